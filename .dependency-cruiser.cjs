@@ -1,0 +1,70 @@
+const inFolder = (folder) => `^services/[^/]+/src/${folder}/`;
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'domain-is-pure',
+      comment: "The domain sees itself and the contracts' types: no clock, randomness, npm package or I/O.",
+      severity: 'error',
+      from: { path: inFolder('domain'), pathNot: '\\.test\\.ts$' },
+      to: { pathNot: ['^services/[^/]+/src/domain/', '^libs/contracts/src/'] },
+    },
+    {
+      name: 'application-sees-no-adapters',
+      severity: 'error',
+      from: { path: inFolder('application'), pathNot: '\\.test\\.ts$' },
+      to: { path: '^services/[^/]+/src/(adapters/|app\\.ts|main\\.ts|config\\.ts)' },
+    },
+    {
+      name: 'application-reaches-the-world-through-ports',
+      severity: 'error',
+      from: { path: inFolder('application'), pathNot: '\\.test\\.ts$' },
+      to: { path: 'node_modules/(kafkajs|mongoose|mongodb|axios|express)/' },
+    },
+    {
+      name: 'adapters-do-not-see-the-app',
+      severity: 'error',
+      from: { path: inFolder('adapters') },
+      to: { path: '^services/[^/]+/src/(app|main)\\.ts' },
+    },
+    {
+      name: 'services-never-import-each-other',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/(src|test)' },
+      to: { path: '^services/([^/]+)/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'libs-never-import-services',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^services/' },
+    },
+    {
+      name: 'contracts-stand-alone',
+      severity: 'error',
+      from: { path: '^libs/contracts/src' },
+      to: { path: '^(libs/(?!contracts)|services/)' },
+    },
+    {
+      name: 'testing-only-in-tests',
+      severity: 'error',
+      from: { pathNot: ['\\.test\\.ts$', '/test/', '^libs/testing/'] },
+      to: { path: '^libs/testing/' },
+    },
+    { name: 'no-orphan-dependency', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'kafka-behind-messaging',
+      severity: 'error',
+      from: { pathNot: '^libs/(messaging|testing)/' },
+      to: { path: 'node_modules/kafkajs/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '/dist/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+  },
+};

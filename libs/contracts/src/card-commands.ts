@@ -1,0 +1,135 @@
+import type { Static } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import {
+  AmountE4,
+  Currency,
+  EpochMs,
+  GivenReference,
+  MerchantAccount,
+  MidReference,
+  PaymentId,
+  Reference,
+  Token,
+  TransactionUniqueId,
+} from './fields';
+import type { DataOf } from './message';
+import { declareMessage } from './message';
+
+const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
+
+/** The cardholder as the merchant described them: for the acquirer. Never in an event. */
+export const Customer = Type.Object({
+  firstName: Type.String({ maxLength: 32 }),
+  lastName: Type.String({ maxLength: 32 }),
+  address: text(64),
+  city: text(32),
+  state: text(32),
+  zip: text(10),
+  country: Type.String({ minLength: 3, maxLength: 3, description: 'ISO 3166-1 alpha-3' }),
+  phone: text(15),
+  email: Type.String({ maxLength: 255 }),
+  ip: Type.String({ maxLength: 45 }),
+  dateOfBirth: text(10),
+});
+export type Customer = Static<typeof Customer>;
+
+/** What the merchant adds for its own books. */
+export const MerchantNotes = Type.Object({
+  userId: text(32),
+  domainName: text(255),
+  affiliateId: text(255),
+  productName: text(255),
+  descriptor: text(255),
+  descriptorPhone: text(255),
+  custom: Type.Optional(
+    Type.Record(Type.String({ pattern: '^custom_[a-z0-9_]{1,57}$' }), Type.String({ maxLength: 255 }), {
+      maxProperties: 20,
+    }),
+  ),
+});
+export type MerchantNotes = Static<typeof MerchantNotes>;
+
+const accepted = {
+  paymentId: PaymentId,
+  reference: Reference,
+  merchantAccount: MerchantAccount,
+  transactionUniqueId: TransactionUniqueId,
+  acceptedAt: EpochMs,
+  deadline: Type.Integer({ minimum: 0, description: 'Epoch ms after which the command is not run any more' }),
+  notes: MerchantNotes,
+};
+
+const CofType = Type.Union([Type.Literal('CIT-initial'), Type.Literal('CIT-subsequent'), Type.Literal('MIT')]);
+
+const charge = {
+  ...accepted,
+  amountE4: AmountE4,
+  currency: Currency,
+  token: Token,
+  withCvv: Type.Boolean({ description: 'A CVV waits in the vault under this reference' }),
+  midReference: Type.Optional(MidReference),
+  cofType: Type.Optional(CofType),
+  customer: Customer,
+};
+
+const followUp = {
+  ...accepted,
+  baseReference: GivenReference,
+};
+
+export const AuthorizeCard = declareMessage(
+  'cardCommands',
+  'AuthorizeCard',
+  'AUTH: hold an amount on the card until it is settled or voided.',
+  Type.Object(charge),
+);
+export const SellCard = declareMessage(
+  'cardCommands',
+  'SellCard',
+  'SALE: collect an amount from the card.',
+  Type.Object(charge),
+);
+export const SettleAuthorization = declareMessage(
+  'cardCommands',
+  'SettleAuthorization',
+  'SETTLE: move held funds to the merchant.',
+  Type.Object({ ...followUp, amountE4: AmountE4, currency: Currency }),
+);
+export const VoidAuthorization = declareMessage(
+  'cardCommands',
+  'VoidAuthorization',
+  'VOID: release a hold before it is settled.',
+  Type.Object(followUp),
+);
+export const RefundCharge = declareMessage(
+  'cardCommands',
+  'RefundCharge',
+  'REFUND: give a settled amount back, partly or fully, once.',
+  Type.Object({ ...followUp, amountE4: AmountE4, currency: Currency }),
+);
+export const TokenizeCard = declareMessage(
+  'cardCommands',
+  'TokenizeCard',
+  'TOKENIZE: record that a card was put into the vault.',
+  Type.Object({ ...accepted, token: Token }),
+);
+
+export const cardCommands = {
+  AuthorizeCard,
+  SellCard,
+  SettleAuthorization,
+  VoidAuthorization,
+  RefundCharge,
+  TokenizeCard,
+} as const;
+
+/** A merchant's command as it travels: its type beside its data. */
+export type CardCommand = {
+  [K in keyof typeof cardCommands]: { type: K; data: DataOf<(typeof cardCommands)[K]> };
+}[keyof typeof cardCommands];
+
+export type ChargeCommand = Extract<CardCommand, { type: 'AuthorizeCard' | 'SellCard' }>;
+export type FollowUpCommand = Extract<
+  CardCommand,
+  { type: 'SettleAuthorization' | 'VoidAuthorization' | 'RefundCharge' }
+>;

@@ -1,0 +1,75 @@
+import type { Static } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import {
+  AmountE4,
+  Currency,
+  EpochMs,
+  GivenReference,
+  MerchantAccount,
+  MidReference,
+  OperationTypeField,
+  PaymentId,
+  Reference,
+  Token,
+  TransactionUniqueId,
+} from './fields';
+import { declareMessage } from './message';
+
+/** What every card event says about its operation: enough to follow a payment without any other source. */
+const OperationRecord = Type.Object({
+  paymentId: PaymentId,
+  reference: Reference,
+  baseReference: Type.Optional(GivenReference),
+  merchantAccount: MerchantAccount,
+  transactionUniqueId: TransactionUniqueId,
+  transactionType: OperationTypeField,
+  amountE4: Type.Optional(AmountE4),
+  currency: Type.Optional(Currency),
+  token: Type.Optional(Token),
+  cardBrand: Type.Optional(Type.String({ maxLength: 32 })),
+  midReference: Type.Optional(MidReference),
+  acquirer: Type.Optional(Type.String({ maxLength: 64 })),
+  code: Type.Integer({ minimum: 0, maximum: 9999, description: 'The registry of response codes' }),
+  message: Type.String({ maxLength: 255 }),
+  acceptedAt: EpochMs,
+  occurredAt: EpochMs,
+  custom: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 255 }))),
+});
+export type OperationRecord = Static<typeof OperationRecord>;
+
+const event = <T extends string>(type: T, description: string) =>
+  declareMessage('cardEvents', type, description, OperationRecord);
+
+export const CardAuthorized = declareMessage(
+  'cardEvents',
+  'CardAuthorized',
+  'The issuer holds the amount. At expiresAt the gateway releases it by itself.',
+  Type.Composite([OperationRecord, Type.Object({ expiresAt: EpochMs })]),
+);
+export const CardSold = event('CardSold', 'The amount is collected.');
+export const AuthorizationSettled = event('AuthorizationSettled', 'Held funds move to the merchant.');
+export const AuthorizationVoided = event('AuthorizationVoided', 'The hold is released, or a late void undid a settle.');
+export const ChargeRefunded = event('ChargeRefunded', 'The amount goes back to the cardholder.');
+export const CardTokenized = event('CardTokenized', 'A card was put into the vault.');
+export const OperationDeclined = event('OperationDeclined', 'A bank or a rule of the card said no. Nothing moved.');
+export const OperationRefused = event('OperationRefused', 'The request was against the rules of its payment.');
+export const OperationFailed = event('OperationFailed', 'The operation ended in an error. Nothing moved.');
+export const OperationOutcomeUnknown = event(
+  'OperationOutcomeUnknown',
+  'The acquirer may or may not have acted. A later event on the same reference tells.',
+);
+
+export const cardEvents = {
+  CardAuthorized,
+  CardSold,
+  AuthorizationSettled,
+  AuthorizationVoided,
+  ChargeRefunded,
+  CardTokenized,
+  OperationDeclined,
+  OperationRefused,
+  OperationFailed,
+  OperationOutcomeUnknown,
+} as const;
+
+export type CardEventType = keyof typeof cardEvents;

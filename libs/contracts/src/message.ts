@@ -1,0 +1,41 @@
+import type { Static, TObject } from '@sinclair/typebox';
+import Ajv from 'ajv';
+import addFormats from 'ajv-formats';
+import type { TopicName } from './topics';
+
+/** Unknown fields are let through: a consumer must survive a producer that is one release ahead. */
+const ajv = addFormats(new Ajv({ allErrors: true, strict: true, strictTypes: false }));
+
+/** A message type, declared once: schema first, from which come the TypeScript type, the validator and the docs. */
+export interface MessageDeclaration<T = unknown> {
+  /** The CloudEvents type, e.g. `CardAuthorized`: imperative for commands, past tense for events. */
+  readonly type: string;
+  readonly topic: TopicName;
+  readonly description: string;
+  readonly schema: TObject;
+  /** What is wrong with a value, in one line; undefined when it is valid. */
+  problem(value: unknown): string | undefined;
+  /** Carries the TypeScript type; has no value. */
+  readonly __data?: T;
+}
+
+export type DataOf<D> = D extends MessageDeclaration<infer T> ? T : never;
+
+export function declareMessage<S extends TObject>(
+  topic: TopicName,
+  type: string,
+  description: string,
+  schema: S,
+): MessageDeclaration<Static<S>> {
+  let validate: ReturnType<typeof ajv.compile> | undefined;
+  return {
+    type,
+    topic,
+    description,
+    schema,
+    problem(value) {
+      validate ??= ajv.compile(schema);
+      return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: type });
+    },
+  };
+}

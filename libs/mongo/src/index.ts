@@ -1,0 +1,4 @@
+export * from './driver';
+export * from './aggregate-store';
+export * from './connection';
+export * from './outbox';

@@ -1,0 +1,134 @@
+import type { AnyBulkWriteOperation, Collection } from './driver';
+import type { Logger, Repeating } from '@gateway/service-kit';
+import { repeat } from '@gateway/service-kit';
+
+/** An event that is committed with its aggregate and waits to be published. */
+export interface OutboxEntry {
+  id: string;
+  /** Gapless per aggregate, from 1. */
+  seq: number;
+  type: string;
+  data: unknown;
+  /** Epoch ms. */
+  at: number;
+  correlationId: string;
+  causationId?: string;
+  traceparent?: string;
+}
+
+export interface OutboxOwner {
+  _id: string;
+  outbox: OutboxEntry[];
+  /** Epoch ms of the oldest entry; absent when the outbox is empty. */
+  outboxSince?: number;
+}
+
+export type PublishEntries = (aggregateId: string, entries: readonly OutboxEntry[]) => Promise<void>;
+
+export interface Outbox {
+  /**
+   * Publishes an aggregate's whole outbox in order, in one batch, and drains it. Never throws: what could not be
+   * published stays, and the sweeper of any replica publishes it.
+   */
+  publish(owner: OutboxOwner): Promise<void>;
+  /** Publishes what a crash or an absent broker left behind; returns how many aggregates it looked at. */
+  sweep(): Promise<number>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+const SWEEP_EVERY_MS = 1_000;
+const SWEEP_AGE_MS = 3_000;
+const SWEEP_LIMIT = 500;
+const DRAIN_EVERY_MS = 50;
+const DRAIN_LIMIT = 1_000;
+
+export const outboxIndex = {
+  key: { outboxSince: 1 },
+  name: 'outbox_since',
+  partialFilterExpression: { outboxSince: { $exists: true } },
+} as const;
+
+/**
+ * Takes the acknowledged entries out of the array where it lies, so that what another writer pushed meanwhile stays,
+ * and forgets `outboxSince` when nothing is left: both in the one atomic update.
+ */
+function drainUpdate(id: string, eventIds: string[]): AnyBulkWriteOperation<OutboxOwner> {
+  return {
+    updateOne: {
+      filter: { _id: id },
+      update: [
+        { $set: { outbox: { $filter: { input: '$outbox', cond: { $not: { $in: ['$$this.id', eventIds] } } } } } },
+        { $set: { outboxSince: { $cond: [{ $eq: ['$outbox', []] }, '$$REMOVE', '$outboxSince'] } } },
+      ],
+    },
+  };
+}
+
+export function createOutbox(options: {
+  collection: Collection<OutboxOwner>;
+  publish: PublishEntries;
+  now: () => number;
+  logger: Logger;
+}): Outbox {
+  const { collection, logger } = options;
+  let published: AnyBulkWriteOperation<OutboxOwner>[] = [];
+
+  async function drain(): Promise<void> {
+    while (published.length > 0) {
+      const batch = published.slice(0, DRAIN_LIMIT);
+      published = published.slice(DRAIN_LIMIT);
+      await collection.bulkWrite(batch, { ordered: false });
+    }
+  }
+
+  async function publish(owner: OutboxOwner): Promise<void> {
+    if (owner.outbox.length === 0) return;
+    try {
+      await options.publish(owner._id, owner.outbox);
+    } catch (error) {
+      logger.warn('events stay in the outbox for the sweeper', { aggregateId: owner._id, error });
+      return;
+    }
+    // A drain that is lost costs a second publication, which consumers recognize by the event's id.
+    published.push(
+      drainUpdate(
+        owner._id,
+        owner.outbox.map((entry) => entry.id),
+      ),
+    );
+  }
+
+  async function sweep(): Promise<number> {
+    const stale = await collection
+      .find({ outboxSince: { $lte: options.now() - SWEEP_AGE_MS } })
+      .sort({ outboxSince: 1 })
+      .limit(SWEEP_LIMIT)
+      .project<OutboxOwner>({ outbox: 1 })
+      .toArray();
+    await Promise.all(stale.map(publish));
+    await drain();
+    return stale.length;
+  }
+
+  const drainer: Repeating = repeat({ name: 'outbox drain', everyMs: DRAIN_EVERY_MS, work: drain, logger });
+  const sweeper: Repeating = repeat({
+    name: 'outbox sweep',
+    everyMs: SWEEP_EVERY_MS,
+    work: async () => void (await sweep()),
+    logger,
+  });
+  return {
+    publish,
+    sweep,
+    start() {
+      drainer.start();
+      sweeper.start();
+    },
+    async stop() {
+      await sweeper.stop();
+      await drainer.stop();
+      await drain();
+    },
+  };
+}

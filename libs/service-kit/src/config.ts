@@ -1,0 +1,49 @@
+import type { Static, TObject } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import Ajv from 'ajv';
+
+/** All problems of a configuration at once, one sentence each. */
+export class ConfigurationError extends Error {}
+
+const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true });
+
+/**
+ * Reads settings from environment variables: strings become what the schema says, defaults apply, an empty string
+ * counts as unset. Throws {@link ConfigurationError} that names every missing or wrong variable; the result is frozen.
+ */
+export function loadConfig<T extends TObject>(schema: T, env: Record<string, string | undefined>): Readonly<Static<T>> {
+  const values: Record<string, unknown> = {};
+  for (const name of Object.keys(schema.properties)) {
+    if (env[name] !== undefined && env[name] !== '') values[name] = env[name];
+  }
+  const validate = ajv.compile(schema);
+  if (!validate(values)) {
+    const problems = (validate.errors ?? []).map((error) =>
+      error.keyword === 'required'
+        ? `${String(error.params['missingProperty'])} is not set`
+        : `${error.instancePath.slice(1)} ${error.message ?? 'is wrong'}`,
+    );
+    throw new ConfigurationError(`Configuration: ${problems.join('; ')}.`);
+  }
+  return Object.freeze(values as Static<T>);
+}
+
+/** The settings that every service has; a service spreads them into its own schema. */
+export const commonSettings = {
+  LOG_LEVEL: Type.Union(
+    ['debug', 'info', 'warn', 'error', 'silent'].map((level) => Type.Literal(level as 'info')),
+    { default: 'info' },
+  ),
+  OPS_PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 0 }),
+  KAFKA_BROKERS: Type.String({ minLength: 1 }),
+  MONGODB_URI: Type.String({ minLength: 1 }),
+  TOPIC_PREFIX: Type.String({ default: '', maxLength: 60, pattern: '^[a-zA-Z0-9._-]*$' }),
+  DATABASE_PREFIX: Type.String({ default: '', maxLength: 30, pattern: '^[a-zA-Z0-9_-]*$' }),
+  /** Internal ports listen on loopback unless this token is set; then callers must present it. */
+  SERVICE_TOKEN: Type.Optional(Type.String({ minLength: 32 })),
+};
+
+/** `host:port,host:port` as Kafka clients take it. */
+export function brokerList(brokers: string): string[] {
+  return brokers.split(',').map((broker) => broker.trim());
+}

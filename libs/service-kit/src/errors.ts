@@ -1,0 +1,20 @@
+/** A transient fault: the same work, done again later, may succeed. Nothing is dead-lettered because of one. */
+export class RetryableError extends Error {
+  readonly retryable = true;
+}
+
+/** A bounded queue, pool or window is full. The caller refuses early instead of letting memory grow. */
+export class OverloadedError extends RetryableError {}
+
+export function isRetryable(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && (error as { retryable?: unknown }).retryable === true;
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Closes a `switch` over a union: the compiler refuses a variant that was forgotten. */
+export function assertNever(value: never): never {
+  throw new Error(`unexpected variant ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,34 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { AxiosInstance } from 'axios';
+import axios from 'axios';
+
+const MAX_SOCKETS = 256;
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+export interface HttpClientOptions {
+  baseUrl: string;
+  timeoutMs: number;
+  serviceToken?: string | undefined;
+  maxSockets?: number;
+}
+
+/**
+ * An axios client for one counterpart: kept-alive connections, a time-out on everything, no proxy from the environment,
+ * no redirects, a bound on the answer's size. It never throws on an HTTP status: the caller reads it.
+ */
+export function createHttpClient(options: HttpClientOptions): AxiosInstance {
+  const maxSockets = options.maxSockets ?? MAX_SOCKETS;
+  return axios.create({
+    baseURL: options.baseUrl,
+    timeout: options.timeoutMs,
+    httpAgent: new HttpAgent({ keepAlive: true, maxSockets }),
+    httpsAgent: new HttpsAgent({ keepAlive: true, maxSockets }),
+    proxy: false,
+    maxRedirects: 0,
+    maxContentLength: MAX_ANSWER_BYTES,
+    maxBodyLength: MAX_ANSWER_BYTES,
+    validateStatus: () => true,
+    headers: options.serviceToken === undefined ? {} : { authorization: `Bearer ${options.serviceToken}` },
+  });
+}

@@ -1,0 +1,70 @@
+import type { Server } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
+import { once } from 'node:events';
+import { timingSafeEqual, createHash } from 'node:crypto';
+import type { RequestHandler } from 'express';
+
+export interface ListeningServer {
+  readonly port: number;
+  readonly server: Server;
+  /** Takes no new connection, lets running requests end within `drainTimeoutMs`, then cuts what is left. */
+  close(drainTimeoutMs: number): Promise<void>;
+}
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+
+export interface ListenOptions {
+  listener: RequestListener;
+  /** 0 takes a free port. */
+  port: number;
+  host: string;
+  /** Made by the caller where it is not plain HTTP. */
+  server?: Server;
+}
+
+/** Starts an HTTP server with every time-out set. Rejects with the system's error when the port is taken. */
+export async function listen(options: ListenOptions): Promise<ListeningServer> {
+  const server = options.server ?? createServer();
+  server.on('request', options.listener);
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    server,
+    close: (drainTimeoutMs) => closeServer(server, drainTimeoutMs),
+  };
+}
+
+async function closeServer(server: Server, drainTimeoutMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
+  await closed;
+  clearTimeout(cut);
+}
+
+/** Internal ports are reachable from other machines only when callers have to present a token. */
+export function internalHost(serviceToken: string | undefined): string {
+  return serviceToken === undefined ? '127.0.0.1' : '0.0.0.0';
+}
+
+/** Lets a request through when its bearer token is the service token, or when none is configured (loopback only). */
+export function requireServiceToken(serviceToken: string | undefined): RequestHandler {
+  if (serviceToken === undefined) return (_request, _response, next) => next();
+  const expected = sha256(`Bearer ${serviceToken}`);
+  return (request, response, next) => {
+    if (timingSafeEqual(sha256(request.headers.authorization ?? ''), expected)) return next();
+    response.status(401).json({ error: 'service token missing or wrong' });
+  };
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,44 @@
+import winston from 'winston';
+import { currentTrace } from './trace';
+
+export interface Logger {
+  debug(message: string, fields?: Record<string, unknown>): void;
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+  child(fields: Record<string, unknown>): Logger;
+}
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Adds correlation id and trace to every line that is written while a request or message is handled. */
+const withTrace = winston.format((line) => {
+  const trace = currentTrace();
+  if (trace !== undefined) {
+    line['correlationId'] ??= trace.correlationId;
+    line['traceparent'] ??= trace.traceparent;
+  }
+  return line;
+});
+
+/** Errors print as name, message, code and stack: never their whole object, which may hold a request with card data. */
+function plainError(_key: string, value: unknown): unknown {
+  if (!(value instanceof Error)) return value;
+  return { name: value.name, message: value.message, code: (value as { code?: unknown }).code, stack: value.stack };
+}
+
+/** JSON lines on stdout. Redaction is by type ({@link Secret} prints `[redacted]`), not by remembering field names. */
+export function createLogger(options: { service: string; level: LogLevel }): Logger {
+  return winston.createLogger({
+    level: options.level === 'silent' ? 'error' : options.level,
+    silent: options.level === 'silent',
+    defaultMeta: { service: options.service, pid: process.pid },
+    format: winston.format.combine(
+      withTrace(),
+      winston.format.timestamp(),
+      winston.format.json({ replacer: plainError }),
+    ),
+    transports: [new winston.transports.Console({ forceConsole: false })],
+  });
+}

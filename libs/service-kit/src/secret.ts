@@ -1,0 +1,31 @@
+import { inspect } from 'node:util';
+
+const REDACTED = '[redacted]';
+
+/**
+ * Card data, passwords and keys live in this wrapper: JSON, strings, templates and inspection all print `[redacted]`.
+ * Reading the value takes an explicit {@link Secret.expose}, which is easy to find in a review.
+ */
+export class Secret<T = string> {
+  readonly #value: T;
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  expose(): T {
+    return this.#value;
+  }
+
+  toJSON(): string {
+    return REDACTED;
+  }
+
+  toString(): string {
+    return REDACTED;
+  }
+
+  [inspect.custom](): string {
+    return REDACTED;
+  }
+}
