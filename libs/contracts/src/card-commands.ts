@@ -70,6 +70,12 @@ const charge = {
   midReference: Type.Optional(MidReference),
   cofType: Type.Optional(CofType),
   customer: Customer,
+  authentication: Type.Optional(
+    Type.Object(
+      { reference: GivenReference, pares: Type.String({ minLength: 1, maxLength: 4096 }) },
+      { description: 'The AUTH3D that this charge relies on, and the handle that its challenge returned' },
+    ),
+  ),
 };
 
 const followUp = {

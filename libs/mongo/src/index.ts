@@ -1,4 +1,5 @@
 export * from './driver';
 export * from './aggregate-store';
 export * from './connection';
+export * from './errors';
 export * from './outbox';

@@ -1,0 +1,48 @@
+import { TEST_CURRENCY } from '@gateway/contracts';
+import type { Account, AccountTransactionType, Terminal } from './account';
+import { rangeContains } from './address-range';
+
+/** Whether requests may come from this address (2008 otherwise): the allowlist names it, or is empty. */
+export function isAllowedSource(account: Pick<Account, 'ipAllowlist'>, source: string): boolean {
+  return account.ipAllowlist.length === 0 || account.ipAllowlist.some((range) => rangeContains(range, source));
+}
+
+/** Whether the account may be used at all (2003 otherwise). */
+export function isOpen(account: Pick<Account, 'state'>): boolean {
+  return account.state === 'test' || account.state === 'active';
+}
+
+/** Whether the type is enabled for the account (2004 otherwise). */
+export function isEnabledType(account: Pick<Account, 'transactionTypes'>, type: AccountTransactionType): boolean {
+  return account.transactionTypes.includes(type);
+}
+
+/** Whether the account may use the currency at all (2009 otherwise): the test currency always, others once active. */
+export function isActivatedFor(account: Pick<Account, 'state'>, currency: string): boolean {
+  return currency === TEST_CURRENCY || account.state === 'active';
+}
+
+export function activeTerminals(account: Pick<Account, 'terminals'>): readonly Terminal[] {
+  return account.terminals.filter((terminal) => terminal.active);
+}
+
+/**
+ * The active terminal for a currency: the one of that `mid_reference`, else the first. Undefined without a
+ * `mid_reference`: no terminal for the currency (2006); with one: it is not an active terminal for it (2005).
+ */
+export function terminalFor(
+  account: Pick<Account, 'terminals'>,
+  currency: string,
+  midReference?: string,
+): Terminal | undefined {
+  return activeTerminals(account).find(
+    (terminal) =>
+      terminal.currency === currency && (midReference === undefined || terminal.midReference === midReference),
+  );
+}
+
+/** Whether the amount is within the account's limits for the currency, bounds included (2007 otherwise). */
+export function isWithinLimits(account: Pick<Account, 'limits'>, currency: string, amountE4: number): boolean {
+  const limit = account.limits.find((one) => one.currency === currency);
+  return limit === undefined || (amountE4 >= limit.minE4 && amountE4 <= limit.maxE4);
+}

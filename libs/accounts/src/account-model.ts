@@ -1,0 +1,180 @@
+import type { Connection, HydratedDocument, Model } from 'mongoose';
+import { Schema } from 'mongoose';
+import { isCurrency, MAX_AMOUNT_E4, TEST_CURRENCY } from '@gateway/contracts';
+import { Secret } from '@gateway/service-kit';
+import type { Sealed } from '@gateway/vault';
+import type { Account, AccountSettings, AmountLimit, Terminal } from './account';
+import { ACCOUNT_TRANSACTION_TYPES, SANDBOX_ACQUIRER } from './account';
+import type { AccountState, SuspendedFrom } from './account-state';
+import { ACCOUNT_STATES } from './account-state';
+import { canonicalRange } from './address-range';
+import { CUSTOM_PARAMETERS } from './custom-parameters';
+
+const MAX_TERMINALS = 200;
+const MAX_LIST_LENGTH = 100;
+const MAX_HOLD_SECONDS = 366 * 24 * 60 * 60;
+const MAX_RATE_PER_SECOND = 1_000_000;
+const MAX_PERCENT_E4 = 100 * 10_000;
+/** What fits everywhere that an account's name goes: ids, headers, log lines, command lines. */
+const MERCHANT_ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9._@-]{5,31}$/;
+const HOST = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** As it is stored; `_id` is the merchant account. */
+export interface AccountRecord extends AccountSettings {
+  _id: string;
+  state: AccountState;
+  suspendedFrom?: SuspendedFrom;
+  passwordHash: string;
+  signingPassword: Sealed;
+  payoutSecret: Sealed;
+  terminals: readonly Terminal[];
+  revision: number;
+}
+
+export type AccountModel = Model<AccountRecord>;
+export type AccountDocument = HydratedDocument<AccountRecord>;
+
+const text = { type: String, required: true } as const;
+const whole = (min: number, max: number) =>
+  ({
+    type: Number,
+    required: true,
+    min: [min, `{VALUE} is less than ${min}`],
+    max: [max, `{VALUE} is more than ${max}`],
+    validate: { validator: Number.isSafeInteger, message: '{VALUE} is not a whole number' },
+  }) as const;
+const currency = { ...text, validate: { validator: isCurrency, message: '{VALUE} is not an ISO 4217 currency' } };
+const atMost = (max: number, message: string) => ({
+  validator: (list: readonly unknown[]) => list.length <= max,
+  message,
+});
+const withoutRepeats = <T>(key: (one: T) => string, message: string) => ({
+  validator: (list: readonly T[]) => new Set(list.map(key)).size === list.length,
+  message,
+});
+
+const sealed = new Schema<Sealed>({ keyId: text, data: { type: Buffer, required: true } }, { _id: false });
+
+const terminal = new Schema<Terminal>(
+  {
+    midReference: { ...text, match: /^MD[0-9A-F]{14}$/ },
+    midId: { ...text, match: /^\d{1,20}$/ },
+    name: { ...text, maxLength: 64 },
+    currency,
+    acquirer: { ...text, match: [/^[a-z0-9-]{1,32}$/, '{VALUE} is not the name of an acquirer'] },
+    active: { type: Boolean, required: true },
+    holdSeconds: { ...whole(1, MAX_HOLD_SECONDS), required: false },
+    lateVoid: { type: Boolean, required: true },
+  },
+  { _id: false },
+);
+
+const limit = new Schema<AmountLimit>(
+  { currency, minE4: whole(0, MAX_AMOUNT_E4), maxE4: whole(0, MAX_AMOUNT_E4) },
+  { _id: false },
+);
+
+const fee = new Schema<AccountSettings['payoutFee']>(
+  { fixedE4: whole(0, MAX_AMOUNT_E4), percentE4: whole(0, MAX_PERCENT_E4) },
+  { _id: false },
+);
+
+const schema = new Schema<AccountRecord>(
+  {
+    _id: {
+      ...text,
+      match: [MERCHANT_ACCOUNT, '{VALUE} is not 6 to 32 letters, digits, ., _, @ or -, a letter or digit first'],
+    },
+    state: { ...text, enum: ACCOUNT_STATES },
+    suspendedFrom: { type: String, enum: ['test', 'active'] },
+    passwordHash: text,
+    signingPassword: { type: sealed, required: true },
+    payoutSecret: { type: sealed, required: true },
+    transactionTypes: [{ ...text, enum: [ACCOUNT_TRANSACTION_TYPES, '{VALUE} is not a transaction type'] }],
+    terminals: {
+      type: [terminal],
+      validate: [
+        atMost(MAX_TERMINALS, `an account has at most ${MAX_TERMINALS} terminals`),
+        withoutRepeats((one: Terminal) => one.midReference, 'two terminals have the same mid_reference'),
+        {
+          validator: (list: readonly Terminal[]) =>
+            list.every((one) => one.currency !== TEST_CURRENCY || one.acquirer === SANDBOX_ACQUIRER),
+          message: `${TEST_CURRENCY} never leaves the sandbox: its acquirer is ${SANDBOX_ACQUIRER}`,
+        },
+      ],
+    },
+    limits: {
+      type: [limit],
+      validate: [
+        withoutRepeats((one: AmountLimit) => one.currency, 'a currency has more than one limit'),
+        {
+          validator: (list: readonly AmountLimit[]) => list.every((one) => one.minE4 <= one.maxE4),
+          message: "a limit's lower bound is above its upper bound",
+        },
+      ],
+    },
+    ipAllowlist: {
+      type: [
+        {
+          ...text,
+          validate: {
+            validator: (range: string) => canonicalRange(range) === range,
+            message: '{VALUE} is not an IP address or CIDR in its canonical form',
+          },
+        },
+      ],
+      validate: atMost(MAX_LIST_LENGTH, `an account allows at most ${MAX_LIST_LENGTH} addresses`),
+    },
+    returnHosts: {
+      type: [{ ...text, maxLength: 253, match: [HOST, '{VALUE} is not a host name'] }],
+      validate: atMost(MAX_LIST_LENGTH, `an account has at most ${MAX_LIST_LENGTH} return hosts`),
+    },
+    rateLimitPerSecond: whole(1, MAX_RATE_PER_SECOND),
+    customParameters: [{ ...text, enum: [CUSTOM_PARAMETERS, '{VALUE} is not a custom parameter'] }],
+    payoutFee: { type: fee, required: true },
+  },
+  { strict: 'throw', versionKey: 'revision', optimisticConcurrency: true, minimize: false },
+);
+
+export function accountModel(connection: Connection): AccountModel {
+  return connection.model<AccountRecord>('Account', schema, 'accounts');
+}
+
+/** Reads one account as it is now: lean, without mongoose's documents. */
+export async function loadAccount(model: AccountModel, merchantAccount: string): Promise<Account | undefined> {
+  const record = await model.findById(merchantAccount).lean<AccountRecord>();
+  return record === null ? undefined : toAccount(record);
+}
+
+/** Spells out the fields, so that nothing that a later release stores gets into what this one shows. */
+export function toAccount(record: AccountRecord): Account {
+  return {
+    merchantAccount: record._id,
+    state: record.state,
+    transactionTypes: [...record.transactionTypes],
+    terminals: record.terminals.map(toTerminal),
+    limits: record.limits.map(({ currency: code, minE4, maxE4 }) => ({ currency: code, minE4, maxE4 })),
+    ipAllowlist: [...record.ipAllowlist],
+    returnHosts: [...record.returnHosts],
+    rateLimitPerSecond: record.rateLimitPerSecond,
+    customParameters: [...record.customParameters],
+    payoutFee: { fixedE4: record.payoutFee.fixedE4, percentE4: record.payoutFee.percentE4 },
+    revision: record.revision,
+    credentials: new Secret({
+      passwordHash: record.passwordHash,
+      signingPassword: toSealed(record.signingPassword),
+      payoutSecret: toSealed(record.payoutSecret),
+    }),
+  };
+}
+
+function toTerminal(stored: Terminal): Terminal {
+  const { midReference, midId, name, currency: code, acquirer, active, holdSeconds, lateVoid } = stored;
+  const terminal = { midReference, midId, name, currency: code, acquirer, active, lateVoid };
+  return holdSeconds === undefined ? terminal : { ...terminal, holdSeconds };
+}
+
+/** Lean documents hold the driver's Binary, others a Buffer. */
+function toSealed({ keyId, data }: { keyId: string; data: Buffer | { buffer: Uint8Array } }): Sealed {
+  return { keyId, data: Buffer.from(Buffer.isBuffer(data) ? data : data.buffer) };
+}

@@ -1,0 +1,80 @@
+import type { Secret } from '@gateway/service-kit';
+import { TRANSACTION_TYPES } from '@gateway/contracts';
+import type { Sealed } from '@gateway/vault';
+import type { AccountState } from './account-state';
+import type { CustomParameter } from './custom-parameters';
+
+/** What an account can be enabled for: the card requests, and SEPA payouts. */
+export const ACCOUNT_TRANSACTION_TYPES = [...TRANSACTION_TYPES, 'PAYOUT'] as const;
+export type AccountTransactionType = (typeof ACCOUNT_TRANSACTION_TYPES)[number];
+
+/** The connector of the sandbox; where the test currency always goes, and the default elsewhere. */
+export const SANDBOX_ACQUIRER = 'simulator';
+
+/** A way to an acquirer in one currency. */
+export interface Terminal {
+  /** `MD` and 14 upper-case hex digits: the merchants' `mid_reference`. */
+  readonly midReference: string;
+  /** 1 to 20 digits. */
+  readonly midId: string;
+  readonly name: string;
+  /** ISO 4217 alpha-3. */
+  readonly currency: string;
+  /** Name of the connector. */
+  readonly acquirer: string;
+  readonly active: boolean;
+  /** How long an authorization lives; without it, the default of the gateway. */
+  readonly holdSeconds?: number;
+  /** Whether a settled authorization can still be voided. */
+  readonly lateVoid: boolean;
+}
+
+/** Bounds of an amount, both inclusive, in 1/10000 of the currency. */
+export interface AmountLimit {
+  readonly currency: string;
+  readonly minE4: number;
+  readonly maxE4: number;
+}
+
+/** `fixedE4` in 1/10000 of the payout's currency, `percentE4` in 1/10000 of a percent (1 % is 10000). */
+export interface PayoutFee {
+  readonly fixedE4: number;
+  readonly percentE4: number;
+}
+
+/** What an operator sets. */
+export interface AccountSettings {
+  readonly transactionTypes: readonly AccountTransactionType[];
+  /** At most one per currency; without one, the interface's own bounds hold. */
+  readonly limits: readonly AmountLimit[];
+  /** Addresses and CIDRs that requests may come from; empty lets every address in. */
+  readonly ipAllowlist: readonly string[];
+  /** Hosts, without port, that a 3-D Secure `TermUrl` may lie on. */
+  readonly returnHosts: readonly string[];
+  /** Requests per second, in each replica of api-edge. */
+  readonly rateLimitPerSecond: number;
+  /** Activated optional response and callback parameters. */
+  readonly customParameters: readonly CustomParameter[];
+  readonly payoutFee: PayoutFee;
+}
+
+export interface AccountCredentials {
+  /** See passwords.ts. */
+  readonly passwordHash: string;
+  readonly signingPassword: Sealed;
+  readonly payoutSecret: Sealed;
+}
+
+/** A merchant account as services see it. Shared by all who read it from the cache: never changed in place. */
+export interface Account extends AccountSettings {
+  readonly merchantAccount: string;
+  readonly state: AccountState;
+  readonly terminals: readonly Terminal[];
+  /** Counts the changes. */
+  readonly revision: number;
+  readonly credentials: Secret<AccountCredentials>;
+}
+
+/** interface.md: `merchant_account` and `merchant_password` have 6 to 32 characters. */
+export const MIN_CREDENTIAL_LENGTH = 6;
+export const MAX_CREDENTIAL_LENGTH = 32;

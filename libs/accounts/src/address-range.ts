@@ -1,0 +1,76 @@
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+interface Range {
+  network: Address;
+  prefixLength: number;
+}
+
+const MAPPED_PREFIX_LENGTH = 96;
+const MAX_PREFIX_LENGTH = { ipv4: 32, ipv6: 128 } as const;
+/** Who has one IPv6 address usually has all that share its first 64 bits. */
+const SOURCE_PREFIX_LENGTH = 64;
+
+/**
+ * An address or CIDR in its canonical form: host bits zeroed, IPv4 mapped into IPv6 taken as the IPv4 that it is.
+ * Undefined when it is malformed; short and octal spellings of IPv4 count as malformed.
+ */
+export function canonicalRange(text: string): string | undefined {
+  const range = parseRange(text);
+  if (range === undefined) return undefined;
+  const { network, prefixLength } = range;
+  const address = prefix(network, prefixLength).toString();
+  return prefixLength === MAX_PREFIX_LENGTH[network.kind()] ? address : `${address}/${prefixLength}`;
+}
+
+/** Whether an address lies in an address or CIDR. False when either is malformed. */
+export function rangeContains(text: string, source: string): boolean {
+  const range = parseRange(text);
+  const address = parseAddress(source);
+  if (range === undefined || address?.kind() !== range.network.kind()) return false;
+  return address.match(range.network, range.prefixLength);
+}
+
+/** What one sender is known by: an IPv4 address, or an IPv6 network of 64 bits. */
+export function sourceKey(source: string): string {
+  const address = parseAddress(source);
+  if (address === undefined) return source;
+  return address.kind() === 'ipv6' ? prefix(address, SOURCE_PREFIX_LENGTH).toString() : address.toString();
+}
+
+function parseRange(text: string): Range | undefined {
+  const [addressText = '', prefixText, ...rest] = text.split('/');
+  const given = parseGiven(addressText);
+  if (given === undefined || rest.length > 0) return undefined;
+  const prefixLength = prefixText === undefined ? MAX_PREFIX_LENGTH[given.kind()] : parsePrefixLength(prefixText);
+  if (prefixLength === undefined || prefixLength > MAX_PREFIX_LENGTH[given.kind()]) return undefined;
+  if (!(given instanceof ipaddr.IPv6) || !given.isIPv4MappedAddress()) return { network: given, prefixLength };
+  // ::ffff:0:0/90 and wider would take in addresses that are not mapped ones; nobody means that.
+  if (prefixLength < MAPPED_PREFIX_LENGTH) return undefined;
+  return { network: given.toIPv4Address(), prefixLength: prefixLength - MAPPED_PREFIX_LENGTH };
+}
+
+function parsePrefixLength(text: string): number | undefined {
+  return /^(0|[1-9]\d{0,2})$/.test(text) ? Number(text) : undefined;
+}
+
+function parseAddress(text: string): Address | undefined {
+  const given = parseGiven(text);
+  return given instanceof ipaddr.IPv6 && given.isIPv4MappedAddress() ? given.toIPv4Address() : given;
+}
+
+function parseGiven(text: string): Address | undefined {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
+  const withoutZone = text.replace(/%.*$/, '');
+  return withoutZone.includes(':') && ipaddr.IPv6.isValid(withoutZone) ? ipaddr.IPv6.parse(withoutZone) : undefined;
+}
+
+function prefix(address: Address, length: number): Address {
+  const bytes = address.toByteArray();
+  return ipaddr.fromByteArray(
+    bytes.map((byte, index) => {
+      const kept = Math.min(Math.max(length - index * 8, 0), 8);
+      return byte & (0xff << (8 - kept));
+    }),
+  );
+}

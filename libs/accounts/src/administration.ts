@@ -1,0 +1,282 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { Error as MongooseError } from 'mongoose';
+import { duplicateKeyIndex } from '@gateway/mongo';
+import { Secret } from '@gateway/service-kit';
+import type { KeyRing } from '@gateway/vault';
+import { TEST_CURRENCY } from '@gateway/contracts';
+import type { Account, AccountSettings, Terminal } from './account';
+import { ACCOUNT_TRANSACTION_TYPES, MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH, SANDBOX_ACQUIRER } from './account';
+import type { AccountDocument, AccountModel, AccountRecord } from './account-model';
+import { toAccount } from './account-model';
+import type { StateAction, Standing } from './account-state';
+import { nextStanding } from './account-state';
+import { canonicalRange } from './address-range';
+import type { PasswordHasher } from './passwords';
+import type { SigningPurpose } from './signing';
+import { sealSigningSecret, signingSecrets } from './signing';
+
+const DEFAULT_RATE_PER_SECOND = 1000;
+const MAX_PAGE = 1000;
+const SECRET_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const MID_ID_DIGITS = 10;
+const PRINTABLE = /^[\x20-\x7e]*$/;
+
+/** Why an account was not created or changed; `message` is a sentence for the operator. */
+export class AccountError extends Error {
+  constructor(
+    readonly reason: 'unknown' | 'exists' | 'invalid' | 'refused' | 'conflict',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface NewTerminal {
+  currency: string;
+  /** The simulator by default. */
+  acquirer?: string;
+  holdSeconds?: number;
+  lateVoid?: boolean;
+  /** Account and currency by default. */
+  name?: string;
+}
+
+export interface NewAccount {
+  merchantAccount: string;
+  /** Generated when absent. */
+  password?: Secret;
+  payoutSecret?: Secret;
+  /** What is absent gets its default: all types, no limits, no allowlist, 1000 requests/s, nothing custom, no fee. */
+  settings?: Partial<AccountSettings>;
+  /** Beside the sandbox's, which every account has. */
+  terminals?: readonly NewTerminal[];
+}
+
+/** Each list replaces the one that there is. Terminals are named by their `mid_reference`. */
+export interface AccountChanges extends Partial<AccountSettings> {
+  addTerminals?: readonly NewTerminal[];
+  activateTerminals?: readonly string[];
+  deactivateTerminals?: readonly string[];
+  removeTerminals?: readonly string[];
+}
+
+export interface CreatedAccount {
+  account: Account;
+  password: Secret;
+  payoutSecret: Secret;
+}
+
+/** Creates and changes accounts. What it writes takes effect within 30 s everywhere. Throws {@link AccountError}. */
+export interface AccountAdministration {
+  create(account: NewAccount): Promise<CreatedAccount>;
+  change(merchantAccount: string, changes: AccountChanges): Promise<Account>;
+  changeState(merchantAccount: string, action: StateAction): Promise<Account>;
+  /** A new password for requests and card callbacks; the old one is refused within 30 s. */
+  rotatePassword(merchantAccount: string, password?: Secret): Promise<{ account: Account; password: Secret }>;
+  rotatePayoutSecret(merchantAccount: string): Promise<{ account: Account; payoutSecret: Secret }>;
+  /** Encrypts the secrets of every account again where they are not under the active key; how many that were. */
+  reencrypt(): Promise<number>;
+  /** As stored now, not from a cache. */
+  get(merchantAccount: string): Promise<Account>;
+  /** By name, from after `after` on; at most 1000. */
+  list(after?: string): Promise<Account[]>;
+}
+
+export interface AccountAdministrationOptions {
+  model: AccountModel;
+  keyRing: KeyRing;
+  passwords: Pick<PasswordHasher, 'hash'>;
+}
+
+export function createAccountAdministration(options: AccountAdministrationOptions): AccountAdministration {
+  const { model, keyRing, passwords } = options;
+
+  const seal = (merchantAccount: string, purpose: SigningPurpose, secret: Secret) =>
+    sealSigningSecret(keyRing, merchantAccount, purpose, secret);
+
+  async function passwordFields(merchantAccount: string, password: Secret) {
+    return {
+      passwordHash: await passwords.hash(password),
+      signingPassword: seal(merchantAccount, 'signing-password', password),
+    };
+  }
+
+  async function load(merchantAccount: string): Promise<AccountDocument> {
+    const document = await model.findById(merchantAccount);
+    if (document === null) throw new AccountError('unknown', `There is no account "${merchantAccount}".`);
+    return document;
+  }
+
+  /** Nothing about a closed account changes any more. */
+  async function edit(merchantAccount: string, change: (document: AccountDocument) => Promise<void> | void) {
+    const document = await load(merchantAccount);
+    if (document.state === 'closed')
+      throw new AccountError('refused', `Account "${merchantAccount}" is closed, for good.`);
+    await change(document);
+    return save(document);
+  }
+
+  return {
+    async create({ merchantAccount, settings, terminals, ...given }) {
+      const password = checked('password', given.password) ?? newSecret();
+      const payoutSecret = checked('payout secret', given.payoutSecret) ?? newSecret();
+      const record: Omit<AccountRecord, 'revision'> = {
+        _id: merchantAccount,
+        state: 'test',
+        ...(await passwordFields(merchantAccount, password)),
+        payoutSecret: seal(merchantAccount, 'payout-secret', payoutSecret),
+        transactionTypes: ACCOUNT_TRANSACTION_TYPES,
+        limits: [],
+        ipAllowlist: [],
+        returnHosts: [],
+        rateLimitPerSecond: DEFAULT_RATE_PER_SECOND,
+        customParameters: [],
+        payoutFee: { fixedE4: 0, percentE4: 0 },
+        ...canonical(settings ?? {}),
+        terminals: [{ currency: TEST_CURRENCY }, ...(terminals ?? [])].map((one) => newTerminal(merchantAccount, one)),
+      };
+      return { account: await save(new model(record)), password, payoutSecret };
+    },
+
+    change: (merchantAccount, changes) =>
+      edit(merchantAccount, (document) => {
+        const { addTerminals, activateTerminals, deactivateTerminals, removeTerminals, ...settings } = changes;
+        document.set(canonical(settings));
+        let terminals = [...toAccount(document.toObject()).terminals];
+        terminals.push(...(addTerminals ?? []).map((one) => newTerminal(merchantAccount, one)));
+        for (const midReference of removeTerminals ?? []) {
+          requireTerminal(terminals, midReference);
+          terminals = terminals.filter((one) => one.midReference !== midReference);
+        }
+        terminals = switched(switched(terminals, activateTerminals ?? [], true), deactivateTerminals ?? [], false);
+        document.set({ terminals });
+      }),
+
+    changeState: (merchantAccount, action) =>
+      edit(merchantAccount, (document) => {
+        const next = nextStanding(document.toObject() as Standing, action);
+        if (next === undefined) {
+          throw new AccountError(
+            'refused',
+            `Account "${merchantAccount}" is ${document.state}: ${action} is not possible.`,
+          );
+        }
+        document.set({ state: next.state, suspendedFrom: next.suspendedFrom });
+      }),
+
+    async rotatePassword(merchantAccount, given) {
+      const password = checked('password', given) ?? newSecret();
+      const account = await edit(merchantAccount, async (document) => {
+        document.set(await passwordFields(merchantAccount, password));
+      });
+      return { account, password };
+    },
+
+    async rotatePayoutSecret(merchantAccount) {
+      const payoutSecret = newSecret();
+      const account = await edit(merchantAccount, (document) => {
+        document.set({ payoutSecret: seal(merchantAccount, 'payout-secret', payoutSecret) });
+      });
+      return { account, payoutSecret };
+    },
+
+    async reencrypt() {
+      const active = keyRing.activeKeyId;
+      const stale = { $or: [{ 'signingPassword.keyId': { $ne: active } }, { 'payoutSecret.keyId': { $ne: active } }] };
+      let count = 0;
+      for await (const document of model.find(stale).cursor()) {
+        const account = toAccount(document.toObject());
+        const { cardSecret, payoutSecret } = signingSecrets(keyRing, account);
+        document.set({
+          signingPassword: seal(account.merchantAccount, 'signing-password', cardSecret),
+          payoutSecret: seal(account.merchantAccount, 'payout-secret', payoutSecret),
+        });
+        await save(document);
+        count += 1;
+      }
+      return count;
+    },
+
+    get: async (merchantAccount) => toAccount((await load(merchantAccount)).toObject()),
+
+    async list(after = '') {
+      const records = await model
+        .find({ _id: { $gt: after } })
+        .sort({ _id: 1 })
+        .limit(MAX_PAGE)
+        .lean<AccountRecord[]>();
+      return records.map(toAccount);
+    },
+  };
+}
+
+/** Writes the document if nobody else has since it was read. */
+async function save(document: AccountDocument): Promise<Account> {
+  try {
+    await document.save();
+  } catch (error) {
+    if (error instanceof MongooseError.ValidationError) {
+      const problems = new Set(Object.values(error.errors).map((problem) => problem.message.replace(/\.$/, '')));
+      throw new AccountError('invalid', `Account "${document._id}": ${[...problems].join('; ')}.`);
+    }
+    if (error instanceof MongooseError.VersionError) {
+      throw new AccountError('conflict', `Account "${document._id}" was changed by someone else just now; try again.`);
+    }
+    if (duplicateKeyIndex(error) !== undefined) {
+      throw new AccountError('exists', `There is an account "${document._id}" already.`);
+    }
+    throw error;
+  }
+  return toAccount(document.toObject());
+}
+
+function canonical(settings: Partial<AccountSettings>): Partial<AccountSettings> {
+  const { ipAllowlist, returnHosts, ...others } = settings;
+  return {
+    ...others,
+    // What has no canonical form is left as it is, for the schema to refuse by name.
+    ...(ipAllowlist === undefined ? {} : { ipAllowlist: ipAllowlist.map((range) => canonicalRange(range) ?? range) }),
+    ...(returnHosts === undefined ? {} : { returnHosts: returnHosts.map((host) => host.toLowerCase()) }),
+  };
+}
+
+function checked(name: string, secret: Secret | undefined): Secret | undefined {
+  const length = secret?.expose().length ?? MIN_CREDENTIAL_LENGTH;
+  if (length < MIN_CREDENTIAL_LENGTH || length > MAX_CREDENTIAL_LENGTH || !PRINTABLE.test(secret?.expose() ?? '')) {
+    const range = `${MIN_CREDENTIAL_LENGTH} to ${MAX_CREDENTIAL_LENGTH}`;
+    throw new AccountError('invalid', `The ${name} must have ${range} printable ASCII characters.`);
+  }
+  return secret;
+}
+
+/** 32 letters and digits: 190 bits. A secret that can be guessed could be found out from a callback's signature. */
+function newSecret(): Secret {
+  const characters = Array.from(
+    { length: MAX_CREDENTIAL_LENGTH },
+    () => SECRET_ALPHABET[randomInt(SECRET_ALPHABET.length)],
+  );
+  return new Secret(characters.join(''));
+}
+
+function newTerminal(merchantAccount: string, given: NewTerminal): Terminal {
+  return {
+    midReference: `MD${randomBytes(7).toString('hex').toUpperCase()}`,
+    midId: String(randomInt(10 ** (MID_ID_DIGITS - 1), 10 ** MID_ID_DIGITS)),
+    name: given.name ?? `${merchantAccount} ${given.currency}`,
+    currency: given.currency,
+    acquirer: given.acquirer ?? SANDBOX_ACQUIRER,
+    active: true,
+    ...(given.holdSeconds === undefined ? {} : { holdSeconds: given.holdSeconds }),
+    lateVoid: given.lateVoid ?? false,
+  };
+}
+
+function switched(terminals: readonly Terminal[], midReferences: readonly string[], active: boolean): Terminal[] {
+  for (const midReference of midReferences) requireTerminal(terminals, midReference);
+  return terminals.map((one) => (midReferences.includes(one.midReference) ? { ...one, active } : one));
+}
+
+function requireTerminal(terminals: readonly Terminal[], midReference: string): void {
+  if (terminals.some((one) => one.midReference === midReference)) return;
+  throw new AccountError('invalid', `The account has no terminal "${midReference}".`);
+}

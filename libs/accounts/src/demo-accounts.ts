@@ -1,0 +1,54 @@
+import { parseAmountE4 } from '@gateway/contracts';
+import { Secret } from '@gateway/service-kit';
+import type { AccountAdministration, NewAccount } from './administration';
+import { AccountError } from './administration';
+import { CUSTOM_PARAMETERS } from './custom-parameters';
+
+const RETURN_HOSTS = ['127.0.0.1', 'localhost'];
+const ONE_PERCENT_E4 = 10_000;
+
+/** decisions.md, section 8. Their passwords are public: they are for machines that take no real money. */
+export const DEMO_ACCOUNTS: readonly NewAccount[] = [
+  {
+    merchantAccount: 'demo_merchant',
+    password: new Secret('demo_password'),
+    payoutSecret: new Secret('demo_payout_secret'),
+    settings: { returnHosts: RETURN_HOSTS },
+  },
+  {
+    merchantAccount: 'demo_custom',
+    password: new Secret('demo_password'),
+    payoutSecret: new Secret('demo_payout_secret'),
+    settings: {
+      returnHosts: RETURN_HOSTS,
+      customParameters: CUSTOM_PARAMETERS,
+      payoutFee: { fixedE4: parseAmountE4('0.50') ?? 0, percentE4: ONE_PERCENT_E4 },
+    },
+  },
+];
+
+/** Creates the demo accounts that are not there, and returns their names. What is there is left as it is. */
+export async function seedDemoAccounts(administration: AccountAdministration): Promise<string[]> {
+  const created: string[] = [];
+  for (const account of DEMO_ACCOUNTS) {
+    if (await exists(administration, account.merchantAccount)) continue;
+    try {
+      await administration.create(account);
+      created.push(account.merchantAccount);
+    } catch (error) {
+      // Another process seeds at the same time.
+      if (!(error instanceof AccountError && error.reason === 'exists')) throw error;
+    }
+  }
+  return created;
+}
+
+async function exists(administration: AccountAdministration, merchantAccount: string): Promise<boolean> {
+  try {
+    await administration.get(merchantAccount);
+    return true;
+  } catch (error) {
+    if (error instanceof AccountError && error.reason === 'unknown') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+export * from './access';
+export type {
+  Account,
+  AccountCredentials,
+  AccountSettings,
+  AccountTransactionType,
+  AmountLimit,
+  PayoutFee,
+  Terminal,
+} from './account';
+export { ACCOUNT_TRANSACTION_TYPES, SANDBOX_ACQUIRER } from './account';
+export type { AccountState, StateAction } from './account-state';
+export { ACCOUNT_STATES } from './account-state';
+export type { AccountAdministration, AccountChanges, CreatedAccount, NewAccount, NewTerminal } from './administration';
+export { AccountError } from './administration';
+export type { CredentialAttempt, CredentialCheck, CredentialVerdict } from './credentials';
+export { createCredentialCheck } from './credentials';
+export type { CustomParameter } from './custom-parameters';
+export { CUSTOM_PARAMETERS } from './custom-parameters';
+export type { AccountDirectory, AccountDirectoryOptions } from './directory';
+export { createAccountDirectory } from './directory';
+export type { OpenAccounts, OpenAccountsOptions } from './open-accounts';
+export { openAccounts } from './open-accounts';
+export type { PasswordHasher } from './passwords';
+export { createPasswordHasher } from './passwords';
+export type { RateDecision, RateLimiter } from './rate-limit';
+export { createRateLimiter } from './rate-limit';
+export { seedDemoAccounts } from './demo-accounts';
+export { accountsSettings } from './settings';
+export type { SigningSecrets } from './signing';

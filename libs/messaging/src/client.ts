@@ -1,0 +1,73 @@
+import net from 'node:net';
+import tls from 'node:tls';
+import type { ISocketFactoryArgs, LogEntry } from 'kafkajs';
+import { Kafka, logLevel } from 'kafkajs';
+import type { Logger } from '@gateway/service-kit';
+import { quietRequestQueues } from './quiet-request-queue';
+
+/** The connection settings of one process. Kept opaque outside this library: nothing else imports kafkajs. */
+export type KafkaClient = Kafka;
+
+const KEEP_ALIVE_DELAY_MS = 30_000;
+const CONNECTION_TIMEOUT_MS = 3_000;
+/** Requests that wait at the broker by design (fetch, join) bring a longer time of their own. */
+const REQUEST_TIMEOUT_MS = 10_000;
+const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 3_000 } as const;
+
+/**
+ * A kafkajs client. It connects when something built on it starts.
+ *
+ * kafkajs keeps the committed offsets of a consumer group on the client, so two members of the same group in one
+ * process (as in a test with two replicas) need a client each.
+ */
+export function createKafka(options: {
+  /** `host:port`, at least one. */
+  brokers: readonly string[];
+  clientId: string;
+  logger: Logger;
+}): KafkaClient {
+  quietRequestQueues();
+  return new Kafka({
+    brokers: [...options.brokers],
+    clientId: options.clientId,
+    connectionTimeout: CONNECTION_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    enforceRequestTimeout: true,
+    retry: RETRY,
+    socketFactory: createSocket,
+    logLevel: logLevel.INFO,
+    logCreator: () => (entry) => forwardLog(options.logger, entry),
+  });
+}
+
+/** Nagle's algorithm holds small requests back for an acknowledgement: with one send in flight, that is every send. */
+function createSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.Socket {
+  const encrypted = ssl as tls.ConnectionOptions | undefined;
+  const servername = net.isIP(host) === 0 ? { servername: host } : {};
+  const socket = encrypted
+    ? tls.connect({ host, port, ...servername, ...encrypted }, onConnect)
+    : net.connect({ host, port }, onConnect);
+  socket.setNoDelay(true);
+  socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
+  return socket;
+}
+
+/** What kafkajs reports as a warning or an error although it is how groups, leaders and metadata normally move. */
+const EVERYDAY =
+  /rebalanc|generation|member id|not aware of this member|no leader for this topic-partition|not the leader/i;
+/** Said at every pause and resume, which back-pressure does many times a second. */
+const CHATTER = /^(Pausing|Resuming) fetching/;
+const FORWARDED_FIELDS = ['broker', 'groupId', 'memberId', 'topic', 'partition', 'offset', 'retryCount'] as const;
+
+function forwardLog(logger: Logger, { level, namespace, log }: LogEntry): void {
+  const cause: unknown = log['error'];
+  const reason = cause instanceof Error ? cause.message : typeof cause === 'string' ? cause : undefined;
+  const fields: Record<string, unknown> = { component: `kafkajs ${namespace}` };
+  if (reason !== undefined) fields['reason'] = reason;
+  for (const name of FORWARDED_FIELDS) if (log[name] !== undefined) fields[name] = log[name] as unknown;
+
+  if (CHATTER.test(log.message)) logger.debug(log.message, fields);
+  else if (level > logLevel.WARN || EVERYDAY.test(`${log.message} ${reason ?? ''}`)) logger.info(log.message, fields);
+  else if (level === logLevel.WARN) logger.warn(log.message, fields);
+  else logger.error(log.message, fields);
+}

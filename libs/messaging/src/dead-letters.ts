@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import type { IHeaders, KafkaMessage } from 'kafkajs';
+import type { KafkaClient } from './client';
+import type { Envelope } from './envelope';
+import { headerOf } from './envelope';
+import type { Publisher, RawMessage } from './producer';
+import { deadLetterTopics } from './topics';
+import { within } from './within';
+
+/** A message that can never be processed, handed to its owner. */
+export interface RejectedMessage {
+  /** Full name. */
+  readonly topic: string;
+  readonly partition: number;
+  readonly message: KafkaMessage;
+  /** Name and text of the error. */
+  readonly reason: string;
+  /** Absent when the message could not even be read. */
+  readonly envelope?: Envelope;
+}
+
+const PREFIX = 'dlq_';
+const REPLAYED_FROM = 'replayed_from';
+
+/** The original, value and headers untouched, with where it lay and why it is here. */
+export function deadLetterFrom(rejected: RejectedMessage & { deadLetters: string }): RawMessage {
+  const { topic, partition, message, reason, deadLetters } = rejected;
+  return {
+    topic: deadLetters,
+    key: message.key,
+    value: message.value,
+    headers: {
+      ...definedHeaders(message.headers),
+      dlq_reason: reason,
+      dlq_topic: topic,
+      dlq_partition: String(partition),
+      dlq_offset: message.offset,
+      dlq_time: new Date().toISOString(),
+    },
+  };
+}
+
+function definedHeaders(headers: IHeaders = {}): RawMessage['headers'] {
+  const defined: RawMessage['headers'] = {};
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) defined[name] = value;
+  return defined;
+}
+
+/** One dead letter, as an operator sees it. */
+export interface DeadLetter {
+  /** Full name of the dead-letter topic. */
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+  readonly type: string | undefined;
+  readonly subject: string | undefined;
+  readonly reason: string | undefined;
+  /** RFC 3339; when it was dead-lettered. */
+  readonly time: string | undefined;
+  readonly key: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly value: string | undefined;
+}
+
+export interface DeadLetters {
+  /** The newest, newest first, of one topic or of all. */
+  list(query: { limit: number; topic?: string }): Promise<DeadLetter[]>;
+  /** @throws Error when nothing lies there. */
+  show(topic: string, partition: number, offset: number): Promise<DeadLetter>;
+  /** Publishes the original once more where it came from, marked with `replayed_from`. Returns that topic. */
+  replay(topic: string, partition: number, offset: number): Promise<string>;
+}
+
+/** Where to read: offsets from `from` to below `to`. */
+interface Range {
+  readonly topic: string;
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Found {
+  readonly topic: string;
+  readonly partition: number;
+  readonly message: KafkaMessage;
+}
+
+export const MAX_LISTED = 500;
+const READ_TIMEOUT_MS = 30_000;
+const CLOSE_TIMEOUT_MS = 5_000;
+const FETCH_WAIT_MS = 100;
+
+/** Reads the dead-letter topics without taking anything out of them: they are a record. */
+export function createDeadLetters(options: {
+  kafka: KafkaClient;
+  topicPrefix?: string;
+  publisher: Pick<Publisher, 'publishRaw'>;
+}): DeadLetters {
+  const { kafka, publisher } = options;
+  const origins = deadLetterTopics(options.topicPrefix);
+
+  function originOf(topic: string): string {
+    const origin = origins.get(topic);
+    if (origin === undefined)
+      throw new Error(`${topic} is no dead-letter topic; there are: ${[...origins.keys()].join(', ')}`);
+    return origin;
+  }
+
+  async function boundsOf(topics: readonly string[]): Promise<Range[]> {
+    const admin = kafka.admin();
+    await admin.connect();
+    try {
+      const bounds = await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)));
+      return bounds.flatMap((partitions, index) =>
+        partitions.map(({ partition, low, high }) => ({
+          topic: topics[index] as string,
+          partition,
+          from: Number(low),
+          to: Number(high),
+        })),
+      );
+    } finally {
+      await admin.disconnect();
+    }
+  }
+
+  async function read(ranges: readonly Range[]): Promise<Found[]> {
+    const wanted = ranges.filter(({ from, to }) => from < to);
+    return wanted.length === 0 ? [] : within(READ_TIMEOUT_MS, 'reading the dead letters', readRanges(kafka, wanted));
+  }
+
+  async function find(topic: string, partition: number, offset: number): Promise<Found> {
+    originOf(topic);
+    const bounds = (await boundsOf([topic])).find((range) => range.partition === partition);
+    const exists = bounds !== undefined && offset >= bounds.from && offset < bounds.to;
+    const [found] = exists ? await read([{ topic, partition, from: offset, to: offset + 1 }]) : [];
+    if (found === undefined) throw new Error(`nothing lies at ${topic} ${partition} ${offset}`);
+    return found;
+  }
+
+  return {
+    async list({ limit, topic }) {
+      if (topic !== undefined) originOf(topic);
+      const count = Math.min(limit, MAX_LISTED);
+      const bounds = await boundsOf(topic === undefined ? [...origins.keys()] : [topic]);
+      const found = await read(bounds.map((range) => ({ ...range, from: Math.max(range.from, range.to - count) })));
+      const letters = found.map(describe);
+      letters.sort((a, b) => (b.time ?? '').localeCompare(a.time ?? '') || Number(b.offset) - Number(a.offset));
+      return letters.slice(0, count);
+    },
+    async show(topic, partition, offset) {
+      return describe(await find(topic, partition, offset));
+    },
+    async replay(topic, partition, offset) {
+      const origin = originOf(topic);
+      const { key, value, headers } = (await find(topic, partition, offset)).message;
+      const original = Object.entries(definedHeaders(headers)).filter(([name]) => !name.startsWith(PREFIX));
+      await publisher.publishRaw({
+        topic: origin,
+        key,
+        value,
+        headers: { ...Object.fromEntries(original), [REPLAYED_FROM]: `${topic}/${partition}/${offset}` },
+      });
+      return origin;
+    },
+  };
+}
+
+function describe({ topic, partition, message }: Found): DeadLetter {
+  const headers: Record<string, string> = {};
+  for (const name of Object.keys(message.headers ?? {})) headers[name] = headerOf(message.headers, name) ?? '';
+  return {
+    topic,
+    partition,
+    offset: message.offset,
+    type: headers['ce_type'],
+    subject: headers['ce_subject'],
+    reason: headers['dlq_reason'],
+    time: headers['dlq_time'],
+    key: message.key?.toString(),
+    headers,
+    value: message.value?.toString(),
+  };
+}
+
+/** kafkajs reads only as a group: this one exists for the reading alone, and commits nothing. */
+async function readRanges(kafka: KafkaClient, ranges: readonly Range[]): Promise<Found[]> {
+  const groupId = `dead-letters-${randomUUID()}`;
+  const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: FETCH_WAIT_MS, allowAutoTopicCreation: false });
+  const found = new Map<string, Found>();
+  const open = new Map(ranges.map((range) => [`${range.topic}|${range.partition}`, range]));
+  try {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [...new Set(ranges.map(({ topic }) => topic))], fromBeginning: true });
+    await new Promise<void>((resolve, reject) => {
+      consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
+      const eachBatch = async ({
+        batch,
+      }: {
+        batch: { topic: string; partition: number; messages: KafkaMessage[] };
+      }) => {
+        const { topic, partition, messages } = batch;
+        const range = open.get(`${topic}|${partition}`);
+        if (range === undefined) return;
+        for (const message of messages) {
+          const offset = Number(message.offset);
+          if (offset >= range.from && offset < range.to) {
+            found.set(`${topic}|${partition}|${offset}`, { topic, partition, message });
+          }
+          if (offset >= range.to - 1) open.delete(`${topic}|${partition}`);
+        }
+        if (open.size === 0) resolve();
+      };
+      consumer
+        .run({ autoCommit: false, eachBatch })
+        .then(() => {
+          for (const { topic, partition, from } of ranges) consumer.seek({ topic, partition, offset: String(from) });
+        })
+        .catch(reject);
+    });
+  } finally {
+    await within(CLOSE_TIMEOUT_MS, 'closing', consumer.disconnect()).catch(() => undefined);
+  }
+  return [...found.values()];
+}

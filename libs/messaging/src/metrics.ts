@@ -1,0 +1,87 @@
+import type { Registry } from '@gateway/service-kit';
+import { Counter, Gauge, Histogram } from '@gateway/service-kit';
+
+/** A service has one registry, but may have several workers: the first one registers a metric, the others share it. */
+function shared<M>(registry: Registry, name: string, create: () => M): M {
+  return (registry.getSingleMetric(name) as M | undefined) ?? create();
+}
+
+function counter<L extends string>(
+  registry: Registry,
+  config: ConstructorParameters<typeof Counter<L>>[0],
+): Counter<L> {
+  return shared(registry, config.name, () => new Counter({ ...config, registers: [registry] }));
+}
+
+function gauge<L extends string>(registry: Registry, config: ConstructorParameters<typeof Gauge<L>>[0]): Gauge<L> {
+  return shared(registry, config.name, () => new Gauge({ ...config, registers: [registry] }));
+}
+
+function histogram<L extends string>(
+  registry: Registry,
+  config: ConstructorParameters<typeof Histogram<L>>[0],
+): Histogram<L> {
+  return shared(registry, config.name, () => new Histogram({ ...config, registers: [registry] }));
+}
+
+export type PublisherMetrics = ReturnType<typeof publisherMetrics>;
+
+export function publisherMetrics(registry: Registry) {
+  return {
+    published: counter(registry, { name: 'messages_published_total', help: 'Acknowledged by the broker' }),
+    refused: counter(registry, {
+      name: 'messages_refused_total',
+      help: 'Not published, by reason',
+      labelNames: ['reason'] as const,
+    }),
+    batchSize: histogram(registry, {
+      name: 'publish_batch_messages',
+      help: 'Messages in one request to the brokers',
+      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000],
+    }),
+    durationSeconds: histogram(registry, {
+      name: 'publish_duration_seconds',
+      help: 'One request to the brokers, until all of it is acknowledged',
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    }),
+    queued: gauge(registry, { name: 'publish_queued_messages', help: 'Waiting for the request in flight' }),
+  };
+}
+
+export type WorkerMetrics = ReturnType<typeof workerMetrics>;
+
+export function workerMetrics(registry: Registry) {
+  return {
+    messages: counter(registry, {
+      name: 'messages_consumed_total',
+      help: 'By outcome: handled, skipped, retried (once per attempt), dead_lettered',
+      labelNames: ['group', 'outcome'] as const,
+    }),
+    failures: counter(registry, {
+      name: 'message_failures_total',
+      help: 'Attempts that ended in an error, retryable or not',
+      labelNames: ['group'] as const,
+    }),
+    durationSeconds: histogram(registry, {
+      name: 'message_handling_seconds',
+      help: 'One attempt to handle one message',
+      labelNames: ['group', 'type'] as const,
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    }),
+    held: gauge(registry, {
+      name: 'messages_held',
+      help: 'Taken from Kafka and not done: queued, being handled, waiting for a retry',
+      labelNames: ['group'] as const,
+    }),
+    paused: gauge(registry, {
+      name: 'partitions_paused',
+      help: 'Partitions that are not fetched because the worker is full',
+      labelNames: ['group'] as const,
+    }),
+    lag: gauge(registry, {
+      name: 'consumer_lag_messages',
+      help: 'Messages past the committed offset on the partitions of this replica',
+      labelNames: ['group', 'topic'] as const,
+    }),
+  };
+}

@@ -1,0 +1,434 @@
+/**
+ * The order in which fetched messages are handled, and what may be committed: no I/O, so that it can be tested on its
+ * own. Messages with the same key of one partition run one after the other, all others side by side.
+ *
+ * kafkajs delivers everything above the committed offset again after each rebalance, while handlers still run. What
+ * runs or is done then is remembered by offset ("carried"): its redelivery joins what is there and is not run again.
+ */
+
+export interface QueuedMessage {
+  /** Decimal. */
+  readonly offset: string;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+}
+
+export interface WorkQueueLimits {
+  /** Handlers that run at the same time. */
+  readonly concurrency: number;
+  /** Messages taken and not done, running ones included. */
+  readonly maxHeld: number;
+  readonly maxHeldBytes: number;
+  /**
+   * Per partition, from the oldest message that is not done to the newest one taken: what a crash makes another
+   * replica do again, and how far others may run ahead of one key that keeps being retried.
+   */
+  readonly maxUncommitted: number;
+  readonly retryBaseMs: number;
+  readonly retryCapMs: number;
+}
+
+/** `retry`: the same message comes again after a pause; its key waits, other keys go on. */
+export type Outcome = 'done' | 'retry';
+
+type State = 'queued' | 'running' | 'waiting' | 'done' | 'dropped';
+
+/** One message on its way through the queue. `note` is for whoever runs it, from attempt to attempt. */
+export interface Job<M extends QueuedMessage, N> {
+  readonly message: M;
+  readonly topic: string;
+  readonly partition: number;
+  readonly attempts: number;
+  note: N | undefined;
+}
+
+interface Item<M extends QueuedMessage, N> extends Job<M, N> {
+  message: M;
+  attempts: number;
+  readonly offset: number;
+  readonly key: string;
+  readonly bytes: number;
+  readonly log: PartitionLog<M, N>;
+  state: State;
+  /** In `log.items`, so that its completion moves the watermark. */
+  tracked: boolean;
+  /** The next message of the same key, which waits for this one. */
+  follower: Item<M, N> | undefined;
+  timer: NodeJS.Timeout | undefined;
+  startedAtMs: number;
+}
+
+interface PartitionLog<M extends QueuedMessage, N> {
+  readonly topic: string;
+  readonly partition: number;
+  assigned: boolean;
+  /** In the order of their offsets; those before `head` are done and forgotten. */
+  items: Item<M, N>[];
+  head: number;
+  /** The first offset since the assignment; undefined until it has come. */
+  base: number | undefined;
+  /** All below is taken. */
+  next: number;
+  /** All below is done: what may be committed. */
+  watermark: number;
+  committed: number;
+  /** The last message of each key that has one in the queue. */
+  readonly tails: Map<string, Item<M, N>>;
+  /** Running or done before the last rebalance, by offset. */
+  readonly carried: Map<number, Item<M, N>>;
+}
+
+export interface Watermark {
+  readonly topic: string;
+  readonly partition: number;
+  /** The next offset to handle, as Kafka wants it committed. */
+  readonly offset: number;
+}
+
+export interface WorkQueue<M extends QueuedMessage> {
+  /**
+   * Takes messages of one partition, in order, as far as there is room.
+   *
+   * @returns the offset from which to deliver on, and whether all were taken. If not, `onRoom` tells when to go on.
+   */
+  take(topic: string, partition: number, messages: readonly M[]): { next: number; full: boolean };
+  /** Forgets what has not started, on all partitions: it will be delivered again, here or elsewhere. */
+  drop(): void;
+  /** The partitions of this replica from now on. What runs goes on; positions start anew. */
+  assign(assignment: Readonly<Record<string, readonly number[]>>): void;
+  /** Takes nothing from now on, and forgets what has not started. */
+  close(): void;
+  /** Resolves when no handler runs. */
+  idle(): Promise<void>;
+  /** Where commits are behind. */
+  uncommitted(): Watermark[];
+  committed(watermarks: readonly Watermark[]): void;
+  /** Of every partition that was taken from since its assignment. */
+  watermarks(): Watermark[];
+  /** Messages of one partition that were taken and whose offset is not below the watermark. */
+  outstanding(topic: string, partition: number): number;
+  held(): number;
+  running(): number;
+  /** Partitions that wait for room. */
+  refused(): number;
+  /** Since when the longest-running handler runs, epoch ms. */
+  oldestStartMs(): number | undefined;
+}
+
+/** What is done with at the front of a list is cut off in pieces of this size, to make it cheap. */
+const TRIM_ITEMS = 256;
+
+export function createWorkQueue<M extends QueuedMessage, N>(options: {
+  limits: WorkQueueLimits;
+  /** Handles one message. Must not throw. */
+  run: (job: Job<M, N>) => Promise<Outcome>;
+  /** A partition that was refused may be delivered again. */
+  onRoom: (topic: string, partition: number) => void;
+  random?: () => number;
+}): WorkQueue<M> {
+  type TItem = Item<M, N>;
+  type TLog = PartitionLog<M, N>;
+  const { limits, run, onRoom, random = Math.random } = options;
+  const logs = new Map<string, TLog>();
+  const refused = new Set<TLog>();
+  const running = new Set<TItem>();
+  let ready: TItem[] = [];
+  let readyHead = 0;
+  let held = 0;
+  let heldBytes = 0;
+  let closed = false;
+  let onIdle: (() => void)[] = [];
+
+  function logOf(topic: string, partition: number): TLog {
+    const name = `${topic}|${partition}`;
+    let log = logs.get(name);
+    if (log === undefined) {
+      log = {
+        topic,
+        partition,
+        assigned: true,
+        items: [],
+        head: 0,
+        base: undefined,
+        next: 0,
+        watermark: 0,
+        committed: 0,
+        tails: new Map(),
+        carried: new Map(),
+      };
+      logs.set(name, log);
+    }
+    return log;
+  }
+
+  function take(topic: string, partition: number, messages: readonly M[]): { next: number; full: boolean } {
+    const log = logOf(topic, partition);
+    let full = false;
+    for (const message of messages) {
+      const offset = Number(message.offset);
+      if (log.base === undefined || offset < log.base) startLog(log, offset);
+      // Below `next`: fetched twice, as when the partition's leader moves. It is taken already.
+      else if (offset < log.next) continue;
+      full = closed || isFull(log);
+      if (full) break;
+      log.next = offset + 1;
+      append(log, offset, message);
+    }
+    if (full) refused.add(log);
+    pump();
+    return { next: log.next, full };
+  }
+
+  /** Also when the offset jumps below the first one: the log was truncated or made anew, and is read from its start. */
+  function startLog(log: TLog, offset: number): void {
+    if (log.base !== undefined) {
+      dropLog(log);
+      log.carried.clear();
+    }
+    log.base = offset;
+    log.next = offset;
+    log.watermark = offset;
+    log.committed = offset;
+    for (const item of log.carried.values()) {
+      if (item.offset < offset && item.state === 'done') log.carried.delete(item.offset);
+    }
+  }
+
+  function isFull(log: TLog): boolean {
+    return (
+      held >= limits.maxHeld || heldBytes >= limits.maxHeldBytes || log.items.length - log.head >= limits.maxUncommitted
+    );
+  }
+
+  /** Room enough to be worth a fetch: half of everything. */
+  function hasRoom(log: TLog): boolean {
+    return (
+      held * 2 <= limits.maxHeld &&
+      heldBytes * 2 <= limits.maxHeldBytes &&
+      (log.items.length - log.head) * 2 <= limits.maxUncommitted
+    );
+  }
+
+  function append(log: TLog, offset: number, message: M): void {
+    const carried = log.carried.get(offset);
+    if (carried !== undefined) {
+      log.carried.delete(offset);
+      carried.tracked = true;
+      log.items.push(carried);
+      advance(log);
+      return;
+    }
+    const key = message.key?.toString('latin1') ?? '';
+    const item: TItem = {
+      message,
+      topic: log.topic,
+      partition: log.partition,
+      attempts: 0,
+      note: undefined,
+      offset,
+      key,
+      bytes: message.value?.length ?? 0,
+      log,
+      state: 'queued',
+      tracked: true,
+      follower: undefined,
+      timer: undefined,
+      startedAtMs: 0,
+    };
+    held += 1;
+    heldBytes += item.bytes;
+    log.items.push(item);
+    const before = log.tails.get(key);
+    log.tails.set(key, item);
+    if (before === undefined) ready.push(item);
+    else before.follower = item;
+  }
+
+  function pump(): void {
+    while (running.size < limits.concurrency && readyHead < ready.length) {
+      const item = ready[readyHead++] as TItem;
+      void start(item);
+    }
+    if (readyHead === ready.length || readyHead >= TRIM_ITEMS) {
+      ready.splice(0, readyHead);
+      readyHead = 0;
+    }
+  }
+
+  async function start(item: TItem): Promise<void> {
+    item.state = 'running';
+    item.attempts += 1;
+    item.startedAtMs = Date.now();
+    running.add(item);
+    const outcome = await run(item);
+    running.delete(item);
+    if (outcome === 'done') finish(item, 'done');
+    else if (!item.tracked || closed) finish(item, 'dropped');
+    else wait(item);
+    pump();
+    if (running.size === 0) settleIdle();
+  }
+
+  function wait(item: TItem): void {
+    item.state = 'waiting';
+    // Half fixed, half random: replicas that failed together do not come back together.
+    const pauseMs = Math.min(limits.retryCapMs, limits.retryBaseMs * 2 ** Math.min(item.attempts - 1, 30));
+    item.timer = setTimeout(
+      () => {
+        item.state = 'queued';
+        ready.push(item);
+        pump();
+      },
+      pauseMs * (0.5 + random() / 2),
+    );
+  }
+
+  function finish(item: TItem, state: 'done' | 'dropped'): void {
+    const { log } = item;
+    release(item, state);
+    if (item.follower !== undefined) ready.push(item.follower);
+    else if (log.tails.get(item.key) === item) log.tails.delete(item.key);
+    item.follower = undefined;
+    if (item.tracked) advance(log);
+    // Done before its redelivery: kept, so that it is recognized. Not done, or never to be delivered here: forgotten.
+    else if (state === 'dropped' || !log.assigned || (log.base ?? 0) > item.offset) log.carried.delete(item.offset);
+    if (refused.size > 0) tellRoom();
+  }
+
+  function release(item: TItem, state: 'done' | 'dropped'): void {
+    item.state = state;
+    held -= 1;
+    heldBytes -= item.bytes;
+    // A message holds on to the whole buffer of its fetch.
+    item.message = undefined as unknown as M;
+    item.note = undefined;
+  }
+
+  function advance(log: TLog): void {
+    const { items } = log;
+    while (items[log.head]?.state === 'done') {
+      log.watermark = (items[log.head] as TItem).offset + 1;
+      log.head += 1;
+    }
+    if (log.head >= TRIM_ITEMS && log.head * 2 >= items.length) {
+      items.splice(0, log.head);
+      log.head = 0;
+    }
+  }
+
+  function tellRoom(): void {
+    if (closed) return;
+    for (const log of refused) {
+      if (!hasRoom(log)) continue;
+      refused.delete(log);
+      onRoom(log.topic, log.partition);
+    }
+  }
+
+  function drop(): void {
+    for (const log of logs.values()) dropLog(log);
+  }
+
+  /** Leaves of a log what runs and what is done above the watermark, both by offset. */
+  function dropLog(log: TLog): void {
+    for (let index = log.head; index < log.items.length; index += 1) {
+      const item = log.items[index] as TItem;
+      item.tracked = false;
+      if (item.state === 'running' || item.state === 'done') log.carried.set(item.offset, item);
+      else if (item.state !== 'dropped') discard(item);
+    }
+    log.items = [];
+    log.head = 0;
+    log.base = undefined;
+    for (const [key, item] of log.tails) if (item.state === 'dropped') log.tails.delete(key);
+    for (const item of log.carried.values()) {
+      item.follower = undefined;
+      if (item.state === 'running') log.tails.set(item.key, item);
+    }
+    ready = ready.slice(readyHead).filter((item) => item.state === 'queued');
+    readyHead = 0;
+  }
+
+  function discard(item: TItem): void {
+    clearTimeout(item.timer);
+    item.follower = undefined;
+    release(item, 'dropped');
+  }
+
+  function assign(assignment: Readonly<Record<string, readonly number[]>>): void {
+    drop();
+    for (const log of logs.values()) log.assigned = assignment[log.topic]?.includes(log.partition) === true;
+    for (const [topic, partitions] of Object.entries(assignment)) {
+      for (const partition of partitions) logOf(topic, partition);
+    }
+    for (const log of logs.values()) {
+      if (log.assigned) continue;
+      // Another replica continues there; only what runs here must not be started a second time.
+      for (const item of log.carried.values()) if (item.state === 'done') log.carried.delete(item.offset);
+    }
+    // All of them are delivered again from their positions.
+    const resumed = [...refused];
+    refused.clear();
+    if (!closed) for (const log of resumed) onRoom(log.topic, log.partition);
+  }
+
+  function settleIdle(): void {
+    const waiting = onIdle;
+    onIdle = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  function* started(): Iterable<TLog> {
+    for (const log of logs.values()) if (log.assigned && log.base !== undefined) yield log;
+  }
+
+  const watermarkOf = ({ topic, partition, watermark }: TLog): Watermark => ({ topic, partition, offset: watermark });
+
+  const isBehind = ({ topic, partition, offset }: Watermark): boolean =>
+    offset > (find(topic, partition)?.committed ?? 0);
+
+  const find = (topic: string, partition: number): TLog | undefined => logs.get(`${topic}|${partition}`);
+
+  return {
+    take,
+    drop,
+    assign,
+    close() {
+      closed = true;
+      // What is done stays tracked, so that the last commit covers it.
+      for (const log of logs.values()) cut(log);
+      ready = [];
+      readyHead = 0;
+    },
+    idle: () => (running.size === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
+    watermarks: () => Array.from(started(), watermarkOf),
+    uncommitted: () => Array.from(started(), watermarkOf).filter(isBehind),
+    committed(watermarks) {
+      for (const { topic, partition, offset } of watermarks) {
+        const log = find(topic, partition);
+        if (log !== undefined) log.committed = Math.max(log.committed, offset);
+      }
+    },
+    outstanding(topic, partition) {
+      const log = find(topic, partition);
+      return log === undefined ? 0 : log.items.length - log.head;
+    },
+    held: () => held,
+    running: () => running.size,
+    refused: () => refused.size,
+    oldestStartMs() {
+      let oldest: number | undefined;
+      for (const item of running) oldest = Math.min(oldest ?? item.startedAtMs, item.startedAtMs);
+      return oldest;
+    },
+  };
+
+  /** Forgets what has not started but stays where it is: the watermark can still pass what is being finished. */
+  function cut(log: TLog): void {
+    for (let index = log.head; index < log.items.length; index += 1) {
+      const item = log.items[index] as TItem;
+      item.follower = undefined;
+      if (item.state === 'queued' || item.state === 'waiting') discard(item);
+    }
+  }
+}

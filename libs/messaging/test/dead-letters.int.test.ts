@@ -1,0 +1,79 @@
+import { on } from '../src';
+import { runCli } from '../src/cli';
+import type { Installation } from './support';
+import { install, numbered, Numbered, until } from './support';
+
+const TOPIC = 'card.commands.dlq.v1';
+let kafka: Installation;
+beforeAll(async () => (kafka = await install('dlq')));
+afterAll(async () => kafka.close());
+
+async function dlq(...args: string[]): Promise<{ exitCode: number; lines: string[] }> {
+  const lines: string[] = [];
+  const env = { KAFKA_BROKERS: process.env['TEST_KAFKA_BROKERS'], TOPIC_PREFIX: kafka.prefix };
+  return { exitCode: await runCli(args, env, (line) => lines.push(line)), lines };
+}
+
+test('an operator lists, reads and plays back what could not be processed', async () => {
+  expect(await dlq('list')).toEqual({ exitCode: 0, lines: ['0 dead letters'] });
+
+  let healed = false;
+  const handled: number[] = [];
+  const replayedFrom: (string | undefined)[] = [];
+  const worker = kafka.worker({
+    handlers: [
+      on(Numbered, async ({ data, headers }) => {
+        if (!healed) throw new Error(`cannot do ${data.n}`);
+        handled.push(data.n);
+        replayedFrom.push(headers['replayed_from']?.toString());
+      }),
+    ],
+  });
+  await worker.start();
+  for (const n of [0, 1, 2]) await kafka.publisher.publish({ ...numbered('K', n), id: `id-${n}`, subject: `S${n}` });
+  await until('all are dead letters', async () => (await kafka.size(TOPIC)) === 3);
+
+  const name = `${kafka.prefix}.${TOPIC}`;
+  const { lines } = await dlq('list', '--limit', '2');
+  expect(lines).toHaveLength(3);
+  expect(lines[0]?.split('\t').filter((_, column) => column !== 3)).toEqual([
+    name,
+    '0',
+    '2',
+    'Numbered',
+    'S2',
+    'Error: cannot do 2',
+  ]);
+  expect(lines[1]).toContain('cannot do 1');
+  expect(lines[2]).toBe('2 dead letters');
+
+  const shown = await dlq('show', name, '0', '1');
+  expect(shown.exitCode).toBe(0);
+  expect(JSON.parse(shown.lines.join('\n'))).toMatchObject({
+    offset: '1',
+    value: '{"n":1}',
+    key: 'K',
+    headers: { ce_id: 'id-1', ce_subject: 'S1', dlq_topic: `${kafka.prefix}.card.commands.v1`, dlq_offset: '1' },
+  });
+
+  healed = true;
+  expect(await dlq('replay', name, '0', '1')).toEqual({
+    exitCode: 0,
+    lines: [`published again to ${kafka.prefix}.card.commands.v1`],
+  });
+  await until('it is handled', () => handled.length === 1);
+  expect(handled).toEqual([1]);
+  expect(replayedFrom).toEqual([`${name}/0/1`]);
+});
+
+test('asking for what is not there says so', async () => {
+  const name = `${kafka.prefix}.${TOPIC}`;
+  expect(await dlq('show', name, '0', '999')).toEqual({
+    exitCode: 1,
+    lines: [`show failed: nothing lies at ${name} 0 999`],
+  });
+  expect((await dlq('replay', name, '7', '0')).exitCode).toBe(1);
+  const { exitCode, lines } = await dlq('replay', `${kafka.prefix}.card.commands.v1`, '0', '0');
+  expect(exitCode).toBe(1);
+  expect(lines[0]).toContain('is no dead-letter topic');
+});

@@ -1,0 +1,406 @@
+import { RetryableError } from '@gateway/service-kit';
+import type { Envelope, RejectedMessage } from '../src';
+import { createDeadLetters, on } from '../src';
+import { encode } from '../src/envelope';
+import type { Installation } from './support';
+import { install, newMetrics, numbered, Numbered, QUICK, sum, until } from './support';
+
+type Handled = Envelope<{ n: number }>;
+const COMMANDS = 'card.commands.v1';
+
+let kafka: Installation;
+beforeEach(async () => (kafka = await install('worker')));
+afterEach(async () => kafka.close());
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Publishes `count` messages of each key and returns how many that are. */
+async function publish(keys: readonly string[], count: number, from = 0): Promise<number> {
+  const published: Promise<void>[] = [];
+  for (let n = from; n < from + count; n += 1) {
+    for (const key of keys) published.push(kafka.publisher.publish(numbered(key, n)));
+  }
+  await Promise.all(published);
+  return published.length;
+}
+
+const keys = (count: number): string[] => Array.from({ length: count }, (_, index) => `key-${index}`);
+
+/** Until all messages of the topic are committed. */
+const allCommitted = (groupId = 'workers') =>
+  until(
+    'all is committed',
+    async () => sum((await kafka.committed(groupId, COMMANDS)).values()) === (await kafka.size(COMMANDS)),
+  );
+
+test('a new group handles everything from the beginning, in order per key, and commits it', async () => {
+  const count = await publish(keys(20), 10);
+  const handled = new Map<string, number[]>();
+  let total = 0;
+  const worker = kafka.worker({
+    handlers: [
+      on(Numbered, async ({ key, data }) => {
+        const numbers = handled.get(key) ?? [];
+        handled.set(key, numbers);
+        await turn();
+        numbers.push(data.n);
+        total += 1;
+      }),
+    ],
+  });
+  await worker.start();
+  expect(worker.ready()).toBe(true);
+  await until('all is handled', () => total === count);
+  for (const numbers of handled.values()) expect(numbers).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  await allCommitted();
+  await worker.stop();
+  expect(worker.ready()).toBe(false);
+  expect(total).toBe(count);
+});
+
+test('other keys go on while one key is stuck, but not the same key', async () => {
+  await publish(['stuck', 'other', 'another'], 2);
+  let release = (): void => undefined;
+  const stuck = new Promise<void>((resolve) => (release = resolve));
+  const handled: string[] = [];
+  const worker = kafka.worker({
+    handlers: [
+      on(Numbered, async ({ key, data }) => {
+        if (key === 'stuck') await stuck;
+        handled.push(`${key} ${data.n}`);
+      }),
+    ],
+  });
+  await worker.start();
+  await until('the others are handled', () => handled.length === 4);
+  expect(handled).not.toContain('stuck 0');
+  release();
+  await until('all is handled', () => handled.length === 6);
+  expect(handled.slice(4)).toEqual(['stuck 0', 'stuck 1']);
+});
+
+test('a worker that is full pauses its partitions, goes on later, and loses nothing', async () => {
+  const count = await publish(keys(50), 20);
+  const metrics = newMetrics();
+  const seen: string[] = [];
+  let mostHeld = 0;
+  let mostRunning = 0;
+  let running = 0;
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const worker = kafka.worker({
+    metrics,
+    limits: { concurrency: 5, maxHeld: 20, maxUncommitted: 40, lagCheckIntervalMs: 20 },
+    handlers: [
+      on(Numbered, async ({ key, data }) => {
+        running += 1;
+        mostHeld = Math.max(mostHeld, worker.held());
+        mostRunning = Math.max(mostRunning, running);
+        await opened;
+        await turn();
+        running -= 1;
+        seen.push(`${key} ${data.n}`);
+      }),
+    ],
+  });
+  await worker.start();
+  await until(
+    'partitions are paused',
+    async () => (await metrics.metrics()).match(/partitions_paused\{.*\} [1-9]/) !== null,
+  );
+  expect(worker.held()).toBe(20);
+  open();
+  await until('all is handled', () => seen.length === count);
+  expect(new Set(seen).size).toBe(count);
+  expect(mostHeld).toBeLessThanOrEqual(20);
+  expect(mostRunning).toBe(5);
+  await allCommitted();
+});
+
+test('what was not finished comes again, and what lies before it is not lost', async () => {
+  const count = await publish(keys(12), 5);
+  const never = new Promise<void>(() => undefined);
+  const isStuck = ({ key, data }: Handled): boolean => key === 'key-3' && data.n === 2;
+  const first: Handled[] = [];
+  const dying = kafka.worker({
+    limits: { drainTimeoutMs: 50 },
+    handlers: [on(Numbered, async (envelope) => void (isStuck(envelope) ? await never : first.push(envelope)))],
+  });
+  await dying.start();
+  await until('all but one key is handled', () => first.length === count - 3);
+  await dying.stop();
+  const stuckPartition = first.find(({ key }) => key === 'key-3')?.partition;
+
+  const second: string[] = [];
+  const heir = kafka.worker({
+    handlers: [on(Numbered, async ({ key, data, partition }) => void second.push(`${partition} ${key} ${data.n}`))],
+  });
+  await heir.start();
+  const rest = [2, 3, 4].map((n) => `${stuckPartition} key-3 ${n}`);
+  await until('the rest is handled', () => rest.every((message) => second.includes(message)));
+  await allCommitted();
+  // Only what shares the stuck message's partition and lies behind it may come twice.
+  expect(second.every((message) => message.startsWith(`${stuckPartition} `))).toBe(true);
+  expect(second.filter((message) => message.includes('key-3'))).toEqual(rest);
+});
+
+test('replicas come and go while handlers run: nothing is lost, reordered, or run twice at once', async () => {
+  const firstHandled = new Map<string, number[]>();
+  const seen = new Set<string>();
+  const replica = (name: string) => {
+    const running = new Set<string>();
+    const collisions: string[] = [];
+    let total = 0;
+    const worker = kafka.worker({
+      limits: { concurrency: 16, maxHeld: 60 },
+      handlers: [
+        on(Numbered, async ({ key, data, partition, offset }) => {
+          const place = `${partition}/${offset}`;
+          if (running.has(place)) collisions.push(place);
+          running.add(place);
+          for (let turns = (Number(offset) % 7) * 3; turns >= 0; turns -= 1) {
+            await new Promise((resolve) => setTimeout(resolve, 1));
+          }
+          if (!seen.has(`${key} ${data.n}`)) {
+            seen.add(`${key} ${data.n}`);
+            firstHandled.set(key, [...(firstHandled.get(key) ?? []), data.n]);
+          }
+          total += 1;
+          running.delete(place);
+        }),
+      ],
+    });
+    return { name, worker, collisions, total: () => total };
+  };
+  const all = keys(60);
+  const [a, b, c] = [replica('a'), replica('b'), replica('c')];
+  let published = await publish(all, 30);
+  await a.worker.start();
+  await until('a works', () => a.total() > 100);
+  await b.worker.start();
+  published += await publish(all, 10, 30);
+  await until('b works', () => b.total() > 100);
+  await c.worker.start();
+  await a.worker.stop();
+  published += await publish(all, 10, 40);
+  await until('all is handled', () => seen.size === published, 60_000);
+  await allCommitted();
+  for (const numbers of firstHandled.values()) expect(numbers).toEqual(Array.from({ length: 50 }, (_, n) => n));
+  for (const { collisions } of [a, b, c]) expect(collisions).toEqual([]);
+  expect(b.total() + c.total()).toBeGreaterThan(0);
+}, 120_000);
+
+test('partitions that are added to a running topic are consumed, and nothing is lost meanwhile', async () => {
+  const seen = new Set<string>();
+  const partitions = new Set<number>();
+  const worker = kafka.worker({
+    limits: { metadataMaxAgeMs: 200, concurrency: 4, maxHeld: 50 },
+    handlers: [
+      on(Numbered, async ({ key, data, partition }) => {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        seen.add(`${key} ${data.n}`);
+        partitions.add(partition);
+      }),
+    ],
+  });
+  await worker.start();
+  let published = await publish(keys(40), 20);
+  const client = kafka.client();
+  const admin = client.admin();
+  await admin.connect();
+  await admin.createPartitions({ topicPartitions: [{ topic: `${kafka.prefix}.${COMMANDS}`, count: 16 }] });
+  await admin.disconnect();
+  published += await publish(keys(40), 20, 20);
+  const producer = client.producer();
+  await producer.connect();
+  const { key, value, headers } = encode(numbered('new', 0), 'test');
+  await producer.send({ topic: `${kafka.prefix}.${COMMANDS}`, messages: [{ key, value, headers, partition: 13 }] });
+  await producer.disconnect();
+  published += 1;
+  await until('all is handled', () => seen.size === published);
+  expect(partitions).toContain(13);
+  await allCommitted();
+  expect(worker.failures).toEqual([]);
+});
+
+test('a retryable error brings the message back, its key waits, and its offset is not passed', async () => {
+  await publish(['flaky'], 3);
+  const attempts: number[] = [];
+  let healed = false;
+  const worker = kafka.worker({
+    handlers: [
+      on(Numbered, async ({ data }) => {
+        attempts.push(data.n);
+        if (data.n === 0 && !healed) throw new RetryableError('the store is away');
+      }),
+    ],
+  });
+  await worker.start();
+  await until('it is tried several times', () => attempts.length >= 4);
+  expect(new Set(attempts)).toEqual(new Set([0]));
+  expect(sum((await kafka.committed('workers', COMMANDS)).values())).toBe(0);
+  healed = true;
+  await allCommitted();
+  expect(attempts.slice(-3)).toEqual([0, 1, 2]);
+});
+
+describe('what can never be processed', () => {
+  const rejectedWith = async (
+    publishIt: () => Promise<void>,
+    handle: (envelope: Handled) => Promise<void> = async () => undefined,
+  ) => {
+    const rejected: RejectedMessage[] = [];
+    const worker = kafka.worker({
+      handlers: [on(Numbered, handle)],
+      onDeadLetter: async (message) => void rejected.push(message),
+    });
+    await publishIt();
+    await worker.start();
+    await until('it is rejected', () => rejected.length === 1);
+    await allCommitted();
+    const letters = createDeadLetters({ kafka: kafka.client(), topicPrefix: kafka.prefix, publisher: kafka.publisher });
+    const [letter] = await letters.list({ limit: 10 });
+    return { rejected: rejected[0] as RejectedMessage, letter };
+  };
+  const raw = (value: string, headers: Record<string, string>) =>
+    kafka.publisher.publishRaw({ topic: `${kafka.prefix}.${COMMANDS}`, key: 'K', value: Buffer.from(value), headers });
+  const HEADERS = { ce_specversion: '1.0', ce_id: '1', ce_source: 'x', ce_type: 'Numbered' };
+
+  test('a value that breaks its contract', async () => {
+    const { rejected, letter } = await rejectedWith(() => raw('{"n":"one"}', HEADERS));
+    expect(rejected.reason).toBe('InvalidMessageError: Numbered is not valid: Numbered/n must be integer');
+    expect(rejected.envelope).toBeUndefined();
+    expect(letter).toMatchObject({ value: '{"n":"one"}', key: 'K', type: 'Numbered', reason: rejected.reason });
+    expect(letter?.headers).toMatchObject({ ...HEADERS, dlq_topic: `${kafka.prefix}.${COMMANDS}`, dlq_offset: '0' });
+  });
+
+  test('a type that has no handler', async () => {
+    const { rejected } = await rejectedWith(() => raw('{}', { ...HEADERS, ce_type: 'Unheard' }));
+    expect(rejected.reason).toBe('InvalidMessageError: its type is not known here');
+  });
+
+  test('no message of ours at all', async () => {
+    const { rejected } = await rejectedWith(() => raw('hello', {}));
+    expect(rejected.reason).toBe('InvalidMessageError: header ce_type is missing');
+  });
+
+  test('an error of the handler that is not retryable; those after it are handled', async () => {
+    const after: number[] = [];
+    const { rejected } = await rejectedWith(
+      async () => void (await publish(['K'], 2)),
+      async ({ data }) => {
+        if (data.n === 0) throw new Error('broken invariant');
+        after.push(data.n);
+      },
+    );
+    expect(rejected).toMatchObject({ reason: 'Error: broken invariant', envelope: { data: { n: 0 } } });
+    expect(after).toEqual([1]);
+  });
+});
+
+test('the owner is told of a dead letter until it has it on record, and the letter is written once', async () => {
+  await publish(['K'], 1);
+  let told = 0;
+  const worker = kafka.worker({
+    handlers: [
+      on(Numbered, async () => {
+        throw new Error('no');
+      }),
+    ],
+    onDeadLetter: async () => {
+      told += 1;
+      if (told < 3) throw new RetryableError('the store is away');
+    },
+  });
+  await worker.start();
+  await allCommitted();
+  expect(told).toBe(3);
+  expect(await kafka.size('card.commands.dlq.v1')).toBe(1);
+});
+
+test('dead letters wait for their topic', async () => {
+  await publish(['K'], 1);
+  let refusals = 0;
+  const worker = kafka.worker({
+    handlers: [
+      on(Numbered, async () => {
+        throw new Error('no');
+      }),
+    ],
+    publisher: {
+      async publishRaw(message) {
+        refusals += 1;
+        if (refusals < 3) throw new Error('not now');
+        await kafka.publisher.publishRaw(message);
+      },
+    },
+  });
+  await worker.start();
+  await allCommitted();
+  expect(await kafka.size('card.commands.dlq.v1')).toBe(1);
+});
+
+test('a reader of events skips types that it does not know', async () => {
+  const seen: number[] = [];
+  const worker = kafka.worker({
+    handlers: [on(Numbered, async ({ data }) => void seen.push(data.n))],
+    otherTypes: 'skip',
+  });
+  const headers = { ce_specversion: '1.0', ce_id: '1', ce_source: 'x', ce_type: 'OfTomorrow' };
+  await kafka.publisher.publishRaw({
+    topic: `${kafka.prefix}.${COMMANDS}`,
+    key: 'K',
+    value: Buffer.from('{}'),
+    headers,
+  });
+  await publish(['K'], 1);
+  await worker.start();
+  await allCommitted();
+  expect(seen).toEqual([0]);
+  expect(await kafka.size('card.commands.dlq.v1')).toBe(0);
+});
+
+describe('a worker that cannot go on says so', () => {
+  test('when a handler hangs', async () => {
+    await publish(['K'], 1);
+    const worker = kafka.worker({
+      limits: { handlerLimitMs: 50, lagCheckIntervalMs: 20, drainTimeoutMs: 20 },
+      handlers: [on(Numbered, () => new Promise(() => undefined))],
+    });
+    await worker.start();
+    await until('it is told', () => worker.failures.length > 0);
+    expect(worker.failures).toHaveLength(1);
+    expect(worker.failures[0]?.message).toContain('has been running for more than 50 ms');
+    expect(worker.ready()).toBe(false);
+  });
+
+  test('when the fetch loop shows no sign of life', async () => {
+    const worker = kafka.worker({
+      limits: { silenceLimitMs: 240, fetchWaitMs: 3_000, heartbeatIntervalMs: 5_000 },
+      handlers: [on(Numbered, async () => undefined)],
+    });
+    await worker.start();
+    await until('it is told', () => worker.failures.length > 0);
+    expect(worker.failures[0]?.message).toContain('no sign of life');
+  });
+
+  test('when messages lie in Kafka and nothing moves', async () => {
+    await publish(['K'], 1);
+    const worker = kafka.worker({
+      limits: { commitIntervalMs: 3_600_000, lagCheckIntervalMs: 20, stallLimitMs: 100 },
+      handlers: [on(Numbered, async () => undefined)],
+    });
+    await worker.start();
+    await until('it is told', () => worker.failures.length > 0);
+    expect(worker.failures[0]?.message).toContain('gets nothing from');
+  });
+
+  test('when its topics do not exist', async () => {
+    const worker = kafka.worker({
+      topicPrefix: 'nowhere',
+      limits: { ...QUICK, startTimeoutMs: 20_000 },
+      handlers: [on(Numbered, async () => undefined)],
+    });
+    await expect(worker.start()).rejects.toThrow('could not join the consumer group nowhere.workers');
+  });
+});

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+
+/** Where the servers of this test run answer. */
+export interface TestServers {
+  /** `host:port,host:port` */
+  kafkaBrokers: string;
+  /** A replica set's URI, without a database. */
+  mongodbUri: string;
+}
+
+type Holder = ChildProcessByStdio<Writable, Readable, null>;
+
+const root = join(__dirname, '..', '..', '..');
+let holder: Holder | undefined;
+
+/**
+ * Starts the process that holds the servers: those that KAFKA_BROKERS and MONGODB_URI name, else containers, else local
+ * ones. It stops them when this process ends, however it ends: its standard input is the lifeline. A session of its own
+ * keeps Ctrl-C from it, so that it can tidy up. Throws an error whose message is one sentence when they cannot be had.
+ */
+export async function startServers(): Promise<TestServers> {
+  const node = join(root, 'node_modules', '.bin', 'node');
+  holder = spawn(node, [join(root, 'scripts', 'test-servers.mjs')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  });
+  const failed = once(holder, 'error').then(([error]) => Promise.reject(error as Error));
+  const answer = await Promise.race([firstLine(holder), failed]);
+  if ('failure' in answer) throw withoutStack(answer.failure);
+  return answer;
+}
+
+/** Stops the servers of {@link startServers} and waits until their processes and data are gone. */
+export async function stopServers(): Promise<void> {
+  if (holder === undefined || holder.exitCode !== null) return;
+  holder.stdin.end();
+  await once(holder, 'exit');
+}
+
+async function firstLine(from: Holder): Promise<TestServers | { failure: string }> {
+  for await (const line of createInterface({ input: from.stdout })) {
+    return JSON.parse(line) as TestServers | { failure: string };
+  }
+  return { failure: 'The process that holds the test servers (scripts/test-servers.mjs) has ended without a word.' };
+}
+
+/** Jest prints the stack of what global set-up throws; here only the sentence helps. */
+function withoutStack(sentence: string): Error {
+  const error = new Error(sentence);
+  error.stack = sentence;
+  return error;
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { createKafka, createTopics } from '@gateway/messaging';
+import { connectMongo } from '@gateway/mongo';
+import type { Logger } from '@gateway/service-kit';
+import { createLogger } from '@gateway/service-kit';
+
+export const silentLogger: Logger = createLogger({ service: 'test', level: 'silent' });
+
+/** The servers of this run; the set-up of the run has put their addresses into the environment. */
+export interface Addresses {
+  brokers: string;
+  mongoUri: string;
+}
+
+export function testServers(): Addresses {
+  const { TEST_KAFKA_BROKERS: brokers, TEST_MONGODB_URI: mongoUri } = process.env;
+  if (brokers === undefined || mongoUri === undefined) throw new Error('no test servers: run the tests with npm test');
+  return { brokers, mongoUri };
+}
+
+/** Topics and databases of one test file, apart from those of every other. */
+export interface Space extends Addresses {
+  topicPrefix: string;
+  databasePrefix: string;
+  remove(): Promise<void>;
+}
+
+const DATABASES = ['edge', 'cards', 'vault', 'accounts', 'simulator'];
+
+export async function openSpace(name: string): Promise<Space> {
+  const servers = testServers();
+  const prefix = `${name}-${randomBytes(4).toString('hex')}-`;
+  const kafka = createKafka({ brokers: servers.brokers.split(','), clientId: 'test', logger: silentLogger });
+  await createTopics({ kafka, prefix, minInsyncReplicas: 1, replicationFactor: 1 });
+  return {
+    ...servers,
+    topicPrefix: prefix,
+    databasePrefix: prefix,
+    async remove() {
+      for (const database of DATABASES) {
+        const mongo = await connectMongo({ uri: servers.mongoUri, database: prefix + database });
+        await mongo.mongoose.dropDatabase();
+        await mongo.close();
+      }
+    },
+  };
+}

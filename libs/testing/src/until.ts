@@ -1,0 +1,16 @@
+const LOOK_EVERY_MS = 20;
+
+/** Waits for a condition, looking again and again within a bound: never for a time to pass. Returns what it found. */
+export async function until<T>(
+  what: string,
+  look: () => T | Promise<T>,
+  timeoutMs = 20_000,
+): Promise<NonNullable<Exclude<T, false>>> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found !== false && found !== undefined && found !== null) return found as NonNullable<Exclude<T, false>>;
+    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}

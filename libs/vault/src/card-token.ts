@@ -1,0 +1,37 @@
+import { createHmac } from 'node:crypto';
+import type { Secret } from '@gateway/service-kit';
+import type { CardData } from './card-data';
+
+/** Hex characters: 160 bits, within the 45 characters of `secure_storage_id`. */
+const PAN_HASH_LENGTH = 40;
+
+/**
+ * decisions.md, section 4: a keyed hash of merchant account, card number, expiry and holder, in UUID form (36
+ * characters, version 8 of RFC 9562). The same card gives the same token for the same merchant, another one for
+ * another.
+ */
+export function cardToken(tokenKey: Secret<Buffer>, merchantAccount: string, card: Secret<CardData>): string {
+  const { pan, expYear, expMonth, holder } = card.expose();
+  const hash = keyedHash(tokenKey, ['card-token', merchantAccount, pan, expYear, expMonth, holder]);
+  hash[6] = ((hash[6] as number) & 0x0f) | 0x80;
+  hash[8] = ((hash[8] as number) & 0x3f) | 0x80;
+  const hex = hash.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
+}
+
+/** interface.md, `secure_storage_id`: the same card number gives the same hash, whoever the merchant is. */
+export function panHash(tokenKey: Secret<Buffer>, card: Secret<Pick<CardData, 'pan'>>): string {
+  return keyedHash(tokenKey, ['pan-hash', card.expose().pan]).toString('hex').slice(0, PAN_HASH_LENGTH);
+}
+
+/** Each part is preceded by its length, so that no two lists of parts give the same bytes. */
+function keyedHash(key: Secret<Buffer>, parts: readonly string[]): Buffer {
+  const hmac = createHmac('sha256', key.expose());
+  for (const part of parts) {
+    const bytes = Buffer.from(part);
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(bytes.length);
+    hmac.update(length).update(bytes);
+  }
+  return hmac.digest();
+}

@@ -1,0 +1,30 @@
+import { Type } from '@sinclair/typebox';
+import { ConfigurationError, Secret } from '@gateway/service-kit';
+import type { KeyRing } from './key-ring';
+import { decodeBase64, readKeyRing } from './key-ring';
+
+/** What a service that opens the vault spreads into its own settings. */
+export const vaultSettings = {
+  /** `id:base64(32 bytes)[,id:base64…]`: the first encrypts, the others still decrypt. */
+  VAULT_KEYS: Type.String({ minLength: 1 }),
+  /** base64 of at least 32 bytes, for card tokens. Must never change: tokens would. */
+  VAULT_TOKEN_KEY: Type.String({ minLength: 1 }),
+};
+
+const MIN_TOKEN_KEY_BYTES = 32;
+
+export interface VaultKeys {
+  keyRing: KeyRing;
+  tokenKey: Secret<Buffer>;
+}
+
+/** Throws one ConfigurationError with the problems of both settings. */
+export function readVaultKeys(settings: { VAULT_KEYS: string; VAULT_TOKEN_KEY: string }): VaultKeys {
+  const { keyRing, problems } = readKeyRing(settings.VAULT_KEYS);
+  const tokenKey = decodeBase64(settings.VAULT_TOKEN_KEY) ?? Buffer.alloc(0);
+  if (tokenKey.length < MIN_TOKEN_KEY_BYTES) {
+    problems.push(`VAULT_TOKEN_KEY is not the base64 of at least ${MIN_TOKEN_KEY_BYTES} bytes`);
+  }
+  if (problems.length > 0) throw new ConfigurationError(`Configuration: ${problems.join('; ')}.`);
+  return { keyRing, tokenKey: new Secret(tokenKey) };
+}

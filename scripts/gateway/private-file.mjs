@@ -1,0 +1,24 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+const OWNER_ONLY = 0o600;
+
+/**
+ * Writes settings that only the owner may read; whoever reads at the same time gets the old ones or the new ones.
+ * @param {string} path
+ * @param {Record<string, string>} settings
+ */
+export function writePrivateFile(path, settings) {
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(settings, null, 2)}\n`, { mode: OWNER_ONLY });
+  renameSync(draft, path);
+}
+
+/**
+ * @param {string} path
+ * @returns {Record<string, string> | undefined} undefined when there is no such file
+ */
+export function readPrivateFile(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+}

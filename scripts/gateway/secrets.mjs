@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { stateDirectory } from '../checkout.mjs';
+import { readPrivateFile, writePrivateFile } from './private-file.mjs';
+
+const KEY_BYTES = 32;
+
+const secretsFile = join(stateDirectory, 'secrets.json');
+
+/** @type {Record<string, () => string>} */
+const generators = {
+  // `id:key,id:key`: the first one encrypts, all of them decrypt.
+  VAULT_KEYS: () => `dev-1:${newKey('base64')}`,
+  VAULT_TOKEN_KEY: () => newKey('base64'),
+  JOURNAL_HMAC_KEY: () => newKey('base64'),
+  SERVICE_TOKEN: () => newKey('base64url'),
+};
+
+/**
+ * The secrets of this checkout, made once: what earlier starts have stored can be read only with the same ones.
+ * @returns {Record<string, string>}
+ */
+export function developmentSecrets() {
+  const kept = readPrivateFile(secretsFile) ?? {};
+  const missing = Object.entries(generators).filter(([name]) => kept[name] === undefined);
+  if (missing.length === 0) return kept;
+  const secrets = { ...kept, ...Object.fromEntries(missing.map(([name, generate]) => [name, generate()])) };
+  writePrivateFile(secretsFile, secrets);
+  return secrets;
+}
+
+/** @param {'base64' | 'base64url'} encoding */
+function newKey(encoding) {
+  return randomBytes(KEY_BYTES).toString(encoding);
+}

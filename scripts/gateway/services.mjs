@@ -1,0 +1,63 @@
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { logDirectory, projectNode, root } from '../checkout.mjs';
+import { until } from '../servers/ports.mjs';
+
+const READY_TIMEOUT_MS = 60_000;
+const PROBE_TIMEOUT_MS = 2_000;
+
+/**
+ * A service that runs as a process of its own. `ops` is the place of its internal port after OPS_PORT, `listens` names
+ * the other ports of `gatewayPorts` that it opens.
+ * @typedef {{ name: string, ops: number, listens: string[] }} Service
+ */
+
+/** @type {readonly Service[]} */
+export const services = [
+  { name: 'api-edge', ops: 0, listens: ['PORT'] },
+  { name: 'card-processing', ops: 1, listens: ['CARD_QUERY_PORT'] },
+  { name: 'simulator', ops: 2, listens: ['SIMULATOR_PORT'] },
+];
+
+/**
+ * Starts every service and waits until all of them are ready.
+ * @param {{ environment: Record<string, string>, opsPort: number, processes: import('../processes/child-processes.mjs').ChildProcesses, progress: import('../progress.mjs').Progress }} context
+ */
+export async function startServices({ environment, opsPort, processes, progress }) {
+  for (const { name, ops } of services) {
+    processes.launch('service', name, {
+      command: projectNode,
+      args: ['--enable-source-maps', join(root, 'services', name, 'dist', 'main.js')],
+      env: { ...process.env, ...environment, OPS_PORT: String(opsPort + ops) },
+    });
+  }
+  await Promise.all(
+    services.map(({ name, ops }) => progress.during(`Service ${name}`, () => isReady(name, opsPort + ops))),
+  );
+}
+
+/**
+ * @param {string} name
+ * @param {number} port
+ */
+async function isReady(name, port) {
+  await until(async () => (await statusOf(`http://127.0.0.1:${port}/health/ready`)) === 200, {
+    timeoutMs: READY_TIMEOUT_MS,
+    complaint: `${name} is not ready after ${READY_TIMEOUT_MS / 1000} s: ${join(logDirectory, `${name}.log`)} says why.`,
+  });
+}
+
+/**
+ * @param {string} url
+ * @returns {Promise<number | undefined>} undefined when nobody answers
+ */
+function statusOf(url) {
+  return new Promise((resolve) => {
+    const request = get(url, { timeout: PROBE_TIMEOUT_MS, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    request.once('timeout', () => request.destroy());
+    request.once('error', () => resolve(undefined));
+  });
+}

@@ -1,0 +1,76 @@
+import { missingServers } from '../servers/provide-servers.mjs';
+import { portSetting } from '../servers/ports.mjs';
+import { services } from './services.mjs';
+
+/** Each port that can be moved, by the setting that moves it. */
+const defaultPorts = {
+  PORT: 8080,
+  SIMULATOR_PORT: 8090,
+  CARD_QUERY_PORT: 9201,
+  /** The first of the services' internal ports; the others follow. */
+  OPS_PORT: 9100,
+  /** Its controller listens on the next one. */
+  KAFKA_PORT: 19192,
+  MONGODB_PORT: 27217,
+};
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {typeof defaultPorts}
+ */
+export function gatewayPorts(env) {
+  const settings = Object.entries(defaultPorts).map(([setting, port]) => [setting, portSetting(env, setting, port)]);
+  return Object.fromEntries(settings);
+}
+
+/**
+ * Who listens where, as far as it is ours to start.
+ * @param {NodeJS.ProcessEnv} env
+ * @param {typeof defaultPorts} ports
+ * @returns {import('../servers/ports.mjs').PortUse[]}
+ */
+export function portUses(env, ports) {
+  const missing = missingServers(env);
+  const uses = services.flatMap(({ name, ops, listens }) => [
+    ...listens.map((setting) => ({ owner: name, setting, port: ports[/** @type {'PORT'} */ (setting)] })),
+    { owner: `${name} (internal)`, setting: 'OPS_PORT', port: ports.OPS_PORT + ops },
+  ]);
+  if (missing.includes('kafka')) {
+    uses.push({ owner: 'Kafka', setting: 'KAFKA_PORT', port: ports.KAFKA_PORT });
+    uses.push({ owner: "Kafka's controller", setting: 'KAFKA_PORT', port: ports.KAFKA_PORT + 1 });
+  }
+  if (missing.includes('mongodb')) uses.push({ owner: 'MongoDB', setting: 'MONGODB_PORT', port: ports.MONGODB_PORT });
+  return uses;
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @param {typeof defaultPorts} ports
+ * @returns {string} where merchants reach the gateway
+ */
+export function baseUrl(env, ports) {
+  return `${env.TLS_CERT_FILE ? 'https' : 'http'}://127.0.0.1:${ports.PORT}`;
+}
+
+/**
+ * What the services and command lines are given; a variable that is set wins.
+ * @param {{ env: NodeJS.ProcessEnv, ports: typeof defaultPorts, servers: import('../servers/provide-servers.mjs').Servers, secrets: Record<string, string> }} parts
+ * @returns {Record<string, string>}
+ */
+export function gatewayEnvironment({ env, ports, servers, secrets }) {
+  /** @type {Record<string, string>} */
+  const defaults = {
+    KAFKA_BROKERS: servers.kafkaBrokers,
+    MONGODB_URI: servers.mongodbUri,
+    ...secrets,
+    PORT: String(ports.PORT),
+    PUBLIC_BASE_URL: baseUrl(env, ports),
+    SIMULATOR_PORT: String(ports.SIMULATOR_PORT),
+    SIMULATOR_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
+    CARD_QUERY_PORT: String(ports.CARD_QUERY_PORT),
+    CARD_QUERY_URL: `http://127.0.0.1:${ports.CARD_QUERY_PORT}`,
+    // Merchants' test servers run on this machine; nowhere else may a callback go there.
+    CALLBACK_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
+  };
+  return Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, env[name] || value]));
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { projectNode, root } from '../checkout.mjs';
+
+const INSTALL_TIMEOUT_MS = 600_000;
+
+const lockFile = join(root, 'package-lock.json');
+/** Where npm itself records what it has installed; written last. */
+const installedLockFile = join(root, 'node_modules', '.package-lock.json');
+/** Which package-lock.json is installed: its time alone would not survive a checkout or a copy. */
+const stampFile = join(root, 'node_modules', '.installed-package-lock.sha256');
+
+/**
+ * Installs what package-lock.json names, unless that is what is installed.
+ * @param {{ processes: import('../processes/child-processes.mjs').ChildProcesses, progress: import('../progress.mjs').Progress }} context
+ */
+export async function installDependencies({ processes, progress }) {
+  const wanted = createHash('sha256').update(readFileSync(lockFile)).digest('hex');
+  if (isInstalled(wanted)) return;
+  await progress.during('Dependencies: npm ci', () =>
+    processes.run('npm-ci', {
+      command: 'npm',
+      args: ['ci', '--no-fund', '--no-audit'],
+      env: withoutProjectNode(process.env),
+      timeoutMs: INSTALL_TIMEOUT_MS,
+    }),
+  );
+  writeFileSync(stampFile, wanted);
+}
+
+/** @param {string} wanted */
+function isInstalled(wanted) {
+  if (!existsSync(installedLockFile) || !existsSync(projectNode)) return false;
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return true;
+  // Installed by hand, after the lock file was last changed.
+  return statSync(installedLockFile).mtimeMs >= statSync(lockFile).mtimeMs;
+}
+
+/**
+ * Under `npm start`, npm puts node_modules/.bin first on the path; `npm ci` must not run on the Node that it deletes.
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {NodeJS.ProcessEnv}
+ */
+function withoutProjectNode(env) {
+  const path = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== join(root, 'node_modules', '.bin'));
+  return { ...env, PATH: path.join(delimiter) };
+}

@@ -1,0 +1,254 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { root } from '../checkout.mjs';
+import { Failure } from '../failure.mjs';
+import { ended, identify, isRunning, signalGroup } from './identity.mjs';
+
+/**
+ * A `task` runs to its end, a `server` or a `service` runs until it is stopped. Services stop before servers, because
+ * they still need them while they drain. `container` is the Docker container that the process holds.
+ * @typedef {{ command: string, args: string[], env?: NodeJS.ProcessEnv, cwd?: string, container?: string }} Program
+ * @typedef {'task' | 'server' | 'service'} Role
+ * @typedef {{ code: number | null, signal: NodeJS.Signals | null, error?: Error }} Exit
+ * @typedef {import('./identity.mjs').ProcessIdentity & { container?: string }} ProcessRecord
+ * @typedef {{ role: Role, name: string, child: import('node:child_process').ChildProcess, exit: Promise<Exit>, record: ProcessRecord | undefined }} Running
+ */
+
+const GRACE_MS = { task: 3_000, service: 20_000, server: 20_000 };
+const KILL_TIMEOUT_MS = 5_000;
+const DOCKER_TIMEOUT_MS = 30_000;
+const LOG_TAIL_LINES = 15;
+const LOG_TAIL_BYTES = 8_192;
+
+/**
+ * Every process that this run has started. Each leads a process group of its own: Ctrl-C at the terminal reaches only
+ * the run, which then stops them in order, and whatever they have started goes with them. They are on record in a
+ * file too, so that the next run finds what a killed one has left behind.
+ */
+export class ChildProcesses {
+  /** @type {Set<Running>} */
+  #running = new Set();
+  #stopping = false;
+  #recordFile;
+  #logDirectory;
+  #onFailure;
+
+  /**
+   * @param {{ recordFile: string, logDirectory: string, onFailure: (failure: Failure) => void }} options `onFailure`
+   *   hears of servers and services that end without having been asked to
+   */
+  constructor({ recordFile, logDirectory, onFailure }) {
+    this.#recordFile = recordFile;
+    this.#logDirectory = logDirectory;
+    this.#onFailure = onFailure;
+    mkdirSync(logDirectory, { recursive: true });
+  }
+
+  /**
+   * Starts a process that runs until it is stopped; its output goes to `<name>.log`.
+   * @param {'server' | 'service'} role
+   * @param {string} name
+   * @param {Program} program
+   */
+  launch(role, name, program) {
+    const logFile = this.#newLog(name);
+    const running = this.#start(role, name, program, logFile);
+    void running.exit.then((exit) => {
+      if (this.#stopping) return;
+      this.#onFailure(new Failure(`${name} has ended by itself (${describeExit(exit)}). ${logTail(logFile)}`));
+    });
+  }
+
+  /**
+   * Runs a program to its end; its output goes to `<name>.log`. Throws {@link Failure} with the end of that log unless
+   * it succeeds in time.
+   * @param {string} name
+   * @param {Program & { timeoutMs: number }} program
+   */
+  async run(name, program) {
+    const logFile = this.#newLog(name);
+    const running = this.#start('task', name, program, logFile);
+    const exit = await this.#exitWithin(running, program.timeoutMs);
+    if (exit === undefined) {
+      throw new Failure(`${name} has not ended within ${program.timeoutMs / 1000} s. ${logTail(logFile)}`);
+    }
+    if (exit.code !== 0) throw new Failure(`${name} has failed (${describeExit(exit)}). ${logTail(logFile)}`);
+  }
+
+  /**
+   * Asks a program something, silently.
+   * @param {string} command
+   * @param {string[]} args
+   * @param {number} timeoutMs
+   * @returns {Promise<string | undefined>} what it printed, or undefined when it is missing, fails or takes too long
+   */
+  async ask(command, args, timeoutMs) {
+    const running = this.#start('task', command, { command, args }, undefined);
+    let output = '';
+    running.child.stdout?.on('data', (chunk) => (output += chunk));
+    running.child.stderr?.on('data', (chunk) => (output += chunk));
+    const exit = await this.#exitWithin(running, timeoutMs);
+    return exit?.code === 0 ? output : undefined;
+  }
+
+  /**
+   * Stops everything: first tasks and services, then the servers they use. Afterwards nothing can be started.
+   * @param {{ graceMs?: number }} [options] how long a process may take before it is killed
+   */
+  async stop({ graceMs } = {}) {
+    this.#stopping = true;
+    for (const servers of [false, true]) {
+      const stage = [...this.#running].filter(({ role }) => (role === 'server') === servers);
+      await Promise.all(stage.map((running) => this.#terminate(running, graceMs ?? GRACE_MS[running.role])));
+    }
+    rmSync(this.#recordFile, { force: true });
+  }
+
+  /**
+   * @param {Role} role
+   * @param {string} name
+   * @param {Program} program
+   * @param {string | undefined} logFile pipes when there is none
+   * @returns {Running}
+   */
+  #start(role, name, { command, args, env, cwd = root, container }, logFile) {
+    if (this.#stopping) throw new Failure(`${name} was not started, because everything is being stopped.`);
+    const output = logFile === undefined ? 'pipe' : openSync(logFile, 'a');
+    const child = spawn(command, args, {
+      cwd,
+      env: env ?? process.env,
+      detached: true,
+      stdio: ['ignore', output, output],
+    });
+    if (typeof output === 'number') closeSync(output);
+    /** @type {Promise<Exit>} */
+    const exit = new Promise((resolve) => {
+      child.once('error', (error) => resolve({ code: null, signal: null, error }));
+      child.once(logFile === undefined ? 'close' : 'exit', (code, signal) => resolve({ code, signal }));
+    });
+    const record =
+      child.pid === undefined ? undefined : { ...identify(name, child.pid), ...(container && { container }) };
+    const running = { role, name, child, exit, record };
+    this.#running.add(running);
+    this.#writeRecords();
+    void exit.then(() => {
+      this.#running.delete(running);
+      if (!this.#stopping) this.#writeRecords();
+    });
+    return running;
+  }
+
+  /**
+   * @param {Running} running
+   * @param {number} timeoutMs after which it is terminated
+   * @returns {Promise<Exit | undefined>} undefined when it took too long
+   */
+  async #exitWithin(running, timeoutMs) {
+    const timer = new AbortController();
+    const timeout = delay(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
+    const exit = await Promise.race([running.exit, timeout]);
+    timer.abort();
+    if (exit === undefined) await this.#terminate(running, GRACE_MS.task);
+    return exit;
+  }
+
+  /**
+   * @param {Running} running
+   * @param {number} graceMs
+   */
+  async #terminate({ record, exit }, graceMs) {
+    if (record === undefined) return;
+    await endGroup(record, graceMs);
+    await exit;
+    removeContainer(record);
+  }
+
+  #writeRecords() {
+    const records = [...this.#running].flatMap(({ record }) => (record === undefined ? [] : [record]));
+    // Renamed into place: a run that is killed while it writes leaves the records of the moment before.
+    const draft = `${this.#recordFile}.draft`;
+    writeFileSync(draft, JSON.stringify(records));
+    renameSync(draft, this.#recordFile);
+  }
+
+  /** @param {string} name */
+  #newLog(name) {
+    const logFile = join(this.#logDirectory, `${name}.log`);
+    if (existsSync(logFile)) renameSync(logFile, join(this.#logDirectory, `${name}.previous.log`));
+    return logFile;
+  }
+}
+
+/**
+ * Stops what a run that was killed has left behind.
+ * @param {string} recordFile
+ * @returns {Promise<string[]>} the names of what was still running
+ */
+export async function stopLeftovers(recordFile) {
+  if (!existsSync(recordFile)) return [];
+  /** @type {ProcessRecord[]} */
+  const records = JSON.parse(readFileSync(recordFile, 'utf8'));
+  const leftovers = records.filter(isRunning);
+  await Promise.all(leftovers.map((record) => endGroup(record, GRACE_MS.server)));
+  records.forEach(removeContainer);
+  rmSync(recordFile);
+  return leftovers.map(({ name }) => name);
+}
+
+/**
+ * @param {ProcessRecord} record
+ * @param {number} graceMs between asking and killing
+ */
+async function endGroup(record, graceMs) {
+  if (isRunning(record)) {
+    signalGroup(record.pid, 'SIGTERM');
+    await ended(record, graceMs);
+  }
+  // Also what the leader has left behind: a group's id is not given away while the group has a member.
+  signalGroup(record.pid, 'SIGKILL');
+  await ended(record, KILL_TIMEOUT_MS);
+}
+
+/**
+ * A `docker run` that could not end its container itself (killed, or stopped before it was running) leaves it behind.
+ * @param {ProcessRecord} record
+ */
+function removeContainer({ container }) {
+  if (container === undefined) return;
+  try {
+    execFileSync('docker', ['rm', '--force', '--volumes', container], { stdio: 'ignore', timeout: DOCKER_TIMEOUT_MS });
+  } catch {
+    // There is no such container, or no daemon, and so no container.
+  }
+}
+
+/** @param {Exit} exit */
+function describeExit({ code, signal, error }) {
+  if (error !== undefined) return error.message;
+  return signal === null ? `exit code ${code}` : signal;
+}
+
+/** @param {string} logFile */
+function logTail(logFile) {
+  const lines = lastBytes(logFile, LOG_TAIL_BYTES).trimEnd().split('\n').slice(-LOG_TAIL_LINES);
+  const path = relative(root, logFile);
+  return `The end of ${path.startsWith('..') ? logFile : path}:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+}
+
+/**
+ * @param {string} file
+ * @param {number} count
+ */
+function lastBytes(file, count) {
+  const descriptor = openSync(file, 'r');
+  try {
+    const buffer = Buffer.alloc(count);
+    const start = Math.max(0, fstatSync(descriptor).size - count);
+    return buffer.toString('utf8', 0, readSync(descriptor, buffer, 0, count, start));
+  } finally {
+    closeSync(descriptor);
+  }
+}

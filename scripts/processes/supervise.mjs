@@ -1,0 +1,29 @@
+import { StopRequested } from '../failure.mjs';
+import { ChildProcesses } from './child-processes.mjs';
+
+/**
+ * Does `work` with child processes, until it ends or fails, a server or service of it ends by itself, or a signal asks
+ * to stop; whichever comes first, every process is stopped before this returns or throws. A signal throws
+ * {@link StopRequested}.
+ * @template T
+ * @param {{ recordFile: string, logDirectory: string, graceMs?: number, onStopping?: () => void, stopWhen?: (stop: () => void) => void }} options
+ *   `graceMs`: see {@link ChildProcesses.stop}; `stopWhen` may ask to stop like a signal
+ * @param {(processes: ChildProcesses) => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function supervise({ recordFile, logDirectory, graceMs, onStopping, stopWhen }, work) {
+  /** @type {(reason: Error) => void} */
+  let interrupt = () => undefined;
+  /** @type {Promise<never>} */
+  const interrupted = new Promise((_resolve, reject) => (interrupt = reject));
+  // Under npm a signal to the terminal's process group comes twice; the handlers stay, and only the first one counts.
+  for (const signal of StopRequested.signals) process.on(signal, () => interrupt(new StopRequested(signal)));
+  stopWhen?.(() => interrupt(new StopRequested('SIGTERM')));
+  const processes = new ChildProcesses({ recordFile, logDirectory, onFailure: interrupt });
+  try {
+    return await Promise.race([work(processes), interrupted]);
+  } finally {
+    onStopping?.();
+    await processes.stop(graceMs === undefined ? {} : { graceMs });
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * Progress lines with the time since the start in front: what takes long is seen while it takes long.
+ * @typedef {{ note(line: string): void, during<T>(task: string, work: () => Promise<T>): Promise<T> }} Progress
+ */
+
+/**
+ * @param {{ write(text: string): unknown }} output
+ * @returns {Progress}
+ */
+export function createProgress(output) {
+  const start = Date.now();
+  const note = (/** @type {string} */ line) => {
+    const seconds = ((Date.now() - start) / 1000).toFixed(1).padStart(6);
+    output.write(`${seconds} s  ${line}\n`);
+  };
+  return {
+    note,
+    async during(task, work) {
+      note(`${task} …`);
+      const result = await work();
+      note(`${task}: done`);
+      return result;
+    },
+  };
+}

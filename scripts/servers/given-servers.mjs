@@ -1,0 +1,38 @@
+import { Failure } from '../failure.mjs';
+import { requireReplicaSet } from './mongodb.mjs';
+import { answers } from './ports.mjs';
+
+/**
+ * Servers that run already, named by KAFKA_BROKERS and MONGODB_URI; all there is to do is to look at them.
+ * @implements {ServerProvider}
+ * @typedef {import('./provide-servers.mjs').ServerProvider} ServerProvider
+ */
+export class GivenServers {
+  #env;
+  #context;
+
+  /**
+   * @param {NodeJS.ProcessEnv} env
+   * @param {import('./provide-servers.mjs').ServerContext} context
+   */
+  constructor(env, context) {
+    this.#env = env;
+    this.#context = context;
+  }
+
+  async startKafka() {
+    const brokers = this.#env.KAFKA_BROKERS ?? '';
+    for (const broker of brokers.split(',')) {
+      const { hostname, port } = new URL(`kafka://${broker.trim()}`);
+      if (await answers({ host: hostname, port: Number(port) })) return brokers;
+    }
+    throw new Failure(`No broker of KAFKA_BROKERS (${brokers}) accepts connections: start it, or unset KAFKA_BROKERS.`);
+  }
+
+  async startMongodb() {
+    const uri = this.#env.MONGODB_URI ?? '';
+    await this.#context.installed;
+    await requireReplicaSet(uri, this.#context.processes);
+    return uri;
+  }
+}

@@ -1,0 +1,119 @@
+import { createServer, connect } from 'node:net';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Failure } from '../failure.mjs';
+
+const POLL_INTERVAL_MS = 100;
+const PROBE_TIMEOUT_MS = 2_000;
+const HIGHEST_PORT = 65_535;
+
+/**
+ * A port that something of ours listens on, and the setting that moves it.
+ * @typedef {{ port: number, owner: string, setting: string }} PortUse
+ */
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @param {string} setting
+ * @param {number} fallback
+ * @returns {number}
+ */
+export function portSetting(env, setting, fallback) {
+  const text = env[setting] || String(fallback);
+  const port = Number(text);
+  if (Number.isInteger(port) && port > 0 && port <= HIGHEST_PORT) return port;
+  throw new Failure(`${setting} must be a port number from 1 to ${HIGHEST_PORT}, and is "${text}".`);
+}
+
+/**
+ * Throws {@link Failure} for the first port that cannot be had.
+ * @param {PortUse[]} uses
+ */
+export async function requireFreePorts(uses) {
+  /** @type {Map<number, PortUse>} */
+  const seen = new Map();
+  for (const use of uses) {
+    const other = seen.get(use.port);
+    if (other !== undefined) {
+      throw new Failure(
+        `${use.owner} and ${other.owner} would both listen on port ${use.port}: set ${use.setting} or ${other.setting} to another one.`,
+      );
+    }
+    seen.set(use.port, use);
+    if (!(await isFree(use.port))) {
+      throw new Failure(
+        `Port ${use.port} for ${use.owner} is taken: end the program that listens there, or set ${use.setting} to a free port.`,
+      );
+    }
+  }
+}
+
+/**
+ * @param {number} count
+ * @returns {Promise<number[]>} ports that nobody listens on just now
+ */
+export async function findFreePorts(count) {
+  const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
+  const ports = servers.map((server) => /** @type {import('node:net').AddressInfo} */ (server.address()).port);
+  await Promise.all(servers.map(close));
+  return ports;
+}
+
+/**
+ * Asks again and again until the answer is yes. Throws {@link Failure} with `complaint` after `timeoutMs`.
+ * @param {() => Promise<boolean>} question
+ * @param {{ timeoutMs: number, complaint: string }} bound
+ */
+export async function until(question, { timeoutMs, complaint }) {
+  const deadline = Date.now() + timeoutMs;
+  while (!(await question())) {
+    if (Date.now() > deadline) throw new Failure(complaint);
+    await delay(POLL_INTERVAL_MS);
+  }
+}
+
+/**
+ * Connects, sends and reads the first answer.
+ * @param {{ host: string, port: number }} address
+ * @param {Buffer} [request] without one, a connection is all that is asked for
+ * @returns {Promise<boolean>} whether somebody accepts the connection and answers the request
+ */
+export function answers({ host, port }, request) {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: PROBE_TIMEOUT_MS });
+    /** @param {boolean} answer */
+    const settle = (answer) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => (request === undefined ? settle(true) : socket.write(request)));
+    socket.once('data', () => settle(true));
+    for (const event of ['error', 'timeout', 'close']) socket.once(event, () => settle(false));
+  });
+}
+
+/** @param {number} port */
+async function isFree(port) {
+  try {
+    await close(await listen(port));
+    return true;
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (code === 'EADDRINUSE') return false;
+    throw new Failure(`Port ${port} cannot be listened on (${code}): choose one above 1023.`);
+  }
+}
+
+/** @param {number} port */
+async function listen(port) {
+  const server = createServer();
+  server.listen(port);
+  await once(server, 'listening');
+  return server;
+}
+
+/** @param {import('node:net').Server} server */
+async function close(server) {
+  server.close();
+  await once(server, 'close');
+}

@@ -1,0 +1,66 @@
+import { dockerHasImages } from './docker-images.mjs';
+import { GivenServers } from './given-servers.mjs';
+import { LocalServers } from './local-servers.mjs';
+
+/**
+ * @typedef {'kafka' | 'mongodb'} ServerName
+ * @typedef {{ kafkaBrokers: string, mongodbUri: string }} Servers
+ *
+ * A way to have servers. Both methods return when the server answers clients: Kafka's brokers, MongoDB's URI.
+ * @typedef {{ startKafka(): Promise<string>, startMongodb(): Promise<string> }} ServerProvider
+ *
+ * `directory` takes the servers' data; `installed` resolves when the dependencies are installed.
+ * @typedef {object} ServerContext
+ * @property {string} directory
+ * @property {string} logDirectory
+ * @property {{ kafka: number, kafkaController: number, mongodb: number }} ports
+ * @property {import('../processes/child-processes.mjs').ChildProcesses} processes
+ * @property {import('../progress.mjs').Progress} progress
+ * @property {Promise<void>} installed
+ */
+
+/**
+ * The servers that KAFKA_BROKERS and MONGODB_URI do not name.
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {ServerName[]}
+ */
+export function missingServers(env) {
+  /** @type {ServerName[]} */
+  const missing = [];
+  if (!env.KAFKA_BROKERS) missing.push('kafka');
+  if (!env.MONGODB_URI) missing.push('mongodb');
+  return missing;
+}
+
+/**
+ * The servers that the environment names; for the rest containers where Docker can have them, else local processes.
+ * @param {NodeJS.ProcessEnv} env
+ * @param {ServerContext} context
+ * @param {() => ServerProvider} containers
+ * @returns {Promise<Servers>}
+ */
+export async function provideServers(env, context, containers) {
+  const given = new GivenServers(env, context);
+  const missing = missingServers(env);
+  const provider = missing.length === 0 ? given : await chooseProvider(missing, context, containers);
+  const kafka = missing.includes('kafka') ? provider : given;
+  const mongodb = missing.includes('mongodb') ? provider : given;
+  const [kafkaBrokers, mongodbUri] = await Promise.all([
+    context.progress.during('Kafka', () => kafka.startKafka()),
+    context.progress.during('MongoDB', () => mongodb.startMongodb()),
+  ]);
+  return { kafkaBrokers, mongodbUri };
+}
+
+/**
+ * @param {ServerName[]} missing
+ * @param {ServerContext} context
+ * @param {() => ServerProvider} containers
+ * @returns {Promise<ServerProvider>}
+ */
+async function chooseProvider(missing, context, containers) {
+  if (await dockerHasImages(missing, context)) return containers();
+  const local = new LocalServers(context);
+  await local.requirePrerequisites(missing);
+  return local;
+}

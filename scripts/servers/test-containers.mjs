@@ -1,0 +1,56 @@
+import { asImageEnvironment, KAFKA_IMAGE, KAFKA_IMAGE_DATA, kafkaIsUp, kafkaProperties } from './kafka.mjs';
+import { initiateReplicaSet, MONGODB_IMAGE, MONGODB_IMAGE_DATA, mongodArguments } from './mongodb.mjs';
+
+/**
+ * Servers in containers that Testcontainers looks after, their data in memory.
+ * @implements {ServerProvider}
+ * @typedef {import('./provide-servers.mjs').ServerProvider} ServerProvider
+ * @typedef {import('./provide-servers.mjs').ServerContext} ServerContext
+ */
+export class TestContainers {
+  #context;
+  /** @type {Promise<import('testcontainers').StartedTestContainer>[]} */
+  #starting = [];
+
+  /** @param {ServerContext} context */
+  constructor(context) {
+    this.#context = context;
+    // Whoever holds these containers stops them when the test run ends, in whatever way: the Ryuk container, which
+    // would do the same, is an image more to be had. Set to `false`, it runs all the same.
+    process.env.TESTCONTAINERS_RYUK_DISABLED ??= 'true';
+  }
+
+  async startKafka() {
+    const { kafka: port, kafkaController: controllerPort } = this.#context.ports;
+    const properties = kafkaProperties({ host: '0.0.0.0', port, controllerPort, dataDirectory: KAFKA_IMAGE_DATA });
+    await this.#start(KAFKA_IMAGE, port, (container) => container.withEnvironment(asImageEnvironment(properties)));
+    await kafkaIsUp(port, `docker logs of ${KAFKA_IMAGE}`);
+    return `127.0.0.1:${port}`;
+  }
+
+  async startMongodb() {
+    const { mongodb: port } = this.#context.ports;
+    await this.#start(MONGODB_IMAGE, port, (container) =>
+      container.withCommand(['mongod', ...mongodArguments(port)]).withTmpFs({ [MONGODB_IMAGE_DATA]: 'rw' }),
+    );
+    return initiateReplicaSet({ port, logFile: `docker logs of ${MONGODB_IMAGE}`, processes: this.#context.processes });
+  }
+
+  async stop() {
+    const started = await Promise.allSettled(this.#starting);
+    await Promise.all(started.map((start) => start.status === 'fulfilled' && start.value.stop({ timeout: 0 })));
+  }
+
+  /**
+   * @param {string} image
+   * @param {number} port inside as outside, because both servers tell their clients where they are
+   * @param {(container: import('testcontainers').GenericContainer) => import('testcontainers').GenericContainer} configure
+   */
+  async #start(image, port, configure) {
+    // Imported here: without Docker nothing of it is needed, and it takes its time to load.
+    const { GenericContainer } = await import('testcontainers');
+    const container = new GenericContainer(image).withExposedPorts({ container: port, host: port });
+    this.#starting.push(configure(container).start());
+    await this.#starting.at(-1);
+  }
+}

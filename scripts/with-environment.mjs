@@ -1,0 +1,54 @@
+/**
+ * `node scripts/with-environment.mjs FILE [ARGS]`: runs a compiled command line (FILE is relative to the repository)
+ * with the environment of the system that `npm start` runs; a variable that is set wins.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { environmentFile, projectNode, root } from './checkout.mjs';
+import { exitCodeOf, explain, Failure, StopRequested } from './failure.mjs';
+import { readPrivateFile } from './gateway/private-file.mjs';
+import { missingServers } from './servers/provide-servers.mjs';
+
+/** @param {string | undefined} file */
+function compiled(file) {
+  if (file === undefined) throw new Failure('Usage: node scripts/with-environment.mjs FILE [ARGS].');
+  const path = join(root, file);
+  if (!existsSync(projectNode) || !existsSync(path)) {
+    throw new Failure(`${file} is not built here yet: run npm start, or npm ci and npm run build.`);
+  }
+  return path;
+}
+
+function systemEnvironment() {
+  const environment = readPrivateFile(environmentFile);
+  if (environment === undefined && missingServers(process.env).length > 0) {
+    throw new Failure(
+      'The system has never been started in this checkout: run npm start first, or set KAFKA_BROKERS, MONGODB_URI and the secrets of the system that is meant.',
+    );
+  }
+  const set = Object.entries(process.env).filter(([, value]) => value !== undefined && value !== '');
+  return { ...environment, ...Object.fromEntries(set) };
+}
+
+/**
+ * @param {string} path
+ * @param {string[]} args
+ * @returns {Promise<number>} the exit code
+ */
+function run(path, args) {
+  const child = spawn(projectNode, [path, ...args], { stdio: 'inherit', env: systemEnvironment() });
+  for (const signal of StopRequested.signals) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(code ?? exitCodeOf(signal ?? 'SIGTERM')));
+  });
+}
+
+try {
+  const [file, ...args] = process.argv.slice(2);
+  process.exitCode = await run(compiled(file), args);
+} catch (error) {
+  console.error(explain(error));
+  process.exitCode = 1;
+}

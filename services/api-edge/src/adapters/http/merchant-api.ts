@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import express from 'express';
+import type { Logger, Registry } from '@gateway/service-kit';
+import { Counter, Gauge, Histogram, newTraceparent, runWithTrace } from '@gateway/service-kit';
+import type { Incoming } from '../../application/admit';
+import type { Answer, Session } from '../../application/responses';
+import { failure, unavailable } from '../../application/responses';
+import type { RawFields } from '../../domain/body';
+import { parseFormBody, parseJsonBody } from '../../domain/body';
+
+const BODY_BYTES_MAX = 64 * 1024;
+const BODY_TIMEOUT_MS = 10_000;
+
+const GENERAL_GATE_ERROR = 1000;
+const FORMAT_ERROR = 1001;
+
+const FORM = 'application/x-www-form-urlencoded';
+const JSON_TYPE = 'application/json';
+
+export interface MerchantEndpoint {
+  path: string;
+  contentTypes: readonly string[];
+  handle(incoming: Incoming): Promise<Answer>;
+}
+
+export interface MerchantApiOptions {
+  endpoints: readonly MerchantEndpoint[];
+  /** Addresses of proxies whose `X-Forwarded-For` counts. */
+  trustedProxies: readonly string[];
+  /** Requests handled at once; more are refused with 503 before anything is done for them. */
+  maxConcurrent: number;
+  now: () => number;
+  logger: Logger;
+  metrics: Registry;
+}
+
+/**
+ * The merchants' HTTP transport (decisions.md, section 1). An outcome is in the body, with status 200; only what the
+ * transport itself refuses has another status. Every answer is a JSON envelope with the `X-Request-Id` of its session.
+ */
+export function createMerchantApi(options: MerchantApiOptions): RequestListener {
+  const app = express().disable('x-powered-by').disable('etag');
+  app.set('trust proxy', [...options.trustedProxies]);
+  app.use(openSession(options));
+  for (const endpoint of options.endpoints) {
+    app
+      .route(endpoint.path)
+      .post(requireContentType(endpoint, options), limitBodyTime(options), readBody(), handle(endpoint, options))
+      .all((_request, response) => {
+        response.setHeader('Allow', 'POST');
+        send(response, transport(405, FORMAT_ERROR, response, options));
+      });
+  }
+  app.use((_request, response) => send(response, transport(404, GENERAL_GATE_ERROR, response, options)));
+  app.use(refuseBrokenBody(options));
+  return app as unknown as RequestListener;
+}
+
+interface Locals {
+  session: Session;
+  startedAt: number;
+}
+
+function localsOf(response: Response): Locals {
+  return response.locals as Locals;
+}
+
+/** Gives the request its session and trace, counts it, and refuses it when too many are being handled. */
+function openSession(options: MerchantApiOptions): RequestHandler {
+  const figures = transportFigures(options.metrics);
+  let concurrent = 0;
+  return (request, response, next) => {
+    const session: Session = { sessionId: randomUUID() };
+    Object.assign(response.locals, { session, startedAt: options.now() } satisfies Locals);
+    if (concurrent >= options.maxConcurrent) {
+      send(response, unavailable(session, options.now()));
+      return;
+    }
+    concurrent += 1;
+    figures.concurrent.set(concurrent);
+    response.once('close', () => {
+      concurrent -= 1;
+      figures.concurrent.set(concurrent);
+      const code = String(response.locals['code'] ?? 'none');
+      figures.answered.inc({ path: request.route === undefined ? 'other' : request.path, code });
+      figures.duration.observe((options.now() - localsOf(response).startedAt) / 1000);
+    });
+    const { traceparent } = request.headers;
+    const trace = typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent : newTraceparent();
+    runWithTrace({ correlationId: session.sessionId, traceparent: trace }, next);
+  };
+}
+
+function isTraceparent(value: string): boolean {
+  return /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(value);
+}
+
+function transportFigures(metrics: Registry) {
+  return {
+    answered: new Counter({
+      name: 'gateway_requests_total',
+      help: 'Answered merchant requests, by path and response code',
+      labelNames: ['path', 'code'],
+      registers: [metrics],
+    }),
+    duration: new Histogram({
+      name: 'gateway_request_seconds',
+      help: 'From the first byte of a merchant request to the end of its answer',
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers: [metrics],
+    }),
+    concurrent: new Gauge({
+      name: 'gateway_requests_concurrent',
+      help: 'Merchant requests being handled',
+      registers: [metrics],
+    }),
+  };
+}
+
+function requireContentType(endpoint: MerchantEndpoint, options: MerchantApiOptions): RequestHandler {
+  return (request, response, next) => {
+    if (endpoint.contentTypes.includes(mediaTypeOf(request))) return next();
+    send(response, transport(415, FORMAT_ERROR, response, options));
+  };
+}
+
+function mediaTypeOf(request: Request): string {
+  const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
+  return type.trim().toLowerCase();
+}
+
+/** A body that trickles in for longer than its time-out ends the request: 408, and the connection with it. */
+function limitBodyTime(options: MerchantApiOptions): RequestHandler {
+  return (request, response, next) => {
+    const timer = setTimeout(() => {
+      response.setHeader('Connection', 'close');
+      send(response, transport(408, FORMAT_ERROR, response, options));
+      response.once('finish', () => request.destroy());
+    }, BODY_TIMEOUT_MS);
+    request.once('end', () => clearTimeout(timer));
+    request.once('close', () => clearTimeout(timer));
+    next();
+  };
+}
+
+function readBody(): RequestHandler {
+  return express.raw({ type: () => true, limit: BODY_BYTES_MAX, inflate: false });
+}
+
+function handle(endpoint: MerchantEndpoint, options: MerchantApiOptions): RequestHandler {
+  return async (request, response) => {
+    const { session } = localsOf(response);
+    const fields = parseBody(request);
+    if (fields === 'malformed') {
+      send(response, failure(session, options.now(), FORMAT_ERROR));
+      return;
+    }
+    const answer = await endpoint.handle({
+      fields,
+      sourceIp: request.ip ?? '',
+      endpoint: endpoint.path,
+      idempotencyKey: request.get('idempotency-key'),
+      sessionId: session.sessionId,
+    });
+    logAnswer(options, endpoint, answer, localsOf(response).startedAt);
+    send(response, answer);
+  };
+}
+
+function parseBody(request: Request): RawFields | 'malformed' {
+  // Without a body the raw parser leaves none.
+  const bytes: Uint8Array = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  return mediaTypeOf(request) === FORM ? parseFormBody(bytes) : parseJsonBody(bytes);
+}
+
+function logAnswer(options: MerchantApiOptions, endpoint: MerchantEndpoint, answer: Answer, startedAt: number): void {
+  const { body } = answer;
+  options.logger.info('answered', {
+    path: endpoint.path,
+    merchantAccount: body['merchant_account'],
+    reference: body['reference'],
+    status: body['status'],
+    code: body.code,
+    durationMs: options.now() - startedAt,
+  });
+}
+
+/** The body reader's own refusals: too long, cut off, compressed. */
+function refuseBrokenBody(options: MerchantApiOptions): ErrorRequestHandler {
+  return (error: { type?: string; message?: string }, request, response, next) => {
+    if (response.headersSent || request.destroyed) return next(error);
+    switch (error.type) {
+      case 'entity.too.large':
+        return send(response, transport(413, FORMAT_ERROR, response, options));
+      case 'encoding.unsupported':
+        return send(response, transport(415, FORMAT_ERROR, response, options));
+      case undefined:
+        options.logger.error('a request failed', { error });
+        return send(response, failure(localsOf(response).session, options.now(), 1));
+      default:
+        return send(response, failure(localsOf(response).session, options.now(), FORMAT_ERROR));
+    }
+  };
+}
+
+function transport(
+  httpStatus: Answer['httpStatus'],
+  code: number,
+  response: Response,
+  options: MerchantApiOptions,
+): Answer {
+  return { ...failure(localsOf(response).session, options.now(), code), httpStatus };
+}
+
+function send(response: Response, answer: Answer): void {
+  if (response.headersSent) return;
+  response.locals['code'] = answer.body.code;
+  response.setHeader('X-Request-Id', answer.body.sessionid);
+  response.setHeader('Cache-Control', 'no-store');
+  if (answer.retryAfterSeconds !== undefined) response.setHeader('Retry-After', answer.retryAfterSeconds);
+  if (answer.replayed === true) response.setHeader('Idempotency-Replayed', 'true');
+  response.status(answer.httpStatus).json(answer.body);
+}
+
+export const CARD_CONTENT_TYPES = [JSON_TYPE, FORM] as const;

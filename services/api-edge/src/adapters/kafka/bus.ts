@@ -1,0 +1,25 @@
+import type { CardCommand, MessageDeclaration } from '@gateway/contracts';
+import { cardCommands } from '@gateway/contracts';
+import type { BrokerProbe, Publisher, ReplyListener } from '@gateway/messaging';
+import type { Bus } from '../../application/ports';
+
+/** Commands go out with the partition on which this replica listens for the reply, if it has one. */
+export function createBus(options: {
+  publisher: Publisher;
+  probe: BrokerProbe;
+  replies: Pick<ReplyListener, 'ownedPartition'>;
+}): Bus {
+  const { publisher, probe, replies } = options;
+  return {
+    available: () => probe.available() && !publisher.saturated(),
+    publish(command: CardCommand) {
+      const replyPartition = replies.ownedPartition();
+      return publisher.publish({
+        declaration: cardCommands[command.type] as MessageDeclaration,
+        data: command.data,
+        key: command.data.paymentId,
+        ...(replyPartition === undefined ? {} : { replyPartition }),
+      });
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import type { Collection, MongoConnection } from '@gateway/mongo';
+import { duplicateKeyIndex } from '@gateway/mongo';
+import type { Insertion, Journal, JournalEntry } from '../../application/ports';
+import { PAYMENT_ENTRIES_MAX } from '../../application/ports';
+
+type Document = Omit<JournalEntry, 'reference'> & {
+  _id: string;
+  state: 'open' | 'closed';
+  /** Epoch ms from which a sweeper looks after an open entry; absent when closed. */
+  sweepAt?: number;
+};
+
+/** A sweeper leaves an entry alone until its own edge replica has surely given up on it. */
+const SWEEP_AFTER_DEADLINE_MS = 5_000;
+const KEY_LIFE_MS = 24 * 3_600_000;
+/** Sorts after every character that a reference may have. */
+const AFTER_REFERENCES = '~';
+
+const INDEXES = {
+  uniqueId: 'unique_id',
+  idempotencyKey: 'idempotency_key',
+  sweepAt: 'sweep_at',
+} as const;
+
+export interface JournalAdapter extends Journal {
+  ensureIndexes(): Promise<void>;
+}
+
+/** References begin with their payment's id, so the primary index also finds all entries of a payment. */
+export function createJournal(mongo: MongoConnection, now: () => number): JournalAdapter {
+  const collection: Collection<Document> = mongo.collection<Document>('journal');
+
+  return {
+    async insert(entry) {
+      try {
+        await collection.insertOne(toDocument(entry));
+        return 'inserted';
+      } catch (error) {
+        const index = duplicateKeyIndex(error);
+        if (index === undefined) throw error;
+        return insertionOf(index);
+      }
+    },
+
+    async findByUniqueId(merchantAccount, space, transactionUniqueId) {
+      return toEntry(await collection.findOne({ merchantAccount, space, transactionUniqueId }));
+    },
+
+    async findByReference(merchantAccount, reference) {
+      return toEntry(await collection.findOne({ _id: reference, merchantAccount }));
+    },
+
+    async ownsPayment(merchantAccount, paymentId) {
+      const filter = { _id: { $gte: paymentId, $lt: paymentId + AFTER_REFERENCES }, merchantAccount };
+      return (await collection.findOne(filter, { projection: { _id: 1 } })) !== null;
+    },
+
+    async findByPayment(merchantAccount, paymentId) {
+      const documents = await collection
+        .find({ _id: { $gte: paymentId, $lt: paymentId + AFTER_REFERENCES }, merchantAccount })
+        .sort({ _id: 1 })
+        .limit(PAYMENT_ENTRIES_MAX)
+        .toArray();
+      return documents.map((document) => toEntry(document)).sort((a, b) => a.acceptedAt - b.acceptedAt);
+    },
+
+    async findByKey(merchantAccount, endpoint, key) {
+      const filter = { merchantAccount, 'idempotency.endpoint': endpoint, 'idempotency.key': key };
+      const document = await collection.findOne(filter);
+      if (document === null || document.acceptedAt > now() - KEY_LIFE_MS) return toEntry(document);
+      await collection.updateOne({ ...filter, _id: document._id }, { $unset: { idempotency: '' } });
+      return undefined;
+    },
+
+    async keepResponse(reference, response) {
+      const kept = await collection.findOneAndUpdate(
+        { _id: reference },
+        [{ $set: { response: { $ifNull: ['$response', { $literal: response }] } } }],
+        { returnDocument: 'after' },
+      );
+      return kept?.response ?? response;
+    },
+
+    async close(references) {
+      await collection.updateMany(
+        { _id: { $in: [...references] } },
+        { $set: { state: 'closed' }, $unset: { command: '', sweepAt: '' } },
+      );
+    },
+
+    async claimOverdue(at, leaseUntil) {
+      const document = await collection.findOneAndUpdate(
+        { sweepAt: { $lte: at } },
+        { $set: { sweepAt: leaseUntil } },
+        { sort: { sweepAt: 1 } },
+      );
+      return toEntry(document);
+    },
+
+    async ensureIndexes() {
+      await collection.createIndexes([
+        { key: { merchantAccount: 1, space: 1, transactionUniqueId: 1 }, name: INDEXES.uniqueId, unique: true },
+        {
+          key: { merchantAccount: 1, 'idempotency.endpoint': 1, 'idempotency.key': 1 },
+          name: INDEXES.idempotencyKey,
+          unique: true,
+          partialFilterExpression: { 'idempotency.key': { $exists: true } },
+        },
+        {
+          key: { sweepAt: 1 },
+          name: INDEXES.sweepAt,
+          partialFilterExpression: { sweepAt: { $exists: true } },
+        },
+      ]);
+    },
+  };
+}
+
+function insertionOf(index: string): Insertion {
+  switch (index) {
+    case INDEXES.uniqueId:
+      return 'id-used';
+    case INDEXES.idempotencyKey:
+      return 'key-used';
+    default:
+      return 'reference-taken';
+  }
+}
+
+function toDocument({ reference, ...entry }: JournalEntry): Document {
+  return { _id: reference, ...entry, state: 'open', sweepAt: entry.deadline + SWEEP_AFTER_DEADLINE_MS };
+}
+
+function toEntry(document: Document): JournalEntry;
+function toEntry(document: Document | null): JournalEntry | undefined;
+function toEntry(document: Document | null): JournalEntry | undefined {
+  if (document === null) return undefined;
+  const { _id, state: _state, sweepAt: _sweepAt, ...entry } = document;
+  return { reference: _id, ...entry };
+}

@@ -1,0 +1,102 @@
+import type { Account } from '@gateway/accounts';
+import { isAllowedSource } from '@gateway/accounts';
+import { TRANSACTION_TYPES } from '@gateway/contracts';
+import type { TransactionType } from '@gateway/contracts';
+import { assertNever } from '@gateway/service-kit';
+import type { RawFields } from '../domain/body';
+import { INVALID, readApiVersion, readText } from '../domain/envelope-fields';
+import type { Ports } from './ports';
+import type { Answer, Session } from './responses';
+import { failure, fieldFailure, problem, tooManyRequests } from './responses';
+
+export interface Incoming {
+  fields: RawFields;
+  /** The client's address: the socket's, or what a trusted proxy says. */
+  sourceIp: string;
+  endpoint: string;
+  idempotencyKey?: string | undefined;
+  sessionId: string;
+}
+
+const WRONG_CREDENTIALS = 2001;
+const NOT_ACTIVE = 2003;
+const ADDRESS_NOT_ALLOWED = 2008;
+const TYPE_NOT_ALLOWED = 2004;
+
+export function sessionOf(incoming: Incoming): Session {
+  const text = (name: string, min: number, max: number): string | undefined => {
+    const value = readText(incoming.fields, name, min, max);
+    return value === INVALID ? undefined : value;
+  };
+  return {
+    sessionId: incoming.sessionId,
+    merchantAccount: text('merchant_account', 6, 32),
+    transactionUniqueId: text('transaction_unique_id', 1, 45),
+  };
+}
+
+/** Steps 2 and 3 of the order of checks: the version, then who is asking. */
+export async function admit(
+  ports: Ports,
+  incoming: Incoming,
+  session: Session,
+): Promise<{ account: Account } | { refused: Answer }> {
+  const now = ports.now();
+  const refuse = (answer: Answer): { refused: Answer } => ({ refused: answer });
+  const version = readApiVersion(incoming.fields);
+  if (version !== 'ok') {
+    return refuse(fieldFailure(session, now, [versionProblem(version)]));
+  }
+  const merchantAccount = readText(incoming.fields, 'merchant_account');
+  const password = readText(incoming.fields, 'merchant_password');
+  const missing = [
+    ...(merchantAccount === undefined ? [problem(1002, 'merchant_account')] : []),
+    ...(password === undefined ? [problem(1002, 'merchant_password')] : []),
+  ];
+  if (missing.length > 0) return refuse(fieldFailure(session, now, missing));
+  const verdict = await ports.credentials.verify({ merchantAccount, password, source: incoming.sourceIp });
+  switch (verdict.kind) {
+    case 'throttled':
+      return refuse(tooManyRequests(session, now, verdict.retryAfterSeconds));
+    case 'refused':
+      return refuse(failure(session, now, WRONG_CREDENTIALS));
+    case 'ok':
+      return admitAccount(ports, verdict.account, incoming, session);
+    default:
+      return assertNever(verdict);
+  }
+}
+
+function versionProblem(version: 'missing' | 'unsupported') {
+  return problem(version === 'missing' ? 1002 : 1005, 'api_version');
+}
+
+function admitAccount(
+  ports: Ports,
+  account: Account,
+  incoming: Incoming,
+  session: Session,
+): { account: Account } | { refused: Answer } {
+  const now = ports.now();
+  if (account.state === 'suspended' || account.state === 'closed')
+    return { refused: failure(session, now, NOT_ACTIVE) };
+  if (!isAllowedSource(account, incoming.sourceIp)) return { refused: failure(session, now, ADDRESS_NOT_ALLOWED) };
+  const taken = ports.rateLimiter.take(account);
+  return taken.allowed ? { account } : { refused: tooManyRequests(session, now, taken.retryAfterSeconds) };
+}
+
+/** Step 4: a known type that is enabled for the account and offered by this release. */
+export function readTransactionType(
+  incoming: Incoming,
+  account: Account,
+  offered: ReadonlySet<TransactionType>,
+  session: Session,
+  now: number,
+): { type: TransactionType } | { refused: Answer } {
+  const value = readText(incoming.fields, 'transaction_type');
+  if (value === undefined) return { refused: fieldFailure(session, now, [problem(1002, 'transaction_type')]) };
+  const type = TRANSACTION_TYPES.find((known) => known === value);
+  if (type === undefined) return { refused: fieldFailure(session, now, [problem(1004, 'transaction_type')]) };
+  const allowed = offered.has(type) && account.transactionTypes.includes(type);
+  return allowed ? { type } : { refused: failure(session, now, TYPE_NOT_ALLOWED) };
+}

@@ -1,0 +1,102 @@
+import type { OperationOutcome } from '@gateway/contracts';
+import { messageOfCode, paymentIdOf } from '@gateway/contracts';
+import type { CheckRequest } from '../domain/card-request';
+import type { JournalEntry, Ports } from './ports';
+import type { Answer, Session } from './responses';
+import { checkResponse } from './responses';
+
+/** decisions.md, section 4: the VOID that ends an authorization by itself is named after the AUTH. */
+const EXPIRY_PREFIX = 'expiry-';
+const NOT_FOUND = 3014;
+const OWNER_SILENT = 10;
+
+/** CHECK: the operation that was asked for, then those based on it, directly or not, oldest first. */
+export async function check(
+  ports: Ports,
+  session: Session,
+  merchantAccount: string,
+  request: CheckRequest,
+): Promise<Answer> {
+  const reference = await referenceAsked(ports, merchantAccount, request);
+  if (reference === undefined) return checkResponse(session, NOT_FOUND, []);
+  let operations: OperationOutcome[];
+  try {
+    operations = await operationsOfPayment(ports, merchantAccount, reference);
+  } catch (error) {
+    // Never "not found" about something that may have been accepted.
+    ports.logger.warn('CHECK without an answer from the owner', { reference, error });
+    return checkResponse(session, OWNER_SILENT, []);
+  }
+  const start = operations.find((operation) => isAsked(operation, request));
+  return start === undefined
+    ? checkResponse(session, NOT_FOUND, [])
+    : checkResponse(session, 0, withDependents(start, operations));
+}
+
+async function referenceAsked(
+  ports: Ports,
+  merchantAccount: string,
+  { by }: CheckRequest,
+): Promise<string | undefined> {
+  if ('reference' in by) return by.reference;
+  const entry = await ports.journal.findByUniqueId(merchantAccount, 'card', by.transactionUniqueId);
+  if (entry !== undefined) return entry.reference;
+  return by.transactionUniqueId.startsWith(EXPIRY_PREFIX)
+    ? by.transactionUniqueId.slice(EXPIRY_PREFIX.length)
+    : undefined;
+}
+
+function isAsked(operation: OperationOutcome, { by }: CheckRequest): boolean {
+  return 'reference' in by
+    ? operation.reference === by.reference
+    : operation.transactionUniqueId === by.transactionUniqueId;
+}
+
+/**
+ * What the owner has on record and, pending, what is still on its way there. The journal is read first: an entry that
+ * the owner takes up in between is then in both, never in neither. */
+async function operationsOfPayment(
+  ports: Ports,
+  merchantAccount: string,
+  reference: string,
+): Promise<OperationOutcome[]> {
+  const [payment, own] = await Promise.all([
+    ports.journal.findByPayment(merchantAccount, paymentIdOf(reference)),
+    ports.journal.findByReference(merchantAccount, reference),
+  ]);
+  const onRecord = await ports.queries.payment(merchantAccount, reference);
+  const known = new Set(onRecord.map((operation) => operation.reference));
+  const journalled = own === undefined ? payment : [own, ...payment.filter((entry) => entry.reference !== reference)];
+  const underWay = journalled.filter((entry) => !known.has(entry.reference)).map(pendingOutcome);
+  return [...onRecord, ...underWay].sort((a, b) => a.timestamp - b.timestamp);
+}
+
+function pendingOutcome(entry: JournalEntry): OperationOutcome {
+  return {
+    paymentId: entry.paymentId,
+    reference: entry.reference,
+    ...(entry.baseReference === undefined ? {} : { baseReference: entry.baseReference }),
+    merchantAccount: entry.merchantAccount,
+    transactionUniqueId: entry.transactionUniqueId,
+    transactionType: entry.operationType,
+    status: 'pending',
+    code: 11,
+    message: messageOfCode(11),
+    ...(entry.token === undefined ? {} : { token: entry.token }),
+    authcode: null,
+    timestamp: entry.acceptedAt,
+  };
+}
+
+function withDependents(start: OperationOutcome, operations: readonly OperationOutcome[]): OperationOutcome[] {
+  const included = new Set([start.reference]);
+  const dependents: OperationOutcome[] = [];
+  // Oldest first: what an operation is based on always comes before it.
+  for (const operation of operations) {
+    if (operation === start || operation.baseReference === undefined) continue;
+    if (!included.has(operation.baseReference)) continue;
+    included.add(operation.reference);
+    dependents.push(operation);
+  }
+  return [start, ...dependents];
+}

@@ -1,0 +1,42 @@
+import type { Logger, Repeating } from '@gateway/service-kit';
+import { repeat } from '@gateway/service-kit';
+
+/**
+ * Closes journal entries in batches, off the path of the request: the owner has the outcome on record, and an entry
+ * whose closing is lost is closed by the sweeper.
+ */
+export interface JournalCloser extends Repeating {
+  close(reference: string): void;
+}
+
+const CLOSE_EVERY_MS = 50;
+const BATCH_MAX = 1_000;
+/** Beyond it entries are left to the sweeper. */
+const WAITING_MAX = 20_000;
+
+export function createJournalCloser(
+  closeEntries: (references: readonly string[]) => Promise<void>,
+  logger: Logger,
+): JournalCloser {
+  let waiting: string[] = [];
+
+  async function flush(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, BATCH_MAX);
+      await closeEntries(batch);
+      waiting = waiting.slice(batch.length);
+    }
+  }
+
+  const repeating = repeat({ name: 'closing journal entries', everyMs: CLOSE_EVERY_MS, work: flush, logger });
+  return {
+    close(reference) {
+      if (waiting.length < WAITING_MAX) waiting.push(reference);
+    },
+    start: () => repeating.start(),
+    async stop() {
+      await repeating.stop();
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import type { OperationOutcome } from '@gateway/contracts';
+import type { Logger } from '@gateway/service-kit';
+
+/** Requests that wait for what the owner of their payment says. */
+export interface PendingOutcomes {
+  /** The operation's outcome as soon as it is known, undefined at the time-out. */
+  wait(merchantAccount: string, reference: string): Promise<OperationOutcome | undefined>;
+  /** A reply from the bus: a short cut. */
+  deliver(outcome: OperationOutcome): void;
+  /** Replies may have gone to a partition that is not ours any more: ask for all that wait. */
+  askForAll(): void;
+  readonly size: number;
+}
+
+interface Waiting {
+  merchantAccount: string;
+  reference: string;
+  settle(outcome: OperationOutcome | undefined): void;
+  timer: NodeJS.Timeout | undefined;
+  nextDelayMs: number;
+  deadline: number;
+}
+
+const FIRST_QUESTION_AFTER_MS = 1_000;
+/** Without a partition for replies nobody can call us: asking is the only way. */
+const FIRST_QUESTION_WITHOUT_REPLIES_MS = 25;
+const LONGEST_DELAY_MS = 4_000;
+
+/** Nothing has been told yet about an intent whose code is 11. */
+export function isTellable(outcome: OperationOutcome): boolean {
+  return outcome.status !== 'pending' || outcome.code !== 11;
+}
+
+/**
+ * A reply is a short cut, the store is the truth: without a reply after a second the owner is asked, backing off, until
+ * `timeoutMs` are over.
+ */
+export function createPendingOutcomes(options: {
+  ask: (merchantAccount: string, reference: string) => Promise<OperationOutcome | undefined>;
+  repliesExpected: () => boolean;
+  timeoutMs: number;
+  now: () => number;
+  logger: Logger;
+}): PendingOutcomes {
+  const byReference = new Map<string, Set<Waiting>>();
+
+  function schedule(waiting: Waiting): void {
+    const remainingMs = Math.max(0, waiting.deadline - options.now());
+    waiting.timer = setTimeout(() => void question(waiting), Math.min(waiting.nextDelayMs, remainingMs));
+    waiting.nextDelayMs = Math.min(waiting.nextDelayMs * 2, LONGEST_DELAY_MS);
+  }
+
+  async function question(waiting: Waiting): Promise<void> {
+    clearTimeout(waiting.timer);
+    try {
+      const outcome = await options.ask(waiting.merchantAccount, waiting.reference);
+      if (outcome !== undefined && isTellable(outcome)) return waiting.settle(outcome);
+    } catch (error) {
+      options.logger.warn('the owner of a payment does not answer', { reference: waiting.reference, error });
+    }
+    if (options.now() >= waiting.deadline) return waiting.settle(undefined);
+    if (byReference.get(waiting.reference)?.has(waiting) === true) schedule(waiting);
+  }
+
+  return {
+    wait(merchantAccount, reference) {
+      return new Promise((resolve) => {
+        const group = byReference.get(reference) ?? new Set();
+        const waiting: Waiting = {
+          merchantAccount,
+          reference,
+          timer: undefined,
+          nextDelayMs: options.repliesExpected() ? FIRST_QUESTION_AFTER_MS : FIRST_QUESTION_WITHOUT_REPLIES_MS,
+          deadline: options.now() + options.timeoutMs,
+          settle(outcome) {
+            clearTimeout(waiting.timer);
+            group.delete(waiting);
+            if (group.size === 0) byReference.delete(reference);
+            resolve(outcome);
+          },
+        };
+        group.add(waiting);
+        byReference.set(reference, group);
+        schedule(waiting);
+      });
+    },
+    deliver(outcome) {
+      if (!isTellable(outcome)) return;
+      for (const waiting of [...(byReference.get(outcome.reference) ?? [])]) waiting.settle(outcome);
+    },
+    askForAll() {
+      for (const group of byReference.values()) for (const waiting of group) void question(waiting);
+    },
+    get size() {
+      return byReference.size;
+    },
+  };
+}

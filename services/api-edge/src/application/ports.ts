@@ -1,0 +1,99 @@
+import type { Account, CredentialCheck, RateLimiter } from '@gateway/accounts';
+import type { CardCommand, OperationOutcome, OperationType } from '@gateway/contracts';
+import type { Logger, Secret } from '@gateway/service-kit';
+import type { CardData } from '@gateway/vault';
+
+/** Card operations and payouts have separate spaces of `transaction_unique_id`. */
+export type IdSpace = 'card' | 'payout';
+
+/** What the journal keeps of an accepted request. The command goes when the entry is closed. */
+export interface JournalEntry {
+  reference: string;
+  paymentId: string;
+  baseReference?: string;
+  merchantAccount: string;
+  space: IdSpace;
+  transactionUniqueId: string;
+  operationType: OperationType;
+  token?: string;
+  /** Epoch ms. */
+  acceptedAt: number;
+  deadline: number;
+  command?: CardCommand;
+  idempotency?: Idempotency;
+  /** What the merchant was told first; kept for requests with an Idempotency-Key. */
+  response?: object;
+}
+
+export interface Idempotency {
+  endpoint: string;
+  key: string;
+  /** Keyed hash of the body without cvv and password. */
+  bodyHash: string;
+}
+
+export type Insertion = 'inserted' | 'id-used' | 'key-used' | 'reference-taken';
+
+export interface Journal {
+  /** One insert under the unique indexes decides, not a read before. */
+  insert(entry: JournalEntry): Promise<Insertion>;
+  findByUniqueId(
+    merchantAccount: string,
+    space: IdSpace,
+    transactionUniqueId: string,
+  ): Promise<JournalEntry | undefined>;
+  findByReference(merchantAccount: string, reference: string): Promise<JournalEntry | undefined>;
+  /** True when the account has at least one operation in this payment. */
+  ownsPayment(merchantAccount: string, paymentId: string): Promise<boolean>;
+  /** Entries of a payment, at most {@link PAYMENT_ENTRIES_MAX}, oldest first. */
+  findByPayment(merchantAccount: string, paymentId: string): Promise<JournalEntry[]>;
+  /** The entry that this key was used for within the last 24 hours. A key older than that is free again. */
+  findByKey(merchantAccount: string, endpoint: string, key: string): Promise<JournalEntry | undefined>;
+  /** Keeps the first response of a request with a key, once; returns the one that is kept. */
+  keepResponse(reference: string, response: object): Promise<object>;
+  /** The owner has the operation on record: nothing is left to do for it. */
+  close(references: readonly string[]): Promise<void>;
+  /** Takes one entry that is open past its deadline, and keeps other sweepers off it until `leaseUntil`. */
+  claimOverdue(now: number, leaseUntil: number): Promise<JournalEntry | undefined>;
+}
+
+export const PAYMENT_ENTRIES_MAX = 500;
+
+/** The owner of card payments, asked over HTTP. Throws a retryable error when it does not answer. */
+export interface CardQueries {
+  outcome(merchantAccount: string, reference: string): Promise<OperationOutcome | undefined>;
+  /** All operations of the payment that `reference` belongs to. */
+  payment(merchantAccount: string, reference: string): Promise<OperationOutcome[]>;
+}
+
+export interface CardVault {
+  putCard(merchantAccount: string, card: Secret<CardData>): Promise<string>;
+  putCvv(reference: string, cvv: Secret): Promise<void>;
+  dropCvv(reference: string): Promise<void>;
+}
+
+export interface Bus {
+  publish(command: CardCommand): Promise<void>;
+  /** False when the bus is known to be away or its queue is nearly full. */
+  available(): boolean;
+}
+
+export interface Ports {
+  journal: Journal;
+  queries: CardQueries;
+  vault: CardVault;
+  bus: Bus;
+  credentials: CredentialCheck;
+  rateLimiter: RateLimiter;
+  /** False when the database is known to be away. */
+  databaseAvailable(): boolean;
+  now(): number;
+  newSessionId(): string;
+  randomBytes(size: number): Uint8Array;
+  /** Keyed hash of what was sent, for Idempotency-Key. */
+  bodyHash(content: string): string;
+  replyTimeoutMs: number;
+  logger: Logger;
+}
+
+export type { Account };

@@ -1,0 +1,129 @@
+import type { OperationOutcome } from '@gateway/contracts';
+import { messageForField, messageOfCode } from '@gateway/contracts';
+
+export interface FieldProblem {
+  field: string;
+  code: number;
+  message: string;
+}
+
+/** What is known of a request while it is answered; a field without a value is left out of the response. */
+export interface Session {
+  sessionId: string;
+  merchantAccount?: string | undefined;
+  transactionUniqueId?: string | undefined;
+}
+
+/** An answer as HTTP carries it. Outcomes are in the body: the status is 200 but for the transport's own refusals. */
+export interface Answer {
+  httpStatus: 200 | 404 | 405 | 408 | 413 | 415 | 429 | 503;
+  body: { sessionid: string; code: number; [field: string]: unknown };
+  retryAfterSeconds?: number;
+  replayed?: boolean;
+}
+
+const API_VERSION = 1;
+
+export function unixSeconds(epochMs: number): number {
+  return Math.floor(epochMs / 1000);
+}
+
+function envelope(session: Session) {
+  return {
+    api_version: API_VERSION,
+    ...(session.merchantAccount === undefined ? {} : { merchant_account: session.merchantAccount }),
+    sessionid: session.sessionId,
+  };
+}
+
+/** A request that came to nothing, with the registry's message unless another is given. */
+export function failure(
+  session: Session,
+  now: number,
+  code: number,
+  more: { message?: string; errors?: readonly FieldProblem[] } = {},
+): Answer {
+  return {
+    httpStatus: 200,
+    body: {
+      ...envelope(session),
+      ...(session.transactionUniqueId === undefined ? {} : { transaction_unique_id: session.transactionUniqueId }),
+      timestamp: unixSeconds(now),
+      authcode: null,
+      status: 'error',
+      code,
+      message: more.message ?? messageOfCode(code),
+      ...(more.errors === undefined ? {} : { errors: more.errors }),
+    },
+  };
+}
+
+/** The first problem, in the order of the interface's table, gives code and message; `errors` lists all. */
+export function fieldFailure(session: Session, now: number, problems: readonly FieldProblem[]): Answer {
+  const [first] = problems;
+  if (first === undefined) throw new Error('a field failure without a problem');
+  return failure(session, now, first.code, { message: first.message, errors: problems });
+}
+
+export function problem(code: 1002 | 1004 | 1005 | 1006, field: string): FieldProblem {
+  return { field, code, message: messageForField(code, field) };
+}
+
+/** The card transaction response. An outcome that is not known is told as an error with its code. */
+export function operationResponse(session: Session, outcome: OperationOutcome): Answer {
+  return {
+    httpStatus: 200,
+    body: {
+      ...envelope(session),
+      transaction_unique_id: outcome.transactionUniqueId,
+      ...(outcome.token === undefined ? {} : { token: outcome.token }),
+      reference: outcome.reference,
+      timestamp: unixSeconds(outcome.timestamp),
+      authcode: outcome.authcode,
+      status: outcome.status === 'pending' ? 'error' : outcome.status,
+      code: outcome.code,
+      message: outcome.message,
+      ...outcome.custom,
+    },
+  };
+}
+
+const UNKNOWN = 11;
+
+/** One record of a CHECK response: upper case, and PENDING with code 11 as long as the outcome is not known. */
+export function checkRecord(outcome: OperationOutcome) {
+  const code = outcome.status === 'pending' ? UNKNOWN : outcome.code;
+  return {
+    reference: outcome.reference,
+    transaction_unique_id: outcome.transactionUniqueId,
+    transaction_type: outcome.transactionType,
+    status: outcome.status.toUpperCase(),
+    code,
+    message: outcome.status === 'pending' ? messageOfCode(UNKNOWN) : outcome.message,
+    ...(outcome.token === undefined ? {} : { token: outcome.token }),
+    timestamp: unixSeconds(outcome.timestamp),
+    authcode: outcome.authcode,
+  };
+}
+
+export function checkResponse(session: Session, code: number, found: readonly OperationOutcome[]): Answer {
+  return {
+    httpStatus: 200,
+    body: {
+      ...envelope(session),
+      transactions: found.map(checkRecord),
+      status: code === 0 ? 'success' : 'error',
+      code,
+      message: messageOfCode(code),
+    },
+  };
+}
+
+/** Nothing was processed and nothing will be: the merchant may send the same request again. */
+export function unavailable(session: Session, now: number): Answer {
+  return { ...failure(session, now, 10), httpStatus: 503, retryAfterSeconds: 1 };
+}
+
+export function tooManyRequests(session: Session, now: number, retryAfterSeconds: number): Answer {
+  return { ...failure(session, now, 1007), httpStatus: 429, retryAfterSeconds };
+}

@@ -1,0 +1,25 @@
+import type { Static } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import { commonSettings } from '@gateway/service-kit';
+import { vaultSettings } from '@gateway/vault';
+
+export const settings = Type.Object({
+  ...commonSettings,
+  ...vaultSettings,
+  PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
+  HOST: Type.String({ default: '127.0.0.1' }),
+  /** PEM files; with both, the edge serves HTTPS itself. */
+  TLS_CERT_FILE: Type.Optional(Type.String()),
+  TLS_KEY_FILE: Type.Optional(Type.String()),
+  /** Comma-separated. Whose `X-Forwarded-For` counts. */
+  TRUSTED_PROXY_CIDRS: Type.String({ default: '' }),
+  REPLY_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 300_000, default: 30_000 }),
+  /** card-processing's internal query API. */
+  CARD_QUERY_URL: Type.String({ minLength: 1 }),
+  /** base64 of at least 32 bytes: the key of the bodies' hashes that tell a repeated request from another one. */
+  JOURNAL_HMAC_KEY: Type.String({ pattern: '^[A-Za-z0-9+/]{43,}=*$' }),
+  /** Requests handled at once; more get 503. */
+  MAX_CONCURRENT_REQUESTS: Type.Integer({ minimum: 1, default: 2_000 }),
+});
+
+export type Config = Readonly<Static<typeof settings>>;

@@ -1,0 +1,54 @@
+import type { TransactionType } from '@gateway/contracts';
+import { TEST_CURRENCY, isWholeInMinorUnits } from '@gateway/contracts';
+
+/** What the rules need to know of a merchant account. */
+export interface AccountForRules {
+  /** False: test currency only. */
+  readonly activated: boolean;
+  readonly terminals: readonly { readonly currency: string; readonly midReference: string; readonly active: boolean }[];
+  /** Bounds are inclusive. A currency without an entry has none. */
+  readonly limits: readonly { readonly currency: string; readonly minE4: number; readonly maxE4: number }[];
+}
+
+/** What the rules look at in a request. Every `CardRequest` has this shape; one without money passes. */
+export interface RequestForRules {
+  readonly transactionType: TransactionType;
+  readonly amountE4?: number;
+  readonly currency?: string;
+  readonly midReference?: string;
+}
+
+export type AccountRuleCode = 2009 | 2006 | 2007 | 2005 | 3022;
+
+/** A zero amount verifies the card; it moves nothing. */
+const MAY_BE_ZERO: ReadonlySet<TransactionType> = new Set(['AUTH', 'AUTH3D']);
+
+/** A follow-up goes where its base transaction went, even when that terminal takes no new payments any more. */
+const FOLLOW_UPS: ReadonlySet<TransactionType> = new Set(['SETTLE', 'VOID', 'REFUND']);
+
+/**
+ * Step 6 of the order of checks (decisions.md, section 2): may this account do this? The first code that says no, or
+ * undefined. Without `mid_reference` a currency whose terminals are all inactive has none (2006). With it, the terminal
+ * named must be an active one of the request's currency (2005).
+ */
+export function checkAccountRules(request: RequestForRules, account: AccountForRules): AccountRuleCode | undefined {
+  const { transactionType, amountE4, currency, midReference } = request;
+  if (currency === undefined || amountE4 === undefined) return undefined;
+
+  if (!account.activated && currency !== TEST_CURRENCY) return 2009;
+
+  const inactiveCount = midReference !== undefined || FOLLOW_UPS.has(transactionType);
+  const terminals = account.terminals.filter((terminal) => terminal.currency === currency);
+  if (!terminals.some((terminal) => terminal.active || inactiveCount)) return 2006;
+
+  const isOutside = account.limits.some(
+    (limit) => limit.currency === currency && (amountE4 < limit.minE4 || amountE4 > limit.maxE4),
+  );
+  if (isOutside) return 2007;
+
+  const isNamed = terminals.some((terminal) => terminal.active && terminal.midReference === midReference);
+  if (midReference !== undefined && !isNamed) return 2005;
+
+  if (amountE4 === 0 && !MAY_BE_ZERO.has(transactionType)) return 3022;
+  return isWholeInMinorUnits(amountE4, currency) ? undefined : 3022;
+}

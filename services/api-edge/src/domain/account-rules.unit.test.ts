@@ -1,0 +1,97 @@
+import { TRANSACTION_TYPES } from '@gateway/contracts';
+import type { AccountForRules, RequestForRules } from './account-rules';
+import { checkAccountRules } from './account-rules';
+
+const EUR_MID = 'MD00000000000001';
+const EUR_MID_OFF = 'MD00000000000002';
+const JPY_MID = 'MD00000000000003';
+const USD_MID_OFF = 'MD00000000000004';
+const XTS_MID = 'MD00000000000005';
+
+const account: AccountForRules = {
+  activated: true,
+  terminals: [
+    { currency: 'EUR', midReference: EUR_MID, active: true },
+    { currency: 'EUR', midReference: EUR_MID_OFF, active: false },
+    { currency: 'JPY', midReference: JPY_MID, active: true },
+    { currency: 'USD', midReference: USD_MID_OFF, active: false },
+    { currency: 'XTS', midReference: XTS_MID, active: true },
+  ],
+  limits: [{ currency: 'EUR', minE4: 10_000, maxE4: 1_000_000 }],
+};
+
+const sale = (request: Partial<RequestForRules>): RequestForRules => ({
+  transactionType: 'SALE',
+  amountE4: 100_000,
+  currency: 'EUR',
+  ...request,
+});
+
+describe('the rules of an account', () => {
+  it.each([
+    ['an amount within its limits', sale({}), undefined],
+    ['the lowest amount', sale({ amountE4: 10_000 }), undefined],
+    ['the highest amount', sale({ amountE4: 1_000_000 }), undefined],
+    ['one below the lowest', sale({ amountE4: 9_999 }), 2007],
+    ['one above the highest', sale({ amountE4: 1_000_001 }), 2007],
+    ['a currency without limits', sale({ currency: 'JPY', amountE4: 99_999_990_000 }), undefined],
+    ['a currency without terminal', sale({ currency: 'GBP' }), 2006],
+    ['a currency without active terminal', sale({ currency: 'USD' }), 2006],
+    ['its terminal', sale({ midReference: EUR_MID }), undefined],
+    ['an inactive terminal', sale({ midReference: EUR_MID_OFF }), 2005],
+    ['an inactive terminal, the only one', sale({ currency: 'USD', midReference: USD_MID_OFF }), 2005],
+    ['an unknown terminal', sale({ midReference: 'MDFFFFFFFFFFFFFF' }), 2005],
+    ['a terminal of another currency', sale({ midReference: JPY_MID }), 2005],
+    ['a currency without terminal and a terminal', sale({ currency: 'GBP', midReference: EUR_MID }), 2006],
+    ['less than a cent', sale({ amountE4: 100_001 }), 3022],
+    ['less than a yen', sale({ currency: 'JPY', amountE4: 15_000 }), 3022],
+    ['the finest test amount', sale({ currency: 'XTS', amountE4: 1 }), undefined],
+    ['nothing', sale({ currency: 'XTS', amountE4: 0 }), 3022],
+  ])('%s', (_, request, code) => expect(checkAccountRules(request, account)).toBe(code));
+
+  it('come in their order', () => {
+    const everything = sale({ currency: 'GBP', amountE4: 1, midReference: 'MDFFFFFFFFFFFFFF' });
+    const gbp = { currency: 'GBP', midReference: 'MD00000000000009', active: true };
+    const steps: AccountForRules[] = [
+      { activated: false, terminals: [], limits: [{ currency: 'GBP', minE4: 2, maxE4: 3 }] },
+      { activated: true, terminals: [], limits: [{ currency: 'GBP', minE4: 2, maxE4: 3 }] },
+      { activated: true, terminals: [gbp], limits: [{ currency: 'GBP', minE4: 2, maxE4: 3 }] },
+      { activated: true, terminals: [gbp], limits: [] },
+      { activated: true, terminals: [{ ...gbp, midReference: 'MDFFFFFFFFFFFFFF' }], limits: [] },
+    ];
+    expect(steps.map((step) => checkAccountRules(everything, step))).toEqual([2009, 2006, 2007, 2005, 3022]);
+  });
+
+  it('take an account that is not activated for test money only', () => {
+    const test = { ...account, activated: false };
+    expect(checkAccountRules(sale({ currency: 'XTS' }), test)).toBeUndefined();
+    expect(checkAccountRules(sale({ currency: 'EUR' }), test)).toBe(2009);
+    expect(checkAccountRules(sale({ currency: 'GBP' }), test)).toBe(2009);
+  });
+
+  it('let AUTH and AUTH3D be of nothing, and no other', () => {
+    const zero = TRANSACTION_TYPES.filter(
+      (transactionType) => checkAccountRules({ transactionType, amountE4: 0, currency: 'XTS' }, account) === undefined,
+    );
+    expect(zero).toEqual(['AUTH', 'AUTH3D']);
+  });
+
+  it('hold for AUTH too: nothing is below a limit, and fractions of cents are too fine', () => {
+    expect(checkAccountRules(sale({ transactionType: 'AUTH', amountE4: 0 }), account)).toBe(2007);
+    expect(checkAccountRules(sale({ transactionType: 'AUTH', amountE4: 100_010 }), account)).toBe(3022);
+  });
+
+  it.each(['SETTLE', 'REFUND'] as const)('let a %s follow to a terminal that is inactive by now', (transactionType) => {
+    expect(checkAccountRules(sale({ transactionType, currency: 'USD' }), account)).toBeUndefined();
+    expect(checkAccountRules(sale({ transactionType, currency: 'GBP' }), account)).toBe(2006);
+    expect(checkAccountRules(sale({ transactionType, amountE4: 9_999 }), account)).toBe(2007);
+    expect(checkAccountRules(sale({ transactionType }), { ...account, activated: false })).toBe(2009);
+  });
+
+  it.each(['VOID', 'CHECK', 'TOKENIZE'] as const)(
+    'have nothing against a %s, which names no money',
+    (transactionType) => {
+      expect(checkAccountRules({ transactionType }, { activated: false, terminals: [], limits: [] })).toBeUndefined();
+    },
+  );
+});

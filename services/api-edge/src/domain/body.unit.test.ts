@@ -1,0 +1,133 @@
+import { DUPLICATE, isAbsent, parseFormBody, parseJsonBody } from './body';
+import type { RawFields } from './body';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const json = (text: string) => parseJsonBody(bytes(text));
+const form = (text: string) => parseFormBody(bytes(text));
+
+function fieldsOf(parsed: RawFields | 'malformed'): [string, unknown][] {
+  if (parsed === 'malformed') throw new Error('malformed');
+  return [...parsed];
+}
+
+const INVALID_UTF8 = [
+  [0xff],
+  [0x80],
+  [0xc3],
+  [0xc0, 0xaf], // overlong
+  [0xed, 0xa0, 0x80], // half a surrogate pair
+  [0xf4, 0x90, 0x80, 0x80], // beyond U+10FFFF
+];
+
+describe('a JSON body', () => {
+  it('gives its fields in order, with their types', () => {
+    const text = '{"b":"ü😀","a":1.5,"t":true,"n":null,"o":{"$gt":""},"l":[1]}';
+    expect(fieldsOf(json(text))).toEqual([
+      ['b', 'ü😀'],
+      ['a', 1.5],
+      ['t', true],
+      ['n', null],
+      ['o', { $gt: '' }],
+      ['l', [1]],
+    ]);
+  });
+
+  it.each(['', ' ', '{', '{"a":1', '{a:1}', "{'a':1}", '{"a":NaN}', '{"a":1,}', '{"a":"\u0000"}', '{}{}', 'a=1'])(
+    'is malformed when it is no JSON: %j',
+    (text) => expect(json(text)).toBe('malformed'),
+  );
+
+  it.each(['[]', '[{"a":1}]', '"text"', '1', 'null', 'true'])('is malformed when it is no object: %s', (text) =>
+    expect(json(text)).toBe('malformed'),
+  );
+
+  it.each(INVALID_UTF8)('is malformed when it is no UTF-8: %p', (...invalid) => {
+    expect(parseJsonBody(Uint8Array.from([...bytes('{"a":"'), ...invalid, ...bytes('"}')]))).toBe('malformed');
+  });
+
+  it('takes __proto__ and constructor as keys like any other', () => {
+    const parsed = json('{"__proto__":{"amount":"1"},"constructor":"c"}');
+    expect(fieldsOf(parsed)).toEqual([
+      ['__proto__', { amount: '1' }],
+      ['constructor', 'c'],
+    ]);
+    expect((parsed as RawFields).get('amount')).toBeUndefined();
+    expect((parsed as RawFields).get('toString')).toBeUndefined();
+    expect(Object.prototype).not.toHaveProperty('amount');
+  });
+
+  it('keeps numbers out of range as Infinity', () => {
+    expect(fieldsOf(json('{"a":1e400,"b":-1e400}'))).toEqual([
+      ['a', Infinity],
+      ['b', -Infinity],
+    ]);
+  });
+
+  it.each(['[', '{"a":'])('survives 64 KiB of nested %s', (open) => {
+    const depth = Math.floor(32_000 / open.length);
+    const close = open === '[' ? ']' : '}';
+    const parsed = json(`{"deep":${open.repeat(depth)}1${close.repeat(depth)},"a":"1"}`);
+    expect((parsed as RawFields).get('a')).toBe('1');
+    expect(json(`{"deep":${open.repeat(depth)}`)).toBe('malformed');
+  });
+
+  it('takes 10,000 keys', () => {
+    const keys = Array.from({ length: 10_000 }, (_, i) => `"${i}":""`);
+    expect(fieldsOf(json(`{${keys.join(',')}}`))).toHaveLength(10_000);
+  });
+});
+
+describe('a form body', () => {
+  it('gives its fields in order, decoded', () => {
+    expect(fieldsOf(form('b=%C3%BC%F0%9F%98%80+x%2By&a=1&%61b=ü'))).toEqual([
+      ['b', 'ü😀 x+y'],
+      ['a', '1'],
+      ['ab', 'ü'],
+    ]);
+  });
+
+  it('takes empty pairs, keys without a value and = in a value', () => {
+    expect(fieldsOf(form('&&a&b=&c=d=e&=f&'))).toEqual([
+      ['a', ''],
+      ['b', ''],
+      ['c', 'd=e'],
+      ['', 'f'],
+    ]);
+    expect(fieldsOf(form(''))).toEqual([]);
+  });
+
+  it.each(['a=1&a=2', 'a=1&a=1', 'a=&a=', 'a&a', 'a=1&%61=2', 'a=1&a=2&a=3', 'a=1&b=2&a='])(
+    'marks a key that comes twice: %s',
+    (text) => expect((form(text) as RawFields).get('a')).toBe(DUPLICATE),
+  );
+
+  it.each(['a=%', 'a=%1', 'a=%zz', '%=1', 'a=%u0041', 'a=100%&b=1'])('is malformed with a bad escape: %s', (text) =>
+    expect(form(text)).toBe('malformed'),
+  );
+
+  it.each(INVALID_UTF8)('is malformed when it is no UTF-8, raw or escaped: %p', (...invalid) => {
+    const escaped = invalid.map((byte) => `%${byte.toString(16)}`).join('');
+    expect(form(`a=${escaped}`)).toBe('malformed');
+    expect(form(`${escaped}=a`)).toBe('malformed');
+    expect(parseFormBody(Uint8Array.from([...bytes('a='), ...invalid]))).toBe('malformed');
+  });
+
+  it('takes __proto__ and bracketed names as keys like any other', () => {
+    const parsed = form('__proto__=x&__proto__[amount]=1&amount[$gt]=');
+    expect(fieldsOf(parsed)).toEqual([
+      ['__proto__', 'x'],
+      ['__proto__[amount]', '1'],
+      ['amount[$gt]', ''],
+    ]);
+  });
+
+  it('takes 10,000 keys', () => {
+    const keys = Array.from({ length: 10_000 }, (_, i) => `k${i}`);
+    expect(fieldsOf(form(keys.join('&')))).toHaveLength(10_000);
+  });
+});
+
+it('counts nothing, null and the empty string as absent, and nothing else', () => {
+  expect([undefined, null, ''].map(isAbsent)).toEqual([true, true, true]);
+  expect([' ', 0, false, {}, [], DUPLICATE].map(isAbsent)).toEqual([false, false, false, false, false, false]);
+});

@@ -1,0 +1,102 @@
+import type { Customer, MerchantNotes, TransactionType } from '@gateway/contracts';
+import type { Secret } from '@gateway/service-kit';
+
+/** What goes into the vault, and nowhere else. Month `01` to `12`, year with four digits. */
+export interface CardData {
+  readonly pan: string;
+  readonly expMonth: string;
+  readonly expYear: string;
+  readonly holder: string;
+}
+
+/** Card data as they were sent. */
+export interface FullCard {
+  readonly kind: 'card';
+  readonly card: Secret<CardData>;
+  readonly cvv?: Secret;
+}
+
+/** A card that is in the vault. */
+export interface CardToken {
+  readonly kind: 'token';
+  readonly token: string;
+}
+
+export type CofType = 'CIT-initial' | 'CIT-subsequent' | 'MIT';
+
+interface Operation<T extends TransactionType> {
+  readonly transactionType: T;
+  readonly transactionUniqueId: string;
+  readonly notes: MerchantNotes;
+}
+
+interface Money {
+  readonly amountE4: number;
+  readonly currency: string;
+}
+
+interface Charge<T extends TransactionType> extends Operation<T>, Money {
+  readonly midReference?: string;
+  readonly cofType?: CofType;
+  readonly customer: Customer;
+}
+
+/** The AUTH3D that an AUTH or a SALE relies on, and what it returned. */
+export interface AuthenticationProof {
+  readonly reference: string;
+  readonly pares: string;
+}
+
+export interface ChargeRequest<T extends 'AUTH' | 'SALE' = 'AUTH' | 'SALE'> extends Charge<T> {
+  readonly instrument: FullCard | CardToken;
+  readonly authentication?: AuthenticationProof;
+}
+
+export interface Auth3dRequest extends Charge<'AUTH3D'> {
+  readonly instrument: FullCard;
+  readonly callbackUrl?: string;
+  readonly redirectUrl?: string;
+}
+
+export interface Sale3dRequest extends Charge<'SALE3D'> {
+  readonly instrument: FullCard;
+  readonly callbackUrl: string;
+  readonly redirectUrl: string;
+}
+
+export interface SettleRequest extends Operation<'SETTLE'>, Money {
+  readonly baseReference: string;
+}
+
+export interface VoidRequest extends Operation<'VOID'> {
+  readonly baseReference: string;
+}
+
+export interface RefundRequest extends Operation<'REFUND'>, Money {
+  readonly baseReference: string;
+}
+
+/** Its CVV, if there was one, was checked and is gone. */
+export interface TokenizeRequest extends Operation<'TOKENIZE'> {
+  readonly card: Secret<CardData>;
+}
+
+/** What CHECK looks for: `transaction_unique_id` wins when both were sent. */
+export interface CheckRequest {
+  readonly transactionType: 'CHECK';
+  readonly by: { readonly transactionUniqueId: string } | { readonly reference: string };
+}
+
+/** A request whose fields are in order, by its transaction type. Free text in it shows no card number. */
+export interface CardRequests {
+  readonly AUTH: ChargeRequest<'AUTH'>;
+  readonly AUTH3D: Auth3dRequest;
+  readonly SALE: ChargeRequest<'SALE'>;
+  readonly SALE3D: Sale3dRequest;
+  readonly SETTLE: SettleRequest;
+  readonly VOID: VoidRequest;
+  readonly REFUND: RefundRequest;
+  readonly CHECK: CheckRequest;
+  readonly TOKENIZE: TokenizeRequest;
+}
+export type CardRequest = CardRequests[TransactionType];

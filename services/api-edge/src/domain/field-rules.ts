@@ -1,0 +1,127 @@
+import { isCurrency, parseAmountE4 } from '@gateway/contracts';
+import { isCardNumber } from './card-number';
+import { isCountry } from './countries';
+import type { FieldReader } from './field-table';
+import { isIpAddress } from './ip-address';
+import { maskCardNumbers } from './masking';
+
+/**
+ * The rules of the interface's field table and of decisions.md, section 2. A reader makes of a text what its predicate
+ * lets through; lengths are in characters (code points), as in the JSON Schemas of the messages.
+ */
+
+/** A text of `minLength` to `maxLength` characters, none of which is a control character or half a surrogate pair. */
+export function isPlainText(text: string, minLength: number, maxLength: number): boolean {
+  if (text.length > 2 * maxLength) return false;
+  let characters = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x20 || (unit >= 0x7f && unit < 0xa0)) return false;
+    if (unit >= 0xd800 && unit < 0xe000) {
+      if (unit >= 0xdc00 || !isLowSurrogate(text.charCodeAt(i + 1))) return false;
+      i += 1;
+    }
+    characters += 1;
+  }
+  return characters >= minLength && characters <= maxLength;
+}
+
+/** NaN, what comes after the end of a text, is none. */
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000;
+}
+
+type Predicate = (text: string, nowMs: number) => boolean;
+
+/** Kept as it was sent. */
+export function text(minLength: number, maxLength: number, isRight: Predicate = () => true): FieldReader {
+  return (value, nowMs) =>
+    typeof value === 'string' && isPlainText(value, minLength, maxLength) && isRight(value, nowMs) ? value : undefined;
+}
+
+/** Kept with the card numbers in it masked. */
+export function freeText(minLength: number, maxLength: number): FieldReader {
+  return (value) =>
+    typeof value === 'string' && isPlainText(value, minLength, maxLength) ? maskCardNumbers(value) : undefined;
+}
+
+function pattern(regex: RegExp): Predicate {
+  return (value) => regex.test(value);
+}
+
+/** In 1/10000. A JSON number counts as its shortest decimal: 1e2 is 100, and 1e-7 has too many decimals. */
+export const amount: FieldReader = (value) =>
+  typeof value === 'string' || typeof value === 'number' ? parseAmountE4(String(value)) : undefined;
+
+export const currency = text(3, 3, isCurrency);
+export const country = text(3, 3, isCountry);
+export const cardNumber = text(13, 19, isCardNumber);
+export const cardExpMonth = text(2, 2, pattern(/^(?:0[1-9]|1[0-2])$/));
+export const cardExpYear = text(4, 4, pattern(/^\d{4}$/));
+export const cvv = text(3, 4, pattern(/^\d{3,4}$/));
+export const token = text(36, 36);
+export const userPhone = text(7, 15);
+export const userEmail = text(6, 255, isEmailAddress);
+export const userIp = text(2, 45, isIpAddress);
+export const httpsUrl = text(1, 2048, isHttpsUrl);
+export const reference = text(20, 20);
+export const midReference = text(16, 16);
+export const dateOfBirth = text(10, 10, isPastDate);
+export const cofType = text(3, 14, pattern(/^(?:CIT-initial|CIT-subsequent|MIT)$/));
+/** Opaque to everybody but the gateway itself, which makes it. */
+export const pares = text(1, 4096, pattern(/^[\w-]+$/));
+
+const UNIQUE_ID = /^[\x21-\x7e]{11,45}$/;
+/** The automatic void at the end of a hold is on record as `expiry-` and the authorization's reference. */
+const RESERVED_PREFIX = 'expiry-';
+
+/** The id of an operation to come. */
+export const newUniqueId = text(11, 45, (value) => UNIQUE_ID.test(value) && !value.startsWith(RESERVED_PREFIX));
+/** The id of any operation on record, those of the service's own included. */
+export const knownUniqueId = text(11, 45, pattern(UNIQUE_ID));
+
+/** RFC 5321's dot-string, with the letters of any script (RFC 6531). */
+const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u;
+const MAX_LOCAL_PART_LENGTH = 64;
+
+/** local@domain.tld: no quoted local part, no address in place of a domain. */
+function isEmailAddress(value: string): boolean {
+  const at = value.lastIndexOf('@');
+  const local = value.slice(0, Math.max(at, 0));
+  const labels = value.slice(at + 1).split('.');
+  return (
+    local.length <= MAX_LOCAL_PART_LENGTH &&
+    LOCAL_PART.test(local) &&
+    labels.length >= 2 &&
+    labels.every((label) => DOMAIN_LABEL.test(label)) &&
+    !/^\d+$/.test(labels.at(-1) ?? '')
+  );
+}
+
+/**
+ * What URL parsers mend or read differently has no place here: white space, backslashes, missing slashes, `@` before
+ * the path.
+ */
+const HTTPS_URL = /^https:\/\/[^/?#@\\\s]+(?:[/?#][^\\\s]*)?$/i;
+
+/** An absolute https address without user info. */
+function isHttpsUrl(value: string): boolean {
+  return HTTPS_URL.test(value) && URL.canParse(value);
+}
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+
+/** A day of the Gregorian calendar before today's in UTC. */
+function isPastDate(value: string, nowMs: number): boolean {
+  const [, year, month, day] = (DATE.exec(value) ?? []).map(Number);
+  if (year === undefined || month === undefined || day === undefined) return false;
+  const isReal = year >= 1 && day >= 1 && day <= daysInMonth(year, month);
+  return isReal && value < new Date(nowMs).toISOString().slice(0, 10);
+}
+
+/** Zero for what is no month. */
+function daysInMonth(year: number, month: number): number {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
+}

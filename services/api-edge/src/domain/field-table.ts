@@ -1,0 +1,99 @@
+import { messageForField } from '@gateway/contracts';
+import type { RawFields, RawValue } from './body';
+import { isAbsent } from './body';
+
+/** Why a field fails: missing, invalid, or there although it must not be. */
+const MISSING = 1002;
+const INVALID = 1004;
+const UNWANTED = 1006;
+type ProblemCode = typeof MISSING | typeof INVALID | typeof UNWANTED;
+
+/** An item of the answer's `errors`. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly code: ProblemCode;
+  readonly message: string;
+}
+
+/** Takes the value of a field that is there; undefined when it is against the field's rule. */
+export type FieldReader = (value: RawValue, nowMs: number) => string | number | undefined;
+
+type FixedNeed = 'required' | 'optional' | 'forbidden';
+
+/** How a request stands to a field. It may depend on whether another field is there. */
+export type FieldNeed =
+  FixedNeed | { readonly beside: string; readonly then: FixedNeed; readonly otherwise: FixedNeed };
+
+export interface FieldRow {
+  readonly name: string;
+  readonly need: FieldNeed;
+  readonly read: FieldReader;
+}
+
+/** What the rows found: the fields' values, and the problems in the order of the rows. */
+export class Findings {
+  readonly problems: FieldProblem[] = [];
+  readonly #values = new Map<string, string | number>();
+
+  accept(field: string, value: string | number): void {
+    this.#values.set(field, value);
+  }
+
+  miss(field: string): void {
+    this.#problem(MISSING, field);
+  }
+
+  reject(field: string): void {
+    this.#problem(INVALID, field);
+  }
+
+  refuse(field: string): void {
+    this.#problem(UNWANTED, field);
+  }
+
+  /** The text of an optional field. */
+  optionalText(field: string): string | undefined {
+    const value = this.#values.get(field);
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  /** The text of a field that the rows required. */
+  text(field: string): string {
+    const value = this.#values.get(field);
+    if (typeof value !== 'string') throw new Error(`${field} was not required, or is no text`);
+    return value;
+  }
+
+  /** The number of a field that the rows required. */
+  number(field: string): number {
+    const value = this.#values.get(field);
+    if (typeof value !== 'number') throw new Error(`${field} was not required, or is no number`);
+    return value;
+  }
+
+  #problem(code: ProblemCode, field: string): void {
+    this.problems.push({ field, code, message: messageForField(code, field) });
+  }
+}
+
+/** Holds the fields against the rows and adds to the findings. Fields without a row are not looked at. */
+export function checkRows(rows: readonly FieldRow[], fields: RawFields, nowMs: number, findings: Findings): void {
+  for (const { name, need, read } of rows) {
+    const value = fields.get(name);
+    const here = needIn(fields, need);
+    if (isAbsent(value)) {
+      if (here === 'required') findings.miss(name);
+    } else if (here === 'forbidden') {
+      findings.refuse(name);
+    } else {
+      const accepted = read(value, nowMs);
+      if (accepted === undefined) findings.reject(name);
+      else findings.accept(name, accepted);
+    }
+  }
+}
+
+function needIn(fields: RawFields, need: FieldNeed): FixedNeed {
+  if (typeof need === 'string') return need;
+  return isAbsent(fields.get(need.beside)) ? need.otherwise : need.then;
+}

@@ -1,0 +1,204 @@
+import { Type } from '@sinclair/typebox';
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import { isAxiosError } from 'axios';
+import { BrokenCircuitError, circuitBreaker, handleAll, SamplingBreaker } from 'cockatiel';
+import { formatAmountE4, isRegisteredCode } from '@gateway/contracts';
+import { createHttpClient, Histogram, loadConfig } from '@gateway/service-kit';
+import type { AcquirerConnector, AcquirerRequest, Cancellation, Inquiry } from '../../../application/ports';
+import type { AcquirerAnswer, BankFacts } from '../../../application/ports';
+import type { ConnectorContext } from '../connectors';
+
+const settings = Type.Object({
+  SIMULATOR_URL: Type.String({ minLength: 1 }),
+  SIMULATOR_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 60_000, default: 5_000 }),
+});
+
+/** Registry codes for what a connection can do instead of answering. */
+const TIMED_OUT = 3109;
+const MALFORMED = 3117;
+const BROKEN_CONNECTION = 3118;
+const UNKNOWN_STATUS = 3124;
+const ACQUIRER_FAULT = 3125;
+/** A decline whose code the registry does not know. */
+const GENERAL_DECLINE = 3100;
+
+/** Nothing can have left this machine when a connection was never made. */
+const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);
+
+/** Opens when most calls of the last ten seconds found no answer at all, and lets one through again after five. */
+const BREAKER = {
+  halfOpenAfter: 5_000,
+  breaker: new SamplingBreaker({ threshold: 0.8, duration: 10_000, minimumRps: 10 }),
+};
+
+type Operation = 'authorize' | 'sale' | 'capture' | 'void' | 'refund';
+
+/** Speaks the simulator's acquirer API over kept-alive HTTP. */
+export function createSimulatorConnector({ env, metrics }: ConnectorContext): AcquirerConnector {
+  const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS } = loadConfig(settings, env);
+  const http = createHttpClient({ baseUrl: SIMULATOR_URL, timeoutMs: SIMULATOR_TIMEOUT_MS });
+  const policy = circuitBreaker(handleAll, BREAKER);
+  const duration = new Histogram({
+    name: 'gateway_acquirer_call_seconds',
+    help: 'Calls to an acquirer, by operation and kind of answer',
+    labelNames: ['acquirer', 'operation', 'answer'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [metrics],
+  });
+
+  async function perform(operation: Operation, request: AcquirerRequest): Promise<AcquirerAnswer> {
+    const observe = duration.startTimer({ acquirer: 'simulator', operation });
+    const answer = await answerOf(() => policy.execute(() => post(http, operation, request)));
+    observe({ answer: answer.kind });
+    return answer;
+  }
+
+  return {
+    name: 'simulator',
+    timeoutMs: SIMULATOR_TIMEOUT_MS,
+    authorize: (request) => perform('authorize', request),
+    sale: (request) => perform('sale', request),
+    capture: (request) => perform('capture', request),
+    void: (request) => perform('void', request),
+    refund: (request) => perform('refund', request),
+    inquire: (reference) => inquire(http, reference),
+    cancel: (reference) => cancel(http, reference),
+    close: () => {
+      (http.defaults.httpAgent as { destroy(): void }).destroy();
+      (http.defaults.httpsAgent as { destroy(): void }).destroy();
+    },
+  };
+}
+
+function post(http: AxiosInstance, operation: Operation, request: AcquirerRequest): Promise<AxiosResponse> {
+  return http.post('/acquirer/v1/operations', bodyOf(operation, request), {
+    headers: { 'idempotency-key': request.reference },
+  });
+}
+
+function bodyOf(operation: Operation, request: AcquirerRequest) {
+  const card = request.card?.data.expose();
+  return {
+    operation,
+    reference: request.reference,
+    currency: request.currency,
+    mid: request.midReference,
+    ...(request.amountE4 === undefined ? {} : { amount: formatAmountE4(request.amountE4) }),
+    ...(request.originalTransactionId === undefined ? {} : { originalTransactionId: request.originalTransactionId }),
+    ...(request.customer === undefined ? {} : { customer: request.customer }),
+    ...(card === undefined
+      ? {}
+      : {
+          card: {
+            number: card.pan,
+            expMonth: card.expMonth,
+            expYear: card.expYear,
+            holder: card.holder,
+            ...(request.card?.cvv === undefined ? {} : { cvv: request.card.cvv.expose() }),
+          },
+        }),
+  };
+}
+
+async function answerOf(call: () => Promise<AxiosResponse>): Promise<AcquirerAnswer> {
+  try {
+    const response = await call();
+    return response.status === 200 ? answerInBody(response.data) : { kind: 'unknown', code: ACQUIRER_FAULT };
+  } catch (error) {
+    return answerOfFault(error);
+  }
+}
+
+function answerOfFault(error: unknown): AcquirerAnswer {
+  if (error instanceof BrokenCircuitError) return { kind: 'not-executed', code: BROKEN_CONNECTION };
+  const code = isAxiosError(error) ? error.code : undefined;
+  if (code !== undefined && NEVER_CONNECTED.has(code)) return { kind: 'not-executed', code: BROKEN_CONNECTION };
+  return { kind: 'unknown', code: code === 'ECONNABORTED' || code === 'ETIMEDOUT' ? TIMED_OUT : BROKEN_CONNECTION };
+}
+
+function answerInBody(data: unknown): AcquirerAnswer {
+  if (!isRecord(data)) return { kind: 'unknown', code: MALFORMED };
+  switch (data['result']) {
+    case 'approved':
+      return approved(data);
+    case 'declined':
+      return declined(data);
+    case 'unknown':
+      return { kind: 'unknown', code: UNKNOWN_STATUS };
+    default:
+      return { kind: 'unknown', code: MALFORMED };
+  }
+}
+
+type Settled = Extract<AcquirerAnswer, { kind: 'approved' | 'declined' }>;
+
+function approved(data: Record<string, unknown>): Settled {
+  return { kind: 'approved', authcode: text(data['authcode']) ?? null, bank: bankFacts(data) };
+}
+
+function declined(data: Record<string, unknown>): Settled {
+  const code = Number(data['code']);
+  return { kind: 'declined', code: isRegisteredCode(code) ? code : GENERAL_DECLINE, bank: bankFacts(data) };
+}
+
+function bankFacts(data: Record<string, unknown>): BankFacts {
+  const bank = isRecord(data['bank']) ? data['bank'] : {};
+  const facts: Record<keyof BankFacts, string | undefined> = {
+    transactionId: text(data['transactionId']),
+    id: text(bank['id']),
+    name: text(bank['name']),
+    descriptor: text(bank['descriptor']),
+    advice: text(bank['advice']),
+    reasonCode: text(data['code']),
+    reasonDescription: text(data['reason']),
+  };
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as BankFacts;
+}
+
+async function inquire(http: AxiosInstance, reference: string): Promise<Inquiry> {
+  const data = await ask(() => http.get(`/acquirer/v1/operations/${reference}`));
+  switch (data['status']) {
+    case 'approved':
+      return approved(data) as Inquiry;
+    case 'declined':
+      return declined(data) as Inquiry;
+    case 'not_found':
+      return { kind: 'not-found' };
+    case 'cancelled':
+      return { kind: 'cancelled' };
+    default:
+      return { kind: 'unknown' };
+  }
+}
+
+async function cancel(http: AxiosInstance, reference: string): Promise<Cancellation> {
+  const data = await ask(() => http.post(`/acquirer/v1/operations/${reference}/cancel`));
+  switch (data['status']) {
+    case 'cancelled':
+      return { kind: 'cancelled' };
+    case 'already_processed':
+      if (data['result'] === 'approved') return approved(data);
+      return data['result'] === 'declined' ? declined(data) : { kind: 'unknown' };
+    default:
+      return { kind: 'unknown' };
+  }
+}
+
+/** An answer that is not there or not understood says nothing: ask again later. */
+async function ask(call: () => Promise<AxiosResponse>): Promise<Record<string, unknown>> {
+  try {
+    const { status, data } = await call();
+    return status === 200 && isRecord(data) ? data : {};
+  } catch (error) {
+    if (isAxiosError(error)) return {};
+    throw error;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}

@@ -1,0 +1,35 @@
+import type { Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
+import { createAggregateStore, outboxIndex } from '@gateway/mongo';
+import type { PaymentBody, Payments, StoredPayment } from '../../application/ports';
+
+const COLLECTION = 'payments';
+
+const unresolvedIndex = {
+  key: { resolveAt: 1 },
+  name: 'resolve_at',
+  partialFilterExpression: { resolveAt: { $exists: true } },
+} as const;
+
+export interface PaymentsAdapter extends Payments {
+  ensureIndexes(): Promise<void>;
+  /** The same collection, as the outbox sees it. */
+  readonly outboxes: Collection<OutboxOwner>;
+}
+
+export function createPayments(mongo: MongoConnection): PaymentsAdapter {
+  const collection = mongo.collection<StoredPayment>(COLLECTION);
+  return {
+    ...createAggregateStore<PaymentBody>(collection),
+    outboxes: mongo.collection<OutboxOwner>(COLLECTION),
+    async claimUnresolved(now, leaseUntil) {
+      return (await collection.findOneAndUpdate(
+        { resolveAt: { $lte: now } },
+        { $set: { resolveAt: leaseUntil } },
+        { sort: { resolveAt: 1 }, returnDocument: 'after' },
+      )) as StoredPayment | null;
+    },
+    async ensureIndexes() {
+      await collection.createIndexes([outboxIndex, unresolvedIndex]);
+    },
+  };
+}

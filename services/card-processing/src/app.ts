@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { openAccounts } from '@gateway/accounts';
+import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
+import { connectMongo, createOutbox } from '@gateway/mongo';
+import type { ListeningServer, Logger, Registry, Repeating, Service } from '@gateway/service-kit';
+import { brokerList, createMetrics, internalHost, listen, repeat, startOpsServer } from '@gateway/service-kit';
+import { openVault } from '@gateway/vault';
+import { openConnectors } from './adapters/acquirers/connectors';
+import { createQueryApi } from './adapters/http/query-api';
+import { commandHandlers, deadLetterHandler } from './adapters/kafka/commands';
+import { publishEntries, sendReply } from './adapters/kafka/publications';
+import { createPayments } from './adapters/mongo/payments';
+import type { Ports } from './application/ports';
+import { resolveOutcomes } from './application/resolve-outcomes';
+import type { Config } from './config';
+
+const SERVICE = 'card-processing';
+const RESOLVE_EVERY_MS = 250;
+const DRAIN_TIMEOUT_MS = 5_000;
+
+export interface CardProcessing extends Service {
+  readonly queryPort: number;
+  readonly opsPort: number;
+}
+
+export interface CardProcessingDeps {
+  config: Config;
+  /** For the connectors' own settings. */
+  env: Record<string, string | undefined>;
+  logger: Logger;
+  now?: () => number;
+  metrics?: Registry;
+  /** A fault of the whole process: it should exit. */
+  onFatal: (error: Error) => void;
+}
+
+/** Owns card payments: takes commands, keeps every operation on record, calls acquirers, answers for the outcome. */
+export function createCardProcessing(deps: CardProcessingDeps): CardProcessing {
+  let running: Running | undefined;
+  return {
+    async start() {
+      running = await open(deps);
+    },
+    async stop() {
+      await running?.stop();
+      running = undefined;
+    },
+    get queryPort() {
+      return running?.queryPort ?? 0;
+    },
+    get opsPort() {
+      return running?.opsPort ?? 0;
+    },
+  };
+}
+
+interface Running {
+  queryPort: number;
+  opsPort: number;
+  stop(): Promise<void>;
+}
+
+async function open(deps: CardProcessingDeps): Promise<Running> {
+  const { config, logger } = deps;
+  const now = deps.now ?? Date.now;
+  const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
+  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
+
+  const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}cards` });
+  const payments = createPayments(mongo);
+  await payments.ensureIndexes();
+  const vault = await openVault({ ...storage, ...config });
+  const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
+  const connectors = openConnectors(config.ACQUIRERS.split(','), { env: deps.env, logger, metrics });
+
+  const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
+  const topicPrefix = config.TOPIC_PREFIX;
+  const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
+  const outbox = createOutbox({ collection: payments.outboxes, publish: publishEntries(publisher), now, logger });
+
+  const ports: Ports = {
+    payments,
+    cards: {
+      get: (merchantAccount, token) => vault.vault.getCard(merchantAccount, token),
+      takeCvv: (reference) => vault.vault.takeCvv(reference),
+      panHash: (card) => vault.vault.panHash(card),
+    },
+    accounts: accounts.directory,
+    connector: (name) => connectors.get(name),
+    publishEvents: (payment) => outbox.publish(payment),
+    reply: sendReply(publisher, logger),
+    now,
+    newId: randomUUID,
+    holdSeconds: config.AUTH_HOLD_SECONDS,
+    logger,
+  };
+
+  const worker = createWorker({
+    kafka,
+    groupId: SERVICE,
+    topicPrefix,
+    handlers: commandHandlers(ports),
+    publisher,
+    onDeadLetter: deadLetterHandler(ports),
+    onFatal: deps.onFatal,
+    limits: { concurrency: config.CONCURRENCY },
+    metrics,
+    logger,
+  });
+  const resolver: Repeating = repeat({
+    name: 'resolving unknown outcomes',
+    everyMs: RESOLVE_EVERY_MS,
+    work: async () => void (await resolveOutcomes(ports)),
+    logger,
+  });
+
+  const host = internalHost(config.SERVICE_TOKEN);
+  const query: ListeningServer = await listen({
+    listener: createQueryApi(ports, config.SERVICE_TOKEN),
+    port: config.CARD_QUERY_PORT,
+    host,
+  });
+  const ops = await startOpsServer({
+    port: config.OPS_PORT,
+    host,
+    metrics,
+    readiness: () => ({
+      database: mongo.healthy() && vault.healthy() && accounts.healthy(),
+      consumer: worker.ready(),
+    }),
+  });
+  await publisher.start();
+  outbox.start();
+  await worker.start();
+  resolver.start();
+
+  return {
+    queryPort: query.port,
+    opsPort: ops.port,
+    async stop() {
+      await Promise.all([worker.stop(), resolver.stop()]);
+      await outbox.stop();
+      await publisher.stop();
+      await query.close(DRAIN_TIMEOUT_MS);
+      for (const connector of connectors.values()) connector.close();
+      await Promise.all([vault.close(), accounts.close(), mongo.close()]);
+      await ops.close(DRAIN_TIMEOUT_MS);
+    },
+  };
+}

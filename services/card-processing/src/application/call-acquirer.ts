@@ -1,0 +1,113 @@
+import type { Customer } from '@gateway/contracts';
+import type { Secret } from '@gateway/service-kit';
+import { assertNever } from '@gateway/service-kit';
+import type { CardData } from '@gateway/vault';
+import type { AcquirerAnswer } from '../domain/decide';
+import { decideAnswer } from '../domain/decide';
+import type { PendingCall } from '../domain/payment';
+import { findOperation } from '../domain/payment';
+import type { AcquirerConnector, AcquirerRequest, Ports, StoredPayment } from './ports';
+import { record, untilWritten } from './record';
+
+/** The acquirer is asked soon about a call that ended without an answer: nothing of ours is under way any more. */
+const FIRST_INQUIRY_AFTER_MS = 500;
+
+/** Registry: the processing error for an operation whose CVV is gone. */
+const CVV_GONE = 3000;
+const NO_CONNECTOR = 3118;
+
+export interface CallContext {
+  request: { amountE4?: number; customer?: Customer; withCvv?: boolean; card?: Secret<CardData> };
+  causationId: string;
+}
+
+/** Makes the pending call of a payment whose intent was stored just now, and stores what came of it. */
+export async function callAcquirer(ports: Ports, payment: StoredPayment, context: CallContext): Promise<StoredPayment> {
+  const { pending } = payment;
+  if (pending === undefined) throw new Error('broken invariant: a call without an intent');
+  const answer = await answerOf(ports, payment, pending, context);
+  return recordAnswer(ports, payment, pending.reference, answer, context.causationId);
+}
+
+async function answerOf(
+  ports: Ports,
+  payment: StoredPayment,
+  pending: PendingCall,
+  context: CallContext,
+): Promise<AcquirerAnswer> {
+  const connector = payment.route && ports.connector(payment.route.acquirer);
+  if (connector === undefined) return { kind: 'not-executed', code: NO_CONNECTOR };
+  const card = await cardOf(ports, pending, context);
+  if (card === 'cvv-gone') return { kind: 'not-executed', code: CVV_GONE };
+  const currency = findOperation(payment, pending.reference)?.currency ?? payment.operations[0]?.currency ?? '';
+  return call(connector, pending, {
+    reference: pending.reference,
+    currency,
+    midReference: payment.route?.midReference ?? '',
+    ...(context.request.amountE4 === undefined ? {} : { amountE4: context.request.amountE4 }),
+    ...(context.request.customer === undefined ? {} : { customer: context.request.customer }),
+    ...(pending.originalTransactionId === undefined ? {} : { originalTransactionId: pending.originalTransactionId }),
+    ...(card === undefined ? {} : { card }),
+  });
+}
+
+/** Reads the CVV, once, after the intent is stored: whoever finds the intent later never calls with it again. */
+async function cardOf(
+  ports: Ports,
+  pending: PendingCall,
+  { request }: CallContext,
+): Promise<AcquirerRequest['card'] | 'cvv-gone'> {
+  if (request.card === undefined) return undefined;
+  if (request.withCvv !== true) return { data: request.card };
+  const cvv = await ports.cards.takeCvv(pending.reference);
+  return cvv === undefined ? 'cvv-gone' : { data: request.card, cvv };
+}
+
+function call(connector: AcquirerConnector, pending: PendingCall, request: AcquirerRequest): Promise<AcquirerAnswer> {
+  switch (pending.kind) {
+    case 'authorize':
+      return connector.authorize(request);
+    case 'sale':
+      return connector.sale(request);
+    case 'capture':
+      return connector.capture(request);
+    case 'void':
+      return connector.void(request);
+    case 'refund':
+      return connector.refund(request);
+    default:
+      return assertNever(pending.kind);
+  }
+}
+
+/** Feeds an answer back in. An operation that has ended meanwhile stays as it ended. */
+export async function recordAnswer(
+  ports: Ports,
+  payment: StoredPayment,
+  reference: string,
+  answer: AcquirerAnswer,
+  causationId?: string,
+): Promise<StoredPayment> {
+  let current: StoredPayment | null = payment;
+  return untilWritten(async () => {
+    current ??= await ports.payments.load(payment._id);
+    if (current === null) throw new Error(`broken invariant: payment ${payment._id} has vanished`);
+    const now = ports.now();
+    const events = decideAnswer(current, reference, answer, { now, holdSeconds: holdSeconds(ports, current) });
+    if (events.length === 0) return current;
+    const target = { id: current._id, merchantAccount: current.merchantAccount, stored: current };
+    const stored = await record(
+      ports,
+      target,
+      events,
+      { resolveAt: now + FIRST_INQUIRY_AFTER_MS, inquiries: 0 },
+      causationId,
+    );
+    current = null;
+    return stored;
+  });
+}
+
+function holdSeconds(ports: Ports, payment: StoredPayment): number {
+  return payment.route?.holdSeconds ?? ports.holdSeconds;
+}

@@ -1,0 +1,110 @@
+import type { Account } from '@gateway/accounts';
+import type { CardCommand, Customer, OperationOutcome } from '@gateway/contracts';
+import type { Logger, Secret } from '@gateway/service-kit';
+import type { NewEvent, Stored } from '@gateway/mongo';
+import type { CardData } from '@gateway/vault';
+import type { AcquirerAnswer } from '../domain/decide';
+import type { BankFacts, Payment } from '../domain/payment';
+import type { CardPresentation } from './custom-parameters';
+
+/** What a payment's document holds beside outbox and version. */
+export interface PaymentBody extends Payment {
+  /** Epoch ms at which a resolver may ask the acquirer about `pending`; absent when nothing is. */
+  resolveAt?: number;
+  /** Inquiries made about `pending` so far. */
+  inquiries?: number;
+  /** For accounts with custom response parameters only: what these say about card and cardholder. */
+  presentation?: CardPresentation;
+}
+
+export type StoredPayment = Stored<PaymentBody>;
+
+export interface Payments {
+  load(id: string): Promise<StoredPayment | null>;
+  insert(id: string, body: PaymentBody, events: readonly NewEvent[]): Promise<StoredPayment | undefined>;
+  update(previous: StoredPayment, body: PaymentBody, events: readonly NewEvent[]): Promise<StoredPayment | undefined>;
+  /** Takes one payment whose acquirer may be asked now, and keeps other resolvers off it until `leaseUntil`. */
+  claimUnresolved(now: number, leaseUntil: number): Promise<StoredPayment | null>;
+}
+
+/** What goes to an acquirer beside the idempotency key, which is the operation's reference. */
+export interface AcquirerRequest {
+  reference: string;
+  /** Undefined for a void. */
+  amountE4?: number;
+  currency: string;
+  midReference: string;
+  originalTransactionId?: string;
+  card?: { data: Secret<CardData>; cvv?: Secret };
+  customer?: Customer;
+}
+
+export type Inquiry =
+  | Extract<AcquirerAnswer, { kind: 'approved' | 'declined' }>
+  | { kind: 'not-found' }
+  | { kind: 'cancelled' }
+  /** Ask again later. */
+  | { kind: 'unknown' };
+
+export type Cancellation =
+  /** The acquirer will refuse this key from now on. */
+  { kind: 'cancelled' } | Extract<AcquirerAnswer, { kind: 'approved' | 'declined' }> | { kind: 'unknown' };
+
+/**
+ * A way to an acquirer. Calls never throw: whatever happens is an answer. Every call has a time-out within
+ * `timeoutMs`. The idempotency key of every operation is its reference.
+ */
+export interface AcquirerConnector {
+  readonly name: string;
+  readonly timeoutMs: number;
+  authorize(request: AcquirerRequest): Promise<AcquirerAnswer>;
+  sale(request: AcquirerRequest): Promise<AcquirerAnswer>;
+  capture(request: AcquirerRequest): Promise<AcquirerAnswer>;
+  void(request: AcquirerRequest): Promise<AcquirerAnswer>;
+  refund(request: AcquirerRequest): Promise<AcquirerAnswer>;
+  inquire(reference: string): Promise<Inquiry>;
+  /** Absent where the acquirer cannot cancel by key: then "not found" is never final, and an operator decides. */
+  cancel?(reference: string): Promise<Cancellation>;
+  close(): void;
+}
+
+export interface Cards {
+  get(merchantAccount: string, token: string): Promise<Secret<CardData> | undefined>;
+  takeCvv(reference: string): Promise<Secret | undefined>;
+  /** A keyed hash of the number, for `secure_storage_id`. */
+  panHash(card: Secret<CardData>): string;
+}
+
+export interface Accounts {
+  find(merchantAccount: string): Promise<Account | undefined>;
+}
+
+/** A command with what its message says about where it came from and where the answer is awaited. */
+export interface ReceivedCommand {
+  command: CardCommand;
+  /** Id of the message. */
+  id: string;
+  correlationId: string;
+  replyPartition?: number;
+}
+
+export interface Ports {
+  payments: Payments;
+  cards: Cards;
+  accounts: Accounts;
+  /** By name. Undefined when no connector of that name is configured. */
+  connector(name: string): AcquirerConnector | undefined;
+  /** Publishes the payment's outbox; never throws. */
+  publishEvents(payment: StoredPayment): Promise<void>;
+  /** A short cut to the edge replica that waits; never throws. */
+  reply(
+    outcome: OperationOutcome,
+    to: { partition: number; correlationId: string; causationId: string },
+  ): Promise<void>;
+  now(): number;
+  newId(): string;
+  holdSeconds: number;
+  logger: Logger;
+}
+
+export type { AcquirerAnswer, BankFacts };

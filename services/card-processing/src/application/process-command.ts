@@ -1,0 +1,154 @@
+import type { CardCommand, ChargeCommand, OperationOutcome } from '@gateway/contracts';
+import type { Secret } from '@gateway/service-kit';
+import type { CardData } from '@gateway/vault';
+import type { Facts } from '../domain/decide';
+import { decide, hasRoomForRefusal, refusal } from '../domain/decide';
+import type { Payment } from '../domain/payment';
+import { findOperation, newPayment } from '../domain/payment';
+import type { Rejection } from '../domain/rejections';
+import { callAcquirer } from './call-acquirer';
+import { factsOfCard } from './card-facts';
+import { presentationOf } from './custom-parameters';
+import { outcomeOf } from './outcome';
+import type { Ports, ReceivedCommand, StoredPayment } from './ports';
+import type { Extras } from './record';
+import { record, untilWritten } from './record';
+import { routeFor } from './route';
+
+/** How long after its time-out a call may still be under way in a process that is slow. */
+const LEASE_MARGIN_MS = 2_000;
+
+/**
+ * One command, start to end: load, decide, store the intent, call the acquirer, store the outcome, reply, publish.
+ * Run again with the same command it has no second effect: an operation on record is answered from the record, and one
+ * whose intent is stored without an outcome is the resolver's.
+ */
+export async function processCommand(ports: Ports, received: ReceivedCommand): Promise<void> {
+  const { reference } = received.command.data;
+  const gathered = await gather(ports, received.command);
+  // A base operation is expected to be its payment's first: the insert finds out, and saves a read.
+  let expectNew = isCharge(received.command) && received.command.data.authentication === undefined;
+  const stored = await untilWritten(async () => {
+    const taken = await takeUp(ports, received, gathered, expectNew);
+    expectNew = false;
+    return taken;
+  });
+  const finished =
+    stored.pending?.reference === reference && stored.fresh
+      ? await callAcquirer(ports, stored.payment, {
+          request: requestOf(received.command, gathered),
+          causationId: received.id,
+        })
+      : stored.payment;
+  await Promise.all([ports.publishEvents(finished), reply(ports, received, finished)]);
+}
+
+/** Everything that deciding and calling need to know beside the payment itself. */
+interface Gathered {
+  facts: Omit<Facts, 'now'>;
+  card?: Secret<CardData>;
+  extras: Extras;
+}
+
+function isCharge(command: CardCommand): command is ChargeCommand {
+  return command.type === 'AuthorizeCard' || command.type === 'SellCard';
+}
+
+async function gather(ports: Ports, command: CardCommand): Promise<Gathered> {
+  if (!isCharge(command)) return { facts: {}, extras: {} };
+  const { merchantAccount, token } = command.data;
+  const [account, card] = await Promise.all([
+    ports.accounts.find(merchantAccount),
+    ports.cards.get(merchantAccount, token),
+  ]);
+  const route = routeFor(account, command.data);
+  if (card === undefined) return { facts: { route }, extras: {} };
+  const facts = { card: factsOfCard(card), route };
+  // Names and digits are kept only for accounts whose responses show them.
+  const shown = account !== undefined && account.customParameters.length > 0;
+  return { facts, card, extras: shown ? { presentation: presentation(ports, command, card, facts.card.brand) } : {} };
+}
+
+function presentation(ports: Ports, command: ChargeCommand, card: Secret<CardData>, brand: string) {
+  const { customer, notes } = command.data;
+  return presentationOf(card, { brand, panHash: ports.cards.panHash(card), customer, notes });
+}
+
+interface TakenUp {
+  payment: StoredPayment;
+  pending?: StoredPayment['pending'];
+  /** True when this very run stored the intent. Only then is the acquirer called. */
+  fresh: boolean;
+}
+
+async function takeUp(
+  ports: Ports,
+  received: ReceivedCommand,
+  gathered: Gathered,
+  expectNew: boolean,
+): Promise<TakenUp | undefined> {
+  const { command } = received;
+  const { paymentId, reference, merchantAccount } = command.data;
+  const loaded = expectNew ? null : await ports.payments.load(paymentId);
+  if (loaded !== null && findOperation(loaded, reference) !== undefined) return { payment: loaded, fresh: false };
+  const own = loaded === null || loaded.merchantAccount === merchantAccount;
+  const payment: Payment = own ? (loaded ?? newPayment(merchantAccount)) : newPayment(merchantAccount);
+  const now = ports.now();
+  const decided = decide(payment, command, { ...gathered.facts, now });
+  if (typeof decided === 'string') return refuse(ports, received, own ? loaded : undefined, decided);
+  const call = decided.find((event) => event.type === 'OperationStarted');
+  const lease = call === undefined ? {} : { resolveAt: now + callTimeoutMs(ports, call.route ?? loaded?.route) };
+  const target = { id: paymentId, merchantAccount, stored: loaded };
+  const stored = await record(ports, target, decided, { ...gathered.extras, ...lease }, received.id);
+  return stored && { payment: stored, pending: stored.pending, fresh: true };
+}
+
+function callTimeoutMs(ports: Ports, route: Payment['route']): number {
+  const connector = route && ports.connector(route.acquirer);
+  return (connector?.timeoutMs ?? 0) + LEASE_MARGIN_MS;
+}
+
+/**
+ * Records a refusal with its payment or, where that has no room or is another merchant's, as a record of its own under
+ * the operation's reference.
+ */
+async function refuse(
+  ports: Ports,
+  received: ReceivedCommand,
+  stored: StoredPayment | null | undefined,
+  rejection: Rejection,
+): Promise<TakenUp | undefined> {
+  const { paymentId, reference, merchantAccount } = received.command.data;
+  const withPayment = stored !== undefined && (stored === null || hasRoomForRefusal(stored));
+  const target = withPayment
+    ? { id: paymentId, merchantAccount, stored }
+    : { id: reference, merchantAccount, stored: null };
+  const written = await record(ports, target, [refusal(received.command, rejection)], {}, received.id);
+  if (written !== undefined) return { payment: written, fresh: false };
+  const existing = withPayment ? null : await ports.payments.load(reference);
+  return existing === null ? undefined : { payment: existing, fresh: false };
+}
+
+function requestOf(command: CardCommand, gathered: Gathered) {
+  return {
+    ...('amountE4' in command.data ? { amountE4: command.data.amountE4 } : {}),
+    ...(isCharge(command) ? { customer: command.data.customer, withCvv: command.data.withCvv } : {}),
+    ...(gathered.card === undefined ? {} : { card: gathered.card }),
+  };
+}
+
+async function reply(ports: Ports, received: ReceivedCommand, payment: StoredPayment): Promise<void> {
+  if (received.replyPartition === undefined) return;
+  const outcome = await outcomeOf(ports, payment, received.command.data.reference);
+  if (outcome === undefined || !isTellable(outcome)) return;
+  await ports.reply(outcome, {
+    partition: received.replyPartition,
+    correlationId: received.correlationId,
+    causationId: received.id,
+  });
+}
+
+/** An intent without any answer yet is nothing to tell. */
+function isTellable(outcome: OperationOutcome): boolean {
+  return outcome.status !== 'pending' || outcome.code !== 11;
+}

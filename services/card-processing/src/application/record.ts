@@ -1,0 +1,81 @@
+import { RetryableError } from '@gateway/service-kit';
+import { currentTrace } from '@gateway/service-kit';
+import type { NewEvent } from '@gateway/mongo';
+import type { PaymentEvent } from '../domain/payment';
+import { evolve, newPayment } from '../domain/payment';
+import type { Cause } from './announcements';
+import { announcement } from './announcements';
+import type { PaymentBody, Ports, StoredPayment } from './ports';
+
+/** Fields of the document that an event alone does not determine. */
+export type Extras = Pick<PaymentBody, 'resolveAt' | 'inquiries' | 'presentation'>;
+
+/**
+ * Writes what was decided: the first time as a new document, later as a conditional update on the version that was
+ * decided upon. Undefined when someone else wrote first: load, decide again.
+ */
+export async function record(
+  ports: Ports,
+  target: { id: string; merchantAccount: string; stored: StoredPayment | null },
+  events: readonly PaymentEvent[],
+  extras: Extras,
+  causationId?: string,
+): Promise<StoredPayment | undefined> {
+  const { body, announcements } = apply(ports, target, events, extras, causationId);
+  const stored =
+    target.stored === null
+      ? await ports.payments.insert(target.id, body, announcements)
+      : await ports.payments.update(target.stored, body, announcements);
+  return stored;
+}
+
+function apply(
+  ports: Ports,
+  target: { id: string; merchantAccount: string; stored: StoredPayment | null },
+  events: readonly PaymentEvent[],
+  extras: Extras,
+  causationId: string | undefined,
+): { body: PaymentBody; announcements: NewEvent[] } {
+  const cause = causeOf(target.id, causationId);
+  const announcements: NewEvent[] = [];
+  let body: PaymentBody = target.stored === null ? newPayment(target.merchantAccount) : bodyOf(target.stored);
+  for (const event of events) {
+    body = evolve(body, event) as PaymentBody;
+    const announced = announcement(target.id, body, event, { now: ports.now(), newId: ports.newId, cause });
+    if (announced !== undefined) announcements.push(announced);
+  }
+  const { resolveAt: _resolveAt, inquiries: _inquiries, ...rest } = body;
+  return {
+    body: body.pending === undefined ? { ...rest, ...withoutResolution(extras) } : { ...rest, ...extras },
+    announcements,
+  };
+}
+
+function withoutResolution({ resolveAt: _resolveAt, inquiries: _inquiries, ...rest }: Extras): Extras {
+  return rest;
+}
+
+function bodyOf(stored: StoredPayment): PaymentBody {
+  const { _id, version: _version, eventSeq: _eventSeq, outbox: _outbox, outboxSince: _since, ...body } = stored;
+  return body;
+}
+
+function causeOf(paymentId: string, causationId: string | undefined): Cause {
+  const trace = currentTrace();
+  return {
+    correlationId: trace?.correlationId ?? paymentId,
+    ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
+    ...(causationId === undefined ? {} : { causationId }),
+  };
+}
+
+const ATTEMPTS_MAX = 5;
+
+/** Load, decide, write; again when someone else wrote meanwhile, within a bound. */
+export async function untilWritten<T>(attempt: () => Promise<T | undefined>): Promise<T> {
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
+    const result = await attempt();
+    if (result !== undefined) return result;
+  }
+  throw new RetryableError(`a payment changed under ${ATTEMPTS_MAX} attempts to write it`);
+}

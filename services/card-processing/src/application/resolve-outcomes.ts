@@ -1,0 +1,90 @@
+import { runWithTrace, newTraceparent } from '@gateway/service-kit';
+import type { AcquirerAnswer } from '../domain/decide';
+import { findOperation } from '../domain/payment';
+import { recordAnswer } from './call-acquirer';
+import type { AcquirerConnector, Ports, StoredPayment } from './ports';
+import { record, untilWritten } from './record';
+
+const BACKOFF_FIRST_MS = 500;
+const BACKOFF_MAX_MS = 300_000;
+/** Longer than an inquiry and a cancellation, each with its time-out, can take. */
+const CLAIM_MARGIN_MS = 5_000;
+const CLAIM_MS = 20_000;
+/** From here on the log calls for an operator each time. */
+const INQUIRIES_BEFORE_ALARM = 10;
+/** At most so many outcomes are looked for at once by one replica. */
+const PARALLEL_MAX = 16;
+
+/**
+ * Finds out what became of calls that ended without an answer, or whose process died: any replica may, one at a time
+ * holds the claim. Returns how many payments it looked at.
+ */
+export async function resolveOutcomes(ports: Ports): Promise<number> {
+  let resolved = 0;
+  const worker = async (): Promise<void> => {
+    for (;;) {
+      const now = ports.now();
+      const payment = await ports.payments.claimUnresolved(now, now + CLAIM_MS + CLAIM_MARGIN_MS);
+      if (payment === null) return;
+      resolved += 1;
+      await runWithTrace({ correlationId: payment._id, traceparent: newTraceparent() }, () => resolve(ports, payment));
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL_MAX }, worker));
+  return resolved;
+}
+
+async function resolve(ports: Ports, payment: StoredPayment): Promise<void> {
+  const { pending } = payment;
+  const connector = payment.route && ports.connector(payment.route.acquirer);
+  if (pending === undefined || connector === undefined) return;
+  const answer = await find(connector, payment, pending.reference);
+  if (answer === undefined) return postpone(ports, payment, pending.reference);
+  const written = await recordAnswer(ports, payment, pending.reference, answer);
+  await ports.publishEvents(written);
+}
+
+/** Undefined: not known yet. "Not found" is final only when the acquirer confirms that it will never run the key. */
+async function find(
+  connector: AcquirerConnector,
+  payment: StoredPayment,
+  reference: string,
+): Promise<AcquirerAnswer | undefined> {
+  const inquiry = await connector.inquire(reference);
+  switch (inquiry.kind) {
+    case 'approved':
+    case 'declined':
+      return inquiry;
+    case 'cancelled':
+      return notExecuted(payment, reference);
+    case 'unknown':
+      return undefined;
+    case 'not-found': {
+      const cancellation = await connector.cancel?.(reference);
+      if (cancellation === undefined || cancellation.kind === 'unknown') return undefined;
+      return cancellation.kind === 'cancelled' ? notExecuted(payment, reference) : cancellation;
+    }
+  }
+}
+
+/** The final error has the code that the merchant was told first. */
+function notExecuted(payment: StoredPayment, reference: string): AcquirerAnswer {
+  return { kind: 'not-executed', code: findOperation(payment, reference)?.code ?? 11 };
+}
+
+async function postpone(ports: Ports, payment: StoredPayment, reference: string): Promise<void> {
+  const inquiries = (payment.inquiries ?? 0) + 1;
+  const delayMs = Math.min(BACKOFF_FIRST_MS * 2 ** inquiries, BACKOFF_MAX_MS);
+  if (inquiries >= INQUIRIES_BEFORE_ALARM) {
+    ports.logger.error('an outcome stays unknown; ask the acquirer', { reference, inquiries });
+  }
+  let current: StoredPayment | null = payment;
+  await untilWritten(async () => {
+    current ??= await ports.payments.load(payment._id);
+    if (current?.pending?.reference !== reference) return true;
+    const target = { id: current._id, merchantAccount: current.merchantAccount, stored: current };
+    const stored = await record(ports, target, [], { resolveAt: ports.now() + delayMs, inquiries });
+    current = null;
+    return stored === undefined ? undefined : true;
+  });
+}

@@ -1,0 +1,28 @@
+import type { Account } from '@gateway/accounts';
+import { terminalFor } from '@gateway/accounts';
+import { TEST_CURRENCY } from '@gateway/contracts';
+import type { Route } from '../domain/payment';
+import type { Rejection } from '../domain/rejections';
+
+/** The connector that plays acquirer for the test currency, whatever a terminal says: XTS never leaves the sandbox. */
+const SANDBOX_ACQUIRER = 'simulator';
+
+/** Where an account's AUTH or SALE goes: by currency and, where the merchant names a terminal, by `mid_reference`. */
+export function routeFor(
+  account: Account | undefined,
+  request: { currency: string; midReference?: string },
+): Route | Rejection {
+  if (account === undefined) return 'no-terminal-for-currency';
+  const terminal = terminalFor(account, request.currency, request.midReference);
+  if (terminal === undefined) {
+    return request.midReference === undefined ? 'no-terminal-for-currency' : 'terminal-not-active';
+  }
+  return {
+    acquirer: request.currency === TEST_CURRENCY ? SANDBOX_ACQUIRER : terminal.acquirer,
+    midReference: terminal.midReference,
+    midId: terminal.midId,
+    midName: terminal.name,
+    lateVoid: terminal.lateVoid,
+    ...(terminal.holdSeconds === undefined ? {} : { holdSeconds: terminal.holdSeconds }),
+  };
+}

@@ -1,0 +1,21 @@
+import type { Static } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import { commonSettings } from '@gateway/service-kit';
+import { vaultSettings } from '@gateway/vault';
+
+const SECONDS_OF_A_WEEK = 604_800;
+
+export const settings = Type.Object({
+  ...commonSettings,
+  ...vaultSettings,
+  /** Internal query API; 0 takes a free port. */
+  CARD_QUERY_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 9201 }),
+  /** Connectors to open, comma-separated. Each reads its own settings. */
+  ACQUIRERS: Type.String({ default: 'simulator', pattern: '^[a-z0-9-]+(,[a-z0-9-]+)*$' }),
+  /** How long an authorization is held where its terminal says nothing. */
+  AUTH_HOLD_SECONDS: Type.Integer({ minimum: 1, default: SECONDS_OF_A_WEEK }),
+  /** Commands that one replica works on at once, each on another payment. */
+  CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1024, default: 128 }),
+});
+
+export type Config = Readonly<Static<typeof settings>>;

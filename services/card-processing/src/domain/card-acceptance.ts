@@ -1,0 +1,41 @@
+import { TEST_CURRENCY } from '@gateway/contracts';
+
+/** What may be known about a card outside the vault. Never its number. */
+export interface CardFacts {
+  brand: string;
+  /** '01' to '12'. */
+  expMonth: string;
+  /** Four digits. */
+  expYear: string;
+  /** One of the published test cards. */
+  testCard: boolean;
+}
+
+const FIRST_TEST_YEAR = 2020;
+
+const PHONE_WITHOUT_PLUS = 3140;
+const TEST_CARD_IN_REAL_CURRENCY = 3114;
+const EXPIRED = 3105;
+
+/**
+ * Declines that need no bank (decisions.md, sections 2 and 3): the code, or undefined when the card may go to its
+ * acquirer. In the test currency a phone must begin with `+` and any month from 2020 on is good; elsewhere the card
+ * must not have expired and must not be a test card.
+ */
+export function declineWithoutBank(
+  card: CardFacts,
+  request: { currency: string; phone?: string | undefined; now: number },
+): number | undefined {
+  if (request.currency === TEST_CURRENCY) {
+    if (request.phone !== undefined && !request.phone.startsWith('+')) return PHONE_WITHOUT_PLUS;
+    return Number(card.expYear) < FIRST_TEST_YEAR ? EXPIRED : undefined;
+  }
+  if (card.testCard) return TEST_CARD_IN_REAL_CURRENCY;
+  return endOfMonth(card) <= request.now ? EXPIRED : undefined;
+}
+
+/** A card is good through the last moment of its month, anywhere on earth (UTC-12 is the last to get there). */
+function endOfMonth(card: CardFacts): number {
+  const hoursBehindUtc = 12;
+  return Date.UTC(Number(card.expYear), Number(card.expMonth), 1, hoursBehindUtc);
+}

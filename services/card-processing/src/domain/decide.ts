@@ -1,0 +1,251 @@
+import type { CardCommand, ChargeCommand, FollowUpCommand, OperationType } from '@gateway/contracts';
+import { cardStatusOfCode, messageOfCode } from '@gateway/contracts';
+import type { CardFacts } from './card-acceptance';
+import { declineWithoutBank } from './card-acceptance';
+import type { BankFacts, CallKind, Charge, Hold, Operation, Payment, PaymentEvent, Route } from './payment';
+import { findOperation } from './payment';
+import type { Rejection } from './rejections';
+import { codeOfRejection } from './rejections';
+
+/** What the application found out for a command, so that deciding needs neither clock nor I/O. */
+export interface Facts {
+  /** Epoch ms. */
+  now: number;
+  /** For AUTH and SALE: the card behind the token; undefined when the merchant has no such token. */
+  card?: CardFacts | undefined;
+  /** For AUTH and SALE: where the operation goes; a rejection when the account has nowhere. */
+  route?: Route | Rejection | undefined;
+}
+
+/** What an acquirer's connector makes of an answer, or of none. */
+export type AcquirerAnswer =
+  | { kind: 'approved'; authcode: string | null; bank: BankFacts }
+  | { kind: 'declined'; code: number; bank: BankFacts }
+  /** It may have happened: a time-out, a broken connection, garbage. */
+  | { kind: 'unknown'; code: number }
+  /** It certainly did not happen and never will: nothing was sent, or the acquirer confirmed the cancellation. */
+  | { kind: 'not-executed'; code: number };
+
+const OPERATIONS_MAX = 100;
+/** Refusals may not use up the places that a later VOID or REFUND needs. */
+const REFUSALS_UP_TO = 80;
+const NOTHING_TOLD = 11;
+
+export const operationTypeOf: Record<CardCommand['type'], OperationType> = {
+  AuthorizeCard: 'AUTH',
+  SellCard: 'SALE',
+  SettleAuthorization: 'SETTLE',
+  VoidAuthorization: 'VOID',
+  RefundCharge: 'REFUND',
+  TokenizeCard: 'TOKENIZE',
+};
+
+/** What a merchant's command means for its payment: the events to store, or the rule that it breaks. Pure. */
+export function decide(payment: Payment, command: CardCommand, facts: Facts): PaymentEvent[] | Rejection {
+  if (facts.now > command.data.deadline) return 'deadline-passed';
+  switch (command.type) {
+    case 'AuthorizeCard':
+    case 'SellCard':
+      return charge(command, facts);
+    case 'TokenizeCard':
+      return [{ type: 'OperationRecorded', operation: ended(command, 0) }];
+    case 'SettleAuthorization':
+    case 'VoidAuthorization':
+    case 'RefundCharge':
+      return followUp(payment, command, facts.now);
+  }
+}
+
+/** A rejection as an event: every accepted operation ends on record. */
+export function refusal(command: CardCommand, rejection: Rejection): PaymentEvent {
+  return { type: 'OperationRecorded', operation: ended(command, codeOfRejection(rejection)) };
+}
+
+export function hasRoomForRefusal(payment: Payment): boolean {
+  return payment.operations.length < REFUSALS_UP_TO;
+}
+
+/** What an acquirer's answer means for the pending operation. Nothing for one that has ended: terminal states stay. */
+export function decideAnswer(
+  payment: Payment,
+  reference: string,
+  answer: AcquirerAnswer,
+  facts: { now: number; holdSeconds: number },
+): PaymentEvent[] {
+  if (payment.pending?.reference !== reference) return [];
+  switch (answer.kind) {
+    case 'approved': {
+      const hold = payment.state.kind === 'authorizing' ? { expiresAt: facts.now + facts.holdSeconds * 1000 } : {};
+      return [{ type: 'OperationSucceeded', reference, authcode: answer.authcode, bank: answer.bank, ...hold }];
+    }
+    case 'declined':
+      return [{ type: 'OperationDeclined', reference, ...coded(answer.code), bank: answer.bank }];
+    case 'not-executed':
+      return [{ type: 'OperationFailed', reference, ...coded(answer.code) }];
+    case 'unknown': {
+      const told = findOperation(payment, reference)?.code;
+      // What the merchant was told first stays, whatever a later inquiry stumbles over.
+      return told === NOTHING_TOLD ? [{ type: 'OutcomeBecameUnknown', reference, ...coded(answer.code) }] : [];
+    }
+  }
+}
+
+function coded(code: number): { code: number; message: string } {
+  return { code, message: messageOfCode(code) };
+}
+
+function charge(command: ChargeCommand, facts: Facts): PaymentEvent[] | Rejection {
+  // No AUTH3D can be on record before the threeds service is there to authenticate one.
+  if (command.data.authentication !== undefined) return 'reference-not-found';
+  if (facts.card === undefined) return 'token-not-found';
+  if (facts.route === undefined || typeof facts.route === 'string') return facts.route ?? 'no-terminal-for-currency';
+  const { currency, customer } = command.data;
+  const declined = declineWithoutBank(facts.card, { currency, phone: customer.phone, now: facts.now });
+  if (declined !== undefined) return [{ type: 'OperationRecorded', operation: ended(command, declined) }];
+  return [
+    {
+      type: 'OperationStarted',
+      operation: pending(command),
+      call: { reference: command.data.reference, kind: command.type === 'SellCard' ? 'sale' : 'authorize' },
+      route: facts.route,
+      cardBrand: facts.card.brand,
+    },
+  ];
+}
+
+function followUp(payment: Payment, command: FollowUpCommand, now: number): PaymentEvent[] | Rejection {
+  const base = findOperation(payment, command.data.baseReference);
+  // A base whose own outcome is not known yet can bear nothing.
+  if (base === undefined || base.status === 'pending') return 'reference-not-found';
+  const rejection = followUpRejection(payment, command, base, now);
+  if (rejection !== undefined) return rejection;
+  if (payment.operations.length >= OPERATIONS_MAX) return 'too-many-operations';
+  const originalTransactionId = base.bank?.transactionId;
+  return [
+    {
+      type: 'OperationStarted',
+      operation: pending(command),
+      call: {
+        reference: command.data.reference,
+        kind: callOf[command.type],
+        ...(originalTransactionId === undefined ? {} : { originalTransactionId }),
+      },
+    },
+  ];
+}
+
+const callOf: Record<FollowUpCommand['type'], CallKind> = {
+  SettleAuthorization: 'capture',
+  VoidAuthorization: 'void',
+  RefundCharge: 'refund',
+};
+
+function followUpRejection(
+  payment: Payment,
+  command: FollowUpCommand,
+  base: Operation,
+  now: number,
+): Rejection | undefined {
+  switch (command.type) {
+    case 'SettleAuthorization':
+      return settleRejection(payment, command.data, base, now);
+    case 'VoidAuthorization':
+      return voidRejection(payment, base);
+    case 'RefundCharge':
+      return refundRejection(payment, command.data, base);
+  }
+}
+
+interface Money {
+  amountE4: number;
+  currency: string;
+}
+
+function settleRejection(payment: Payment, asked: Money, base: Operation, now: number): Rejection | undefined {
+  if (base.type !== 'AUTH' || base.status !== 'success') return 'reference-not-found';
+  switch (payment.state.kind) {
+    case 'authorized':
+      return settleOfHold(payment.state.hold, asked, now);
+    case 'settling':
+    case 'charged':
+    case 'refunding':
+    case 'refunded':
+      return 'already-settled';
+    case 'voiding':
+    case 'voided':
+      return 'already-voided';
+    default:
+      return 'reference-not-found';
+  }
+}
+
+function settleOfHold(hold: Hold, asked: Money, now: number): Rejection | undefined {
+  if (now >= hold.expiresAt) return 'hold-ended';
+  if (asked.currency !== hold.currency) return 'amount-or-currency-differs';
+  return asked.amountE4 > hold.amountE4 ? 'settle-amount-too-high' : undefined;
+}
+
+function voidRejection(payment: Payment, base: Operation): Rejection | undefined {
+  if (base.type !== 'AUTH' || base.status !== 'success') return 'not-voidable';
+  switch (payment.state.kind) {
+    case 'authorized':
+      return undefined;
+    case 'voiding':
+    case 'voided':
+      return 'already-voided';
+    case 'charged':
+      return payment.route?.lateVoid === true ? undefined : 'not-voidable';
+    default:
+      return 'not-voidable';
+  }
+}
+
+function refundRejection(payment: Payment, asked: Money, base: Operation): Rejection | undefined {
+  if ((base.type !== 'SALE' && base.type !== 'SETTLE') || base.status !== 'success') return 'not-refundable';
+  switch (payment.state.kind) {
+    case 'charged':
+      return refundOfCharge(payment.state.charge, asked);
+    case 'refunding':
+    case 'refunded':
+      return 'already-refunded';
+    default:
+      return 'not-refundable';
+  }
+}
+
+function refundOfCharge(charged: Charge, asked: Money): Rejection | undefined {
+  return asked.currency === charged.currency && asked.amountE4 <= charged.amountE4
+    ? undefined
+    : 'amount-or-currency-differs';
+}
+
+function pending(command: CardCommand): Operation {
+  return { ...described(command), status: 'pending', ...coded(NOTHING_TOLD), authcode: null };
+}
+
+function ended(command: CardCommand, code: number): Operation {
+  return { ...described(command), status: cardStatusOfCode(code), ...coded(code), authcode: null };
+}
+
+type Described = Omit<Operation, 'status' | 'code' | 'message' | 'authcode'>;
+
+function described(command: CardCommand): Described {
+  const { data } = command;
+  return {
+    reference: data.reference,
+    type: operationTypeOf[command.type],
+    transactionUniqueId: data.transactionUniqueId,
+    acceptedAt: data.acceptedAt,
+    ...baseOf(command),
+    ...('amountE4' in data ? { amountE4: data.amountE4, currency: data.currency } : {}),
+    ...('token' in data ? { token: data.token } : {}),
+    ...(data.notes.custom === undefined ? {} : { custom: data.notes.custom }),
+  };
+}
+
+/** The operation that this one follows from: a SALE or AUTH with a proof follows from its AUTH3D. */
+function baseOf({ data }: CardCommand): { baseReference?: string } {
+  if ('baseReference' in data) return { baseReference: data.baseReference };
+  const authentication = 'authentication' in data ? data.authentication : undefined;
+  return authentication === undefined ? {} : { baseReference: authentication.reference };
+}

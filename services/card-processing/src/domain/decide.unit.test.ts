@@ -1,0 +1,262 @@
+import fc from 'fast-check';
+import type { CardCommand } from '@gateway/contracts';
+import { decide, decideAnswer, hasRoomForRefusal } from './decide';
+import type { Situation } from './payments.fixture';
+import {
+  after,
+  answered,
+  approved,
+  chargeCommand,
+  FACTS,
+  HOLD_SECONDS,
+  NOW,
+  PAYMENTS,
+  ref,
+  refund,
+  ROUTE,
+  settle,
+  tokenize,
+  voidOf,
+} from './payments.fixture';
+import type { Payment } from './payment';
+import { findOperation } from './payment';
+import { codeOfRejection } from './rejections';
+
+/** The code that a command gets: 0 where it may go to the acquirer. */
+function codeFor(payment: Payment, command: CardCommand, now = NOW): number {
+  const decided = decide(payment, command, { ...FACTS, now });
+  return typeof decided === 'string' ? codeOfRejection(decided) : 0;
+}
+
+/** decisions.md, section 4: every state × every command. Follow-ups name the base they could stand on. */
+const TABLE: Record<Situation, { settle: number; void: number; refund: number }> = {
+  nothing: { settle: 3003, void: 3003, refund: 3003 },
+  authorizing: { settle: 3003, void: 3003, refund: 3003 },
+  authorized: { settle: 0, void: 0, refund: 3005 },
+  'auth declined': { settle: 3003, void: 3004, refund: 3005 },
+  settling: { settle: 3010, void: 3004, refund: 3005 },
+  settled: { settle: 3010, void: 3004, refund: 3005 },
+  'settled, late void allowed': { settle: 3010, void: 0, refund: 3005 },
+  voiding: { settle: 3008, void: 3008, refund: 3005 },
+  voided: { settle: 3008, void: 3008, refund: 3005 },
+  'late voiding': { settle: 3008, void: 3008, refund: 3005 },
+  'late voided': { settle: 3008, void: 3008, refund: 3005 },
+  'settle refunding': { settle: 3010, void: 3004, refund: 3005 },
+  'settle refunded': { settle: 3010, void: 3004, refund: 3005 },
+  selling: { settle: 3003, void: 3003, refund: 3003 },
+  sold: { settle: 3003, void: 3004, refund: 0 },
+  'sale declined': { settle: 3003, void: 3004, refund: 3005 },
+  refunding: { settle: 3003, void: 3004, refund: 3009 },
+  refunded: { settle: 3003, void: 3004, refund: 3009 },
+  tokenized: { settle: 3003, void: 3004, refund: 3005 },
+};
+
+function baseOf(payment: Payment): string {
+  return payment.operations[0]?.reference.slice(-4) ?? 'AUTH';
+}
+
+describe.each(Object.entries(TABLE) as [Situation, (typeof TABLE)[Situation]][])('given %s', (situation, codes) => {
+  const payment = PAYMENTS[situation];
+  const base = baseOf(payment);
+  test(`SETTLE of its first operation gets ${codes.settle}`, () => {
+    expect(codeFor(payment, settle(base, {}, 'NEW1'))).toBe(codes.settle);
+  });
+  test(`VOID of its first operation gets ${codes.void}`, () => {
+    expect(codeFor(payment, voidOf(base, 'NEW1'))).toBe(codes.void);
+  });
+  test(`REFUND of its first operation gets ${codes.refund}`, () => {
+    expect(codeFor(payment, refund(base, {}, 'NEW1'))).toBe(codes.refund);
+  });
+  test('a refusal is on record and changes nothing else', () => {
+    const unknown = after(payment, settle('ZZZZ', {}, 'NEW1'));
+    expect(findOperation(unknown, ref('NEW1'))).toMatchObject({ status: 'error', code: 3003 });
+    expect(unknown.state).toEqual(situation === 'nothing' ? { kind: 'closed' } : payment.state);
+    expect(unknown.pending).toEqual(payment.pending);
+  });
+});
+
+describe('REFUND of a SETTLE', () => {
+  test.each([
+    ['settling', 3003],
+    ['settled', 0],
+    ['late voiding', 3005],
+    ['late voided', 3005],
+    ['settle refunding', 3009],
+    ['settle refunded', 3009],
+  ] as const)('given %s gets %i', (situation, code) => {
+    expect(codeFor(PAYMENTS[situation], refund('SETT', {}, 'NEW1'))).toBe(code);
+  });
+  test('that was declined does not count', () => {
+    const declined = answered(PAYMENTS['settle refunding'], 'REFU', { kind: 'declined', code: 3115, bank: {} });
+    expect(codeFor(declined, refund('SETT', {}, 'NEW1'))).toBe(0);
+  });
+});
+
+describe('other bases of the merchant’s own', () => {
+  test.each([
+    ['VOID of a SETTLE', PAYMENTS.settled, voidOf('SETT', 'NEW1'), 3004],
+    ['VOID of a REFUND', PAYMENTS.refunded, voidOf('REFU', 'NEW1'), 3004],
+    ['VOID of a VOID', PAYMENTS.voided, voidOf('VOID', 'NEW1'), 3004],
+    ['REFUND of an AUTH', PAYMENTS.settled, refund('AUTH', {}, 'NEW1'), 3005],
+    ['REFUND of a REFUND', PAYMENTS.refunded, refund('REFU', {}, 'NEW1'), 3005],
+    ['SETTLE of a SETTLE', PAYMENTS.settled, settle('SETT', {}, 'NEW1'), 3003],
+    ['VOID of a pending SETTLE', PAYMENTS.settling, voidOf('SETT', 'NEW1'), 3003],
+  ])('%s', (_what, payment, command, code) => {
+    expect(codeFor(payment, command)).toBe(code);
+  });
+});
+
+describe('amount and currency', () => {
+  test.each([
+    ['SETTLE of less', PAYMENTS.authorized, settle('AUTH', { amountE4: 1 }), 0],
+    ['SETTLE of more', PAYMENTS.authorized, settle('AUTH', { amountE4: 100_001 }), 3016],
+    ['SETTLE in another currency', PAYMENTS.authorized, settle('AUTH', { currency: 'EUR' }), 3022],
+    ['REFUND of less', PAYMENTS.sold, refund('SALE', { amountE4: 1 }), 0],
+    ['REFUND of more', PAYMENTS.sold, refund('SALE', { amountE4: 100_001 }), 3022],
+    ['REFUND in another currency', PAYMENTS.sold, refund('SALE', { currency: 'EUR' }), 3022],
+  ])('%s', (_what, payment, command, code) => {
+    expect(codeFor(payment, command)).toBe(code);
+  });
+
+  test('a REFUND is bounded by what was settled, not by what was held', () => {
+    const partly = approved(after(PAYMENTS.authorized, settle('AUTH', { amountE4: 40_000 })), 'SETT');
+    expect(codeFor(partly, refund('SETT', { amountE4: 40_001 }))).toBe(3022);
+    expect(codeFor(partly, refund('SETT', { amountE4: 40_000 }))).toBe(0);
+  });
+});
+
+describe('the end of a hold', () => {
+  const end = NOW + HOLD_SECONDS * 1000;
+  const fresh = (command: CardCommand): CardCommand =>
+    ({ ...command, data: { ...command.data, deadline: end + 30_000 } }) as CardCommand;
+  test('SETTLE until the last moment', () => {
+    expect(codeFor(PAYMENTS.authorized, fresh(settle()), end - 1)).toBe(0);
+  });
+  test('SETTLE from then on gets 3007', () => {
+    expect(codeFor(PAYMENTS.authorized, fresh(settle()), end)).toBe(3007);
+  });
+  test('VOID releases it still', () => {
+    expect(codeFor(PAYMENTS.authorized, fresh(voidOf()), end)).toBe(0);
+  });
+});
+
+describe('a charge', () => {
+  test('past its deadline is refused, whatever else it is', () => {
+    for (const command of [chargeCommand('SellCard'), chargeCommand('AuthorizeCard'), settle(), voidOf(), tokenize]) {
+      expect(codeFor(PAYMENTS.nothing, command, command.data.deadline + 1)).toBe(11);
+    }
+  });
+  test('with a token that the merchant has not got', () => {
+    expect(decide(PAYMENTS.nothing, chargeCommand('SellCard'), { now: NOW, route: ROUTE })).toBe('token-not-found');
+  });
+  test('without a terminal', () => {
+    const facts = { ...FACTS, route: 'no-terminal-for-currency' as const };
+    expect(decide(PAYMENTS.nothing, chargeCommand('SellCard'), facts)).toBe('no-terminal-for-currency');
+  });
+  test.each([
+    ['a phone without + in test mode', { customer: { phone: '123456789' } }, {}, 3140],
+    ['a phone with +', { customer: { phone: '+123456789' } }, {}, undefined],
+    ['an expiry before 2020 in test mode', {}, { expYear: '2019' }, 3105],
+    ['January 2020 in test mode', {}, { expYear: '2020', expMonth: '01' }, undefined],
+    ['a test card in a real currency', { currency: 'EUR' }, {}, 3114],
+    ['an expired card in a real currency', { currency: 'EUR' }, { testCard: false, expYear: '2025' }, 3105],
+    ['a card in its last month', { currency: 'EUR' }, { testCard: false, expYear: '2026', expMonth: '01' }, undefined],
+  ])('%s', (_what, more, card, code) => {
+    const command = chargeCommand('SellCard');
+    const data = {
+      ...command.data,
+      ...more,
+      customer: { ...command.data.customer, ...('customer' in more ? more.customer : {}) },
+    };
+    const payment = after(PAYMENTS.nothing, { ...command, data } as CardCommand, {
+      ...FACTS,
+      card: { brand: 'Visa', expMonth: '12', expYear: '2030', testCard: true, ...card },
+    });
+    expect(payment.operations[0]).toMatchObject(
+      code === undefined ? { status: 'pending', code: 11 } : { status: 'decline', code },
+    );
+  });
+});
+
+describe('an answer', () => {
+  const facts = { now: NOW, holdSeconds: HOLD_SECONDS };
+  test('unknown is told and stays pending', () => {
+    const unknown = answered(PAYMENTS.selling, 'SALE', { kind: 'unknown', code: 3109 });
+    expect(unknown.operations[0]).toMatchObject({ status: 'pending', code: 3109 });
+    expect(unknown.pending).toBeDefined();
+  });
+  test('that is unknown again changes nothing of what was told', () => {
+    const unknown = answered(PAYMENTS.selling, 'SALE', { kind: 'unknown', code: 3109 });
+    expect(decideAnswer(unknown, ref('SALE'), { kind: 'unknown', code: 3118 }, facts)).toEqual([]);
+  });
+  test('of an operation that never was executed ends it in an error and undoes its exclusion', () => {
+    const failed = answered(PAYMENTS.settling, 'SETT', { kind: 'not-executed', code: 3118 });
+    expect(findOperation(failed, ref('SETT'))).toMatchObject({ status: 'error', code: 3118 });
+    expect(failed.state.kind).toBe('authorized');
+    expect(failed.pending).toBeUndefined();
+  });
+  test('that comes late or twice changes no terminal state', () => {
+    for (const kind of ['approved', 'declined', 'unknown', 'not-executed'] as const) {
+      const answer = { kind, code: 3100, authcode: null, bank: {} } as Parameters<typeof decideAnswer>[2];
+      expect(decideAnswer(PAYMENTS.settled, ref('SETT'), answer, facts)).toEqual([]);
+    }
+  });
+  test('to an AUTH sets the end of its hold', () => {
+    expect(PAYMENTS.authorized.state).toMatchObject({ hold: { expiresAt: NOW + HOLD_SECONDS * 1000 } });
+  });
+});
+
+test('refusals leave room for the operations that move money', () => {
+  let payment: Payment = PAYMENTS.authorized;
+  for (let count = 0; hasRoomForRefusal(payment); count += 1) {
+    payment = after(payment, settle('ZZZZ', {}, String(count).padStart(4, '0')));
+  }
+  expect(payment.operations.length).toBeLessThan(100);
+  expect(codeFor(payment, settle())).toBe(0);
+});
+
+/** What may happen to a payment from outside, in any order and any number. */
+const step = fc.oneof(
+  fc.record({ do: fc.constant('settle' as const), amountE4: fc.integer({ min: 1, max: 120_000 }) }),
+  fc.record({ do: fc.constant('refund' as const), amountE4: fc.integer({ min: 1, max: 120_000 }) }),
+  fc.record({ do: fc.constant('void' as const) }),
+  fc.record({
+    do: fc.constant('answer' as const),
+    kind: fc.constantFrom('approved', 'declined', 'unknown', 'not-executed'),
+  }),
+);
+
+test('whatever comes in whatever order, money is taken at most once and given back at most once', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), fc.boolean(), (steps, lateVoid) => {
+      let payment: Payment = { ...PAYMENTS.authorized, route: { ...ROUTE, lateVoid } };
+      steps.forEach((action, index) => {
+        const name = String(index).padStart(4, '0');
+        const charge = payment.operations.find(
+          (operation) => operation.type === 'SETTLE' && operation.status === 'success',
+        );
+        const on = charge?.reference.slice(-4) ?? 'SETT';
+        if (action.do === 'settle') payment = after(payment, settle('AUTH', action, name));
+        else if (action.do === 'refund') payment = after(payment, refund(on, action, name));
+        else if (action.do === 'void') payment = after(payment, voidOf('AUTH', name));
+        else if (payment.pending !== undefined) {
+          const answer = { kind: action.kind, code: 3109, authcode: null, bank: {} };
+          payment = answered(payment, payment.pending.reference.slice(-4), answer as never);
+        }
+      });
+      const done = (type: string) =>
+        payment.operations.filter((operation) => operation.type === type && operation.status === 'success');
+      const [settles, refunds, voids] = [done('SETTLE'), done('REFUND'), done('VOID')];
+      expect(settles.length).toBeLessThanOrEqual(1);
+      expect(refunds.length).toBeLessThanOrEqual(1);
+      expect(voids.length).toBeLessThanOrEqual(1);
+      if (!lateVoid) expect(settles.length + voids.length).toBeLessThanOrEqual(1);
+      expect(refunds.length + voids.length).toBeLessThanOrEqual(1);
+      const amount = (operations: typeof settles) => operations[0]?.amountE4 ?? 0;
+      expect(amount(settles)).toBeLessThanOrEqual(100_000);
+      expect(amount(refunds)).toBeLessThanOrEqual(amount(settles));
+      expect(payment.operations.filter((operation) => operation.status === 'pending').length).toBeLessThanOrEqual(1);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,263 @@
+import type { OperationStatus, OperationType } from '@gateway/contracts';
+
+/** A bank's own words about an operation, as far as its connector passes them on. */
+export interface BankFacts {
+  transactionId?: string;
+  id?: string;
+  name?: string;
+  descriptor?: string;
+  advice?: string;
+  reasonCode?: string;
+  reasonDescription?: string;
+}
+
+/** One entry of a payment's record: what was asked, and what came of it. */
+export interface Operation {
+  reference: string;
+  type: OperationType;
+  baseReference?: string;
+  transactionUniqueId: string;
+  amountE4?: number;
+  currency?: string;
+  token?: string;
+  status: OperationStatus;
+  /** While pending: what the merchant was told (3109, …), 11 as long as nothing was told. */
+  code: number;
+  message: string;
+  authcode: string | null;
+  acceptedAt: number;
+  bank?: BankFacts;
+  /** The merchant's `custom_*` request fields; they travel in events. */
+  custom?: Record<string, string>;
+}
+
+export interface Hold {
+  reference: string;
+  amountE4: number;
+  currency: string;
+  /** Epoch ms; from then on the service voids it. */
+  expiresAt: number;
+}
+
+/** Money collected by a SALE or a SETTLE: what a REFUND gives back. */
+export interface Charge {
+  reference: string;
+  amountE4: number;
+  currency: string;
+}
+
+/**
+ * Where the money is. Each variant carries just its own data; the names ending in -ing wait for an acquirer and exclude
+ * every other operation as their success would.
+ */
+export type PaymentState =
+  | { kind: 'new' }
+  | { kind: 'closed' }
+  | { kind: 'tokenized' }
+  | { kind: 'authorizing' }
+  | { kind: 'authorized'; hold: Hold }
+  | { kind: 'selling' }
+  | { kind: 'settling'; hold: Hold; settlement: Charge }
+  | { kind: 'charged'; charge: Charge; hold?: Hold }
+  | { kind: 'voiding'; hold: Hold; charge?: Charge }
+  | { kind: 'voided'; hold: Hold }
+  | { kind: 'refunding'; charge: Charge; hold?: Hold }
+  | { kind: 'refunded'; charge: Charge; hold?: Hold };
+
+export type CallKind = 'authorize' | 'sale' | 'capture' | 'void' | 'refund';
+
+/** The one call to the acquirer whose outcome is not known yet. */
+export interface PendingCall {
+  reference: string;
+  kind: CallKind;
+  /** The bank's transaction id of the operation that this one is based on. */
+  originalTransactionId?: string;
+}
+
+/** Terminal and connector that the base operation took; everything that follows stays with them. */
+export interface Route {
+  acquirer: string;
+  midReference: string;
+  midId?: string;
+  midName?: string;
+  lateVoid: boolean;
+  /** How long this terminal holds an authorization; the service's default where it says nothing. */
+  holdSeconds?: number;
+}
+
+export interface Payment {
+  merchantAccount: string;
+  state: PaymentState;
+  operations: readonly Operation[];
+  pending?: PendingCall;
+  route?: Route;
+  cardBrand?: string;
+}
+
+export function newPayment(merchantAccount: string): Payment {
+  return { merchantAccount, state: { kind: 'new' }, operations: [] };
+}
+
+export type PaymentEvent =
+  /** The intent: on record before the acquirer is called. */
+  | {
+      type: 'OperationStarted';
+      operation: Operation;
+      call: PendingCall;
+      route?: Route;
+      cardBrand?: string;
+    }
+  | { type: 'OperationSucceeded'; reference: string; authcode: string | null; bank?: BankFacts; expiresAt?: number }
+  | { type: 'OperationDeclined'; reference: string; code: number; message: string; bank?: BankFacts }
+  | { type: 'OperationFailed'; reference: string; code: number; message: string }
+  | { type: 'OutcomeBecameUnknown'; reference: string; code: number; message: string }
+  /** Ended without any acquirer: refused by a rule, declined by a property of the card, recorded for a token. */
+  | { type: 'OperationRecorded'; operation: Operation };
+
+export function findOperation(payment: Payment, reference: string): Operation | undefined {
+  return payment.operations.find((operation) => operation.reference === reference);
+}
+
+/** The payment after an event. Pure; events that make no sense in a state are a broken invariant and throw. */
+export function evolve(payment: Payment, event: PaymentEvent): Payment {
+  switch (event.type) {
+    case 'OperationRecorded':
+      return {
+        ...payment,
+        operations: [...payment.operations, event.operation],
+        state: payment.state.kind === 'new' ? stateOfRecorded(event.operation) : payment.state,
+      };
+    case 'OperationStarted':
+      return {
+        ...payment,
+        operations: [...payment.operations, event.operation],
+        state: started(payment.state, event.operation),
+        pending: event.call,
+        ...(event.route === undefined ? {} : { route: event.route }),
+        ...(event.cardBrand === undefined ? {} : { cardBrand: event.cardBrand }),
+      };
+    case 'OutcomeBecameUnknown':
+      return change(payment, event.reference, { code: event.code, message: event.message });
+    case 'OperationSucceeded': {
+      const operation = required(payment, event.reference);
+      const ended = end(payment, event.reference, {
+        status: 'success',
+        code: 0,
+        message: SUCCESS_MESSAGE,
+        authcode: event.authcode,
+        ...(event.bank === undefined ? {} : { bank: event.bank }),
+      });
+      return { ...ended, state: succeeded(payment.state, operation, event.expiresAt) };
+    }
+    case 'OperationDeclined':
+      return {
+        ...end(payment, event.reference, {
+          status: 'decline',
+          code: event.code,
+          message: event.message,
+          ...(event.bank === undefined ? {} : { bank: event.bank }),
+        }),
+        state: undone(payment.state),
+      };
+    case 'OperationFailed':
+      return {
+        ...end(payment, event.reference, { status: 'error', code: event.code, message: event.message }),
+        state: undone(payment.state),
+      };
+  }
+}
+
+/** Registry, code 0. */
+export const SUCCESS_MESSAGE = 'Transaction processed successfully';
+
+function stateOfRecorded(operation: Operation): PaymentState {
+  return operation.type === 'TOKENIZE' && operation.status === 'success' ? { kind: 'tokenized' } : { kind: 'closed' };
+}
+
+function started(state: PaymentState, operation: Operation): PaymentState {
+  const impossible = (): never => broken(`${operation.type} cannot start while ${state.kind}`);
+  switch (operation.type) {
+    case 'AUTH':
+      return state.kind === 'new' ? { kind: 'authorizing' } : impossible();
+    case 'SALE':
+      return state.kind === 'new' ? { kind: 'selling' } : impossible();
+    case 'SETTLE':
+      return state.kind === 'authorized'
+        ? { kind: 'settling', hold: state.hold, settlement: chargeOf(operation) }
+        : impossible();
+    case 'VOID':
+      if (state.kind === 'authorized') return { kind: 'voiding', hold: state.hold };
+      return state.kind === 'charged' && state.hold !== undefined
+        ? { kind: 'voiding', hold: state.hold, charge: state.charge }
+        : impossible();
+    case 'REFUND':
+      return state.kind === 'charged' ? { ...state, kind: 'refunding' } : impossible();
+    case 'TOKENIZE':
+      return impossible();
+  }
+}
+
+function succeeded(state: PaymentState, operation: Operation, expiresAt: number | undefined): PaymentState {
+  switch (state.kind) {
+    case 'authorizing':
+      if (expiresAt === undefined) return broken('an authorization without an end of its hold');
+      return { kind: 'authorized', hold: { ...chargeOf(operation), expiresAt } };
+    case 'selling':
+      return { kind: 'charged', charge: chargeOf(operation) };
+    case 'settling':
+      return { kind: 'charged', charge: state.settlement, hold: state.hold };
+    case 'voiding':
+      return { kind: 'voided', hold: state.hold };
+    case 'refunding':
+      return { ...state, kind: 'refunded' };
+    default:
+      return broken(`nothing can succeed while ${state.kind}`);
+  }
+}
+
+/** The state from before an operation that came to nothing. */
+function undone(state: PaymentState): PaymentState {
+  switch (state.kind) {
+    case 'authorizing':
+    case 'selling':
+      return { kind: 'closed' };
+    case 'settling':
+      return { kind: 'authorized', hold: state.hold };
+    case 'voiding':
+      return state.charge === undefined
+        ? { kind: 'authorized', hold: state.hold }
+        : { kind: 'charged', charge: state.charge, hold: state.hold };
+    case 'refunding':
+      return { ...state, kind: 'charged' };
+    default:
+      return broken(`nothing can end while ${state.kind}`);
+  }
+}
+
+function chargeOf(operation: Operation): Charge {
+  if (operation.amountE4 === undefined || operation.currency === undefined) return broken('money without an amount');
+  return { reference: operation.reference, amountE4: operation.amountE4, currency: operation.currency };
+}
+
+function end(payment: Payment, reference: string, outcome: Partial<Operation>): Payment {
+  const { pending: _ended, ...rest } = change(payment, reference, outcome);
+  return rest;
+}
+
+function change(payment: Payment, reference: string, outcome: Partial<Operation>): Payment {
+  if (payment.pending?.reference !== reference) return broken(`${reference} is not pending`);
+  return {
+    ...payment,
+    operations: payment.operations.map((operation) =>
+      operation.reference === reference ? { ...operation, ...outcome } : operation,
+    ),
+  };
+}
+
+function required(payment: Payment, reference: string): Operation {
+  return findOperation(payment, reference) ?? broken(`${reference} is not on record`);
+}
+
+function broken(why: string): never {
+  throw new Error(`broken invariant: ${why}`);
+}

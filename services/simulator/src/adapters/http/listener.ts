@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from '@gateway/service-kit';
+import { assertNever } from '@gateway/service-kit';
+
+const BODY_MAX_BYTES = 64 * 1024;
+
+export interface HttpRequest {
+  /** The parts of the path that the route names, e.g. `key`. */
+  params: Record<string, string>;
+  query: URLSearchParams;
+  header(name: string): string | undefined;
+  /** The body as JSON. Throws {@link HttpProblem} when it is too large or not JSON. */
+  json(): Promise<unknown>;
+}
+
+export type HttpAnswer =
+  /** `afterwards` runs when the answer is out, or cannot get out any more. */
+  | { kind: 'json'; status: number; body: unknown; afterwards?: () => Promise<void> }
+  | { kind: 'text'; status: number; body: string }
+  /** Never answers: the connection stays open until the client gives up, or `silenceMs` are over. */
+  | { kind: 'silence' }
+  | { kind: 'drop-connection' };
+
+export interface Route {
+  method: 'GET' | 'POST';
+  /** A segment that begins with a colon names a part, e.g. `/acquirer/v1/operations/:key`. */
+  path: string;
+  handle(request: HttpRequest): Promise<HttpAnswer>;
+}
+
+/** A request that is refused before anything was done. */
+export class HttpProblem extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface HttpListener {
+  readonly listener: RequestListener;
+  /** Ends what would never end by itself, and waits for what runs after answers. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Node's own server with a table of routes. These calls share their processors with all the rest of the gateway, and
+ * one costs 20 µs here where it costs 25 to 40 µs through express with its JSON parser.
+ */
+export function createHttpListener(options: {
+  routes: readonly Route[];
+  /** Added to each answer. */
+  latencyMs: number;
+  silenceMs: number;
+  logger: Logger;
+}): HttpListener {
+  const match = matcher(options.routes);
+  const silent = new Set<Socket>();
+  const running = new Set<Promise<void>>();
+  let stopped = false;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const outcome = await handle(request);
+    if (options.latencyMs > 0 && outcome.kind !== 'silence') await delay(options.latencyMs);
+    switch (outcome.kind) {
+      case 'json':
+        if (outcome.afterwards !== undefined) afterwards(response, outcome.afterwards);
+        return send(response, outcome.status, 'application/json', JSON.stringify(outcome.body));
+      case 'text':
+        return send(response, outcome.status, 'text/plain', outcome.body);
+      case 'silence':
+        return keepSilent(request.socket);
+      case 'drop-connection':
+        request.socket.destroy();
+        return;
+      default:
+        return assertNever(outcome);
+    }
+  }
+
+  async function handle(request: IncomingMessage): Promise<HttpAnswer> {
+    try {
+      const [path = '', search = ''] = (request.url ?? '').split('?', 2);
+      const { route, params } = match(request.method ?? '', path);
+      return await route.handle({
+        params,
+        query: new URLSearchParams(search),
+        header: (name) => request.headers[name] as string | undefined,
+        json: () => readJson(request),
+      });
+    } catch (error) {
+      if (error instanceof HttpProblem) return json(error.status, { error: error.message });
+      options.logger.error('request failed', { method: request.method, error });
+      return json(500, { error: 'internal error' });
+    }
+  }
+
+  function afterwards(response: ServerResponse, work: () => Promise<void>): void {
+    const out = response.closed ? Promise.resolve() : once(response, 'close');
+    const run = out
+      .then(work)
+      .catch((error: unknown) => options.logger.warn('work after an answer failed', { error }))
+      .finally(() => running.delete(run));
+    running.add(run);
+  }
+
+  function keepSilent(socket: Socket): void {
+    if (stopped) return void socket.destroy();
+    const end = setTimeout(() => socket.destroy(), options.silenceMs);
+    silent.add(socket);
+    socket.once('close', () => {
+      clearTimeout(end);
+      silent.delete(socket);
+    });
+  }
+
+  return {
+    listener: (request, response) => void answer(request, response),
+    async stop() {
+      stopped = true;
+      for (const socket of silent) socket.destroy();
+      await Promise.all(running);
+    },
+  };
+}
+
+export function json(status: number, body: unknown): HttpAnswer {
+  return { kind: 'json', status, body };
+}
+
+function send(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Bodies hold card data: neither they nor the parser's message, which quotes them, may get into an error. */
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const body = await readBody(request);
+  try {
+    return JSON.parse(body.toString('utf8')) as unknown;
+  } catch {
+    throw new HttpProblem(400, 'body is not JSON');
+  }
+}
+
+/** By events: leaving an iteration over the stream early would cut the connection before the refusal is out. */
+function readBody(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= BODY_MAX_BYTES) chunks.push(chunk);
+      else reject(new HttpProblem(413, 'body too large'));
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('error', () => reject(new HttpProblem(400, 'body incomplete')));
+  });
+}
+
+interface Match {
+  route: Route;
+  params: Record<string, string>;
+}
+
+/** Paths without parts are found at once; only the others are tried one by one. */
+function matcher(routes: readonly Route[]): (method: string, path: string) => Match {
+  const fixed = new Map(routes.filter(({ path }) => !path.includes(':')).map((route) => [keyOf(route), route]));
+  const patterns = routes
+    .filter(({ path }) => path.includes(':'))
+    .map((route) => ({ route, pattern: new RegExp(`^${route.path.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`) }));
+  return (method, path) => {
+    const route = fixed.get(keyOf({ method, path }));
+    if (route !== undefined) return { route, params: {} };
+    for (const { route, pattern } of patterns) {
+      const found = route.method === method ? pattern.exec(path) : null;
+      if (found !== null) return { route, params: { ...found.groups } };
+    }
+    throw new HttpProblem(404, 'no such path');
+  };
+}
+
+function keyOf({ method, path }: { method: string; path: string }): string {
+  return `${method} ${path}`;
+}

@@ -1,0 +1,39 @@
+export const ACQUIRER_OPERATIONS = ['authorize', 'sale', 'capture', 'void', 'refund'] as const;
+export type AcquirerOperation = (typeof ACQUIRER_OPERATIONS)[number];
+
+/** What the acquirer keeps of a card. The number itself, the CVV and the holder never get this far. */
+export interface MaskedCard {
+  brand: 'visa' | 'mastercard' | 'amex' | 'other';
+  last4: string;
+}
+
+/** A request as the acquirer keeps it; null stands for what the request did not carry. */
+export interface OperationRequest {
+  idempotencyKey: string;
+  operation: AcquirerOperation;
+  /** The gateway's reference of the operation: its first 16 characters name the payment. */
+  reference: string;
+  /** In 1/10000 of the currency; null in a void. */
+  amountE4: number | null;
+  currency: string | null;
+  card: MaskedCard | null;
+  /** Null is allowed in a void only: the payment's authorization is meant then. */
+  originalTransactionId: string | null;
+  mid: string | null;
+  eci: string | null;
+}
+
+/** True when a repeated idempotency key comes with what it came with first, as far as that was kept. */
+export function sameRequest(a: OperationRequest, b: OperationRequest): boolean {
+  return (
+    a.operation === b.operation &&
+    a.reference === b.reference &&
+    a.amountE4 === b.amountE4 &&
+    a.currency === b.currency &&
+    a.card?.brand === b.card?.brand &&
+    a.card?.last4 === b.card?.last4 &&
+    a.originalTransactionId === b.originalTransactionId &&
+    a.mid === b.mid &&
+    a.eci === b.eci
+  );
+}

@@ -1,0 +1,233 @@
+import { inquire } from '../src/application/acquirer/inquire';
+import { createAcquirerRecords } from '../src/adapters/mongo/acquirer-records';
+import type { Simulator } from '../src/app';
+import type { Client } from './simulator-fixture';
+import {
+  approvedTransaction,
+  bodyOf,
+  clientOf,
+  connectDatabase,
+  dropDatabase,
+  newDatabasePrefix,
+  newKey,
+  newPayment,
+  referenceIn,
+  startSimulator,
+} from './simulator-fixture';
+
+const prefix = newDatabasePrefix();
+const RACES = 60;
+let replicas: Simulator[];
+let one: Client;
+let other: Client;
+
+beforeAll(async () => {
+  replicas = await Promise.all([startSimulator(prefix), startSimulator(prefix)]);
+  [one, other] = replicas.map(clientOf) as [Client, Client];
+});
+
+afterAll(async () => {
+  await Promise.all(replicas.map((replica) => replica.stop()));
+  await dropDatabase(prefix);
+});
+
+const either = (index: number): Client => (index % 2 === 0 ? one : other);
+const count = (length: number): number[] => Array.from({ length }, (_, index) => index);
+
+describe('50 identical requests at once, at two replicas', () => {
+  it.each([
+    ['sale', '50', 'sold'],
+    ['authorize', '50', 'authorized'],
+    ['sale', '31.01', 'declined'],
+    ['sale', '31.24', 'sold'],
+  ])('%s of %s: one effect, one answer', async (operation, amount, effect) => {
+    const key = newKey();
+    const answers = await Promise.all(count(50).map((index) => either(index).perform(operation, key, { amount })));
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]?.status).toBe(200);
+    expect(await one.effects(key)).toEqual([effect]);
+  });
+
+  it.each([
+    ['capture', 'authorize', 'captured'],
+    ['refund', 'sale', 'refunded'],
+    ['void', 'authorize', 'voided'],
+  ])('%s after %s: one effect, one answer', async (operation, before, effect) => {
+    const payment = newPayment();
+    const originalTransactionId = await approvedTransaction(one, before, referenceIn(payment));
+    const key = referenceIn(payment);
+    const answers = await Promise.all(
+      count(50).map((index) => either(index).perform(operation, key, { originalTransactionId })),
+    );
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]?.body).toMatchObject({ result: 'approved' });
+    expect(await one.effects(key)).toEqual([effect]);
+  });
+});
+
+describe('different keys that use up the same transaction', () => {
+  it.each([
+    ['capture', 'authorize', 'captured'],
+    ['refund', 'sale', 'refunded'],
+    ['void', 'authorize', 'voided'],
+  ])('%s after %s: one is approved, the others get 3122', async (operation, before, effect) => {
+    const payment = newPayment();
+    const originalTransactionId = await approvedTransaction(one, before, referenceIn(payment));
+    const answers = await Promise.all(
+      count(20).map((index) => either(index).perform(operation, referenceIn(payment), { originalTransactionId })),
+    );
+    const codes = answers.map(({ body }) => body['code'] ?? body['result']).sort();
+    expect(codes).toEqual([...Array<number>(19).fill(3122), 'approved']);
+    const effects = (await one.ledgerOfPayment(payment)).map((line) => line.effect);
+    expect(effects.filter((done) => done === effect)).toHaveLength(1);
+  });
+
+  it('a capture and a void: a capture is never approved after a void', async () => {
+    const outcomes = await Promise.all(
+      count(RACES).map(async (index) => {
+        const payment = newPayment();
+        const originalTransactionId = await approvedTransaction(either(index), 'authorize', referenceIn(payment));
+        const [capture] = await Promise.all([
+          either(index).perform('capture', referenceIn(payment), { originalTransactionId }),
+          either(index + 1).perform('void', referenceIn(payment), { originalTransactionId }),
+        ]);
+        const effects = (await one.ledgerOfPayment(payment)).map(({ effect }) => effect);
+        return { captured: capture.body['result'] === 'approved', effects };
+      }),
+    );
+    for (const { captured, effects } of outcomes) {
+      expect(effects.filter((effect) => effect === 'captured')).toHaveLength(captured ? 1 : 0);
+      // The void is approved in either case: early, or late.
+      expect(effects.filter((effect) => effect === 'voided')).toHaveLength(1);
+    }
+  });
+});
+
+describe('a cancellation against a commit: one of them wins, never both', () => {
+  it('of an ordinary sale', async () => {
+    await Promise.all(
+      count(RACES).map(async (index) => {
+        const key = newKey();
+        const [sale, cancellation] = await Promise.all([
+          either(index).perform('sale', key),
+          either(index + 1).cancel(key),
+        ]);
+        const cancelled = cancellation['status'] === 'cancelled';
+        expect(sale.status).toBe(cancelled ? 410 : 200);
+        expect(cancellation['status']).toBe(cancelled ? 'cancelled' : 'already_processed');
+        expect(await one.effects(key)).toEqual([cancelled ? 'cancelled' : 'sold']);
+      }),
+    );
+  });
+
+  it('of a late commit, with inquiries at both replicas', async () => {
+    const wins = await Promise.all(
+      count(RACES).map(async (index) => {
+        const key = newKey();
+        await expect(either(index).perform('sale', key, { amount: '31.33' })).rejects.toThrow('fetch failed');
+        const [, , cancellation] = await Promise.all([
+          either(index).inquire(key),
+          either(index + 1).inquire(key),
+          // As a resolver does it: "not found" first, then the cancellation; here at the same time as others ask.
+          either(index + 1)
+            .inquire(key)
+            .then(() => either(index).cancel(key)),
+        ]);
+        const cancelled = cancellation['status'] === 'cancelled';
+        expect(await one.inquire(key)).toMatchObject({ status: cancelled ? 'cancelled' : 'approved' });
+        expect(await other.cancel(key)).toMatchObject({ status: cancelled ? 'cancelled' : 'already_processed' });
+        expect(await one.effects(key)).toEqual([cancelled ? 'cancelled' : 'sold']);
+        return cancelled;
+      }),
+    );
+    expect(wins).toHaveLength(RACES);
+  });
+
+  it('counts the unknown inquiries of both replicas together', async () => {
+    const key = newKey();
+    await one.perform('sale', key, { amount: '31.24' });
+    const answers = await Promise.all(count(10).map((index) => either(index).inquire(key)));
+    expect(answers.filter(({ status }) => status === 'unknown')).toHaveLength(2);
+    expect(answers.filter(({ status }) => status === 'approved')).toHaveLength(8);
+  });
+});
+
+describe('after a restart', () => {
+  async function restarted<T>(
+    before: (bank: Client) => Promise<void>,
+    after: (bank: Client) => Promise<T>,
+  ): Promise<T> {
+    const first = await startSimulator(prefix);
+    await before(clientOf(first));
+    await first.stop();
+    const second = await startSimulator(prefix);
+    const result = await after(clientOf(second));
+    await second.stop();
+    return result;
+  }
+
+  it('a held request still waits for its first inquiry', async () => {
+    const key = newKey();
+    await restarted(
+      (bank) => expect(bank.perform('sale', key, { amount: '31.33' })).rejects.toThrow('fetch failed'),
+      async (bank) => {
+        expect(await bank.effects(key)).toEqual([]);
+        expect(await bank.inquire(key)).toEqual({ status: 'not_found' });
+        expect(await bank.inquire(key)).toMatchObject({ status: 'approved' });
+      },
+    );
+  });
+
+  it('a commit that was due when the process died is made at the next inquiry, unless it is cancelled first', async () => {
+    const [asked, cancelled] = [newKey(), newKey()];
+    const connection = await connectDatabase(prefix);
+    const records = await createAcquirerRecords(connection);
+    const ports = { records, now: Date.now, newAuthcode: () => '' };
+    await restarted(
+      async (bank) => {
+        for (const key of [asked, cancelled]) {
+          await expect(bank.perform('sale', key, { amount: '31.33' })).rejects.toThrow('fetch failed');
+          // What follows the answer is not run: the process is gone.
+          expect((await inquire(ports, key)).answer).toEqual({ status: 'not_found' });
+        }
+      },
+      async (bank) => {
+        expect(await bank.effects(asked)).toEqual([]);
+        expect(await bank.cancel(cancelled)).toEqual({ status: 'cancelled' });
+        expect(await bank.inquire(asked)).toMatchObject({ status: 'approved' });
+        expect([await bank.effects(asked), await bank.effects(cancelled)]).toEqual([['sold'], ['cancelled']]);
+      },
+    );
+    await connection.close();
+  });
+
+  it('answers, cancellations and the count of inquiries are what they were', async () => {
+    const [sold, unknown, cancelled] = [newKey(), newKey(), newKey()];
+    let first: unknown;
+    await restarted(
+      async (bank) => {
+        first = await bank.perform('sale', sold);
+        await bank.perform('sale', unknown, { amount: '31.24' });
+        await bank.inquire(unknown);
+        await bank.cancel(cancelled);
+      },
+      async (bank) => {
+        expect(await bank.perform('sale', sold)).toEqual(first);
+        expect(await bank.inquire(unknown)).toEqual({ status: 'unknown' });
+        expect(await bank.inquire(unknown)).toMatchObject({ status: 'approved' });
+        expect((await bank.perform('sale', cancelled)).status).toBe(410);
+      },
+    );
+  });
+});
+
+it('a stopping simulator answers what it has begun', async () => {
+  const stopping = await startSimulator(prefix, { SIMULATOR_LATENCY_MS: '150' });
+  const client = clientOf(stopping);
+  const key = newKey();
+  const answer = client.post(key, bodyOf('sale', key));
+  // The commit comes before the latency, so that the answer is still on its way.
+  while ((await one.effects(key)).length === 0);
+  await stopping.stop();
+  expect(await answer).toMatchObject({ status: 200, body: { result: 'approved' } });
+});

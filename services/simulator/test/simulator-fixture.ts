@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { newPaymentId, newReference } from '@gateway/contracts';
+import type { MongoConnection } from '@gateway/mongo';
+import { connectMongo } from '@gateway/mongo';
+import type { Logger } from '@gateway/service-kit';
+import { createSimulator, readConfig } from '../src/app';
+import type { Simulator } from '../src/app';
+
+export const PAN = '4111111111111111';
+export const CVV = '739';
+export const HOLDER = 'CARLA CARDHOLDER';
+const CARD = { number: PAN, expMonth: '12', expYear: '2031', cvv: CVV, holder: HOLDER };
+
+export type Json = Record<string, unknown>;
+
+export interface Answer {
+  status: number;
+  body: Json;
+}
+
+export interface LedgerLine {
+  at: string;
+  operation: string | null;
+  idempotencyKey: string;
+  reference: string;
+  amount: number | null;
+  currency: string | null;
+  effect: string;
+}
+
+export function mongoUri(): string {
+  const uri = process.env['TEST_MONGODB_URI'];
+  if (uri === undefined) throw new Error('TEST_MONGODB_URI is not set');
+  return uri;
+}
+
+/** One database for a test file, dropped at its end. */
+export function newDatabasePrefix(): string {
+  return `sim-${randomBytes(6).toString('hex')}-`;
+}
+
+export function connectDatabase(prefix: string): Promise<MongoConnection> {
+  return connectMongo({ uri: mongoUri(), database: `${prefix}simulator` });
+}
+
+export async function dropDatabase(prefix: string): Promise<void> {
+  const connection = await connectDatabase(prefix);
+  await connection.mongoose.dropDatabase();
+  await connection.close();
+}
+
+/** A logger that keeps its lines, printed as the real one prints fields. */
+export function recordingLogger(lines: string[]): Logger {
+  const write = (message: string, fields?: Record<string, unknown>): void => {
+    const error = fields?.['error'];
+    lines.push(`${message} ${JSON.stringify(fields)} ${error instanceof Error ? (error.stack ?? '') : ''}`);
+  };
+  return { debug: write, info: write, warn: write, error: write, child: () => recordingLogger(lines) };
+}
+
+export async function startSimulator(
+  prefix: string,
+  settings: Record<string, string> = {},
+  lines: string[] = [],
+): Promise<Simulator> {
+  const config = readConfig({
+    MONGODB_URI: mongoUri(),
+    DATABASE_PREFIX: prefix,
+    SIMULATOR_PORT: '0',
+    // Long enough to be seen as silence, short enough to wait for its end.
+    SIMULATOR_SILENCE_MS: '50',
+    ...settings,
+  });
+  const simulator = createSimulator({ config, logger: recordingLogger(lines) });
+  await simulator.start();
+  return simulator;
+}
+
+export const newPayment = (): string => newPaymentId(randomBytes);
+export const referenceIn = (paymentId: string): string => newReference(paymentId, randomBytes);
+export const newKey = (): string => referenceIn(newPayment());
+
+/** A body that the acquirer takes. */
+export function bodyOf(operation: string, reference: string, fields: Json = {}): Json {
+  const charges = operation === 'authorize' || operation === 'sale';
+  return {
+    operation,
+    reference,
+    currency: 'XTS',
+    mid: 'MD0123456789ABCD',
+    ...(operation === 'void' ? {} : { amount: '50' }),
+    ...(charges ? { card: CARD } : {}),
+    ...fields,
+  };
+}
+
+/** Speaks to one simulator as the gateway's connector does. */
+export function clientOf(simulator: Simulator) {
+  const base = `http://127.0.0.1:${simulator.port}`;
+
+  async function call(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
+    const response = await fetch(base + path, { ...init, method });
+    return { status: response.status, body: (await response.json()) as Json };
+  }
+
+  function post(key: string, body: unknown, init: RequestInit = {}): Promise<Answer> {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': key };
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return call('POST', '/acquirer/v1/operations', { ...init, headers, body: text });
+  }
+
+  async function ledger(query: string): Promise<LedgerLine[]> {
+    const { body } = await call('GET', `/ledger?${query}`);
+    return body['entries'] as LedgerLine[];
+  }
+
+  return {
+    base,
+    call,
+    post,
+    /** Performs an operation under its reference as key. */
+    perform: (operation: string, reference: string, fields: Json = {}) =>
+      post(reference, bodyOf(operation, reference, fields)),
+    inquire: async (key: string) => (await call('GET', `/acquirer/v1/operations/${key}`)).body,
+    cancel: async (key: string) => (await call('POST', `/acquirer/v1/operations/${key}/cancel`)).body,
+    ledger: (reference: string) => ledger(`reference=${reference}`),
+    ledgerOfPayment: (paymentId: string) => ledger(`payment=${paymentId}`),
+    effects: async (reference: string) => (await ledger(`reference=${reference}`)).map(({ effect }) => effect),
+  };
+}
+
+export type Client = ReturnType<typeof clientOf>;
+
+/** Performs an operation that must be approved, and gives the bank's name for it. */
+export async function approvedTransaction(
+  client: Client,
+  operation: string,
+  reference: string,
+  fields: Json = {},
+): Promise<string> {
+  const { body } = await client.perform(operation, reference, fields);
+  if (body['result'] !== 'approved') throw new Error(`not approved: ${JSON.stringify(body)}`);
+  return body['transactionId'] as string;
+}
