@@ -1,12 +1,17 @@
+const swc = [
+  '@swc/jest',
+  { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'commonjs' } },
+];
+
 /** Unit tests live beside the code; *.int.test.ts and test/ run against the real servers that global set-up provides. */
 module.exports = {
   testEnvironment: 'node',
-  roots: ['<rootDir>/libs', '<rootDir>/services'],
+  roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   modulePathIgnorePatterns: ['/dist/'],
-  transform: {
-    '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'commonjs' } }],
-  },
+  // cockatiel comes as ES modules only, which jest's own module system does not take.
+  transform: { '^.+\\.ts$': swc, '/node_modules/cockatiel/.+\\.js$': swc },
+  transformIgnorePatterns: ['/node_modules/(?!cockatiel/)'],
   moduleNameMapper: {
     '^@gateway/(api-edge|card-processing|simulator)$': '<rootDir>/services/$1/src/app',
     '^@gateway/([^/]+)$': '<rootDir>/libs/$1/src',

@@ -90,7 +90,9 @@ const schema = new Schema<AccountRecord>(
     passwordHash: text,
     signingPassword: { type: sealed, required: true },
     payoutSecret: { type: sealed, required: true },
-    transactionTypes: [{ ...text, enum: [ACCOUNT_TRANSACTION_TYPES, '{VALUE} is not a transaction type'] }],
+    transactionTypes: [
+      { ...text, enum: { values: ACCOUNT_TRANSACTION_TYPES, message: '{VALUE} is not a transaction type' } },
+    ],
     terminals: {
       type: [terminal],
       validate: [
@@ -130,7 +132,7 @@ const schema = new Schema<AccountRecord>(
       validate: atMost(MAX_LIST_LENGTH, `an account has at most ${MAX_LIST_LENGTH} return hosts`),
     },
     rateLimitPerSecond: whole(1, MAX_RATE_PER_SECOND),
-    customParameters: [{ ...text, enum: [CUSTOM_PARAMETERS, '{VALUE} is not a custom parameter'] }],
+    customParameters: [{ ...text, enum: { values: CUSTOM_PARAMETERS, message: '{VALUE} is not a custom parameter' } }],
     payoutFee: { type: fee, required: true },
   },
   { strict: 'throw', versionKey: 'revision', optimisticConcurrency: true, minimize: false },

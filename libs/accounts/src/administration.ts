@@ -8,7 +8,7 @@ import type { Account, AccountSettings, Terminal } from './account';
 import { ACCOUNT_TRANSACTION_TYPES, MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH, SANDBOX_ACQUIRER } from './account';
 import type { AccountDocument, AccountModel, AccountRecord } from './account-model';
 import { toAccount } from './account-model';
-import type { StateAction, Standing } from './account-state';
+import type { StateAction } from './account-state';
 import { nextStanding } from './account-state';
 import { canonicalRange } from './address-range';
 import type { PasswordHasher } from './passwords';
@@ -154,7 +154,7 @@ export function createAccountAdministration(options: AccountAdministrationOption
 
     changeState: (merchantAccount, action) =>
       edit(merchantAccount, (document) => {
-        const next = nextStanding(document.toObject() as Standing, action);
+        const next = nextStanding(document.toObject(), action);
         if (next === undefined) {
           throw new AccountError(
             'refused',

@@ -7,4 +7,5 @@ export * from './money';
 export * from './references';
 export * from './replies';
 export * from './response-codes';
+export * from './schema-files';
 export * from './topics';

@@ -144,10 +144,12 @@ describe('watermark', () => {
     expect(watermark()).toBe(10);
   });
 
-  test('a batch that comes twice is taken once', () => {
-    const { queue, started } = setUp();
+  test('a batch that comes twice is taken once', async () => {
+    const { queue, started, end } = setUp();
     queue.take(TOPIC, 0, range(0, 2));
     expect(queue.take(TOPIC, 0, range(0, 3))).toEqual({ next: 3, full: false });
+    expect(queue.held()).toBe(3);
+    for (const name of ['0/0', '0/1', '0/2']) await end(name);
     expect(started).toEqual(['0/0', '0/1', '0/2']);
   });
 

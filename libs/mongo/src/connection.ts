@@ -1,8 +1,13 @@
 import type { Collection, Document } from './driver';
-import type { Connection } from 'mongoose';
+import os from 'node:os';
+import type { Connection, ConnectOptions } from 'mongoose';
 import mongoose from 'mongoose';
 
-const OPERATION_TIMEOUT_MS = 5_000;
+/** A socket that is silent for so long is dead, and whoever waited on it is told so. */
+const SOCKET_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 3_000;
+const WAIT_FOR_CONNECTION_TIMEOUT_MS = 5_000;
+const MAJORITY_TIMEOUT_MS = 5_000;
 const SERVER_SELECTION_TIMEOUT_MS = 3_000;
 const MAX_POOL_SIZE = 64;
 
@@ -16,22 +21,27 @@ export interface MongoConnection {
   close(): Promise<void>;
 }
 
+const SETTINGS: ConnectOptions & { runtimeAdapters: object } = {
+  autoIndex: false,
+  maxPoolSize: MAX_POOL_SIZE,
+  serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
+  connectTimeoutMS: CONNECT_TIMEOUT_MS,
+  socketTimeoutMS: SOCKET_TIMEOUT_MS,
+  waitQueueTimeoutMS: WAIT_FOR_CONNECTION_TIMEOUT_MS,
+  writeConcern: { w: 'majority', wtimeoutMS: MAJORITY_TIMEOUT_MS },
+  readConcern: { level: 'majority' },
+  readPreference: 'primary',
+  // Otherwise the driver imports it dynamically, which jest's module system refuses.
+  runtimeAdapters: { os },
+};
+
 /**
  * Connects to one database. Writes are acknowledged by a majority and reads see only what a majority has, so that what
  * was told to anyone survives a failover. Every operation has a time-out.
  */
 export async function connectMongo(options: { uri: string; database: string }): Promise<MongoConnection> {
   const connection = await mongoose
-    .createConnection(options.uri, {
-      dbName: options.database,
-      autoIndex: false,
-      maxPoolSize: MAX_POOL_SIZE,
-      serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
-      timeoutMS: OPERATION_TIMEOUT_MS,
-      writeConcern: { w: 'majority' },
-      readConcern: { level: 'majority' },
-      readPreference: 'primary',
-    })
+    .createConnection(options.uri, { ...SETTINGS, dbName: options.database })
     .asPromise();
   return {
     mongoose: connection,

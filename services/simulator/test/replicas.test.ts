@@ -228,6 +228,9 @@ it('a stopping simulator answers what it has begun', async () => {
   const answer = client.post(key, bodyOf('sale', key));
   // The commit comes before the latency, so that the answer is still on its way.
   while ((await one.effects(key)).length === 0);
+  const startedAt = performance.now();
   await stopping.stop();
+  // The connection is kept alive by the client; stopping does not wait for it to be given up.
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect(await answer).toMatchObject({ status: 200, body: { result: 'approved' } });
 });

@@ -50,5 +50,5 @@ describe('a text outside the table', () => {
     [DUPLICATE],
     ['demo\0merchant'],
     ['demo\ud800merchant'],
-  ])('%p is invalid', (value) => expect(credential(value)).toBe(INVALID));
+  ])('%j is invalid', (value) => expect(credential(value)).toBe(INVALID));
 });

@@ -294,6 +294,7 @@ const NO_TEXT: RawValue[] = [
   { a: { b: [{}] } },
   DUPLICATE,
 ];
+const noTextOr = (...values: RawValue[]): RawValue[] => [...values, ...NO_TEXT];
 const valid = (name: string): RawValue => EXAMPLES[name]!.valid[0]!;
 
 const CHARGE_OPTIONAL = [
@@ -391,7 +392,7 @@ describe('a field', () => {
   );
 
   it.each(NAMES)('%s takes no other type, and does not come twice', (name) => {
-    const odd = name === 'amount' ? NO_TEXT : [...NO_TEXT, 0, 1, 12, 4111111111111111, NaN];
+    const odd = name === 'amount' ? NO_TEXT : noTextOr(0, 1, 12, 4111111111111111, NaN);
     for (const value of odd) {
       const [type, fields] = requestWith(name, value);
       expect(problemsOf(type, fields)).toEqual([`1004 ${name}`]);
@@ -413,6 +414,8 @@ describe('a field', () => {
       '\u009f',
       '\ud800',
       '\udc00',
+      '\udc00\udc00',
+      '\ud800\ud800',
     ]) {
       for (const spoilt of [
         bad + value.slice(1),
@@ -473,7 +476,7 @@ describe.each(TRANSACTION_TYPES)('%s', (type) => {
 
   it('checks each field it reads', () => {
     for (const name of read) {
-      for (const value of [EXAMPLES[name]!.invalid[0]!, ...NO_TEXT]) {
+      for (const value of noTextOr(EXAMPLES[name]!.invalid[0]!)) {
         expect(problemsOf(type, { ...minimal, [name]: value })).toEqual([`1004 ${name}`]);
       }
     }
@@ -481,7 +484,7 @@ describe.each(TRANSACTION_TYPES)('%s', (type) => {
 
   it('refuses what must not be there, whatever its value', () => {
     for (const name of FORBIDDEN[type] ?? []) {
-      for (const value of [valid(name), 'x', 1, ...NO_TEXT]) {
+      for (const value of noTextOr(valid(name), 'x', 1)) {
         const result = check(type, { ...minimal, [name]: value });
         expect(result).toEqual({
           ok: false,
@@ -499,7 +502,7 @@ describe.each(TRANSACTION_TYPES)('%s', (type) => {
     );
     const expected = JSON.stringify(requestOf(type, minimal));
     for (const name of [...others, 'anything', '__proto__', 'constructor', 'merchant_password', 'PARes', 'Custom_a']) {
-      for (const value of ['unread', PAN, 1, ...NO_TEXT]) {
+      for (const value of noTextOr('unread', PAN, 1)) {
         const fields = new Map<string, RawValue>([...Object.entries(minimal), [name, value]]);
         const result = checkFields(type, fields, NOW_MS);
         expect(JSON.stringify(result)).toBe(`{"ok":true,"request":${expected}}`);
@@ -509,7 +512,9 @@ describe.each(TRANSACTION_TYPES)('%s', (type) => {
 
   it('tells all problems at once, in the order of the table', () => {
     const invalid = NAMES.filter((name) => read.includes(name));
-    const inReverse = Object.fromEntries(invalid.toReversed().map((name) => [name, EXAMPLES[name]!.invalid[0]!]));
+    const inReverse: Fields = Object.fromEntries(
+      invalid.toReversed().map((name) => [name, EXAMPLES[name]!.invalid[0]!]),
+    );
     expect(problemsOf(type, inReverse)).toEqual(invalid.map((name) => `1004 ${name}`));
     expect(problemsOf(type, {})).toEqual(NAMES.filter((name) => required.includes(name)).map((name) => `1002 ${name}`));
   });
@@ -564,7 +569,7 @@ describe.each(['AUTH', 'SALE'] as const)('%s by token', (type) => {
   });
 
   it.each(['card_number', 'card_exp_month', 'card_exp_year', 'cvv'])('must not come with %s', (name) => {
-    for (const value of [valid(name), 'wrong', 1, ...NO_TEXT]) {
+    for (const value of noTextOr(valid(name), 'wrong', 1)) {
       const result = check(type, { ...BY_TOKEN, [name]: value });
       expect(result).toEqual({
         ok: false,
@@ -696,7 +701,7 @@ describe('custom fields', () => {
   });
 
   it('have values that are texts without control characters', () => {
-    for (const value of [...NO_TEXT, 1, 'a\0b', 'a\nb', '\ud800']) {
+    for (const value of noTextOr(1, 'a\0b', 'a\nb', '\ud800')) {
       expect(problems({ custom_a: value })).toEqual(['1004 custom_a']);
     }
   });

@@ -65,6 +65,8 @@ export function createHttpListener(options: {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const outcome = await handle(request);
     if (options.latencyMs > 0 && outcome.kind !== 'silence') await delay(options.latencyMs);
+    // Otherwise the client keeps the connection, and the server waits for it until its patience ends.
+    if (stopped) response.setHeader('connection', 'close');
     switch (outcome.kind) {
       case 'json':
         if (outcome.afterwards !== undefined) afterwards(response, outcome.afterwards);

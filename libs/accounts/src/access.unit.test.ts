@@ -1,0 +1,88 @@
+import {
+  activeTerminals,
+  isActivatedFor,
+  isAllowedSource,
+  isEnabledType,
+  isOpen,
+  isWithinLimits,
+  terminalFor,
+} from './access';
+import type { Terminal } from './account';
+import { ACCOUNT_STATES } from './account-state';
+
+function terminal(midReference: string, currency: string, active = true): Terminal {
+  return { midReference, midId: '1', name: 'n', currency, acquirer: 'simulator', active, lateVoid: false };
+}
+
+const terminals = [
+  terminal('MD1', 'EUR', false),
+  terminal('MD2', 'EUR'),
+  terminal('MD3', 'EUR'),
+  terminal('MD4', 'USD', false),
+  terminal('MD5', 'XTS'),
+];
+
+describe('source', () => {
+  it('may be any without an allowlist', () => {
+    expect(isAllowedSource({ ipAllowlist: [] }, 'anything')).toBe(true);
+  });
+
+  it('must lie in one of the ranges of an allowlist', () => {
+    const account = { ipAllowlist: ['192.0.2.7', '2001:db8::/32'] };
+    expect(isAllowedSource(account, '192.0.2.7')).toBe(true);
+    expect(isAllowedSource(account, '::ffff:192.0.2.7')).toBe(true);
+    expect(isAllowedSource(account, '2001:db8::9')).toBe(true);
+    expect(isAllowedSource(account, '192.0.2.8')).toBe(false);
+    expect(isAllowedSource(account, '')).toBe(false);
+  });
+});
+
+describe('terminal', () => {
+  it.each([
+    ['EUR', undefined, 'MD2'],
+    ['EUR', 'MD3', 'MD3'],
+    ['EUR', 'MD1', undefined],
+    ['EUR', 'MD5', undefined],
+    ['EUR', 'MD9', undefined],
+    ['USD', undefined, undefined],
+    ['XTS', undefined, 'MD5'],
+    ['XTS', 'MD5', 'MD5'],
+    ['GBP', undefined, undefined],
+  ])('for %s with mid_reference %s is %s', (currency, midReference, found) => {
+    expect(terminalFor({ terminals }, currency, midReference)?.midReference).toBe(found);
+  });
+
+  it('counts when it is active', () => {
+    expect(activeTerminals({ terminals }).map((one) => one.midReference)).toEqual(['MD2', 'MD3', 'MD5']);
+  });
+});
+
+describe('limits', () => {
+  const account = { limits: [{ currency: 'EUR', minE4: 10_000, maxE4: 5_000_000 }] };
+
+  it.each([
+    [9_999, false],
+    [10_000, true],
+    [5_000_000, true],
+    [5_000_001, false],
+  ])('take in their bounds: %i is %s', (amountE4, within) => {
+    expect(isWithinLimits(account, 'EUR', amountE4)).toBe(within);
+  });
+
+  it('hold for their currency alone', () => {
+    expect(isWithinLimits(account, 'USD', 1)).toBe(true);
+  });
+});
+
+describe('state', () => {
+  it('decides who may come, and with which currency', () => {
+    expect(ACCOUNT_STATES.filter((state) => isOpen({ state }))).toEqual(['test', 'active']);
+    expect(ACCOUNT_STATES.filter((state) => isActivatedFor({ state }, 'EUR'))).toEqual(['active']);
+    expect(isActivatedFor({ state: 'test' }, 'XTS')).toBe(true);
+  });
+});
+
+it('knows the enabled types', () => {
+  expect(isEnabledType({ transactionTypes: ['SALE'] }, 'SALE')).toBe(true);
+  expect(isEnabledType({ transactionTypes: ['SALE'] }, 'PAYOUT')).toBe(false);
+});

@@ -1,0 +1,54 @@
+import { formatAmountE4 } from '@gateway/contracts';
+import type { Account, AmountLimit, Terminal } from './account';
+import { formatFee } from './command-options';
+
+/** All of an account but its credentials. */
+export function publicFields({ credentials: _, ...account }: Account): Omit<Account, 'credentials'> {
+  return account;
+}
+
+/** One field a line, for people. */
+export function printAccount(account: Account): string {
+  const lines: [string, readonly string[]][] = [
+    ['account', [account.merchantAccount]],
+    ['state', [account.state]],
+    ['types', [account.transactionTypes.join(' ') || 'none']],
+    ['terminals', account.terminals.map(printTerminal)],
+    ['limits', account.limits.map(printLimit)],
+    ['allowed IPs', account.ipAllowlist.length === 0 ? ['any'] : account.ipAllowlist],
+    ['return hosts', account.returnHosts],
+    ['rate limit', [`${account.rateLimitPerSecond}/s`]],
+    ['custom', account.customParameters],
+    ['payout fee', [formatFee(account.payoutFee)]],
+    ['revision', [String(account.revision)]],
+  ];
+  const width = Math.max(...lines.map(([name]) => name.length)) + 2;
+  return lines
+    .flatMap(([name, values]) =>
+      (values.length === 0 ? ['none'] : values).map((value, index) => [index === 0 ? name : '', value]),
+    )
+    .map(([name = '', value = '']) => `${name.padEnd(width)}${value}`)
+    .join('\n');
+}
+
+/** One account a line. */
+export function printSummary(account: Account): string {
+  const currencies = new Set(account.terminals.filter((one) => one.active).map((one) => one.currency));
+  return `${account.merchantAccount.padEnd(34)}${account.state.padEnd(11)}${[...currencies].join(' ')}`;
+}
+
+function printTerminal(terminal: Terminal): string {
+  return [
+    terminal.midReference,
+    terminal.currency,
+    `acquirer ${terminal.acquirer}`,
+    `mid_id ${terminal.midId}`,
+    terminal.active ? 'active' : 'inactive',
+    ...(terminal.holdSeconds === undefined ? [] : [`hold ${terminal.holdSeconds} s`]),
+    ...(terminal.lateVoid ? ['late void'] : []),
+  ].join('  ');
+}
+
+function printLimit(limit: AmountLimit): string {
+  return `${limit.currency} ${formatAmountE4(limit.minE4)}-${formatAmountE4(limit.maxE4)}`;
+}

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { canonicalRange, rangeContains, sourceKey } from './address-range';
+
+describe('canonical form', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['192.0.2.7/32', '192.0.2.7'],
+    ['10.1.2.3/8', '10.0.0.0/8'],
+    ['192.0.2.129/25', '192.0.2.128/25'],
+    ['0.0.0.0/0', '0.0.0.0/0'],
+    ['2001:DB8:0::1', '2001:db8::1'],
+    ['2001:db8:aa:bb::7/64', '2001:db8:aa:bb::/64'],
+    ['::/0', '::/0'],
+    ['::ffff:10.1.2.3', '10.1.2.3'],
+    ['::ffff:10.1.2.3/104', '10.0.0.0/8'],
+  ])('of %s is %s', (given, canonical) => {
+    expect(canonicalRange(given)).toBe(canonical);
+    expect(canonicalRange(canonical)).toBe(canonical);
+  });
+
+  it.each([
+    '',
+    ' ',
+    'localhost',
+    '10.1',
+    '10',
+    '0x7f.0.0.1',
+    '010.0.0.1',
+    '10.0.0.256',
+    '10.0.0.1/33',
+    '10.0.0.1/-1',
+    '10.0.0.1/',
+    '10.0.0.1/08',
+    '10.0.0.1/8/8',
+    '10.0.0.1/8.0',
+    '::1/129',
+    ':::1',
+    '::ffff:10.0.0.0/90',
+    '1.2.3.4 ',
+  ])('of %j is none', (given) => {
+    expect(canonicalRange(given)).toBeUndefined();
+  });
+
+  it('of any IPv4 range holds just the addresses that share its prefix', () => {
+    const address = fc.nat({ max: 2 ** 32 - 1 });
+    const dotted = (value: number): string => [24, 16, 8, 0].map((shift) => (value >>> shift) & 0xff).join('.');
+    fc.assert(
+      fc.property(address, address, fc.nat({ max: 32 }), (one, other, length) => {
+        const range = canonicalRange(`${dotted(one)}/${length}`) as string;
+        const mask = length === 0 ? 0 : (-1 << (32 - length)) >>> 0;
+        expect(rangeContains(range, dotted(one))).toBe(true);
+        expect(rangeContains(range, dotted(other))).toBe((one & mask) === (other & mask));
+      }),
+    );
+  });
+});
+
+describe('containment', () => {
+  it.each([
+    ['10.0.0.0/8', '10.255.0.1', true],
+    ['10.0.0.0/8', '11.0.0.1', false],
+    ['10.0.0.0/8', '::ffff:10.255.0.1', true],
+    ['10.0.0.0/8', '::ffff:b00:1', false],
+    ['192.0.2.7', '::ffff:192.0.2.7', true],
+    ['2001:db8::/32', '2001:db8:ffff::1', true],
+    ['2001:db8::/32', '2001:db9::1', false],
+    ['fe80::/10', 'fe80::1%eth0', true],
+    ['::/0', '10.0.0.1', false],
+    ['0.0.0.0/0', '2001:db8::1', false],
+    ['10.0.0.0/8', 'nonsense', false],
+    ['10.0.0.0/8', '', false],
+    ['nonsense', '10.0.0.1', false],
+  ])('of %s: %s is %s', (range, source, contained) => {
+    expect(rangeContains(range, source)).toBe(contained);
+  });
+});
+
+it('knows a sender by its IPv4 address or its IPv6 network', () => {
+  expect(sourceKey('::ffff:192.0.2.7')).toBe(sourceKey('192.0.2.7'));
+  expect(sourceKey('2001:db8:1:2:3::1')).toBe(sourceKey('2001:db8:1:2:ffff::9'));
+  expect(sourceKey('2001:db8:1:2::1')).not.toBe(sourceKey('2001:db8:1:3::1'));
+  expect(sourceKey('192.0.2.7')).not.toBe(sourceKey('192.0.2.8'));
+  expect(sourceKey('unix socket')).toBe('unix socket');
+});

@@ -1,0 +1,9 @@
+import { main } from './command-line';
+
+void main(process.argv.slice(2), {
+  env: process.env,
+  out: (text) => console.log(text),
+  err: (text) => console.error(text),
+}).then((code) => {
+  process.exitCode = code;
+});

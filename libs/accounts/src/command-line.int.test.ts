@@ -1,0 +1,428 @@
+import { randomBytes } from 'node:crypto';
+import type { MongoConnection } from '@gateway/mongo';
+import { connectMongo } from '@gateway/mongo';
+import { isRetryable } from '@gateway/service-kit';
+import { accountModel } from './account-model';
+import { createAccountAdministration } from './administration';
+import { main } from './command-line';
+import { DEMO_ACCOUNTS, seedDemoAccounts } from './demo-accounts';
+import type { OpenAccounts } from './open-accounts';
+import { openAccounts } from './open-accounts';
+import { createPasswordHasher } from './passwords';
+import { parseKeyRing } from '@gateway/vault';
+import { CUSTOM_PARAMETERS } from './custom-parameters';
+
+const uri = process.env['TEST_MONGODB_URI'] as string;
+const databasePrefix = `accounts_int_${randomBytes(5).toString('hex')}_`;
+const oldKey = `2025:${randomBytes(32).toString('base64')}`;
+const newKey = `2026:${randomBytes(32).toString('base64')}`;
+
+let connection: MongoConnection;
+let now: number;
+let accounts: OpenAccounts;
+
+interface Run {
+  code: number;
+  out: string;
+  err: string;
+}
+
+async function run(args: string[], env: Record<string, string> = {}): Promise<Run> {
+  const result = { out: '', err: '' };
+  const code = await main(args, {
+    env: { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix, VAULT_KEYS: oldKey, ...env },
+    out: (text) => void (result.out += text),
+    err: (text) => void (result.err += text),
+  });
+  return { code, ...result };
+}
+
+/** A command with --json that must succeed. */
+async function json(...args: string[]): Promise<Record<string, unknown>> {
+  const { code, out, err } = await run([...args, '--json']);
+  expect({ code, err: err.replace(/^Warning.*/, '') }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out) as Record<string, unknown>;
+}
+
+function verify(merchantAccount: unknown, password: unknown) {
+  return accounts.credentials.verify({ merchantAccount, password, source: '192.0.2.1' });
+}
+
+beforeAll(async () => {
+  connection = await connectMongo({ uri, database: `${databasePrefix}accounts` });
+});
+
+beforeEach(async () => {
+  await connection.collection('accounts').deleteMany({});
+  now = Date.now();
+  accounts = await openAccounts({ uri, databasePrefix, VAULT_KEYS: oldKey, now: () => now });
+});
+
+afterEach(() => accounts.close());
+
+afterAll(async () => {
+  await connection.mongoose.dropDatabase();
+  await connection.close();
+});
+
+describe('create', () => {
+  it('makes a test account with a sandbox terminal and secrets that work', async () => {
+    const created = await json('create', 'acme_shop');
+    expect(created).toMatchObject({
+      merchantAccount: 'acme_shop',
+      state: 'test',
+      transactionTypes: expect.arrayContaining(['AUTH', 'SALE3D', 'PAYOUT']) as unknown,
+      limits: [],
+      ipAllowlist: [],
+      returnHosts: [],
+      rateLimitPerSecond: 1000,
+      customParameters: [],
+      payoutFee: { fixedE4: 0, percentE4: 0 },
+      terminals: [{ currency: 'XTS', acquirer: 'simulator', active: true, lateVoid: false }],
+    });
+    expect(created['password']).toMatch(/^[A-Za-z0-9]{32}$/);
+    expect(created['payoutSecret']).toMatch(/^[A-Za-z0-9]{32}$/);
+    const [terminal] = created['terminals'] as { midReference: string; midId: string }[];
+    expect(terminal?.midReference).toMatch(/^MD[0-9A-F]{14}$/);
+    expect(terminal?.midId).toMatch(/^\d{10}$/);
+
+    const verdict = await verify('acme_shop', created['password']);
+    if (verdict.kind !== 'ok') throw new Error(verdict.kind);
+    const secrets = accounts.signingSecrets(verdict.account);
+    expect(secrets.cardSecret.expose()).toBe(created['password']);
+    expect(secrets.payoutSecret.expose()).toBe(created['payoutSecret']);
+    expect(await verify('acme_shop', created['payoutSecret'])).toEqual({ kind: 'refused' });
+  });
+
+  it('takes every option', async () => {
+    const options =
+      '--types AUTH,PAYOUT --terminal EUR:north-bank:3600:late-void --terminal USD --limit EUR:1.00-500.00 ' +
+      '--allow-ip ::ffff:10.1.2.3/104 --return-host Shop.Example --rate-limit 5 --custom custom_mid_id ' +
+      '--payout-fee 0.50+1% --password chosen_password_of_32_characters';
+    const { password, ...created } = await json('create', 'acme_shop', ...options.split(' '));
+    expect(password).toBe('chosen_password_of_32_characters');
+    expect(created).toMatchObject({
+      transactionTypes: ['AUTH', 'PAYOUT'],
+      terminals: [
+        { currency: 'XTS' },
+        { currency: 'EUR', acquirer: 'north-bank', holdSeconds: 3600, lateVoid: true },
+        { currency: 'USD', acquirer: 'simulator', lateVoid: false },
+      ],
+      limits: [{ currency: 'EUR', minE4: 10_000, maxE4: 5_000_000 }],
+      ipAllowlist: ['10.0.0.0/8'],
+      returnHosts: ['shop.example'],
+      rateLimitPerSecond: 5,
+      customParameters: ['custom_mid_id'],
+      payoutFee: { fixedE4: 5_000, percentE4: 10_000 },
+    });
+    const account = await accounts.directory.find('acme_shop');
+    const { payoutSecret: _, ...shown } = created;
+    expect(JSON.parse(JSON.stringify({ ...account, credentials: undefined }))).toEqual(shown);
+  });
+
+  it('refuses a name that is taken', async () => {
+    const { password } = await json('create', 'acme_shop');
+    expect(await run(['create', 'acme_shop'])).toEqual({
+      code: 1,
+      out: '',
+      err: 'There is an account "acme_shop" already.',
+    });
+    expect(await verify('acme_shop', password)).toMatchObject({ kind: 'ok' });
+  });
+
+  it('warns of a short password', async () => {
+    expect(await run(['create', 'acme_shop', '--password', 'demo_password'])).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/^Warning: a password of fewer than 22/) as unknown,
+    });
+  });
+
+  it.each([
+    [['acme'], 'is not 6 to 32 letters'],
+    [['acme shop'], 'is not 6 to 32 letters'],
+    [['a'.repeat(33)], 'is not 6 to 32 letters'],
+    [['acme_shop', '--password', 'short'], 'must have 6 to 32 printable'],
+    [['acme_shop', '--password', 'p'.repeat(33)], 'must have 6 to 32 printable'],
+    [['acme_shop', '--password', 'pass\u0000word'], 'must have 6 to 32 printable'],
+    [['acme_shop', '--limit', 'EUR:5-1'], 'lower bound is above'],
+    [['acme_shop', '--limit', 'EUR:1-5', '--limit', 'EUR:2-5'], 'more than one limit'],
+    [['acme_shop', '--terminal', 'XTS:north-bank'], 'never leaves the sandbox'],
+    [['acme_shop', '--terminal', 'EUR:North Bank'], 'is not the name of an acquirer'],
+    [['acme_shop', '--return-host', 'https://shop.example'], 'is not a host name'],
+    [['acme_shop', '--payout-fee', '101%'], '1010000 is more than 1000000'],
+    [['acme_shop', '--types', 'FOO'], '--types does not know'],
+    [['acme_shop', 'other_shop'], 'takes the name of one account'],
+    [[], 'takes the name of one account'],
+  ])('refuses %j and stores nothing', async (args, problem) => {
+    const { code, out, err } = await run(['create', ...args]);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(problem);
+    expect(err).toMatch(/^[^\n]+\.$/);
+    expect(await connection.collection('accounts').countDocuments()).toBe(0);
+  });
+});
+
+describe('show and list', () => {
+  it('tell everything but secrets', async () => {
+    await run(['create', 'other_shop']);
+    const { password, payoutSecret } = await json('create', 'acme_shop', '--terminal', 'EUR:north-bank');
+    const stored = (await connection.collection('accounts').findOne({ _id: 'acme_shop' as never })) as unknown as {
+      passwordHash: string;
+    };
+    const outputs = [
+      await run(['show', 'acme_shop']),
+      await run(['show', 'acme_shop', '--json']),
+      await run(['list']),
+      await run(['list', '--json']),
+    ];
+    for (const { code, out, err } of outputs) {
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(out).toContain('acme_shop');
+      for (const secret of [password, payoutSecret, stored.passwordHash, 'credentials', 'redacted', 'signing']) {
+        expect(out).not.toContain(secret);
+      }
+    }
+    expect(outputs[0]?.out).toMatch(/north-bank/);
+    expect(outputs[2]?.out.split('\n').map((line) => line.split(' ')[0])).toEqual(['acme_shop', 'other_shop']);
+  });
+});
+
+describe('set', () => {
+  it('replaces lists, and changes nothing else', async () => {
+    const { password, payoutSecret: _, ...before } = await json('create', 'acme_shop', '--limit', 'EUR:1-2');
+    const after = await json('set', 'acme_shop', '--limit', 'USD:3-4', '--rate-limit', '7');
+    expect(after).toEqual({
+      ...before,
+      limits: [{ currency: 'USD', minE4: 30_000, maxE4: 40_000 }],
+      rateLimitPerSecond: 7,
+      revision: 1,
+    });
+    expect(await json('set', 'acme_shop', '--limit', 'none')).toMatchObject({ limits: [], rateLimitPerSecond: 7 });
+    expect(await verify('acme_shop', password)).toMatchObject({ kind: 'ok' });
+  });
+
+  it('adds, switches and removes terminals', async () => {
+    const created = await json('create', 'acme_shop');
+    const [sandbox] = created['terminals'] as { midReference: string }[];
+    const added = await json('set', 'acme_shop', '--terminal', 'EUR', '--terminal', 'USD');
+    const [, eur, usd] = added['terminals'] as { midReference: string }[];
+    if (sandbox === undefined || eur === undefined || usd === undefined) throw new Error('terminals are missing');
+    expect(await json('set', 'acme_shop', '--deactivate-terminal', eur.midReference)).toMatchObject({
+      terminals: [sandbox, { ...eur, active: false }, usd],
+    });
+    const last = await json(
+      ...['set', 'acme_shop', '--activate-terminal', eur.midReference, '--remove-terminal', usd.midReference],
+    );
+    expect(last['terminals']).toEqual([sandbox, eur]);
+    for (const option of ['--remove-terminal', '--deactivate-terminal', '--activate-terminal']) {
+      expect(await run(['set', 'acme_shop', option, usd.midReference])).toMatchObject({ code: 2 });
+    }
+    expect(await json('show', 'acme_shop')).toEqual(last);
+  });
+
+  it('notices that someone else changed the account meanwhile', async () => {
+    await json('create', 'acme_shop');
+    const model = accountModel(connection.mongoose);
+    const stale = await model.findById('acme_shop');
+    await json('set', 'acme_shop', '--rate-limit', '7');
+    const racing = Object.create(model, { findById: { value: async () => stale } }) as typeof model;
+    const administration = createAccountAdministration({
+      model: racing,
+      keyRing: parseKeyRing(oldKey),
+      passwords: createPasswordHasher(),
+    });
+    await expect(administration.change('acme_shop', { rateLimitPerSecond: 8 })).rejects.toThrow('by someone else');
+    expect(await json('show', 'acme_shop')).toMatchObject({ rateLimitPerSecond: 7 });
+  });
+});
+
+describe('states', () => {
+  it('go the ways that there are', async () => {
+    await json('create', 'acme_shop');
+    expect(await json('suspend', 'acme_shop')).toMatchObject({ state: 'suspended' });
+    expect(await json('reopen', 'acme_shop')).toMatchObject({ state: 'test' });
+    expect(await json('activate', 'acme_shop')).toMatchObject({ state: 'active' });
+    expect(await json('suspend', 'acme_shop')).toMatchObject({ state: 'suspended' });
+    expect(await json('reopen', 'acme_shop')).toMatchObject({ state: 'active' });
+    expect(await run(['activate', 'acme_shop'])).toMatchObject({
+      code: 1,
+      err: 'Account "acme_shop" is active: activate is not possible.',
+    });
+    expect(await json('close', 'acme_shop')).toMatchObject({ state: 'closed' });
+    for (const args of [
+      ['activate'],
+      ['suspend'],
+      ['reopen'],
+      ['close'],
+      ['rotate-password'],
+      ['set', '--custom', 'all'],
+    ]) {
+      expect(await run([args[0] as string, 'acme_shop', ...args.slice(1)])).toMatchObject({ code: 1, out: '' });
+    }
+    expect(await json('show', 'acme_shop')).toMatchObject({ state: 'closed', customParameters: [] });
+  });
+
+  it('take effect within 30 s', async () => {
+    const { password } = await json('create', 'acme_shop');
+    expect(await verify('acme_shop', password)).toMatchObject({ account: { state: 'test' } });
+    await json('suspend', 'acme_shop');
+    now += 30_000;
+    expect(await verify('acme_shop', password)).toMatchObject({ account: { state: 'suspended' } });
+  });
+});
+
+describe('rotation', () => {
+  it('of the password ends the old one within 30 s, for requests and callbacks', async () => {
+    const { password: old } = await json('create', 'acme_shop');
+    await verify('acme_shop', old);
+    const { password, payoutSecret } = await json('rotate-password', 'acme_shop');
+    expect(payoutSecret).toBeUndefined();
+    now += 30_000;
+    expect(await verify('acme_shop', old)).toEqual({ kind: 'refused' });
+    const verdict = await verify('acme_shop', password);
+    if (verdict.kind !== 'ok') throw new Error(verdict.kind);
+    expect(accounts.signingSecrets(verdict.account).cardSecret.expose()).toBe(password);
+  });
+
+  it('of the payout secret leaves the password', async () => {
+    const created = await json('create', 'acme_shop');
+    const { password, payoutSecret } = await json('rotate-payout-secret', 'acme_shop');
+    expect(password).toBeUndefined();
+    const verdict = await verify('acme_shop', created['password']);
+    if (verdict.kind !== 'ok') throw new Error(verdict.kind);
+    expect(accounts.signingSecrets(verdict.account).payoutSecret.expose()).toBe(payoutSecret);
+    expect(payoutSecret).not.toBe(created['payoutSecret']);
+  });
+
+  it('of encryption keys: reencrypt makes the old key dispensable', async () => {
+    const { password, payoutSecret } = await json('create', 'acme_shop');
+    await run(['create', 'closed_shop']);
+    await run(['close', 'closed_shop']);
+    const both = { VAULT_KEYS: `${newKey},${oldKey}` };
+    expect(await run(['reencrypt'], both)).toMatchObject({ code: 0, out: 'accounts encrypted again: 2' });
+    expect(await run(['reencrypt'], both)).toMatchObject({ code: 0, out: 'accounts encrypted again: 0' });
+    const later = await openAccounts({ uri, databasePrefix, VAULT_KEYS: newKey });
+    const secrets = later.signingSecrets(await later.administration.get('acme_shop'));
+    await later.close();
+    expect(secrets.cardSecret.expose()).toBe(password);
+    expect(secrets.payoutSecret.expose()).toBe(payoutSecret);
+  });
+
+  it("refuses one account's encrypted secrets in another, or in another role", async () => {
+    await json('create', 'acme_shop');
+    await json('create', 'other_shop');
+    const stored = connection.collection<{ _id: string; signingPassword: unknown }>('accounts');
+    const other = await stored.findOne({ _id: 'other_shop' });
+    await stored.updateOne({ _id: 'acme_shop' }, { $set: { signingPassword: other?.signingPassword } });
+    await stored.updateOne({ _id: 'other_shop' }, { $set: { payoutSecret: other?.signingPassword } });
+    for (const name of ['acme_shop', 'other_shop']) {
+      const account = await accounts.administration.get(name);
+      expect(() => accounts.signingSecrets(account)).toThrow('does not belong here');
+    }
+  });
+});
+
+describe('command line', () => {
+  it.each([
+    [[], 'No command was given; "npm run merchant -- help" lists them.'],
+    [['constructor', 'acme_shop'], 'There is no command "constructor"; "npm run merchant -- help" lists them.'],
+    [['list', 'acme_shop'], 'list takes no account.'],
+    [['show', 'acme_shop', '--frob'], "Unknown option '--frob'."],
+    [['set', 'acme_shop'], 'set needs at least one option that says what to change.'],
+  ])('answers %j with one sentence and 2', async (args, err) => {
+    expect(await run(args)).toEqual({ code: 2, out: '', err });
+  });
+
+  it.each([['show'], ['activate'], ['rotate-password'], ['rotate-payout-secret'], ['set', '--custom', 'all']])(
+    'answers 1 when %s is asked of an unknown account',
+    async (command, ...options) => {
+      expect(await run([command, 'no_such_shop', ...options])).toEqual({
+        code: 1,
+        out: '',
+        err: 'There is no account "no_such_shop".',
+      });
+    },
+  );
+
+  it('helps', async () => {
+    const { code, out } = await run(['help']);
+    expect(code).toBe(0);
+    expect(out).toContain('rotate-password ACCOUNT');
+  });
+
+  it('names every setting that is missing or wrong', async () => {
+    expect(await run(['list'], { MONGODB_URI: '', VAULT_KEYS: '' })).toEqual({
+      code: 1,
+      out: '',
+      err: 'Configuration: MONGODB_URI is not set; VAULT_KEYS is not set.',
+    });
+    expect(await run(['list'], { VAULT_KEYS: 'secret-without-id' })).toEqual({
+      code: 1,
+      out: '',
+      err: 'Configuration: VAULT_KEYS entry 1 is not of the form id:base64.',
+    });
+  });
+});
+
+describe('demo accounts', () => {
+  it('are as decided', async () => {
+    expect(await seedDemoAccounts(accounts.administration)).toEqual(['demo_merchant', 'demo_custom']);
+    const common = { state: 'test', returnHosts: ['127.0.0.1', 'localhost'], terminals: [{ currency: 'XTS' }] };
+    expect(await verify('demo_merchant', 'demo_password')).toMatchObject({
+      kind: 'ok',
+      account: { ...common, customParameters: [], payoutFee: { fixedE4: 0, percentE4: 0 } },
+    });
+    const verdict = await verify('demo_custom', 'demo_password');
+    expect(verdict).toMatchObject({
+      kind: 'ok',
+      account: { ...common, customParameters: CUSTOM_PARAMETERS, payoutFee: { fixedE4: 5_000, percentE4: 10_000 } },
+    });
+    if (verdict.kind === 'ok') {
+      expect(accounts.signingSecrets(verdict.account).payoutSecret.expose()).toBe('demo_payout_secret');
+    }
+  });
+
+  it('are made once, whoever else makes them, and left as an operator changed them', async () => {
+    const made = await Promise.all([1, 2, 3].map(() => seedDemoAccounts(accounts.administration)));
+    expect(made.flat().sort()).toEqual(DEMO_ACCOUNTS.map((one) => one.merchantAccount).sort());
+    await json('rotate-password', 'demo_merchant', '--password', 'operator_password_of_an_operator');
+    const changed = await json('set', 'demo_merchant', '--return-host', 'none', '--custom', 'custom_mid_id');
+    expect(await seedDemoAccounts(accounts.administration)).toEqual([]);
+    expect(await json('show', 'demo_merchant')).toEqual(changed);
+    expect(await verify('demo_merchant', 'demo_password')).toEqual({ kind: 'refused' });
+  });
+});
+
+describe('the database', () => {
+  it('holds no password and no payout secret: raw, hex or base64', async () => {
+    const { password, payoutSecret } = await json('create', 'acme_shop');
+    const raw = (await connection.collection('accounts').find({}, { raw: true }).toArray()) as unknown as Buffer[];
+    const bytes = Buffer.concat(raw);
+    expect(bytes.includes('acme_shop')).toBe(true);
+    for (const secret of [password, payoutSecret] as string[]) {
+      for (const encoded of encodings(secret)) expect(bytes.includes(encoded)).toBe(false);
+    }
+  });
+
+  it('that is away is a transient fault, and no refusal', async () => {
+    await accounts.close();
+    const error: unknown = await verify('demo_merchant', 'demo_password').catch((failure: unknown) => failure);
+    expect(isRetryable(error)).toBe(true);
+    expect(accounts.healthy()).toBe(false);
+  });
+
+  it('is not asked with anything but a string', async () => {
+    await seedDemoAccounts(accounts.administration);
+    expect(await verify({ $gt: '' }, 'demo_password')).toEqual({ kind: 'refused' });
+    expect(await verify('demo_merchant', { $gt: '' })).toEqual({ kind: 'refused' });
+  });
+});
+
+/** Base64 depends on where in a group of three bytes a text begins: all three are searched for. */
+function encodings(secret: string): string[] {
+  const base64 = [0, 1, 2].map((shift) => {
+    const text = Buffer.from('\0'.repeat(shift) + secret).toString('base64');
+    return text.slice(Math.ceil((shift * 4) / 3), -4);
+  });
+  return [secret, Buffer.from(secret).toString('hex'), ...base64];
+}

@@ -1,0 +1,190 @@
+import type { ParseArgsConfig } from 'node:util';
+import { parseArgs } from 'node:util';
+import { formatAmountE4, isCurrency, parseAmountE4 } from '@gateway/contracts';
+import { messageOf, Secret } from '@gateway/service-kit';
+import type { AccountSettings, AccountTransactionType, AmountLimit, PayoutFee } from './account';
+import { ACCOUNT_TRANSACTION_TYPES } from './account';
+import type { AccountChanges, NewTerminal } from './administration';
+import { canonicalRange } from './address-range';
+import type { CustomParameter } from './custom-parameters';
+import { CUSTOM_PARAMETERS } from './custom-parameters';
+
+/** Arguments that cannot be understood; `message` is one sentence. */
+export class UsageError extends Error {}
+
+const NONE = 'none';
+const ALL = 'all';
+
+const SETTING_OPTIONS = {
+  types: { type: 'string' },
+  terminal: { type: 'string', multiple: true },
+  limit: { type: 'string', multiple: true },
+  'allow-ip': { type: 'string', multiple: true },
+  'return-host': { type: 'string', multiple: true },
+  'rate-limit': { type: 'string' },
+  custom: { type: 'string' },
+  'payout-fee': { type: 'string' },
+} as const;
+
+const TERMINAL_OPTIONS = {
+  'activate-terminal': { type: 'string', multiple: true },
+  'deactivate-terminal': { type: 'string', multiple: true },
+  'remove-terminal': { type: 'string', multiple: true },
+} as const;
+
+const PASSWORD_OPTION = { password: { type: 'string' } } as const;
+
+export const COMMAND_OPTIONS = {
+  create: { ...PASSWORD_OPTION, ...SETTING_OPTIONS },
+  set: { ...SETTING_OPTIONS, ...TERMINAL_OPTIONS },
+  'rotate-password': PASSWORD_OPTION,
+} as const satisfies Record<string, NonNullable<ParseArgsConfig['options']>>;
+
+/** The value of every option that was given: a text, a list where it may be repeated, true where it takes no value. */
+export type OptionValues = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+
+export interface Arguments {
+  values: OptionValues;
+  positionals: string[];
+}
+
+/** Throws {@link UsageError} for an option that the command does not have. */
+export function readArguments(args: string[], command: string): Arguments {
+  const options = (COMMAND_OPTIONS as Record<string, ParseArgsConfig['options']>)[command] ?? {};
+  try {
+    const parsed = parseArgs({
+      args,
+      options: { ...options, json: { type: 'boolean' } },
+      allowPositionals: true,
+    });
+    return { values: parsed.values, positionals: parsed.positionals };
+  } catch (error) {
+    throw new UsageError(firstSentence(messageOf(error)));
+  }
+}
+
+export function passwordOf(values: OptionValues): Secret | undefined {
+  const password = textOf(values, 'password');
+  return password === undefined ? undefined : new Secret(password);
+}
+
+/** What create and set have in common. */
+export function settingsOf(values: OptionValues): Partial<AccountSettings> {
+  const types = textOf(values, 'types');
+  const limits = listOf(values, 'limit');
+  const ipAllowlist = listOf(values, 'allow-ip');
+  const returnHosts = listOf(values, 'return-host');
+  const rateLimit = textOf(values, 'rate-limit');
+  const custom = textOf(values, 'custom');
+  const payoutFee = textOf(values, 'payout-fee');
+  return {
+    ...(types === undefined ? {} : { transactionTypes: namesIn('--types', types, ACCOUNT_TRANSACTION_TYPES) }),
+    ...(limits === undefined ? {} : { limits: limits.map(parseLimit) }),
+    ...(ipAllowlist === undefined ? {} : { ipAllowlist: ipAllowlist.map(parseRange) }),
+    ...(returnHosts === undefined ? {} : { returnHosts }),
+    ...(rateLimit === undefined ? {} : { rateLimitPerSecond: parseWhole('--rate-limit', rateLimit) }),
+    ...(custom === undefined ? {} : { customParameters: namesIn('--custom', custom, CUSTOM_PARAMETERS) }),
+    ...(payoutFee === undefined ? {} : { payoutFee: parseFee(payoutFee) }),
+  };
+}
+
+export function terminalsOf(values: OptionValues): NewTerminal[] {
+  return (listOf(values, 'terminal') ?? []).map(parseTerminal);
+}
+
+/** Throws {@link UsageError} when there is nothing to change. */
+export function changesOf(values: OptionValues): AccountChanges {
+  const changes: AccountChanges = { ...settingsOf(values) };
+  const addTerminals = terminalsOf(values);
+  if (addTerminals.length > 0) changes.addTerminals = addTerminals;
+  const activate = listOf(values, 'activate-terminal');
+  if (activate !== undefined) changes.activateTerminals = activate;
+  const deactivate = listOf(values, 'deactivate-terminal');
+  if (deactivate !== undefined) changes.deactivateTerminals = deactivate;
+  const remove = listOf(values, 'remove-terminal');
+  if (remove !== undefined) changes.removeTerminals = remove;
+  if (Object.keys(changes).length === 0)
+    throw new UsageError('set needs at least one option that says what to change.');
+  return changes;
+}
+
+function textOf(values: OptionValues, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** `none` alone is the empty list. */
+function listOf(values: OptionValues, name: string): string[] | undefined {
+  const value = values[name];
+  if (!Array.isArray(value)) return undefined;
+  const list = value.filter((one) => typeof one === 'string');
+  return list.length === 1 && list[0] === NONE ? [] : list;
+}
+
+/** `all`, `none`, or names with commas between them. */
+function namesIn<T extends AccountTransactionType | CustomParameter>(
+  option: string,
+  text: string,
+  known: readonly T[],
+): readonly T[] {
+  if (text === ALL) return known;
+  if (text === NONE) return [];
+  const given = text.split(',').map((name) => name.trim());
+  const unknown = given.find((name) => !(known as readonly string[]).includes(name));
+  if (unknown !== undefined) throw new UsageError(`${option} does not know "${unknown}".`);
+  return known.filter((name) => given.includes(name));
+}
+
+function parseLimit(text: string): AmountLimit {
+  const [, currency = '', min = '', max = ''] = /^([^:]*):([^-]*)-(.*)$/.exec(text) ?? [];
+  const [minE4, maxE4] = [parseAmountE4(min), parseAmountE4(max)];
+  if (!isCurrency(currency) || minE4 === undefined || maxE4 === undefined) {
+    throw new UsageError(`--limit ${text} is not of the form EUR:1.00-500.00.`);
+  }
+  return { currency, minE4, maxE4 };
+}
+
+function parseRange(text: string): string {
+  const range = canonicalRange(text);
+  if (range === undefined) throw new UsageError(`--allow-ip ${text} is not an IP address or CIDR.`);
+  return range;
+}
+
+function parseTerminal(text: string): NewTerminal {
+  const [currency = '', acquirer = '', hold = '', late = '', ...rest] = text.split(':');
+  if (!isCurrency(currency) || rest.length > 0 || (late !== '' && late !== 'late-void')) {
+    throw new UsageError(`--terminal ${text} is not of the form EUR[:acquirer[:holdSeconds[:late-void]]].`);
+  }
+  return {
+    currency,
+    lateVoid: late !== '',
+    ...(acquirer === '' ? {} : { acquirer }),
+    ...(hold === '' ? {} : { holdSeconds: parseWhole('--terminal holdSeconds', hold) }),
+  };
+}
+
+function parseWhole(option: string, text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new UsageError(`${option} ${text} is not a whole number above 0.`);
+  return Number(text);
+}
+
+/** `0.50+1%`, `0.50`, `1%` or `none`; a percentage has the decimals that an amount has. */
+function parseFee(text: string): PayoutFee {
+  if (text === NONE) return { fixedE4: 0, percentE4: 0 };
+  const parts = /^(?:([\d.]+)(?:\+([\d.]+)%)?|([\d.]+)%)$/.exec(text);
+  const fixedE4 = parseAmountE4(parts?.[1] ?? '0');
+  const percentE4 = parseAmountE4(parts?.[2] ?? parts?.[3] ?? '0');
+  if (parts === null || fixedE4 === undefined || percentE4 === undefined) {
+    throw new UsageError(`--payout-fee ${text} is not of the form 0.50+1%.`);
+  }
+  return { fixedE4, percentE4 };
+}
+
+export function formatFee({ fixedE4, percentE4 }: PayoutFee): string {
+  return `${formatAmountE4(fixedE4)}+${formatAmountE4(percentE4)}%`;
+}
+
+function firstSentence(text: string): string {
+  const sentence = /^.*?[^.]\.(?=\s|$)/s.exec(text)?.[0] ?? text;
+  return sentence.endsWith('.') ? sentence : `${sentence}.`;
+}

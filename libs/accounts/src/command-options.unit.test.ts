@@ -1,0 +1,97 @@
+import { CUSTOM_PARAMETERS } from './custom-parameters';
+import { ACCOUNT_TRANSACTION_TYPES } from './account';
+import { changesOf, formatFee, readArguments, settingsOf, terminalsOf, UsageError } from './command-options';
+
+const set = (...args: string[]) => readArguments(['acme_shop', ...args], 'set').values;
+
+describe('settings', () => {
+  it.each([
+    [['--types', 'SALE, AUTH'], { transactionTypes: ['AUTH', 'SALE'] }],
+    [['--types', 'all'], { transactionTypes: ACCOUNT_TRANSACTION_TYPES }],
+    [['--types', 'none'], { transactionTypes: [] }],
+    [['--custom', 'all'], { customParameters: CUSTOM_PARAMETERS }],
+    [['--custom', 'secure_storage_id,custom_mid_id'], { customParameters: ['custom_mid_id', 'secure_storage_id'] }],
+    [
+      ['--limit', 'EUR:1.00-500.00', '--limit', 'JPY:0-9999999.9999'],
+      {
+        limits: [
+          { currency: 'EUR', minE4: 10_000, maxE4: 5_000_000 },
+          { currency: 'JPY', minE4: 0, maxE4: 99_999_999_999 },
+        ],
+      },
+    ],
+    [['--limit', 'none'], { limits: [] }],
+    [['--allow-ip', '10.1.2.3/8', '--allow-ip', '2001:DB8::1'], { ipAllowlist: ['10.0.0.0/8', '2001:db8::1'] }],
+    [['--allow-ip', 'none'], { ipAllowlist: [] }],
+    [['--return-host', 'shop.example'], { returnHosts: ['shop.example'] }],
+    [['--rate-limit', '25'], { rateLimitPerSecond: 25 }],
+    [['--payout-fee', '0.50+1%'], { payoutFee: { fixedE4: 5_000, percentE4: 10_000 } }],
+    [['--payout-fee', '0.5'], { payoutFee: { fixedE4: 5_000, percentE4: 0 } }],
+    [['--payout-fee', '0.0125%'], { payoutFee: { fixedE4: 0, percentE4: 125 } }],
+    [['--payout-fee', 'none'], { payoutFee: { fixedE4: 0, percentE4: 0 } }],
+    [[], {}],
+  ])('of %j', (args, settings) => {
+    expect(settingsOf(set(...args))).toEqual(settings);
+  });
+
+  it.each([
+    [['--types', 'SALE,FOO'], '--types does not know "FOO".'],
+    [['--types', ''], '--types does not know "".'],
+    [['--custom', 'custom_card_number'], '--custom does not know "custom_card_number".'],
+    [['--limit', 'EUR'], '--limit EUR is not of the form'],
+    [['--limit', 'EUR:1-2-3'], 'is not of the form'],
+    [['--limit', 'EUX:1-2'], 'is not of the form'],
+    [['--limit', 'EUR:-1-2'], 'is not of the form'],
+    [['--limit', 'EUR:1.00001-2'], 'is not of the form'],
+    [['--allow-ip', '10.1'], '--allow-ip 10.1 is not an IP address or CIDR.'],
+    [['--rate-limit', '1.5'], 'is not a whole number'],
+    [['--rate-limit', '0'], 'is not a whole number'],
+    [['--payout-fee', '1%+1'], 'is not of the form'],
+    [['--payout-fee', '+1%'], 'is not of the form'],
+    [['--payout-fee', '1.2.3'], 'is not of the form'],
+    [['--terminal', 'EURO'], '--terminal EURO is not of the form'],
+    [['--terminal', 'EUR:a:1:late'], 'is not of the form'],
+    [['--terminal', 'EUR:a:1:late-void:x'], 'is not of the form'],
+    [['--terminal', 'EUR:a:-1'], 'is not a whole number'],
+    [[], 'at least one option'],
+  ])('refuse %j', (args, problem) => {
+    expect(() => changesOf(set(...args))).toThrow(problem);
+    expect(() => changesOf(set(...args))).toThrow(UsageError);
+  });
+});
+
+it('reads terminals', () => {
+  const args = ['EUR', 'USD:north-bank', 'GBP::3600', 'EUR:north-bank:60:late-void'];
+  expect(terminalsOf(set(...args.flatMap((one) => ['--terminal', one])))).toEqual([
+    { currency: 'EUR', lateVoid: false },
+    { currency: 'USD', acquirer: 'north-bank', lateVoid: false },
+    { currency: 'GBP', holdSeconds: 3600, lateVoid: false },
+    { currency: 'EUR', acquirer: 'north-bank', holdSeconds: 60, lateVoid: true },
+  ]);
+});
+
+it.each([
+  ['set', ['--frob', '1']],
+  ['set', ['--rate-limit']],
+  ['set', ['--password', 'something']],
+  ['create', ['--remove-terminal', 'MD0']],
+  ['show', ['--types', 'all']],
+])('has for %s no %j, and says so in one sentence', (command, args) => {
+  let message = '';
+  try {
+    readArguments(args, command);
+  } catch (error) {
+    expect(error).toBeInstanceOf(UsageError);
+    message = (error as Error).message;
+  }
+  expect(message).toMatch(/^[^\n]+\.$/);
+});
+
+it('writes a fee as it is given', () => {
+  expect(formatFee({ fixedE4: 5_000, percentE4: 10_000 })).toBe('0.5+1%');
+});
+
+it('knows every custom parameter once', () => {
+  expect(new Set(CUSTOM_PARAMETERS).size).toBe(51);
+  expect(CUSTOM_PARAMETERS).toHaveLength(51);
+});

@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+import { newPaymentId, newReference, paymentIdOf } from './references';
+
+test('a reference has 20 characters of [0-9A-Z] and begins with its payment', () => {
+  const paymentId = newPaymentId(randomBytes);
+  const reference = newReference(paymentId, randomBytes);
+  expect(reference).toMatch(/^[0-9A-Z]{20}$/);
+  expect(paymentIdOf(reference)).toBe(paymentId);
+});
+
+test('every character is equally likely: bytes that would favour some are thrown away', () => {
+  const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  const counts = new Map<string, number>();
+  let next = 0;
+  const everyByte = (size: number): Uint8Array =>
+    Uint8Array.from({ length: size }, () => all[next++ % all.length] as number);
+  // 252 usable bytes of 256: 63 payment ids of 16 characters take four rounds of all bytes.
+  for (let id = 0; id < 63; id += 1) {
+    for (const character of newPaymentId(everyByte)) counts.set(character, (counts.get(character) ?? 0) + 1);
+  }
+  expect(counts.size).toBe(36);
+});

@@ -1,0 +1,27 @@
+import { cardCommands } from './card-commands';
+import { cardEvents } from './card-events';
+import type { MessageDeclaration } from './message';
+import { OperationReplied } from './replies';
+import { topics } from './topics';
+
+/** Every message type there is. */
+export const messages: readonly MessageDeclaration[] = [
+  ...Object.values(cardCommands),
+  ...Object.values(cardEvents),
+  OperationReplied,
+];
+
+/** JSON Schema files of all message types for those who consume the topics: file name to content. */
+export function schemaFiles(): Map<string, string> {
+  return new Map(messages.map((message) => [`${message.type}.json`, schemaFile(message)]));
+}
+
+function schemaFile({ type, topic, description, schema }: MessageDeclaration): string {
+  const document = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: type,
+    description: `${description} Topic ${topics[topic].name}.`,
+    ...schema,
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}

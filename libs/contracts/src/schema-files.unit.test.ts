@@ -1,0 +1,23 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { messages, schemaFiles } from './schema-files';
+
+const FOLDER = join(__dirname, '..', '..', '..', 'docs', 'schemas');
+
+test('docs/schemas holds just the schemas of the declared messages (npm run schemas writes them)', () => {
+  const written = new Map(readdirSync(FOLDER).map((name) => [name, readFileSync(join(FOLDER, name), 'utf8')]));
+  expect([...written.keys()].sort()).toEqual([...schemaFiles().keys()].sort());
+  for (const [name, content] of schemaFiles()) expect(written.get(name)).toBe(content);
+});
+
+test('no message has a field for card numbers, CVVs or passwords', () => {
+  for (const { type, schema } of messages) {
+    const fields = JSON.stringify(schema).match(/"(pan|cvv|cardNumber|card_number|password|secret)":/gi);
+    expect({ type, fields }).toEqual({ type, fields: null });
+  }
+});
+
+test('message types are declared once', () => {
+  const types = messages.map((message) => message.type);
+  expect(new Set(types).size).toBe(types.length);
+});

@@ -1,0 +1,161 @@
+import { EventEmitter } from 'node:events';
+import { Type } from '@sinclair/typebox';
+import type { KafkaMessage } from 'kafkajs';
+import { declareMessage } from '@gateway/contracts';
+import { createLogger, createMetrics } from '@gateway/service-kit';
+import type { KafkaClient } from './client';
+import { createWorker, on } from './consumer';
+import { encode } from './envelope';
+
+const Counted = declareMessage('cardCommands', 'Counted', 'For tests', Type.Object({ n: Type.Integer() }));
+const TOPIC = 'card.commands.v1';
+const EVENTS = {
+  FETCH: 'fetch',
+  HEARTBEAT: 'heartbeat',
+  REBALANCING: 'rebalancing',
+  CRASH: 'crash',
+  GROUP_JOIN: 'join',
+};
+
+function fetched(n: number): KafkaMessage {
+  const { key, value, headers } = encode({ declaration: Counted, data: { n }, key: `K${n}` }, 'test');
+  const buffers = Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)] as const);
+  return {
+    key: Buffer.from(key),
+    value,
+    headers: Object.fromEntries(buffers),
+    offset: String(n),
+    timestamp: '0',
+    attributes: 0,
+  };
+}
+
+async function until(what: string, condition: () => boolean): Promise<void> {
+  for (let turns = 0; !condition(); turns += 1) {
+    if (turns > 1_000) throw new Error(`did not happen: ${what}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** kafkajs as far as a worker uses it, played by the test: for what a real broker does only rarely. */
+async function setUp(options: { maxHeld?: number } = {}) {
+  const emitter = new EventEmitter();
+  let eachBatch: (payload: unknown) => Promise<void> = async () => undefined;
+  const commits: unknown[] = [];
+  const failures: Error[] = [];
+  const consumer = {
+    events: EVENTS,
+    on: (name: string, listener: (event: unknown) => void) => emitter.on(name, listener),
+    connect: async () => undefined,
+    disconnect: async () => undefined,
+    subscribe: async () => undefined,
+    run: async (config: { eachBatch: typeof eachBatch }) => {
+      ({ eachBatch } = config);
+      join();
+    },
+    seek: jest.fn(),
+    pause: jest.fn(),
+    resume: jest.fn(),
+  };
+  const join = (partitions: number[] = [0]): void =>
+    void emitter.emit(EVENTS.GROUP_JOIN, { payload: { memberAssignment: { [TOPIC]: partitions } } });
+  const admin = { connect: async () => undefined, disconnect: async () => undefined };
+  const handled = new Map<number, () => void>();
+  const worker = createWorker({
+    kafka: { consumer: () => consumer, admin: () => admin } as unknown as KafkaClient,
+    groupId: 'g',
+    handlers: [on(Counted, ({ data }) => new Promise((resolve) => handled.set(data.n, resolve)))],
+    publisher: { publishRaw: async () => undefined },
+    onFatal: (error) => failures.push(error),
+    limits: { drainTimeoutMs: 20, commitIntervalMs: 10, ...options },
+    metrics: createMetrics('test', { processFigures: false }),
+    logger: createLogger({ service: 'test', level: 'silent' }),
+  });
+  await worker.start();
+  const deliver = async (numbers: number[], stale = false) => {
+    const resolved: string[] = [];
+    const pause = jest.fn();
+    await eachBatch({
+      batch: { topic: TOPIC, partition: 0, messages: numbers.map(fetched), firstOffset: () => String(numbers[0]) },
+      resolveOffset: (offset: string) => resolved.push(offset),
+      commitOffsetsIfNecessary: async (offsets: unknown) => void commits.push(offsets),
+      isStale: () => stale,
+      pause,
+    });
+    return { resolved, paused: pause.mock.calls.length > 0 };
+  };
+  const commitOf = (offset: string) => ({ topics: [{ topic: TOPIC, partitions: [{ partition: 0, offset }] }] });
+  return { emitter, consumer, worker, join, deliver, handled, commits, commitOf, failures };
+}
+
+test('kafkajs is told how far messages were taken, and to pause when not all were', async () => {
+  const { deliver, handled, consumer, worker } = await setUp({ maxHeld: 2 });
+  expect(await deliver([5, 6, 7])).toEqual({ resolved: ['6'], paused: true });
+  expect(await deliver([7])).toEqual({ resolved: [], paused: true });
+  expect(consumer.resume).not.toHaveBeenCalled();
+  handled.get(5)?.();
+  await until('it goes on', () => consumer.resume.mock.calls.length === 1);
+  expect(consumer.resume).toHaveBeenCalledWith([{ topic: TOPIC, partitions: [0] }]);
+  await worker.stop();
+});
+
+test('the watermark is committed as soon as a rebalance begins, with the old membership', async () => {
+  const { deliver, handled, commits, commitOf, emitter, worker } = await setUp();
+  await deliver([5, 6]);
+  handled.get(5)?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  emitter.emit(EVENTS.REBALANCING, {});
+  expect(commits).toEqual([commitOf('6')]);
+  await worker.stop();
+});
+
+test('after an announced join positions are those of the group; after another, those of this replica', async () => {
+  const { deliver, handled, join, consumer, emitter, worker } = await setUp();
+  await deliver([5, 6, 7]);
+  handled.get(5)?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  join();
+  expect(consumer.seek.mock.calls).toEqual([[{ topic: TOPIC, partition: 0, offset: '6' }]]);
+  // Fetched before the join: not taken, or 6 and 7 would be lost.
+  expect(await deliver([8], true)).toEqual({ resolved: [], paused: false });
+  expect(await deliver([6, 7, 8])).toEqual({ resolved: ['8'], paused: false });
+  emitter.emit(EVENTS.REBALANCING, {});
+  join();
+  expect(consumer.seek).toHaveBeenCalledTimes(1);
+  await worker.stop();
+});
+
+test('a crash that kafkajs does not restart is fatal, once', async () => {
+  const { emitter, failures, worker } = await setUp();
+  const crash = { payload: { error: new Error('gone'), restart: false, groupId: 'g' } };
+  emitter.emit(EVENTS.CRASH, crash);
+  emitter.emit(EVENTS.CRASH, crash);
+  expect(failures.map(({ message }) => message)).toEqual(['the consumer of g crashed: gone']);
+  expect(worker.ready()).toBe(false);
+  await worker.stop();
+});
+
+test('a crash with restart is none, even when there is nothing to resume meanwhile', async () => {
+  const { emitter, failures, worker, deliver, handled, consumer, join } = await setUp({ maxHeld: 1 });
+  await deliver([0, 1]);
+  consumer.resume.mockImplementation(() => {
+    throw new Error('Consumer group was not initialized');
+  });
+  handled.get(0)?.();
+  await until('it was resumed in vain', () => consumer.resume.mock.calls.length > 0);
+  emitter.emit(EVENTS.CRASH, { payload: { error: new Error('away'), restart: true, groupId: 'g' } });
+  join();
+  expect(failures).toEqual([]);
+  expect(worker.ready()).toBe(true);
+  expect((await deliver([1])).resolved).toEqual(['1']);
+  await worker.stop();
+});
+
+test('stop commits what was finished', async () => {
+  const { deliver, handled, commits, commitOf, worker } = await setUp();
+  await deliver([3, 4]);
+  const stopped = worker.stop();
+  handled.get(3)?.();
+  await stopped;
+  expect(commits.at(-1)).toEqual(commitOf('4'));
+});

@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto';
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import { openAccounts, seedDemoAccounts } from '@gateway/accounts';
+import type { OpenAccounts } from '@gateway/accounts';
+import type { ApiEdge } from '@gateway/api-edge';
+import { createApiEdge } from '@gateway/api-edge';
+import type { CardProcessing } from '@gateway/card-processing';
+import { createCardProcessing } from '@gateway/card-processing';
+import { createHttpClient, loadConfig } from '@gateway/service-kit';
+import type { Simulator } from '@gateway/simulator';
+import { createSimulator, readConfig as simulatorConfig } from '@gateway/simulator';
+import { settings as cardProcessingSettings } from '../../services/card-processing/src/config';
+import { settings as apiEdgeSettings } from '../../services/api-edge/src/config';
+import type { Space } from '@gateway/testing';
+import { openSpace, silentLogger } from '@gateway/testing';
+
+const key = (): string => randomBytes(32).toString('base64');
+
+export type Body = Record<string, unknown>;
+
+export interface LedgerEntry {
+  operation: string;
+  idempotencyKey: string;
+  reference: string;
+  amount?: number;
+  effect: string;
+}
+
+/** All services of one gateway in this process, on real servers, with topics and databases of its own. */
+export interface System {
+  readonly space: Space;
+  readonly env: Record<string, string>;
+  readonly accounts: OpenAccounts;
+  readonly http: AxiosInstance;
+  readonly simulator: Simulator;
+  /** Sends a card request as JSON; the demo account's credentials unless it brings its own. */
+  send(fields: Body, headers?: Record<string, string>): Promise<AxiosResponse<Body>>;
+  ledger(reference: string): Promise<LedgerEntry[]>;
+  startEdge(overrides?: Record<string, string>): Promise<ApiEdge>;
+  startProcessor(overrides?: Record<string, string>): Promise<CardProcessing>;
+  stop(): Promise<void>;
+}
+
+export interface SystemOptions {
+  /** Settings of all services. */
+  settings?: Record<string, string>;
+  /** Left to the test to start: `startProcessor`. */
+  withoutProcessor?: boolean;
+}
+
+function unexpected(error: Error): never {
+  throw error;
+}
+
+export async function startSystem(name: string, options: SystemOptions = {}): Promise<System> {
+  const space = await openSpace(name);
+  const env: Record<string, string> = {
+    KAFKA_BROKERS: space.brokers,
+    MONGODB_URI: space.mongoUri,
+    TOPIC_PREFIX: space.topicPrefix,
+    DATABASE_PREFIX: space.databasePrefix,
+    VAULT_KEYS: `k1:${key()}`,
+    VAULT_TOKEN_KEY: key(),
+    JOURNAL_HMAC_KEY: key(),
+    LOG_LEVEL: 'silent',
+    PORT: '0',
+    SIMULATOR_PORT: '0',
+    CARD_QUERY_PORT: '0',
+    ...options.settings,
+  };
+  const accounts = await openAccounts({
+    uri: space.mongoUri,
+    databasePrefix: space.databasePrefix,
+    VAULT_KEYS: env['VAULT_KEYS'] ?? '',
+  });
+  await seedDemoAccounts(accounts.administration);
+  const simulator = createSimulator({ config: simulatorConfig(env), logger: silentLogger });
+  await simulator.start();
+  env['SIMULATOR_URL'] = `http://127.0.0.1:${simulator.port}`;
+
+  const started: { stop(): Promise<void> }[] = [];
+  async function startProcessor(overrides: Record<string, string> = {}): Promise<CardProcessing> {
+    const own = { ...env, ...overrides };
+    const config = loadConfig(cardProcessingSettings, own);
+    const service = createCardProcessing({ config, env: own, logger: silentLogger, onFatal: unexpected });
+    await service.start();
+    started.unshift(service);
+    env['CARD_QUERY_URL'] ??= `http://127.0.0.1:${service.queryPort}`;
+    return service;
+  }
+  async function startEdge(overrides: Record<string, string> = {}): Promise<ApiEdge> {
+    const config = loadConfig(apiEdgeSettings, { CARD_QUERY_URL: 'http://127.0.0.1:9', ...env, ...overrides });
+    const service = createApiEdge({ config, logger: silentLogger, onFatal: unexpected });
+    await service.start();
+    started.unshift(service);
+    return service;
+  }
+
+  if (options.withoutProcessor !== true) await startProcessor();
+  const edge = await startEdge();
+  const http = clientOf(edge.port);
+  const ledger = createHttpClient({ baseUrl: env['SIMULATOR_URL'], timeoutMs: 5_000 });
+
+  return {
+    space,
+    env,
+    accounts,
+    http,
+    simulator,
+    startEdge,
+    startProcessor,
+    send: (fields, headers = {}) => post(http, fields, headers),
+    async ledger(reference) {
+      const { data } = await ledger.get<{ entries: LedgerEntry[] }>('/ledger', { params: { reference } });
+      return data.entries;
+    },
+    async stop() {
+      for (const service of started) await service.stop();
+      await simulator.stop();
+      await accounts.close();
+      await space.remove();
+    },
+  };
+}
+
+export const CARD_PATH = '/api/pf/host-to-host';
+
+export function clientOf(port: number): AxiosInstance {
+  return createHttpClient({ baseUrl: `http://127.0.0.1:${port}`, timeoutMs: 40_000 });
+}
+
+export function post(
+  http: AxiosInstance,
+  fields: Body,
+  headers: Record<string, string> = {},
+): Promise<AxiosResponse<Body>> {
+  return http.post<Body>(CARD_PATH, { ...CREDENTIALS, ...fields }, { headers });
+}
+
+export const CREDENTIALS = { api_version: 1, merchant_account: 'demo_merchant', merchant_password: 'demo_password' };
+
+let count = 0;
+export function uniqueId(): string {
+  count += 1;
+  return `order-${process.pid}-${Date.now()}-${count}`;
+}
+
+const CUSTOMER = {
+  first_name: 'Ann',
+  last_name: 'Lee',
+  address: '1 Main Street',
+  city: 'Berlin',
+  zip: '10115',
+  country: 'DEU',
+  user_phone: '+491234567',
+  user_email: 'ann@example.com',
+  user_ip: '192.0.2.1',
+};
+
+export const CARD = {
+  card_number: '4111111111111111',
+  card_exp_month: '12',
+  card_exp_year: '2030',
+  cvv: '123',
+  card_holder: 'Ann Lee',
+};
+
+export function charge(type: 'AUTH' | 'SALE', more: Body = {}): Body {
+  return {
+    transaction_type: type,
+    transaction_unique_id: uniqueId(),
+    amount: '10.00',
+    currency: 'XTS',
+    ...CARD,
+    ...CUSTOMER,
+    ...more,
+  };
+}
+
+export function chargeByToken(type: 'AUTH' | 'SALE', token: unknown, more: Body = {}): Body {
+  const { card_number: _number, card_exp_month: _month, card_exp_year: _year, cvv: _cvv, ...rest } = charge(type, more);
+  return { ...rest, token };
+}
+
+export function followUp(type: 'SETTLE' | 'VOID' | 'REFUND', reference: unknown, more: Body = {}): Body {
+  const money = type === 'VOID' ? {} : { amount: '10.00', currency: 'XTS' };
+  return { transaction_type: type, transaction_unique_id: uniqueId(), reference, ...money, ...more };
+}
+
+export function checkOf(by: Body): Body {
+  return { transaction_type: 'CHECK', ...by };
+}
+
+export interface CheckRecord {
+  reference: string;
+  transaction_type: string;
+  status: string;
+  code: number;
+  [field: string]: unknown;
+}
+
+export function recordsOf(body: Body): CheckRecord[] {
+  return body['transactions'] as CheckRecord[];
+}
