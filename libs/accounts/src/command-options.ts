@@ -1,7 +1,7 @@
 import type { ParseArgsConfig } from 'node:util';
 import { parseArgs } from 'node:util';
 import { formatAmountE4, isCurrency, parseAmountE4 } from '@gateway/contracts';
-import { messageOf, Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/service-kit';
 import type { AccountSettings, AccountTransactionType, AmountLimit, PayoutFee } from './account';
 import { ACCOUNT_TRANSACTION_TYPES } from './account';
 import type { AccountChanges, NewTerminal } from './administration';
@@ -59,7 +59,7 @@ export function readArguments(args: string[], command: string): Arguments {
     });
     return { values: parsed.values, positionals: parsed.positionals };
   } catch (error) {
-    throw new UsageError(firstSentence(messageOf(error)));
+    throw new UsageError(firstSentence((error as Error).message));
   }
 }
 

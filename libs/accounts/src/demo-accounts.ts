@@ -31,24 +31,12 @@ export const DEMO_ACCOUNTS: readonly NewAccount[] = [
 export async function seedDemoAccounts(administration: AccountAdministration): Promise<string[]> {
   const created: string[] = [];
   for (const account of DEMO_ACCOUNTS) {
-    if (await exists(administration, account.merchantAccount)) continue;
     try {
       await administration.create(account);
       created.push(account.merchantAccount);
     } catch (error) {
-      // Another process seeds at the same time.
       if (!(error instanceof AccountError && error.reason === 'exists')) throw error;
     }
   }
   return created;
-}
-
-async function exists(administration: AccountAdministration, merchantAccount: string): Promise<boolean> {
-  try {
-    await administration.get(merchantAccount);
-    return true;
-  } catch (error) {
-    if (error instanceof AccountError && error.reason === 'unknown') return false;
-    throw error;
-  }
 }

@@ -12,13 +12,9 @@ export function createHashPool(options: { concurrency: number; maxQueued: number
   const waiting: (() => void)[] = [];
   let running = 0;
 
-  async function enter(): Promise<void> {
-    if (running < options.concurrency) {
-      running += 1;
-      return;
-    }
+  /** Who leaves hands its place over, so that `running` does not change. */
+  async function waitForPlace(): Promise<void> {
     if (waiting.length >= options.maxQueued) throw new HashPoolFull('too many passwords to check at once');
-    // Who leaves hands its place over, so that `running` does not change.
     await new Promise<void>((resolve) => waiting.push(resolve));
   }
 
@@ -30,7 +26,8 @@ export function createHashPool(options: { concurrency: number; maxQueued: number
 
   return {
     async run(work) {
-      await enter();
+      if (running < options.concurrency) running += 1;
+      else await waitForPlace();
       try {
         return await work();
       } finally {

@@ -1,3 +1,4 @@
+import { setImmediate as settle } from 'node:timers/promises';
 import { createHashPool, HashPoolFull } from './hash-pool';
 
 /** A work that ends when it is told to. */
@@ -25,9 +26,11 @@ it('runs two, lets two wait, refuses the rest, and goes on in order', async () =
 
   works[1]?.end();
   await runs[1];
+  await settle();
   expect(works.map((one) => one.started())).toEqual([true, true, true, false]);
   works[0]?.end(new Error('broken'));
   await expect(runs[0]).rejects.toThrow('broken');
+  await settle();
   expect(works[3]?.started()).toBe(true);
   works[2]?.end();
   works[3]?.end();

@@ -8,4 +8,5 @@ export * from './references';
 export * from './replies';
 export * from './response-codes';
 export * from './schema-files';
+export * from './secret';
 export * from './topics';

@@ -25,7 +25,7 @@ export function isRegisteredCode(code: number): boolean {
 
 /** The registered message with its `[field]` filled in, e.g. `card_number not present in request`. */
 export function messageForField(code: ResponseCode, field: string): string {
-  return messageOfCode(code).replace('[field]', field);
+  return messageOfCode(code).replace('[field]', () => field);
 }
 
 /** Status of a card operation that ended with this code: banks and anti-fraud decline, everything else is an error. */

@@ -6,6 +6,6 @@ export * from './logger';
 export * from './metrics';
 export * from './ops-server';
 export * from './repeat';
-export * from './secret';
+export { Secret } from '@gateway/contracts';
 export * from './service';
 export * from './trace';

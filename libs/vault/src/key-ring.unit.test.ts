@@ -76,6 +76,12 @@ describe('key ring', () => {
     );
   });
 
+  it('outlives releases: this ciphertext must always open', () => {
+    const ring = parseKeyRing(`k1:${Buffer.alloc(32, 7).toString('base64')}`);
+    const data = Buffer.from('AQEBAQEBAQEBAQEBdAlaFX3+DUlO4eSXnRiDi1z3D6RNC8W/y98WKjpopjU=', 'base64');
+    expect(ring.decrypt({ keyId: 'k1', data }, 'card-1').toString()).toBe('4111111111111111');
+  });
+
   it('shows no key when printed', () => {
     const text = key();
     const ring = parseKeyRing(`k1:${text}`);

@@ -157,7 +157,9 @@ describe('31.09 commits and never answers', () => {
     while ((await client.effects(left)).length + (await client.effects(waiting)).length < 2);
     leaving.abort();
     await expect(leaver).rejects.toThrow('aborted');
+    const startedAt = performance.now();
     await patient.stop();
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect((await failures).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 });
@@ -318,6 +320,22 @@ describe('the books', () => {
         result: 'approved',
       });
       expect((await bank.perform(second, referenceIn(payment), fields[second])).body).toMatchObject({ code: 3122 });
+    }
+  });
+
+  it('let a late void name the capture, and go by the amount of the authorization', async () => {
+    for (const [amount, answer] of [
+      ['60', { result: 'approved' }],
+      ['41.01', { result: 'declined', code: 3101 }],
+    ] as const) {
+      const payment = newPayment();
+      const authorization = await approvedTransaction(bank, 'authorize', referenceIn(payment), { amount });
+      const charge = await approvedTransaction(bank, 'capture', referenceIn(payment), {
+        originalTransactionId: authorization,
+        amount: '5',
+      });
+      const { body } = await bank.perform('void', referenceIn(payment), { originalTransactionId: charge });
+      expect(body).toMatchObject(answer);
     }
   });
 

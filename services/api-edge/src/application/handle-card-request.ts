@@ -89,9 +89,14 @@ function idempotencyOf(ports: SubmitPorts, { idempotencyKey, endpoint, fields }:
   return { endpoint, key: idempotencyKey, bodyHash: ports.bodyHash(contentOf(fields)) };
 }
 
-/** What makes two bodies the same: every field but the secrets that must leave no trace, in whatever order it came. */
+/**
+ * What makes two bodies the same: every field but the secrets that must leave no trace, in whatever order they came.
+ * Objects are no valid value of any field, and are not looked into.
+ */
 function contentOf(fields: RawFields): string {
-  const content = [...fields].filter(([name]) => name !== 'cvv' && name !== 'merchant_password');
-  content.sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify(content);
+  return [...fields]
+    .filter(([name]) => name !== 'cvv' && name !== 'merchant_password')
+    .map(([name, value]) => JSON.stringify([name, typeof value, typeof value === 'object' ? null : String(value)]))
+    .sort()
+    .join();
 }

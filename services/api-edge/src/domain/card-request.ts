@@ -1,5 +1,4 @@
-import type { Customer, MerchantNotes, TransactionType } from '@gateway/contracts';
-import type { Secret } from '@gateway/service-kit';
+import type { Customer, MerchantNotes, Secret, TransactionType } from '@gateway/contracts';
 
 /** What goes into the vault, and nowhere else. Month `01` to `12`, year with four digits. */
 export interface CardData {

@@ -1,6 +1,5 @@
 import type { Customer, MerchantNotes, TransactionType } from '@gateway/contracts';
-import { TRANSACTION_TYPES } from '@gateway/contracts';
-import { Secret } from '@gateway/service-kit';
+import { Secret, TRANSACTION_TYPES } from '@gateway/contracts';
 import type { RawFields } from './body';
 import type { CardData, CardRequest, CardRequests, CardToken, CofType, FullCard } from './card-request';
 import { readCustomFields } from './custom-fields';

@@ -1,6 +1,5 @@
 import type { TransactionType } from '@gateway/contracts';
-import { SellCard, TRANSACTION_TYPES, VoidAuthorization, messageForField } from '@gateway/contracts';
-import { Secret } from '@gateway/service-kit';
+import { Secret, SellCard, TRANSACTION_TYPES, VoidAuthorization, messageForField } from '@gateway/contracts';
 import fc from 'fast-check';
 import type { RawValue } from './body';
 import { DUPLICATE, parseJsonBody } from './body';

@@ -1,13 +1,6 @@
-import type { Logger, Registry } from '@gateway/service-kit';
 import type { AcquirerConnector } from '../../application/ports';
+import type { ConnectorContext } from './connector-context';
 import { createSimulatorConnector } from './simulator/connector';
-
-export interface ConnectorContext {
-  /** A connector reads its own settings, named `<CONNECTOR>_…`. */
-  env: Record<string, string | undefined>;
-  logger: Logger;
-  metrics: Registry;
-}
 
 /** Every connector there is. A new one is a folder beside `simulator/`, a line here and its name in `ACQUIRERS`. */
 const FACTORIES: Record<string, (context: ConnectorContext) => AcquirerConnector> = {

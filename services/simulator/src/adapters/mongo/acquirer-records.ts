@@ -1,12 +1,11 @@
 import type { Collection, MongoConnection } from '@gateway/mongo';
 import { duplicateKeyIndex } from '@gateway/mongo';
-import type { AcquirerRecords, InsertOutcome, ReplaceOutcome, StoredRecord } from '../../application/acquirer/ports';
+import type { AcquirerRecords, ReplaceOutcome, StoredRecord } from '../../application/acquirer/ports';
 import type { AcquirerRecord, ApprovedRecord } from '../../domain/acquirer/record';
 import { keyOfTransaction, ledgerEntryOf } from '../../domain/acquirer/record';
 import type { LedgerEntry } from '../../domain/ledger';
 
 const COLLECTION = 'acquirer_records';
-const FOLLOWS_INDEX = 'follows_once';
 /** A payment has at most 100 operations. */
 const ENTRIES_MAX = 1000;
 
@@ -60,18 +59,17 @@ export async function createAcquirerRecords(connection: MongoConnection): Promis
 async function createIndexes(collection: Collection<RecordDocument>): Promise<void> {
   await collection.createIndexes([
     { key: { reference: 1 }, name: 'reference' },
-    { key: { follows: 1 }, name: FOLLOWS_INDEX, unique: true, sparse: true },
+    { key: { follows: 1 }, name: 'follows_once', unique: true, sparse: true },
   ]);
 }
 
-async function insert(collection: Collection<RecordDocument>, record: AcquirerRecord): Promise<InsertOutcome> {
+async function insert(collection: Collection<RecordDocument>, record: AcquirerRecord): Promise<boolean> {
   try {
     await collection.insertOne({ ...documentOf(record), version: 1 });
-    return 'stored';
+    return true;
   } catch (error) {
-    const index = duplicateKeyIndex(error);
-    if (index === undefined) throw error;
-    return index === FOLLOWS_INDEX ? 'already-followed' : 'key-known';
+    if (duplicateKeyIndex(error) === undefined) throw error;
+    return false;
   }
 }
 

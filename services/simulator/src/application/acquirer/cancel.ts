@@ -10,7 +10,8 @@ export function cancel(ports: AcquirerPorts, idempotencyKey: string): Promise<Ca
     const stored = await (lost === 0 ? records.find(idempotencyKey) : records.findLatest(idempotencyKey));
     const { answer, next } = decideCancellation(idempotencyKey, stored?.record, ports.now());
     if (next === undefined) return answer;
-    const outcome = await (stored === undefined ? records.insert(next) : records.replace(stored, next));
-    return outcome === 'stored' ? answer : undefined;
+    const written =
+      stored === undefined ? await records.insert(next) : (await records.replace(stored, next)) === 'stored';
+    return written ? answer : undefined;
   });
 }

@@ -3,7 +3,7 @@ import type { Reaction } from '../../domain/acquirer/decide';
 import { decideOperation, decideRepetition } from '../../domain/acquirer/decide';
 import type { OperationRequest } from '../../domain/acquirer/operation';
 import type { ApprovedRecord } from '../../domain/acquirer/record';
-import type { AcquirerPorts, AcquirerRecords, StoredRecord } from './ports';
+import type { AcquirerPorts, AcquirerRecords } from './ports';
 import { untilSettled } from './until-settled';
 
 /** Authorization, capture, and a refund or late void. */
@@ -21,20 +21,12 @@ export function performOperation(ports: AcquirerPorts, request: OperationRequest
       now: ports.now(),
       newAuthcode: ports.newAuthcode(),
     });
-    if (record === undefined) {
-      const known = await ports.records.findLatest(request.idempotencyKey);
-      return known === undefined ? reaction : repeat(known, request);
-    }
-    const outcome = await ports.records.insert(record);
-    if (outcome === 'stored') return reaction;
-    if (outcome === 'already-followed') return undefined;
+    if (record !== undefined && (await ports.records.insert(record))) return reaction;
     const known = await ports.records.findLatest(request.idempotencyKey);
-    return known && repeat(known, request);
+    if (known !== undefined) return decideRepetition(known.record, request);
+    // Nothing to store, or the original was used up by another key: then decide again, on what is there now.
+    return record === undefined ? reaction : undefined;
   });
-}
-
-function repeat(known: StoredRecord, request: OperationRequest): Reaction {
-  return decideRepetition(known.record, request);
 }
 
 /** The payment's transactions around the one that the request names, oldest first. */

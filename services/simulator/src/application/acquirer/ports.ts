@@ -8,12 +8,12 @@ export interface StoredRecord {
 }
 
 /** `already-followed`: another approved transaction follows the same one. */
-export type InsertOutcome = 'stored' | 'key-known' | 'already-followed';
 export type ReplaceOutcome = 'stored' | 'changed-meanwhile' | 'already-followed';
 
 /** Writes are durable when they return, and shared by all replicas. */
 export interface AcquirerRecords {
-  insert(record: AcquirerRecord): Promise<InsertOutcome>;
+  /** False when the key is known, or when another approved transaction follows the same one. */
+  insert(record: AcquirerRecord): Promise<boolean>;
   /** Conditional on nobody having changed the record since `previous` was read. */
   replace(previous: StoredRecord, next: AcquirerRecord): Promise<ReplaceOutcome>;
   /** Sees only what is durable: an insert that is still being acknowledged may not show. */

@@ -4,9 +4,9 @@ import { isAxiosError } from 'axios';
 import { BrokenCircuitError, circuitBreaker, handleAll, SamplingBreaker } from 'cockatiel';
 import { formatAmountE4, isRegisteredCode } from '@gateway/contracts';
 import { createHttpClient, Histogram, loadConfig } from '@gateway/service-kit';
-import type { AcquirerConnector, AcquirerRequest, Cancellation, Inquiry } from '../../../application/ports';
 import type { AcquirerAnswer, BankFacts } from '../../../application/ports';
-import type { ConnectorContext } from '../connectors';
+import type { AcquirerConnector, AcquirerRequest, Cancellation, Inquiry } from '../../../application/ports';
+import type { ConnectorContext } from '../connector-context';
 
 const settings = Type.Object({
   SIMULATOR_URL: Type.String({ minLength: 1 }),

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import type { Fields, Send, UseCase } from './load';
+
+export const MERCHANT = 'bench_merchant';
+export const PASSWORD = 'bench_password_of_32_characters_';
+
+const ENVELOPE = { api_version: 1, merchant_account: MERCHANT, merchant_password: PASSWORD };
+
+const CUSTOMER = {
+  card_holder: 'Ann Lee',
+  first_name: 'Ann',
+  last_name: 'Lee',
+  address: '1 Main Street',
+  city: 'Berlin',
+  zip: '10115',
+  country: 'DEU',
+  user_phone: '+491234567',
+  user_email: 'ann@example.com',
+  user_ip: '192.0.2.1',
+};
+
+const CARD = { card_number: '4111111111111111', card_exp_month: '12', card_exp_year: '2030' };
+const MONEY = { amount: '10.00', currency: 'XTS' };
+
+function operation(type: string, fields: Fields): Fields {
+  return { ...ENVELOPE, transaction_type: type, transaction_unique_id: randomUUID(), ...fields };
+}
+
+async function succeed(send: Send, fields: Fields): Promise<Fields> {
+  const response = await send(fields);
+  if (response['status'] !== 'success') throw new Error(`not a success: ${JSON.stringify(response)}`);
+  return response;
+}
+
+/** The card's token, which every charge of the run then uses. */
+export async function tokenize(send: Send): Promise<string> {
+  const fields = { ...CARD, card_holder: CUSTOMER.card_holder };
+  return String((await succeed(send, operation('TOKENIZE', fields)))['token']);
+}
+
+export function cardUseCases(token: string): UseCase[] {
+  const charge = { ...MONEY, ...CUSTOMER, token };
+  return [
+    {
+      name: 'SALE by token',
+      requestsPerRound: 1,
+      round: async (send) => void (await succeed(send, operation('SALE', charge))),
+    },
+    {
+      name: 'AUTH + SETTLE',
+      requestsPerRound: 2,
+      async round(send) {
+        const { reference } = await succeed(send, operation('AUTH', charge));
+        await succeed(send, operation('SETTLE', { ...MONEY, reference }));
+      },
+    },
+  ];
+}

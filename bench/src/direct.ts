@@ -1,0 +1,122 @@
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { openAccounts } from '@gateway/accounts';
+import { CARD_CONTENT_TYPES, createMerchantApi } from '@gateway/api-edge/dist/adapters/http/merchant-api';
+import { createJournal } from '@gateway/api-edge/dist/adapters/mongo/journal';
+import { handleCardRequest } from '@gateway/api-edge/dist/application/handle-card-request';
+import { createJournalCloser } from '@gateway/api-edge/dist/application/journal-closer';
+import { createPendingOutcomes } from '@gateway/api-edge/dist/application/pending-outcomes';
+import type { SubmitPorts } from '@gateway/api-edge/dist/application/submit';
+import { openConnectors } from '@gateway/card-processing/dist/adapters/acquirers/connectors';
+import { createPayments } from '@gateway/card-processing/dist/adapters/mongo/payments';
+import type { Ports } from '@gateway/card-processing/dist/application/ports';
+import { processCommand } from '@gateway/card-processing/dist/application/process-command';
+import { findOutcome, listOutcomes } from '@gateway/card-processing/dist/application/query-operations';
+import { connectMongo, createOutbox } from '@gateway/mongo';
+import { createLogger, createMetrics, listen } from '@gateway/service-kit';
+import { openVault } from '@gateway/vault';
+
+/**
+ * The same use cases wired directly, to compare with: the edge's and card-processing's own code in one process, with
+ * the same validation, logs, MongoDB writes and calls to the simulator, and function calls where Kafka would be.
+ * Prints its port and memory on request over its standard streams.
+ */
+const REPLY_TIMEOUT_MS = 30_000;
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set`);
+  return value;
+}
+
+async function main(): Promise<void> {
+  const prefix = required('DATABASE_PREFIX');
+  const uri = required('MONGODB_URI');
+  const keys = { VAULT_KEYS: required('VAULT_KEYS'), VAULT_TOKEN_KEY: required('VAULT_TOKEN_KEY') };
+  const logger = createLogger({ service: 'direct', level: 'info' });
+  const metrics = createMetrics('direct', { processFigures: false });
+  const now = Date.now;
+  const storage = { uri, databasePrefix: prefix, now, ...keys };
+  const vault = await openVault(storage);
+  const accounts = await openAccounts(storage);
+  const cards = await connectMongo({ uri, database: `${prefix}cards` });
+  const payments = createPayments(cards);
+  await payments.ensureIndexes();
+  const edge = await connectMongo({ uri, database: `${prefix}edge` });
+  const journal = createJournal(edge, now);
+  await journal.ensureIndexes();
+
+  const outbox = createOutbox({ collection: payments.outboxes, publish: async () => {}, now, logger });
+  const connectors = openConnectors(['simulator'], { env: process.env, logger, metrics });
+  const processing: Ports = {
+    payments,
+    cards: {
+      get: (merchantAccount, token) => vault.vault.getCard(merchantAccount, token),
+      takeCvv: (reference) => vault.vault.takeCvv(reference),
+      panHash: (card) => vault.vault.panHash(card),
+    },
+    accounts: accounts.directory,
+    connector: (name) => connectors.get(name),
+    publishEvents: (payment) => outbox.publish(payment),
+    reply: async (outcome) => pending.deliver(outcome),
+    now,
+    newId: randomUUID,
+    holdSeconds: 604_800,
+    logger,
+  };
+  const queries = {
+    outcome: (account: string, reference: string) => findOutcome(processing, account, reference),
+    payment: (account: string, reference: string) => listOutcomes(processing, account, reference),
+  };
+  const pending = createPendingOutcomes({
+    ask: queries.outcome,
+    repliesExpected: () => true,
+    timeoutMs: REPLY_TIMEOUT_MS,
+    now,
+    logger,
+  });
+  const closer = createJournalCloser((references) => journal.close(references), logger);
+  const hmacKey = randomBytes(32);
+  const ports: SubmitPorts = {
+    journal,
+    queries,
+    vault: vault.vault,
+    bus: {
+      available: () => true,
+      publish: (command) =>
+        processCommand(processing, { command, id: randomUUID(), correlationId: randomUUID(), replyPartition: 0 }),
+    },
+    credentials: accounts.credentials,
+    rateLimiter: accounts.rateLimiter,
+    databaseAvailable: () => true,
+    now,
+    newSessionId: randomUUID,
+    randomBytes,
+    bodyHash: (content) => createHmac('sha256', hmacKey).update(content).digest('base64'),
+    replyTimeoutMs: REPLY_TIMEOUT_MS,
+    logger,
+    pending,
+    closer,
+  };
+  outbox.start();
+  closer.start();
+  const api = createMerchantApi({
+    endpoints: [
+      {
+        path: '/api/pf/host-to-host',
+        contentTypes: CARD_CONTENT_TYPES,
+        handle: (incoming) => handleCardRequest(ports, incoming),
+      },
+    ],
+    trustedProxies: [],
+    maxConcurrent: 2_000,
+    now,
+    logger,
+    metrics,
+  });
+  const { port } = await listen({ listener: api, port: 0, host: '127.0.0.1' });
+  process.send?.({ port });
+  process.on('message', () => process.send?.({ residentBytes: process.memoryUsage.rss() }));
+  process.on('disconnect', () => process.exit(0));
+}
+
+void main();

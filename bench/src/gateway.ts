@@ -1,0 +1,106 @@
+import type { ChildProcess } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { AccountError, openAccounts } from '@gateway/accounts';
+import { Secret } from '@gateway/service-kit';
+import { MERCHANT, PASSWORD } from './card-use-cases';
+
+const root = join(__dirname, '..', '..');
+const RATE_WITHOUT_LIMIT = 1_000_000;
+const READY = /^Gateway ready on (http\S+)$/;
+
+/** A system under measurement. */
+export interface System {
+  name: string;
+  baseUrl: string;
+  /** Resident memory of each of its processes. */
+  memory(): Promise<Record<string, number>>;
+  stop(): Promise<void>;
+}
+
+/** The whole gateway as `npm start` runs it. */
+export async function startGateway(): Promise<System & { env: Record<string, string> }> {
+  const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const baseUrl = await readyLine(child);
+  const file = readFileSync(join(root, '.gateway', 'environment.json'), 'utf8');
+  const env = JSON.parse(file) as Record<string, string>;
+  await openMerchant(env);
+  return {
+    name: 'gateway',
+    baseUrl,
+    env,
+    memory: () => memoryOfServices(),
+    stop: () => terminate(child),
+  };
+}
+
+async function readyLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('no output to read');
+  for await (const line of createInterface({ input: child.stdout })) {
+    console.log(`  ${line}`);
+    const baseUrl = READY.exec(line)?.[1];
+    if (baseUrl !== undefined) return baseUrl;
+  }
+  throw new Error('the gateway did not start');
+}
+
+async function terminate(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+/** An account that no rate limit holds back, in the databases of this prefix. */
+async function openMerchant(env: Record<string, string>): Promise<void> {
+  const accounts = await openAccounts({
+    uri: env['MONGODB_URI'] ?? '',
+    databasePrefix: env['DATABASE_PREFIX'] ?? '',
+    VAULT_KEYS: env['VAULT_KEYS'] ?? '',
+  });
+  try {
+    await accounts.administration.create({
+      merchantAccount: MERCHANT,
+      password: new Secret(PASSWORD),
+      settings: { rateLimitPerSecond: RATE_WITHOUT_LIMIT },
+    });
+  } catch (error) {
+    if (!(error instanceof AccountError && error.reason === 'exists')) throw error;
+  } finally {
+    await accounts.close();
+  }
+}
+
+const SERVICES: Record<string, number> = { 'api-edge': 9100, 'card-processing': 9101, simulator: 9102 };
+
+async function memoryOfServices(): Promise<Record<string, number>> {
+  const entries = Object.entries(SERVICES).map(async ([name, port]) => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return [name, Number(/^process_resident_memory_bytes\S* (\S+)$/m.exec(text)?.[1])] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** The same use cases in one process without Kafka, beside the gateway, on databases of its own. */
+export async function startDirect(gatewayEnv: Record<string, string>): Promise<System> {
+  const env = { ...process.env, ...gatewayEnv, DATABASE_PREFIX: 'bench-direct-', SIMULATOR_URL: 'http://127.0.0.1:8090' };
+  await openMerchant(env as Record<string, string>);
+  const log = openSync(join(root, '.gateway', 'logs', 'direct.log'), 'a');
+  const child = fork(join(__dirname, 'direct.js'), { env, stdio: ['ignore', log, log, 'ipc'] });
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  return {
+    name: 'direct',
+    baseUrl: `http://127.0.0.1:${port}`,
+    async memory() {
+      child.send('memory');
+      const [{ residentBytes }] = (await once(child, 'message')) as [{ residentBytes: number }];
+      return { direct: residentBytes };
+    },
+    async stop() {
+      child.disconnect();
+      await once(child, 'exit');
+    },
+  };
+}

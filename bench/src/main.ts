@@ -1,0 +1,84 @@
+import { cardUseCases, tokenize } from './card-use-cases';
+import type { System } from './gateway';
+import { startDirect, startGateway } from './gateway';
+import type { Measurement, Send, UseCase } from './load';
+import { measure } from './load';
+
+const CLIENTS = [1, 16, 64, 128];
+const WARM_UP_MS = 4_000;
+const MEASURE_MS = 8_000;
+
+/** `npm run bench`: the gateway and the direct wiring in turn, load after load, so that drift hits both alike. */
+async function main(): Promise<void> {
+  const gateway = await startGateway();
+  const direct = await startDirect(gateway.env);
+  try {
+    const useCases = await Promise.all([gateway, direct].map(useCasesOf));
+    const [ofGateway = [], ofDirect = []] = useCases;
+    for (const [index, useCase] of ofGateway.entries()) {
+      const other = ofDirect[index];
+      if (other === undefined) throw new Error(`no ${useCase.name} without Kafka`);
+      await compare({ system: gateway, useCase }, { system: direct, useCase: other });
+    }
+    printMemory({ ...(await gateway.memory()), ...(await direct.memory()), 'load generator': process.memoryUsage.rss() });
+  } finally {
+    await direct.stop();
+    await gateway.stop();
+  }
+}
+
+async function useCasesOf(system: System): Promise<UseCase[]> {
+  const send: Send = async (fields) => {
+    const response = await fetch(`${system.baseUrl}/api/pf/host-to-host`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(fields),
+    });
+    return (await response.json()) as Record<string, unknown>;
+  };
+  return cardUseCases(await tokenize(send));
+}
+
+interface Contender {
+  system: System;
+  useCase: UseCase;
+}
+
+async function compare(gateway: Contender, direct: Contender): Promise<void> {
+  console.log(`\n${gateway.useCase.name} (${gateway.useCase.requestsPerRound} request(s) a round)`);
+  console.log('clients | gateway /s    p50 ms    p99 ms | direct /s    p50 ms    p99 ms | ratio /s   ratio p50');
+  for (const clients of CLIENTS) {
+    const a = await measureOne(gateway, clients);
+    const b = await measureOne(direct, clients);
+    console.log(
+      `${pad(clients, 7, 0)} | ${figures(a)} | ${figures(b)} | ${pad(a.perSecond / b.perSecond, 8)}   ${pad(a.p50Ms / b.p50Ms, 9)}`,
+    );
+  }
+}
+
+function measureOne({ system, useCase }: Contender, clients: number): Promise<Measurement> {
+  return measure({ baseUrl: system.baseUrl, useCase, clients, warmUpMs: WARM_UP_MS, measureMs: MEASURE_MS });
+}
+
+function figures({ perSecond, p50Ms, p99Ms }: Measurement): string {
+  return `${pad(perSecond, 10, 0)} ${pad(p50Ms, 9)} ${pad(p99Ms, 9)}`;
+}
+
+function pad(value: number, width: number, decimals = 2): string {
+  return value.toFixed(decimals).padStart(width);
+}
+
+function printMemory(residentBytes: Record<string, number>): void {
+  console.log('\nresident memory after the run');
+  for (const [name, bytes] of Object.entries(residentBytes)) {
+    console.log(`${name.padEnd(16)} ${pad(bytes / 1024 / 1024, 6, 0)} MiB`);
+  }
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);
