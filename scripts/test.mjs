@@ -7,6 +7,7 @@ import { projectNode, root } from './checkout.mjs';
 import { exitCodeOf, explain, StopRequested } from './failure.mjs';
 import { installDependencies } from './install/dependencies.mjs';
 import { requireNode } from './install/prerequisites.mjs';
+import { watchLauncher } from './processes/launcher.mjs';
 import { supervise } from './processes/supervise.mjs';
 import { createProgress } from './progress.mjs';
 import { until } from './servers/ports.mjs';
@@ -41,9 +42,10 @@ function runJest(args, runDirectory) {
     stdio: 'inherit',
     detached: ownGroup,
   });
-  for (const signal of StopRequested.signals) {
-    process.on(signal, () => jest.pid !== undefined && process.kill(ownGroup ? -jest.pid : jest.pid, signal));
-  }
+  /** @param {NodeJS.Signals} signal */
+  const pass = (signal) => jest.pid !== undefined && process.kill(ownGroup ? -jest.pid : jest.pid, signal);
+  for (const signal of StopRequested.signals) process.on(signal, pass);
+  watchLauncher(() => pass('SIGTERM'));
   return new Promise((resolve, reject) => {
     jest.once('error', reject);
     jest.once('exit', (code, signal) => resolve(code ?? exitCodeOf(signal ?? 'SIGTERM')));

@@ -109,6 +109,7 @@ async function main(): Promise<void> {
     ],
     trustedProxies: [],
     maxConcurrent: 2_000,
+    bodyTimeoutMs: 10_000,
     now,
     logger,
     metrics,

@@ -9,6 +9,8 @@ const WARM_UP_MS = 4_000;
 const MEASURE_MS = 8_000;
 
 /** `npm run bench`: the gateway and the direct wiring in turn, load after load, so that drift hits both alike. */
+const stopRun = new AbortController();
+
 async function main(): Promise<void> {
   const gateway = await startGateway();
   const direct = await startDirect(gateway.env);
@@ -57,6 +59,7 @@ async function compare(gateway: Contender, direct: Contender): Promise<void> {
 }
 
 function measureOne({ system, useCase }: Contender, clients: number): Promise<Measurement> {
+  stopRun.signal.throwIfAborted();
   return measure({ baseUrl: system.baseUrl, useCase, clients, warmUpMs: WARM_UP_MS, measureMs: MEASURE_MS });
 }
 
@@ -74,6 +77,9 @@ function printMemory(residentBytes: Record<string, number>): void {
     console.log(`${name.padEnd(16)} ${pad(bytes / 1024 / 1024, 6, 0)} MiB`);
   }
 }
+
+// What was started is stopped on the way out, also when the run is cut short.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopRun.abort(new Error(signal)));
 
 main().then(
   () => process.exit(0),

@@ -13,8 +13,8 @@ import { ended, identify, isRunning, signalGroup } from './identity.mjs';
  * @typedef {{ command: string, args: string[], env?: NodeJS.ProcessEnv, cwd?: string, container?: string }} Program
  * @typedef {'task' | 'server' | 'service'} Role
  * @typedef {{ code: number | null, signal: NodeJS.Signals | null, error?: Error }} Exit
- * @typedef {import('./identity.mjs').ProcessIdentity & { container?: string }} ProcessRecord
- * @typedef {{ role: Role, name: string, child: import('node:child_process').ChildProcess, exit: Promise<Exit>, record: ProcessRecord | undefined }} Running
+ * @typedef {import('./identity.mjs').ProcessIdentity & { role: Role, container?: string }} ProcessRecord
+ * @typedef {{ child: import('node:child_process').ChildProcess, exit: Promise<Exit>, record: ProcessRecord | undefined }} Running
  */
 
 const GRACE_MS = { task: 3_000, service: 20_000, server: 20_000 };
@@ -100,10 +100,8 @@ export class ChildProcesses {
    */
   async stop({ graceMs } = {}) {
     this.#stopping = true;
-    for (const servers of [false, true]) {
-      const stage = [...this.#running].filter(({ role }) => (role === 'server') === servers);
-      await Promise.all(stage.map((running) => this.#terminate(running, graceMs ?? GRACE_MS[running.role])));
-    }
+    await endInOrder(this.#records(), graceMs);
+    await Promise.all([...this.#running].map(({ exit }) => exit));
     rmSync(this.#recordFile, { force: true });
   }
 
@@ -130,12 +128,13 @@ export class ChildProcesses {
       child.once(logFile === undefined ? 'close' : 'exit', (code, signal) => resolve({ code, signal }));
     });
     const record =
-      child.pid === undefined ? undefined : { ...identify(name, child.pid), ...(container && { container }) };
-    const running = { role, name, child, exit, record };
+      child.pid === undefined ? undefined : { ...identify(name, child.pid), role, ...(container && { container }) };
+    const running = { child, exit, record };
     this.#running.add(running);
     this.#writeRecords();
     void exit.then(() => {
-      this.#running.delete(running);
+      // A container may outlive the process that holds it, and stays on record.
+      if (container === undefined) this.#running.delete(running);
       if (!this.#stopping) this.#writeRecords();
     });
     return running;
@@ -151,26 +150,18 @@ export class ChildProcesses {
     const timeout = delay(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
     const exit = await Promise.race([running.exit, timeout]);
     timer.abort();
-    if (exit === undefined) await this.#terminate(running, GRACE_MS.task);
+    if (exit === undefined && running.record !== undefined) await endGroup(running.record);
     return exit;
   }
 
-  /**
-   * @param {Running} running
-   * @param {number} graceMs
-   */
-  async #terminate({ record, exit }, graceMs) {
-    if (record === undefined) return;
-    await endGroup(record, graceMs);
-    await exit;
-    removeContainer(record);
+  #records() {
+    return [...this.#running].flatMap(({ record }) => (record === undefined ? [] : [record]));
   }
 
   #writeRecords() {
-    const records = [...this.#running].flatMap(({ record }) => (record === undefined ? [] : [record]));
     // Renamed into place: a run that is killed while it writes leaves the records of the moment before.
     const draft = `${this.#recordFile}.draft`;
-    writeFileSync(draft, JSON.stringify(records));
+    writeFileSync(draft, JSON.stringify(this.#records()));
     renameSync(draft, this.#recordFile);
   }
 
@@ -192,24 +183,36 @@ export async function stopLeftovers(recordFile) {
   /** @type {ProcessRecord[]} */
   const records = JSON.parse(readFileSync(recordFile, 'utf8'));
   const leftovers = records.filter(isRunning);
-  await Promise.all(leftovers.map((record) => endGroup(record, GRACE_MS.server)));
-  records.forEach(removeContainer);
+  await endInOrder(records);
   rmSync(recordFile);
   return leftovers.map(({ name }) => name);
 }
 
 /**
- * @param {ProcessRecord} record
- * @param {number} graceMs between asking and killing
+ * @param {ProcessRecord[]} records
+ * @param {number} [graceMs]
  */
-async function endGroup(record, graceMs) {
+async function endInOrder(records, graceMs) {
+  const isServer = (/** @type {ProcessRecord} */ { role }) => role === 'server';
+  for (const stage of [records.filter((record) => !isServer(record)), records.filter(isServer)]) {
+    await Promise.all(stage.map((record) => endGroup(record, graceMs)));
+  }
+}
+
+/**
+ * Ends a process, all that it has started, and its container.
+ * @param {ProcessRecord} record
+ * @param {number} [graceMs] between asking and killing
+ */
+async function endGroup(record, graceMs = GRACE_MS[record.role]) {
   if (isRunning(record)) {
     signalGroup(record.pid, 'SIGTERM');
     await ended(record, graceMs);
+    // Also what the leader has left behind: a group's id is not given away while the group has a member.
+    signalGroup(record.pid, 'SIGKILL');
+    await ended(record, KILL_TIMEOUT_MS);
   }
-  // Also what the leader has left behind: a group's id is not given away while the group has a member.
-  signalGroup(record.pid, 'SIGKILL');
-  await ended(record, KILL_TIMEOUT_MS);
+  removeContainer(record);
 }
 
 /**

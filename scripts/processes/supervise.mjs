@@ -1,10 +1,11 @@
 import { StopRequested } from '../failure.mjs';
 import { ChildProcesses } from './child-processes.mjs';
+import { watchLauncher } from './launcher.mjs';
 
 /**
  * Does `work` with child processes, until it ends or fails, a server or service of it ends by itself, or a signal asks
- * to stop; whichever comes first, every process is stopped before this returns or throws. A signal throws
- * {@link StopRequested}.
+ * to stop (npm's end counts as one); whichever comes first, every process is stopped before this returns or throws. A
+ * signal throws {@link StopRequested}.
  * @template T
  * @param {{ recordFile: string, logDirectory: string, graceMs?: number, onStopping?: () => void, stopWhen?: (stop: () => void) => void }} options
  *   `graceMs`: see {@link ChildProcesses.stop}; `stopWhen` may ask to stop like a signal
@@ -18,6 +19,7 @@ export async function supervise({ recordFile, logDirectory, graceMs, onStopping,
   const interrupted = new Promise((_resolve, reject) => (interrupt = reject));
   // Under npm a signal to the terminal's process group comes twice; the handlers stay, and only the first one counts.
   for (const signal of StopRequested.signals) process.on(signal, () => interrupt(new StopRequested(signal)));
+  watchLauncher(() => interrupt(new StopRequested('SIGHUP')));
   stopWhen?.(() => interrupt(new StopRequested('SIGTERM')));
   const processes = new ChildProcesses({ recordFile, logDirectory, onFailure: interrupt });
   try {

@@ -47,7 +47,7 @@ export class LocalServers {
     }
     if (missing.length === 0) return;
     throw new Failure(
-      `Kafka and MongoDB come from Docker or, without a Docker daemon, from Maven and pip, and here is no daemon and no ${missing.join(', no ')}: ` +
+      `Kafka and MongoDB need a Docker daemon, or Java 17, Maven and Python 3 with pip; without a daemon, this machine lacks ${missing.join(', ')}: ` +
         'install what is missing, start Docker, or set KAFKA_BROKERS and MONGODB_URI to servers that run already.',
     );
   }

@@ -40,11 +40,7 @@ export async function requireFreePorts(uses) {
       );
     }
     seen.set(use.port, use);
-    if (!(await isFree(use.port))) {
-      throw new Failure(
-        `Port ${use.port} for ${use.owner} is taken: end the program that listens there, or set ${use.setting} to a free port.`,
-      );
-    }
+    await requireFree(use);
   }
 }
 
@@ -92,15 +88,17 @@ export function answers({ host, port }, request) {
   });
 }
 
-/** @param {number} port */
-async function isFree(port) {
+/** @param {PortUse} use */
+async function requireFree({ port, owner, setting }) {
   try {
     await close(await listen(port));
-    return true;
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    if (code === 'EADDRINUSE') return false;
-    throw new Failure(`Port ${port} cannot be listened on (${code}): choose one above 1023.`);
+    throw new Failure(
+      code === 'EADDRINUSE'
+        ? `Port ${port} for ${owner} is taken: end the program that listens there, or set ${setting} to a free port.`
+        : `${owner} cannot listen on port ${port} (${code}): set ${setting} to another one.`,
+    );
   }
 }
 

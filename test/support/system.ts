@@ -6,6 +6,7 @@ import type { ApiEdge } from '@gateway/api-edge';
 import { createApiEdge } from '@gateway/api-edge';
 import type { CardProcessing } from '@gateway/card-processing';
 import { createCardProcessing } from '@gateway/card-processing';
+import type { Logger } from '@gateway/service-kit';
 import { createHttpClient, loadConfig } from '@gateway/service-kit';
 import type { Simulator } from '@gateway/simulator';
 import { createSimulator, readConfig as simulatorConfig } from '@gateway/simulator';
@@ -33,10 +34,14 @@ export interface System {
   readonly accounts: OpenAccounts;
   readonly http: AxiosInstance;
   readonly simulator: Simulator;
+  /** The edge that `http` and `send` talk to. */
+  readonly edge: ApiEdge;
   /** Sends a card request as JSON; the demo account's credentials unless it brings its own. */
   send(fields: Body, headers?: Record<string, string>): Promise<AxiosResponse<Body>>;
   ledger(reference: string): Promise<LedgerEntry[]>;
-  startEdge(overrides?: Record<string, string>): Promise<ApiEdge>;
+  /** The `/metrics` pages of all services that run. */
+  metrics(): Promise<string[]>;
+  startEdge(overrides?: Record<string, string>, now?: () => number): Promise<ApiEdge>;
   startProcessor(overrides?: Record<string, string>): Promise<CardProcessing>;
   stop(): Promise<void>;
 }
@@ -46,6 +51,10 @@ export interface SystemOptions {
   settings?: Record<string, string>;
   /** Left to the test to start: `startProcessor`. */
   withoutProcessor?: boolean;
+  /** Puts something between card-processing and the simulator; returns where that listens. */
+  beforeAcquirer?: (simulatorUrl: string) => Promise<string>;
+  /** Takes what all services log. */
+  logger?: Logger;
 }
 
 function unexpected(error: Error): never {
@@ -54,6 +63,7 @@ function unexpected(error: Error): never {
 
 export async function startSystem(name: string, options: SystemOptions = {}): Promise<System> {
   const space = await openSpace(name);
+  const logger = options.logger ?? silentLogger;
   const env: Record<string, string> = {
     KAFKA_BROKERS: space.brokers,
     MONGODB_URI: space.mongoUri,
@@ -74,23 +84,24 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     VAULT_KEYS: env['VAULT_KEYS'] ?? '',
   });
   await seedDemoAccounts(accounts.administration);
-  const simulator = createSimulator({ config: simulatorConfig(env), logger: silentLogger });
+  const simulator = createSimulator({ config: simulatorConfig(env), logger });
   await simulator.start();
-  env['SIMULATOR_URL'] = `http://127.0.0.1:${simulator.port}`;
+  const simulatorUrl = `http://127.0.0.1:${simulator.port}`;
+  env['SIMULATOR_URL'] = (await options.beforeAcquirer?.(simulatorUrl)) ?? simulatorUrl;
 
-  const started: { stop(): Promise<void> }[] = [];
+  const started: { stop(): Promise<void>; readonly opsPort: number }[] = [];
   async function startProcessor(overrides: Record<string, string> = {}): Promise<CardProcessing> {
     const own = { ...env, ...overrides };
     const config = loadConfig(cardProcessingSettings, own);
-    const service = createCardProcessing({ config, env: own, logger: silentLogger, onFatal: unexpected });
+    const service = createCardProcessing({ config, env: own, logger, onFatal: unexpected });
     await service.start();
     started.unshift(service);
     env['CARD_QUERY_URL'] ??= `http://127.0.0.1:${service.queryPort}`;
     return service;
   }
-  async function startEdge(overrides: Record<string, string> = {}): Promise<ApiEdge> {
+  async function startEdge(overrides: Record<string, string> = {}, now = Date.now): Promise<ApiEdge> {
     const config = loadConfig(apiEdgeSettings, { CARD_QUERY_URL: 'http://127.0.0.1:9', ...env, ...overrides });
-    const service = createApiEdge({ config, logger: silentLogger, onFatal: unexpected });
+    const service = createApiEdge({ config, logger, now, onFatal: unexpected });
     await service.start();
     started.unshift(service);
     return service;
@@ -99,7 +110,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   if (options.withoutProcessor !== true) await startProcessor();
   const edge = await startEdge();
   const http = clientOf(edge.port);
-  const ledger = createHttpClient({ baseUrl: env['SIMULATOR_URL'], timeoutMs: 5_000 });
+  const ledger = createHttpClient({ baseUrl: simulatorUrl, timeoutMs: 5_000 });
 
   return {
     space,
@@ -107,12 +118,19 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     accounts,
     http,
     simulator,
+    edge,
     startEdge,
     startProcessor,
     send: (fields, headers = {}) => post(http, fields, headers),
     async ledger(reference) {
       const { data } = await ledger.get<{ entries: LedgerEntry[] }>('/ledger', { params: { reference } });
       return data.entries;
+    },
+    async metrics() {
+      const pages = [simulator, ...started].map(
+        async ({ opsPort }) => (await clientOf(opsPort).get<string>('/metrics')).data,
+      );
+      return Promise.all(pages);
     },
     async stop() {
       for (const service of started) await service.stop();

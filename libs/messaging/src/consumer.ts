@@ -9,6 +9,7 @@ import type { Envelope } from './envelope';
 import { decode, InvalidMessageError, typeOf } from './envelope';
 import type { Assignment, GroupLimits } from './group-member';
 import { createGroupMember, GROUP_LIMITS } from './group-member';
+import type { PartitionLag } from './lag';
 import { fetchLag } from './lag';
 import { workerMetrics } from './metrics';
 import type { Publisher } from './producer';
@@ -250,6 +251,18 @@ export function createWorker(options: {
     await admin?.disconnect();
   }
 
+  /** Undefined while the brokers do not answer. kafkajs does not repair an admin connection that broke by itself. */
+  async function lagOfGroup(): Promise<PartitionLag[] | undefined> {
+    if (admin === undefined) return undefined;
+    try {
+      return await fetchLag(admin, groupId, topicNames);
+    } catch (error) {
+      logger.info('the lag is not known', { reason: messageOf(error) });
+      await within(limits.leaveTimeoutMs, 'connecting to Kafka', admin.connect()).catch(() => undefined);
+      return undefined;
+    }
+  }
+
   async function probe(): Promise<void> {
     metrics.held.set({ group }, queue.held());
     metrics.paused.set({ group }, queue.refused());
@@ -257,10 +270,9 @@ export function createWorker(options: {
     if (oldestStartMs !== undefined && Date.now() - oldestStartMs > limits.handlerLimitMs) {
       fail(new Error(`a handler of ${groupId} has been running for more than ${limits.handlerLimitMs} ms`));
     }
-    if (admin === undefined) return;
-    const lags = (await fetchLag(admin, groupId, topicNames)).filter(
-      ({ topic, partition }) => assignment[topic]?.includes(partition) === true,
-    );
+    const behind = await lagOfGroup();
+    if (behind === undefined) return;
+    const lags = behind.filter(({ topic, partition }) => assignment[topic]?.includes(partition) === true);
     for (const name of topicNames) {
       const ofTopic = lags.filter(({ topic }) => topic === name);
       metrics.lag.set(

@@ -4,6 +4,7 @@ import type { KafkaMessage } from 'kafkajs';
 import { declareMessage } from '@gateway/contracts';
 import { createLogger, createMetrics } from '@gateway/service-kit';
 import type { KafkaClient } from './client';
+import type { Worker } from './consumer';
 import { createWorker, on } from './consumer';
 import { encode } from './envelope';
 
@@ -37,8 +38,11 @@ async function until(what: string, condition: () => boolean): Promise<void> {
   }
 }
 
+const open: Worker[] = [];
+afterEach(() => Promise.all(open.splice(0).map((worker) => worker.stop())));
+
 /** kafkajs as far as a worker uses it, played by the test: for what a real broker does only rarely. */
-async function setUp(options: { maxHeld?: number } = {}) {
+async function setUp(options: { maxHeld?: number; concurrency?: number } = {}) {
   const emitter = new EventEmitter();
   let eachBatch: (payload: unknown) => Promise<void> = async () => undefined;
   const commits: unknown[] = [];
@@ -67,10 +71,11 @@ async function setUp(options: { maxHeld?: number } = {}) {
     handlers: [on(Counted, ({ data }) => new Promise((resolve) => handled.set(data.n, resolve)))],
     publisher: { publishRaw: async () => undefined },
     onFatal: (error) => failures.push(error),
-    limits: { drainTimeoutMs: 20, commitIntervalMs: 10, ...options },
+    limits: { drainTimeoutMs: 20, commitIntervalMs: 3_600_000, ...options },
     metrics: createMetrics('test', { processFigures: false }),
     logger: createLogger({ service: 'test', level: 'silent' }),
   });
+  open.push(worker);
   await worker.start();
   const deliver = async (numbers: number[], stale = false) => {
     const resolved: string[] = [];
@@ -89,28 +94,35 @@ async function setUp(options: { maxHeld?: number } = {}) {
 }
 
 test('kafkajs is told how far messages were taken, and to pause when not all were', async () => {
-  const { deliver, handled, consumer, worker } = await setUp({ maxHeld: 2 });
+  const { deliver, handled, consumer } = await setUp({ maxHeld: 2 });
   expect(await deliver([5, 6, 7])).toEqual({ resolved: ['6'], paused: true });
   expect(await deliver([7])).toEqual({ resolved: [], paused: true });
   expect(consumer.resume).not.toHaveBeenCalled();
   handled.get(5)?.();
   await until('it goes on', () => consumer.resume.mock.calls.length === 1);
   expect(consumer.resume).toHaveBeenCalledWith([{ topic: TOPIC, partitions: [0] }]);
-  await worker.stop();
 });
 
 test('the watermark is committed as soon as a rebalance begins, with the old membership', async () => {
-  const { deliver, handled, commits, commitOf, emitter, worker } = await setUp();
+  const { deliver, handled, commits, commitOf, emitter } = await setUp();
   await deliver([5, 6]);
   handled.get(5)?.();
   await new Promise((resolve) => setImmediate(resolve));
   emitter.emit(EVENTS.REBALANCING, {});
   expect(commits).toEqual([commitOf('6')]);
-  await worker.stop();
+});
+
+test('what has not started when a rebalance begins is left to its redelivery', async () => {
+  const { deliver, handled, emitter } = await setUp({ concurrency: 1 });
+  await deliver([5, 6]);
+  emitter.emit(EVENTS.REBALANCING, {});
+  handled.get(5)?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([...handled.keys()]).toEqual([5]);
 });
 
 test('after an announced join positions are those of the group; after another, those of this replica', async () => {
-  const { deliver, handled, join, consumer, emitter, worker } = await setUp();
+  const { deliver, handled, join, consumer, emitter } = await setUp();
   await deliver([5, 6, 7]);
   handled.get(5)?.();
   await new Promise((resolve) => setImmediate(resolve));
@@ -122,7 +134,6 @@ test('after an announced join positions are those of the group; after another, t
   emitter.emit(EVENTS.REBALANCING, {});
   join();
   expect(consumer.seek).toHaveBeenCalledTimes(1);
-  await worker.stop();
 });
 
 test('a crash that kafkajs does not restart is fatal, once', async () => {
@@ -132,7 +143,6 @@ test('a crash that kafkajs does not restart is fatal, once', async () => {
   emitter.emit(EVENTS.CRASH, crash);
   expect(failures.map(({ message }) => message)).toEqual(['the consumer of g crashed: gone']);
   expect(worker.ready()).toBe(false);
-  await worker.stop();
 });
 
 test('a crash with restart is none, even when there is nothing to resume meanwhile', async () => {
@@ -148,7 +158,6 @@ test('a crash with restart is none, even when there is nothing to resume meanwhi
   expect(failures).toEqual([]);
   expect(worker.ready()).toBe(true);
   expect((await deliver([1])).resolved).toEqual(['1']);
-  await worker.stop();
 });
 
 test('stop commits what was finished', async () => {

@@ -6,7 +6,7 @@ import type { KafkaClient } from './client';
 
 /** What separates the installations (or test files) on one cluster; groups carry it as well as topics. */
 export function topicName(prefix: string | undefined, name: string): string {
-  return prefix === undefined || prefix === '' ? name : `${prefix}.${name}`;
+  return (prefix ?? '') + name;
 }
 
 /** The full name of a topic of the contracts' table. */

@@ -19,11 +19,13 @@ test('an operator lists, reads and plays back what could not be processed', asyn
 
   let healed = false;
   const handled: number[] = [];
+  const received: string[][] = [];
   const replayedFrom: (string | undefined)[] = [];
   const worker = kafka.worker({
     handlers: [
       on(Numbered, async ({ data, headers }) => {
         if (!healed) throw new Error(`cannot do ${data.n}`);
+        received.push(Object.keys(headers));
         handled.push(data.n);
         replayedFrom.push(headers['replayed_from']?.toString());
       }),
@@ -33,7 +35,7 @@ test('an operator lists, reads and plays back what could not be processed', asyn
   for (const n of [0, 1, 2]) await kafka.publisher.publish({ ...numbered('K', n), id: `id-${n}`, subject: `S${n}` });
   await until('all are dead letters', async () => (await kafka.size(TOPIC)) === 3);
 
-  const name = `${kafka.prefix}.${TOPIC}`;
+  const name = `${kafka.prefix}${TOPIC}`;
   const { lines } = await dlq('list', '--limit', '2');
   expect(lines).toHaveLength(3);
   expect(lines[0]?.split('\t').filter((_, column) => column !== 3)).toEqual([
@@ -53,27 +55,28 @@ test('an operator lists, reads and plays back what could not be processed', asyn
     offset: '1',
     value: '{"n":1}',
     key: 'K',
-    headers: { ce_id: 'id-1', ce_subject: 'S1', dlq_topic: `${kafka.prefix}.card.commands.v1`, dlq_offset: '1' },
+    headers: { ce_id: 'id-1', ce_subject: 'S1', dlq_topic: `${kafka.prefix}card.commands.v1`, dlq_offset: '1' },
   });
 
   healed = true;
   expect(await dlq('replay', name, '0', '1')).toEqual({
     exitCode: 0,
-    lines: [`published again to ${kafka.prefix}.card.commands.v1`],
+    lines: [`published again to ${kafka.prefix}card.commands.v1`],
   });
   await until('it is handled', () => handled.length === 1);
   expect(handled).toEqual([1]);
   expect(replayedFrom).toEqual([`${name}/0/1`]);
+  expect(received.flat().filter((header) => header.startsWith('dlq_'))).toEqual([]);
 });
 
 test('asking for what is not there says so', async () => {
-  const name = `${kafka.prefix}.${TOPIC}`;
+  const name = `${kafka.prefix}${TOPIC}`;
   expect(await dlq('show', name, '0', '999')).toEqual({
     exitCode: 1,
     lines: [`show failed: nothing lies at ${name} 0 999`],
   });
   expect((await dlq('replay', name, '7', '0')).exitCode).toBe(1);
-  const { exitCode, lines } = await dlq('replay', `${kafka.prefix}.card.commands.v1`, '0', '0');
+  const { exitCode, lines } = await dlq('replay', `${kafka.prefix}card.commands.v1`, '0', '0');
   expect(exitCode).toBe(1);
   expect(lines[0]).toContain('is no dead-letter topic');
 });

@@ -45,7 +45,7 @@ test('a partition that does not exist is an error, not a loss, and neighbours ar
 
 test('a message that the broker finds too large fails alone', async () => {
   const headers = { ce_type: 'Large' };
-  const topic = `${kafka.prefix}.card.commands.v1`;
+  const topic = `${kafka.prefix}card.commands.v1`;
   const results = await Promise.allSettled([
     kafka.publisher.publish(numbered('A', 7)),
     kafka.publisher.publishRaw({ topic, key: 'A', value: Buffer.alloc(1_500_000), headers }),
@@ -57,7 +57,7 @@ test('a message that the broker finds too large fails alone', async () => {
 
 test('a topic that does not exist fails its message alone', async () => {
   const results = await Promise.allSettled([
-    kafka.publisher.publishRaw({ topic: `${kafka.prefix}.nowhere`, key: 'A', value: null, headers: {} }),
+    kafka.publisher.publishRaw({ topic: `${kafka.prefix}nowhere`, key: 'A', value: null, headers: {} }),
     kafka.publisher.publish(numbered('B', 9)),
   ]);
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);

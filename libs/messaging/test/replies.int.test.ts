@@ -82,7 +82,7 @@ test('a reply that cannot be read does no harm', async () => {
   const { listener, replies } = replica();
   await listener.start();
   await until('it owns partitions', () => listener.ownedPartition() !== undefined);
-  const topic = `${kafka.prefix}.gateway.replies.v1`;
+  const topic = `${kafka.prefix}gateway.replies.v1`;
   const headers = { ce_specversion: '1.0', ce_id: '1', ce_source: 'x', ce_type: 'Answered' };
   await kafka.publisher.publishRaw({ topic, key: 'K', value: Buffer.from('{'), headers });
   await kafka.publisher.publishRaw({ topic, key: 'K', value: Buffer.from('{}'), headers: {} });

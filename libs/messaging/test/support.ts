@@ -54,7 +54,7 @@ type Worker_ = ReturnType<typeof createWorker> & { failures: Error[] };
 export async function install(file: string): Promise<Installation> {
   const broker = process.env['TEST_KAFKA_BROKERS'];
   if (broker === undefined) throw new Error('TEST_KAFKA_BROKERS is not set');
-  const prefix = `${file}-${process.pid}-${Date.now().toString(36)}`;
+  const prefix = `${file}-${process.pid}-${Date.now().toString(36)}.`;
   const client = (): KafkaClient => createKafka({ brokers: broker.split(','), clientId: file, logger });
   const kafka = client();
   await createTopics({ kafka, prefix, minInsyncReplicas: 1, replicationFactor: 1 });
@@ -86,13 +86,13 @@ export async function install(file: string): Promise<Installation> {
       return started;
     },
     async committed(groupId, topic) {
-      const name = `${prefix}.${topic}`;
-      const [offsets] = await admin.fetchOffsets({ groupId: `${prefix}.${groupId}`, topics: [name] });
+      const name = prefix + topic;
+      const [offsets] = await admin.fetchOffsets({ groupId: prefix + groupId, topics: [name] });
       const entries = (offsets?.partitions ?? []).map((at) => [at.partition, Number(at.offset)] as const);
       return new Map(entries.filter(([, offset]) => offset >= 0));
     },
     async size(topic) {
-      const offsets = await admin.fetchTopicOffsets(`${prefix}.${topic}`);
+      const offsets = await admin.fetchTopicOffsets(prefix + topic);
       return offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
     },
     async close() {

@@ -1,15 +1,32 @@
+import type { Admin } from 'kafkajs';
 import { ConfigResourceTypes } from 'kafkajs';
 import { topics } from '@gateway/contracts';
 import { createTopics } from '../src';
 import type { Installation } from './support';
-import { install } from './support';
+import { install, until } from './support';
 
 let kafka: Installation;
-beforeAll(async () => (kafka = await install('topics')));
-afterAll(async () => kafka.close());
+let admin: Admin;
+beforeAll(async () => {
+  kafka = await install('topics');
+  admin = kafka.client().admin();
+  await admin.connect();
+});
+afterAll(async () => {
+  await admin.disconnect();
+  await kafka.close();
+});
 
 const again = () =>
   createTopics({ kafka: kafka.client(), prefix: kafka.prefix, minInsyncReplicas: 1, replicationFactor: 1 });
+
+async function retentionOf(name: string): Promise<string | undefined> {
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: [{ type: ConfigResourceTypes.TOPIC, name, configNames: ['retention.ms'] }],
+  });
+  return resources[0]?.configEntries[0]?.configValue;
+}
 
 const NOTHING = { created: [], grown: [], reconfigured: [] };
 
@@ -19,23 +36,25 @@ test('a second time changes nothing, nor do several at once', async () => {
 });
 
 test('what is missing is created, what is small grows, what is set wrongly is set right', async () => {
-  const admin = kafka.client().admin();
-  await admin.connect();
-  const name = (topic: string): string => `${kafka.prefix}.${topic}`;
+  const name = (topic: string): string => `${kafka.prefix}${topic}`;
   const { name: commands } = topics.cardCommands;
   const { name: events } = topics.cardEvents;
   const { name: replies } = topics.gatewayReplies;
-  const other = `${kafka.prefix}-other`;
-  await admin.createTopics({ topics: [{ topic: `${other}.${replies}`, numPartitions: 2, replicationFactor: 1 }] });
+  const other = `${kafka.prefix}other.`;
+  await admin.createTopics({ topics: [{ topic: `${other}${replies}`, numPartitions: 2, replicationFactor: 1 }] });
   const created = await createTopics({
     kafka: kafka.client(),
     prefix: other,
     minInsyncReplicas: 1,
     replicationFactor: 1,
   });
-  expect(created.grown).toEqual([`${other}.${replies}`]);
-  expect(created.reconfigured).toEqual([`${other}.${replies}`]);
-  expect(created.created).toEqual(expect.arrayContaining([`${other}.${events}`, `${other}.${commands}`]));
+  expect(created.grown).toEqual([`${other}${replies}`]);
+  await until('the partitions are there', async () => {
+    const { topics: known } = await admin.fetchTopicMetadata({ topics: [`${other}${replies}`] });
+    return known[0]?.partitions.length === topics.gatewayReplies.partitions;
+  });
+  expect(created.reconfigured).toEqual([`${other}${replies}`]);
+  expect(created.created).toEqual(expect.arrayContaining([`${other}${events}`, `${other}${commands}`]));
 
   await admin.alterConfigs({
     validateOnly: false,
@@ -47,12 +66,9 @@ test('what is missing is created, what is small grows, what is set wrongly is se
       },
     ],
   });
+  await until('the brokers know it', async () => (await retentionOf(name(replies))) === '1000');
   expect(await again()).toEqual({ ...NOTHING, reconfigured: [name(replies)] });
-  const described = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: [{ type: ConfigResourceTypes.TOPIC, name: name(replies), configNames: ['retention.ms'] }],
-  });
-  expect(described.resources[0]?.configEntries[0]?.configValue).toBe(String(topics.gatewayReplies.retentionMs));
+  const { retentionMs } = topics.gatewayReplies;
+  await until('it is set right', async () => (await retentionOf(name(replies))) === String(retentionMs));
   expect(await again()).toEqual(NOTHING);
-  await admin.disconnect();
 });

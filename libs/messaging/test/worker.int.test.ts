@@ -208,13 +208,13 @@ test('partitions that are added to a running topic are consumed, and nothing is 
   const client = kafka.client();
   const admin = client.admin();
   await admin.connect();
-  await admin.createPartitions({ topicPartitions: [{ topic: `${kafka.prefix}.${COMMANDS}`, count: 16 }] });
+  await admin.createPartitions({ topicPartitions: [{ topic: `${kafka.prefix}${COMMANDS}`, count: 16 }] });
   await admin.disconnect();
   published += await publish(keys(40), 20, 20);
   const producer = client.producer();
   await producer.connect();
   const { key, value, headers } = encode(numbered('new', 0), 'test');
-  await producer.send({ topic: `${kafka.prefix}.${COMMANDS}`, messages: [{ key, value, headers, partition: 13 }] });
+  await producer.send({ topic: `${kafka.prefix}${COMMANDS}`, messages: [{ key, value, headers, partition: 13 }] });
   await producer.disconnect();
   published += 1;
   await until('all is handled', () => seen.size === published);
@@ -263,7 +263,7 @@ describe('what can never be processed', () => {
     return { rejected: rejected[0] as RejectedMessage, letter };
   };
   const raw = (value: string, headers: Record<string, string>) =>
-    kafka.publisher.publishRaw({ topic: `${kafka.prefix}.${COMMANDS}`, key: 'K', value: Buffer.from(value), headers });
+    kafka.publisher.publishRaw({ topic: `${kafka.prefix}${COMMANDS}`, key: 'K', value: Buffer.from(value), headers });
   const HEADERS = { ce_specversion: '1.0', ce_id: '1', ce_source: 'x', ce_type: 'Numbered' };
 
   test('a value that breaks its contract', async () => {
@@ -271,7 +271,7 @@ describe('what can never be processed', () => {
     expect(rejected.reason).toBe('InvalidMessageError: Numbered is not valid: Numbered/n must be integer');
     expect(rejected.envelope).toBeUndefined();
     expect(letter).toMatchObject({ value: '{"n":"one"}', key: 'K', type: 'Numbered', reason: rejected.reason });
-    expect(letter?.headers).toMatchObject({ ...HEADERS, dlq_topic: `${kafka.prefix}.${COMMANDS}`, dlq_offset: '0' });
+    expect(letter?.headers).toMatchObject({ ...HEADERS, dlq_topic: `${kafka.prefix}${COMMANDS}`, dlq_offset: '0' });
   });
 
   test('a type that has no handler', async () => {
@@ -348,7 +348,7 @@ test('a reader of events skips types that it does not know', async () => {
   });
   const headers = { ce_specversion: '1.0', ce_id: '1', ce_source: 'x', ce_type: 'OfTomorrow' };
   await kafka.publisher.publishRaw({
-    topic: `${kafka.prefix}.${COMMANDS}`,
+    topic: `${kafka.prefix}${COMMANDS}`,
     key: 'K',
     value: Buffer.from('{}'),
     headers,
@@ -397,7 +397,7 @@ describe('a worker that cannot go on says so', () => {
 
   test('when its topics do not exist', async () => {
     const worker = kafka.worker({
-      topicPrefix: 'nowhere',
+      topicPrefix: 'nowhere.',
       limits: { ...QUICK, startTimeoutMs: 20_000 },
       handlers: [on(Numbered, async () => undefined)],
     });

@@ -1,9 +1,11 @@
-import type { Collection, Filter, OptionalUnlessRequiredId, UpdateFilter } from './driver';
-import { duplicateKeyIndex } from './connection';
+import { randomBytes } from 'node:crypto';
+import type { Collection } from './driver';
+import type { Stamped } from './group-writes';
+import { createGroupFind, createGroupInsert, createGroupUpdate } from './group-writes';
 import type { OutboxEntry, OutboxOwner } from './outbox';
 
 /** One document per aggregate: its body, the version that guards it, and its outbox. */
-export type Stored<Body> = Body & OutboxOwner & { version: number; eventSeq: number };
+export type Stored<Body> = Body & OutboxOwner & Stamped & { eventSeq: number };
 
 export interface AggregateStore<Body extends object> {
   load(id: string): Promise<Stored<Body> | null>;
@@ -28,9 +30,12 @@ function sequenced(events: readonly NewEvent[], lastSeq: number): OutboxEntry[] 
  * the document, so that the state on disk is the state in memory.
  */
 export function createAggregateStore<Body extends object>(collection: Collection<Stored<Body>>): AggregateStore<Body> {
+  const find = createGroupFind(collection);
+  const insert = createGroupInsert(collection);
+  const updateIfUnchanged = createGroupUpdate(collection, newStamp);
   return {
     async load(id) {
-      return (await collection.findOne({ _id: id } as Filter<Stored<Body>>)) as Stored<Body> | null;
+      return ((await find(id)) as Stored<Body> | undefined) ?? null;
     },
 
     async insert(id, body, newEvents) {
@@ -43,36 +48,38 @@ export function createAggregateStore<Body extends object>(collection: Collection
         outbox,
         ...since(outbox),
       };
-      try {
-        await collection.insertOne(document as OptionalUnlessRequiredId<Stored<Body>>);
-        return document;
-      } catch (error) {
-        if (duplicateKeyIndex(error) === undefined) throw error;
-        return undefined;
-      }
+      return (await insert(document)) === undefined ? document : undefined;
     },
 
     async update(previous, body, newEvents) {
       const events = sequenced(newEvents, previous.eventSeq);
       const version = previous.version + 1;
       const eventSeq = previous.eventSeq + events.length;
-      const result = await collection.updateOne(
-        { _id: previous._id, version: previous.version } as Filter<Stored<Body>>,
-        {
+      const removed = removedFields(previous, body);
+      const updated = await updateIfUnchanged({
+        id: previous._id,
+        version: previous.version,
+        update: {
           // Always set: what `previous` still shows in the outbox may have been drained since, and its mark with it.
           $set: { ...body, version, eventSeq, ...since(events) },
-          $push: { outbox: { $each: events } },
-          $unset: Object.fromEntries(removedFields(previous, body).map((name) => [name, ''])),
-        } as unknown as UpdateFilter<Stored<Body>>,
-      );
-      if (result.matchedCount === 0) return undefined;
+          ...(events.length === 0 ? {} : { $push: { outbox: { $each: events } } }),
+          ...(removed.length === 0 ? {} : { $unset: Object.fromEntries(removed.map((name) => [name, ''])) }),
+        },
+      });
+      if (!updated) return undefined;
       const outbox = [...previous.outbox, ...events];
       return { _id: previous._id, ...body, version, eventSeq, outbox, ...since(outbox) };
     },
   };
 }
 
-const OWN_FIELDS = new Set(['_id', 'version', 'eventSeq', 'outbox', 'outboxSince']);
+const STAMP_BYTES = 12;
+
+function newStamp(): string {
+  return randomBytes(STAMP_BYTES).toString('base64');
+}
+
+const OWN_FIELDS = new Set(['_id', 'version', 'eventSeq', 'outbox', 'outboxSince', 'stamp']);
 
 function removedFields(previous: object, body: object): string[] {
   return Object.keys(previous).filter((name) => !OWN_FIELDS.has(name) && !(name in body));

@@ -7,3 +7,4 @@ export type Filter<T> = mongo.Filter<T>;
 export type UpdateFilter<T extends Document> = mongo.UpdateFilter<T>;
 export type AnyBulkWriteOperation<T extends Document> = mongo.AnyBulkWriteOperation<T>;
 export type OptionalUnlessRequiredId<T> = mongo.OptionalUnlessRequiredId<T>;
+export type FindOptions = mongo.FindOptions;

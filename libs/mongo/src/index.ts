@@ -2,4 +2,5 @@ export * from './driver';
 export * from './aggregate-store';
 export * from './connection';
 export * from './errors';
+export * from './group-writes';
 export * from './outbox';

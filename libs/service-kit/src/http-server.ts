@@ -29,6 +29,12 @@ export interface ListenOptions {
 /** Starts an HTTP server with every time-out set. Rejects with the system's error when the port is taken. */
 export async function listen(options: ListenOptions): Promise<ListeningServer> {
   const server = options.server ?? createServer();
+  let closing = false;
+  server.on('request', (_request, response) => {
+    // A connection that was busy when closing began has to end with its answer, not with its next idle minute.
+    if (closing) response.setHeader('Connection', 'close');
+    response.once('close', () => closing && server.closeIdleConnections());
+  });
   server.on('request', options.listener);
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
@@ -38,7 +44,10 @@ export async function listen(options: ListenOptions): Promise<ListeningServer> {
   return {
     port: (server.address() as AddressInfo).port,
     server,
-    close: (drainTimeoutMs) => closeServer(server, drainTimeoutMs),
+    close(drainTimeoutMs) {
+      closing = true;
+      return closeServer(server, drainTimeoutMs);
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+export * from './batcher';
 export * from './config';
 export * from './errors';
 export * from './http-client';

@@ -1,5 +1,5 @@
 import type { Collection } from '@gateway/mongo';
-import { duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
+import { createGroupFind, duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { messageOf, Secret } from '@gateway/service-kit';
 import type { CardData } from './card-data';
@@ -64,6 +64,7 @@ export interface CardVaultOptions {
 export function createCardVault(options: CardVaultOptions): CardVault {
   const { cards, cvvs, keyRing, tokenKey, now } = options;
   const refreshes = new Set<Promise<void>>();
+  const findCard = createGroupFind(cards, { promoteBuffers: true });
 
   const needsRefresh = (stored: Pick<StoredCard, 'lastUsedAt' | 'keyId'>): boolean =>
     stored.lastUsedAt.getTime() <= now() - REFRESH_AFTER_MS || stored.keyId !== keyRing.activeKeyId;
@@ -98,14 +99,14 @@ export function createCardVault(options: CardVaultOptions): CardVault {
 
   async function putCard(merchantAccount: string, card: Secret<CardData>): Promise<string> {
     const token = cardToken(tokenKey, merchantAccount, card);
-    const stored = await cards.findOne({ _id: token }, { projection: { lastUsedAt: 1, keyId: 1 } });
-    if (stored === null || needsRefresh(stored)) await writeCard(token, merchantAccount, card, true);
+    const stored = await findCard(token);
+    if (stored === undefined || needsRefresh(stored)) await writeCard(token, merchantAccount, card, true);
     return token;
   }
 
   async function getCard(merchantAccount: string, token: string): Promise<Secret<CardData> | undefined> {
-    const stored = await cards.findOne({ _id: token, merchantAccount }, { promoteBuffers: true });
-    if (stored === null) return undefined;
+    const stored = await findCard(token);
+    if (stored?.merchantAccount !== merchantAccount) return undefined;
     const card = new Secret(JSON.parse(open(keyRing, stored, cardAad(token, merchantAccount))) as CardData);
     if (needsRefresh(stored)) refreshInBackground(token, merchantAccount, card);
     return card;

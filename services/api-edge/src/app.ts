@@ -142,6 +142,7 @@ async function open(deps: ApiEdgeDeps): Promise<Running> {
       ],
       trustedProxies: config.TRUSTED_PROXY_CIDRS.split(',').filter((cidr) => cidr !== ''),
       maxConcurrent: config.MAX_CONCURRENT_REQUESTS,
+      bodyTimeoutMs: config.REQUEST_TIMEOUT_MS,
       now,
       logger,
       metrics,

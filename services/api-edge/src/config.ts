@@ -14,6 +14,8 @@ export const settings = Type.Object({
   /** Comma-separated. Whose `X-Forwarded-For` counts. */
   TRUSTED_PROXY_CIDRS: Type.String({ default: '' }),
   REPLY_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 300_000, default: 30_000 }),
+  /** From a request's head to the end of its body. */
+  REQUEST_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 30_000, default: 10_000 }),
   /** card-processing's internal query API. */
   CARD_QUERY_URL: Type.String({ minLength: 1 }),
   /** base64 of at least 32 bytes: the key of the bodies' hashes that tell a repeated request from another one. */

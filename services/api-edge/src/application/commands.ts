@@ -1,5 +1,6 @@
 import type { CardCommand } from '@gateway/contracts';
 import type { CardRequest, CheckRequest } from '../domain/card-request';
+import { maskCardNumbers } from '../domain/masking';
 
 /** A request that becomes an operation; AUTH3D and SALE3D come with the threeds service. */
 export type OperationRequest = Exclude<
@@ -11,6 +12,14 @@ export type OperationRequest = Exclude<
 export function baseReferenceOf(request: OperationRequest): string | undefined {
   if ('baseReference' in request) return request.baseReference;
   return 'authentication' in request ? request.authentication?.reference : undefined;
+}
+
+/** The request with the card number masked that it names as its reference, by mistake or not. */
+export function withMaskedReference(request: OperationRequest): OperationRequest {
+  if ('baseReference' in request) return { ...request, baseReference: maskCardNumbers(request.baseReference) };
+  if (!('authentication' in request) || request.authentication === undefined) return request;
+  const { reference, pares } = request.authentication;
+  return { ...request, authentication: { reference: maskCardNumbers(reference), pares } };
 }
 
 interface Accepted {

@@ -86,7 +86,8 @@ function keyProblems({ idempotencyKey }: Incoming): FieldProblem[] {
 
 function idempotencyOf(ports: SubmitPorts, { idempotencyKey, endpoint, fields }: Incoming): Idempotency | undefined {
   if (idempotencyKey === undefined || idempotencyKey === '') return undefined;
-  return { endpoint, key: idempotencyKey, bodyHash: ports.bodyHash(contentOf(fields)) };
+  // A key may be anything, a card number too: what is kept of it tells nothing.
+  return { endpoint, key: ports.bodyHash(idempotencyKey), bodyHash: ports.bodyHash(contentOf(fields)) };
 }
 
 /**

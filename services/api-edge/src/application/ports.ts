@@ -27,6 +27,7 @@ export interface JournalEntry {
 
 export interface Idempotency {
   endpoint: string;
+  /** Keyed hash of the header's value. */
   key: string;
   /** Keyed hash of the body without cvv and password. */
   bodyHash: string;

@@ -7,7 +7,7 @@ import type { JournalCloser } from './journal-closer';
 import type { PendingOutcomes } from './pending-outcomes';
 import type { Idempotency, JournalEntry, Ports } from './ports';
 import type { OperationRequest } from './commands';
-import { baseReferenceOf, commandOf } from './commands';
+import { baseReferenceOf, commandOf, withMaskedReference } from './commands';
 import type { Answer, Session } from './responses';
 import { failure, operationResponse, unavailable } from './responses';
 
@@ -65,13 +65,16 @@ async function prepare(
   idempotency: Idempotency | undefined,
 ): Promise<JournalEntry> {
   const { merchantAccount } = account;
-  const paymentId = await paymentIdFor(ports, merchantAccount, request);
+  const ownPaymentId = await paymentIdOfBase(ports, merchantAccount, request);
+  const paymentId = ownPaymentId ?? newPaymentId(ports.randomBytes);
   const reference = newReference(paymentId, ports.randomBytes);
   const [token] = await Promise.all([putCard(ports, merchantAccount, request), putCvv(ports, reference, request)]);
   const acceptedAt = ports.now();
   const deadline = acceptedAt + ports.replyTimeoutMs;
-  const baseReference = baseReferenceOf(request);
-  const command = commandOf(request, { paymentId, reference, merchantAccount, acceptedAt, deadline, token });
+  // What names no payment of the account's own is kept for the record alone, and may be anything.
+  const kept = ownPaymentId === undefined ? withMaskedReference(request) : request;
+  const baseReference = baseReferenceOf(kept);
+  const command = commandOf(kept, { paymentId, reference, merchantAccount, acceptedAt, deadline, token });
   return {
     reference,
     paymentId,
@@ -88,14 +91,16 @@ async function prepare(
   };
 }
 
-/** The payment of the base transaction, or a new one: also for a reference that is unknown or another merchant's. */
-async function paymentIdFor(ports: Ports, merchantAccount: string, request: OperationRequest): Promise<string> {
+/** The payment of the base transaction; undefined without one, and for one that is unknown or another merchant's. */
+async function paymentIdOfBase(
+  ports: Ports,
+  merchantAccount: string,
+  request: OperationRequest,
+): Promise<string | undefined> {
   const baseReference = baseReferenceOf(request);
-  if (baseReference !== undefined) {
-    const paymentId = paymentIdOf(baseReference);
-    if (await ports.journal.ownsPayment(merchantAccount, paymentId)) return paymentId;
-  }
-  return newPaymentId(ports.randomBytes);
+  if (baseReference === undefined) return undefined;
+  const paymentId = paymentIdOf(baseReference);
+  return (await ports.journal.ownsPayment(merchantAccount, paymentId)) ? paymentId : undefined;
 }
 
 async function putCard(ports: Ports, merchantAccount: string, request: OperationRequest): Promise<string | undefined> {

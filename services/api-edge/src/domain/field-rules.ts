@@ -45,6 +45,14 @@ export function freeText(minLength: number, maxLength: number): FieldReader {
     typeof value === 'string' && isPlainText(value, minLength, maxLength) ? maskCardNumbers(value) : undefined;
 }
 
+/** Keeps what a reader accepts with the card numbers in it masked. */
+function masked(read: FieldReader, isSuspect: (value: string) => boolean = () => true): FieldReader {
+  return (raw, nowMs) => {
+    const value = read(raw, nowMs);
+    return typeof value === 'string' && isSuspect(value) ? maskCardNumbers(value) : value;
+  };
+}
+
 function pattern(regex: RegExp): Predicate {
   return (value) => regex.test(value);
 }
@@ -60,8 +68,9 @@ export const cardExpMonth = text(2, 2, pattern(/^(?:0[1-9]|1[0-2])$/));
 export const cardExpYear = text(4, 4, pattern(/^\d{4}$/));
 export const cvv = text(3, 4, pattern(/^\d{3,4}$/));
 export const token = text(36, 36);
-export const userPhone = text(7, 15);
-export const userEmail = text(6, 255, isEmailAddress);
+/** A number that begins with + is a telephone's, however much it looks like a card's. */
+export const userPhone = masked(text(7, 15), (value) => !value.startsWith('+'));
+export const userEmail = masked(text(6, 255, isEmailAddress));
 export const userIp = text(2, 45, isIpAddress);
 export const httpsUrl = text(1, 2048, isHttpsUrl);
 export const reference = text(20, 20);

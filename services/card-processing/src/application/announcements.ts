@@ -1,4 +1,5 @@
 import type { CardEventType, OperationRecord } from '@gateway/contracts';
+import { paymentIdOf } from '@gateway/contracts';
 import type { NewEvent } from '@gateway/mongo';
 import type { Operation, Payment, PaymentEvent } from '../domain/payment';
 import { findOperation } from '../domain/payment';
@@ -20,7 +21,6 @@ export interface Cause {
 
 /** What the world is told on `card.events` about a domain event; undefined for an intent, which is ours alone. */
 export function announcement(
-  paymentId: string,
   payment: Payment,
   event: PaymentEvent,
   context: { now: number; newId: () => string; cause: Cause },
@@ -34,7 +34,7 @@ export function announcement(
     type: eventType(event, operation),
     at: context.now,
     data: {
-      ...operationRecord(paymentId, payment, operation, context.now),
+      ...operationRecord(payment, operation, context.now),
       ...(event.type === 'OperationSucceeded' && event.expiresAt !== undefined ? { expiresAt: event.expiresAt } : {}),
     },
     ...context.cause,
@@ -54,9 +54,9 @@ function eventType(event: PaymentEvent, operation: Operation): CardEventType {
   }
 }
 
-function operationRecord(paymentId: string, payment: Payment, operation: Operation, now: number): OperationRecord {
+function operationRecord(payment: Payment, operation: Operation, now: number): OperationRecord {
   return {
-    paymentId,
+    paymentId: paymentIdOf(operation.reference),
     reference: operation.reference,
     ...(operation.baseReference === undefined ? {} : { baseReference: operation.baseReference }),
     merchantAccount: payment.merchantAccount,

@@ -39,7 +39,8 @@ async function answerOf(
   if (connector === undefined) return { kind: 'not-executed', code: NO_CONNECTOR };
   const card = await cardOf(ports, pending, context);
   if (card === 'cvv-gone') return { kind: 'not-executed', code: CVV_GONE };
-  const currency = findOperation(payment, pending.reference)?.currency ?? payment.operations[0]?.currency ?? '';
+  // A VOID has none of its own.
+  const currency = findOperation(payment, pending.reference)?.currency ?? currencyOf(payment);
   return call(connector, pending, {
     reference: pending.reference,
     currency,
@@ -49,6 +50,10 @@ async function answerOf(
     ...(pending.originalTransactionId === undefined ? {} : { originalTransactionId: pending.originalTransactionId }),
     ...(card === undefined ? {} : { card }),
   });
+}
+
+function currencyOf({ state }: StoredPayment): string {
+  return 'hold' in state ? (state.hold?.currency ?? '') : '';
 }
 
 /** Reads the CVV, once, after the intent is stored: whoever finds the intent later never calls with it again. */

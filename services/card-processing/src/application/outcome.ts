@@ -24,7 +24,7 @@ export function outcomesOf(payment: StoredPayment): OperationOutcome[] {
 }
 
 function record(payment: StoredPayment, operation: Operation): OperationOutcome {
-  const token = operation.token ?? payment.operations[0]?.token;
+  const token = operation.token ?? payment.operations.find(({ token: known }) => known !== undefined)?.token;
   return {
     paymentId: paymentIdOf(operation.reference),
     reference: operation.reference,

@@ -19,8 +19,12 @@ export interface PaymentBody extends Payment {
 
 export type StoredPayment = Stored<PaymentBody>;
 
+export const PAYMENT_RECORDS_MAX = 500;
+
 export interface Payments {
   load(id: string): Promise<StoredPayment | null>;
+  /** The payment, and what stands alone of its operations: at most {@link PAYMENT_RECORDS_MAX} documents. */
+  loadWhole(paymentId: string): Promise<StoredPayment[]>;
   insert(id: string, body: PaymentBody, events: readonly NewEvent[]): Promise<StoredPayment | undefined>;
   update(previous: StoredPayment, body: PaymentBody, events: readonly NewEvent[]): Promise<StoredPayment | undefined>;
   /** Takes one payment whose acquirer may be asked now, and keeps other resolvers off it until `leaseUntil`. */

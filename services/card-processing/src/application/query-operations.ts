@@ -11,7 +11,10 @@ export async function findOutcome(
   merchantAccount: string,
   reference: string,
 ): Promise<OperationOutcome | undefined> {
-  for (const payment of await records(ports, merchantAccount, reference)) {
+  const { payments } = ports;
+  // The payment's document, and the one of a refusal that stands alone.
+  const found = await Promise.all([payments.load(paymentIdOf(reference)), payments.load(reference)]);
+  for (const payment of ownedBy(merchantAccount, found)) {
     const outcome = await outcomeOf(ports, payment, reference);
     if (outcome !== undefined) return outcome;
   }
@@ -20,16 +23,15 @@ export async function findOutcome(
 
 /** All operations of the payment that `reference` belongs to, oldest first, if it is the account's own. */
 export async function listOutcomes(
-  ports: Reading,
+  { payments }: Reading,
   merchantAccount: string,
   reference: string,
 ): Promise<OperationOutcome[]> {
-  const payments = await records(ports, merchantAccount, reference);
-  return payments.flatMap(outcomesOf).sort((a, b) => a.timestamp - b.timestamp);
+  const [whole, alone] = await Promise.all([payments.loadWhole(paymentIdOf(reference)), payments.load(reference)]);
+  const documents = new Map(ownedBy(merchantAccount, [...whole, alone]).map((payment) => [payment._id, payment]));
+  return [...documents.values()].flatMap(outcomesOf).sort((a, b) => a.timestamp - b.timestamp);
 }
 
-/** The payment's document, and the one of a refusal that stands alone. */
-async function records(ports: Reading, merchantAccount: string, reference: string): Promise<StoredPayment[]> {
-  const found = await Promise.all([ports.payments.load(paymentIdOf(reference)), ports.payments.load(reference)]);
+function ownedBy(merchantAccount: string, found: readonly (StoredPayment | null)[]): StoredPayment[] {
   return found.filter((payment) => payment !== null).filter((payment) => payment.merchantAccount === merchantAccount);
 }

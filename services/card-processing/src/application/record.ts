@@ -41,22 +41,20 @@ function apply(
   let body: PaymentBody = target.stored === null ? newPayment(target.merchantAccount) : bodyOf(target.stored);
   for (const event of events) {
     body = evolve(body, event) as PaymentBody;
-    const announced = announcement(target.id, body, event, { now: ports.now(), newId: ports.newId, cause });
+    const announced = announcement(body, event, { now: ports.now(), newId: ports.newId, cause });
     if (announced !== undefined) announcements.push(announced);
   }
-  const { resolveAt: _resolveAt, inquiries: _inquiries, ...rest } = body;
-  return {
-    body: body.pending === undefined ? { ...rest, ...withoutResolution(extras) } : { ...rest, ...extras },
-    announcements,
-  };
+  const merged = { ...body, ...extras };
+  return { body: merged.pending === undefined ? withoutResolution(merged) : merged, announcements };
 }
 
-function withoutResolution({ resolveAt: _resolveAt, inquiries: _inquiries, ...rest }: Extras): Extras {
+/** What is refused while a call is pending changes nothing about when its outcome is looked for: only its end does. */
+function withoutResolution({ resolveAt: _resolveAt, inquiries: _inquiries, ...rest }: PaymentBody): PaymentBody {
   return rest;
 }
 
 function bodyOf(stored: StoredPayment): PaymentBody {
-  const { _id, version: _version, eventSeq: _eventSeq, outbox: _outbox, outboxSince: _since, ...body } = stored;
+  const { _id, version, eventSeq, outbox, outboxSince, stamp, ...body } = stored;
   return body;
 }
 

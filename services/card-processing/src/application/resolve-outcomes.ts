@@ -8,8 +8,7 @@ import { record, untilWritten } from './record';
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAX_MS = 300_000;
 /** Longer than an inquiry and a cancellation, each with its time-out, can take. */
-const CLAIM_MARGIN_MS = 5_000;
-const CLAIM_MS = 20_000;
+const CLAIM_MS = 25_000;
 /** From here on the log calls for an operator each time. */
 const INQUIRIES_BEFORE_ALARM = 10;
 /** At most so many outcomes are looked for at once by one replica. */
@@ -20,18 +19,28 @@ const PARALLEL_MAX = 16;
  * holds the claim. Returns how many payments it looked at.
  */
 export async function resolveOutcomes(ports: Ports): Promise<number> {
-  let resolved = 0;
-  const worker = async (): Promise<void> => {
-    for (;;) {
-      const now = ports.now();
-      const payment = await ports.payments.claimUnresolved(now, now + CLAIM_MS + CLAIM_MARGIN_MS);
-      if (payment === null) return;
-      resolved += 1;
-      await runWithTrace({ correlationId: payment._id, traceparent: newTraceparent() }, () => resolve(ports, payment));
-    }
-  };
-  await Promise.all(Array.from({ length: PARALLEL_MAX }, worker));
-  return resolved;
+  let looked = 0;
+  for (;;) {
+    const claimed = await claim(ports);
+    if (claimed.length === 0) return looked;
+    looked += claimed.length;
+    await Promise.all(
+      claimed.map((payment) =>
+        runWithTrace({ correlationId: payment._id, traceparent: newTraceparent() }, () => resolve(ports, payment)),
+      ),
+    );
+  }
+}
+
+async function claim(ports: Ports): Promise<StoredPayment[]> {
+  const claimed: StoredPayment[] = [];
+  while (claimed.length < PARALLEL_MAX) {
+    const now = ports.now();
+    const payment = await ports.payments.claimUnresolved(now, now + CLAIM_MS);
+    if (payment === null) break;
+    claimed.push(payment);
+  }
+  return claimed;
 }
 
 async function resolve(ports: Ports, payment: StoredPayment): Promise<void> {

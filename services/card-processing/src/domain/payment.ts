@@ -170,8 +170,19 @@ export function evolve(payment: Payment, event: PaymentEvent): Payment {
 /** Registry, code 0. */
 export const SUCCESS_MESSAGE = 'Transaction processed successfully';
 
+/** A follow-up that came before its base leaves the place to it. */
 function stateOfRecorded(operation: Operation): PaymentState {
-  return operation.type === 'TOKENIZE' && operation.status === 'success' ? { kind: 'tokenized' } : { kind: 'closed' };
+  switch (operation.type) {
+    case 'AUTH':
+    case 'SALE':
+      return { kind: 'closed' };
+    case 'TOKENIZE':
+      return { kind: operation.status === 'success' ? 'tokenized' : 'closed' };
+    case 'SETTLE':
+    case 'VOID':
+    case 'REFUND':
+      return { kind: 'new' };
+  }
 }
 
 function started(state: PaymentState, operation: Operation): PaymentState {

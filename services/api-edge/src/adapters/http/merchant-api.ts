@@ -9,9 +9,9 @@ import type { Answer, Session } from '../../application/responses';
 import { failure, unavailable } from '../../application/responses';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody, parseJsonBody } from '../../domain/body';
+import { maskCardNumbers } from '../../domain/masking';
 
 const BODY_BYTES_MAX = 64 * 1024;
-const BODY_TIMEOUT_MS = 10_000;
 
 const GENERAL_GATE_ERROR = 1000;
 const FORMAT_ERROR = 1001;
@@ -31,6 +31,8 @@ export interface MerchantApiOptions {
   trustedProxies: readonly string[];
   /** Requests handled at once; more are refused with 503 before anything is done for them. */
   maxConcurrent: number;
+  /** What a body may take to arrive. */
+  bodyTimeoutMs: number;
   now: () => number;
   logger: Logger;
   metrics: Registry;
@@ -43,6 +45,8 @@ export interface MerchantApiOptions {
 export function createMerchantApi(options: MerchantApiOptions): RequestListener {
   const app = express().disable('x-powered-by').disable('etag');
   app.set('trust proxy', [...options.trustedProxies]);
+  // One address, written in one way: the figures have a label for it.
+  app.enable('case sensitive routing').enable('strict routing');
   app.use(openSession(options));
   for (const endpoint of options.endpoints) {
     app
@@ -138,7 +142,7 @@ function limitBodyTime(options: MerchantApiOptions): RequestHandler {
       response.setHeader('Connection', 'close');
       send(response, transport(408, FORMAT_ERROR, response, options));
       response.once('finish', () => request.destroy());
-    }, BODY_TIMEOUT_MS);
+    }, options.bodyTimeoutMs);
     request.once('end', () => clearTimeout(timer));
     request.once('close', () => clearTimeout(timer));
     next();
@@ -179,7 +183,8 @@ function logAnswer(options: MerchantApiOptions, endpoint: MerchantEndpoint, answ
   const { body } = answer;
   options.logger.info('answered', {
     path: endpoint.path,
-    merchantAccount: body['merchant_account'],
+    // Whoever asked with a wrong name may have sent anything as one.
+    merchantAccount: maskCardNumbers(String(body['merchant_account'] ?? '')),
     reference: body['reference'],
     status: body['status'],
     code: body.code,

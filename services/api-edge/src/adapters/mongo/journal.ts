@@ -1,5 +1,5 @@
 import type { Collection, MongoConnection } from '@gateway/mongo';
-import { duplicateKeyIndex } from '@gateway/mongo';
+import { createGroupInsert } from '@gateway/mongo';
 import type { Insertion, Journal, JournalEntry } from '../../application/ports';
 import { PAYMENT_ENTRIES_MAX } from '../../application/ports';
 
@@ -29,17 +29,12 @@ export interface JournalAdapter extends Journal {
 /** References begin with their payment's id, so the primary index also finds all entries of a payment. */
 export function createJournal(mongo: MongoConnection, now: () => number): JournalAdapter {
   const collection: Collection<Document> = mongo.collection<Document>('journal');
+  const insert = createGroupInsert(collection);
 
   return {
     async insert(entry) {
-      try {
-        await collection.insertOne(toDocument(entry));
-        return 'inserted';
-      } catch (error) {
-        const index = duplicateKeyIndex(error);
-        if (index === undefined) throw error;
-        return insertionOf(index);
-      }
+      const refusedBy = await insert(toDocument(entry));
+      return refusedBy === undefined ? 'inserted' : insertionOf(refusedBy);
     },
 
     async findByUniqueId(merchantAccount, space, transactionUniqueId) {

@@ -1,21 +1,25 @@
 import type { CardEventType, OperationOutcome } from '@gateway/contracts';
-import { cardEvents, OperationReplied } from '@gateway/contracts';
+import { cardEvents, OperationReplied, paymentIdOf } from '@gateway/contracts';
 import type { OutgoingMessage, Publisher } from '@gateway/messaging';
 import type { OutboxEntry } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import type { Ports } from '../../application/ports';
 
-/** Publishes a payment's outbox in order, in one batch. */
+/**
+ * Publishes an outbox in order, in one batch. What stands alone of a payment's operations travels with its payment; the
+ * subject says whose versions the event counts in.
+ */
 export function publishEntries(publisher: Publisher) {
-  return (paymentId: string, entries: readonly OutboxEntry[]): Promise<void> =>
-    publisher.publishAll(entries.map((entry) => eventMessage(paymentId, entry)));
+  return (id: string, entries: readonly OutboxEntry[]): Promise<void> =>
+    publisher.publishAll(entries.map((entry) => eventMessage(id, entry)));
 }
 
-function eventMessage(paymentId: string, entry: OutboxEntry): OutgoingMessage {
+function eventMessage(id: string, entry: OutboxEntry): OutgoingMessage {
   return {
     declaration: cardEvents[entry.type as CardEventType],
     data: entry.data,
-    key: paymentId,
+    key: paymentIdOf(id),
+    subject: id,
     id: entry.id,
     timeMs: entry.at,
     correlationId: entry.correlationId,

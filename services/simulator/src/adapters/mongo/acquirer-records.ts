@@ -1,5 +1,5 @@
 import type { Collection, MongoConnection } from '@gateway/mongo';
-import { duplicateKeyIndex } from '@gateway/mongo';
+import { createGroupFind, createGroupInsert, duplicateKeyIndex } from '@gateway/mongo';
 import type { AcquirerRecords, ReplaceOutcome, StoredRecord } from '../../application/acquirer/ports';
 import type { AcquirerRecord, ApprovedRecord } from '../../domain/acquirer/record';
 import { keyOfTransaction, ledgerEntryOf } from '../../domain/acquirer/record';
@@ -27,10 +27,11 @@ const NEWEST = { readConcern: { level: 'local' } } as const;
 export async function createAcquirerRecords(connection: MongoConnection): Promise<AcquirerRecords> {
   const collection = connection.collection<RecordDocument>(COLLECTION);
   await createIndexes(collection);
+  const insert = createGroupInsert(collection);
+  const findNewest = createGroupFind(collection, NEWEST);
 
   async function approved(filter: Record<string, unknown>): Promise<ApprovedRecord | undefined> {
-    const found = await collection.findOne({ ...filter, 'record.state': 'approved' }, NEWEST);
-    return found?.record.state === 'approved' ? found.record : undefined;
+    return approvedRecord(await collection.findOne({ ...filter, 'record.state': 'approved' }, NEWEST));
   }
 
   async function entries(reference: string | RegExp): Promise<LedgerEntry[]> {
@@ -39,14 +40,14 @@ export async function createAcquirerRecords(connection: MongoConnection): Promis
   }
 
   return {
-    insert: (record) => insert(collection, record),
+    insert: async (record) => (await insert({ ...documentOf(record), version: 1 })) === undefined,
     replace: (previous, next) => replace(collection, previous, next),
     find: async (key) => stored(await collection.findOne({ _id: key })),
     findLatest: async (key) =>
       stored(await collection.findOneAndUpdate({ _id: key }, { $inc: { lookups: 1 } }, { returnDocument: 'after' })),
     approvedTransaction: async (transactionId) => {
       const key = keyOfTransaction(transactionId);
-      return key === undefined ? undefined : approved({ _id: key });
+      return key === undefined ? undefined : approvedRecord(await findNewest(key));
     },
     followerOf: (transactionId) => approved({ follows: transactionId }),
     authorizationOf: (paymentId) =>
@@ -63,14 +64,8 @@ async function createIndexes(collection: Collection<RecordDocument>): Promise<vo
   ]);
 }
 
-async function insert(collection: Collection<RecordDocument>, record: AcquirerRecord): Promise<boolean> {
-  try {
-    await collection.insertOne({ ...documentOf(record), version: 1 });
-    return true;
-  } catch (error) {
-    if (duplicateKeyIndex(error) === undefined) throw error;
-    return false;
-  }
+function approvedRecord(found: RecordDocument | null | undefined): ApprovedRecord | undefined {
+  return found?.record.state === 'approved' ? found.record : undefined;
 }
 
 async function replace(

@@ -1,0 +1,111 @@
+import { createBatcher } from '@gateway/service-kit';
+import { mongo } from 'mongoose';
+import { duplicateKeyIndex } from './connection';
+import type { Collection, Document, Filter, FindOptions, OptionalUnlessRequiredId, UpdateFilter } from './driver';
+
+/**
+ * Group commit. A write that waits for a majority costs a round trip, an fsync and a dozen system calls, whether it
+ * carries one document or fifty. So while one command is under way, the next ones gather and go together.
+ */
+
+/** Undefined when the document was inserted, else the name of the unique index that refused it. */
+export type Insert<T> = (document: T) => Promise<string | undefined>;
+
+export function createGroupInsert<T extends Document>(collection: Collection<T>): Insert<T> {
+  const batcher = createBatcher<T, string | undefined>(async (documents) => {
+    try {
+      await collection.insertMany(documents as unknown as OptionalUnlessRequiredId<T>[], { ordered: false });
+      return documents.map(() => undefined);
+    } catch (error) {
+      return refusals(error, documents.length);
+    }
+  });
+  return (document) => batcher.add(document);
+}
+
+/** Which documents of an unordered insert were refused, and by which index. Any other fault is thrown. */
+function refusals(error: unknown, count: number): (string | undefined | Error)[] {
+  if (!(error instanceof mongo.MongoBulkWriteError)) throw error;
+  const results = Array.from<string | undefined | Error>({ length: count });
+  const writeErrors = [error.writeErrors].flat();
+  // Where the majority did not answer in time, nobody knows about any of them.
+  if (error.result.getWriteConcernError() !== undefined || writeErrors.length === 0) throw error;
+  for (const writeError of writeErrors) {
+    results[writeError.index] = duplicateKeyIndex({ code: writeError.code, message: writeError.errmsg }) ?? error;
+  }
+  return results;
+}
+
+/** Undefined when there is no such document. */
+export type FindById<T> = (id: string) => Promise<T | undefined>;
+
+export function createGroupFind<T extends { _id: string }>(
+  collection: Collection<T>,
+  options: FindOptions = {},
+): FindById<T> {
+  const batcher = createBatcher<string, T | undefined>(async (ids) => {
+    const unique = [...new Set(ids)];
+    const found = await collection.find({ _id: { $in: unique } } as unknown as Filter<T>, options).toArray();
+    const byId = new Map(found.map((document) => [document._id as string, document as T]));
+    return ids.map((id) => byId.get(id));
+  });
+  return (id) => batcher.add(id);
+}
+
+export interface ConditionalUpdate {
+  id: string;
+  /** Only a document of this version is changed. */
+  version: number;
+  update: Document;
+}
+
+/** True when the document still had its version and was changed. */
+export type UpdateIfUnchanged = (update: ConditionalUpdate) => Promise<boolean>;
+
+/** What the last writer left in a document, to be recognized by it. */
+export interface Stamped {
+  version: number;
+  stamp?: string;
+}
+
+/**
+ * Conditional updates in groups. The server tells how many of a group found their version, not which: where one did
+ * not, each document tells by its stamp whether this writer was the last one. A write that was followed by another's
+ * before that look counts as not done; its author loads, and finds it on record.
+ */
+export function createGroupUpdate<T extends Document & Stamped>(
+  collection: Collection<T>,
+  newStamp: () => string,
+): UpdateIfUnchanged {
+  const batcher = createBatcher<ConditionalUpdate, boolean>(async (updates) => {
+    const stamps = updates.map(newStamp);
+    const { matchedCount } = await collection.bulkWrite(
+      updates.map(({ id, version, update }, index) => ({
+        updateOne: {
+          filter: { _id: id, version } as unknown as Filter<T>,
+          update: {
+            ...update,
+            $set: { ...(update['$set'] as Document), stamp: stamps[index] },
+          } as unknown as UpdateFilter<T>,
+        },
+      })),
+      { ordered: false },
+    );
+    if (matchedCount === updates.length) return updates.map(() => true);
+    const left = await stampsOf(collection, updates);
+    return updates.map(({ id }, index) => left.get(id) === stamps[index]);
+  });
+  return (update) => batcher.add(update);
+}
+
+async function stampsOf<T extends Document & Stamped>(
+  collection: Collection<T>,
+  updates: readonly ConditionalUpdate[],
+): Promise<Map<string, string | undefined>> {
+  const ids = updates.map(({ id }) => id);
+  const documents = await collection
+    .find({ _id: { $in: ids } } as unknown as Filter<T>)
+    .project<{ _id: string; stamp?: string }>({ stamp: 1 })
+    .toArray();
+  return new Map(documents.map(({ _id, stamp }) => [_id, stamp]));
+}

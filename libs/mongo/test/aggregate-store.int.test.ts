@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from '@gateway/service-kit';
+import { createLogger } from '@gateway/service-kit';
+import type { AggregateStore, MongoConnection, NewEvent, OutboxEntry, OutboxOwner, Stored } from '../src';
+import { connectMongo, createAggregateStore, createGroupInsert, createOutbox, outboxIndex } from '../src';
+
+interface Account {
+  balance: number;
+  note?: string;
+}
+
+const logger: Logger = createLogger({ service: 'test', level: 'silent' });
+let mongo: MongoConnection;
+let store: AggregateStore<Account>;
+
+beforeAll(async () => {
+  const uri = process.env['TEST_MONGODB_URI'] ?? '';
+  mongo = await connectMongo({ uri, database: `mongo-${randomBytes(4).toString('hex')}` });
+  await mongo.collection('accounts').createIndexes([outboxIndex]);
+  store = createAggregateStore(mongo.collection<Stored<Account>>('accounts'));
+});
+afterAll(async () => {
+  await mongo.mongoose.dropDatabase();
+  await mongo.close();
+});
+
+let ids = 0;
+const newId = (): string => `id-${(ids += 1)}`;
+const event = (type: string, at = 1_000): NewEvent => ({ id: newId(), type, data: {}, at, correlationId: 'c' });
+const raw = (id: string) => mongo.collection<Stored<Account>>('accounts').findOne({ _id: id });
+
+async function inserted(body: Account, events: NewEvent[] = []): Promise<Stored<Account>> {
+  const stored = await store.insert(newId(), body, events);
+  if (stored === undefined) throw new Error('not inserted');
+  return stored;
+}
+
+describe('the aggregate store', () => {
+  test('keeps body and events in one write, numbered without a gap', async () => {
+    const first = await inserted({ balance: 1 }, [event('Opened')]);
+    const second = await store.update(first, { balance: 2 }, [event('Grown'), event('Grown')]);
+    expect(second).toMatchObject({ version: 2, eventSeq: 3, balance: 2 });
+    const document = await raw(first._id);
+    expect(document?.outbox.map((entry) => entry.seq)).toEqual([1, 2, 3]);
+    expect(document).toMatchObject({ balance: 2, version: 2, outboxSince: 1_000 });
+  });
+
+  test('inserts an id once', async () => {
+    const { _id } = await inserted({ balance: 1 });
+    expect(await store.insert(_id, { balance: 9 }, [])).toBeUndefined();
+    expect(await raw(_id)).toMatchObject({ balance: 1 });
+  });
+
+  test('of many inserts of one id at once, one succeeds and the neighbours too', async () => {
+    const id = newId();
+    const same = Array.from({ length: 20 }, () => store.insert(id, { balance: 1 }, []));
+    const others = Array.from({ length: 20 }, () => store.insert(newId(), { balance: 1 }, []));
+    expect((await Promise.all(same)).filter((stored) => stored !== undefined)).toHaveLength(1);
+    expect((await Promise.all(others)).filter((stored) => stored !== undefined)).toHaveLength(20);
+  });
+
+  test('of many updates of one version at once, one succeeds and the neighbours too', async () => {
+    const contested = await inserted({ balance: 0 });
+    const others = await Promise.all(Array.from({ length: 20 }, () => inserted({ balance: 0 })));
+    const updates = await Promise.all([
+      ...Array.from({ length: 20 }, (_, index) => store.update(contested, { balance: index + 1 }, [event('Grown')])),
+      ...others.map((other) => store.update(other, { balance: 5 }, [])),
+    ]);
+    const [winner, ...none] = updates.slice(0, 20).filter((stored) => stored !== undefined);
+    expect(none).toEqual([]);
+    const document = await raw(contested._id);
+    expect(document).toMatchObject({ balance: winner?.balance, version: 2 });
+    expect(document?.outbox).toHaveLength(1);
+    expect(updates.slice(20).every((stored) => stored?.balance === 5)).toBe(true);
+  });
+
+  test('removes a field that the new body leaves out', async () => {
+    const first = await inserted({ balance: 1, note: 'x' });
+    await store.update(first, { balance: 1 }, []);
+    expect(await raw(first._id)).not.toHaveProperty('note');
+  });
+
+  test('an event is found by the sweeper also when what was before it has been drained meanwhile', async () => {
+    const first = await inserted({ balance: 1 }, [event('Opened')]);
+    const { outbox, stop } = outboxWith(async () => {});
+    await outbox.publish(first);
+    await stop();
+    expect(await raw(first._id)).toMatchObject({ outbox: [] });
+    await store.update(first, { balance: 2 }, [event('Grown', 2_000)]);
+    expect(await raw(first._id)).toMatchObject({ outboxSince: 2_000 });
+  });
+});
+
+function outboxWith(publish: (id: string, entries: readonly OutboxEntry[]) => Promise<void>) {
+  const collection = mongo.collection<OutboxOwner>('accounts');
+  const outbox = createOutbox({ collection, publish, now: () => 100_000, logger });
+  return { outbox, stop: () => outbox.stop() };
+}
+
+describe('the outbox', () => {
+  test('is published whole, in order, and drained of what was published', async () => {
+    const published: string[] = [];
+    const { outbox, stop } = outboxWith(
+      async (_id, entries) => void published.push(...entries.map(({ type }) => type)),
+    );
+    const first = await inserted({ balance: 1 }, [event('A'), event('B')]);
+    await outbox.publish(first);
+    await store.update(first, { balance: 2 }, [event('C')]);
+    await stop();
+    expect(published).toEqual(['A', 'B']);
+    const document = await raw(first._id);
+    expect(document?.outbox.map(({ type }) => type)).toEqual(['C']);
+    expect(document).toHaveProperty('outboxSince');
+  });
+
+  test('forgets its mark when it is empty', async () => {
+    const first = await inserted({ balance: 1 }, [event('A')]);
+    const { outbox, stop } = outboxWith(async () => {});
+    await outbox.publish(first);
+    await stop();
+    expect(await raw(first._id)).not.toHaveProperty('outboxSince');
+  });
+
+  test('what could not be published stays, and a sweep publishes it', async () => {
+    const first = await inserted({ balance: 1 }, [event('A')]);
+    const broken = outboxWith(() => Promise.reject(new Error('away')));
+    await broken.outbox.publish(first);
+    await broken.stop();
+    expect((await raw(first._id))?.outbox).toHaveLength(1);
+    const published: string[] = [];
+    const working = outboxWith(async (id) => void published.push(id));
+    await working.outbox.sweep();
+    expect(published).toContain(first._id);
+    expect((await raw(first._id))?.outbox).toEqual([]);
+  });
+
+  test('what is too young is left to its own writer', async () => {
+    const first = await inserted({ balance: 1 }, [event('A', 99_999)]);
+    const published: string[] = [];
+    await outboxWith(async (id) => void published.push(id)).outbox.sweep();
+    expect(published).not.toContain(first._id);
+  });
+});
+
+test('a group insert names the index that refused each document', async () => {
+  const collection = mongo.collection<{ _id: string; name: string }>('named');
+  await collection.createIndex({ name: 1 }, { name: 'by_name', unique: true });
+  const insert = createGroupInsert(collection);
+  const refusals = await Promise.all([
+    insert({ _id: '1', name: 'a' }),
+    insert({ _id: '1', name: 'b' }),
+    insert({ _id: '2', name: 'a' }),
+    insert({ _id: '3', name: 'c' }),
+  ]);
+  expect(refusals).toEqual([undefined, '_id_', 'by_name', undefined]);
+});

@@ -1,0 +1,80 @@
+import type { IncomingHttpHeaders, RequestOptions } from 'node:http';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import type { Body } from './system';
+import { CARD_PATH } from './system';
+
+export interface RawRequest {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  /** Sent byte by byte as it is, with a Content-Length unless `chunked`. */
+  body?: string | Buffer;
+  chunked?: boolean;
+}
+
+export interface RawAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  /** Empty where the answer has no body. */
+  body: Body;
+}
+
+export const JSON_TYPE = { 'content-type': 'application/json' };
+export const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** One request on a connection of its own, without anything that a client library would mend. */
+export function rawRequest(port: number, raw: RawRequest): Promise<RawAnswer> {
+  const body = Buffer.from(raw.body ?? '');
+  const framing: Record<string, string | number> =
+    raw.chunked === true ? { 'transfer-encoding': 'chunked' } : { 'content-length': body.length };
+  const options: RequestOptions = {
+    host: '127.0.0.1',
+    port,
+    method: raw.method ?? 'POST',
+    path: raw.path ?? CARD_PATH,
+    agent: false,
+    headers: { ...JSON_TYPE, ...framing, ...raw.headers },
+  };
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.once('error', reject);
+      response.once('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const { statusCode: status = 0, headers } = response;
+        resolve({ status, headers, text, body: text === '' ? {} : (JSON.parse(text) as Body) });
+      });
+    });
+    request.once('error', reject);
+    request.end(body);
+  });
+}
+
+/** Sends what is given and then nothing more; everything that the server says until it closes the connection. */
+export function sendAndFallSilent(port: number, head: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(head));
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.once('error', reject);
+    socket.once('close', () => resolve(Buffer.concat(chunks).toString()));
+  });
+}
+
+/** Sends what is given and hangs up. */
+export function sendAndHangUp(port: number, head: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(head, () => socket.destroy()));
+    socket.once('error', reject);
+    socket.once('close', () => resolve());
+  });
+}
+
+/** A form of the fields, in which any of them may come several times. */
+export function formOf(fields: Body, again: Body = {}): string {
+  const pairs = [...Object.entries(fields), ...Object.entries(again)].filter(([, value]) => value !== undefined);
+  return pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`).join('&');
+}

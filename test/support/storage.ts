@@ -1,0 +1,55 @@
+import type { MongoConnection } from '@gateway/mongo';
+import { connectMongo } from '@gateway/mongo';
+import type { Space } from '@gateway/testing';
+
+const DATABASES = ['edge', 'cards', 'vault', 'accounts', 'simulator'];
+
+export type Document = Record<string, unknown>;
+
+/** A look into the databases of a space, past all services. */
+export interface Storage {
+  collection(database: string, name: string): ReturnType<MongoConnection['collection']>;
+  /** How many documents there are of each kind that a request could leave behind. */
+  counts(): Promise<Record<string, number>>;
+  /** Every document of every database, by `database.collection`. */
+  everything(): Promise<Map<string, Document[]>>;
+  close(): Promise<void>;
+}
+
+const COUNTED = ['edge.journal', 'cards.payments', 'vault.cards', 'vault.cvvs', 'simulator.acquirer_records'];
+
+export async function openStorage(space: Space): Promise<Storage> {
+  const connections = new Map<string, MongoConnection>();
+  for (const database of DATABASES) {
+    connections.set(database, await connectMongo({ uri: space.mongoUri, database: space.databasePrefix + database }));
+  }
+  const connectionTo = (database: string): MongoConnection => {
+    const connection = connections.get(database);
+    if (connection === undefined) throw new Error(`no database ${database}`);
+    return connection;
+  };
+  const collection = (database: string, name: string) => connectionTo(database).collection(name);
+
+  return {
+    collection,
+    async counts() {
+      const counted = COUNTED.map(async (name) => {
+        const [database = '', of = ''] = name.split('.');
+        return [name, await collection(database, of).countDocuments()] as const;
+      });
+      return Object.fromEntries(await Promise.all(counted));
+    },
+    async everything() {
+      const found = new Map<string, Document[]>();
+      for (const [database, connection] of connections) {
+        for (const { name } of await connection.mongoose.listCollections()) {
+          found.set(`${database}.${name}`, await connection.collection(name).find().toArray());
+        }
+      }
+      return found;
+    },
+    async close() {
+      for (const connection of connections.values()) await connection.close();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import type { TopicName } from '@gateway/contracts';
+import { topics } from '@gateway/contracts';
+import type { KafkaClient } from '@gateway/messaging';
+import { createKafka, deadLetterTopicOf, topicOf } from '@gateway/messaging';
+import type { Space } from '@gateway/testing';
+import { silentLogger } from '@gateway/testing';
+
+/** A message as it lies in Kafka. */
+export interface Lying {
+  topic: string;
+  partition: number;
+  offset: string;
+  key: string;
+  value: string;
+  headers: Record<string, string>;
+}
+
+export function kafkaOf(space: Space): KafkaClient {
+  return createKafka({ brokers: space.brokers.split(','), clientId: 'test', logger: silentLogger });
+}
+
+/** Full names of all topics of a space, those of the dead letters included. */
+export function allTopics(space: Space): string[] {
+  return (Object.keys(topics) as TopicName[]).flatMap((topic) => {
+    const deadLetters = deadLetterTopicOf(space.topicPrefix, topic);
+    return [topicOf(space.topicPrefix, topic), ...(deadLetters === undefined ? [] : [deadLetters])];
+  });
+}
+
+/** Everything that lies in the topics at this moment, by topic, partition and offset. */
+export async function readTopics(space: Space, names: readonly string[]): Promise<Lying[]> {
+  const kafka = kafkaOf(space);
+  const ends = await endsOf(kafka, names);
+  const found: Lying[] = [];
+  if (ends.size === 0) return found;
+  const consumer = kafka.consumer({ groupId: `${space.topicPrefix}reading-${randomUUID()}`, maxWaitTimeInMs: 50 });
+  await consumer.connect();
+  await consumer.subscribe({ topics: [...names], fromBeginning: true });
+  await new Promise<void>((resolve, reject) => {
+    consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
+    const run = consumer.run({
+      autoCommit: false,
+      eachBatch: async ({ batch }) => {
+        const place = `${batch.topic}|${batch.partition}`;
+        const end = ends.get(place);
+        if (end === undefined) return;
+        for (const message of batch.messages) {
+          if (Number(message.offset) < end) found.push(lying(batch, message));
+        }
+        if (Number(batch.lastOffset()) >= end - 1) ends.delete(place);
+        if (ends.size === 0) resolve();
+      },
+    });
+    run.catch(reject);
+  });
+  await consumer.disconnect();
+  return found.sort((a, b) => a.topic.localeCompare(b.topic) || a.partition - b.partition || order(a) - order(b));
+}
+
+const order = ({ offset }: Lying): number => Number(offset);
+
+/** Of the partitions that hold anything, the offset after their last message. */
+async function endsOf(kafka: KafkaClient, names: readonly string[]): Promise<Map<string, number>> {
+  const admin = kafka.admin();
+  await admin.connect();
+  const ends = new Map<string, number>();
+  for (const name of names) {
+    for (const { partition, low, high } of await admin.fetchTopicOffsets(name)) {
+      if (Number(high) > Number(low)) ends.set(`${name}|${partition}`, Number(high));
+    }
+  }
+  await admin.disconnect();
+  return ends;
+}
+
+type Headers = Record<string, Buffer | string | (Buffer | string)[] | undefined>;
+
+function lying(
+  { topic, partition }: { topic: string; partition: number },
+  message: { offset: string; key: Buffer | null; value: Buffer | null; headers?: Headers },
+): Lying {
+  const headers = Object.entries(message.headers ?? {}).map(([name, value]) => [name, String(value)]);
+  return {
+    topic,
+    partition,
+    offset: message.offset,
+    key: message.key?.toString() ?? '',
+    value: message.value?.toString() ?? '',
+    headers: Object.fromEntries(headers) as Record<string, string>,
+  };
+}
+
+/** Events of a payment as `card.events` has them, oldest first. */
+export async function eventsOf(space: Space, paymentId: string): Promise<Lying[]> {
+  const all = await readTopics(space, [topicOf(space.topicPrefix, 'cardEvents')]);
+  return all.filter((message) => message.key === paymentId);
+}
