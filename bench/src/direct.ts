@@ -18,7 +18,7 @@ import { openVault } from '@gateway/vault';
 /**
  * The same use cases wired directly, to compare with: the edge's and card-processing's own code in one process, with
  * the same validation, logs, MongoDB writes and calls to the simulator, and function calls where Kafka would be.
- * Prints its port and memory on request over its standard streams.
+ * Tells its port, and its memory on request, to the process that forked it.
  */
 const REPLY_TIMEOUT_MS = 30_000;
 

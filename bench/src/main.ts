@@ -8,9 +8,9 @@ const CLIENTS = [1, 16, 64, 128];
 const WARM_UP_MS = 4_000;
 const MEASURE_MS = 8_000;
 
-/** `npm run bench`: the gateway and the direct wiring in turn, load after load, so that drift hits both alike. */
 const stopRun = new AbortController();
 
+/** `npm run bench`: the gateway and the direct wiring in turn, load after load, so that drift hits both alike. */
 async function main(): Promise<void> {
   const gateway = await startGateway();
   const direct = await startDirect(gateway.env);
@@ -22,7 +22,11 @@ async function main(): Promise<void> {
       if (other === undefined) throw new Error(`no ${useCase.name} without Kafka`);
       await compare({ system: gateway, useCase }, { system: direct, useCase: other });
     }
-    printMemory({ ...(await gateway.memory()), ...(await direct.memory()), 'load generator': process.memoryUsage.rss() });
+    printMemory({
+      ...(await gateway.memory()),
+      ...(await direct.memory()),
+      'load generator': process.memoryUsage.rss(),
+    });
   } finally {
     await direct.stop();
     await gateway.stop();

@@ -14,6 +14,9 @@ const defaultPorts = {
   MONGODB_PORT: 27217,
 };
 
+/** Settings without a default here that the command lines must know as well, to find what the services have stored. */
+const sharedSettings = ['TOPIC_PREFIX', 'DATABASE_PREFIX'];
+
 /**
  * @param {NodeJS.ProcessEnv} env
  * @returns {typeof defaultPorts}
@@ -72,5 +75,7 @@ export function gatewayEnvironment({ env, ports, servers, secrets }) {
     // Merchants' test servers run on this machine; nowhere else may a callback go there.
     CALLBACK_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
   };
-  return Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, env[name] || value]));
+  const shared = sharedSettings.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
+  const settings = Object.entries(defaults).map(([name, value]) => [name, env[name] || value]);
+  return Object.fromEntries([...settings, ...shared]);
 }

@@ -43,7 +43,7 @@ const event = <T extends string>(type: T, description: string) =>
 export const CardAuthorized = declareMessage(
   'cardEvents',
   'CardAuthorized',
-  'The issuer holds the amount. At expiresAt the gateway releases it by itself.',
+  'The issuer holds the amount. From expiresAt on it cannot be settled.',
   Type.Composite([OperationRecord, Type.Object({ expiresAt: EpochMs })]),
 );
 export const CardSold = event('CardSold', 'The amount is collected.');

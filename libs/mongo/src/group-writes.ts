@@ -25,15 +25,20 @@ export function createGroupInsert<T extends Document>(collection: Collection<T>)
 
 /** Which documents of an unordered insert were refused, and by which index. Any other fault is thrown. */
 function refusals(error: unknown, count: number): (string | undefined | Error)[] {
-  if (!(error instanceof mongo.MongoBulkWriteError)) throw error;
   const results = Array.from<string | undefined | Error>({ length: count });
+  for (const [index, refused] of refusedOnes(error)) results[index] = duplicateKeyIndex(refused) ?? refused;
+  return results;
+}
+
+/** The items of an unordered bulk write that the server refused, each with an error of its own. */
+function refusedOnes(error: unknown): Map<number, Error> {
+  if (!(error instanceof mongo.MongoBulkWriteError)) throw error;
   const writeErrors = [error.writeErrors].flat();
   // Where the majority did not answer in time, nobody knows about any of them.
   if (error.result.getWriteConcernError() !== undefined || writeErrors.length === 0) throw error;
-  for (const writeError of writeErrors) {
-    results[writeError.index] = duplicateKeyIndex({ code: writeError.code, message: writeError.errmsg }) ?? error;
-  }
-  return results;
+  return new Map(
+    writeErrors.map(({ index, code, errmsg }) => [index, new mongo.MongoServerError({ message: errmsg ?? '', code })]),
+  );
 }
 
 /** Undefined when there is no such document. */
@@ -79,23 +84,34 @@ export function createGroupUpdate<T extends Document & Stamped>(
 ): UpdateIfUnchanged {
   const batcher = createBatcher<ConditionalUpdate, boolean>(async (updates) => {
     const stamps = updates.map(newStamp);
-    const { matchedCount } = await collection.bulkWrite(
-      updates.map(({ id, version, update }, index) => ({
-        updateOne: {
-          filter: { _id: id, version } as unknown as Filter<T>,
-          update: {
-            ...update,
-            $set: { ...(update['$set'] as Document), stamp: stamps[index] },
-          } as unknown as UpdateFilter<T>,
-        },
-      })),
-      { ordered: false },
-    );
-    if (matchedCount === updates.length) return updates.map(() => true);
+    const { matched, refused } = await write(collection, updates, stamps);
+    if (matched === updates.length) return updates.map(() => true);
     const left = await stampsOf(collection, updates);
-    return updates.map(({ id }, index) => left.get(id) === stamps[index]);
+    return updates.map(({ id }, index) => refused.get(index) ?? left.get(id) === stamps[index]);
   });
   return (update) => batcher.add(update);
+}
+
+async function write<T extends Document>(
+  collection: Collection<T>,
+  updates: readonly ConditionalUpdate[],
+  stamps: readonly string[],
+): Promise<{ matched: number; refused: Map<number, Error> }> {
+  const operations = updates.map(({ id, version, update }, index) => ({
+    updateOne: {
+      filter: { _id: id, version } as unknown as Filter<T>,
+      update: {
+        ...update,
+        $set: { ...(update['$set'] as Document), stamp: stamps[index] },
+      } as unknown as UpdateFilter<T>,
+    },
+  }));
+  try {
+    const { matchedCount } = await collection.bulkWrite(operations, { ordered: false });
+    return { matched: matchedCount, refused: new Map() };
+  } catch (error) {
+    return { matched: 0, refused: refusedOnes(error) };
+  }
 }
 
 async function stampsOf<T extends Document & Stamped>(

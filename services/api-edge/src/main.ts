@@ -1,17 +1,16 @@
-import { createLogger, loadConfig, runService } from '@gateway/service-kit';
+import { createLogger, loadConfig, messageOf, runService } from '@gateway/service-kit';
 import { createApiEdge } from './app';
 import { settings } from './config';
 
-const config = loadConfig(settings, process.env);
-const logger = createLogger({ service: 'api-edge', level: config.LOG_LEVEL });
+function fail(error: Error): never {
+  throw error;
+}
 
-void runService(
-  createApiEdge({
-    config,
-    logger,
-    onFatal: (error) => {
-      throw error;
-    },
-  }),
-  logger,
-);
+try {
+  const config = loadConfig(settings, process.env);
+  const logger = createLogger({ service: 'api-edge', level: config.LOG_LEVEL });
+  void runService(createApiEdge({ config, logger, onFatal: fail }), logger);
+} catch (error) {
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exitCode = 1;
+}

@@ -83,6 +83,7 @@ async function open(deps: CardProcessingDeps): Promise<Running> {
     cards: {
       get: (merchantAccount, token) => vault.vault.getCard(merchantAccount, token),
       takeCvv: (reference) => vault.vault.takeCvv(reference),
+      dropCvv: (reference) => vault.vault.dropCvv(reference),
       panHash: (card) => vault.vault.panHash(card),
     },
     accounts: accounts.directory,

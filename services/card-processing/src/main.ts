@@ -1,18 +1,16 @@
-import { createLogger, loadConfig, runService } from '@gateway/service-kit';
+import { createLogger, loadConfig, messageOf, runService } from '@gateway/service-kit';
 import { createCardProcessing } from './app';
 import { settings } from './config';
 
-const config = loadConfig(settings, process.env);
-const logger = createLogger({ service: 'card-processing', level: config.LOG_LEVEL });
+function fail(error: Error): never {
+  throw error;
+}
 
-void runService(
-  createCardProcessing({
-    config,
-    env: process.env,
-    logger,
-    onFatal: (error) => {
-      throw error;
-    },
-  }),
-  logger,
-);
+try {
+  const config = loadConfig(settings, process.env);
+  const logger = createLogger({ service: 'card-processing', level: config.LOG_LEVEL });
+  void runService(createCardProcessing({ config, env: process.env, logger, onFatal: fail }), logger);
+} catch (error) {
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exitCode = 1;
+}

@@ -75,6 +75,8 @@ export interface AcquirerConnector {
 export interface Cards {
   get(merchantAccount: string, token: string): Promise<Secret<CardData> | undefined>;
   takeCvv(reference: string): Promise<Secret | undefined>;
+  /** For an operation that has ended without asking anybody. */
+  dropCvv(reference: string): Promise<void>;
   /** A keyed hash of the number, for `secure_storage_id`. */
   panHash(card: Secret<CardData>): string;
 }

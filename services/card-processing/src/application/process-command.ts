@@ -2,10 +2,9 @@ import type { CardCommand, ChargeCommand, OperationOutcome } from '@gateway/cont
 import type { Secret } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { Facts } from '../domain/decide';
-import { decide, hasRoomForRefusal, refusal } from '../domain/decide';
+import { decide } from '../domain/decide';
 import type { Payment } from '../domain/payment';
 import { findOperation, newPayment } from '../domain/payment';
-import type { Rejection } from '../domain/rejections';
 import { callAcquirer } from './call-acquirer';
 import { factsOfCard } from './card-facts';
 import { presentationOf } from './custom-parameters';
@@ -13,6 +12,7 @@ import { outcomeOf } from './outcome';
 import type { Ports, ReceivedCommand, StoredPayment } from './ports';
 import type { Extras } from './record';
 import { record, untilWritten } from './record';
+import { loadWhole, recordRefusal } from './record-refusal';
 import { routeFor } from './route';
 
 /** How long after its time-out a call may still be under way in a process that is slow. */
@@ -39,8 +39,16 @@ export async function processCommand(ports: Ports, received: ReceivedCommand): P
           request: requestOf(received.command, gathered),
           causationId: received.id,
         })
-      : stored.payment;
+      : await withoutCall(ports, received.command, stored.payment);
   await Promise.all([ports.publishEvents(finished), reply(ports, received, finished)]);
+}
+
+/** A CVV that no call has used goes with the end of its operation; while a call is pending it may be about to. */
+async function withoutCall(ports: Ports, command: CardCommand, payment: StoredPayment): Promise<StoredPayment> {
+  const { reference } = command.data;
+  const hasEnded = findOperation(payment, reference)?.status !== 'pending';
+  if (isCharge(command) && command.data.withCvv && hasEnded) await ports.cards.dropCvv(reference);
+  return payment;
 }
 
 /** Everything that deciding and calling need to know beside the payment itself. */
@@ -89,13 +97,17 @@ async function takeUp(
 ): Promise<TakenUp | undefined> {
   const { command } = received;
   const { paymentId, reference, merchantAccount } = command.data;
-  const loaded = expectNew ? null : await ports.payments.load(paymentId);
+  const [loaded, alone] = expectNew ? [null, null] : await loadWhole(ports, command);
+  if (alone !== null) return { payment: alone, fresh: false };
   if (loaded !== null && findOperation(loaded, reference) !== undefined) return { payment: loaded, fresh: false };
   const own = loaded === null || loaded.merchantAccount === merchantAccount;
   const payment: Payment = own ? (loaded ?? newPayment(merchantAccount)) : newPayment(merchantAccount);
   const now = ports.now();
   const decided = decide(payment, command, { ...gathered.facts, now });
-  if (typeof decided === 'string') return refuse(ports, received, own ? loaded : undefined, decided);
+  if (typeof decided === 'string') {
+    const refused = await recordRefusal(ports, command, own ? loaded : undefined, decided, received.id);
+    return refused && { payment: refused, fresh: false };
+  }
   const call = decided.find((event) => event.type === 'OperationStarted');
   const lease = call === undefined ? {} : { resolveAt: now + callTimeoutMs(ports, call.route ?? loaded?.route) };
   const target = { id: paymentId, merchantAccount, stored: loaded };
@@ -106,27 +118,6 @@ async function takeUp(
 function callTimeoutMs(ports: Ports, route: Payment['route']): number {
   const connector = route && ports.connector(route.acquirer);
   return (connector?.timeoutMs ?? 0) + LEASE_MARGIN_MS;
-}
-
-/**
- * Records a refusal with its payment or, where that has no room or is another merchant's, as a record of its own under
- * the operation's reference.
- */
-async function refuse(
-  ports: Ports,
-  received: ReceivedCommand,
-  stored: StoredPayment | null | undefined,
-  rejection: Rejection,
-): Promise<TakenUp | undefined> {
-  const { paymentId, reference, merchantAccount } = received.command.data;
-  const withPayment = stored !== undefined && (stored === null || hasRoomForRefusal(stored));
-  const target = withPayment
-    ? { id: paymentId, merchantAccount, stored }
-    : { id: reference, merchantAccount, stored: null };
-  const written = await record(ports, target, [refusal(received.command, rejection)], {}, received.id);
-  if (written !== undefined) return { payment: written, fresh: false };
-  const existing = withPayment ? null : await ports.payments.load(reference);
-  return existing === null ? undefined : { payment: existing, fresh: false };
 }
 
 function requestOf(command: CardCommand, gathered: Gathered) {

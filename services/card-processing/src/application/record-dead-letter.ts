@@ -1,29 +1,28 @@
 import type { CardCommand } from '@gateway/contracts';
-import { refusal } from '../domain/decide';
 import { findOperation } from '../domain/payment';
 import { outcomeOf } from './outcome';
 import type { Ports } from './ports';
-import { record, untilWritten } from './record';
+import { untilWritten } from './record';
+import { loadWhole, recordRefusal } from './record-refusal';
 
 /**
- * Ends on record an operation whose command can never be processed: error 3000 under its own reference, because its
- * payment may be what is broken. Nothing is overwritten where an outcome stands already.
+ * Ends on record an operation whose command can never be processed: error 3000. Nothing is overwritten where an outcome
+ * stands already, and from then on the command is not run any more, replayed or redelivered.
  */
 export async function recordDeadLetter(
   ports: Ports,
   command: CardCommand,
   to: { partition: number; correlationId: string; causationId: string } | undefined,
 ): Promise<void> {
-  const { reference, paymentId, merchantAccount } = command.data;
+  const { reference, merchantAccount } = command.data;
   const stored = await untilWritten(async () => {
-    const payment = await ports.payments.load(paymentId);
+    const [payment, alone] = await loadWhole(ports, command);
+    if (alone !== null) return alone;
     if (payment !== null && findOperation(payment, reference) !== undefined) return payment;
-    const existing = await ports.payments.load(reference);
-    if (existing !== null) return existing;
-    const target = { id: reference, merchantAccount, stored: null };
-    return record(ports, target, [refusal(command, 'never-processable')], {}, to?.causationId);
+    const own = payment === null || payment.merchantAccount === merchantAccount;
+    return recordRefusal(ports, command, own ? payment : undefined, 'never-processable', to?.causationId);
   });
-  await ports.publishEvents(stored);
+  await Promise.all([ports.publishEvents(stored), ports.cards.dropCvv(reference)]);
   const outcome = await outcomeOf(ports, stored, reference);
   if (to !== undefined && outcome !== undefined && outcome.status !== 'pending') await ports.reply(outcome, to);
 }

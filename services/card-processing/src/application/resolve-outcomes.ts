@@ -46,10 +46,14 @@ async function claim(ports: Ports): Promise<StoredPayment[]> {
 async function resolve(ports: Ports, payment: StoredPayment): Promise<void> {
   const { pending } = payment;
   const connector = payment.route && ports.connector(payment.route.acquirer);
-  if (pending === undefined || connector === undefined) return;
-  const answer = await find(connector, payment, pending.reference);
+  if (pending === undefined) return;
+  if (connector === undefined)
+    ports.logger.error('no connector of this name is open', { acquirer: payment.route?.acquirer });
+  const answer = connector && (await find(connector, payment, pending.reference));
   if (answer === undefined) return postpone(ports, payment, pending.reference);
   const written = await recordAnswer(ports, payment, pending.reference, answer);
+  // A process that died between intent and call has left it behind.
+  if (pending.kind === 'authorize' || pending.kind === 'sale') await ports.cards.dropCvv(pending.reference);
   await ports.publishEvents(written);
 }
 

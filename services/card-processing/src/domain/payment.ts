@@ -35,7 +35,7 @@ export interface Hold {
   reference: string;
   amountE4: number;
   currency: string;
-  /** Epoch ms; from then on the service voids it. */
+  /** Epoch ms; from then on it cannot be settled. */
   expiresAt: number;
 }
 

@@ -26,10 +26,8 @@ const GENERAL_DECLINE = 3100;
 const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);
 
 /** Opens when most calls of the last ten seconds found no answer at all, and lets one through again after five. */
-const BREAKER = {
-  halfOpenAfter: 5_000,
-  breaker: new SamplingBreaker({ threshold: 0.8, duration: 10_000, minimumRps: 10 }),
-};
+const REOPEN_AFTER_MS = 5_000;
+const SAMPLING = { threshold: 0.8, duration: 10_000, minimumRps: 10 };
 
 type Operation = 'authorize' | 'sale' | 'capture' | 'void' | 'refund';
 
@@ -37,7 +35,10 @@ type Operation = 'authorize' | 'sale' | 'capture' | 'void' | 'refund';
 export function createSimulatorConnector({ env, metrics }: ConnectorContext): AcquirerConnector {
   const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS } = loadConfig(settings, env);
   const http = createHttpClient({ baseUrl: SIMULATOR_URL, timeoutMs: SIMULATOR_TIMEOUT_MS });
-  const policy = circuitBreaker(handleAll, BREAKER);
+  const policy = circuitBreaker(handleAll, {
+    halfOpenAfter: REOPEN_AFTER_MS,
+    breaker: new SamplingBreaker(SAMPLING),
+  });
   const duration = new Histogram({
     name: 'gateway_acquirer_call_seconds',
     help: 'Calls to an acquirer, by operation and kind of answer',
@@ -149,8 +150,8 @@ function bankFacts(data: Record<string, unknown>): BankFacts {
     name: text(bank['name']),
     descriptor: text(bank['descriptor']),
     advice: text(bank['advice']),
-    reasonCode: text(data['code']),
-    reasonDescription: text(data['reason']),
+    reasonCode: text(bank['reasonCode']),
+    reasonDescription: text(bank['reasonDescription']),
   };
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as BankFacts;
 }

@@ -1,0 +1,296 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
+import { createPublisher, topicOf } from '@gateway/messaging';
+import { createMetrics } from '@gateway/service-kit';
+import { silentLogger, until } from '@gateway/testing';
+import type { CapturedLogs } from './support/captured-logs';
+import { captureLogs } from './support/captured-logs';
+import { FORM_TYPE, formOf, rawRequest } from './support/http';
+import type { Storage } from './support/storage';
+import { openStorage } from './support/storage';
+import type { Body, System } from './support/system';
+import {
+  CARD,
+  CARD_PATH,
+  charge,
+  checkOf,
+  CREDENTIALS,
+  followUp,
+  recordsOf,
+  startSystem,
+  uniqueId,
+} from './support/system';
+import { allTopics, kafkaOf, readTopics } from './support/topics';
+import { appearances, panFrom, showsCvv } from './support/traces';
+
+const CVVS = ['0739', '0846', '0957'] as const;
+const [CVV] = CVVS;
+
+/** Numbers that occur nowhere but in these tests, one for each way in. */
+const seeded: string[] = [];
+function newPan(length = 16): string {
+  const pan = panFrom(
+    `49294212${String(3456 + seeded.length * 7919)
+      .padStart(length - 9, '0')
+      .slice(0, length - 9)}`,
+  );
+  seeded.push(pan);
+  return pan;
+}
+
+let system: System;
+let storage: Storage;
+let logs: CapturedLogs;
+
+beforeAll(async () => {
+  for (const method of ['error', 'warn', 'log'] as const) jest.spyOn(console, method);
+  logs = captureLogs();
+  system = await startSystem('pan', { logger: logs.logger, settings: { SIMULATOR_TIMEOUT_MS: '1000' } });
+  storage = await openStorage(system.space);
+});
+afterAll(async () => {
+  await storage.close();
+  await system.stop();
+  jest.restoreAllMocks();
+});
+
+async function send(fields: Body, headers: Record<string, string> = {}): Promise<Body> {
+  return (await system.send(fields, headers)).data;
+}
+
+const withCard = (type: 'SALE' | 'AUTH', more: Body = {}) => charge(type, { card_number: newPan(), cvv: CVV, ...more });
+
+describe.each(['demo_merchant', 'demo_custom'])('%s sends card data', (merchant_account) => {
+  test.each<[string, 'SALE' | 'AUTH', Body, object]>([
+    ['approved', 'SALE', {}, { status: 'success' }],
+    ['authorized', 'AUTH', { cvv: CVVS[1] }, { status: 'success' }],
+    ['declined by the bank', 'SALE', { amount: '31.04' }, { status: 'decline', code: 3104 }],
+    ['declined before any bank', 'SALE', { user_phone: '491234567' }, { status: 'decline', code: 3140 }],
+    ['expired', 'AUTH', { card_exp_year: '2019' }, { status: 'decline', code: 3105 }],
+    ['with an answer that is garbage', 'SALE', { amount: '31.17' }, { status: 'error', code: 3117 }],
+    ['with no answer', 'SALE', { amount: '31.09' }, { status: 'error', code: 3109 }],
+    ['with a broken connection', 'AUTH', { amount: '31.18' }, { status: 'error', code: 3118 }],
+    ['with another CVV', 'SALE', { cvv: CVVS[2] }, { status: 'success' }],
+    ['for a terminal that is not there', 'SALE', { mid_reference: 'MD00000000000000' }, { code: 2005 }],
+    ['that another field spoils', 'SALE', { country: 'XXX' }, { code: 1004 }],
+    ['with a CVV that is too long', 'SALE', { cvv: `${CVV}0` }, { code: 1004 }],
+    ['with a wrong password', 'SALE', { merchant_password: 'wrong_password' }, { code: 2001 }],
+  ])('%s', async (_what, type, more, expected) => {
+    expect(await send(withCard(type, { merchant_account, ...more }))).toMatchObject(expected);
+  });
+
+  test('to be tokenized, and uses the token', async () => {
+    const card = { ...CARD, card_number: newPan(), cvv: CVV, merchant_account };
+    const tokenized = await send({ transaction_type: 'TOKENIZE', transaction_unique_id: uniqueId(), ...card });
+    expect(tokenized).toMatchObject({ status: 'success' });
+    const {
+      card_number: _n,
+      card_exp_month: _m,
+      card_exp_year: _y,
+      cvv: _c,
+      ...rest
+    } = charge('AUTH', { merchant_account });
+    const auth = await send({ ...rest, token: tokenized['token'] });
+    expect(await send(followUp('SETTLE', auth['reference'], { merchant_account }))).toMatchObject({ code: 0 });
+    expect(await send(checkOf({ reference: auth['reference'], merchant_account }))).toMatchObject({ code: 0 });
+  });
+
+  test('twice, with a key', async () => {
+    const fields = withCard('SALE', { merchant_account });
+    for (let times = 0; times < 2; times += 1) {
+      expect(await send(fields, { 'idempotency-key': newPan() })).toMatchObject({ code: times === 0 ? 0 : 3001 });
+    }
+  });
+});
+
+describe('card data where they do not belong', () => {
+  const text = (): string => `card ${newPan()}, or ${newPan().replace(/(\d{4})(?=\d)/g, '$1 ')}`;
+
+  test('in free text and custom fields, with an account that shows them and one that does not', async () => {
+    for (const merchant_account of ['demo_merchant', 'demo_custom']) {
+      const fields = {
+        merchant_account,
+        address: text(),
+        merchant_domain_name: text(),
+        merchant_affiliate_id: text(),
+        merchant_product_name: text(),
+        descriptor_merchant: text(),
+        descriptor_phone: text(),
+        custom_note: text(),
+        custom_other: newPan().replace(/(\d{4})(?=\d)/g, '$1-'),
+        first_name: newPan(),
+        last_name: newPan(),
+        card_holder: newPan(),
+        city: newPan(),
+        state: newPan(),
+        merchant_user_id: newPan(),
+        user_email: `${newPan()}@example.com`,
+      };
+      expect(await send(withCard('SALE', fields))).toMatchObject({ status: 'success' });
+    }
+  });
+
+  test.each<[string, () => Body, number]>([
+    ['as the amount', () => charge('SALE', { amount: newPan() }), 1004],
+    ['as the CVV', () => charge('SALE', { cvv: newPan() }), 1004],
+    ['as the expiry year', () => charge('SALE', { card_exp_year: newPan() }), 1004],
+    ['as the country', () => charge('SALE', { country: newPan() }), 1004],
+    ['as the terminal', () => charge('SALE', { mid_reference: newPan() }), 2005],
+    ['as the type', () => ({ ...charge('SALE'), transaction_type: newPan() }), 1004],
+    ['as the account', () => charge('SALE', { merchant_account: newPan() }), 2001],
+    ['as the password', () => charge('SALE', { merchant_password: newPan() }), 2001],
+    ['as the version', () => charge('SALE', { api_version: newPan() }), 1005],
+    ['as the reference of a VOID', () => followUp('VOID', `${newPan()}ABCD`), 3003],
+    ['as the reference of a REFUND', () => followUp('REFUND', `${newPan()}0000`.slice(0, 16) + '-XYZ'), 3003],
+    ['as the reference of a proof', () => charge('SALE', { pares: 'cHJvb2Y', reference: `${newPan()} ABC` }), 3003],
+    ['as the reference of a CHECK', () => checkOf({ reference: `${newPan()}ABCD` }), 3014],
+    ['in a list', () => charge('SALE', { card_number: [newPan()] }), 1004],
+    ['in an object', () => charge('SALE', { address: { $gt: newPan() } }), 1004],
+    ['with spaces', () => charge('SALE', { card_number: newPan().replace(/(\d{4})(?=\d)/g, '$1 ') }), 1004],
+    ['as a number', () => charge('SALE', { card_number: Number(newPan()) }), 1004],
+    ['in a name', () => charge('SALE', { [`custom_${newPan()}`]: 'x' }), 1004],
+    ['in an unknown field', () => charge('SALE', { pan: newPan() }), 0],
+    ['as a telephone number', () => charge('SALE', { user_phone: newPan(15) }), 3140],
+  ])('%s', async (_where, fields, code) => {
+    expect(await send(fields())).toMatchObject({ code });
+  });
+
+  test('in bodies, paths and headers that nobody reads', async () => {
+    const at = (request: Parameters<typeof rawRequest>[1]) => rawRequest(system.edge.port, request);
+    const form = formOf({ ...CREDENTIALS, ...withCard('SALE') }, { cvv: CVV, card_number: newPan() });
+    await Promise.all([
+      at({ body: `{"card_number":"${newPan()}","cvv":"${CVV}"` }),
+      at({ body: form }),
+      at({ body: form, headers: FORM_TYPE }),
+      at({ body: `card_number=${newPan()}%`, headers: FORM_TYPE }),
+      at({ body: JSON.stringify(withCard('SALE')), headers: { 'content-type': `text/${newPan()}` } }),
+      at({ body: '{}', path: `/${newPan()}` }),
+      at({ body: '{}', path: `${CARD_PATH}?card_number=${newPan()}&cvv=${CVV}` }),
+      at({ body: '{}', method: 'PUT', path: `${CARD_PATH}?${newPan()}` }),
+      at({ body: '{}', headers: { 'user-agent': newPan(), 'x-forwarded-for': newPan(), traceparent: newPan() } }),
+    ]);
+  });
+});
+
+describe('the CVV', () => {
+  test('is gone when its operation has been answered', async () => {
+    await until('no CVV left', async () => (await storage.collection('vault', 'cvvs').countDocuments()) === 0);
+  });
+
+  test('is there once: without it the operation ends in an error, and no bank is asked', async () => {
+    const sale = await send(withCard('SALE'));
+    const commands = await readTopics(system.space, [topicOf(system.space.topicPrefix, 'cardCommands')]);
+    const original = commands.find(({ key }) => key === paymentIdOf(String(sale['reference'])));
+    const data = JSON.parse(original?.value ?? '') as Body;
+    expect(data).toMatchObject({ withCvv: true });
+
+    const paymentId = newPaymentId(randomBytes);
+    const reference = newReference(paymentId, randomBytes);
+    const value = Buffer.from(JSON.stringify({ ...data, paymentId, reference, transactionUniqueId: uniqueId() }));
+    const metrics = createMetrics('test', { processFigures: false });
+    const publisher = createPublisher({ kafka: kafkaOf(system.space), source: 'test', metrics, logger: silentLogger });
+    await publisher.start();
+    const headers = { ...original?.headers, ce_id: randomUUID() };
+    await publisher.publishRaw({ topic: original?.topic ?? '', key: paymentId, value, headers });
+    await publisher.stop();
+
+    const record = await until('its end', async () => {
+      const found = recordsOf(await send(checkOf({ reference })))[0];
+      return found?.status === 'PENDING' ? undefined : found;
+    });
+    expect(record).toMatchObject({ status: 'ERROR', code: 3000 });
+    expect(await system.ledger(reference)).toEqual([]);
+  });
+});
+
+describe('afterwards', () => {
+  let written: Map<string, string>;
+
+  beforeAll(async () => {
+    await until('the end of all operations', async () => {
+      const payments = storage.collection('cards', 'payments');
+      const open = { $or: [{ pending: { $exists: true } }, { outboxSince: { $exists: true } }] };
+      return (await payments.countDocuments(open)) === 0;
+    });
+    written = new Map([['console', consoleText()]]);
+    for (const [name, documents] of await storage.everything()) written.set(name, JSON.stringify(documents));
+    for (const message of await readTopics(system.space, allTopics(system.space))) {
+      written.set(message.topic, `${written.get(message.topic) ?? ''}${JSON.stringify(message)}\n`);
+    }
+    (await system.metrics()).forEach((page, index) => written.set(`metrics ${index}`, page));
+    written.set('logs', logs.text());
+  });
+
+  const consoleText = (): string =>
+    (['error', 'warn', 'log'] as const).map((method) => JSON.stringify(jest.mocked(console[method]).mock.calls)).join();
+
+  test('everything was looked at: what may be there is', () => {
+    const [first = ''] = seeded;
+    const masked = `${first.slice(0, 6)}******${first.slice(-4)}`;
+    expect(seeded.length).toBeGreaterThan(80);
+    for (const name of [
+      'edge.journal',
+      'cards.payments',
+      'vault.cards',
+      'accounts.accounts',
+      'simulator.acquirer_records',
+    ]) {
+      expect([...written.keys()]).toContain(name);
+    }
+    const text = [...written.values()].join();
+    expect(text.includes(masked)).toBe(true);
+    for (const part of [
+      '"custom":{"custom_note":"card 492942',
+      'gateway_requests_total',
+      'simulator_acquirer_answers_total',
+    ]) {
+      expect([part, text.includes(part)]).toEqual([part, true]);
+    }
+    expect(/"message":"answered"/.test(written.get('logs') ?? '')).toBe(true);
+    for (const topic of ['card.commands', 'card.events', 'gateway.replies']) {
+      expect([...written.keys()].some((name) => name.includes(topic))).toBe(true);
+    }
+  });
+
+  test('the search finds what it should', () => {
+    const pan = newPan();
+    const spaced = pan.replace(/(\d{4})(?=\d)/g, '$1 ');
+    for (const before of ['', 'a', 'ab', 'abc']) {
+      const bytes = Buffer.from(`${before}${pan}"}`);
+      for (const text of [
+        bytes.toString(),
+        bytes.toString('hex'),
+        bytes.toString('base64'),
+        bytes.toString('base64url'),
+        spaced,
+      ]) {
+        expect(appearances(pan).filter(({ isIn }) => isIn(text)).length).toBeGreaterThan(0);
+      }
+    }
+    expect(showsCvv(CVV, `{"cvv":"${CVV}"}`)).toBe(true);
+    seeded.pop();
+  });
+
+  test('no card number is anywhere, raw or encoded', () => {
+    const found: string[] = [];
+    for (const [where, text] of written) {
+      for (const [index, pan] of seeded.entries()) {
+        for (const { as, isIn } of appearances(pan)) if (isIn(text)) found.push(`number ${index}, ${as}, in ${where}`);
+      }
+    }
+    expect(found).toEqual([]);
+  });
+
+  test('no CVV is anywhere, and no field for one', () => {
+    const found: string[] = [];
+    for (const [where, text] of written) {
+      for (const cvv of CVVS) if (showsCvv(cvv, text)) found.push(`${cvv} in ${where}`);
+      if (/"(?:cvv|cvc|card_number|pan|merchant_password)":/i.test(text)) found.push(`a field in ${where}`);
+    }
+    expect(found).toEqual([]);
+  });
+
+  test('no password is anywhere', () => {
+    for (const [where, text] of written) expect([where, text.includes('demo_password')]).toEqual([where, false]);
+  });
+});
