@@ -225,8 +225,6 @@ describe('afterwards', () => {
     (['error', 'warn', 'log'] as const).map((method) => JSON.stringify(jest.mocked(console[method]).mock.calls)).join();
 
   test('everything was looked at: what may be there is', () => {
-    const [first = ''] = seeded;
-    const masked = `${first.slice(0, 6)}******${first.slice(-4)}`;
     expect(seeded.length).toBeGreaterThan(80);
     for (const name of [
       'edge.journal',
@@ -238,7 +236,7 @@ describe('afterwards', () => {
       expect([...written.keys()]).toContain(name);
     }
     const text = [...written.values()].join();
-    expect(text.includes(masked)).toBe(true);
+    expect(seeded.some((pan) => text.includes(`${pan.slice(0, 6)}******${pan.slice(-4)}`))).toBe(true);
     for (const part of [
       '"custom":{"custom_note":"card 492942',
       'gateway_requests_total',

@@ -52,6 +52,7 @@ async function main(): Promise<void> {
     cards: {
       get: (merchantAccount, token) => vault.vault.getCard(merchantAccount, token),
       takeCvv: (reference) => vault.vault.takeCvv(reference),
+      dropCvv: (reference) => vault.vault.dropCvv(reference),
       panHash: (card) => vault.vault.panHash(card),
     },
     accounts: accounts.directory,

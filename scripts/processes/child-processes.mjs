@@ -17,7 +17,7 @@ import { ended, identify, isRunning, signalGroup } from './identity.mjs';
  * @typedef {{ child: import('node:child_process').ChildProcess, exit: Promise<Exit>, record: ProcessRecord | undefined }} Running
  */
 
-const GRACE_MS = { task: 3_000, service: 20_000, server: 20_000 };
+const GRACE_MS = { task: 3_000, service: 20_000, server: 10_000 };
 const KILL_TIMEOUT_MS = 5_000;
 const DOCKER_TIMEOUT_MS = 30_000;
 const LOG_TAIL_LINES = 15;

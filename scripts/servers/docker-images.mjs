@@ -22,7 +22,7 @@ export async function dockerHasImages(wanted, { processes, progress }) {
     if ((await docker(ASK_TIMEOUT_MS, 'image', 'inspect', image)) !== undefined) return true;
     progress.note(`Docker: pull ${image}, for at most ${PULL_TIMEOUT_MS / 1000} s …`);
     if ((await docker(PULL_TIMEOUT_MS, 'pull', '--quiet', image)) !== undefined) return true;
-    progress.note(`Docker: ${image} cannot be had, so the servers run without Docker`);
+    progress.note(`Docker: ${image} cannot be had`);
     return false;
   });
   return (await Promise.all(available)).every(Boolean);

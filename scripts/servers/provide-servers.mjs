@@ -59,7 +59,11 @@ export async function provideServers(env, context, containers) {
  * @returns {Promise<ServerProvider>}
  */
 async function chooseProvider(missing, context, containers) {
-  if (await dockerHasImages(missing, context)) return containers();
+  if (await dockerHasImages(missing, context)) {
+    context.progress.note('Servers run in Docker containers');
+    return containers();
+  }
+  context.progress.note('Servers run as processes on this machine');
   const local = new LocalServers(context);
   await local.requirePrerequisites(missing);
   return local;

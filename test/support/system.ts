@@ -61,9 +61,16 @@ function unexpected(error: Error): never {
   throw error;
 }
 
-export async function startSystem(name: string, options: SystemOptions = {}): Promise<System> {
+/** What services need around them: databases, topics, keys and the demo accounts. */
+export interface Surroundings {
+  readonly space: Space;
+  readonly env: Record<string, string>;
+  readonly accounts: OpenAccounts;
+  close(): Promise<void>;
+}
+
+export async function openSurroundings(name: string, settings: Record<string, string> = {}): Promise<Surroundings> {
   const space = await openSpace(name);
-  const logger = options.logger ?? silentLogger;
   const env: Record<string, string> = {
     KAFKA_BROKERS: space.brokers,
     MONGODB_URI: space.mongoUri,
@@ -76,7 +83,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     PORT: '0',
     SIMULATOR_PORT: '0',
     CARD_QUERY_PORT: '0',
-    ...options.settings,
+    ...settings,
   };
   const accounts = await openAccounts({
     uri: space.mongoUri,
@@ -84,6 +91,21 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     VAULT_KEYS: env['VAULT_KEYS'] ?? '',
   });
   await seedDemoAccounts(accounts.administration);
+  return {
+    space,
+    env,
+    accounts,
+    async close() {
+      await accounts.close();
+      await space.remove();
+    },
+  };
+}
+
+export async function startSystem(name: string, options: SystemOptions = {}): Promise<System> {
+  const logger = options.logger ?? silentLogger;
+  const surroundings = await openSurroundings(name, options.settings);
+  const { space, env, accounts } = surroundings;
   const simulator = createSimulator({ config: simulatorConfig(env), logger });
   await simulator.start();
   const simulatorUrl = `http://127.0.0.1:${simulator.port}`;
@@ -135,8 +157,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     async stop() {
       for (const service of started) await service.stop();
       await simulator.stop();
-      await accounts.close();
-      await space.remove();
+      await surroundings.close();
     },
   };
 }

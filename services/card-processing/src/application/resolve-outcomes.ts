@@ -52,9 +52,9 @@ async function resolve(ports: Ports, payment: StoredPayment): Promise<void> {
   const answer = connector && (await find(connector, payment, pending.reference));
   if (answer === undefined) return postpone(ports, payment, pending.reference);
   const written = await recordAnswer(ports, payment, pending.reference, answer);
-  // A process that died between intent and call has left it behind.
-  if (pending.kind === 'authorize' || pending.kind === 'sale') await ports.cards.dropCvv(pending.reference);
   await ports.publishEvents(written);
+  // A process that died between intent and call has left its CVV behind.
+  if (pending.kind === 'authorize' || pending.kind === 'sale') await ports.cards.dropCvv(pending.reference);
 }
 
 /** Undefined: not known yet. "Not found" is final only when the acquirer confirms that it will never run the key. */

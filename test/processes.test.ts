@@ -1,0 +1,125 @@
+import { createHttpClient } from '@gateway/service-kit';
+import { until } from '@gateway/testing';
+import { freePort } from './support/free-port';
+import type { ServiceProcess } from './support/processes';
+import { build, startProcess } from './support/processes';
+import type { Storage } from './support/storage';
+import { openStorage } from './support/storage';
+import type { Body, LedgerEntry, Surroundings } from './support/system';
+import { charge, checkOf, clientOf, openSurroundings, post, recordsOf } from './support/system';
+
+/** Long enough that a signal finds requests in the middle of everything. */
+const ACQUIRER_LATENCY_MS = 400;
+
+let surroundings: Surroundings;
+let storage: Storage;
+let env: Record<string, string>;
+let http: ReturnType<typeof clientOf>;
+const running = new Map<string, ServiceProcess>();
+
+async function start(service: string): Promise<ServiceProcess> {
+  const started = await startProcess(service, env);
+  running.set(service, started);
+  return started;
+}
+
+beforeAll(async () => {
+  await build();
+  surroundings = await openSurroundings('proc');
+  storage = await openStorage(surroundings.space);
+  const [edge, query, simulator] = (await Promise.all([freePort(), freePort(), freePort()])).map(String);
+  env = {
+    ...surroundings.env,
+    LOG_LEVEL: 'info',
+    PORT: edge ?? '',
+    CARD_QUERY_PORT: query ?? '',
+    CARD_QUERY_URL: `http://127.0.0.1:${query}`,
+    SIMULATOR_PORT: simulator ?? '',
+    SIMULATOR_URL: `http://127.0.0.1:${simulator}`,
+    SIMULATOR_LATENCY_MS: String(ACQUIRER_LATENCY_MS),
+    CONCURRENCY: '30',
+  };
+  await Promise.all(['simulator', 'card-processing', 'api-edge'].map(start));
+  http = clientOf(Number(edge));
+  expect((await post(http, charge('SALE'))).data).toMatchObject({ code: 0 });
+}, 180_000);
+
+afterAll(async () => {
+  await Promise.all([...running.values()].map((one) => one.end('SIGKILL')));
+  await storage.close();
+  await surroundings.close();
+});
+
+const startedCount = () => storage.collection('edge', 'journal').countDocuments();
+
+/** Sends SALEs at once and resolves when all of them are in the journal. */
+async function underWay(count: number): Promise<Promise<Body>[]> {
+  const before = await startedCount();
+  const answers = Array.from({ length: count }, async () => (await post(http, charge('SALE'))).data);
+  for (const answer of answers) answer.catch(() => undefined);
+  await until(`${count} requests under way`, async () => (await startedCount()) >= before + count);
+  return answers;
+}
+
+async function ledger(reference: unknown): Promise<string[]> {
+  const simulator = createHttpClient({ baseUrl: env['SIMULATOR_URL'] ?? '', timeoutMs: 5_000 });
+  const { data } = await simulator.get<{ entries: LedgerEntry[] }>('/ledger', { params: { reference } });
+  return data.entries.map(({ effect }) => effect);
+}
+
+test('kill -9 of card-processing amid 100 requests: none is lost, none is done twice', async () => {
+  const answers = await underWay(100);
+  await Promise.any(answers);
+  expect(await running.get('card-processing')?.end('SIGKILL')).toBe('SIGKILL');
+  const payments = storage.collection('cards', 'payments');
+  expect(await payments.countDocuments({ pending: { $exists: true } })).toBeGreaterThan(0);
+  await start('card-processing');
+
+  const ends = new Map<string, number>();
+  for (const { reference, status } of await Promise.all(answers)) {
+    expect(reference).toMatch(/^[0-9A-Z]{20}$/);
+    const record = await until(
+      `the end of ${String(reference)}`,
+      async () => {
+        const [found] = recordsOf((await post(http, checkOf({ reference }))).data);
+        return found?.status === 'PENDING' ? undefined : found;
+      },
+      60_000,
+    );
+    const effects = await ledger(reference);
+    expect(['SUCCESS', 'ERROR']).toContain(record.status);
+    expect(effects.filter((effect) => effect === 'sold')).toHaveLength(record.status === 'SUCCESS' ? 1 : 0);
+    if (status === 'success') expect(record.status).toBe('SUCCESS');
+    ends.set(record.status, (ends.get(record.status) ?? 0) + 1);
+  }
+  expect((ends.get('SUCCESS') ?? 0) + (ends.get('ERROR') ?? 0)).toBe(100);
+  expect(ends.get('SUCCESS')).toBeGreaterThan(50);
+  expect(await payments.countDocuments()).toBe(101);
+}, 180_000);
+
+test('SIGTERM lets card-processing finish what runs; what waits is for the next replica', async () => {
+  const answers = await underWay(80);
+  expect(await running.get('card-processing')?.end('SIGTERM')).toBe(0);
+  await start('card-processing');
+  for (const answer of await Promise.all(answers)) {
+    expect(answer).toMatchObject({ status: 'success', code: 0 });
+    expect(await ledger(answer['reference'])).toEqual(['sold']);
+  }
+}, 120_000);
+
+test('SIGTERM lets the edge answer what it has taken, and takes nothing new', async () => {
+  const answers = await underWay(40);
+  const ended = running.get('api-edge')?.end('SIGTERM');
+  for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ status: 'success', code: 0 });
+  expect(await ended).toBe(0);
+  await expect(post(http, charge('SALE'))).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await start('api-edge');
+  expect((await post(http, charge('SALE'))).data).toMatchObject({ code: 0 });
+}, 120_000);
+
+test('SIGTERM ends every service with 0, the simulator in the middle of an answer too', async () => {
+  const [answer] = await underWay(1);
+  expect(await running.get('simulator')?.end('SIGTERM')).toBe(0);
+  expect(['success', 'error']).toContain((await answer)?.['status']);
+  for (const service of ['card-processing', 'api-edge']) expect(await running.get(service)?.end('SIGTERM')).toBe(0);
+}, 120_000);
