@@ -86,7 +86,7 @@ async function memoryOfServices(): Promise<Record<string, number>> {
 /** The same use cases in one process without Kafka, beside the gateway, on databases of its own. */
 export async function startDirect(gatewayEnv: Record<string, string>): Promise<System> {
   const env = { ...process.env, ...gatewayEnv, DATABASE_PREFIX: 'bench-direct-' };
-  await openMerchant(env as Record<string, string>);
+  await openMerchant(env);
   const log = openSync(join(root, '.gateway', 'logs', 'direct.log'), 'a');
   const child = fork(join(__dirname, 'direct.js'), { env, stdio: ['ignore', log, log, 'ipc'] });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];

@@ -11,7 +11,7 @@ export function quietRequestQueues(): void {
   const { prototype } = RequestQueue;
   if (quiet || typeof prototype.scheduleCheckPendingRequests !== 'function') return;
   quiet = true;
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its own queue below
+   
   const schedule = prototype.scheduleCheckPendingRequests;
   prototype.scheduleCheckPendingRequests = function () {
     if (this.pending.length > 0) schedule.call(this);

@@ -25,7 +25,9 @@ export function repeat(options: {
   };
   const schedule = (): void => {
     if (stopped) return;
-    timer = setTimeout(() => (running = run()), options.everyMs);
+    timer = setTimeout(() => {
+      running = run();
+    }, options.everyMs);
   };
   return {
     start() {

@@ -17,7 +17,7 @@ export interface Session {
 /** An answer as HTTP carries it. Outcomes are in the body: the status is 200 but for the transport's own refusals. */
 export interface Answer {
   httpStatus: 200 | 404 | 405 | 408 | 413 | 415 | 429 | 503;
-  body: { sessionid: string; code: number; [field: string]: unknown };
+  body: { sessionid: string; code: number; merchant_account?: string; [field: string]: unknown };
   retryAfterSeconds?: number;
   replayed?: boolean;
 }

@@ -40,7 +40,7 @@ function apply(
   const announcements: NewEvent[] = [];
   let body: PaymentBody = target.stored === null ? newPayment(target.merchantAccount) : bodyOf(target.stored);
   for (const event of events) {
-    body = evolve(body, event) as PaymentBody;
+    body = evolve(body, event);
     const announced = announcement(body, event, { now: ports.now(), newId: ports.newId, cause });
     if (announced !== undefined) announcements.push(announced);
   }
@@ -54,7 +54,7 @@ function withoutResolution({ resolveAt: _resolveAt, inquiries: _inquiries, ...re
 }
 
 function bodyOf(stored: StoredPayment): PaymentBody {
-  const { _id, version, eventSeq, outbox, outboxSince, stamp, ...body } = stored;
+  const { _id, version: _version, eventSeq: _seq, outbox: _outbox, outboxSince: _since, stamp: _stamp, ...body } = stored;
   return body;
 }
 

@@ -168,7 +168,7 @@ describe('a charge', () => {
       ...more,
       customer: { ...command.data.customer, ...('customer' in more ? more.customer : {}) },
     };
-    const payment = after(PAYMENTS.nothing, { ...command, data } as CardCommand, {
+    const payment = after(PAYMENTS.nothing, { ...command, data }, {
       ...FACTS,
       card: { brand: 'Visa', expMonth: '12', expYear: '2030', testCard: true, ...card },
     });
@@ -241,7 +241,7 @@ test('whatever comes in whatever order, money is taken at most once and given ba
         else if (action.do === 'void') payment = after(payment, voidOf('AUTH', name));
         else if (payment.pending !== undefined) {
           const answer = { kind: action.kind, code: 3109, authcode: null, bank: {} };
-          payment = answered(payment, payment.pending.reference.slice(-4), answer as never);
+          payment = answered(payment, payment.pending.reference.slice(-4), answer);
         }
       });
       const done = (type: string) =>

@@ -59,7 +59,7 @@ export function createMerchantApi(options: MerchantApiOptions): RequestListener 
   }
   app.use((_request, response) => send(response, transport(404, GENERAL_GATE_ERROR, response, options)));
   app.use(refuseBrokenBody(options));
-  return app as unknown as RequestListener;
+  return app;
 }
 
 interface Locals {
@@ -184,7 +184,7 @@ function logAnswer(options: MerchantApiOptions, endpoint: MerchantEndpoint, answ
   options.logger.info('answered', {
     path: endpoint.path,
     // Whoever asked with a wrong name may have sent anything as one.
-    merchantAccount: maskCardNumbers(String(body['merchant_account'] ?? '')),
+    merchantAccount: maskCardNumbers(body.merchant_account ?? ''),
     reference: body['reference'],
     status: body['status'],
     code: body.code,

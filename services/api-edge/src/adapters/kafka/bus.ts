@@ -1,4 +1,4 @@
-import type { CardCommand, MessageDeclaration } from '@gateway/contracts';
+import type { CardCommand } from '@gateway/contracts';
 import { cardCommands } from '@gateway/contracts';
 import type { BrokerProbe, Publisher, ReplyListener } from '@gateway/messaging';
 import type { Bus } from '../../application/ports';
@@ -15,7 +15,7 @@ export function createBus(options: {
     publish(command: CardCommand) {
       const replyPartition = replies.ownedPartition();
       return publisher.publish({
-        declaration: cardCommands[command.type] as MessageDeclaration,
+        declaration: cardCommands[command.type],
         data: command.data,
         key: command.data.paymentId,
         ...(replyPartition === undefined ? {} : { replyPartition }),

@@ -20,7 +20,7 @@ export function createQueryApi(ports: Pick<Ports, 'payments' | 'accounts'>, serv
   app.get('/operations/:reference/payment', async (request, response) => {
     response.json(await listOutcomes(ports, accountOf(request.query), request.params.reference));
   });
-  return app as unknown as RequestListener;
+  return app;
 }
 
 function accountOf(query: { account?: unknown }): string {

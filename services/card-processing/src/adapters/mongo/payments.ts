@@ -27,14 +27,14 @@ export function createPayments(mongo: MongoConnection): PaymentsAdapter {
     async loadWhole(paymentId) {
       const range = { _id: { $gte: paymentId, $lt: paymentId + AFTER_REFERENCES } };
       const found = await collection.find(range).sort({ _id: 1 }).limit(PAYMENT_RECORDS_MAX).toArray();
-      return found as StoredPayment[];
+      return found;
     },
     async claimUnresolved(now, leaseUntil) {
       return (await collection.findOneAndUpdate(
         { resolveAt: { $lte: now } },
         { $set: { resolveAt: leaseUntil } },
         { sort: { resolveAt: 1 }, returnDocument: 'after' },
-      )) as StoredPayment | null;
+      ));
     },
     async ensureIndexes() {
       await collection.createIndexes([outboxIndex, unresolvedIndex]);

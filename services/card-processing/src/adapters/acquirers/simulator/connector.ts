@@ -153,16 +153,16 @@ function bankFacts(data: Record<string, unknown>): BankFacts {
     reasonCode: text(bank['reasonCode']),
     reasonDescription: text(bank['reasonDescription']),
   };
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as BankFacts;
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
 }
 
 async function inquire(http: AxiosInstance, reference: string): Promise<Inquiry> {
   const data = await ask(() => http.get(`/acquirer/v1/operations/${reference}`));
   switch (data['status']) {
     case 'approved':
-      return approved(data) as Inquiry;
+      return approved(data);
     case 'declined':
-      return declined(data) as Inquiry;
+      return declined(data);
     case 'not_found':
       return { kind: 'not-found' };
     case 'cancelled':
@@ -188,8 +188,8 @@ async function cancel(http: AxiosInstance, reference: string): Promise<Cancellat
 /** An answer that is not there or not understood says nothing: ask again later. */
 async function ask(call: () => Promise<AxiosResponse>): Promise<Record<string, unknown>> {
   try {
-    const { status, data } = await call();
-    return status === 200 && isRecord(data) ? data : {};
+    const response: AxiosResponse<unknown> = await call();
+    return response.status === 200 && isRecord(response.data) ? response.data : {};
   } catch (error) {
     if (isAxiosError(error)) return {};
     throw error;
