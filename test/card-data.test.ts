@@ -41,9 +41,10 @@ function newPan(length = 16): string {
 let system: System;
 let storage: Storage;
 let logs: CapturedLogs;
+let spies: jest.SpyInstance[];
 
 beforeAll(async () => {
-  for (const method of ['error', 'warn', 'log'] as const) jest.spyOn(console, method);
+  spies = (['error', 'warn', 'log'] as const).map((method) => jest.spyOn(console, method));
   logs = captureLogs();
   system = await startSystem('pan', { logger: logs.logger, settings: { SIMULATOR_TIMEOUT_MS: '1000' } });
   storage = await openStorage(system.space);
@@ -221,8 +222,7 @@ describe('afterwards', () => {
     written.set('logs', logs.text());
   });
 
-  const consoleText = (): string =>
-    (['error', 'warn', 'log'] as const).map((method) => JSON.stringify(jest.mocked(console[method]).mock.calls)).join();
+  const consoleText = (): string => spies.map(({ mock }) => JSON.stringify(mock.calls)).join();
 
   test('everything was looked at: what may be there is', () => {
     expect(seeded.length).toBeGreaterThan(80);

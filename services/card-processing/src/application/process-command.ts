@@ -12,7 +12,7 @@ import { outcomeOf } from './outcome';
 import type { Ports, ReceivedCommand, StoredPayment } from './ports';
 import type { Extras } from './record';
 import { record, untilWritten } from './record';
-import { loadWhole, recordRefusal } from './record-refusal';
+import { loadRecords, recordRefusal } from './record-refusal';
 import { routeFor } from './route';
 
 /** How long after its time-out a call may still be under way in a process that is slow. */
@@ -97,7 +97,7 @@ async function takeUp(
 ): Promise<TakenUp | undefined> {
   const { command } = received;
   const { paymentId, reference, merchantAccount } = command.data;
-  const [loaded, alone] = expectNew ? [null, null] : await loadWhole(ports, command);
+  const [loaded, alone] = expectNew ? [null, null] : await loadRecords(ports, command);
   if (alone !== null) return { payment: alone, fresh: false };
   if (loaded !== null && findOperation(loaded, reference) !== undefined) return { payment: loaded, fresh: false };
   const own = loaded === null || loaded.merchantAccount === merchantAccount;

@@ -3,7 +3,7 @@ import { findOperation } from '../domain/payment';
 import { outcomeOf } from './outcome';
 import type { Ports } from './ports';
 import { untilWritten } from './record';
-import { loadWhole, recordRefusal } from './record-refusal';
+import { loadRecords, recordRefusal } from './record-refusal';
 
 /**
  * Ends on record an operation whose command can never be processed: error 3000. Nothing is overwritten where an outcome
@@ -16,7 +16,7 @@ export async function recordDeadLetter(
 ): Promise<void> {
   const { reference, merchantAccount } = command.data;
   const stored = await untilWritten(async () => {
-    const [payment, alone] = await loadWhole(ports, command);
+    const [payment, alone] = await loadRecords(ports, command);
     if (alone !== null) return alone;
     if (payment !== null && findOperation(payment, reference) !== undefined) return payment;
     const own = payment === null || payment.merchantAccount === merchantAccount;

@@ -5,7 +5,7 @@ import type { Ports, StoredPayment } from './ports';
 import { record } from './record';
 
 /** A command's payment, and the record of a refusal of this very command that stands alone, where there is one. */
-export function loadWhole(
+export function loadRecords(
   ports: Pick<Ports, 'payments'>,
   { data }: CardCommand,
 ): Promise<[StoredPayment | null, StoredPayment | null]> {

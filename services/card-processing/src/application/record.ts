@@ -54,7 +54,15 @@ function withoutResolution({ resolveAt: _resolveAt, inquiries: _inquiries, ...re
 }
 
 function bodyOf(stored: StoredPayment): PaymentBody {
-  const { _id, version: _version, eventSeq: _seq, outbox: _outbox, outboxSince: _since, stamp: _stamp, ...body } = stored;
+  const {
+    _id,
+    version: _version,
+    eventSeq: _seq,
+    outbox: _outbox,
+    outboxSince: _since,
+    stamp: _stamp,
+    ...body
+  } = stored;
   return body;
 }
 

@@ -168,10 +168,14 @@ describe('a charge', () => {
       ...more,
       customer: { ...command.data.customer, ...('customer' in more ? more.customer : {}) },
     };
-    const payment = after(PAYMENTS.nothing, { ...command, data }, {
-      ...FACTS,
-      card: { brand: 'Visa', expMonth: '12', expYear: '2030', testCard: true, ...card },
-    });
+    const payment = after(
+      PAYMENTS.nothing,
+      { ...command, data },
+      {
+        ...FACTS,
+        card: { brand: 'Visa', expMonth: '12', expYear: '2030', testCard: true, ...card },
+      },
+    );
     expect(payment.operations[0]).toMatchObject(
       code === undefined ? { status: 'pending', code: 11 } : { status: 'decline', code },
     );

@@ -194,8 +194,9 @@ function logAnswer(options: MerchantApiOptions, endpoint: MerchantEndpoint, answ
 
 /** The body reader's own refusals: too long, cut off, compressed. */
 function refuseBrokenBody(options: MerchantApiOptions): ErrorRequestHandler {
-  return (error: { type?: string; message?: string }, request, response, next) => {
-    if (response.headersSent || request.destroyed) return next(error);
+  return (error: { type?: string; message?: string }, request, response, _next) => {
+    // Nobody is there for an answer; express itself would write to standard error.
+    if (response.headersSent || request.destroyed) return void request.destroy();
     switch (error.type) {
       case 'entity.too.large':
         return send(response, transport(413, FORMAT_ERROR, response, options));

@@ -30,11 +30,11 @@ export function createPayments(mongo: MongoConnection): PaymentsAdapter {
       return found;
     },
     async claimUnresolved(now, leaseUntil) {
-      return (await collection.findOneAndUpdate(
+      return await collection.findOneAndUpdate(
         { resolveAt: { $lte: now } },
         { $set: { resolveAt: leaseUntil } },
         { sort: { resolveAt: 1 }, returnDocument: 'after' },
-      ));
+      );
     },
     async ensureIndexes() {
       await collection.createIndexes([outboxIndex, unresolvedIndex]);
