@@ -11,7 +11,7 @@ export function quietRequestQueues(): void {
   const { prototype } = RequestQueue;
   if (quiet || typeof prototype.scheduleCheckPendingRequests !== 'function') return;
   quiet = true;
-   
+
   const schedule = prototype.scheduleCheckPendingRequests;
   prototype.scheduleCheckPendingRequests = function () {
     if (this.pending.length > 0) schedule.call(this);

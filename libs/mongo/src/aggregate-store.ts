@@ -35,7 +35,7 @@ export function createAggregateStore<Body extends object>(collection: Collection
   const updateIfUnchanged = createGroupUpdate(collection, newStamp);
   return {
     async load(id) {
-      return ((await find(id))) ?? null;
+      return (await find(id)) ?? null;
     },
 
     async insert(id, body, newEvents) {
