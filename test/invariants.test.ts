@@ -105,6 +105,24 @@ describe('a command that comes again', () => {
     expect(await eventsOf(paymentOf(answer))).toHaveLength(1);
   });
 
+  test('while its outcome is unknown: nobody is called again, the resolver finds out', async () => {
+    const sale = await send(charge('SALE', { amount: '31.24' }));
+    expect(sale).toMatchObject({ status: 'error', code: 3124 });
+    const calls = async () =>
+      /simulator_acquirer_answers_total\{operation="sale",answer="unknown".*/.exec((await system.metrics()).join());
+    const before = await calls();
+    const [command] = await messages(commandTopic, paymentOf(sale));
+    for (let times = 0; times < 2; times += 1) expect([3124, 0]).toContain((await replay(command))['code']);
+    expect(before).not.toBeNull();
+    expect(String(await calls())).toBe(String(before));
+    const ended = await until('its end', async () => {
+      const [record] = recordsOf(await send(checkOf({ reference: sale['reference'] })));
+      return record?.status === 'PENDING' ? undefined : record;
+    });
+    expect(ended).toMatchObject({ status: 'SUCCESS', code: 0 });
+    expect(await effects(sale)).toEqual(['sold']);
+  });
+
   test('after others of its payment: what has ended stays', async () => {
     const auth = await send(charge('AUTH'));
     const settled = await send(followUp('SETTLE', auth['reference']));

@@ -1,0 +1,50 @@
+import { Writable } from 'node:stream';
+import winston from 'winston';
+import { Secret } from '@gateway/contracts';
+import { createLogger } from './logger';
+import { newTraceparent, runWithTrace } from './trace';
+
+function captured() {
+  const lines: Record<string, unknown>[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
+      done();
+    },
+  });
+  const logger = createLogger({ service: 'test', level: 'info' }) as unknown as winston.Logger;
+  logger.clear().add(new winston.transports.Stream({ stream }));
+  return { lines, logger };
+}
+
+test('a line is JSON with time, level, service and message', () => {
+  const { lines, logger } = captured();
+  logger.info('done', { reference: 'R' });
+  expect(lines).toMatchObject([
+    { level: 'info', message: 'done', service: 'test', reference: 'R', timestamp: expect.any(String) },
+  ]);
+});
+
+test('every line written while a request is handled carries its trace', async () => {
+  const { lines, logger } = captured();
+  const trace = { correlationId: 'c-1', traceparent: newTraceparent() };
+  await runWithTrace(trace, async () => {
+    await Promise.resolve();
+    logger.warn('inside');
+  });
+  logger.warn('outside');
+  expect(lines[0]).toMatchObject(trace);
+  expect(lines[1]).not.toHaveProperty('correlationId');
+});
+
+test('secrets do not print, and errors print without what hangs on them', () => {
+  const { lines, logger } = captured();
+  const error = Object.assign(new Error('refused'), { code: 'E', config: { data: '4111111111111111' } });
+  logger.error('failed', { card: new Secret('4111111111111111'), error });
+  expect(JSON.stringify(lines)).not.toContain('4111');
+  expect(lines[0]).toMatchObject({ card: '[redacted]', error: { name: 'Error', message: 'refused', code: 'E' } });
+});
+
+test('a traceparent is as W3C has it', () => {
+  expect(newTraceparent()).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+});
