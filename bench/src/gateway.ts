@@ -73,11 +73,14 @@ async function openMerchant(env: Record<string, string>): Promise<void> {
   }
 }
 
-const SERVICES: Record<string, number> = { 'api-edge': 9100, 'card-processing': 9101, simulator: 9102 };
+/** In the order of their internal ports. */
+const SERVICES = ['api-edge', 'card-processing', 'simulator'];
+const FIRST_OPS_PORT = 9100;
 
 async function memoryOfServices(): Promise<Record<string, number>> {
-  const entries = Object.entries(SERVICES).map(async ([name, port]) => {
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const firstPort = Number(process.env['OPS_PORT'] ?? FIRST_OPS_PORT);
+  const entries = SERVICES.map(async (name, place) => {
+    const text = await (await fetch(`http://127.0.0.1:${firstPort + place}/metrics`)).text();
     return [name, Number(/^process_resident_memory_bytes\S* (\S+)$/m.exec(text)?.[1])] as const;
   });
   return Object.fromEntries(await Promise.all(entries));
