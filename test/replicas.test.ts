@@ -131,6 +131,7 @@ describe('without replies', () => {
 describe('without a processor', () => {
   let alone: System;
   let elsewhere: Space;
+  let ofAlone: Storage;
   beforeAll(async () => {
     const port = String(await freePort());
     const settings = { CARD_QUERY_PORT: port, CARD_QUERY_URL: `http://127.0.0.1:${port}`, REPLY_TIMEOUT_MS: '500' };
@@ -138,8 +139,10 @@ describe('without a processor', () => {
       startSystem('alo', { withoutProcessor: true, settings }),
       openSpace('els'),
     ]);
+    ofAlone = await openStorage(alone.space);
   });
   afterAll(async () => {
+    await ofAlone.close();
     await alone.stop();
     await elsewhere.remove();
   });
@@ -172,8 +175,7 @@ describe('without a processor', () => {
   });
 
   test('an entry of the journal that is open past its deadline is ended and closed, whether its command got out or not', async () => {
-    const journals = await openStorage(alone.space);
-    const journal = journals.collection('edge', 'journal');
+    const journal = ofAlone.collection('edge', 'journal');
     const { data } = await alone.send(charge('SALE', { amount: '12.34' }));
     expect(data).toMatchObject({ code: 0 });
     const id = { _id: data['reference'] } as object;
@@ -227,6 +229,5 @@ describe('without a processor', () => {
     expect(await alone.ledger(reference)).toEqual([]);
     expect(await recordOf(alone, { reference: data['reference'] })).toMatchObject({ status: 'SUCCESS' });
     expect(await effects(alone, data['reference'])).toEqual(['sold']);
-    await journals.close();
   });
 });

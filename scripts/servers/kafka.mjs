@@ -4,7 +4,8 @@ export const KAFKA_VERSION = '4.1.0';
 export const KAFKA_IMAGE = `apache/kafka:${KAFKA_VERSION}`;
 /** Where the image may keep data. */
 export const KAFKA_IMAGE_DATA = '/var/lib/kafka/data';
-export const KAFKA_HEAP = '-Xmx512m';
+/** A small heap, and a collector without threads of its own that compete with the services on a small machine. */
+export const KAFKA_JVM = ['-Xmx512m', '-XX:+UseSerialGC'];
 
 const READY_TIMEOUT_MS = 60_000;
 
@@ -44,7 +45,7 @@ export function asImageEnvironment(properties) {
     `KAFKA_${name.toUpperCase().replaceAll('.', '_')}`,
     value,
   ]);
-  return { ...Object.fromEntries(settings), KAFKA_HEAP_OPTS: KAFKA_HEAP };
+  return { ...Object.fromEntries(settings), KAFKA_HEAP_OPTS: KAFKA_JVM.join(' ') };
 }
 
 /**

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writ
 import { join } from 'node:path';
 import { Failure } from '../failure.mjs';
 import { cached, isCached } from '../install/download-cache.mjs';
-import { KAFKA_HEAP, KAFKA_VERSION, kafkaIsUp, kafkaProperties } from './kafka.mjs';
+import { KAFKA_JVM, KAFKA_VERSION, kafkaIsUp, kafkaProperties } from './kafka.mjs';
 import { initiateReplicaSet, mongodArguments } from './mongodb.mjs';
 
 const KAFKA_CACHE = `kafka-${KAFKA_VERSION}`;
@@ -67,7 +67,7 @@ export class LocalServers {
       await processes.run('kafka-format', { ...format, timeoutMs: FORMAT_TIMEOUT_MS });
     }
     const server = java('kafka.Kafka', propertiesFile);
-    processes.launch('server', 'kafka', { ...server, args: [KAFKA_HEAP, ...server.args] });
+    processes.launch('server', 'kafka', { ...server, args: [...KAFKA_JVM, ...server.args] });
     await kafkaIsUp(ports.kafka, join(logDirectory, 'kafka.log'));
     return `127.0.0.1:${ports.kafka}`;
   }

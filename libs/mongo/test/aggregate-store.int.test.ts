@@ -83,7 +83,7 @@ describe('the aggregate store', () => {
   test('an event is found by the sweeper also when what was before it has been drained meanwhile', async () => {
     const first = await inserted({ balance: 1 }, [event('Opened')]);
     const { outbox, stop } = outboxWith(async () => {});
-    await outbox.publish(first);
+    outbox.publish(first);
     await stop();
     expect(await raw(first._id)).toMatchObject({ outbox: [] });
     await store.update(first, { balance: 2 }, [event('Grown', 2_000)]);
@@ -104,7 +104,7 @@ describe('the outbox', () => {
       async (_id, entries) => void published.push(...entries.map(({ type }) => type)),
     );
     const first = await inserted({ balance: 1 }, [event('A'), event('B')]);
-    await outbox.publish(first);
+    outbox.publish(first);
     await store.update(first, { balance: 2 }, [event('C')]);
     await stop();
     expect(published).toEqual(['A', 'B']);
@@ -116,7 +116,7 @@ describe('the outbox', () => {
   test('forgets its mark when it is empty', async () => {
     const first = await inserted({ balance: 1 }, [event('A')]);
     const { outbox, stop } = outboxWith(async () => {});
-    await outbox.publish(first);
+    outbox.publish(first);
     await stop();
     expect(await raw(first._id)).not.toHaveProperty('outboxSince');
   });
@@ -124,7 +124,7 @@ describe('the outbox', () => {
   test('what could not be published stays, and a sweep publishes it', async () => {
     const first = await inserted({ balance: 1 }, [event('A')]);
     const broken = outboxWith(() => Promise.reject(new Error('away')));
-    await broken.outbox.publish(first);
+    broken.outbox.publish(first);
     await broken.stop();
     expect((await raw(first._id))?.outbox).toHaveLength(1);
     const published: string[] = [];

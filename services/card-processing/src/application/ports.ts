@@ -100,8 +100,8 @@ export interface Ports {
   accounts: Accounts;
   /** By name. Undefined when no connector of that name is configured. */
   connector(name: string): AcquirerConnector | undefined;
-  /** Publishes the payment's outbox; never throws. */
-  publishEvents(payment: StoredPayment): Promise<void>;
+  /** Has the payment's outbox published soon; never throws. */
+  publishEvents(payment: StoredPayment): void;
   /** A short cut to the edge replica that waits; never throws. */
   reply(
     outcome: OperationOutcome,

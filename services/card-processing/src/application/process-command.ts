@@ -40,7 +40,8 @@ export async function processCommand(ports: Ports, received: ReceivedCommand): P
           causationId: received.id,
         })
       : await withoutCall(ports, received.command, stored.payment);
-  await Promise.all([ports.publishEvents(finished), reply(ports, received, finished)]);
+  ports.publishEvents(finished);
+  await reply(ports, received, finished);
 }
 
 /** A CVV that no call has used goes with the end of its operation; while a call is pending it may be about to. */

@@ -22,7 +22,8 @@ export async function recordDeadLetter(
     const own = payment === null || payment.merchantAccount === merchantAccount;
     return recordRefusal(ports, command, own ? payment : undefined, 'never-processable', to?.causationId);
   });
-  await Promise.all([ports.publishEvents(stored), ports.cards.dropCvv(reference)]);
+  ports.publishEvents(stored);
+  await ports.cards.dropCvv(reference);
   const outcome = await outcomeOf(ports, stored, reference);
   if (to !== undefined && outcome !== undefined && outcome.status !== 'pending') await ports.reply(outcome, to);
 }

@@ -52,7 +52,7 @@ async function resolve(ports: Ports, payment: StoredPayment): Promise<void> {
   const answer = connector && (await find(connector, payment, pending.reference));
   if (answer === undefined) return postpone(ports, payment, pending.reference);
   const written = await recordAnswer(ports, payment, pending.reference, answer);
-  await ports.publishEvents(written);
+  ports.publishEvents(written);
   // A process that died between intent and call has left its CVV behind.
   if (pending.kind === 'authorize' || pending.kind === 'sale') await ports.cards.dropCvv(pending.reference);
 }
