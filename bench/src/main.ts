@@ -5,7 +5,10 @@ import type { Measurement, Send, UseCase } from './load';
 import { measure } from './load';
 
 const CLIENTS = [1, 16, 64, 128];
-const WARM_UP_MS = 4_000;
+/** Compilers, caches and Kafka's JVM need a while before they are what they will be. */
+const FIRST_WARM_UP_MS = 20_000;
+const WARM_UP_CLIENTS = 64;
+const WARM_UP_MS = 2_000;
 const MEASURE_MS = 8_000;
 
 const stopRun = new AbortController();
@@ -20,6 +23,10 @@ async function main(): Promise<void> {
     for (const [index, useCase] of ofGateway.entries()) {
       const other = ofDirect[index];
       if (other === undefined) throw new Error(`no ${useCase.name} without Kafka`);
+      await warmUp([
+        { system: gateway, useCase },
+        { system: direct, useCase: other },
+      ]);
       await compare({ system: gateway, useCase }, { system: direct, useCase: other });
     }
     printMemory({
@@ -60,6 +67,13 @@ function calibration(): number {
 interface Contender {
   system: System;
   useCase: UseCase;
+}
+
+async function warmUp(contenders: readonly Contender[]): Promise<void> {
+  for (const { system, useCase } of contenders) {
+    const { baseUrl } = system;
+    await measure({ baseUrl, useCase, clients: WARM_UP_CLIENTS, warmUpMs: 0, measureMs: FIRST_WARM_UP_MS });
+  }
 }
 
 async function compare(gateway: Contender, direct: Contender): Promise<void> {

@@ -10,10 +10,9 @@ const secretsFile = join(stateDirectory, 'secrets.json');
 /** @type {Record<string, () => string>} */
 const generators = {
   // `id:key,id:key`: the first one encrypts, all of them decrypt.
-  VAULT_KEYS: () => `dev-1:${newKey('base64')}`,
-  VAULT_TOKEN_KEY: () => newKey('base64'),
-  JOURNAL_HMAC_KEY: () => newKey('base64'),
-  SERVICE_TOKEN: () => newKey('base64url'),
+  VAULT_KEYS: () => `dev-1:${newKey()}`,
+  VAULT_TOKEN_KEY: () => newKey(),
+  JOURNAL_HMAC_KEY: () => newKey(),
 };
 
 /**
@@ -29,7 +28,6 @@ export function developmentSecrets() {
   return secrets;
 }
 
-/** @param {'base64' | 'base64url'} encoding */
-function newKey(encoding) {
-  return randomBytes(KEY_BYTES).toString(encoding);
+function newKey() {
+  return randomBytes(KEY_BYTES).toString('base64');
 }
