@@ -19,13 +19,13 @@ export async function check(
 ): Promise<Answer> {
   const reference = await referenceAsked(ports, merchantAccount, request);
   if (reference === undefined) return checkResponse(session, NOT_FOUND, []);
+  const journalled = await journalEntries(ports, merchantAccount, reference);
   let operations: OperationOutcome[];
   try {
-    operations = await operationsOfPayment(ports, merchantAccount, reference);
+    operations = withUnderWay(await ports.queries.payment(merchantAccount, reference), journalled);
   } catch (error) {
-    // Never "not found" about something that may have been accepted.
     ports.logger.warn('CHECK without an answer from the owner', { reference, error });
-    return checkResponse(session, OWNER_SILENT, []);
+    return withoutOwner(session, request, journalled);
   }
   const start = operations.find((operation) => isAsked(operation, request));
   return start === undefined
@@ -52,23 +52,32 @@ function isAsked(operation: OperationOutcome, { by }: CheckRequest): boolean {
     : operation.transactionUniqueId === by.transactionUniqueId;
 }
 
-/**
- * What the owner has on record and, pending, what is still on its way there. The journal is read first: an entry that
- * the owner takes up in between is then in both, never in neither. */
-async function operationsOfPayment(
-  ports: Ports,
-  merchantAccount: string,
-  reference: string,
-): Promise<OperationOutcome[]> {
+/** Read before the owner is asked: an entry that it takes up in between is then in both, never in neither. */
+async function journalEntries(ports: Ports, merchantAccount: string, reference: string): Promise<JournalEntry[]> {
   const [payment, own] = await Promise.all([
     ports.journal.findByPayment(merchantAccount, paymentIdOf(reference)),
     ports.journal.findByReference(merchantAccount, reference),
   ]);
-  const onRecord = await ports.queries.payment(merchantAccount, reference);
+  return own === undefined ? payment : [own, ...payment.filter((entry) => entry.reference !== reference)];
+}
+
+/** What the owner has on record and, pending, what is still on its way there. */
+function withUnderWay(onRecord: readonly OperationOutcome[], journalled: readonly JournalEntry[]): OperationOutcome[] {
   const known = new Set(onRecord.map((operation) => operation.reference));
-  const journalled = own === undefined ? payment : [own, ...payment.filter((entry) => entry.reference !== reference)];
   const underWay = journalled.filter((entry) => !known.has(entry.reference)).map(pendingOutcome);
   return [...onRecord, ...underWay].sort((a, b) => a.timestamp - b.timestamp);
+}
+
+/**
+ * The owner is silent. An open request is pending as far as anyone can know; about anything else nothing is said, and
+ * never "not found" about what may have been accepted.
+ */
+function withoutOwner(session: Session, request: CheckRequest, journalled: readonly JournalEntry[]): Answer {
+  const open = journalled.filter((entry) => entry.command !== undefined).map(pendingOutcome);
+  const asked = open.find((operation) => isAsked(operation, request));
+  return asked === undefined
+    ? checkResponse(session, OWNER_SILENT, [])
+    : checkResponse(session, 0, withDependents(asked, open));
 }
 
 function pendingOutcome(entry: JournalEntry): OperationOutcome {
