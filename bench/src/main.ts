@@ -52,18 +52,6 @@ async function useCasesOf(system: System): Promise<UseCase[]> {
   return cardUseCases(await tokenize(send));
 }
 
-const CALIBRATION_STEPS = 100_000_000;
-
-/** How fast this machine is right now: the time of always the same loop. On a shared machine it tells rows apart. */
-function calibration(): number {
-  const begun = performance.now();
-  let sum = 0;
-  for (let step = 0; step < CALIBRATION_STEPS; step += 1) sum = (sum + step) | 0;
-  const elapsedMs = performance.now() - begun;
-  // The sum is used, so that the loop is not optimized away.
-  return Number.isInteger(sum) ? elapsedMs : Number.NaN;
-}
-
 interface Contender {
   system: System;
   useCase: UseCase;
@@ -78,15 +66,12 @@ async function warmUp(contenders: readonly Contender[]): Promise<void> {
 
 async function compare(gateway: Contender, direct: Contender): Promise<void> {
   console.log(`\n${gateway.useCase.name} (${gateway.useCase.requestsPerRound} request(s) a round)`);
-  console.log(
-    'clients | gateway /s    p50 ms    p99 ms |  direct /s    p50 ms    p99 ms | ratio /s   ratio p50 | loop ms',
-  );
+  console.log('clients | gateway /s    p50 ms    p99 ms |  direct /s    p50 ms    p99 ms | ratio /s   ratio p50');
   for (const clients of CLIENTS) {
-    const loopMs = calibration();
     const a = await measureOne(gateway, clients);
     const b = await measureOne(direct, clients);
     console.log(
-      `${pad(clients, 7, 0)} | ${figures(a)} | ${figures(b)} | ${pad(a.perSecond / b.perSecond, 8)}   ${pad(a.p50Ms / b.p50Ms, 9)} | ${pad(loopMs, 7, 0)}`,
+      `${pad(clients, 7, 0)} | ${figures(a)} | ${figures(b)} | ${pad(a.perSecond / b.perSecond, 8)}   ${pad(a.p50Ms / b.p50Ms, 9)}`,
     );
   }
 }

@@ -13,13 +13,16 @@ export interface ReplyListener {
   start(): Promise<void>;
   stop(): Promise<void>;
   /**
-   * A partition whose replies reach this replica, another one each time; undefined while it owns none, or does not
-   * listen yet. Put it into a command's `replyPartition`.
+   * A partition whose replies reach this replica, another one each second; undefined while it owns none, or does not
+   * listen yet. Put it into a command's `replyPartition`. Replies of the same moment share a partition, so that they
+   * travel as one record batch; the next moment's do not depend on the same leader.
    */
   ownedPartition(): number | undefined;
   /** In the group, and fetching. A replica may be ready and own no partition: then it asks the owners. */
   ready(): boolean;
 }
+
+const PARTITION_LASTS_MS = 1_000;
 
 /**
  * Listens for replies as one of the replicas that share the replies' topic. It commits nothing and starts at the end:
@@ -37,15 +40,16 @@ export function createReplyListener<T>(options: {
   onPartitionsChanged?: (partitions: readonly number[]) => void;
   onFatal: (error: Error) => void;
   limits?: Partial<GroupLimits>;
+  /** Epoch ms; the system's clock by default. */
+  now?: () => number;
   logger: Logger;
 }): ReplyListener {
-  const { declaration, onReply, onPartitionsChanged } = options;
+  const { declaration, onReply, onPartitionsChanged, now = Date.now } = options;
   const topic = topicOf(options.topicPrefix, declaration.topic);
   const groupId = topicName(options.topicPrefix, options.groupId);
   const logger = options.logger.child({ groupId });
   let assigned: readonly number[] = [];
   let owned: readonly number[] = [];
-  let turn = 0;
   /**
    * kafkajs looks up where the log ends with the first fetch after a join; what is published before is not seen. So
    * the partitions are owned when that fetch has returned: its node's id, or why there is none.
@@ -111,7 +115,7 @@ export function createReplyListener<T>(options: {
       lose();
       await member.stop();
     },
-    ownedPartition: () => (owned.length === 0 ? undefined : owned[turn++ % owned.length]),
+    ownedPartition: () => owned[Math.floor(now() / PARTITION_LASTS_MS) % owned.length],
     ready: () => member.alive(),
   };
 }

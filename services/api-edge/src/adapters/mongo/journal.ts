@@ -13,6 +13,8 @@ type Document = Omit<JournalEntry, 'reference'> & {
 /** A sweeper leaves an entry alone until its own edge replica has surely given up on it. */
 const SWEEP_AFTER_DEADLINE_MS = 5_000;
 const KEY_LIFE_MS = 24 * 3_600_000;
+/** The planner must not be tempted by an index that begins with the merchant, who has millions of entries. */
+const BY_REFERENCE = { _id: 1 } as const;
 /** Sorts after every character that a reference may have. */
 const AFTER_REFERENCES = '~';
 
@@ -47,12 +49,13 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
 
     async ownsPayment(merchantAccount, paymentId) {
       const filter = { _id: { $gte: paymentId, $lt: paymentId + AFTER_REFERENCES }, merchantAccount };
-      return (await collection.findOne(filter, { projection: { _id: 1 } })) !== null;
+      return (await collection.findOne(filter, { projection: { _id: 1 }, hint: BY_REFERENCE })) !== null;
     },
 
     async findByPayment(merchantAccount, paymentId) {
       const documents = await collection
         .find({ _id: { $gte: paymentId, $lt: paymentId + AFTER_REFERENCES }, merchantAccount })
+        .hint(BY_REFERENCE)
         .sort({ _id: 1 })
         .limit(PAYMENT_ENTRIES_MAX)
         .toArray();
