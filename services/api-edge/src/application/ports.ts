@@ -44,8 +44,8 @@ export interface Journal {
     transactionUniqueId: string,
   ): Promise<JournalEntry | undefined>;
   findByReference(merchantAccount: string, reference: string): Promise<JournalEntry | undefined>;
-  /** True when the account has at least one operation in this payment. */
-  ownsPayment(merchantAccount: string, paymentId: string): Promise<boolean>;
+  /** True when the payment that `reference` belongs to is the account's own. */
+  ownsPaymentOf(merchantAccount: string, reference: string): Promise<boolean>;
   /** Entries of a payment, at most {@link PAYMENT_ENTRIES_MAX}, oldest first. */
   findByPayment(merchantAccount: string, paymentId: string): Promise<JournalEntry[]>;
   /** The entry that this key was used for within the last 24 hours. A key older than that is free again. */

@@ -99,8 +99,8 @@ async function paymentIdOfBase(
 ): Promise<string | undefined> {
   const baseReference = baseReferenceOf(request);
   if (baseReference === undefined) return undefined;
-  const paymentId = paymentIdOf(baseReference);
-  return (await ports.journal.ownsPayment(merchantAccount, paymentId)) ? paymentId : undefined;
+  const own = await ports.journal.ownsPaymentOf(merchantAccount, baseReference);
+  return own ? paymentIdOf(baseReference) : undefined;
 }
 
 async function putCard(ports: Ports, merchantAccount: string, request: OperationRequest): Promise<string | undefined> {

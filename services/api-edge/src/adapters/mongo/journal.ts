@@ -1,5 +1,6 @@
 import type { Collection, MongoConnection } from '@gateway/mongo';
-import { createGroupInsert } from '@gateway/mongo';
+import { paymentIdOf } from '@gateway/contracts';
+import { createGroupFind, createGroupInsert } from '@gateway/mongo';
 import type { Insertion, Journal, JournalEntry } from '../../application/ports';
 import { PAYMENT_ENTRIES_MAX } from '../../application/ports';
 
@@ -32,6 +33,7 @@ export interface JournalAdapter extends Journal {
 export function createJournal(mongo: MongoConnection, now: () => number): JournalAdapter {
   const collection: Collection<Document> = mongo.collection<Document>('journal');
   const insert = createGroupInsert(collection);
+  const find = createGroupFind(collection, { projection: { merchantAccount: 1 } });
 
   return {
     async insert(entry) {
@@ -47,7 +49,11 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
       return toEntry(await collection.findOne({ _id: reference, merchantAccount }));
     },
 
-    async ownsPayment(merchantAccount, paymentId) {
+    async ownsPaymentOf(merchantAccount, reference) {
+      const entry = await find(reference);
+      if (entry !== undefined) return entry.merchantAccount === merchantAccount;
+      const paymentId = paymentIdOf(reference);
+      // An operation of the payment that no merchant sent has no entry here; the payment's others have.
       const filter = { _id: { $gte: paymentId, $lt: paymentId + AFTER_REFERENCES }, merchantAccount };
       return (await collection.findOne(filter, { projection: { _id: 1 }, hint: BY_REFERENCE })) !== null;
     },
