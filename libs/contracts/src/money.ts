@@ -5,10 +5,10 @@
 export const MAX_AMOUNT_E4 = 99_999_999_999;
 const DECIMALS = 4;
 const SCALE = 10 ** DECIMALS;
-const DECIMAL = /^(\d{1,7})(?:\.(\d{1,4}))?$/;
+const DECIMAL = /^0*(\d{1,7})(?:\.(\d{1,4}))?$/;
 
 /**
- * Reads a decimal of at most 7 integer and 4 fraction digits, without sign or exponent. Undefined when the text is
+ * Reads a decimal of at most 7 integer digits (leading zeros aside) and 4 fraction digits, without sign or exponent. Undefined when the text is
  * anything else.
  */
 export function parseAmountE4(text: string): number | undefined {

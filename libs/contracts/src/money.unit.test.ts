@@ -8,6 +8,7 @@ test.each([
   ['31.01', 310_100],
   ['0.0001', 1],
   ['9999999.9999', MAX_AMOUNT_E4],
+  ['00000000012.5', 125_000],
 ])('%s is %i', (text, amountE4) => {
   expect(parseAmountE4(text)).toBe(amountE4);
 });
@@ -35,6 +36,8 @@ test.each([
   ['KWD', 10, true],
   ['KWD', 1, false],
   ['XTS', 1, true],
+  ['CLF', 1, true],
+  ['XAU', 10_000, false],
 ])('%s %i E4: whole %p', (currency, amountE4, whole) => {
   expect(isWholeInMinorUnits(amountE4, currency)).toBe(whole);
 });

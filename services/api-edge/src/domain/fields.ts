@@ -6,6 +6,7 @@ import { readCustomFields } from './custom-fields';
 import * as rule from './field-rules';
 import type { FieldNeed, FieldProblem, FieldReader, FieldRow } from './field-table';
 import { Findings, checkRows } from './field-table';
+import { maskCardNumbers } from './masking';
 
 /** How a kind of request stands to a field; undefined when it does not read it, as if nobody knew the field. */
 type Column = FieldNeed | undefined;
@@ -165,7 +166,15 @@ function money(found: Findings) {
 function instrument(found: Findings): FullCard | CardToken {
   const token = found.optionalText('token');
   // The vault knows the token's cardholder; the one in the request is not kept.
-  return token === undefined ? fullCard(found) : { kind: 'token', token };
+  return token === undefined ? fullCard(found) : { kind: 'token', token: presentable(token) };
+}
+
+/** decisions.md, section 4: tokens have UUID form. */
+const TOKEN_FORM = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Whatever else is sent as a token is unknown, and goes on record as such: without the card number that it may hold. */
+function presentable(token: string): string {
+  return TOKEN_FORM.test(token) ? token : maskCardNumbers(token);
 }
 
 function fullCard(found: Findings): FullCard {

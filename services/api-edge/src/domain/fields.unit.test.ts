@@ -1004,3 +1004,12 @@ describe('any valid request', () => {
     );
   });
 });
+
+test('a card number sent as a token does not stay one; a token does', () => {
+  const tokenOf = (token: string): unknown => {
+    const checked = checkFields('SALE', new Map(Object.entries({ ...BY_TOKEN, token })), NOW_MS);
+    return checked.ok && checked.request.instrument.kind === 'token' ? checked.request.instrument.token : undefined;
+  };
+  expect(tokenOf(TOKEN)).toBe(TOKEN);
+  expect(tokenOf(`${PAN}-${PAN}-xx`)).not.toContain(PAN);
+});
