@@ -49,12 +49,7 @@ async function main(): Promise<void> {
   const connectors = openConnectors(['simulator'], { env: process.env, logger, metrics });
   const processing: Ports = {
     payments,
-    cards: {
-      get: (merchantAccount, token) => vault.vault.getCard(merchantAccount, token),
-      takeCvv: (reference) => vault.vault.takeCvv(reference),
-      dropCvv: (reference) => vault.vault.dropCvv(reference),
-      panHash: (card) => vault.vault.panHash(card),
-    },
+    cards: vault.vault,
     accounts: accounts.directory,
     connector: (name) => connectors.get(name),
     publishEvents: (payment) => outbox.publish(payment),
@@ -90,7 +85,6 @@ async function main(): Promise<void> {
     rateLimiter: accounts.rateLimiter,
     databaseAvailable: () => true,
     now,
-    newSessionId: randomUUID,
     randomBytes,
     bodyHash: (content) => createHmac('sha256', hmacKey).update(content).digest('base64'),
     replyTimeoutMs: REPLY_TIMEOUT_MS,

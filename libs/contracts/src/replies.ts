@@ -35,6 +35,13 @@ export const OperationOutcome = Type.Object({
 });
 export type OperationOutcome = Static<typeof OperationOutcome>;
 
+const NOTHING_TOLD = 11;
+
+/** False for an intent without any answer yet: there is nothing to tell the merchant about it. */
+export function isTellable(outcome: OperationOutcome): boolean {
+  return outcome.status !== 'pending' || outcome.code !== NOTHING_TOLD;
+}
+
 export const OperationReplied = declareMessage(
   'gatewayReplies',
   'OperationReplied',

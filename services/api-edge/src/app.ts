@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { openAccounts } from '@gateway/accounts';
@@ -110,7 +110,6 @@ async function open(deps: ApiEdgeDeps): Promise<Running> {
     rateLimiter: accounts.rateLimiter,
     databaseAvailable: () => mongo.healthy(),
     now,
-    newSessionId: randomUUID,
     randomBytes,
     bodyHash: (content) => createHmac('sha256', hmacKey).update(content).digest('base64'),
     replyTimeoutMs: config.REPLY_TIMEOUT_MS,

@@ -80,12 +80,7 @@ async function open(deps: CardProcessingDeps): Promise<Running> {
 
   const ports: Ports = {
     payments,
-    cards: {
-      get: (merchantAccount, token) => vault.vault.getCard(merchantAccount, token),
-      takeCvv: (reference) => vault.vault.takeCvv(reference),
-      dropCvv: (reference) => vault.vault.dropCvv(reference),
-      panHash: (card) => vault.vault.panHash(card),
-    },
+    cards: vault.vault,
     accounts: accounts.directory,
     connector: (name) => connectors.get(name),
     publishEvents: (payment) => outbox.publish(payment),

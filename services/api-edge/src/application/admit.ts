@@ -1,5 +1,5 @@
 import type { Account } from '@gateway/accounts';
-import { isAllowedSource } from '@gateway/accounts';
+import { isAllowedSource, isEnabledType, isOpen } from '@gateway/accounts';
 import { TRANSACTION_TYPES } from '@gateway/contracts';
 import type { TransactionType } from '@gateway/contracts';
 import { assertNever } from '@gateway/service-kit';
@@ -78,8 +78,7 @@ function admitAccount(
   session: Session,
 ): { account: Account } | { refused: Answer } {
   const now = ports.now();
-  if (account.state === 'suspended' || account.state === 'closed')
-    return { refused: failure(session, now, NOT_ACTIVE) };
+  if (!isOpen(account)) return { refused: failure(session, now, NOT_ACTIVE) };
   if (!isAllowedSource(account, incoming.sourceIp)) return { refused: failure(session, now, ADDRESS_NOT_ALLOWED) };
   const taken = ports.rateLimiter.take(account);
   return taken.allowed ? { account } : { refused: tooManyRequests(session, now, taken.retryAfterSeconds) };
@@ -97,6 +96,6 @@ export function readTransactionType(
   if (value === undefined) return { refused: fieldFailure(session, now, [problem(1002, 'transaction_type')]) };
   const type = TRANSACTION_TYPES.find((known) => known === value);
   if (type === undefined) return { refused: fieldFailure(session, now, [problem(1004, 'transaction_type')]) };
-  const allowed = offered.has(type) && account.transactionTypes.includes(type);
+  const allowed = offered.has(type) && isEnabledType(account, type);
   return allowed ? { type } : { refused: failure(session, now, TYPE_NOT_ALLOWED) };
 }

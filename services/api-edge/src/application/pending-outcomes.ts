@@ -1,4 +1,5 @@
 import type { OperationOutcome } from '@gateway/contracts';
+import { isTellable } from '@gateway/contracts';
 import type { Logger } from '@gateway/service-kit';
 
 /** Requests that wait for what the owner of their payment says. */
@@ -25,11 +26,6 @@ const FIRST_QUESTION_AFTER_MS = 1_000;
 /** Without a partition for replies nobody can call us: asking is the only way. */
 const FIRST_QUESTION_WITHOUT_REPLIES_MS = 25;
 const LONGEST_DELAY_MS = 4_000;
-
-/** Nothing has been told yet about an intent whose code is 11. */
-export function isTellable(outcome: OperationOutcome): boolean {
-  return outcome.status !== 'pending' || outcome.code !== 11;
-}
 
 /**
  * A reply is a short cut, the store is the truth: without a reply after a second the owner is asked, backing off, until

@@ -89,7 +89,6 @@ export interface Ports {
   /** False when the database is known to be away. */
   databaseAvailable(): boolean;
   now(): number;
-  newSessionId(): string;
   randomBytes(size: number): Uint8Array;
   /** Keyed hash of what was sent, for Idempotency-Key. */
   bodyHash(content: string): string;

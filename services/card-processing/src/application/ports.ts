@@ -73,7 +73,7 @@ export interface AcquirerConnector {
 }
 
 export interface Cards {
-  get(merchantAccount: string, token: string): Promise<Secret<CardData> | undefined>;
+  getCard(merchantAccount: string, token: string): Promise<Secret<CardData> | undefined>;
   takeCvv(reference: string): Promise<Secret | undefined>;
   /** For an operation that has ended without asking anybody. */
   dropCvv(reference: string): Promise<void>;

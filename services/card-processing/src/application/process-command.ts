@@ -1,4 +1,5 @@
-import type { CardCommand, ChargeCommand, OperationOutcome } from '@gateway/contracts';
+import type { CardCommand, ChargeCommand } from '@gateway/contracts';
+import { isTellable } from '@gateway/contracts';
 import type { Secret } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { Facts } from '../domain/decide';
@@ -68,7 +69,7 @@ async function gather(ports: Ports, command: CardCommand): Promise<Gathered> {
   const { merchantAccount, token } = command.data;
   const [account, card] = await Promise.all([
     ports.accounts.find(merchantAccount),
-    ports.cards.get(merchantAccount, token),
+    ports.cards.getCard(merchantAccount, token),
   ]);
   const route = routeFor(account, command.data);
   if (card === undefined) return { facts: { route }, extras: {} };
@@ -138,9 +139,4 @@ async function reply(ports: Ports, received: ReceivedCommand, payment: StoredPay
     correlationId: received.correlationId,
     causationId: received.id,
   });
-}
-
-/** An intent without any answer yet is nothing to tell. */
-function isTellable(outcome: OperationOutcome): boolean {
-  return outcome.status !== 'pending' || outcome.code !== 11;
 }
