@@ -189,7 +189,7 @@ const CUSTOMER = {
   last_name: 'Lee',
   address: '1 Main Street',
   city: 'Berlin',
-  zip: '10115',
+  zip: 'Z-10115-Q',
   country: 'DEU',
   user_phone: '+491234567',
   user_email: 'ann@example.com',
