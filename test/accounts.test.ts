@@ -108,12 +108,12 @@ describe('X-Forwarded-For', () => {
   };
   let trusting: number;
   beforeAll(async () => {
-    trusting = (await system.startEdge({ TRUSTED_PROXY_CIDRS: '127.0.0.0/8,192.0.2.0/24' })).port;
+    trusting = (await system.startEdge({ TRUSTED_PROXY_CIDRS: '127.0.0.0/8,192.0.2.0/24' })).ports.api;
   });
 
   test('of anybody does not count', async () => {
-    expect(await sale(system.edge.port, 'fenced_out', '10.1.2.3')).toBe(2008);
-    expect(await sale(system.edge.port, 'fenced_in', '203.0.113.9')).toBe(0);
+    expect(await sale(system.edge.ports.api, 'fenced_out', '10.1.2.3')).toBe(2008);
+    expect(await sale(system.edge.ports.api, 'fenced_in', '203.0.113.9')).toBe(0);
   });
 
   test.each<[string | undefined, number]>([
@@ -220,7 +220,7 @@ describe('requests per second', () => {
     let now = Date.now();
     const edge = await system.startEdge({}, () => now);
     const check = () =>
-      rawRequest(edge.port, {
+      rawRequest(edge.ports.api, {
         headers: JSON_TYPE,
         body: JSON.stringify({
           api_version: 1,
@@ -246,7 +246,7 @@ describe('a change takes effect within 30 s', () => {
   let http: ReturnType<typeof clientOf>;
   beforeAll(async () => {
     const edge = await system.startEdge({}, () => Date.now() + now);
-    http = clientOf(edge.port);
+    http = clientOf(edge.ports.api);
   });
   const sale = async (account: string, more: Body = {}): Promise<unknown> =>
     (await post(http, as(account, charge('SALE', more)))).data['code'];
@@ -283,7 +283,7 @@ describe('a change takes effect within 30 s', () => {
 
   test('and an edge that starts afterwards sees it at once', async () => {
     await system.accounts.administration.rotatePassword('rotating_one', new Secret('newer_password'));
-    const later = clientOf((await system.startEdge()).port);
+    const later = clientOf((await system.startEdge()).ports.api);
     const codeOf = async (merchant_password: string): Promise<unknown> =>
       (await post(later, as('rotating_one', charge('SALE', { merchant_password })))).data['code'];
     expect(await codeOf('new_password')).toBe(2001);

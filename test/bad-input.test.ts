@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 /** Every answer, whatever it says, is an envelope with the id of its request. */
-async function raw(request: RawRequest, port = system.edge.port): Promise<RawAnswer> {
+async function raw(request: RawRequest, port = system.edge.ports.api): Promise<RawAnswer> {
   const answer = await rawRequest(port, request);
   expect(answer.headers['content-type']).toMatch(/^application\/json/);
   expect(answer.headers['cache-control']).toBe('no-store');
@@ -346,7 +346,7 @@ describe('a body that does not come', () => {
 
   test('is 408 after REQUEST_TIMEOUT_MS, and the connection ends', async () => {
     const edge = await system.startEdge({ REQUEST_TIMEOUT_MS: '200' });
-    const [envelope = '', body = ''] = (await sendAndFallSilent(edge.port, half)).split('\r\n\r\n');
+    const [envelope = '', body = ''] = (await sendAndFallSilent(edge.ports.api, half)).split('\r\n\r\n');
     expect(envelope).toMatch(/^HTTP\/1\.1 408 /);
     const answer = JSON.parse(body) as Body;
     expect(answer).toMatchObject({ api_version: 1, status: 'error', code: 1001 });
@@ -354,7 +354,7 @@ describe('a body that does not come', () => {
   });
 
   test('leaves nothing behind when its sender hangs up', async () => {
-    await Promise.all(Array.from({ length: 50 }, () => sendAndHangUp(system.edge.port, half)));
+    await Promise.all(Array.from({ length: 50 }, () => sendAndHangUp(system.edge.ports.api, half)));
     expect(await refused(json({}))).toMatchObject({ code: 1002 });
   });
 });

@@ -157,7 +157,7 @@ describe('card data where they do not belong', () => {
   });
 
   test('in bodies, paths and headers that nobody reads', async () => {
-    const at = (request: Parameters<typeof rawRequest>[1]) => rawRequest(system.edge.port, request);
+    const at = (request: Parameters<typeof rawRequest>[1]) => rawRequest(system.edge.ports.api, request);
     const form = formOf({ ...CREDENTIALS, ...withCard('SALE') }, { cvv: CVV, card_number: newPan() });
     await Promise.all([
       at({ body: `{"card_number":"${newPan()}","cvv":"${CVV}"` }),

@@ -38,7 +38,7 @@ const ended = (from: System, by: Body) =>
 
 test('two replicas of each, and one that leaves in the middle: every request ends on record, once', async () => {
   const other = await system.startProcessor();
-  const edges = [system.http, clientOf((await system.startEdge()).port)];
+  const edges = [system.http, clientOf((await system.startEdge()).ports.api)];
   const requests = Array.from({ length: 120 }, () => charge('SALE'));
   let answered = 0;
   let leaving: Promise<void> | undefined;
@@ -66,7 +66,7 @@ test('two replicas of each, and one that leaves in the middle: every request end
 });
 
 test('two replicas of the edge: of the same request at both, one is taken', async () => {
-  const second = clientOf((await system.startEdge()).port);
+  const second = clientOf((await system.startEdge()).ports.api);
   const fields = charge('SALE');
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, index) => post(index % 2 ? second : system.http, fields)),
@@ -97,7 +97,7 @@ describe('without replies', () => {
   });
 
   test('an edge that owns no partition asks the owner, and answers as ever', async () => {
-    const http = clientOf((await silent.startEdge()).port);
+    const http = clientOf((await silent.startEdge()).ports.api);
     const auth = (await post(http, charge('AUTH'))).data;
     expect(auth).toMatchObject({ status: 'success', code: 0, authcode: expect.any(String) });
     expect((await post(http, followUp('VOID', auth['reference']))).data).toMatchObject({ code: 0 });
@@ -114,7 +114,7 @@ describe('without replies', () => {
   test('an edge whose partitions are taken away while requests wait asks at once', async () => {
     await thief.stop();
     const edge = await silent.startEdge();
-    const http = clientOf(edge.port);
+    const http = clientOf(edge.ports.api);
     await until('a partition of its own', async () => {
       const { data } = await post(http, charge('SALE'));
       const commands = await readTopics(silent.space, [topicOf(silent.space.topicPrefix, 'cardCommands')]);

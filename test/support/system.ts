@@ -108,17 +108,17 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   const { space, env, accounts } = surroundings;
   const simulator = createSimulator({ config: simulatorConfig(env), logger });
   await simulator.start();
-  const simulatorUrl = `http://127.0.0.1:${simulator.port}`;
+  const simulatorUrl = `http://127.0.0.1:${simulator.ports.http}`;
   env['SIMULATOR_URL'] = (await options.beforeAcquirer?.(simulatorUrl)) ?? simulatorUrl;
 
-  const started: { stop(): Promise<void>; readonly opsPort: number }[] = [];
+  const started: { stop(): Promise<void>; readonly ports: { ops: number } }[] = [];
   async function startProcessor(overrides: Record<string, string> = {}): Promise<CardProcessing> {
     const own = { ...env, ...overrides };
     const config = loadConfig(cardProcessingSettings, own);
     const service = createCardProcessing({ config, env: own, logger, onFatal: unexpected });
     await service.start();
     started.unshift(service);
-    env['CARD_QUERY_URL'] ??= `http://127.0.0.1:${service.queryPort}`;
+    env['CARD_QUERY_URL'] ??= `http://127.0.0.1:${service.ports.query}`;
     return service;
   }
   async function startEdge(overrides: Record<string, string> = {}, now = Date.now): Promise<ApiEdge> {
@@ -131,7 +131,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
 
   if (options.withoutProcessor !== true) await startProcessor();
   const edge = await startEdge();
-  const http = clientOf(edge.port);
+  const http = clientOf(edge.ports.api);
   const ledger = createHttpClient({ baseUrl: simulatorUrl, timeoutMs: 5_000 });
 
   return {
@@ -150,7 +150,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     },
     async metrics() {
       const pages = [simulator, ...started].map(
-        async ({ opsPort }) => (await clientOf(opsPort).get<string>('/metrics')).data,
+        async ({ ports }) => (await clientOf(ports.ops).get<string>('/metrics')).data,
       );
       return Promise.all(pages);
     },

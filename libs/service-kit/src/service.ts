@@ -1,9 +1,43 @@
 import type { Logger } from './logger';
 
 /** What every service's `app.ts` returns. `stop` drains: it finishes what runs and takes nothing new. */
-export interface Service {
+export interface Service<Ports = unknown> {
+  /** Opens everything, or closes again what was opened and throws. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Where it listens. Throws while it does not run. */
+  readonly ports: Ports;
+}
+
+/** Has something closed when the service stops: what was opened last closes first. */
+export type OnStop = (close: () => Promise<unknown> | void) => void;
+
+/** A service from the function that opens it. Whatever opens registers its own end, so a start that fails leaves nothing. */
+export function createService<Ports>(open: (onStop: OnStop) => Promise<Ports>): Service<Ports> {
+  let closers: (() => Promise<unknown> | void)[] = [];
+  let ports: Ports | undefined;
+
+  async function stop(): Promise<void> {
+    ports = undefined;
+    for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
+  }
+
+  return {
+    async start() {
+      closers = [];
+      try {
+        ports = await open((close) => closers.push(close));
+      } catch (error) {
+        await stop();
+        throw error;
+      }
+    },
+    stop,
+    get ports() {
+      if (ports === undefined) throw new Error('the service is not running');
+      return ports;
+    },
+  };
 }
 
 const STOP_TIMEOUT_MS = 20_000;

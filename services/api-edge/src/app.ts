@@ -5,8 +5,16 @@ import { openAccounts } from '@gateway/accounts';
 import { OperationReplied } from '@gateway/contracts';
 import { createBrokerProbe, createKafka, createPublisher, createReplyListener } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
-import type { Logger, Registry, Service } from '@gateway/service-kit';
-import { brokerList, createMetrics, internalHost, listen, repeat, startOpsServer } from '@gateway/service-kit';
+import type { Logger, OnStop, Registry, Service } from '@gateway/service-kit';
+import {
+  brokerList,
+  createMetrics,
+  createService,
+  internalHost,
+  listen,
+  repeat,
+  startOpsServer,
+} from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
 import { createCardQueries } from './adapters/http/card-queries';
 import { CARD_CONTENT_TYPES, createMerchantApi } from './adapters/http/merchant-api';
@@ -24,10 +32,7 @@ const SERVICE = 'api-edge';
 const SWEEP_EVERY_MS = 2_000;
 const DRAIN_TIMEOUT_MS = 10_000;
 
-export interface ApiEdge extends Service {
-  readonly port: number;
-  readonly opsPort: number;
-}
+export type ApiEdge = Service<{ api: number; ops: number }>;
 
 export interface ApiEdgeDeps {
   config: Config;
@@ -40,41 +45,23 @@ export interface ApiEdgeDeps {
 
 /** The merchants' API: checks each request, journals it, sends it as a command and answers with the outcome. */
 export function createApiEdge(deps: ApiEdgeDeps): ApiEdge {
-  let running: Running | undefined;
-  return {
-    async start() {
-      running = await open(deps);
-    },
-    async stop() {
-      await running?.stop();
-      running = undefined;
-    },
-    get port() {
-      return running?.port ?? 0;
-    },
-    get opsPort() {
-      return running?.opsPort ?? 0;
-    },
-  };
+  return createService((onStop) => open(deps, onStop));
 }
 
-interface Running {
-  port: number;
-  opsPort: number;
-  stop(): Promise<void>;
-}
-
-async function open(deps: ApiEdgeDeps): Promise<Running> {
+async function open(deps: ApiEdgeDeps, onStop: OnStop): Promise<ApiEdge['ports']> {
   const { config, logger } = deps;
   const now = deps.now ?? Date.now;
   const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
   const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
 
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}edge` });
+  onStop(() => mongo.close());
   const journal = createJournal(mongo, now);
   await journal.ensureIndexes();
   const vault = await openVault({ ...storage, ...config });
+  onStop(() => vault.close());
   const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
+  onStop(() => accounts.close());
   const queries = createCardQueries({ url: config.CARD_QUERY_URL, serviceToken: config.SERVICE_TOKEN });
 
   const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
@@ -124,11 +111,23 @@ async function open(deps: ApiEdgeDeps): Promise<Running> {
     logger,
   });
 
+  const ops = await startOpsServer({
+    port: config.OPS_PORT,
+    host: internalHost(config.SERVICE_TOKEN),
+    metrics,
+    readiness: () => ({ database: mongo.healthy() && vault.healthy() && accounts.healthy(), bus: probe.available() }),
+  });
+  onStop(() => ops.close(DRAIN_TIMEOUT_MS));
   await publisher.start();
+  onStop(() => publisher.stop());
   await probe.start();
-  await replies.start();
+  onStop(() => probe.stop());
   closer.start();
+  onStop(() => closer.stop());
+  await replies.start();
+  onStop(() => replies.stop());
   sweeper.start();
+  onStop(() => sweeper.stop());
 
   const api = await listen({
     listener: createMerchantApi({
@@ -150,28 +149,9 @@ async function open(deps: ApiEdgeDeps): Promise<Running> {
     host: config.HOST,
     ...tlsServer(config),
   });
-  const ops = await startOpsServer({
-    port: config.OPS_PORT,
-    host: internalHost(config.SERVICE_TOKEN),
-    metrics,
-    readiness: () => ({ database: mongo.healthy() && vault.healthy() && accounts.healthy(), bus: probe.available() }),
-  });
-
-  return {
-    port: api.port,
-    opsPort: ops.port,
-    async stop() {
-      // Requests that run get their answers first: replies and questions go on until the last one has left.
-      await api.close(DRAIN_TIMEOUT_MS);
-      await sweeper.stop();
-      await replies.stop();
-      await closer.stop();
-      await probe.stop();
-      await publisher.stop();
-      await Promise.all([vault.close(), accounts.close(), mongo.close()]);
-      await ops.close(DRAIN_TIMEOUT_MS);
-    },
-  };
+  // Requests that run get their answers first: replies and questions go on until the last one has left.
+  onStop(() => api.close(DRAIN_TIMEOUT_MS));
+  return { api: api.port, ops: ops.port };
 }
 
 function tlsServer(config: Config) {

@@ -2,8 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
 import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
 import { connectMongo, createOutbox } from '@gateway/mongo';
-import type { ListeningServer, Logger, Registry, Repeating, Service } from '@gateway/service-kit';
-import { brokerList, createMetrics, internalHost, listen, repeat, startOpsServer } from '@gateway/service-kit';
+import type { Logger, OnStop, Registry, Service } from '@gateway/service-kit';
+import {
+  brokerList,
+  createMetrics,
+  createService,
+  internalHost,
+  listen,
+  repeat,
+  startOpsServer,
+} from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
 import { openConnectors } from './adapters/acquirers/connectors';
 import { createQueryApi } from './adapters/http/query-api';
@@ -18,10 +26,7 @@ const SERVICE = 'card-processing';
 const RESOLVE_EVERY_MS = 250;
 const DRAIN_TIMEOUT_MS = 5_000;
 
-export interface CardProcessing extends Service {
-  readonly queryPort: number;
-  readonly opsPort: number;
-}
+export type CardProcessing = Service<{ query: number; ops: number }>;
 
 export interface CardProcessingDeps {
   config: Config;
@@ -36,48 +41,30 @@ export interface CardProcessingDeps {
 
 /** Owns card payments: takes commands, keeps every operation on record, calls acquirers, answers for the outcome. */
 export function createCardProcessing(deps: CardProcessingDeps): CardProcessing {
-  let running: Running | undefined;
-  return {
-    async start() {
-      running = await open(deps);
-    },
-    async stop() {
-      await running?.stop();
-      running = undefined;
-    },
-    get queryPort() {
-      return running?.queryPort ?? 0;
-    },
-    get opsPort() {
-      return running?.opsPort ?? 0;
-    },
-  };
+  return createService((onStop) => open(deps, onStop));
 }
 
-interface Running {
-  queryPort: number;
-  opsPort: number;
-  stop(): Promise<void>;
-}
-
-async function open(deps: CardProcessingDeps): Promise<Running> {
+async function open(deps: CardProcessingDeps, onStop: OnStop): Promise<CardProcessing['ports']> {
   const { config, logger } = deps;
   const now = deps.now ?? Date.now;
   const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
   const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
 
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}cards` });
+  onStop(() => mongo.close());
   const payments = createPayments(mongo);
   await payments.ensureIndexes();
   const vault = await openVault({ ...storage, ...config });
+  onStop(() => vault.close());
   const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
+  onStop(() => accounts.close());
   const connectors = openConnectors(config.ACQUIRERS.split(','), { env: deps.env, logger, metrics });
+  onStop(() => connectors.forEach((connector) => connector.close()));
 
   const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
   const topicPrefix = config.TOPIC_PREFIX;
   const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
   const outbox = createOutbox({ collection: payments.outboxes, publish: publishEntries(publisher), now, logger });
-
   const ports: Ports = {
     payments,
     cards: vault.vault,
@@ -90,7 +77,6 @@ async function open(deps: CardProcessingDeps): Promise<Running> {
     holdSeconds: config.AUTH_HOLD_SECONDS,
     logger,
   };
-
   const worker = createWorker({
     kafka,
     groupId: SERVICE,
@@ -103,7 +89,7 @@ async function open(deps: CardProcessingDeps): Promise<Running> {
     metrics,
     logger,
   });
-  const resolver: Repeating = repeat({
+  const resolver = repeat({
     name: 'resolving unknown outcomes',
     everyMs: RESOLVE_EVERY_MS,
     work: async () => void (await resolveOutcomes(ports)),
@@ -111,11 +97,6 @@ async function open(deps: CardProcessingDeps): Promise<Running> {
   });
 
   const host = internalHost(config.SERVICE_TOKEN);
-  const query: ListeningServer = await listen({
-    listener: createQueryApi(ports, config.SERVICE_TOKEN),
-    port: config.CARD_QUERY_PORT,
-    host,
-  });
   const ops = await startOpsServer({
     port: config.OPS_PORT,
     host,
@@ -125,22 +106,19 @@ async function open(deps: CardProcessingDeps): Promise<Running> {
       consumer: worker.ready(),
     }),
   });
+  onStop(() => ops.close(DRAIN_TIMEOUT_MS));
+  const query = await listen({
+    listener: createQueryApi(ports, config.SERVICE_TOKEN),
+    port: config.CARD_QUERY_PORT,
+    host,
+  });
+  onStop(() => query.close(DRAIN_TIMEOUT_MS));
   await publisher.start();
+  onStop(() => publisher.stop());
   outbox.start();
+  onStop(() => outbox.stop());
   await worker.start();
   resolver.start();
-
-  return {
-    queryPort: query.port,
-    opsPort: ops.port,
-    async stop() {
-      await Promise.all([worker.stop(), resolver.stop()]);
-      await outbox.stop();
-      await publisher.stop();
-      await query.close(DRAIN_TIMEOUT_MS);
-      for (const connector of connectors.values()) connector.close();
-      await Promise.all([vault.close(), accounts.close(), mongo.close()]);
-      await ops.close(DRAIN_TIMEOUT_MS);
-    },
-  };
+  onStop(() => Promise.all([worker.stop(), resolver.stop()]));
+  return { query: query.port, ops: ops.port };
 }

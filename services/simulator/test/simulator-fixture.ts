@@ -96,7 +96,7 @@ export function bodyOf(operation: string, reference: string, fields: Json = {}):
 
 /** Speaks to one simulator as the gateway's connector does. */
 export function clientOf(simulator: Simulator) {
-  const base = `http://127.0.0.1:${simulator.port}`;
+  const base = `http://127.0.0.1:${simulator.ports.http}`;
 
   async function call(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
     const response = await fetch(base + path, { ...init, method });

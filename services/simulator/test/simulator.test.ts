@@ -89,7 +89,7 @@ it('adds its latency to each answer', async () => {
 
 it('tells health and figures on its internal port', async () => {
   await bank.perform('sale', newKey());
-  const ops = `http://127.0.0.1:${simulator.opsPort}`;
+  const ops = `http://127.0.0.1:${simulator.ports.ops}`;
   const ready = await fetch(`${ops}/health/ready`);
   expect([ready.status, await ready.json()]).toEqual([200, { ready: true, checks: { mongodb: true } }]);
   const figures = await (await fetch(`${ops}/metrics`)).text();
@@ -97,16 +97,16 @@ it('tells health and figures on its internal port', async () => {
 });
 
 it('refuses to start on a port that is taken, and leaves nothing behind', async () => {
-  await expect(startSimulator(prefix, { SIMULATOR_PORT: String(simulator.port) })).rejects.toThrow('EADDRINUSE');
-  await expect(startSimulator(prefix, { OPS_PORT: String(simulator.opsPort) })).rejects.toThrow('EADDRINUSE');
+  await expect(startSimulator(prefix, { SIMULATOR_PORT: String(simulator.ports.http) })).rejects.toThrow('EADDRINUSE');
+  await expect(startSimulator(prefix, { OPS_PORT: String(simulator.ports.ops) })).rejects.toThrow('EADDRINUSE');
 });
 
 it('has a port only while it runs', async () => {
   const brief = await startSimulator(prefix);
-  expect(brief.port).toBeGreaterThan(0);
+  expect(brief.ports.http).toBeGreaterThan(0);
   await brief.stop();
   await brief.stop();
-  expect(() => brief.port).toThrow('not running');
+  expect(() => brief.ports).toThrow('not running');
 });
 
 it('reports all wrong settings together, and has defaults for what may be left out', () => {
