@@ -5,6 +5,7 @@ import {
   Currency,
   EpochMs,
   GivenReference,
+  HttpsUrl,
   MerchantAccount,
   MidReference,
   PaymentId,
@@ -61,7 +62,11 @@ const accepted = {
 
 const CofType = Type.Union([Type.Literal('CIT-initial'), Type.Literal('CIT-subsequent'), Type.Literal('MIT')]);
 
-const charge = {
+/** Tries that a cardholder has on one card-entry page. */
+export const CHECKOUT_ATTEMPTS_MAX = 3;
+
+/** What is common to everything that begins with a card. */
+const card = {
   ...accepted,
   amountE4: AmountE4,
   currency: Currency,
@@ -70,6 +75,18 @@ const charge = {
   midReference: Type.Optional(MidReference),
   cofType: Type.Optional(CofType),
   customer: Customer,
+  callbackUrl: Type.Optional(HttpsUrl),
+  checkoutAttempt: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: CHECKOUT_ATTEMPTS_MAX,
+      description: 'On the card-entry page: its attempts share a payment, and succeed once at most',
+    }),
+  ),
+};
+
+const charge = {
+  ...card,
   authentication: Type.Optional(
     Type.Object(
       { reference: GivenReference, pares: Type.String({ minLength: 1, maxLength: 4096 }) },
@@ -94,6 +111,18 @@ export const SellCard = declareMessage(
   'SellCard',
   'SALE: collect an amount from the card.',
   Type.Object(charge),
+);
+export const AuthenticateCard = declareMessage(
+  'cardCommands',
+  'AuthenticateCard',
+  'AUTH3D: authenticate the cardholder; a later AUTH or SALE relies on it.',
+  Type.Object({ ...card, redirectUrl: Type.Optional(HttpsUrl) }),
+);
+export const AuthenticateAndSellCard = declareMessage(
+  'cardCommands',
+  'AuthenticateAndSellCard',
+  'SALE3D: authenticate the cardholder, and collect the amount when that succeeds.',
+  Type.Object({ ...card, redirectUrl: HttpsUrl }),
 );
 export const SettleAuthorization = declareMessage(
   'cardCommands',
@@ -120,9 +149,19 @@ export const TokenizeCard = declareMessage(
   Type.Object({ ...accepted, token: Token }),
 );
 
+export const EndCheckout = declareMessage(
+  'cardCommands',
+  'EndCheckout',
+  'The time of a card-entry page is over: its last attempt is final. The state of the payment decides.',
+  Type.Object({ paymentId: PaymentId, merchantAccount: MerchantAccount }),
+);
+
+/** Commands of merchants: each is an operation with a reference, and has a deadline. */
 export const cardCommands = {
   AuthorizeCard,
   SellCard,
+  AuthenticateCard,
+  AuthenticateAndSellCard,
   SettleAuthorization,
   VoidAuthorization,
   RefundCharge,
@@ -134,7 +173,13 @@ export type CardCommand = {
   [K in keyof typeof cardCommands]: { type: K; data: DataOf<(typeof cardCommands)[K]> };
 }[keyof typeof cardCommands];
 
+/** Begins with a card; everything else follows from an operation on record. */
+export type CardholderCommand = Extract<
+  CardCommand,
+  { type: 'AuthorizeCard' | 'SellCard' | 'AuthenticateCard' | 'AuthenticateAndSellCard' }
+>;
 export type ChargeCommand = Extract<CardCommand, { type: 'AuthorizeCard' | 'SellCard' }>;
+export type AuthenticationCommand = Extract<CardCommand, { type: 'AuthenticateCard' | 'AuthenticateAndSellCard' }>;
 export type FollowUpCommand = Extract<
   CardCommand,
   { type: 'SettleAuthorization' | 'VoidAuthorization' | 'RefundCharge' }

@@ -3,10 +3,13 @@ import { Type } from '@sinclair/typebox';
 import {
   AmountE4,
   Currency,
+  Eci,
   EpochMs,
   GivenReference,
+  HttpsUrl,
   MerchantAccount,
   MidReference,
+  OperationStatusField,
   OperationTypeField,
   PaymentId,
   Reference,
@@ -29,8 +32,13 @@ const OperationRecord = Type.Object({
   cardBrand: Type.Optional(Type.String({ maxLength: 32 })),
   midReference: Type.Optional(MidReference),
   acquirer: Type.Optional(Type.String({ maxLength: 64 })),
+  status: OperationStatusField,
   code: Type.Integer({ minimum: 0, maximum: 9999, description: 'The registry of response codes' }),
   message: Type.String({ maxLength: 255 }),
+  eci: Type.Optional(Eci),
+  callbackUrl: Type.Optional(
+    Type.String({ ...HttpsUrl, description: 'Present when this event is the final outcome that a callback tells' }),
+  ),
   acceptedAt: EpochMs,
   occurredAt: EpochMs,
   custom: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 255 }))),
@@ -50,6 +58,18 @@ export const CardSold = event('CardSold', 'The amount is collected.');
 export const AuthorizationSettled = event('AuthorizationSettled', 'Held funds move to the merchant.');
 export const AuthorizationVoided = event('AuthorizationVoided', 'The hold is released, or a late void undid a settle.');
 export const ChargeRefunded = event('ChargeRefunded', 'The amount goes back to the cardholder.');
+export const AuthenticationStarted = event(
+  'AuthenticationStarted',
+  'The cardholder can be authenticated. Nothing is known about the outcome yet.',
+);
+export const CardAuthenticated = event(
+  'CardAuthenticated',
+  'AUTH3D: the cardholder is authenticated. No money is held.',
+);
+export const CheckoutEnded = event(
+  'CheckoutEnded',
+  'No further attempt is possible on the card-entry page. The last one stands, as it came out.',
+);
 export const CardTokenized = event('CardTokenized', 'A card was put into the vault.');
 export const OperationDeclined = event('OperationDeclined', 'A bank or a rule of the card said no. Nothing moved.');
 export const OperationRefused = event('OperationRefused', 'The request was against the rules of its payment.');
@@ -65,6 +85,9 @@ export const cardEvents = {
   AuthorizationSettled,
   AuthorizationVoided,
   ChargeRefunded,
+  AuthenticationStarted,
+  CardAuthenticated,
+  CheckoutEnded,
   CardTokenized,
   OperationDeclined,
   OperationRefused,

@@ -31,7 +31,7 @@ export const TRANSACTION_TYPES = [
 /** A merchant's card request. CHECK is a query; the others are operations. */
 export type TransactionType = (typeof TRANSACTION_TYPES)[number];
 
-export const OPERATION_TYPES = ['AUTH', 'SALE', 'SETTLE', 'VOID', 'REFUND', 'TOKENIZE'] as const;
+export const OPERATION_TYPES = ['AUTH', 'AUTH3D', 'SALE', 'SALE3D', 'SETTLE', 'VOID', 'REFUND', 'TOKENIZE'] as const;
 /** An operation on record. */
 export type OperationType = (typeof OPERATION_TYPES)[number];
 
@@ -40,3 +40,8 @@ export const OperationTypeField = Type.Union(OPERATION_TYPES.map((type) => Type.
 export const OPERATION_STATUSES = ['success', 'decline', 'error', 'pending'] as const;
 /** `pending`: the outcome is not known yet, not even as a failure. */
 export type OperationStatus = (typeof OPERATION_STATUSES)[number];
+export const OperationStatusField = Type.Union(OPERATION_STATUSES.map((status) => Type.Literal(status)));
+
+/** Where callbacks and browsers are sent: checked at the edge, https. */
+export const HttpsUrl = Type.String({ minLength: 1, maxLength: 2048 });
+export const Eci = Type.Integer({ minimum: 0, maximum: 9, description: 'Electronic commerce indicator of the scheme' });

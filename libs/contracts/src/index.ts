@@ -1,3 +1,4 @@
+export * from './callback-events';
 export * from './card-commands';
 export * from './card-events';
 export * from './currencies';
@@ -9,4 +10,5 @@ export * from './replies';
 export * from './response-codes';
 export * from './schema-files';
 export * from './secret';
+export * from './threeds-messages';
 export * from './topics';

@@ -1,10 +1,11 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import {
+  Eci,
   EpochMs,
   GivenReference,
   MerchantAccount,
-  OPERATION_STATUSES,
+  OperationStatusField,
   OperationTypeField,
   PaymentId,
   Reference,
@@ -24,12 +25,18 @@ export const OperationOutcome = Type.Object({
   merchantAccount: MerchantAccount,
   transactionUniqueId: TransactionUniqueId,
   transactionType: OperationTypeField,
-  status: Type.Union(OPERATION_STATUSES.map((status) => Type.Literal(status))),
+  status: OperationStatusField,
   code: Type.Integer({ minimum: 0, maximum: 9999 }),
   message: Type.String({ maxLength: 255 }),
   token: Type.Optional(Token),
   authcode: Type.Union([Type.String({ maxLength: 24 }), Type.Null()]),
   timestamp: EpochMs,
+  /** AUTH3D and SALE3D whose cardholder can be authenticated: where the browser goes. */
+  acsUrl: Type.Optional(Type.String({ maxLength: 255 })),
+  /** AUTH3D: what the merchant's page posts there. */
+  pareq: Type.Optional(Type.String({ maxLength: 4096 })),
+  /** Of the first answer: none while a challenge is to come. */
+  eci: Type.Optional(Eci),
   /** Activated custom parameters of the response, by name. */
   custom: Type.Optional(Type.Record(Type.String(), Type.String())),
 });
@@ -39,7 +46,7 @@ const NOTHING_TOLD = 11;
 
 /** False for an intent without any answer yet: there is nothing to tell the merchant about it. */
 export function isTellable(outcome: OperationOutcome): boolean {
-  return outcome.status !== 'pending' || outcome.code !== NOTHING_TOLD;
+  return outcome.status !== 'pending' || outcome.code !== NOTHING_TOLD || outcome.acsUrl !== undefined;
 }
 
 export const OperationReplied = declareMessage(

@@ -28,8 +28,11 @@ export function messageForField(code: ResponseCode, field: string): string {
   return messageOfCode(code).replace('[field]', () => field);
 }
 
+/** decisions.md, section 4: the cardholder has declined, as a bank would. */
+const ABORTED_BY_CARDHOLDER = 3023;
+
 /** Status of a card operation that ended with this code: banks and anti-fraud decline, everything else is an error. */
 export function cardStatusOfCode(code: ResponseCode): 'success' | 'decline' | 'error' {
   if (code === 0) return 'success';
-  return code >= 3100 && code <= 3299 ? 'decline' : 'error';
+  return (code >= 3100 && code <= 3299) || code === ABORTED_BY_CARDHOLDER ? 'decline' : 'error';
 }

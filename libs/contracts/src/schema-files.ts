@@ -1,13 +1,19 @@
-import { cardCommands } from './card-commands';
+import { callbackEvents } from './callback-events';
+import { cardCommands, EndCheckout } from './card-commands';
 import { cardEvents } from './card-events';
 import type { MessageDeclaration } from './message';
 import { OperationReplied } from './replies';
+import { threedsCommands, threedsEvents } from './threeds-messages';
 import { topics } from './topics';
 
 /** Every message type there is. */
 export const messages: readonly MessageDeclaration[] = [
   ...Object.values(cardCommands),
+  EndCheckout,
   ...Object.values(cardEvents),
+  ...Object.values(threedsCommands),
+  ...Object.values(threedsEvents),
+  ...Object.values(callbackEvents),
   OperationReplied,
 ];
 

@@ -10,19 +10,25 @@ export type Stored<Body> = Body & OutboxOwner & Stamped & { eventSeq: number };
 export interface AggregateStore<Body extends object> {
   load(id: string): Promise<Stored<Body> | null>;
   /** Undefined when an aggregate of that id exists already. */
-  insert(id: string, body: Body, events: readonly NewEvent[]): Promise<Stored<Body> | undefined>;
+  insert(id: string, body: Body, messages: readonly NewMessage[]): Promise<Stored<Body> | undefined>;
   /**
-   * Writes the next state and the events to publish in one conditional update: atomic without a transaction.
+   * Writes the next state and the messages to publish in one conditional update: atomic without a transaction.
    * Undefined when someone else wrote since `previous` was read; then load and decide again.
    */
-  update(previous: Stored<Body>, body: Body, events: readonly NewEvent[]): Promise<Stored<Body> | undefined>;
+  update(previous: Stored<Body>, body: Body, messages: readonly NewMessage[]): Promise<Stored<Body> | undefined>;
 }
 
-/** An event before the store has given it its place in the aggregate's sequence. */
-export type NewEvent = Omit<OutboxEntry, 'seq'>;
+/** A message before the store has given it its place in the aggregate's sequence, if it is an event. */
+export type NewMessage = Omit<OutboxEntry, 'seq'> & { isCommand?: true };
 
-function sequenced(events: readonly NewEvent[], lastSeq: number): OutboxEntry[] {
-  return events.map((event, index) => ({ ...event, seq: lastSeq + 1 + index }));
+function sequenced(messages: readonly NewMessage[], lastSeq: number): { entries: OutboxEntry[]; eventSeq: number } {
+  let eventSeq = lastSeq;
+  const entries = messages.map(({ isCommand, ...message }): OutboxEntry => {
+    if (isCommand === true) return message;
+    eventSeq += 1;
+    return { ...message, seq: eventSeq };
+  });
+  return { entries, eventSeq };
 }
 
 /**
@@ -38,36 +44,35 @@ export function createAggregateStore<Body extends object>(collection: Collection
       return (await find(id)) ?? null;
     },
 
-    async insert(id, body, newEvents) {
-      const outbox = sequenced(newEvents, 0);
+    async insert(id, body, messages) {
+      const { entries: outbox, eventSeq } = sequenced(messages, 0);
       const document: Stored<Body> = {
         _id: id,
         ...body,
         version: 1,
-        eventSeq: outbox.length,
+        eventSeq,
         outbox,
         ...since(outbox),
       };
       return (await insert(document)) === undefined ? document : undefined;
     },
 
-    async update(previous, body, newEvents) {
-      const events = sequenced(newEvents, previous.eventSeq);
+    async update(previous, body, messages) {
+      const { entries, eventSeq } = sequenced(messages, previous.eventSeq);
       const version = previous.version + 1;
-      const eventSeq = previous.eventSeq + events.length;
       const removed = removedFields(previous, body);
       const updated = await updateIfUnchanged({
         id: previous._id,
         version: previous.version,
         update: {
           // Always set: what `previous` still shows in the outbox may have been drained since, and its mark with it.
-          $set: { ...body, version, eventSeq, ...since(events) },
-          ...(events.length === 0 ? {} : { $push: { outbox: { $each: events } } }),
+          $set: { ...body, version, eventSeq, ...since(entries) },
+          ...(entries.length === 0 ? {} : { $push: { outbox: { $each: entries } } }),
           ...(removed.length === 0 ? {} : { $unset: Object.fromEntries(removed.map((name) => [name, ''])) }),
         },
       });
       if (!updated) return undefined;
-      const outbox = [...previous.outbox, ...events];
+      const outbox = [...previous.outbox, ...entries];
       return { _id: previous._id, ...body, version, eventSeq, outbox, ...since(outbox) };
     },
   };

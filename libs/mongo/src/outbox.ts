@@ -2,11 +2,11 @@ import type { AnyBulkWriteOperation, Collection } from './driver';
 import type { Logger, Repeating } from '@gateway/service-kit';
 import { repeat } from '@gateway/service-kit';
 
-/** An event that is committed with its aggregate and waits to be published. */
+/** A message that is committed with its aggregate and waits to be published. */
 export interface OutboxEntry {
   id: string;
-  /** Gapless per aggregate, from 1. */
-  seq: number;
+  /** Gapless over the aggregate's events, from 1. A command to another service has none. */
+  seq?: number;
   type: string;
   data: unknown;
   /** Epoch ms. */

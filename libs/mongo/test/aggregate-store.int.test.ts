@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@gateway/service-kit';
 import { createLogger } from '@gateway/service-kit';
-import type { AggregateStore, MongoConnection, NewEvent, OutboxEntry, OutboxOwner, Stored } from '../src';
+import type { AggregateStore, MongoConnection, NewMessage, OutboxEntry, OutboxOwner, Stored } from '../src';
 import { connectMongo, createAggregateStore, createGroupInsert, createOutbox, outboxIndex } from '../src';
 
 interface Account {
@@ -26,10 +26,10 @@ afterAll(async () => {
 
 let ids = 0;
 const newId = (): string => `id-${(ids += 1)}`;
-const event = (type: string, at = 1_000): NewEvent => ({ id: newId(), type, data: {}, at, correlationId: 'c' });
+const event = (type: string, at = 1_000): NewMessage => ({ id: newId(), type, data: {}, at, correlationId: 'c' });
 const raw = (id: string) => mongo.collection<Stored<Account>>('accounts').findOne({ _id: id });
 
-async function inserted(body: Account, events: NewEvent[] = []): Promise<Stored<Account>> {
+async function inserted(body: Account, events: NewMessage[] = []): Promise<Stored<Account>> {
   const stored = await store.insert(newId(), body, events);
   if (stored === undefined) throw new Error('not inserted');
   return stored;

@@ -1,2 +1,3 @@
 export * from './space';
 export * from './until';
+export * from './https-server';

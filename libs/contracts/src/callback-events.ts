@@ -1,0 +1,45 @@
+import type { Static } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import { EpochMs, MerchantAccount, PaymentId, Reference, TransactionUniqueId } from './fields';
+import { declareMessage } from './message';
+
+/** What every callback event says. The address is told as its origin alone: paths and queries may hold secrets. */
+const CallbackRecord = Type.Object({
+  deliveryId: Type.String({ minLength: 1, maxLength: 64, description: 'Id of the event whose outcome is told' }),
+  kind: Type.Union([Type.Literal('card'), Type.Literal('payout')]),
+  paymentId: PaymentId,
+  reference: Reference,
+  merchantAccount: MerchantAccount,
+  transactionUniqueId: TransactionUniqueId,
+  origin: Type.String({ maxLength: 300, description: 'Scheme, host and port of the callback address' }),
+  attempts: Type.Integer({ minimum: 1, description: 'Made so far, this one included' }),
+  occurredAt: EpochMs,
+});
+export type CallbackRecord = Static<typeof CallbackRecord>;
+
+export const CallbackAttempted = declareMessage(
+  'callbackEvents',
+  'CallbackAttempted',
+  'A callback was sent, or could not be.',
+  Type.Composite([
+    CallbackRecord,
+    Type.Object({
+      acknowledged: Type.Boolean(),
+      httpStatus: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
+      error: Type.Optional(Type.String({ maxLength: 255 })),
+      durationMs: Type.Integer({ minimum: 0 }),
+      nextAttemptAt: Type.Optional(EpochMs),
+    }),
+  ]),
+);
+const event = <T extends string>(type: T, description: string) =>
+  declareMessage('callbackEvents', type, description, CallbackRecord);
+export const CallbackDelivered = event('CallbackDelivered', 'The merchant has acknowledged the callback.');
+export const CallbackExhausted = event('CallbackExhausted', 'All attempts have failed. An operator can send it again.');
+export const CallbackRecovered = event(
+  'CallbackRecovered',
+  'A callback that was exhausted is acknowledged after an operator sent it again.',
+);
+
+export const callbackEvents = { CallbackAttempted, CallbackDelivered, CallbackExhausted, CallbackRecovered } as const;
+export type CallbackEventType = keyof typeof callbackEvents;

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { Html } from './html';
+import { html, Html as Markup } from './html';
+import { STYLE } from './style';
+
+export interface Page {
+  /** What browsers show as the title, and screen readers say first. */
+  title: string;
+  /** Everything inside `<main>`. */
+  body: Html;
+  /**
+   * Origins that a form of this page may be sent to, those it is redirected to included (browsers check each hop):
+   * `'self'` or `https://host[:port]`. None: the page has no form.
+   */
+  formActions?: readonly string[];
+  /** Has the browser load the page again, or another one, after so many seconds. */
+  refresh?: { seconds: number; url?: string };
+  /** Sends the page's only form by itself where scripts run. Its button serves where they do not. */
+  sendsItself?: boolean;
+}
+
+export interface RenderedPage {
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+const SCRIPT = 'document.forms[0].requestSubmit();';
+const STYLE_ELEMENT = new Markup(`<style>${STYLE}</style>`);
+const SCRIPT_ELEMENT = new Markup(`<script>${SCRIPT}</script>`);
+/** The policy allows these two texts and no others. */
+const STYLE_SOURCE = sourceOf(STYLE);
+const SCRIPT_SOURCE = sourceOf(SCRIPT);
+
+function sourceOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+const LOCK = new Markup(
+  '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M8 1a4 4 0 0 0-4 4v2H3.5A1.5 1.5 0 0 0 2 8.5v5A1.5 1.5 0 0 0 3.5 15h9a1.5 1.5 0 0 0 1.5-1.5v-5A1.5 1.5 0 0 0 12.5 7H12V5a4 4 0 0 0-4-4zm2.5 6h-5V5a2.5 2.5 0 0 1 5 0z"/></svg>',
+);
+
+/** A whole page with the headers it has to be sent with: never cached, never framed, nothing loaded from elsewhere. */
+export function renderPage(page: Page): RenderedPage {
+  const { refresh } = page;
+  const content = refresh && `${refresh.seconds}${refresh.url === undefined ? '' : `; url=${refresh.url}`}`;
+  const document = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        ${content !== undefined && html`<meta http-equiv="refresh" content="${content}" />`}
+        <title>${page.title}</title>
+        ${STYLE_ELEMENT}
+      </head>
+      <body>
+        <main>
+          <div class="panel">
+            <p class="lock">${LOCK} Secure payment</p>
+            ${page.body}
+          </div>
+        </main>
+        ${page.sendsItself === true && SCRIPT_ELEMENT}
+      </body>
+    </html>`;
+  return { headers: headersOf(page), body: document.markup };
+}
+
+function headersOf(page: Page): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    `style-src ${STYLE_SOURCE}`,
+    ...(page.sendsItself === true ? [`script-src ${SCRIPT_SOURCE}`] : []),
+    `form-action ${[...new Set(page.formActions ?? ["'none'"])].join(' ')}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': policy.join('; '),
+    'Cache-Control': 'no-store',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+  };
+}

@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { generate } from 'selfsigned';
+
+export interface Certificate {
+  /** PEM; it is its own authority. */
+  cert: string;
+  key: string;
+}
+
+/** A certificate for this machine's loopback names, made for one test run. */
+export async function createCertificate(): Promise<Certificate> {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    keyType: 'ec',
+    extensions: [
+      { name: 'basicConstraints', cA: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+        ],
+      },
+    ],
+  });
+  return { cert, key };
+}
+
+export interface HttpsServer {
+  /** `https://localhost:<port>` */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** An HTTPS server on loopback, as a merchant has one. */
+export async function startHttpsServer(certificate: Certificate, listener: RequestListener): Promise<HttpsServer> {
+  const server = createServer(certificate, listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `https://localhost:${(server.address() as AddressInfo).port}`,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
