@@ -15,7 +15,7 @@ import {
 import { openVault } from '@gateway/vault';
 import { openConnectors } from './adapters/acquirers/connectors';
 import { createQueryApi } from './adapters/http/query-api';
-import { commandHandlers, deadLetterHandler } from './adapters/kafka/commands';
+import { messageHandlers, deadLetterHandler } from './adapters/kafka/commands';
 import { publishEntries, sendReply } from './adapters/kafka/publications';
 import { createPayments } from './adapters/mongo/payments';
 import type { Ports } from './application/ports';
@@ -24,6 +24,8 @@ import type { Config } from './config';
 
 const SERVICE = 'card-processing';
 const RESOLVE_EVERY_MS = 250;
+/** The threeds service ends a challenge first, unless it has lost it. */
+const AUTHENTICATION_MARGIN_SECONDS = 300;
 const DRAIN_TIMEOUT_MS = 5_000;
 
 export type CardProcessing = Service<{ query: number; ops: number }>;
@@ -75,13 +77,14 @@ async function open(deps: CardProcessingDeps, onStop: OnStop): Promise<CardProce
     now,
     newId: randomUUID,
     holdSeconds: config.AUTH_HOLD_SECONDS,
+    authenticationPatienceMs: (config.CHALLENGE_TIMEOUT_SECONDS + AUTHENTICATION_MARGIN_SECONDS) * 1000,
     logger,
   };
   const worker = createWorker({
     kafka,
     groupId: SERVICE,
     topicPrefix,
-    handlers: commandHandlers(ports),
+    handlers: messageHandlers(ports),
     publisher,
     onDeadLetter: deadLetterHandler(ports),
     onFatal: deps.onFatal,

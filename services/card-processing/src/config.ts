@@ -14,6 +14,8 @@ export const settings = Type.Object({
   ACQUIRERS: Type.String({ default: 'simulator', pattern: '^[a-z0-9-]+(,[a-z0-9-]+)*$' }),
   /** How long an authorization is held where its terminal says nothing. */
   AUTH_HOLD_SECONDS: Type.Integer({ minimum: 1, default: SECONDS_OF_A_WEEK }),
+  /** The threeds service's own setting: how long a cardholder has for a challenge. */
+  CHALLENGE_TIMEOUT_SECONDS: Type.Integer({ minimum: 1, default: 900 }),
   /** Commands that one replica works on at once, each on another payment. */
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1024, default: 128 }),
 });

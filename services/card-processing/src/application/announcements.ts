@@ -1,12 +1,15 @@
-import type { CardEventType, OperationRecord } from '@gateway/contracts';
+import type { AuthenticateCardholderData, CardEventType, OperationRecord } from '@gateway/contracts';
 import { paymentIdOf } from '@gateway/contracts';
-import type { NewEvent } from '@gateway/mongo';
+import type { NewMessage } from '@gateway/mongo';
 import type { Operation, Payment, PaymentEvent } from '../domain/payment';
+import { tellsMerchant } from '../domain/checkout';
 import { findOperation } from '../domain/payment';
 
 const SUCCESS_EVENTS = {
   AUTH: 'CardAuthorized',
+  AUTH3D: 'CardAuthenticated',
   SALE: 'CardSold',
+  SALE3D: 'CardSold',
   SETTLE: 'AuthorizationSettled',
   VOID: 'AuthorizationVoided',
   REFUND: 'ChargeRefunded',
@@ -19,30 +22,69 @@ export interface Cause {
   traceparent?: string;
 }
 
-/** What the world is told on `card.events` about a domain event; undefined for an intent, which is ours alone. */
-export function announcement(
-  payment: Payment,
-  event: PaymentEvent,
-  context: { now: number; newId: () => string; cause: Cause },
-): NewEvent | undefined {
-  if (event.type === 'OperationStarted') return undefined;
-  const reference = event.type === 'OperationRecorded' ? event.operation.reference : event.reference;
+interface Context {
+  now: number;
+  newId: () => string;
+  cause: Cause;
+}
+
+/**
+ * What others are told about a domain event: the world on `card.events`, the threeds service what it has to do.
+ * Undefined for an intent that concerns an acquirer: that is ours alone.
+ */
+export function announcement(payment: Payment, event: PaymentEvent, context: Context): NewMessage | undefined {
+  if (event.type === 'OperationStarted' || event.type === 'AuthenticatedSaleStarted') return undefined;
+  const reference = 'operation' in event ? event.operation.reference : event.reference;
   const operation = findOperation(payment, reference);
   if (operation === undefined) throw new Error(`broken invariant: ${reference} is not on record`);
+  const message = { id: context.newId(), at: context.now, ...context.cause };
+  if (event.type === 'AuthenticationRequested') {
+    const data = authenticationCommand(payment, operation, event);
+    return { ...message, type: 'AuthenticateCardholder', data, isCommand: true };
+  }
   return {
-    id: context.newId(),
+    ...message,
     type: eventType(event, operation),
-    at: context.now,
     data: {
       ...operationRecord(payment, operation, context.now),
+      ...(isTold(event, operation) ? { callbackUrl: operation.callbackUrl } : {}),
       ...(event.type === 'OperationSucceeded' && event.expiresAt !== undefined ? { expiresAt: event.expiresAt } : {}),
     },
-    ...context.cause,
+  };
+}
+
+function isTold(event: PaymentEvent, operation: Operation): boolean {
+  return event.type === 'CheckoutEnded' ? operation.callbackUrl !== undefined : tellsMerchant(operation);
+}
+
+function authenticationCommand(
+  payment: Payment,
+  operation: Operation,
+  { request, route }: Extract<PaymentEvent, { type: 'AuthenticationRequested' }>,
+): AuthenticateCardholderData {
+  const { reference, type, transactionUniqueId, amountE4, currency, token, acceptedAt } = operation;
+  const isAuthenticated = type === 'AUTH3D' || type === 'SALE3D';
+  if (!isAuthenticated || amountE4 === undefined || currency === undefined || token === undefined) {
+    throw new Error(`broken invariant: ${reference} cannot be authenticated`);
+  }
+  return {
+    paymentId: paymentIdOf(reference),
+    reference,
+    merchantAccount: payment.merchantAccount,
+    transactionType: type,
+    transactionUniqueId,
+    amountE4,
+    currency,
+    token,
+    midReference: route.midReference,
+    acceptedAt,
+    ...request,
   };
 }
 
 function eventType(event: PaymentEvent, operation: Operation): CardEventType {
   if (event.type === 'OutcomeBecameUnknown') return 'OperationOutcomeUnknown';
+  if (event.type === 'AuthenticationStarted' || event.type === 'CheckoutEnded') return event.type;
   switch (operation.status) {
     case 'success':
       return SUCCESS_EVENTS[operation.type];
@@ -69,8 +111,10 @@ function operationRecord(payment: Payment, operation: Operation, now: number): O
     ...(payment.route === undefined
       ? {}
       : { midReference: payment.route.midReference, acquirer: payment.route.acquirer }),
+    status: operation.status,
     code: operation.code,
     message: operation.message,
+    ...(operation.authentication?.eci === undefined ? {} : { eci: operation.authentication.eci }),
     acceptedAt: operation.acceptedAt,
     occurredAt: now,
     ...(operation.custom === undefined ? {} : { custom: operation.custom }),

@@ -4,7 +4,7 @@ import { assertNever } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerAnswer } from '../domain/decide';
 import { decideAnswer } from '../domain/decide';
-import type { PendingCall } from '../domain/payment';
+import type { AuthenticationResult, PendingCall, Route } from '../domain/payment';
 import { findOperation } from '../domain/payment';
 import type { AcquirerConnector, AcquirerRequest, Ports, StoredPayment } from './ports';
 import { record, untilWritten } from './record';
@@ -12,13 +12,24 @@ import { record, untilWritten } from './record';
 /** The acquirer is asked soon about a call that ended without an answer: nothing of ours is under way any more. */
 const FIRST_INQUIRY_AFTER_MS = 500;
 
+/** How long after its time-out a call may still be under way in a process that is slow. */
+const LEASE_MARGIN_MS = 2_000;
+
 /** Registry: the processing error for an operation whose CVV is gone. */
 const CVV_GONE = 3000;
+/** Purged between the authentication and its sale. */
+const CARD_GONE = 3002;
 const NO_CONNECTOR = 3118;
 
 export interface CallContext {
   request: { amountE4?: number; customer?: Customer; withCvv?: boolean; card?: Secret<CardData> };
   causationId: string;
+}
+
+/** From the intent on, how long nobody else may look for the outcome of a call. */
+export function callTimeoutMs(ports: Pick<Ports, 'connector'>, route: Route | undefined): number {
+  const connector = route && ports.connector(route.acquirer);
+  return (connector?.timeoutMs ?? 0) + LEASE_MARGIN_MS;
 }
 
 /** Makes the pending call of a payment whose intent was stored just now, and stores what came of it. */
@@ -38,7 +49,9 @@ async function answerOf(
   const connector = payment.route && ports.connector(payment.route.acquirer);
   if (connector === undefined) return { kind: 'not-executed', code: NO_CONNECTOR };
   const card = await cardOf(ports, pending, context);
+  if (card === 'card-gone') return { kind: 'not-executed', code: CARD_GONE };
   if (card === 'cvv-gone') return { kind: 'not-executed', code: CVV_GONE };
+  const authentication = authenticationOf(payment, pending.reference);
   // A VOID has none of its own.
   const currency = findOperation(payment, pending.reference)?.currency ?? currencyOf(payment);
   return call(connector, pending, {
@@ -49,7 +62,17 @@ async function answerOf(
     ...(context.request.customer === undefined ? {} : { customer: context.request.customer }),
     ...(pending.originalTransactionId === undefined ? {} : { originalTransactionId: pending.originalTransactionId }),
     ...(card === undefined ? {} : { card }),
+    ...(authentication === undefined ? {} : { authentication }),
   });
+}
+
+/** A SALE3D's own authentication, or that of the AUTH3D which a charge relies on. */
+function authenticationOf(payment: StoredPayment, reference: string): AuthenticationResult | undefined {
+  const operation = findOperation(payment, reference);
+  const base = operation?.baseReference === undefined ? undefined : findOperation(payment, operation.baseReference);
+  const { ids, eci, authenticationValue } = operation?.authentication ?? base?.authentication ?? {};
+  if (ids === undefined || eci === undefined || authenticationValue === undefined) return undefined;
+  return { ids, eci, authenticationValue };
 }
 
 function currencyOf({ state }: StoredPayment): string {
@@ -61,11 +84,15 @@ async function cardOf(
   ports: Ports,
   pending: PendingCall,
   { request }: CallContext,
-): Promise<AcquirerRequest['card'] | 'cvv-gone'> {
-  if (request.card === undefined) return undefined;
+): Promise<AcquirerRequest['card'] | 'card-gone' | 'cvv-gone'> {
+  if (request.card === undefined) return needsCard(pending) ? 'card-gone' : undefined;
   if (request.withCvv !== true) return { data: request.card };
   const cvv = await ports.cards.takeCvv(pending.reference);
   return cvv === undefined ? 'cvv-gone' : { data: request.card, cvv };
+}
+
+function needsCard({ kind }: PendingCall): boolean {
+  return kind === 'authorize' || kind === 'sale';
 }
 
 function call(connector: AcquirerConnector, pending: PendingCall, request: AcquirerRequest): Promise<AcquirerAnswer> {

@@ -38,5 +38,16 @@ function record(payment: StoredPayment, operation: Operation): OperationOutcome 
     ...(token === undefined ? {} : { token }),
     authcode: operation.authcode,
     timestamp: operation.acceptedAt,
+    ...firstAnswer(operation),
+  };
+}
+
+/** What an AUTH3D or SALE3D is answered with at once; before a challenge nobody knows an ECI. */
+function firstAnswer({ authentication }: Operation): Pick<OperationOutcome, 'acsUrl' | 'pareq' | 'eci'> {
+  const { acsUrl, pareq, eci, challenged } = authentication ?? {};
+  return {
+    ...(acsUrl === undefined ? {} : { acsUrl }),
+    ...(pareq === undefined ? {} : { pareq }),
+    ...(eci === undefined || challenged === true ? {} : { eci }),
   };
 }

@@ -1,20 +1,35 @@
 import type { Account } from '@gateway/accounts';
 import type { CardCommand, Customer, OperationOutcome } from '@gateway/contracts';
 import type { Logger, Secret } from '@gateway/service-kit';
-import type { NewEvent, Stored } from '@gateway/mongo';
+import type { NewMessage, Stored } from '@gateway/mongo';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerAnswer } from '../domain/decide';
-import type { BankFacts, Payment } from '../domain/payment';
+import type { AuthenticationResult, BankFacts, Payment } from '../domain/payment';
 import type { CardPresentation } from './custom-parameters';
 
 /** What a payment's document holds beside outbox and version. */
 export interface PaymentBody extends Payment {
-  /** Epoch ms at which a resolver may ask the acquirer about `pending`; absent when nothing is. */
+  /** Epoch ms at which a resolver looks after what waits for somebody outside; absent when nothing does. */
   resolveAt?: number;
   /** Inquiries made about `pending` so far. */
   inquiries?: number;
   /** For accounts with custom response parameters only: what these say about card and cardholder. */
   presentation?: CardPresentation;
+  /** While a cardholder is being authenticated: what the sale after it and the first answer need. */
+  awaiting?: Awaiting;
+}
+
+export interface Awaiting {
+  customer: Customer;
+  withCvv: boolean;
+  replyTo?: ReplyAddress;
+}
+
+/** The edge replica that waits for an outcome. */
+export interface ReplyAddress {
+  partition: number;
+  correlationId: string;
+  causationId: string;
 }
 
 export type StoredPayment = Stored<PaymentBody>;
@@ -25,8 +40,8 @@ export interface Payments {
   load(id: string): Promise<StoredPayment | null>;
   /** The payment, and what stands alone of its operations: at most {@link PAYMENT_RECORDS_MAX} documents. */
   loadWhole(paymentId: string): Promise<StoredPayment[]>;
-  insert(id: string, body: PaymentBody, events: readonly NewEvent[]): Promise<StoredPayment | undefined>;
-  update(previous: StoredPayment, body: PaymentBody, events: readonly NewEvent[]): Promise<StoredPayment | undefined>;
+  insert(id: string, body: PaymentBody, events: readonly NewMessage[]): Promise<StoredPayment | undefined>;
+  update(previous: StoredPayment, body: PaymentBody, events: readonly NewMessage[]): Promise<StoredPayment | undefined>;
   /** Takes one payment whose acquirer may be asked now, and keeps other resolvers off it until `leaseUntil`. */
   claimUnresolved(now: number, leaseUntil: number): Promise<StoredPayment | null>;
 }
@@ -41,6 +56,8 @@ export interface AcquirerRequest {
   originalTransactionId?: string;
   card?: { data: Secret<CardData>; cvv?: Secret };
   customer?: Customer;
+  /** Proof that the cardholder was authenticated. */
+  authentication?: AuthenticationResult;
 }
 
 export type Inquiry =
@@ -103,13 +120,12 @@ export interface Ports {
   /** Has the payment's outbox published soon; never throws. */
   publishEvents(payment: StoredPayment): void;
   /** A short cut to the edge replica that waits; never throws. */
-  reply(
-    outcome: OperationOutcome,
-    to: { partition: number; correlationId: string; causationId: string },
-  ): Promise<void>;
+  reply(outcome: OperationOutcome, to: ReplyAddress): Promise<void>;
   now(): number;
   newId(): string;
   holdSeconds: number;
+  /** How long a cardholder may be authenticated before the operation is given up as lost. */
+  authenticationPatienceMs: number;
   logger: Logger;
 }
 

@@ -1,23 +1,21 @@
-import type { CardCommand, ChargeCommand } from '@gateway/contracts';
+import { createHash } from 'node:crypto';
+import type { CardCommand, CardholderCommand } from '@gateway/contracts';
 import { isTellable } from '@gateway/contracts';
 import type { Secret } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { Facts } from '../domain/decide';
 import { decide } from '../domain/decide';
-import type { Payment } from '../domain/payment';
+import type { Payment, PaymentEvent } from '../domain/payment';
 import { findOperation, newPayment } from '../domain/payment';
-import { callAcquirer } from './call-acquirer';
+import { callAcquirer, callTimeoutMs } from './call-acquirer';
 import { factsOfCard } from './card-facts';
 import { presentationOf } from './custom-parameters';
 import { outcomeOf } from './outcome';
-import type { Ports, ReceivedCommand, StoredPayment } from './ports';
+import type { Ports, ReceivedCommand, ReplyAddress, StoredPayment } from './ports';
 import type { Extras } from './record';
 import { record, untilWritten } from './record';
 import { loadRecords, recordRefusal } from './record-refusal';
 import { routeFor } from './route';
-
-/** How long after its time-out a call may still be under way in a process that is slow. */
-const LEASE_MARGIN_MS = 2_000;
 
 /**
  * One command, start to end: load, decide, store the intent, call the acquirer, store the outcome, reply, publish.
@@ -28,7 +26,7 @@ export async function processCommand(ports: Ports, received: ReceivedCommand): P
   const { reference } = received.command.data;
   const gathered = await gather(ports, received.command);
   // A base operation is expected to be its payment's first: the insert finds out, and saves a read.
-  let expectNew = isCharge(received.command) && received.command.data.authentication === undefined;
+  let expectNew = isFirst(received.command);
   const stored = await untilWritten(async () => {
     const taken = await takeUp(ports, received, gathered, expectNew);
     expectNew = false;
@@ -45,11 +43,16 @@ export async function processCommand(ports: Ports, received: ReceivedCommand): P
   await reply(ports, received, finished);
 }
 
+function isFirst(command: CardCommand): boolean {
+  if (!isCardholderCommand(command) || (command.data.checkoutAttempt ?? 1) > 1) return false;
+  return !('authentication' in command.data) || command.data.authentication === undefined;
+}
+
 /** A CVV that no call has used goes with the end of its operation; while a call is pending it may be about to. */
 async function withoutCall(ports: Ports, command: CardCommand, payment: StoredPayment): Promise<StoredPayment> {
   const { reference } = command.data;
   const hasEnded = findOperation(payment, reference)?.status !== 'pending';
-  if (isCharge(command) && command.data.withCvv && hasEnded) await ports.cards.dropCvv(reference);
+  if (isCardholderCommand(command) && command.data.withCvv && hasEnded) await ports.cards.dropCvv(reference);
   return payment;
 }
 
@@ -60,26 +63,32 @@ interface Gathered {
   extras: Extras;
 }
 
-function isCharge(command: CardCommand): command is ChargeCommand {
-  return command.type === 'AuthorizeCard' || command.type === 'SellCard';
+function isCardholderCommand(command: CardCommand): command is CardholderCommand {
+  return 'customer' in command.data;
 }
 
 async function gather(ports: Ports, command: CardCommand): Promise<Gathered> {
-  if (!isCharge(command)) return { facts: {}, extras: {} };
+  if (!isCardholderCommand(command)) return { facts: {}, extras: {} };
   const { merchantAccount, token } = command.data;
   const [account, card] = await Promise.all([
     ports.accounts.find(merchantAccount),
     ports.cards.getCard(merchantAccount, token),
   ]);
   const route = routeFor(account, command.data);
-  if (card === undefined) return { facts: { route }, extras: {} };
-  const facts = { card: factsOfCard(card), route };
+  const paresHash = paresHashOf(command);
+  if (card === undefined) return { facts: { route, paresHash }, extras: {} };
+  const facts = { card: factsOfCard(card), route, paresHash };
   // Names and digits are kept only for accounts whose responses show them.
   const shown = account !== undefined && account.customParameters.length > 0;
   return { facts, card, extras: shown ? { presentation: presentation(ports, command, card, facts.card.brand) } : {} };
 }
 
-function presentation(ports: Ports, command: ChargeCommand, card: Secret<CardData>, brand: string) {
+function paresHashOf({ data }: CardholderCommand): string | undefined {
+  const authentication = 'authentication' in data ? data.authentication : undefined;
+  return authentication && createHash('sha256').update(authentication.pares).digest('hex');
+}
+
+function presentation(ports: Ports, command: CardholderCommand, card: Secret<CardData>, brand: string) {
   const { customer, notes } = command.data;
   return presentationOf(card, { brand, panHash: ports.cards.panHash(card), customer, notes });
 }
@@ -110,33 +119,54 @@ async function takeUp(
     const refused = await recordRefusal(ports, command, own ? loaded : undefined, decided, received.id);
     return refused && { payment: refused, fresh: false };
   }
-  const call = decided.find((event) => event.type === 'OperationStarted');
-  const lease = call === undefined ? {} : { resolveAt: now + callTimeoutMs(ports, call.route ?? loaded?.route) };
+  const extras = { ...gathered.extras, ...waitFor(ports, received, decided, { now, route: loaded?.route }) };
   const target = { id: paymentId, merchantAccount, stored: loaded };
-  const stored = await record(ports, target, decided, { ...gathered.extras, ...lease }, received.id);
+  const stored = await record(ports, target, decided, extras, received.id);
   return stored && { payment: stored, pending: stored.pending, fresh: true };
 }
 
-function callTimeoutMs(ports: Ports, route: Payment['route']): number {
-  const connector = route && ports.connector(route.acquirer);
-  return (connector?.timeoutMs ?? 0) + LEASE_MARGIN_MS;
+/** How long the outcome of what begins may take before it is looked for, and what is needed when it comes. */
+function waitFor(
+  ports: Ports,
+  received: ReceivedCommand,
+  decided: readonly PaymentEvent[],
+  known: { now: number; route: Payment['route'] | undefined },
+): Extras {
+  for (const event of decided) {
+    if (event.type === 'OperationStarted') {
+      return { resolveAt: known.now + callTimeoutMs(ports, event.route ?? known.route) };
+    }
+    if (event.type === 'AuthenticationRequested') {
+      const { command } = received;
+      const replyTo = replyAddressOf(received);
+      return {
+        resolveAt: known.now + ports.authenticationPatienceMs,
+        awaiting: {
+          customer: event.request.customer,
+          withCvv: isCardholderCommand(command) && command.data.withCvv,
+          ...(replyTo === undefined ? {} : { replyTo }),
+        },
+      };
+    }
+  }
+  return {};
 }
 
 function requestOf(command: CardCommand, gathered: Gathered) {
   return {
     ...('amountE4' in command.data ? { amountE4: command.data.amountE4 } : {}),
-    ...(isCharge(command) ? { customer: command.data.customer, withCvv: command.data.withCvv } : {}),
+    ...(isCardholderCommand(command) ? { customer: command.data.customer, withCvv: command.data.withCvv } : {}),
     ...(gathered.card === undefined ? {} : { card: gathered.card }),
   };
 }
 
 async function reply(ports: Ports, received: ReceivedCommand, payment: StoredPayment): Promise<void> {
-  if (received.replyPartition === undefined) return;
+  const to = replyAddressOf(received);
+  if (to === undefined) return;
   const outcome = await outcomeOf(ports, payment, received.command.data.reference);
-  if (outcome === undefined || !isTellable(outcome)) return;
-  await ports.reply(outcome, {
-    partition: received.replyPartition,
-    correlationId: received.correlationId,
-    causationId: received.id,
-  });
+  if (outcome !== undefined && isTellable(outcome)) await ports.reply(outcome, to);
+}
+
+function replyAddressOf({ id, correlationId, replyPartition }: ReceivedCommand): ReplyAddress | undefined {
+  return replyPartition === undefined ? undefined : { partition: replyPartition, correlationId, causationId: id };
 }

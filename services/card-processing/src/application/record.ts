@@ -1,14 +1,14 @@
 import { RetryableError } from '@gateway/service-kit';
 import { currentTrace } from '@gateway/service-kit';
-import type { NewEvent } from '@gateway/mongo';
+import type { NewMessage } from '@gateway/mongo';
 import type { PaymentEvent } from '../domain/payment';
-import { evolve, newPayment } from '../domain/payment';
+import { evolve, newPayment, pendingReference } from '../domain/payment';
 import type { Cause } from './announcements';
 import { announcement } from './announcements';
 import type { PaymentBody, Ports, StoredPayment } from './ports';
 
 /** Fields of the document that an event alone does not determine. */
-export type Extras = Pick<PaymentBody, 'resolveAt' | 'inquiries' | 'presentation'>;
+export type Extras = Pick<PaymentBody, 'resolveAt' | 'inquiries' | 'presentation' | 'awaiting'>;
 
 /**
  * Writes what was decided: the first time as a new document, later as a conditional update on the version that was
@@ -35,22 +35,29 @@ function apply(
   events: readonly PaymentEvent[],
   extras: Extras,
   causationId: string | undefined,
-): { body: PaymentBody; announcements: NewEvent[] } {
+): { body: PaymentBody; announcements: NewMessage[] } {
   const cause = causeOf(target.id, causationId);
-  const announcements: NewEvent[] = [];
+  const announcements: NewMessage[] = [];
   let body: PaymentBody = target.stored === null ? newPayment(target.merchantAccount) : bodyOf(target.stored);
   for (const event of events) {
     body = evolve(body, event);
     const announced = announcement(body, event, { now: ports.now(), newId: ports.newId, cause });
     if (announced !== undefined) announcements.push(announced);
   }
-  const merged = { ...body, ...extras };
-  return { body: merged.pending === undefined ? withoutResolution(merged) : merged, announcements };
+  return { body: withoutLeftovers({ ...body, ...extras }), announcements };
 }
 
-/** What is refused while a call is pending changes nothing about when its outcome is looked for: only its end does. */
-function withoutResolution({ resolveAt: _resolveAt, inquiries: _inquiries, ...rest }: PaymentBody): PaymentBody {
-  return rest;
+/**
+ * What is refused while a call is pending changes nothing about when its outcome is looked for: only its end does. The
+ * customer is forgotten as soon as no authentication waits for one.
+ */
+function withoutLeftovers({ resolveAt, inquiries, awaiting, ...rest }: PaymentBody): PaymentBody {
+  return {
+    ...rest,
+    ...(pendingReference(rest) === undefined || resolveAt === undefined ? {} : { resolveAt }),
+    ...(rest.pending === undefined || inquiries === undefined ? {} : { inquiries }),
+    ...(rest.state.kind !== 'authenticating' || awaiting === undefined ? {} : { awaiting }),
+  };
 }
 
 function bodyOf(stored: StoredPayment): PaymentBody {

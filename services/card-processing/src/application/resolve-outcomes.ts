@@ -1,6 +1,7 @@
 import { runWithTrace, newTraceparent } from '@gateway/service-kit';
 import type { AcquirerAnswer } from '../domain/decide';
-import { findOperation } from '../domain/payment';
+import { decideLostAuthentication } from '../domain/decide-authentication';
+import { findOperation, pendingReference } from '../domain/payment';
 import { recordAnswer } from './call-acquirer';
 import type { AcquirerConnector, Ports, StoredPayment } from './ports';
 import { record, untilWritten } from './record';
@@ -15,7 +16,8 @@ const INQUIRIES_BEFORE_ALARM = 10;
 const PARALLEL_MAX = 16;
 
 /**
- * Finds out what became of calls that ended without an answer, or whose process died: any replica may, one at a time
+ * Finds out what became of calls that ended without an answer, or whose process died, and gives up authentications that
+ * nobody ends: any replica may, one at a time
  * holds the claim. Returns how many payments it looked at.
  */
 export async function resolveOutcomes(ports: Ports): Promise<number> {
@@ -45,8 +47,8 @@ async function claim(ports: Ports): Promise<StoredPayment[]> {
 
 async function resolve(ports: Ports, payment: StoredPayment): Promise<void> {
   const { pending } = payment;
+  if (pending === undefined) return giveUpAuthentication(ports, payment);
   const connector = payment.route && ports.connector(payment.route.acquirer);
-  if (pending === undefined) return;
   if (connector === undefined)
     ports.logger.error('no connector of this name is open', { acquirer: payment.route?.acquirer });
   const answer = connector && (await find(connector, payment, pending.reference));
@@ -55,6 +57,19 @@ async function resolve(ports: Ports, payment: StoredPayment): Promise<void> {
   ports.publishEvents(written);
   // A process that died between intent and call has left its CVV behind.
   if (pending.kind === 'authorize' || pending.kind === 'sale') await ports.cards.dropCvv(pending.reference);
+}
+
+/** The threeds service ends every authentication in time. Whatever it has lost ends here. */
+async function giveUpAuthentication(ports: Ports, payment: StoredPayment): Promise<void> {
+  const events = decideLostAuthentication(payment);
+  if (events.length === 0) return;
+  const target = { id: payment._id, merchantAccount: payment.merchantAccount, stored: payment };
+  // When someone else wrote meanwhile it was not lost, or comes round again.
+  const stored = await record(ports, target, events, {});
+  if (stored === undefined) return;
+  ports.publishEvents(stored);
+  const reference = pendingReference(payment);
+  if (payment.awaiting?.withCvv === true && reference !== undefined) await ports.cards.dropCvv(reference);
 }
 
 /** Undefined: not known yet. "Not found" is final only when the acquirer confirms that it will never run the key. */

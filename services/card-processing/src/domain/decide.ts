@@ -1,9 +1,17 @@
-import type { CardCommand, ChargeCommand, FollowUpCommand, OperationType } from '@gateway/contracts';
+import type {
+  AuthenticationCommand,
+  CardCommand,
+  CardholderCommand,
+  ChargeCommand,
+  FollowUpCommand,
+  OperationType,
+} from '@gateway/contracts';
 import { cardStatusOfCode, messageOfCode } from '@gateway/contracts';
 import type { CardFacts } from './card-acceptance';
 import { declineWithoutBank } from './card-acceptance';
 import type { BankFacts, CallKind, Charge, Hold, Operation, Payment, PaymentEvent, Route } from './payment';
-import { findOperation } from './payment';
+import { findOperation, mayBegin } from './payment';
+import { proofRejection } from './proof';
 import type { Rejection } from './rejections';
 import { codeOfRejection } from './rejections';
 
@@ -11,10 +19,12 @@ import { codeOfRejection } from './rejections';
 export interface Facts {
   /** Epoch ms. */
   now: number;
-  /** For AUTH and SALE: the card behind the token; undefined when the merchant has no such token. */
+  /** For what begins with a card: the card behind the token; undefined when the merchant has no such token. */
   card?: CardFacts | undefined;
-  /** For AUTH and SALE: where the operation goes; a rejection when the account has nowhere. */
+  /** For what begins with a card: where the operation goes; a rejection when the account has nowhere. */
   route?: Route | Rejection | undefined;
+  /** For a charge with `pares`: its SHA-256 in hex. */
+  paresHash?: string | undefined;
 }
 
 /** What an acquirer's connector makes of an answer, or of none. */
@@ -30,10 +40,13 @@ const OPERATIONS_MAX = 100;
 /** Refusals may not use up the places that a later VOID or REFUND needs. */
 const REFUSALS_UP_TO = 80;
 const NOTHING_TOLD = 11;
+const ALREADY_VOIDED = 3008;
 
 export const operationTypeOf: Record<CardCommand['type'], OperationType> = {
   AuthorizeCard: 'AUTH',
   SellCard: 'SALE',
+  AuthenticateCard: 'AUTH3D',
+  AuthenticateAndSellCard: 'SALE3D',
   SettleAuthorization: 'SETTLE',
   VoidAuthorization: 'VOID',
   RefundCharge: 'REFUND',
@@ -46,7 +59,10 @@ export function decide(payment: Payment, command: CardCommand, facts: Facts): Pa
   switch (command.type) {
     case 'AuthorizeCard':
     case 'SellCard':
-      return charge(command, facts);
+      return charge(payment, command, facts);
+    case 'AuthenticateCard':
+    case 'AuthenticateAndSellCard':
+      return authenticate(payment, command, facts);
     case 'TokenizeCard':
       return [{ type: 'OperationRecorded', operation: ended(command, 0) }];
     case 'SettleAuthorization':
@@ -94,32 +110,75 @@ function coded(code: number): { code: number; message: string } {
   return { code, message: messageOfCode(code) };
 }
 
-function charge(command: ChargeCommand, facts: Facts): PaymentEvent[] | Rejection {
-  // No AUTH3D can be on record before the threeds service is there to authenticate one.
-  if (command.data.authentication !== undefined) return 'reference-not-found';
-  if (facts.card === undefined) return 'token-not-found';
-  if (facts.route === undefined || typeof facts.route === 'string') return facts.route ?? 'no-terminal-for-currency';
-  const { currency, customer } = command.data;
-  const declined = declineWithoutBank(facts.card, { currency, phone: customer.phone, now: facts.now });
-  if (declined !== undefined) return [{ type: 'OperationRecorded', operation: ended(command, declined) }];
+interface Accepted {
+  card: CardFacts;
+  route: Route;
+}
+
+function charge(payment: Payment, command: ChargeCommand, facts: Facts): PaymentEvent[] | Rejection {
+  const { authentication } = command.data;
+  const rejection =
+    authentication === undefined
+      ? beginRejection(payment)
+      : proofRejection(payment, { ...command.data, reference: authentication.reference, ...facts });
+  if (rejection !== undefined) return rejection;
+  const accepted = accept(command, facts);
+  if (Array.isArray(accepted) || typeof accepted === 'string') return accepted;
   return [
     {
       type: 'OperationStarted',
       operation: pending(command),
       call: { reference: command.data.reference, kind: command.type === 'SellCard' ? 'sale' : 'authorize' },
-      route: facts.route,
-      cardBrand: facts.card.brand,
+      // What relies on an AUTH3D goes where that was sent.
+      route: authentication === undefined ? accepted.route : (payment.route ?? accepted.route),
+      cardBrand: accepted.card.brand,
     },
   ];
 }
 
+function authenticate(payment: Payment, command: AuthenticationCommand, facts: Facts): PaymentEvent[] | Rejection {
+  const rejection = beginRejection(payment);
+  if (rejection !== undefined) return rejection;
+  const accepted = accept(command, facts);
+  if (Array.isArray(accepted) || typeof accepted === 'string') return accepted;
+  const { customer, redirectUrl, deadline } = command.data;
+  return [
+    {
+      type: 'AuthenticationRequested',
+      operation: pending(command),
+      route: accepted.route,
+      cardBrand: accepted.card.brand,
+      request: { customer, deadline, ...(redirectUrl === undefined ? {} : { redirectUrl }) },
+    },
+  ];
+}
+
+/** A payment begins once; only the attempts of a card-entry page share one, and one at most succeeds. */
+function beginRejection(payment: Payment): Rejection | undefined {
+  if (payment.checkoutEnded === true) return 'checkout-ended';
+  if (!mayBegin(payment.state)) return 'completed';
+  return payment.operations.length >= OPERATIONS_MAX ? 'too-many-operations' : undefined;
+}
+
+/** What may go on to its acquirer or issuer; else a rejection, or the decline that needs no bank. */
+function accept(command: CardholderCommand, facts: Facts): Accepted | PaymentEvent[] | Rejection {
+  if (facts.card === undefined) return 'token-not-found';
+  if (facts.route === undefined || typeof facts.route === 'string') return facts.route ?? 'no-terminal-for-currency';
+  const { currency, customer } = command.data;
+  const declined = declineWithoutBank(facts.card, { currency, phone: customer.phone, now: facts.now });
+  if (declined !== undefined) return [{ type: 'OperationRecorded', operation: ended(command, declined) }];
+  return { card: facts.card, route: facts.route };
+}
+
 function followUp(payment: Payment, command: FollowUpCommand, now: number): PaymentEvent[] | Rejection {
   const base = findOperation(payment, command.data.baseReference);
-  // A base whose own outcome is not known yet can bear nothing.
-  if (base === undefined || base.status === 'pending') return 'reference-not-found';
+  if (base === undefined || (base.status === 'pending' && !mayFollowPending(command, base))) {
+    return 'reference-not-found';
+  }
   const rejection = followUpRejection(payment, command, base, now);
   if (rejection !== undefined) return rejection;
   if (payment.operations.length >= OPERATIONS_MAX) return 'too-many-operations';
+  if (base.type === 'AUTH3D') return voidAuthentication(command, base);
   const originalTransactionId = base.bank?.transactionId;
   return [
     {
@@ -132,6 +191,17 @@ function followUp(payment: Payment, command: FollowUpCommand, now: number): Paym
       },
     },
   ];
+}
+
+/** A base whose own outcome is not known yet can bear nothing, but the end of an authentication that holds no money. */
+function mayFollowPending(command: FollowUpCommand, base: Operation): boolean {
+  return command.type === 'VoidAuthorization' && base.type === 'AUTH3D';
+}
+
+function voidAuthentication(command: FollowUpCommand, base: Operation): PaymentEvent[] {
+  const voided: PaymentEvent = { type: 'AuthenticationVoided', operation: ended(command, 0) };
+  if (base.status !== 'pending') return [voided];
+  return [{ type: 'OperationFailed', reference: base.reference, ...coded(ALREADY_VOIDED) }, voided];
 }
 
 const callOf: Record<FollowUpCommand['type'], CallKind> = {
@@ -186,6 +256,7 @@ function settleOfHold(hold: Hold, asked: Money, now: number): Rejection | undefi
 }
 
 function voidRejection(payment: Payment, base: Operation): Rejection | undefined {
+  if (base.type === 'AUTH3D') return voidOfAuthenticationRejection(payment);
   if (base.type !== 'AUTH' || base.status !== 'success') return 'not-voidable';
   switch (payment.state.kind) {
     case 'authorized':
@@ -200,8 +271,23 @@ function voidRejection(payment: Payment, base: Operation): Rejection | undefined
   }
 }
 
+function voidOfAuthenticationRejection({ state }: Payment): Rejection | undefined {
+  switch (state.kind) {
+    case 'authenticating':
+    case 'authenticated':
+      return undefined;
+    case 'voided':
+      // With a hold it was the AUTH that used the authentication which was voided.
+      return state.hold === undefined ? 'already-voided' : 'not-voidable';
+    default:
+      return 'not-voidable';
+  }
+}
+
+const REFUNDABLE: ReadonlySet<OperationType> = new Set(['SALE', 'SALE3D', 'SETTLE']);
+
 function refundRejection(payment: Payment, asked: Money, base: Operation): Rejection | undefined {
-  if ((base.type !== 'SALE' && base.type !== 'SETTLE') || base.status !== 'success') return 'not-refundable';
+  if (!REFUNDABLE.has(base.type) || base.status !== 'success') return 'not-refundable';
   switch (payment.state.kind) {
     case 'charged':
       return refundOfCharge(payment.state.charge, asked);
@@ -239,6 +325,10 @@ function described(command: CardCommand): Described {
     ...baseOf(command),
     ...('amountE4' in data ? { amountE4: data.amountE4, currency: data.currency } : {}),
     ...('token' in data ? { token: data.token } : {}),
+    ...('callbackUrl' in data && data.callbackUrl !== undefined ? { callbackUrl: data.callbackUrl } : {}),
+    ...('checkoutAttempt' in data && data.checkoutAttempt !== undefined
+      ? { checkoutAttempt: data.checkoutAttempt }
+      : {}),
     ...(data.notes.custom === undefined ? {} : { custom: data.notes.custom }),
   };
 }

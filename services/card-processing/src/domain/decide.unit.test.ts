@@ -49,6 +49,23 @@ const TABLE: Record<Situation, { settle: number; void: number; refund: number }>
   refunding: { settle: 3003, void: 3004, refund: 3009 },
   refunded: { settle: 3003, void: 3004, refund: 3009 },
   tokenized: { settle: 3003, void: 3004, refund: 3005 },
+  'AUTH3D asked for': { settle: 3003, void: 0, refund: 3003 },
+  'AUTH3D challenged': { settle: 3003, void: 0, refund: 3003 },
+  'AUTH3D authenticated': { settle: 3003, void: 0, refund: 3005 },
+  'AUTH3D failed': { settle: 3003, void: 3004, refund: 3005 },
+  'AUTH3D cancelled': { settle: 3003, void: 3004, refund: 3005 },
+  'AUTH3D out of time': { settle: 3003, void: 3004, refund: 3005 },
+  'AUTH3D voided': { settle: 3003, void: 3008, refund: 3005 },
+  'AUTH3D voided in its challenge': { settle: 3003, void: 3008, refund: 3005 },
+  'AUTH3D used by a SALE': { settle: 3003, void: 3004, refund: 3005 },
+  'AUTH3D used by a SALE that was declined': { settle: 3003, void: 3004, refund: 3005 },
+  'AUTH3D used by an AUTH': { settle: 3003, void: 3004, refund: 3005 },
+  'AUTH3D used by an AUTH that was voided': { settle: 3003, void: 3004, refund: 3005 },
+  'SALE3D asked for': { settle: 3003, void: 3003, refund: 3003 },
+  'SALE3D challenged': { settle: 3003, void: 3003, refund: 3003 },
+  'SALE3D selling': { settle: 3003, void: 3003, refund: 3003 },
+  'SALE3D sold': { settle: 3003, void: 3004, refund: 0 },
+  'SALE3D failed': { settle: 3003, void: 3004, refund: 3005 },
 };
 
 function baseOf(payment: Payment): string {

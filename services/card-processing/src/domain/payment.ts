@@ -1,4 +1,5 @@
-import type { OperationStatus, OperationType } from '@gateway/contracts';
+import type { AuthenticationIds, Customer, OperationStatus, OperationType } from '@gateway/contracts';
+import { messageOfCode } from '@gateway/contracts';
 
 /** A bank's own words about an operation, as far as its connector passes them on. */
 export interface BankFacts {
@@ -9,6 +10,29 @@ export interface BankFacts {
   advice?: string;
   reasonCode?: string;
   reasonDescription?: string;
+}
+
+/** What 3-D Secure has told about an AUTH3D or a SALE3D so far. */
+export interface Authentication {
+  ids?: AuthenticationIds;
+  /** Where the browser goes. Present as soon as the cardholder can be authenticated. */
+  acsUrl?: string;
+  /** AUTH3D: what the merchant's page posts there. */
+  pareq?: string;
+  /** True when the issuer wanted to see the cardholder. */
+  challenged: boolean;
+  eci?: number;
+  /** The issuer's cryptogram. Only who is authenticated has one. */
+  authenticationValue?: string;
+  /** AUTH3D: SHA-256 of the `pares` that the charge has to bring, in hex. */
+  proofHash?: string;
+}
+
+/** What an authenticated charge shows its acquirer. */
+export interface AuthenticationResult {
+  ids: AuthenticationIds;
+  eci: number;
+  authenticationValue: string;
 }
 
 /** One entry of a payment's record: what was asked, and what came of it. */
@@ -29,6 +53,11 @@ export interface Operation {
   bank?: BankFacts;
   /** The merchant's `custom_*` request fields; they travel in events. */
   custom?: Record<string, string>;
+  authentication?: Authentication;
+  /** Where the final outcome is told, when it has to be told at all: see `tellsMerchant`. */
+  callbackUrl?: string;
+  /** Which attempt it is on its card-entry page, from 1. */
+  checkoutAttempt?: number;
 }
 
 export interface Hold {
@@ -46,21 +75,33 @@ export interface Charge {
   currency: string;
 }
 
+/** An AUTH3D that a charge may rely on, once: same card, amount and currency. */
+export interface Proof {
+  reference: string;
+  amountE4: number;
+  currency: string;
+  token: string;
+  /** Epoch ms. */
+  authenticatedAt: number;
+}
+
 /**
- * Where the money is. Each variant carries just its own data; the names ending in -ing wait for an acquirer and exclude
- * every other operation as their success would.
+ * Where the money is. Each variant carries just its own data; the names ending in -ing wait for somebody outside and
+ * exclude every other operation as their success would. A voided AUTH3D has held no money.
  */
 export type PaymentState =
   | { kind: 'new' }
   | { kind: 'closed' }
   | { kind: 'tokenized' }
+  | { kind: 'authenticating'; reference: string }
+  | { kind: 'authenticated'; proof: Proof }
   | { kind: 'authorizing' }
   | { kind: 'authorized'; hold: Hold }
   | { kind: 'selling' }
   | { kind: 'settling'; hold: Hold; settlement: Charge }
   | { kind: 'charged'; charge: Charge; hold?: Hold }
   | { kind: 'voiding'; hold: Hold; charge?: Charge }
-  | { kind: 'voided'; hold: Hold }
+  | { kind: 'voided'; hold?: Hold }
   | { kind: 'refunding'; charge: Charge; hold?: Hold }
   | { kind: 'refunded'; charge: Charge; hold?: Hold };
 
@@ -92,6 +133,8 @@ export interface Payment {
   pending?: PendingCall;
   route?: Route;
   cardBrand?: string;
+  /** The card-entry page takes no attempt any more, and its last one has been told as final. */
+  checkoutEnded?: true;
 }
 
 export function newPayment(merchantAccount: string): Payment {
@@ -107,6 +150,22 @@ export type PaymentEvent =
       route?: Route;
       cardBrand?: string;
     }
+  /** The intent of an AUTH3D or SALE3D: on record before the threeds service is asked. */
+  | {
+      type: 'AuthenticationRequested';
+      operation: Operation;
+      route: Route;
+      cardBrand: string;
+      request: { customer: Customer; redirectUrl?: string; deadline: number };
+    }
+  | { type: 'AuthenticationStarted'; reference: string; authentication: Authentication }
+  | { type: 'CardAuthenticated'; reference: string; authentication: Authentication; authenticatedAt: number }
+  /** The intent of the sale inside a SALE3D, on record before the acquirer is called. */
+  | { type: 'AuthenticatedSaleStarted'; reference: string; authentication: Authentication; call: PendingCall }
+  | { type: 'AuthenticationDeclined'; reference: string; code: number; message: string; authentication: Authentication }
+  /** A VOID that no acquirer hears of: nothing was held. */
+  | { type: 'AuthenticationVoided'; operation: Operation }
+  | { type: 'CheckoutEnded'; reference: string }
   | { type: 'OperationSucceeded'; reference: string; authcode: string | null; bank?: BankFacts; expiresAt?: number }
   | { type: 'OperationDeclined'; reference: string; code: number; message: string; bank?: BankFacts }
   | { type: 'OperationFailed'; reference: string; code: number; message: string }
@@ -136,14 +195,45 @@ export function evolve(payment: Payment, event: PaymentEvent): Payment {
         ...(event.route === undefined ? {} : { route: event.route }),
         ...(event.cardBrand === undefined ? {} : { cardBrand: event.cardBrand }),
       };
+    case 'AuthenticationRequested':
+      return {
+        ...payment,
+        operations: [...payment.operations, event.operation],
+        state: mayBegin(payment.state)
+          ? { kind: 'authenticating', reference: event.operation.reference }
+          : broken(`nothing can be authenticated while ${payment.state.kind}`),
+        route: event.route,
+        cardBrand: event.cardBrand,
+      };
+    case 'AuthenticationStarted':
+      return change(payment, event.reference, { authentication: event.authentication });
+    case 'CardAuthenticated': {
+      const ended = change(payment, event.reference, {
+        ...SUCCESS,
+        authcode: null,
+        authentication: event.authentication,
+      });
+      const proof = proofOf(required(payment, event.reference), event.authenticatedAt);
+      return { ...ended, state: { kind: 'authenticated', proof } };
+    }
+    case 'AuthenticatedSaleStarted': {
+      const started = change(payment, event.reference, { authentication: event.authentication });
+      return { ...started, state: { kind: 'selling' }, pending: event.call };
+    }
+    case 'AuthenticationDeclined': {
+      const { reference, code, message, authentication } = event;
+      return { ...change(payment, reference, { status: 'decline', code, message, authentication }), state: CLOSED };
+    }
+    case 'AuthenticationVoided':
+      return { ...payment, operations: [...payment.operations, event.operation], state: { kind: 'voided' } };
+    case 'CheckoutEnded':
+      return { ...payment, checkoutEnded: true };
     case 'OutcomeBecameUnknown':
       return change(payment, event.reference, { code: event.code, message: event.message });
     case 'OperationSucceeded': {
       const operation = required(payment, event.reference);
       const ended = end(payment, event.reference, {
-        status: 'success',
-        code: 0,
-        message: SUCCESS_MESSAGE,
+        ...SUCCESS,
         authcode: event.authcode,
         ...(event.bank === undefined ? {} : { bank: event.bank }),
       });
@@ -167,15 +257,27 @@ export function evolve(payment: Payment, event: PaymentEvent): Payment {
   }
 }
 
-/** Registry, code 0. */
-export const SUCCESS_MESSAGE = 'Transaction processed successfully';
+const SUCCESS = { status: 'success', code: 0, message: messageOfCode(0) } as const;
+const CLOSED: PaymentState = { kind: 'closed' };
+
+/** Nothing has begun, or what has begun came to nothing, as an attempt on a card-entry page may. */
+export function mayBegin({ kind }: PaymentState): boolean {
+  return kind === 'new' || kind === 'closed';
+}
+
+function proofOf({ reference, amountE4, currency, token }: Operation, authenticatedAt: number): Proof {
+  if (amountE4 === undefined || currency === undefined || token === undefined) return broken('a proof of nothing');
+  return { reference, amountE4, currency, token, authenticatedAt };
+}
 
 /** A follow-up that came before its base leaves the place to it. */
 function stateOfRecorded(operation: Operation): PaymentState {
   switch (operation.type) {
     case 'AUTH':
+    case 'AUTH3D':
     case 'SALE':
-      return { kind: 'closed' };
+    case 'SALE3D':
+      return CLOSED;
     case 'TOKENIZE':
       return { kind: operation.status === 'success' ? 'tokenized' : 'closed' };
     case 'SETTLE':
@@ -189,9 +291,12 @@ function started(state: PaymentState, operation: Operation): PaymentState {
   const impossible = (): never => broken(`${operation.type} cannot start while ${state.kind}`);
   switch (operation.type) {
     case 'AUTH':
-      return state.kind === 'new' ? { kind: 'authorizing' } : impossible();
+      return mayCharge(state) ? { kind: 'authorizing' } : impossible();
     case 'SALE':
-      return state.kind === 'new' ? { kind: 'selling' } : impossible();
+      return mayCharge(state) ? { kind: 'selling' } : impossible();
+    case 'AUTH3D':
+    case 'SALE3D':
+      return impossible();
     case 'SETTLE':
       return state.kind === 'authorized'
         ? { kind: 'settling', hold: state.hold, settlement: chargeOf(operation) }
@@ -206,6 +311,10 @@ function started(state: PaymentState, operation: Operation): PaymentState {
     case 'TOKENIZE':
       return impossible();
   }
+}
+
+function mayCharge(state: PaymentState): boolean {
+  return mayBegin(state) || state.kind === 'authenticated';
 }
 
 function succeeded(state: PaymentState, operation: Operation, expiresAt: number | undefined): PaymentState {
@@ -229,9 +338,10 @@ function succeeded(state: PaymentState, operation: Operation, expiresAt: number 
 /** The state from before an operation that came to nothing. */
 function undone(state: PaymentState): PaymentState {
   switch (state.kind) {
+    case 'authenticating':
     case 'authorizing':
     case 'selling':
-      return { kind: 'closed' };
+      return CLOSED;
     case 'settling':
       return { kind: 'authorized', hold: state.hold };
     case 'voiding':
@@ -255,8 +365,13 @@ function end(payment: Payment, reference: string, outcome: Partial<Operation>): 
   return rest;
 }
 
+/** The one operation that waits for somebody outside. */
+export function pendingReference({ pending, state }: Payment): string | undefined {
+  return state.kind === 'authenticating' ? state.reference : pending?.reference;
+}
+
 function change(payment: Payment, reference: string, outcome: Partial<Operation>): Payment {
-  if (payment.pending?.reference !== reference) return broken(`${reference} is not pending`);
+  if (pendingReference(payment) !== reference) return broken(`${reference} is not pending`);
   return {
     ...payment,
     operations: payment.operations.map((operation) =>

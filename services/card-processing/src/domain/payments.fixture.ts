@@ -1,4 +1,5 @@
-import type { CardCommand, ChargeCommand } from '@gateway/contracts';
+import type { AuthenticationCommand, CardCommand, ChargeCommand, ThreedsEvent } from '@gateway/contracts';
+import { decideAuthentication } from './decide-authentication';
 import type { Facts } from './decide';
 import { decide, decideAnswer, refusal } from './decide';
 import type { Payment, PaymentState, Route } from './payment';
@@ -47,6 +48,69 @@ export function chargeCommand(
   return { type, data: { ...accepted(name), ...money({}), token: TOKEN, withCvv: true, customer: CUSTOMER, ...more } };
 }
 
+/** Of the proof that belongs to {@link authenticated}. */
+export const PROOF_HASH = 'ab'.repeat(32);
+export const IDS = { threeDSServerTransId: 'tds-1', dsTransId: 'ds-1', acsTransId: 'acs-1' };
+export const ACS_URL = 'https://threeds.example/challenge/1';
+
+export function authenticationCommand(
+  type: AuthenticationCommand['type'],
+  more: Partial<AuthenticationCommand['data']> = {},
+): AuthenticationCommand {
+  const name = type === 'AuthenticateCard' ? 'AU3D' : 'SA3D';
+  const redirectUrl = 'https://shop.example/back';
+  const data = {
+    ...accepted(name),
+    ...money({}),
+    token: TOKEN,
+    withCvv: true,
+    customer: CUSTOMER,
+    redirectUrl,
+    ...more,
+  };
+  return { type, data };
+}
+
+/** A charge that brings the proof of the AUTH3D. */
+export function provenCharge(type: 'AuthorizeCard' | 'SellCard', more: Partial<ChargeCommand['data']> = {}) {
+  return chargeCommand(type, { authentication: { reference: ref('AU3D'), pares: 'pares' }, ...more });
+}
+export const PROVEN: Facts = { ...FACTS, paresHash: PROOF_HASH };
+
+type Told = { [T in ThreedsEvent['type']]: Omit<Extract<ThreedsEvent, { type: T }>['data'], keyof Subject> };
+type Subject = { paymentId: string; reference: string; merchantAccount: string; transactionType: 'AUTH3D' | 'SALE3D' };
+
+export const challenge: Told['ChallengeRequired'] = { occurredAt: NOW, acsUrl: ACS_URL, ids: IDS };
+export const authenticated: Told['CardholderAuthenticated'] = {
+  ...challenge,
+  challenged: true,
+  eci: 5,
+  authenticationValue: 'AAABBBCCC',
+  proofHash: PROOF_HASH,
+};
+export const refused = (code: number): Told['AuthenticationRefused'] => ({
+  occurredAt: NOW,
+  challenged: true,
+  code,
+  ids: IDS,
+  proofHash: PROOF_HASH,
+});
+
+/** What the threeds service tells about the operation of this name. */
+export function told<T extends ThreedsEvent['type']>(type: T, name: 'AU3D' | 'SA3D', data: Told[T]): ThreedsEvent {
+  const subject: Subject = {
+    paymentId: PAYMENT_ID,
+    reference: ref(name),
+    merchantAccount: 'merchant',
+    transactionType: name === 'AU3D' ? 'AUTH3D' : 'SALE3D',
+  };
+  return { type, data: { ...subject, ...data } } as unknown as ThreedsEvent;
+}
+
+export function heard(payment: Payment, event: ThreedsEvent, now = NOW): Payment {
+  return decideAuthentication(payment, event, now).reduce(evolve, payment);
+}
+
 export function settle(base = 'AUTH', asked: Money = {}, name = 'SETT'): CardCommand {
   return { type: 'SettleAuthorization', data: { ...accepted(name), ...money(asked), baseReference: ref(base) } };
 }
@@ -85,6 +149,15 @@ const selling = after(nothing, chargeCommand('SellCard'));
 const sold = approved(selling, 'SALE');
 const lateVoid = (payment: Payment): Payment => ({ ...payment, route: { ...ROUTE, lateVoid: true } });
 
+const authenticating = after(nothing, authenticationCommand('AuthenticateCard'));
+const challenged = heard(authenticating, told('ChallengeRequired', 'AU3D', challenge));
+const proven = heard(challenged, told('CardholderAuthenticated', 'AU3D', authenticated));
+const sellingProven = after(proven, provenCharge('SellCard'), PROVEN);
+const authorizedProven = approved(after(proven, provenCharge('AuthorizeCard'), PROVEN), 'AUTH');
+const authenticatingSale = after(nothing, authenticationCommand('AuthenticateAndSellCard'));
+const challengedSale = heard(authenticatingSale, told('ChallengeRequired', 'SA3D', challenge));
+const sellingAuthenticated = heard(challengedSale, told('CardholderAuthenticated', 'SA3D', authenticated));
+
 /** Every state that a payment can be in, some of them in two ways. */
 export const PAYMENTS = {
   nothing,
@@ -106,6 +179,27 @@ export const PAYMENTS = {
   refunding: after(sold, refund('SALE')),
   refunded: approved(after(sold, refund('SALE')), 'REFU'),
   tokenized: after(nothing, tokenize),
+  'AUTH3D asked for': authenticating,
+  'AUTH3D challenged': challenged,
+  'AUTH3D authenticated': proven,
+  'AUTH3D failed': heard(challenged, told('AuthenticationRefused', 'AU3D', refused(3103))),
+  'AUTH3D cancelled': heard(challenged, told('AuthenticationRefused', 'AU3D', refused(3023))),
+  'AUTH3D out of time': heard(challenged, told('AuthenticationRefused', 'AU3D', refused(3024))),
+  'AUTH3D voided': after(proven, voidOf('AU3D')),
+  'AUTH3D voided in its challenge': after(challenged, voidOf('AU3D')),
+  'AUTH3D used by a SALE': sellingProven,
+  'AUTH3D used by a SALE that was declined': answered(sellingProven, 'SALE', {
+    kind: 'declined',
+    code: 3101,
+    bank: {},
+  }),
+  'AUTH3D used by an AUTH': authorizedProven,
+  'AUTH3D used by an AUTH that was voided': approved(after(authorizedProven, voidOf()), 'VOID'),
+  'SALE3D asked for': authenticatingSale,
+  'SALE3D challenged': challengedSale,
+  'SALE3D selling': sellingAuthenticated,
+  'SALE3D sold': approved(sellingAuthenticated, 'SA3D'),
+  'SALE3D failed': heard(challengedSale, told('AuthenticationRefused', 'SA3D', refused(3103))),
 } as const satisfies Record<string, Payment>;
 
 export type Situation = keyof typeof PAYMENTS;

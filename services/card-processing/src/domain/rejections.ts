@@ -14,6 +14,10 @@ export type Rejection =
   | 'settle-amount-too-high'
   | 'amount-or-currency-differs'
   | 'too-many-operations'
+  | 'not-authenticated'
+  | 'cancelled'
+  | 'completed'
+  | 'checkout-ended'
   | 'never-processable';
 
 /** decisions.md, section 4, in the registry's codes. */
@@ -48,5 +52,13 @@ export function codeOfRejection(rejection: Rejection): number {
       return 3016;
     case 'amount-or-currency-differs':
       return 3022;
+    case 'cancelled':
+      return 3023;
+    case 'checkout-ended':
+      return 3024;
+    case 'completed':
+      return 3025;
+    case 'not-authenticated':
+      return 3103;
   }
 }

@@ -1,19 +1,38 @@
-import type { CardCommand, MessageDeclaration } from '@gateway/contracts';
-import { cardCommands } from '@gateway/contracts';
+import type { CardCommand, MessageDeclaration, ThreedsEvent } from '@gateway/contracts';
+import { cardCommands, EndCheckout, threedsEvents } from '@gateway/contracts';
 import type { Envelope, MessageHandler, RejectedMessage } from '@gateway/messaging';
 import { headerOf, on } from '@gateway/messaging';
 import { retryableWhenTransient } from '@gateway/mongo';
+import { endCheckout } from '../../application/end-checkout';
 import type { Ports, ReceivedCommand } from '../../application/ports';
+import { processAuthentication } from '../../application/process-authentication';
 import { processCommand } from '../../application/process-command';
 import { recordDeadLetter } from '../../application/record-dead-letter';
 
+/** Everything that this service takes from the bus. */
+export function messageHandlers(ports: Ports): MessageHandler[] {
+  return [...commandHandlers(ports), ...authenticationHandlers(ports), checkoutHandler(ports)];
+}
+
 /** One handler per command type; they differ in nothing but the type. */
-export function commandHandlers(ports: Ports): MessageHandler[] {
+function commandHandlers(ports: Ports): MessageHandler[] {
   return Object.values(cardCommands).map((declaration) =>
     on(declaration as MessageDeclaration<CardCommand['data']>, (envelope) =>
       retryableWhenTransient(() => processCommand(ports, received(envelope))),
     ),
   );
+}
+
+function authenticationHandlers(ports: Ports): MessageHandler[] {
+  return Object.values(threedsEvents).map((declaration) =>
+    on(declaration as MessageDeclaration<ThreedsEvent['data']>, ({ type, data, id }) =>
+      retryableWhenTransient(() => processAuthentication(ports, { type, data } as ThreedsEvent, id)),
+    ),
+  );
+}
+
+function checkoutHandler(ports: Ports): MessageHandler {
+  return on(EndCheckout, ({ data, id }) => retryableWhenTransient(() => endCheckout(ports, data, id)));
 }
 
 function received(envelope: Envelope): ReceivedCommand {
@@ -30,6 +49,12 @@ function received(envelope: Envelope): ReceivedCommand {
 export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => Promise<void> {
   return async (rejected) => {
     const { envelope } = rejected;
+    const type = headerOf(rejected.message.headers, 'ce_type');
+    if (type === undefined || !(type in cardCommands)) {
+      // An operation that waits for a lost authentication is given up when its time is over.
+      ports.logger.error('a dead letter that is no operation', { type, reason: rejected.reason });
+      return;
+    }
     if (envelope !== undefined) {
       const { command, replyPartition, correlationId, id } = received(envelope);
       const to =
@@ -48,7 +73,7 @@ const IDENTIFYING = ['paymentId', 'reference', 'merchantAccount', 'transactionUn
 function salvage({ message }: RejectedMessage, now: number): CardCommand | undefined {
   const type = headerOf(message.headers, 'ce_type');
   const data = parsed(message.value);
-  if (type === undefined || !(type in cardCommands) || data === undefined) return undefined;
+  if (data === undefined) return undefined;
   if (!IDENTIFYING.every((name) => typeof data[name] === 'string')) return undefined;
   const ids = Object.fromEntries(IDENTIFYING.map((name) => [name, data[name]]));
   return { type, data: { ...ids, acceptedAt: now, deadline: now, notes: {} } } as unknown as CardCommand;

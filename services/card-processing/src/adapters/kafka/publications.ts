@@ -1,9 +1,11 @@
-import type { CardEventType, OperationOutcome } from '@gateway/contracts';
-import { cardEvents, OperationReplied, paymentIdOf } from '@gateway/contracts';
+import type { MessageDeclaration, OperationOutcome } from '@gateway/contracts';
+import { cardEvents, OperationReplied, paymentIdOf, threedsCommands } from '@gateway/contracts';
 import type { OutgoingMessage, Publisher } from '@gateway/messaging';
 import type { OutboxEntry } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import type { Ports } from '../../application/ports';
+
+const DECLARATIONS: Readonly<Record<string, MessageDeclaration>> = { ...cardEvents, ...threedsCommands };
 
 /**
  * Publishes an outbox in order, in one batch. What stands alone of a payment's operations travels with its payment; the
@@ -11,19 +13,21 @@ import type { Ports } from '../../application/ports';
  */
 export function publishEntries(publisher: Publisher) {
   return (id: string, entries: readonly OutboxEntry[]): Promise<void> =>
-    publisher.publishAll(entries.map((entry) => eventMessage(id, entry)));
+    publisher.publishAll(entries.map((entry) => messageOf(id, entry)));
 }
 
-function eventMessage(id: string, entry: OutboxEntry): OutgoingMessage {
+function messageOf(id: string, entry: OutboxEntry): OutgoingMessage {
+  const declaration = DECLARATIONS[entry.type];
+  if (declaration === undefined) throw new Error(`broken invariant: nobody declares ${entry.type}`);
   return {
-    declaration: cardEvents[entry.type as CardEventType],
+    declaration,
     data: entry.data,
     key: paymentIdOf(id),
     subject: id,
     id: entry.id,
     timeMs: entry.at,
     correlationId: entry.correlationId,
-    aggregateVersion: entry.seq,
+    ...(entry.seq === undefined ? {} : { aggregateVersion: entry.seq }),
     ...(entry.causationId === undefined ? {} : { causationId: entry.causationId }),
     ...(entry.traceparent === undefined ? {} : { traceparent: entry.traceparent }),
   };

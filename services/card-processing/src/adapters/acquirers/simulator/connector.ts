@@ -6,6 +6,7 @@ import { formatAmountE4, isRegisteredCode } from '@gateway/contracts';
 import { createHttpClient, Histogram, loadConfig } from '@gateway/service-kit';
 import type { AcquirerAnswer, BankFacts } from '../../../application/ports';
 import type { AcquirerConnector, AcquirerRequest, Cancellation, Inquiry } from '../../../application/ports';
+import type { AuthenticationResult } from '../../../domain/payment';
 import type { ConnectorContext } from '../connector-context';
 
 const settings = Type.Object({
@@ -24,6 +25,8 @@ const GENERAL_DECLINE = 3100;
 
 /** Nothing can have left this machine when a connection was never made. */
 const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);
+
+const EMV_3DS_VERSION = '2.2.0';
 
 /** Opens when most calls of the last ten seconds found no answer at all, and lets one through again after five. */
 const REOPEN_AFTER_MS = 5_000;
@@ -87,6 +90,7 @@ function bodyOf(operation: Operation, request: AcquirerRequest) {
     ...(request.amountE4 === undefined ? {} : { amount: formatAmountE4(request.amountE4) }),
     ...(request.originalTransactionId === undefined ? {} : { originalTransactionId: request.originalTransactionId }),
     ...(request.customer === undefined ? {} : { customer: request.customer }),
+    ...(request.authentication === undefined ? {} : { threeDS: threeDSOf(request.authentication) }),
     ...(card === undefined
       ? {}
       : {
@@ -98,6 +102,16 @@ function bodyOf(operation: Operation, request: AcquirerRequest) {
             ...(request.card?.cvv === undefined ? {} : { cvv: request.card.cvv.expose() }),
           },
         }),
+  };
+}
+
+function threeDSOf({ ids, eci, authenticationValue }: AuthenticationResult) {
+  return {
+    version: EMV_3DS_VERSION,
+    eci: String(eci).padStart(2, '0'),
+    authenticationValue,
+    threeDSServerTransID: ids.threeDSServerTransId,
+    ...(ids.dsTransId === undefined ? {} : { dsTransID: ids.dsTransId }),
   };
 }
 

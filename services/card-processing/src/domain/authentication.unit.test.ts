@@ -1,0 +1,258 @@
+import { decide } from './decide';
+import { decideAuthentication, decideLostAuthentication } from './decide-authentication';
+import type { Situation } from './payments.fixture';
+import {
+  ACS_URL,
+  after,
+  answered,
+  approved,
+  authenticated,
+  authenticationCommand,
+  challenge,
+  FACTS,
+  heard,
+  IDS,
+  NOW,
+  PAYMENTS,
+  PROOF_HASH,
+  PROVEN,
+  provenCharge,
+  ref,
+  refused,
+  ROUTE,
+  settle,
+  told,
+  voidOf,
+} from './payments.fixture';
+import type { Payment } from './payment';
+import { evolve, findOperation, newPayment } from './payment';
+import { codeOfRejection } from './rejections';
+
+const DAY_MS = 24 * 3_600_000;
+const SALE_WITHIN_MS = 5 * 60_000;
+
+/** The code of a charge that brings a proof: 0 where it may go to the acquirer. */
+function codeOf(payment: Payment, more: Parameters<typeof provenCharge>[1] = {}, facts = PROVEN): number {
+  const deadline = facts.now + 30_000;
+  const decided = decide(payment, provenCharge('SellCard', { deadline, ...more }), facts);
+  return typeof decided === 'string' ? codeOfRejection(decided) : 0;
+}
+
+describe('AUTH3D and SALE3D', () => {
+  test.each(['AuthenticateCard', 'AuthenticateAndSellCard'] as const)('%s asks threeds, and no acquirer', (type) => {
+    const decided = decide(newPayment('merchant'), authenticationCommand(type), FACTS);
+    expect(decided).toMatchObject([
+      {
+        type: 'AuthenticationRequested',
+        route: ROUTE,
+        cardBrand: 'Visa',
+        request: { deadline: NOW + 30_000, redirectUrl: 'https://shop.example/back', customer: { firstName: 'Ann' } },
+      },
+    ]);
+    const payment = after(newPayment('merchant'), authenticationCommand(type));
+    expect(payment.pending).toBeUndefined();
+    expect(payment.operations).toMatchObject([{ status: 'pending', code: 11 }]);
+  });
+
+  test('what needs no bank is declined before anybody is asked', () => {
+    const customer = {
+      firstName: 'A',
+      lastName: 'B',
+      country: 'DEU',
+      email: 'a@example.com',
+      ip: '::1',
+      phone: '4912',
+    };
+    const payment = after(newPayment('merchant'), authenticationCommand('AuthenticateAndSellCard', { customer }));
+    expect(payment.operations).toMatchObject([{ type: 'SALE3D', status: 'decline', code: 3140 }]);
+    expect(payment.state.kind).toBe('closed');
+  });
+
+  test('a challenge is told as started, once, and decides nothing', () => {
+    const { operations, state } = PAYMENTS['SALE3D challenged'];
+    expect(operations).toMatchObject([
+      { status: 'pending', code: 11, authentication: { acsUrl: ACS_URL, challenged: true } },
+    ]);
+    expect(state.kind).toBe('authenticating');
+    const again = told('ChallengeRequired', 'SA3D', { ...challenge, acsUrl: 'https://threeds.example/other' });
+    expect(decideAuthentication(PAYMENTS['SALE3D challenged'], again, NOW)).toEqual([]);
+  });
+
+  test('an authenticated AUTH3D succeeds, holds no money and keeps what its charge will need', () => {
+    const { operations, state } = PAYMENTS['AUTH3D authenticated'];
+    expect(operations).toMatchObject([
+      {
+        status: 'success',
+        code: 0,
+        authcode: null,
+        authentication: { ids: IDS, eci: 5, authenticationValue: 'AAABBBCCC', acsUrl: ACS_URL, proofHash: PROOF_HASH },
+      },
+    ]);
+    expect(state).toMatchObject({
+      kind: 'authenticated',
+      proof: { reference: ref('AU3D'), amountE4: 100_000, currency: 'XTS', authenticatedAt: NOW },
+    });
+  });
+
+  test.each([
+    [0, 'AuthenticatedSaleStarted'],
+    [SALE_WITHIN_MS, 'AuthenticatedSaleStarted'],
+    [SALE_WITHIN_MS + 1, 'OperationFailed'],
+  ])('%i ms after its authentication, a SALE3D goes on with %s', (lateMs, type) => {
+    const event = told('CardholderAuthenticated', 'SA3D', authenticated);
+    const decided = decideAuthentication(PAYMENTS['SALE3D challenged'], event, NOW + lateMs);
+    expect(decided).toMatchObject([type === 'OperationFailed' ? { type, code: 3024 } : { type }]);
+  });
+
+  test('the sale inside a SALE3D is the same operation, and its outcome the final one', () => {
+    const selling = PAYMENTS['SALE3D selling'];
+    expect(selling.pending).toEqual({ reference: ref('SA3D'), kind: 'sale' });
+    expect(PAYMENTS['SALE3D sold'].operations).toMatchObject([
+      { type: 'SALE3D', status: 'success', code: 0, authcode: 'A1B2C3', authentication: { eci: 5 } },
+    ]);
+    const unknown = answered(selling, 'SA3D', { kind: 'unknown', code: 3109 });
+    expect(unknown.operations).toMatchObject([{ status: 'pending', code: 3109 }]);
+  });
+
+  test.each([
+    [3103, 'decline'],
+    [3123, 'decline'],
+    [3023, 'decline'],
+    [3024, 'error'],
+    [11, 'error'],
+  ])('refused with %i, both end in %s', (code, status) => {
+    for (const name of ['AU3D', 'SA3D'] as const) {
+      const before = PAYMENTS[name === 'AU3D' ? 'AUTH3D challenged' : 'SALE3D challenged'];
+      const payment = heard(before, told('AuthenticationRefused', name, { ...refused(code), eci: 7 }));
+      expect(payment.operations).toMatchObject([{ status, code }]);
+      expect(payment.state.kind).toBe('closed');
+      expect(payment.pending).toBeUndefined();
+    }
+  });
+
+  test('where authentication is not possible, the ECI says why', () => {
+    const event = told('AuthenticationRefused', 'SA3D', { occurredAt: NOW, challenged: false, code: 3123, eci: 6 });
+    expect(heard(PAYMENTS['SALE3D asked for'], event).operations).toMatchObject([
+      { status: 'decline', code: 3123, authentication: { eci: 6, challenged: false } },
+    ]);
+  });
+
+  test('an authentication that nobody ends is given up, and only such a one', () => {
+    expect(decideLostAuthentication(PAYMENTS['SALE3D challenged'])).toMatchObject([
+      { type: 'OperationFailed', reference: ref('SA3D'), code: 3024 },
+    ]);
+    for (const situation of ['SALE3D selling', 'AUTH3D authenticated', 'AUTH3D voided', 'selling'] as const) {
+      expect(decideLostAuthentication(PAYMENTS[situation])).toEqual([]);
+    }
+  });
+
+  test.each(Object.keys(PAYMENTS) as Situation[])(
+    'given %s, news that come twice or late change nothing',
+    (situation) => {
+      const payment = PAYMENTS[situation];
+      if (payment.state.kind === 'authenticating') return expect(payment.pending).toBeUndefined();
+      for (const name of ['AU3D', 'SA3D'] as const) {
+        expect(decideAuthentication(payment, told('ChallengeRequired', name, challenge), NOW)).toEqual([]);
+        expect(decideAuthentication(payment, told('CardholderAuthenticated', name, authenticated), NOW)).toEqual([]);
+        expect(decideAuthentication(payment, told('AuthenticationRefused', name, refused(3103)), NOW)).toEqual([]);
+      }
+    },
+  );
+
+  test('news about another operation of the payment change nothing', () => {
+    const event = told('CardholderAuthenticated', 'SA3D', authenticated);
+    expect(decideAuthentication(PAYMENTS['AUTH3D challenged'], event, NOW)).toEqual([]);
+  });
+});
+
+describe('VOID of an AUTH3D', () => {
+  test('ends an authentication that is under way: its page decides nothing any more', () => {
+    const payment = PAYMENTS['AUTH3D voided in its challenge'];
+    expect(payment.operations).toMatchObject([
+      { type: 'AUTH3D', status: 'error', code: 3008 },
+      { type: 'VOID', status: 'success', code: 0 },
+    ]);
+    expect(heard(payment, told('CardholderAuthenticated', 'AU3D', authenticated))).toBe(payment);
+    expect(codeOf(payment)).toBe(3008);
+  });
+
+  test('needs no acquirer', () => {
+    expect(PAYMENTS['AUTH3D voided'].pending).toBeUndefined();
+    expect(PAYMENTS['AUTH3D voided'].operations.at(-1)).toMatchObject({ type: 'VOID', status: 'success' });
+  });
+});
+
+describe('a charge with pares', () => {
+  test('goes to the acquirer where its AUTH3D went, once', () => {
+    const elsewhere = { ...PROVEN, route: { ...ROUTE, midReference: 'MD0000000000000B' } };
+    const decided = decide(PAYMENTS['AUTH3D authenticated'], provenCharge('SellCard'), elsewhere);
+    expect(decided).toMatchObject([
+      { type: 'OperationStarted', route: ROUTE, operation: { baseReference: ref('AU3D') } },
+    ]);
+    expect(codeOf(PAYMENTS['AUTH3D used by a SALE'])).toBe(3025);
+    expect(codeOf(PAYMENTS['AUTH3D used by a SALE that was declined'])).toBe(3025);
+    expect(codeOf(PAYMENTS['AUTH3D used by an AUTH'])).toBe(3025);
+    expect(codeOf(PAYMENTS['AUTH3D used by an AUTH that was voided'])).toBe(3025);
+  });
+
+  test('of an AUTH can be settled and voided like any other', () => {
+    const payment = PAYMENTS['AUTH3D used by an AUTH'];
+    expect(approved(after(payment, settle()), 'SETT').state.kind).toBe('charged');
+    expect(approved(after(payment, voidOf()), 'VOID').state.kind).toBe('voided');
+  });
+
+  test.each([
+    ['AUTH3D failed', 3103],
+    ['AUTH3D cancelled', 3023],
+    ['AUTH3D out of time', 3103],
+    ['AUTH3D voided', 3008],
+    ['AUTH3D challenged', 3003],
+    ['nothing', 3003],
+  ] as const)('given %s gets %i', (situation, code) => {
+    expect(codeOf(PAYMENTS[situation])).toBe(code);
+  });
+
+  test.each(['sold', 'authorized', 'SALE3D sold'] as const)('on %s, which is no AUTH3D, gets 3003', (situation) => {
+    const payment = PAYMENTS[situation];
+    const authentication = { reference: payment.operations[0]?.reference ?? '', pares: 'p' };
+    expect(codeOf(payment, { authentication })).toBe(3003);
+  });
+
+  test('forged gets 3103, before anything else about the AUTH3D is told', () => {
+    for (const situation of ['AUTH3D authenticated', 'AUTH3D cancelled', 'AUTH3D used by a SALE'] as const) {
+      expect(codeOf(PAYMENTS[situation], {}, { ...PROVEN, paresHash: 'cd'.repeat(32) })).toBe(3103);
+    }
+    expect(codeOf(PAYMENTS['AUTH3D out of time'], {}, { ...FACTS, paresHash: undefined })).toBe(3103);
+  });
+
+  test.each([
+    [{ token: 'another-token' }, 3002],
+    [{ amountE4: 100_001 }, 3022],
+    [{ amountE4: 99_999 }, 3022],
+    [{ currency: 'EUR' }, 3022],
+  ])('for %j gets %i, and leaves the proof to be used', (other, code) => {
+    const payment = PAYMENTS['AUTH3D authenticated'];
+    expect(codeOf(payment, other)).toBe(code);
+    const refusedOnce = after(payment, provenCharge('SellCard', other), PROVEN);
+    expect(codeOf(refusedOnce)).toBe(0);
+  });
+
+  test.each([
+    [DAY_MS, 0],
+    [DAY_MS + 1, 3007],
+  ])('%i ms after the authentication gets %i', (laterMs, code) => {
+    expect(codeOf(PAYMENTS['AUTH3D authenticated'], {}, { ...PROVEN, now: NOW + laterMs })).toBe(code);
+  });
+
+  test('a decline of the bank itself is the outcome of the charge, not of the proof', () => {
+    const [first, ...later] = PAYMENTS['AUTH3D used by a SALE that was declined'].operations;
+    expect(first).toMatchObject({ type: 'AUTH3D', status: 'success' });
+    expect(later).toMatchObject([{ type: 'SALE', status: 'decline', code: 3101, baseReference: ref('AU3D') }]);
+  });
+});
+
+test('an authentication nobody asked for breaks the invariant', () => {
+  const event = { type: 'CardAuthenticated', reference: ref('AU3D'), authentication: { challenged: true } } as const;
+  expect(() => evolve(PAYMENTS.sold, { ...event, authenticatedAt: NOW })).toThrow('broken invariant');
+  expect(findOperation(PAYMENTS.sold, ref('AU3D'))).toBeUndefined();
+});

@@ -1,0 +1,106 @@
+import { decideEndOfCheckout, tellsMerchant } from './checkout';
+import { decide } from './decide';
+import {
+  after,
+  answered,
+  approved,
+  authenticationCommand,
+  chargeCommand,
+  challenge,
+  FACTS,
+  heard,
+  PAYMENTS,
+  ref,
+  refund,
+  refused,
+  told,
+} from './payments.fixture';
+import type { Operation, Payment } from './payment';
+import { evolve, newPayment } from './payment';
+import { codeOfRejection } from './rejections';
+
+const CALLBACK = { callbackUrl: 'https://shop.example/callback' };
+const DECLINED = { kind: 'declined', code: 3101, bank: {} } as const;
+
+const attempt = (n: number) =>
+  chargeCommand('SellCard', { reference: ref(`ATT${n}`), checkoutAttempt: n, ...CALLBACK });
+const declinedAttempt = (payment: Payment, n: number): Payment =>
+  answered(after(payment, attempt(n)), `ATT${n}`, DECLINED);
+
+const nothing = newPayment('merchant');
+const once = declinedAttempt(nothing, 1);
+const twice = declinedAttempt(once, 2);
+const thrice = declinedAttempt(twice, 3);
+const paid = approved(after(once, attempt(2)), 'ATT2');
+
+const codeOf = (payment: Payment, n: number): number => {
+  const decided = decide(payment, attempt(n), FACTS);
+  return typeof decided === 'string' ? codeOfRejection(decided) : 0;
+};
+const last = (payment: Payment): Operation => payment.operations.at(-1) as Operation;
+
+describe('the attempts of a card-entry page', () => {
+  test('share a payment; after a decline there is another one', () => {
+    expect(codeOf(once, 2)).toBe(0);
+    expect(codeOf(twice, 3)).toBe(0);
+    expect(paid.operations).toMatchObject([{ status: 'decline' }, { status: 'success', checkoutAttempt: 2 }]);
+  });
+
+  test.each([
+    ['one is under way', after(nothing, attempt(1))],
+    ['its outcome is unknown', answered(after(nothing, attempt(1)), 'ATT1', { kind: 'unknown', code: 3109 })],
+    ['one has succeeded', paid],
+    ['what was paid is refunded', approved(after(paid, refund('ATT2')), 'REFU')],
+    ['a cardholder is being authenticated', PAYMENTS['SALE3D challenged']],
+    ['a cardholder is authenticated', PAYMENTS['AUTH3D authenticated']],
+  ])('exclude each other: when %s, another gets 3025', (_when, payment) => {
+    expect(codeOf(payment, 3)).toBe(3025);
+  });
+
+  test('can be refunded like any sale', () => {
+    expect(approved(after(paid, refund('ATT2')), 'REFU').state.kind).toBe('refunded');
+  });
+
+  test('end with the page: a late one gets 3024', () => {
+    const ended = decideEndOfCheckout(once).reduce(evolve, once);
+    expect(codeOf(ended, 2)).toBe(3024);
+  });
+});
+
+describe('the end of a card-entry page', () => {
+  test('makes the last attempt final', () => {
+    expect(decideEndOfCheckout(twice)).toEqual([{ type: 'CheckoutEnded', reference: ref('ATT2') }]);
+  });
+
+  test.each([
+    ['nothing was tried', nothing],
+    ['an attempt is under way', after(nothing, attempt(1))],
+    ['an attempt has succeeded', paid],
+    ['the last possible attempt was told already', thrice],
+    ['it has ended already', decideEndOfCheckout(once).reduce(evolve, once)],
+    ['there was no such page', PAYMENTS['sale declined']],
+  ])('says nothing when %s', (_when, payment) => {
+    expect(decideEndOfCheckout(payment)).toEqual([]);
+  });
+});
+
+describe('a callback', () => {
+  test('tells success, or the last attempt', () => {
+    expect(tellsMerchant(last(paid))).toBe(true);
+    expect([once, twice, thrice].map((payment) => tellsMerchant(last(payment)))).toEqual([false, false, true]);
+  });
+
+  test('tells nothing while an outcome is unknown, nor where no address was given', () => {
+    expect(tellsMerchant(last(after(twice, attempt(3))))).toBe(false);
+    expect(tellsMerchant(last(PAYMENTS.sold))).toBe(false);
+  });
+
+  test('of a SALE3D comes where the cardholder could be authenticated, and only there', () => {
+    const asked = after(nothing, authenticationCommand('AuthenticateAndSellCard', CALLBACK));
+    const notEnrolled = told('AuthenticationRefused', 'SA3D', { ...refused(3123), challenged: false });
+    expect(tellsMerchant(last(heard(asked, notEnrolled)))).toBe(false);
+    const challenged = heard(asked, told('ChallengeRequired', 'SA3D', challenge));
+    expect(tellsMerchant(last(challenged))).toBe(false);
+    expect(tellsMerchant(last(heard(challenged, told('AuthenticationRefused', 'SA3D', refused(3103)))))).toBe(true);
+  });
+});

@@ -1,0 +1,40 @@
+import type { Payment } from './payment';
+import { findOperation } from './payment';
+import type { Rejection } from './rejections';
+
+/** A charge that relies on an AUTH3D. */
+export interface ProvenCharge {
+  /** Of the AUTH3D. */
+  reference: string;
+  token: string;
+  amountE4: number;
+  currency: string;
+  paresHash?: string | undefined;
+  now: number;
+}
+
+const PROOF_LIFETIME_MS = 24 * 3_600_000;
+
+const CANCELLED_BY_CARDHOLDER = 3023;
+
+/**
+ * What speaks against a charge with `pares` (decisions.md, section 4); undefined when the proof stands. It is bound to
+ * account, AUTH3D, card, amount and currency, and used up by the state: only an unused one is `authenticated`.
+ */
+export function proofRejection(payment: Payment, asked: ProvenCharge): Rejection | undefined {
+  const base = findOperation(payment, asked.reference);
+  const { state } = payment;
+  if (base?.type !== 'AUTH3D') return 'reference-not-found';
+  // Whatever its page has shown meanwhile.
+  if (state.kind === 'voided' && state.hold === undefined) return 'already-voided';
+  if (base.status === 'pending') return 'reference-not-found';
+  const { proofHash } = base.authentication ?? {};
+  if (proofHash === undefined || proofHash !== asked.paresHash) return 'not-authenticated';
+  if (base.status !== 'success') return base.code === CANCELLED_BY_CARDHOLDER ? 'cancelled' : 'not-authenticated';
+  if (state.kind !== 'authenticated') return 'completed';
+  if (asked.token !== state.proof.token) return 'token-not-found';
+  if (asked.amountE4 !== state.proof.amountE4 || asked.currency !== state.proof.currency) {
+    return 'amount-or-currency-differs';
+  }
+  return asked.now > state.proof.authenticatedAt + PROOF_LIFETIME_MS ? 'hold-ended' : undefined;
+}
