@@ -1,12 +1,30 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { connectMongo } from '@gateway/mongo';
 import type { Logger, OnStop, Registry, Service } from '@gateway/service-kit';
-import { Counter, createMetrics, createService, internalHost, listen, startOpsServer } from '@gateway/service-kit';
+import {
+  Counter,
+  createMetrics,
+  createService,
+  internalHost,
+  listen,
+  repeat,
+  Secret,
+  startOpsServer,
+} from '@gateway/service-kit';
 import type { OnAnswer } from './adapters/http/acquirer';
 import { acquirerRoutes } from './adapters/http/acquirer';
+import { acsRoutes, CHALLENGE_PATH } from './adapters/http/acs';
+import type { OnAuthentication } from './adapters/http/directory';
+import { directoryRoutes } from './adapters/http/directory';
 import { ledgerRoutes } from './adapters/http/ledger';
 import { createHttpListener } from './adapters/http/listener';
+import type { OnResult } from './adapters/http/result-messages';
+import { createResultMessages } from './adapters/http/result-messages';
 import { createAcquirerRecords } from './adapters/mongo/acquirer-records';
+import { createAuthentications } from './adapters/mongo/authentications';
+import type { AcsPorts } from './application/acs/ports';
+import type { DirectoryPorts } from './application/directory/ports';
+import { attemptResult, sendDueResults } from './application/directory/send-results';
 import type { SimulatorConfig } from './config';
 
 export type { SimulatorConfig } from './config';
@@ -14,6 +32,8 @@ export { readConfig } from './config';
 
 const DRAIN_TIMEOUT_MS = 10_000;
 const AUTHCODE_LENGTH = 6;
+const AUTHENTICATION_VALUE_BYTES = 20;
+const DUE_RESULTS_EVERY_MS = 250;
 
 export type Simulator = Service<{ http: number; ops: number }>;
 
@@ -21,6 +41,8 @@ export interface SimulatorDeps {
   config: SimulatorConfig;
   logger: Logger;
   metrics?: Registry;
+  /** Epoch ms. */
+  now?: () => number;
 }
 
 /** Plays the gateway's counterparts in the sandbox, over real HTTP, with a ledger of what they really did. */
@@ -29,11 +51,28 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
 }
 
 async function open(deps: SimulatorDeps, onStop: OnStop): Promise<Simulator['ports']> {
-  const { config, logger } = deps;
+  const { config, logger, now = Date.now } = deps;
   const metrics = deps.metrics ?? createMetrics('simulator', { processFigures: false });
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}simulator` });
   onStop(() => mongo.close());
   const records = await createAcquirerRecords(mongo);
+  const authentications = await createAuthentications(mongo);
+  const directory: DirectoryPorts = {
+    authentications,
+    now,
+    newTransactionId: randomUUID,
+    newAuthenticationValue: () => randomBytes(AUTHENTICATION_VALUE_BYTES).toString('base64'),
+    sendResult: createResultMessages({
+      key: new Secret(Buffer.from(config.DS_MESSAGE_KEY, 'base64')),
+      logger,
+      onResult: countResults(metrics),
+    }),
+  };
+  const acs: AcsPorts = {
+    authentications,
+    now,
+    reportResult: (challenge) => attemptResult(directory, challenge),
+  };
 
   const ops = await startOpsServer({
     port: config.OPS_PORT,
@@ -42,9 +81,21 @@ async function open(deps: SimulatorDeps, onStop: OnStop): Promise<Simulator['por
     metrics,
   });
   onStop(() => ops.close(0));
+  const dueResults = repeat({
+    name: 'sending due result messages',
+    everyMs: DUE_RESULTS_EVERY_MS,
+    work: () => sendDueResults(directory),
+    logger,
+  });
+  onStop(() => dueResults.stop());
+  // Nobody asks before it listens.
+  const acsURL = (): string =>
+    (config.SIMULATOR_PUBLIC_URL ?? `http://127.0.0.1:${server.port}`).replace(/\/$/, '') + CHALLENGE_PATH;
   const http = createHttpListener({
     routes: [
-      ...acquirerRoutes({ records, now: Date.now, newAuthcode }, countAnswers(metrics)),
+      ...acquirerRoutes({ records, now, newAuthcode }, countAnswers(metrics)),
+      ...directoryRoutes(directory, acsURL, countAuthentications(metrics)),
+      ...acsRoutes(acs, acsURL),
       ...ledgerRoutes([records]),
     ],
     latencyMs: config.SIMULATOR_LATENCY_MS,
@@ -59,6 +110,7 @@ async function open(deps: SimulatorDeps, onStop: OnStop): Promise<Simulator['por
     // Answers that were still on their way may have set off work of their own.
     await http.stop();
   });
+  dueResults.start();
   logger.info('listening', { port: server.port, opsPort: ops.port });
   return { http: server.port, ops: ops.port };
 }
@@ -71,6 +123,26 @@ function countAnswers(metrics: Registry): OnAnswer {
     registers: [metrics],
   });
   return (labels) => answers.inc(labels);
+}
+
+function countAuthentications(metrics: Registry): OnAuthentication {
+  const answers = new Counter({
+    name: 'simulator_directory_answers_total',
+    help: 'Answers of the simulated directory server: a transStatus, unavailable, or error',
+    labelNames: ['answer'],
+    registers: [metrics],
+  });
+  return (labels) => answers.inc(labels);
+}
+
+function countResults(metrics: Registry): OnResult {
+  const attempts = new Counter({
+    name: 'simulator_result_attempts_total',
+    help: 'Attempts of the simulated directory server to send the result of a challenge, by how they ended',
+    labelNames: ['end'],
+    registers: [metrics],
+  });
+  return (labels) => attempts.inc(labels);
 }
 
 function newAuthcode(): string {

@@ -350,6 +350,46 @@ describe('the books', () => {
   });
 });
 
+describe('an authentication of the cardholder', () => {
+  const threeDS = { eci: '05', authenticationValue: 'AAECAwQFBgcICQoLDA0ODxAREhM=' };
+  const ids = { threeDSServerTransID: 'a', dsTransID: 'b', version: '2.2.0' };
+
+  it.each<[string, string, Json, string]>([
+    ['sale', 'sold', { threeDS }, '05'],
+    ['authorize', 'authorized', { threeDS: { ...threeDS, ...ids, eci: '02' } }, '02'],
+    ['sale', 'sold', { threeDS, eci: '05' }, '05'],
+    ['sale', 'sold', { threeDS, eci: '5' }, '05'],
+    ['sale', 'sold', { threeDS: null, eci: '5' }, '5'],
+    ['authorize', 'authorized', { eci: '06' }, '06'],
+  ])('comes with a %s (%s) as %p: its ECI is in the ledger', async (operation, effect, fields, eci) => {
+    const key = newKey();
+    expect((await bank.perform(operation, key, fields)).body).toMatchObject({ result: 'approved' });
+    expect(await bank.ledger(key)).toEqual([expect.objectContaining({ effect, eci })]);
+  });
+
+  it('comes with a decline, too', async () => {
+    const key = newKey();
+    await bank.perform('sale', key, { threeDS, amount: '31.01' });
+    expect(await bank.ledger(key)).toEqual([expect.objectContaining({ effect: 'declined', eci: '05' })]);
+  });
+
+  it('makes a request another one when its ECI differs', async () => {
+    const key = newKey();
+    const first = await bank.perform('sale', key, { threeDS });
+    expect(await bank.perform('sale', key, { threeDS })).toEqual(first);
+    expect((await bank.perform('sale', key)).status).toBe(409);
+    expect((await bank.perform('sale', key, { threeDS: { ...threeDS, eci: '06' } })).status).toBe(409);
+  });
+
+  it('is ignored in other operations', async () => {
+    const payment = newPayment();
+    const originalTransactionId = await approvedTransaction(bank, 'sale', referenceIn(payment));
+    const key = referenceIn(payment);
+    await approvedTransaction(bank, 'refund', key, { originalTransactionId, threeDS: 'anything' });
+    expect((await bank.ledger(key))[0]).not.toHaveProperty('eci');
+  });
+});
+
 describe('a malformed request is refused with 400 and leaves no trace', () => {
   it.each<[string, (reference: string) => unknown]>([
     ['no JSON', () => '{'],
@@ -367,6 +407,28 @@ describe('a malformed request is refused with 400 and leaves no trace', () => {
     ['no card', (reference) => bodyOf('sale', reference, { card: undefined })],
     ['a card number with letters', (reference) => bodyOf('sale', reference, { card: { number: '4111x' } })],
     ['an object as mid', (reference) => bodyOf('sale', reference, { mid: { $gt: '' } })],
+    ...[
+      'text',
+      [],
+      {},
+      { eci: '05' },
+      { authenticationValue: 'AAECAwQFBgcICQoLDA0ODxAREhM=' },
+      { eci: '5', authenticationValue: 'AAECAwQFBgcICQoLDA0ODxAREhM=' },
+      { eci: '08', authenticationValue: 'AAECAwQFBgcICQoLDA0ODxAREhM=' },
+      { eci: '05', authenticationValue: 'AAECAwQFBgcICQoLDA0ODxAREhMA' },
+      { eci: '05', authenticationValue: 'AAECAwQFBgcICQoLDA0ODxAREhM=', dsTransID: { $ne: '' } },
+    ].map((threeDS): [string, (reference: string) => unknown] => [
+      `the authentication ${JSON.stringify(threeDS)}`,
+      (reference) => bodyOf('sale', reference, { threeDS }),
+    ]),
+    [
+      'an ECI that is not that of the authentication',
+      (reference) =>
+        bodyOf('sale', reference, {
+          eci: '06',
+          threeDS: { eci: '05', authenticationValue: 'AAECAwQFBgcICQoLDA0ODxAREhM=' },
+        }),
+    ],
     ['a capture of nothing', (reference) => bodyOf('capture', reference)],
     ['an object as original', (reference) => bodyOf('capture', reference, { originalTransactionId: { $ne: null } })],
   ])('%s', async (_name, body) => {

@@ -1,7 +1,9 @@
+import { until } from '@gateway/testing';
 import { inquire } from '../src/application/acquirer/inquire';
 import { createAcquirerRecords } from '../src/adapters/mongo/acquirer-records';
 import type { Simulator } from '../src/app';
 import type { Client } from './simulator-fixture';
+import { authenticationRequest, bankClientOf, press, startThreedsServer } from './threeds-server-fixture';
 import {
   approvedTransaction,
   bodyOf,
@@ -218,6 +220,32 @@ describe('after a restart', () => {
         expect((await bank.perform('sale', cancelled)).status).toBe(410);
       },
     );
+  });
+});
+
+describe('a challenge outlives restarts', () => {
+  it('its page, its decision, and a result that nobody took yet', async () => {
+    const server = await startThreedsServer();
+    // Far enough ahead of every retry, so that what is due is sent at once.
+    const later = (): number => Date.now() + 60_000;
+    const first = await startSimulator(prefix);
+    const ares = await bankClientOf(first).challenge(authenticationRequest(server));
+    await first.stop();
+
+    const id = ares['threeDSServerTransID'] as string;
+    const second = await startSimulator(prefix);
+    await server.stop();
+    const decided = await press(await bankClientOf(second).open(ares), 'failure');
+    expect([decided.status, decided.location]).toEqual([307, `${server.url}/notification`]);
+    await second.stop();
+
+    const back = await startThreedsServer(Number(new URL(server.url).port));
+    const third = await startSimulator(prefix, {}, [], later);
+    await until('the result is there', () => back.results(id).length === 1);
+    const reopened = await bankClientOf(third).open(ares);
+    expect(reopened.forms.map(({ fields }) => fields['decision'])).toEqual(['failure']);
+    await third.stop();
+    await back.stop();
   });
 });
 

@@ -11,6 +11,9 @@ export const CVV = '739';
 export const HOLDER = 'CARLA CARDHOLDER';
 const CARD = { number: PAN, expMonth: '12', expYear: '2031', cvv: CVV, holder: HOLDER };
 
+/** Directory server and 3DS server share it. */
+export const DS_MESSAGE_KEY = randomBytes(32).toString('base64');
+
 export type Json = Record<string, unknown>;
 
 export interface Answer {
@@ -25,6 +28,7 @@ export interface LedgerLine {
   reference: string;
   amount: number | null;
   currency: string | null;
+  eci?: string;
   effect: string;
 }
 
@@ -62,16 +66,18 @@ export async function startSimulator(
   prefix: string,
   settings: Record<string, string> = {},
   lines: string[] = [],
+  now: () => number = Date.now,
 ): Promise<Simulator> {
   const config = readConfig({
     MONGODB_URI: mongoUri(),
     DATABASE_PREFIX: prefix,
+    DS_MESSAGE_KEY,
     SIMULATOR_PORT: '0',
     // Long enough to be seen as silence, short enough to wait for its end.
     SIMULATOR_SILENCE_MS: '50',
     ...settings,
   });
-  const simulator = createSimulator({ config, logger: recordingLogger(lines) });
+  const simulator = createSimulator({ config, logger: recordingLogger(lines), now });
   await simulator.start();
   return simulator;
 }

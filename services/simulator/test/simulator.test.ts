@@ -1,12 +1,14 @@
 import type { Simulator } from '../src/app';
 import { readConfig } from '../src/app';
 import type { Client } from './simulator-fixture';
+import { authenticationRequest, bankClientOf, press } from './threeds-server-fixture';
 import {
   approvedTransaction,
   bodyOf,
   clientOf,
   connectDatabase,
   CVV,
+  DS_MESSAGE_KEY,
   dropDatabase,
   HOLDER,
   mongoUri,
@@ -43,7 +45,9 @@ async function storedText(): Promise<string> {
 
 it('keeps no card number, CVV, holder or customer, neither in its database nor in its log', async () => {
   const customer = { firstName: 'Carla', email: 'carla@example.com' };
-  const seeded = [PAN, CVV, HOLDER, customer.email];
+  const browserIP = '203.0.113.7';
+  const testCards = ['4012000300001003', '4012000300001011', '4012000300001045'];
+  const seeded = [PAN, CVV, HOLDER, customer.email, browserIP, DS_MESSAGE_KEY, ...testCards];
   for (const amount of ['50', '31.01', '31.24', '31.17', '31.25', '31.18', '31.33']) {
     await bank.perform('sale', newKey(), { amount, customer }).catch(() => undefined);
   }
@@ -54,9 +58,20 @@ it('keeps no card number, CVV, holder or customer, neither in its database nor i
   await bank.post(newKey(), `{"card":{"number":"${PAN}","cvv":${CVV}x`);
   await bank.post(newKey(), bodyOf('sale', newKey(), { mid: { number: PAN }, customer }));
   await bank.post(newKey(), bodyOf('sale', newKey(), { operation: `sale ${PAN}` }));
+  const directory = bankClientOf(simulator);
+  const nobody = { url: 'http://127.0.0.1:9' };
+  for (const acctNumber of [PAN, ...testCards]) {
+    const fields = { acctNumber, email: customer.email, cardholderName: HOLDER, browserIP };
+    const { body: ares } = await directory.send(authenticationRequest(nobody, fields));
+    if (ares['transStatus'] === 'C') await press(await directory.open(ares), 'success');
+    await directory.send(authenticationRequest(nobody, { ...fields, acctNumber: `${acctNumber}x` }));
+    await directory.send(`{"acctNumber":"${acctNumber}"`);
+  }
 
   const written = (await storedText()) + lines.join('\n');
   expect(written).toContain('"last4":"1111"');
+  expect(written).toContain('"last4":"1003"');
+  expect(written).toContain('result message was not taken');
   for (const secret of seeded) {
     for (const encoding of ['utf8', 'base64', 'hex'] as const) {
       const found =
@@ -93,6 +108,10 @@ it('tells health and figures on its internal port', async () => {
   const ready = await fetch(`${ops}/health/ready`);
   expect([ready.status, await ready.json()]).toEqual([200, { ready: true, checks: { mongodb: true } }]);
   const figures = await (await fetch(`${ops}/metrics`)).text();
+  expect(figures).toMatch(/simulator_directory_answers_total\{answer="C",[^}]*\} [1-9]/);
+  expect(figures).toMatch(/simulator_directory_answers_total\{answer="unavailable",[^}]*\} [1-9]/);
+  expect(figures).toMatch(/simulator_directory_answers_total\{answer="error",[^}]*\} [1-9]/);
+  expect(figures).toMatch(/simulator_result_attempts_total\{end="not-taken",[^}]*\} [1-9]/);
   expect(figures).toMatch(/simulator_acquirer_answers_total\{operation="sale",answer="approved",[^}]*\} [1-9]/);
 });
 
@@ -110,13 +129,33 @@ it('has a port only while it runs', async () => {
 });
 
 it('reports all wrong settings together, and has defaults for what may be left out', () => {
-  expect(() => readConfig({ SIMULATOR_PORT: 'x', SIMULATOR_LATENCY_MS: '-1' })).toThrow(
-    /MONGODB_URI is not set.*SIMULATOR_PORT.*SIMULATOR_LATENCY_MS|SIMULATOR/,
-  );
-  expect(readConfig({ MONGODB_URI: mongoUri() })).toMatchObject({
+  const wrong = { SIMULATOR_PORT: 'x', SIMULATOR_LATENCY_MS: '-1', SIMULATOR_PUBLIC_URL: 'bank.example' };
+  const report = (): unknown => readConfig(wrong);
+  for (const name of ['MONGODB_URI is not set', 'DS_MESSAGE_KEY is not set', ...Object.keys(wrong)]) {
+    expect(report).toThrow(name);
+  }
+  const config = readConfig({ MONGODB_URI: mongoUri(), DS_MESSAGE_KEY });
+  expect(config.SIMULATOR_PUBLIC_URL).toBeUndefined();
+  expect(config).toMatchObject({
     SIMULATOR_PORT: 8090,
     SIMULATOR_HOST: '127.0.0.1',
     SIMULATOR_LATENCY_MS: 0,
     DATABASE_PREFIX: '',
   });
+});
+
+it.each([32, 33, 34, 35, 64])('takes a message key of %i bytes', (bytes) => {
+  const DS_MESSAGE_KEY = Buffer.alloc(bytes, 0xfb).toString('base64');
+  expect(readConfig({ MONGODB_URI: mongoUri(), DS_MESSAGE_KEY })).toMatchObject({ DS_MESSAGE_KEY });
+});
+
+it.each([
+  ['31 bytes', Buffer.alloc(31).toString('base64')],
+  ['base64url', Buffer.alloc(33, 0xfb).toString('base64url')],
+  ['no padding', Buffer.alloc(32).toString('base64').replace('=', '')],
+  ['a pass phrase', 'correct horse battery staple correct horse battery staple'],
+])('takes no message key of %s, and does not repeat it', (_name, DS_MESSAGE_KEY) => {
+  const read = (): unknown => readConfig({ MONGODB_URI: mongoUri(), DS_MESSAGE_KEY });
+  expect(read).toThrow('DS_MESSAGE_KEY');
+  expect(read).not.toThrow(DS_MESSAGE_KEY);
 });

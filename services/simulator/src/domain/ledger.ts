@@ -9,6 +9,8 @@ export interface LedgerEntry {
   /** Null where the operation carried no amount and nothing tells it. */
   amountE4: number | null;
   currency: string | null;
+  /** Null where the request named none. */
+  eci: string | null;
   effect: string;
 }
 

@@ -1,11 +1,16 @@
 import { isCurrency, parseAmountE4 } from '@gateway/contracts';
-import type { AcquirerOperation, MaskedCard, OperationRequest } from '../../domain/acquirer/operation';
+import type { AcquirerOperation, OperationRequest } from '../../domain/acquirer/operation';
 import { ACQUIRER_OPERATIONS } from '../../domain/acquirer/operation';
+import type { MaskedCard } from '../../domain/masked-card';
+import { maskedCard } from '../../domain/masked-card';
 import { HttpProblem } from './listener';
 
 const KEY = /^[0-9A-Za-z_-]{1,64}$/;
 const TEXT_MAX_LENGTH = 255;
 const PAN = /^\d{12,19}$/;
+const ECI = /^0[0-7]$/;
+/** Base64 of 20 bytes. */
+const AUTHENTICATION_VALUE = /^[A-Za-z0-9+/]{27}=$/;
 
 /** Throws a 400 for anything but 1 to 64 of `[0-9A-Za-z_-]`. */
 export function readKey(value: string | undefined): string {
@@ -31,7 +36,7 @@ export function readOperation(idempotencyKey: string, body: unknown): OperationR
     card: charges ? required('card', readCard(body['card'])) : null,
     originalTransactionId: charges ? null : readOriginal(body['originalTransactionId'], isVoid),
     mid: readText('mid', body['mid']),
-    eci: readText('eci', body['eci']),
+    eci: readEci(body, charges),
   };
 }
 
@@ -64,15 +69,28 @@ function readOriginal(value: unknown, optional: boolean): string | null {
 function readCard(value: unknown): MaskedCard | undefined {
   if (!isRecord(value)) return undefined;
   const number = value['number'];
-  return typeof number === 'string' && PAN.test(number)
-    ? { brand: brandOf(number), last4: number.slice(-4) }
-    : undefined;
+  return typeof number === 'string' && PAN.test(number) ? maskedCard(number) : undefined;
 }
 
-function brandOf(pan: string): MaskedCard['brand'] {
-  if (pan.startsWith('4')) return 'visa';
-  if (/^(5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/.test(pan)) return 'mastercard';
-  return /^3[47]/.test(pan) ? 'amex' : 'other';
+/** Of a cardholder's authentication only its ECI is kept, named beside it or in it; both must say the same. */
+function readEci(body: Record<string, unknown>, charges: boolean): string | null {
+  const eci = readText('eci', body['eci']);
+  const threeDS = body['threeDS'];
+  if (!charges || threeDS === undefined || threeDS === null) return eci;
+  const authenticated = required('threeDS.eci', readAuthentication(threeDS));
+  if (eci !== null && Number(eci) !== Number(authenticated)) throw new HttpProblem(400, 'eci is not that of threeDS');
+  return authenticated;
+}
+
+/** The ECI of an authentication that has its cryptogram. */
+function readAuthentication(threeDS: unknown): string | undefined {
+  if (!isRecord(threeDS)) throw new HttpProblem(400, 'threeDS malformed');
+  const { eci, authenticationValue } = threeDS;
+  if (typeof authenticationValue !== 'string' || !AUTHENTICATION_VALUE.test(authenticationValue)) {
+    throw new HttpProblem(400, 'threeDS.authenticationValue missing or malformed');
+  }
+  for (const name of ['threeDSServerTransID', 'dsTransID', 'version']) readText(`threeDS.${name}`, threeDS[name]);
+  return typeof eci === 'string' && ECI.test(eci) ? eci : undefined;
 }
 
 function readText(field: string, value: unknown): string | null {

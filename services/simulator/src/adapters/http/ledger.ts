@@ -30,7 +30,7 @@ function readQuery(query: URLSearchParams): LedgerQuery {
   throw new HttpProblem(400, 'reference, or payment (16 characters), missing or malformed');
 }
 
-function shown({ at, operation, idempotencyKey, reference, amountE4, currency, effect }: LedgerEntry) {
+function shown({ at, operation, idempotencyKey, reference, amountE4, currency, eci, effect }: LedgerEntry) {
   return {
     at: new Date(at).toISOString(),
     operation,
@@ -39,6 +39,7 @@ function shown({ at, operation, idempotencyKey, reference, amountE4, currency, e
     // The nearest double to the exact decimal, which JSON prints as that decimal.
     amount: amountE4 === null ? null : Number(formatAmountE4(amountE4)),
     currency,
+    ...(eci === null ? {} : { eci }),
     effect,
   };
 }

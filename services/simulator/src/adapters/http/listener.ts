@@ -1,10 +1,15 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { RenderedPage } from '@gateway/pages';
 import type { Logger } from '@gateway/service-kit';
 import { assertNever } from '@gateway/service-kit';
 
 const BODY_MAX_BYTES = 64 * 1024;
+const PRINTABLE_ASCII = /^[\x21-\x7e]*$/;
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+/** An address may hold what only the browser is to know: neither caches nor the next site get it. */
+const UNTRACED = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
 
 export interface HttpRequest {
   /** The parts of the path that the route names, e.g. `key`. */
@@ -13,12 +18,17 @@ export interface HttpRequest {
   header(name: string): string | undefined;
   /** The body as JSON. Throws {@link HttpProblem} when it is too large or not JSON. */
   json(): Promise<unknown>;
+  /** The body as form fields, each named once. Throws {@link HttpProblem} when it is anything else. */
+  form(): Promise<ReadonlyMap<string, string>>;
 }
 
 export type HttpAnswer =
   /** `afterwards` runs when the answer is out, or cannot get out any more. */
   | { kind: 'json'; status: number; body: unknown; afterwards?: () => Promise<void> }
   | { kind: 'text'; status: number; body: string }
+  | { kind: 'page'; status: number; page: RenderedPage }
+  /** 307: the browser posts the same form again, there. */
+  | { kind: 'post-again'; location: string }
   /** Never answers: the connection stays open until the client gives up, or `silenceMs` are over. */
   | { kind: 'silence' }
   | { kind: 'drop-connection' };
@@ -28,9 +38,11 @@ export interface Route {
   /** A segment that begins with a colon names a part, e.g. `/acquirer/v1/operations/:key`. */
   path: string;
   handle(request: HttpRequest): Promise<HttpAnswer>;
+  /** How a refusal is put where `{"error"}` is not what the caller understands. */
+  refusal?(problem: HttpProblem): HttpAnswer;
 }
 
-/** A request that is refused before anything was done. */
+/** A request that is refused before anything was done, or, with 500, one that failed. */
 export class HttpProblem extends Error {
   constructor(
     readonly status: number,
@@ -70,9 +82,13 @@ export function createHttpListener(options: {
     switch (outcome.kind) {
       case 'json':
         if (outcome.afterwards !== undefined) afterwards(response, outcome.afterwards);
-        return send(response, outcome.status, 'application/json', JSON.stringify(outcome.body));
+        return send(response, outcome.status, { 'content-type': 'application/json' }, JSON.stringify(outcome.body));
       case 'text':
-        return send(response, outcome.status, 'text/plain', outcome.body);
+        return send(response, outcome.status, { 'content-type': 'text/plain' }, outcome.body);
+      case 'page':
+        return send(response, outcome.status, outcome.page.headers, outcome.page.body);
+      case 'post-again':
+        return send(response, 307, { location: outcome.location, ...UNTRACED }, '');
       case 'silence':
         return keepSilent(request.socket);
       case 'drop-connection':
@@ -84,20 +100,28 @@ export function createHttpListener(options: {
   }
 
   async function handle(request: IncomingMessage): Promise<HttpAnswer> {
+    let route: Route | undefined;
     try {
       const [path = '', search = ''] = (request.url ?? '').split('?', 2);
-      const { route, params } = match(request.method ?? '', path);
+      const found = match(request.method ?? '', path);
+      route = found.route;
       return await route.handle({
-        params,
+        params: found.params,
         query: new URLSearchParams(search),
         header: (name) => request.headers[name] as string | undefined,
         json: () => readJson(request),
+        form: () => readForm(request),
       });
     } catch (error) {
-      if (error instanceof HttpProblem) return json(error.status, { error: error.message });
-      options.logger.error('request failed', { method: request.method, error });
-      return json(500, { error: 'internal error' });
+      const problem = problemOf(request, error);
+      return route?.refusal?.(problem) ?? json(problem.status, { error: problem.message });
     }
+  }
+
+  function problemOf(request: IncomingMessage, error: unknown): HttpProblem {
+    if (error instanceof HttpProblem) return error;
+    options.logger.error('request failed', { method: request.method, error });
+    return new HttpProblem(500, 'internal error');
   }
 
   function afterwards(response: ServerResponse, work: () => Promise<void>): void {
@@ -133,8 +157,8 @@ export function json(status: number, body: unknown): HttpAnswer {
   return { kind: 'json', status, body };
 }
 
-function send(response: ServerResponse, status: number, type: string, body: string): void {
-  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) });
+function send(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>, body: string): void {
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
   response.end(body);
 }
 
@@ -149,6 +173,29 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     return JSON.parse(body.toString('utf8')) as unknown;
   } catch {
     throw new HttpProblem(400, 'body is not JSON');
+  }
+}
+
+async function readForm(request: IncomingMessage): Promise<ReadonlyMap<string, string>> {
+  const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
+  if (type.trim().toLowerCase() !== FORM_TYPE) throw new HttpProblem(415, 'body is not a form');
+  const fields = new Map<string, string>();
+  for (const pair of (await readBody(request)).toString('latin1').split('&').filter(Boolean)) {
+    const [name, ...rest] = pair.split('=');
+    const field = decoded(name ?? '');
+    if (fields.has(field)) throw new HttpProblem(400, 'a form field came twice');
+    fields.set(field, decoded(rest.join('=')));
+  }
+  return fields;
+}
+
+/** Browsers encode all that is not ASCII: what comes otherwise is no form. */
+function decoded(text: string): string {
+  try {
+    if (!PRINTABLE_ASCII.test(text)) throw new URIError('not encoded');
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new HttpProblem(400, 'body is not a form');
   }
 }
 

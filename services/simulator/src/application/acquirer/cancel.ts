@@ -1,7 +1,7 @@
 import type { CancellationAnswer } from '../../domain/acquirer/cancellation';
 import { decideCancellation } from '../../domain/acquirer/cancellation';
 import type { AcquirerPorts } from './ports';
-import { untilSettled } from './until-settled';
+import { untilSettled } from '../until-settled';
 
 /** Either the key is refused for ever or what was committed under it is told: whoever writes first decides. */
 export function cancel(ports: AcquirerPorts, idempotencyKey: string): Promise<CancellationAnswer> {

@@ -2,7 +2,7 @@ import type { InquiryAnswer } from '../../domain/acquirer/inquiry';
 import { decideInquiry } from '../../domain/acquirer/inquiry';
 import type { AcquirerPorts } from './ports';
 import { storeNext } from './store-next';
-import { untilSettled } from './until-settled';
+import { untilSettled } from '../until-settled';
 
 export interface Inquired {
   answer: InquiryAnswer;

@@ -4,7 +4,7 @@ import { decideOperation, decideRepetition } from '../../domain/acquirer/decide'
 import type { OperationRequest } from '../../domain/acquirer/operation';
 import type { ApprovedRecord } from '../../domain/acquirer/record';
 import type { AcquirerPorts, AcquirerRecords } from './ports';
-import { untilSettled } from './until-settled';
+import { untilSettled } from '../until-settled';
 
 /** Authorization, capture, and a refund or late void. */
 const CHAIN_MAX = 3;

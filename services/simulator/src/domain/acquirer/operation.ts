@@ -1,11 +1,7 @@
+import type { MaskedCard } from '../masked-card';
+
 export const ACQUIRER_OPERATIONS = ['authorize', 'sale', 'capture', 'void', 'refund'] as const;
 export type AcquirerOperation = (typeof ACQUIRER_OPERATIONS)[number];
-
-/** What the acquirer keeps of a card. The number itself, the CVV and the holder never get this far. */
-export interface MaskedCard {
-  brand: 'visa' | 'mastercard' | 'amex' | 'other';
-  last4: string;
-}
 
 /** A request as the acquirer keeps it; null stands for what the request did not carry. */
 export interface OperationRequest {

@@ -87,6 +87,7 @@ export function ledgerEntryOf(record: AcquirerRecord): LedgerEntry | undefined {
     reference,
     amountE4: request?.amountE4 ?? null,
     currency: request?.currency ?? null,
+    eci: request?.eci ?? null,
   };
   switch (record.state) {
     case 'approved': {
