@@ -1,0 +1,60 @@
+import type { DirectoryRequest } from '../../application/ports';
+import { inMinorUnits, numericCurrency } from '../../domain/numeric-currency';
+import { MESSAGE_VERSION } from './fields';
+
+/** Where results and browsers come back to. */
+export interface OwnAddresses {
+  results: string;
+  notification: string;
+  publicUrl: string;
+}
+
+/** A merchant's request has no browser behind it, so these say what any browser would take. */
+const BROWSER = {
+  browserJavascriptEnabled: false,
+  browserAcceptHeader: 'text/html',
+  browserLanguage: 'en',
+  browserUserAgent: 'unknown',
+};
+const BROWSER_CHANNEL = '02';
+const PAYMENT = '01';
+
+/** The AReq. Holds the card number: never log it. Throws for a currency without a numeric code. */
+export function authenticationRequest(request: DirectoryRequest, own: OwnAddresses): object {
+  const { customer, merchantAccount } = request;
+  const { pan, expMonth, expYear, holder } = request.card.expose();
+  const purchaseCurrency = numericCurrency(request.currency);
+  if (purchaseCurrency === undefined) throw new Error(`${request.currency} has no numeric code`);
+  const { amount, exponent } = inMinorUnits(request.amountE4, request.currency);
+  return {
+    messageType: 'AReq',
+    messageVersion: MESSAGE_VERSION,
+    threeDSServerTransID: request.threeDSServerTransId,
+    threeDSServerURL: own.results,
+    notificationURL: own.notification,
+    deviceChannel: BROWSER_CHANNEL,
+    messageCategory: PAYMENT,
+    threeDSRequestorID: merchantAccount,
+    threeDSRequestorName: merchantAccount,
+    threeDSRequestorURL: own.publicUrl,
+    acctNumber: pan,
+    cardExpiryDate: `${expYear.slice(-2)}${expMonth}`,
+    cardholderName: holder,
+    email: customer.email,
+    merchantName: merchantAccount,
+    acquirerMerchantID: request.midReference,
+    purchaseAmount: String(amount),
+    purchaseCurrency,
+    purchaseExponent: String(exponent),
+    purchaseDate: purchaseDate(request.acceptedAt),
+    browserIP: customer.ip,
+    ...BROWSER,
+  };
+}
+
+const SECONDS_LENGTH = 14;
+
+/** YYYYMMDDHHMMSS in UTC. */
+function purchaseDate(epochMs: number): string {
+  return new Date(epochMs).toISOString().replace(/\D/g, '').slice(0, SECONDS_LENGTH);
+}

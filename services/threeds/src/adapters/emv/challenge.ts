@@ -1,0 +1,29 @@
+import type { Authentication } from '../../domain/authentication';
+import { decoded, encoded, MESSAGE_VERSION, messageFields, transactionId } from './fields';
+
+/** EMVCo: "05", the whole window. */
+const FULL_WINDOW = '05';
+
+/** The two fields that the browser posts to the ACS. The session data comes back as it went. */
+export function challengeFields({ ids, pageId }: Authentication): { creq: string; threeDSSessionData: string } {
+  const creq = encoded({
+    messageType: 'CReq',
+    messageVersion: MESSAGE_VERSION,
+    threeDSServerTransID: ids.threeDSServerTransId,
+    acsTransID: ids.acsTransId,
+    challengeWindowSize: FULL_WINDOW,
+  });
+  return { creq, threeDSSessionData: pageId };
+}
+
+/** Which transaction the CRes is about; undefined when it is none. What else it says proves nothing. */
+export function transactionOfCres(
+  cres: string | undefined,
+): { threeDSServerTransId: string; acsTransId: string } | undefined {
+  const fields = messageFields(decoded(cres ?? ''), 'CRes');
+  const threeDSServerTransId = transactionId(fields?.['threeDSServerTransID']);
+  const acsTransId = transactionId(fields?.['acsTransID']);
+  return threeDSServerTransId === undefined || acsTransId === undefined
+    ? undefined
+    : { threeDSServerTransId, acsTransId };
+}

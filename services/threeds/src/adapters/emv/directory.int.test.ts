@@ -1,0 +1,66 @@
+import type { Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createMetrics, Secret } from '@gateway/service-kit';
+import { silentLogger } from '@gateway/testing';
+import type { DirectoryClient } from './directory';
+import { createDirectory } from './directory';
+
+/** More than the breaker needs to see within its ten seconds. */
+const MANY = 150;
+
+let server: Server;
+let client: DirectoryClient;
+let received: number;
+let play: (response: ServerResponse) => void;
+
+beforeEach(async () => {
+  received = 0;
+  server = createServer((_request, response) => {
+    received += 1;
+    play(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  client = createDirectory({
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    timeoutMs: 1_000,
+    own: { results: 'r', notification: 'n', publicUrl: 'p' },
+    metrics: createMetrics('test', { processFigures: false }),
+    logger: silentLogger,
+  });
+});
+afterEach(async () => {
+  client.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const ask = () =>
+  client.authenticate({
+    threeDSServerTransId: 't',
+    card: new Secret({ pan: '4111111111111111', expMonth: '01', expYear: '2031', holder: 'C' }),
+    customer: { firstName: 'C', lastName: 'C', country: 'DEU', email: 'c@example.org', ip: '::1' },
+    merchantAccount: 'shop_one',
+    midReference: 'm',
+    amountE4: 0,
+    currency: 'XTS',
+    acceptedAt: 0,
+  });
+
+async function askOften(): Promise<Set<string>> {
+  const kinds = new Set<string>();
+  for (let count = 0; count < MANY; count += 1) kinds.add((await ask()).kind);
+  return kinds;
+}
+
+test('a directory server that never answers is left alone for a while', async () => {
+  play = (response) => response.destroy();
+  expect(await askOften()).toEqual(new Set(['unavailable']));
+  expect(received).toBeLessThan(MANY);
+});
+
+test('one that answers, whatever it says, is asked every time', async () => {
+  play = (response) => response.writeHead(503).end();
+  expect(await askOften()).toEqual(new Set(['unavailable']));
+  expect(received).toBe(MANY);
+});

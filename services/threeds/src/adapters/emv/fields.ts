@@ -1,0 +1,56 @@
+/** EMV 3-D Secure, the version that is spoken here. */
+export const MESSAGE_VERSION = '2.2.0';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A message of the expected kind and version; undefined for anything else. */
+export function messageFields(data: unknown, messageType: string): Fields | undefined {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return undefined;
+  const fields = data as Fields;
+  return fields['messageType'] === messageType && fields['messageVersion'] === MESSAGE_VERSION ? fields : undefined;
+}
+
+const TRANSACTION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** A transaction id in canonical form. */
+export function transactionId(value: unknown): string | undefined {
+  const text = typeof value === 'string' ? value.toLowerCase() : '';
+  return TRANSACTION_ID.test(text) ? text : undefined;
+}
+
+/** Base64 of 20 bytes. */
+const AUTHENTICATION_VALUE = /^[A-Za-z0-9+/]{27}=$/;
+
+/** The issuer's cryptogram. Undefined when it cannot be one: it would prove nothing to an acquirer. */
+export function authenticationValue(value: unknown): string | undefined {
+  return typeof value === 'string' && AUTHENTICATION_VALUE.test(value) ? value : undefined;
+}
+
+const TWO_DIGITS = /^\d{2}$/;
+
+export function twoDigits(value: unknown): string | undefined {
+  return typeof value === 'string' && TWO_DIGITS.test(value) ? value : undefined;
+}
+
+export function oneOf<T extends string>(allowed: readonly T[], value: unknown): T | undefined {
+  return allowed.find((one) => one === value);
+}
+
+/** JSON in base64url without padding, as messages travel through browsers. */
+export function encoded(message: object): string {
+  return Buffer.from(JSON.stringify(message)).toString('base64url');
+}
+
+/** Undefined when it is not base64url of JSON. Padding is let through: some write it. */
+export function decoded(text: string): unknown {
+  if (!/^[A-Za-z0-9_-]+={0,2}$/.test(text)) return undefined;
+  return parsedJson(Buffer.from(text, 'base64url'));
+}
+
+export function parsedJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+import { RetryableError, listen, Secret } from '@gateway/service-kit';
+import type { ListeningServer } from '@gateway/service-kit';
+import { silentLogger, until } from '@gateway/testing';
+import type { Ports } from '../../application/ports';
+import { createPublicSite } from './public-site';
+
+let server: ListeningServer;
+let findByPage: () => Promise<null>;
+
+beforeAll(async () => {
+  const ports = { authentications: { findByPage: () => findByPage() } } as unknown as Ports;
+  const listener = createPublicSite({ ports, messageKey: new Secret(Buffer.alloc(32)), logger: silentLogger });
+  server = await listen({ listener, port: 0, host: '127.0.0.1' });
+});
+afterAll(() => server.close(0));
+
+const get = async () => {
+  const response = await fetch(`http://127.0.0.1:${server.port}/challenge/page`);
+  return { status: response.status, body: await response.text(), type: response.headers.get('content-type') };
+};
+
+test.each([
+  ['a defect', new Error('secret detail'), 500],
+  ['a moment’s fault', new RetryableError('secret detail'), 503],
+])('%s is a page that says nothing of the inside', async (_what, error, status) => {
+  findByPage = () => Promise.reject(error);
+  const page = await get();
+  expect([page.status, page.type]).toEqual([status, 'text/html; charset=utf-8']);
+  expect(page.body).not.toContain('secret');
+  expect(page.body).not.toContain('Error');
+});
+
+const CONCURRENT_MAX = 512;
+
+test('turns away what is more than it handles at once, and goes on afterwards', async () => {
+  const waiting: (() => void)[] = [];
+  findByPage = () => new Promise((resolve) => waiting.push(() => resolve(null)));
+  const held = Array.from({ length: CONCURRENT_MAX }, get);
+  await until('all are being handled', () => waiting.length === CONCURRENT_MAX);
+  expect((await get()).status).toBe(503);
+  for (const release of waiting) release();
+  const statuses = (await Promise.all(held)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([404]));
+  findByPage = async () => null;
+  expect((await get()).status).toBe(404);
+});

@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import express from 'express';
+import type { Logger, Secret } from '@gateway/service-kit';
+import { isRetryable, newTraceparent, runWithTrace } from '@gateway/service-kit';
+import { retryableWhenTransient } from '@gateway/mongo';
+import type { Turn } from '../../application/browser';
+import { comeBack, lookForResult, openPage } from '../../application/browser';
+import type { Ports } from '../../application/ports';
+import { takeResult } from '../../application/take-result';
+import { transactionOfCres } from '../emv/challenge';
+import type { ResultReply } from '../emv/result-message';
+import {
+  isSigned,
+  notSigned,
+  notUnderstood,
+  parseResultMessage,
+  resultReply,
+  SIGNATURE_HEADER,
+} from '../emv/result-message';
+import { parseForm } from './form';
+import type { StatusPage } from './pages';
+import { challengePage, messagePage, outOfTimePage, problemPage, resultPath, returnPage, waitingPage } from './pages';
+
+export const RESULTS_PATH = '/3ds/results';
+export const NOTIFICATION_PATH = '/challenge/notification';
+
+const BODY_BYTES_MAX = 64 * 1024;
+/** Requests handled at once; more are turned away before anything is done for them. */
+const CONCURRENT_MAX = 512;
+
+export interface PublicSiteOptions {
+  ports: Ports;
+  /** Signs result messages; 32 bytes or more. */
+  messageKey: Secret<Buffer>;
+  logger: Logger;
+}
+
+/**
+ * What browsers and the directory server reach: the pages of a challenge and the address for its result. A browser is
+ * sent on by what is on record, never by what it brings. No cookies; nothing is cached.
+ */
+export function createPublicSite({ ports, messageKey, logger }: PublicSiteOptions): RequestListener {
+  const app = express().disable('x-powered-by').disable('etag');
+  app.enable('case sensitive routing').enable('strict routing');
+  app.use(openRequest(), limitConcurrency());
+
+  app
+    .route(RESULTS_PATH)
+    .post(readBody(), async (request, response) => {
+      const { status, body } = await answerResult(ports, messageKey, request);
+      response.status(status).json(body);
+    })
+    .all(refuseMethod('POST'));
+  app
+    .route(NOTIFICATION_PATH)
+    .post(readBody(), async (request, response) => {
+      const turn = await notified(ports, request);
+      if (turn.kind === 'wait' || turn.kind === 'out-of-time') {
+        return sendElsewhere(response, ports.publicUrl + resultPath(turn.authentication));
+      }
+      show(response, turn);
+    })
+    .all(refuseMethod('POST'));
+  app
+    .route('/challenge/:pageId')
+    .get(async (request, response) => show(response, await openedByAddress(ports, request.params.pageId)))
+    .post(readBody(), async (request, response) => show(response, await openedByForm(ports, request)))
+    .all(refuseMethod('GET, HEAD, POST'));
+  app
+    .route('/challenge/:pageId/result')
+    .get(async (request, response) => show(response, await lookedAgain(ports, request.params.pageId)))
+    .all(refuseMethod('GET, HEAD'));
+  app.use((_request, response) => sendPage(response, problemPage('unknown-page')));
+  app.use(explainFault(logger));
+  return app;
+}
+
+/** Gives the request its id and trace. */
+function openRequest(): RequestHandler {
+  return (_request, response, next) => {
+    const correlationId = randomUUID();
+    // The address of a page is what opens it: nobody else is told.
+    response.set({ 'X-Request-Id': correlationId, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
+    runWithTrace({ correlationId, traceparent: newTraceparent() }, next);
+  };
+}
+
+function limitConcurrency(): RequestHandler {
+  let concurrent = 0;
+  return (_request, response, next) => {
+    if (concurrent >= CONCURRENT_MAX) return sendPage(response, TRY_AGAIN);
+    concurrent += 1;
+    response.once('close', () => (concurrent -= 1));
+    next();
+  };
+}
+
+/** The bytes as they came: a signature is over them. */
+function readBody(): RequestHandler {
+  return express.raw({ type: () => true, limit: BODY_BYTES_MAX, inflate: false }) as RequestHandler;
+}
+
+function bodyOf(request: Request<object>): Buffer {
+  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+}
+
+async function answerResult(ports: Ports, messageKey: Secret<Buffer>, request: Request): Promise<ResultReply> {
+  const body = bodyOf(request);
+  if (!isSigned(body, request.get(SIGNATURE_HEADER), messageKey)) return notSigned();
+  const message = parseResultMessage(body);
+  if (message === undefined) return notUnderstood();
+  const answer = await retryableWhenTransient(() => takeResult(ports, message));
+  return resultReply(message, answer);
+}
+
+async function notified(ports: Ports, request: Request): Promise<Turn> {
+  const form = formOf(request);
+  const transaction = transactionOfCres(form?.get('cres'));
+  const pageId = form?.get('threeDSSessionData');
+  if (transaction === undefined || pageId === undefined) return { kind: 'problem', problem: 'wrong-challenge' };
+  return retryableWhenTransient(() => comeBack(ports, { pageId, ...transaction }));
+}
+
+function openedByAddress(ports: Ports, pageId: string): Promise<Turn> {
+  return retryableWhenTransient(() => openPage(ports, pageId));
+}
+
+function openedByForm(ports: Ports, request: Request<{ pageId: string }>): Promise<Turn> {
+  const form = formOf(request);
+  const fields = { pareq: form?.get('PaReq'), termUrl: form?.get('TermUrl'), md: form?.get('MD') };
+  return retryableWhenTransient(() => openPage(ports, request.params.pageId, fields));
+}
+
+function lookedAgain(ports: Ports, pageId: string): Promise<Turn> {
+  return retryableWhenTransient(() => lookForResult(ports, pageId));
+}
+
+function formOf(request: Request<object>): ReadonlyMap<string, string> | undefined {
+  return parseForm(bodyOf(request), request.get('content-type'));
+}
+
+function show(response: Response, turn: Turn): void {
+  if (turn.kind === 'redirect') sendElsewhere(response, turn.url);
+  else sendPage(response, pageOf(turn));
+}
+
+/** With GET, whatever the browser came with. */
+function sendElsewhere(response: Response, url: string): void {
+  response.status(303).set('Location', url).end();
+}
+
+function pageOf(turn: Exclude<Turn, { kind: 'redirect' }>): StatusPage {
+  switch (turn.kind) {
+    case 'challenge':
+      return { status: 200, ...challengePage(turn) };
+    case 'wait':
+      return { status: 200, ...waitingPage(turn) };
+    case 'out-of-time':
+      return { status: 200, ...outOfTimePage(turn) };
+    case 'return':
+      return { status: 200, ...returnPage(turn) };
+    case 'problem':
+      return problemPage(turn.problem);
+  }
+}
+
+function sendPage(response: Response, { status, headers, body }: StatusPage): void {
+  response.status(status).set(headers).send(body);
+}
+
+function refuseMethod(allowed: string): RequestHandler {
+  return (_request, response) => {
+    response.set('Allow', allowed);
+    sendPage(
+      response,
+      messagePage(405, 'This page cannot be used like this', 'Go back to the merchant and try again.'),
+    );
+  };
+}
+
+const REFUSED = 'This request cannot be read';
+const TRY_AGAIN = messagePage(
+  503,
+  'This takes longer than usual',
+  'Nothing is lost. Load this page again in a few seconds.',
+);
+const BROKEN = messagePage(
+  500,
+  'Something went wrong here',
+  'Nothing is lost. Go back to the merchant to see how your payment stands.',
+);
+
+/** Says nothing of what went wrong inside. */
+function explainFault(logger: Logger): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) return next(error);
+    const refusal = refusalOf(error);
+    if (refusal !== undefined) {
+      return sendPage(response, messagePage(refusal, REFUSED, 'Go back to the merchant and try again.'));
+    }
+    logger.error('a request could not be answered', { method: request.method, error });
+    sendPage(response, isRetryable(error) ? TRY_AGAIN : BROKEN);
+  };
+}
+
+/** The status of a request that was refused for what it is: too large, a broken escape, another encoding. */
+function refusalOf(error: unknown): number | undefined {
+  const { status } = error as { status?: unknown };
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
+}

@@ -1,0 +1,64 @@
+import type { AuthenticateCardholderData } from '@gateway/contracts';
+import { AuthenticateCardholder, AuthenticationRefused, paymentIdOf, TEST_CURRENCY } from '@gateway/contracts';
+import type { MessageHandler, RejectedMessage } from '@gateway/messaging';
+import { headerOf, on } from '@gateway/messaging';
+import { retryableWhenTransient } from '@gateway/mongo';
+import { authenticateCardholder } from '../../application/authenticate-cardholder';
+import type { Ports } from '../../application/ports';
+import { recordDeadLetter } from '../../application/record-dead-letter';
+import type { AskedAuthentication } from '../../domain/authentication';
+
+export function commandHandlers(ports: Ports): MessageHandler[] {
+  return [
+    on(AuthenticateCardholder, ({ data, id, correlationId }) =>
+      retryableWhenTransient(() => authenticateCardholder(ports, { data, id, correlationId })),
+    ),
+  ];
+}
+
+/** Ends the authentication of a dead letter, as far as the message still says which one that is. */
+export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => Promise<void> {
+  return async (rejected) => {
+    const { envelope } = rejected;
+    if (envelope !== undefined) {
+      const from = { correlationId: envelope.correlationId, causationId: envelope.id };
+      // Checked against the declaration when it was decoded.
+      const data = envelope.data as AuthenticateCardholderData;
+      return retryableWhenTransient(() => recordDeadLetter(ports, data, from));
+    }
+    const asked = salvage(rejected, ports.now());
+    if (asked === undefined) {
+      ports.logger.error('a dead letter names no operation', { reason: rejected.reason });
+      return;
+    }
+    await retryableWhenTransient(() => recordDeadLetter(ports, asked, { correlationId: asked.paymentId }));
+  };
+}
+
+/** What a broken command still says about itself: enough to end its authentication, not to run it. */
+function salvage({ message }: RejectedMessage, now: number): AskedAuthentication | undefined {
+  const data = parsed(message.value);
+  if (headerOf(message.headers, 'ce_type') !== AuthenticateCardholder.type || data === undefined) return undefined;
+  const { paymentId, reference, merchantAccount, transactionType, transactionUniqueId } = data;
+  // An end that could not be told would stay in the outbox for ever.
+  const end = { paymentId, reference, merchantAccount, transactionType, challenged: false, code: 1, occurredAt: now };
+  if (AuthenticationRefused.problem(end) !== undefined || paymentIdOf(String(reference)) !== paymentId)
+    return undefined;
+  return {
+    ...(end as Pick<AskedAuthentication, 'paymentId' | 'reference' | 'merchantAccount' | 'transactionType'>),
+    transactionUniqueId: typeof transactionUniqueId === 'string' ? transactionUniqueId : '',
+    // Never shown: nobody is told the address of its page.
+    amountE4: 0,
+    currency: TEST_CURRENCY,
+    deadline: now,
+  };
+}
+
+function parsed(value: Buffer | null): Record<string, unknown> | undefined {
+  try {
+    const data: unknown = JSON.parse(value?.toString() ?? '');
+    return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
+import { createAggregateStore, outboxIndex } from '@gateway/mongo';
+import type { AuthenticationBody, Authentications, StoredAuthentication } from '../../application/ports';
+
+const COLLECTION = 'authentications';
+
+const indexes = [
+  outboxIndex,
+  { key: { pageId: 1 }, name: 'page_id', unique: true },
+  { key: { 'ids.threeDSServerTransId': 1 }, name: 'three_ds_server_trans_id', unique: true },
+  {
+    key: { 'state.expiresAt': 1 },
+    name: 'challenge_expires_at',
+    partialFilterExpression: { 'state.expiresAt': { $exists: true } },
+  },
+] as const;
+
+export interface AuthenticationsAdapter extends Authentications {
+  ensureIndexes(): Promise<void>;
+  /** The same collection, as the outbox sees it. */
+  readonly outboxes: Collection<OutboxOwner>;
+}
+
+export function createAuthentications(mongo: MongoConnection): AuthenticationsAdapter {
+  const collection = mongo.collection<StoredAuthentication>(COLLECTION);
+  return {
+    ...createAggregateStore<AuthenticationBody>(collection),
+    outboxes: mongo.collection<OutboxOwner>(COLLECTION),
+    findByPage: async (pageId) => await collection.findOne({ pageId }),
+    findByTransaction: async (id) => await collection.findOne({ 'ids.threeDSServerTransId': id }),
+    async findExpired(now, limit) {
+      const overdue = { 'state.expiresAt': { $lte: now } };
+      return await collection.find(overdue).sort({ 'state.expiresAt': 1 }).limit(limit).toArray();
+    },
+    async ensureIndexes() {
+      await collection.createIndexes(indexes.map((index) => ({ ...index })));
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { Registry } from '@gateway/service-kit';
+import { Counter } from '@gateway/service-kit';
+import type { Ports } from '../application/ports';
+
+/** Counts what authentications come to: `challenge`, `authenticated`, or the code of a refusal. */
+export function countOutcomes(metrics: Registry): Ports['recorded'] {
+  const outcomes = new Counter({
+    name: 'gateway_authentications_total',
+    help: 'Steps of cardholder authentications: challenge, authenticated, or the code of the refusal',
+    labelNames: ['outcome'],
+    registers: [metrics],
+  });
+  return (event) => {
+    if (event.type === 'ReturnUrlChosen') return;
+    const refused = event.type === 'Refused' ? String(event.code) : undefined;
+    outcomes.inc({ outcome: refused ?? (event.type === 'Authenticated' ? 'authenticated' : 'challenge') });
+  };
+}

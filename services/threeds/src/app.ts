@@ -1,0 +1,144 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { openAccounts } from '@gateway/accounts';
+import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
+import { connectMongo, createOutbox } from '@gateway/mongo';
+import type { Logger, OnStop, Registry, Service } from '@gateway/service-kit';
+import {
+  brokerList,
+  createMetrics,
+  createService,
+  internalHost,
+  listen,
+  repeat,
+  Secret,
+  startOpsServer,
+} from '@gateway/service-kit';
+import { openVault } from '@gateway/vault';
+import { createDirectory } from './adapters/emv/directory';
+import { createPublicSite, NOTIFICATION_PATH, RESULTS_PATH } from './adapters/http/public-site';
+import { commandHandlers, deadLetterHandler } from './adapters/kafka/commands';
+import { publishEntries } from './adapters/kafka/publications';
+import { createAuthentications } from './adapters/mongo/authentications';
+import { countOutcomes } from './adapters/outcomes';
+import { expireChallenges } from './application/expire-challenges';
+import type { Ports } from './application/ports';
+import { createProofs } from './application/proofs';
+import type { Config } from './config';
+
+const SERVICE = 'threeds';
+const EXPIRE_EVERY_MS = 1_000;
+const DRAIN_TIMEOUT_MS = 5_000;
+const PAGE_ID_BYTES = 24;
+const SECOND_MS = 1_000;
+
+export type Threeds = Service<{ http: number; ops: number }>;
+
+export interface ThreedsDeps {
+  config: Config;
+  logger: Logger;
+  now?: () => number;
+  metrics?: Registry;
+  /** A fault of the whole process: it should exit. */
+  onFatal: (error: Error) => void;
+}
+
+/** Authenticates cardholders: asks the directory server, leads browsers through challenges, tells what came out. */
+export function createThreeds(deps: ThreedsDeps): Threeds {
+  return createService((onStop) => open(deps, onStop));
+}
+
+async function open(deps: ThreedsDeps, onStop: OnStop): Promise<Threeds['ports']> {
+  const { config, logger } = deps;
+  const now = deps.now ?? Date.now;
+  const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
+  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
+  const publicUrl = config.THREEDS_PUBLIC_URL;
+
+  const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}threeds` });
+  onStop(() => mongo.close());
+  const authentications = createAuthentications(mongo);
+  await authentications.ensureIndexes();
+  const vault = await openVault({ ...storage, ...config });
+  onStop(() => vault.close());
+  const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
+  onStop(() => accounts.close());
+  const directory = createDirectory({
+    url: config.DIRECTORY_SERVER_URL,
+    timeoutMs: config.DIRECTORY_TIMEOUT_MS,
+    own: { results: publicUrl + RESULTS_PATH, notification: publicUrl + NOTIFICATION_PATH, publicUrl },
+    metrics,
+    logger,
+  });
+  onStop(() => directory.close());
+
+  const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
+  const topicPrefix = config.TOPIC_PREFIX;
+  const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
+  const outbox = createOutbox({
+    collection: authentications.outboxes,
+    publish: publishEntries(publisher),
+    now,
+    logger,
+  });
+  const ports: Ports = {
+    authentications,
+    cards: vault.vault,
+    accounts: accounts.directory,
+    directory,
+    proofs: createProofs(keyOf(config.THREEDS_PROOF_KEY)),
+    publishEvents: (authentication) => outbox.publish(authentication),
+    recorded: countOutcomes(metrics),
+    newPageId: () => randomBytes(PAGE_ID_BYTES).toString('base64url'),
+    newId: randomUUID,
+    now,
+    publicUrl,
+    challengeTimeoutMs: config.CHALLENGE_TIMEOUT_SECONDS * SECOND_MS,
+    logger,
+  };
+  const worker = createWorker({
+    kafka,
+    groupId: SERVICE,
+    topicPrefix,
+    handlers: commandHandlers(ports),
+    publisher,
+    onDeadLetter: deadLetterHandler(ports),
+    onFatal: deps.onFatal,
+    metrics,
+    logger,
+  });
+  const expiry = repeat({
+    name: 'expiring challenges',
+    everyMs: EXPIRE_EVERY_MS,
+    work: async () => void (await expireChallenges(ports)),
+    logger,
+  });
+
+  await publisher.start();
+  onStop(() => publisher.stop());
+  outbox.start();
+  onStop(() => outbox.stop());
+  const ops = await startOpsServer({
+    port: config.OPS_PORT,
+    host: internalHost(config.SERVICE_TOKEN),
+    metrics,
+    readiness: () => ({
+      database: mongo.healthy() && vault.healthy() && accounts.healthy(),
+      consumer: worker.ready(),
+    }),
+  });
+  onStop(() => ops.close(DRAIN_TIMEOUT_MS));
+  const http = await listen({
+    listener: createPublicSite({ ports, messageKey: keyOf(config.DS_MESSAGE_KEY), logger }),
+    port: config.THREEDS_PORT,
+    host: config.HOST,
+  });
+  onStop(() => http.close(DRAIN_TIMEOUT_MS));
+  await worker.start();
+  expiry.start();
+  onStop(() => Promise.all([worker.stop(), expiry.stop()]));
+  return { http: http.port, ops: ops.port };
+}
+
+function keyOf(base64: string): Secret<Buffer> {
+  return new Secret(Buffer.from(base64, 'base64'));
+}

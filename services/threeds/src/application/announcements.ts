@@ -1,0 +1,43 @@
+import type { ThreedsEvent } from '@gateway/contracts';
+import type { Authentication, AuthenticationEvent } from '../domain/authentication';
+import type { Ports } from './ports';
+
+/** Where the cardholder's browser is sent: the merchants' `acs_url`, at most 255 characters. */
+export function pageAddress(publicUrl: string, pageId: string): string {
+  return `${publicUrl}/challenge/${pageId}`;
+}
+
+/** What card-processing is told about a domain event; undefined for what concerns our pages alone. */
+export function announcement(
+  ports: Pick<Ports, 'proofs' | 'publicUrl'>,
+  authentication: Authentication,
+  event: AuthenticationEvent,
+  now: number,
+): ThreedsEvent | undefined {
+  const { paymentId, reference, merchantAccount, transactionType, pageId } = authentication;
+  const occurred = { paymentId, reference, merchantAccount, transactionType, occurredAt: now };
+  const bringsProof = transactionType === 'AUTH3D';
+  const page = {
+    acsUrl: pageAddress(ports.publicUrl, pageId),
+    ...(bringsProof ? { pareq: ports.proofs.pareq(reference) } : {}),
+  };
+  const proof = bringsProof ? { proofHash: ports.proofs.paresHash(reference) } : {};
+  switch (event.type) {
+    case 'ChallengeStarted':
+      return { type: 'ChallengeRequired', data: { ...occurred, ...page, ids: event.ids } };
+    case 'Authenticated': {
+      const { ids, challenged, eci, authenticationValue } = event;
+      const data = { ...occurred, ...page, ids, challenged, eci, authenticationValue, ...proof };
+      return { type: 'CardholderAuthenticated', data };
+    }
+    case 'Refused': {
+      const { ids, challenged, code, eci } = event;
+      // Without a challenge there was no page, so nobody has a PaRes.
+      const shown = challenged ? proof : {};
+      const data = { ...occurred, ids, challenged, code, ...(eci === undefined ? {} : { eci }), ...shown };
+      return { type: 'AuthenticationRefused', data };
+    }
+    case 'ReturnUrlChosen':
+      return undefined;
+  }
+}

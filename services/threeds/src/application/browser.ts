@@ -1,0 +1,111 @@
+import type { Authentication, CardFacts } from '../domain/authentication';
+import { hasEnded, isExpired } from '../domain/authentication';
+import { allowedReturnUrl, redirectAddress } from '../domain/web-address';
+import type { Ports, StoredAuthentication } from './ports';
+import { record, untilWritten } from './record';
+
+/** Why a browser is sent nowhere. */
+export type Problem =
+  | 'unknown-page'
+  /** An AUTH3D's page is opened by the form of the merchant's page, not by its address. */
+  | 'form-needed'
+  | 'wrong-form'
+  | 'wrong-return-address'
+  /** The challenge page sent something that does not belong together. */
+  | 'wrong-challenge'
+  /** It has ended, and nobody has said where the browser goes. */
+  | 'no-return';
+
+/** Where a browser stands. What it sees follows from what is on record, and from nothing that it brought along. */
+export type Turn =
+  | { kind: 'challenge'; authentication: Authentication; acsUrl: string; card: CardFacts }
+  | { kind: 'wait'; authentication: Authentication }
+  | { kind: 'out-of-time'; authentication: Authentication }
+  /** SALE3D: to `redirect_url`. */
+  | { kind: 'redirect'; url: string }
+  /** AUTH3D: a form to `TermUrl`. */
+  | { kind: 'return'; authentication: Authentication; url: string; pares: string }
+  | { kind: 'problem'; problem: Problem };
+
+/** The form of the merchant's page. */
+export interface OpeningForm {
+  pareq: string | undefined;
+  termUrl: string | undefined;
+  /** The reference of the AUTH3D. */
+  md: string | undefined;
+}
+
+/** `acs_url`, opened by address or by a form. */
+export async function openPage(ports: Ports, pageId: string, form?: OpeningForm): Promise<Turn> {
+  const authentication = await findShown(ports, pageId);
+  if (authentication === undefined) return problem('unknown-page');
+  if (authentication.transactionType === 'SALE3D') return turnOf(ports, authentication);
+  if (form === undefined) return problem('form-needed');
+  const { reference, merchantAccount, redirectUrl } = authentication;
+  if (form.md !== reference || !ports.proofs.isPareq(reference, form.pareq ?? '')) return problem('wrong-form');
+  const account = await ports.accounts.find(merchantAccount);
+  const rules = { redirectUrl, returnHosts: account?.returnHosts ?? [] };
+  const returnUrl = allowedReturnUrl(form.termUrl ?? '', rules);
+  if (returnUrl === undefined) return problem('wrong-return-address');
+  return turnOf(ports, await keepReturnUrl(ports, authentication, returnUrl));
+}
+
+/** Back from the challenge page: what it brought proves nothing, and only says which authentication it is about. */
+export async function comeBack(
+  ports: Ports,
+  brought: { pageId: string; threeDSServerTransId: string; acsTransId: string },
+): Promise<Turn> {
+  const authentication = await findShown(ports, brought.pageId);
+  const ids = authentication?.ids;
+  if (ids?.threeDSServerTransId !== brought.threeDSServerTransId || ids.acsTransId !== brought.acsTransId) {
+    return problem('wrong-challenge');
+  }
+  return afterChallenge(ports, authentication);
+}
+
+/** The page that waits for the result message. */
+export async function lookForResult(ports: Ports, pageId: string): Promise<Turn> {
+  return afterChallenge(ports, await findShown(ports, pageId));
+}
+
+function afterChallenge(ports: Ports, authentication: StoredAuthentication | undefined): Turn {
+  if (authentication === undefined) return problem('unknown-page');
+  const turn = turnOf(ports, authentication);
+  return turn.kind === 'challenge' ? { kind: 'wait', authentication } : turn;
+}
+
+/** Nobody has been told the address of a page whose first answer is still to come. */
+async function findShown(ports: Ports, pageId: string): Promise<StoredAuthentication | undefined> {
+  const found = await ports.authentications.findByPage(pageId);
+  return found === null || found.state.kind === 'requested' ? undefined : found;
+}
+
+function turnOf(ports: Ports, authentication: Authentication): Turn {
+  const { state } = authentication;
+  if (hasEnded(authentication)) return endOf(ports, authentication);
+  if (state.kind !== 'challenge') return problem('unknown-page');
+  if (isExpired(authentication, ports.now())) return { kind: 'out-of-time', authentication };
+  return { kind: 'challenge', authentication, acsUrl: state.acsUrl, card: state.card };
+}
+
+function endOf(ports: Ports, authentication: Authentication): Turn {
+  const { transactionType, reference, transactionUniqueId, redirectUrl, returnUrl } = authentication;
+  if (transactionType === 'SALE3D') {
+    if (redirectUrl === undefined) return problem('no-return');
+    return { kind: 'redirect', url: redirectAddress(redirectUrl, reference, transactionUniqueId) };
+  }
+  if (returnUrl === undefined) return problem('no-return');
+  return { kind: 'return', authentication, url: returnUrl, pares: ports.proofs.pares(reference) };
+}
+
+/** The latest one that was allowed counts: a merchant's page may open the challenge more than once. */
+async function keepReturnUrl(ports: Ports, read: StoredAuthentication, url: string): Promise<StoredAuthentication> {
+  return untilWritten(async () => {
+    const stored = (await ports.authentications.load(read.reference)) ?? read;
+    return stored.returnUrl === url ? stored : record(ports, stored, { type: 'ReturnUrlChosen', url });
+  });
+}
+
+function problem(problem: Problem): Turn {
+  return { kind: 'problem', problem };
+}

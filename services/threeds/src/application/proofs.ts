@@ -1,0 +1,32 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { Secret } from '@gateway/service-kit';
+
+/**
+ * The handles of an AUTH3D. They are derived from its reference, so that a page which is loaded twice shows the same
+ * ones and nothing that could be stolen is stored.
+ */
+export interface Proofs {
+  /** What the merchant's page posts to `acs_url`. */
+  pareq(reference: string): string;
+  /** What the browser brings back to the merchant. */
+  pares(reference: string): string;
+  /** SHA-256 of the PaRes, 64 hex digits: what others check a PaRes by. */
+  paresHash(reference: string): string;
+  isPareq(reference: string, given: string): boolean;
+}
+
+/** `key` has 32 bytes or more. */
+export function createProofs(key: Secret<Buffer>): Proofs {
+  const derive = (purpose: 'pareq' | 'pares', reference: string): string =>
+    createHmac('sha256', key.expose()).update(`${purpose}\0${reference}`).digest('base64url');
+  return {
+    pareq: (reference) => derive('pareq', reference),
+    pares: (reference) => derive('pares', reference),
+    paresHash: (reference) => sha256(derive('pares', reference)).toString('hex'),
+    isPareq: (reference, given) => timingSafeEqual(sha256(given), sha256(derive('pareq', reference))),
+  };
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,74 @@
+import type { NewMessage } from '@gateway/mongo';
+import { currentTrace, RetryableError } from '@gateway/service-kit';
+import type { AuthenticationEvent } from '../domain/authentication';
+import { evolve } from '../domain/authentication';
+import { announcement } from './announcements';
+import type { AuthenticationBody, Ports, StoredAuthentication } from './ports';
+
+/** Stores an authentication that nobody has heard of yet. Undefined when there is one of that reference. */
+export function recordNew(ports: Ports, body: AuthenticationBody): Promise<StoredAuthentication | undefined> {
+  return ports.authentications.insert(body.reference, body, []);
+}
+
+/**
+ * Writes what was decided, with what others are told about it, if nobody else has written since `stored` was read, and
+ * has it published. Undefined when someone has: load, decide again.
+ */
+export async function record(
+  ports: Ports,
+  stored: StoredAuthentication,
+  event: AuthenticationEvent,
+  causationId?: string,
+): Promise<StoredAuthentication | undefined> {
+  const body = evolve(bodyOf(stored), event);
+  const written = await ports.authentications.update(stored, body, messages(ports, body, event, causationId));
+  if (written === undefined) return undefined;
+  ports.recorded(event);
+  ports.publishEvents(written);
+  return written;
+}
+
+function messages(
+  ports: Ports,
+  body: AuthenticationBody,
+  event: AuthenticationEvent,
+  causationId: string | undefined,
+): NewMessage[] {
+  const at = ports.now();
+  const announced = announcement(ports, body, event, at);
+  if (announced === undefined) return [];
+  const trace = currentTrace();
+  const message: NewMessage = {
+    ...announced,
+    id: ports.newId(),
+    at,
+    correlationId: body.correlationId,
+    ...(causationId === undefined ? {} : { causationId }),
+    ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
+  };
+  return [message];
+}
+
+function bodyOf(stored: StoredAuthentication): AuthenticationBody {
+  const {
+    _id,
+    version: _version,
+    eventSeq: _seq,
+    outbox: _outbox,
+    outboxSince: _since,
+    stamp: _stamp,
+    ...body
+  } = stored;
+  return body;
+}
+
+const ATTEMPTS_MAX = 5;
+
+/** Load, decide, write; again when someone else wrote meanwhile, within a bound. */
+export async function untilWritten<T>(attempt: () => Promise<T | undefined>): Promise<T> {
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
+    const result = await attempt();
+    if (result !== undefined) return result;
+  }
+  throw new RetryableError(`an authentication changed under ${ATTEMPTS_MAX} attempts to write it`);
+}

@@ -1,0 +1,114 @@
+import type { AuthenticateCardholderData, AuthenticationIds } from '@gateway/contracts';
+
+/** What is remembered of a card: enough for a page and for the ECI, not enough to use it. */
+export interface CardFacts {
+  scheme: Scheme;
+  lastDigits: string;
+}
+
+/** Mastercard counts its ECIs differently from everybody else. */
+export type Scheme = 'mastercard' | 'other';
+
+/** What the result message said, kept to recognize its repetition. */
+export interface ChallengeResult {
+  transStatus: ResultStatus;
+  eci?: string;
+  authenticationValue?: string;
+  challengeCancel?: string;
+}
+
+export const RESULT_STATUSES = ['Y', 'N', 'A', 'U', 'R'] as const;
+export type ResultStatus = (typeof RESULT_STATUSES)[number];
+
+export type State =
+  /** The directory server is to be asked, or is being asked. */
+  | { kind: 'requested' }
+  /** The cardholder has to act. From `expiresAt` (epoch ms) on, no result counts any more. */
+  | { kind: 'challenge'; acsUrl: string; card: CardFacts; expiresAt: number }
+  | {
+      kind: 'authenticated';
+      challenged: boolean;
+      eci: number;
+      authenticationValue: string;
+      result?: ChallengeResult;
+    }
+  | { kind: 'refused'; challenged: boolean; code: number; eci?: number; result?: ChallengeResult };
+
+/** The authentication that one AUTH3D or SALE3D needs. Its reference names it. */
+export interface Authentication extends Pick<
+  AuthenticateCardholderData,
+  | 'paymentId'
+  | 'reference'
+  | 'merchantAccount'
+  | 'transactionType'
+  | 'transactionUniqueId'
+  | 'amountE4'
+  | 'currency'
+  | 'redirectUrl'
+  | 'deadline'
+> {
+  /** Random, at least 128 bits: who knows it may see the page. */
+  pageId: string;
+  ids: AuthenticationIds;
+  state: State;
+  /** AUTH3D: the `TermUrl` that the merchant's page has named, after it was checked. */
+  returnUrl?: string;
+}
+
+export type AuthenticationEvent =
+  | { type: 'ChallengeStarted'; ids: AuthenticationIds; acsUrl: string; card: CardFacts; expiresAt: number }
+  | ({ type: 'Authenticated'; ids: AuthenticationIds } & Omit<Extract<State, { kind: 'authenticated' }>, 'kind'>)
+  | ({ type: 'Refused'; ids: AuthenticationIds } & Omit<Extract<State, { kind: 'refused' }>, 'kind'>)
+  | { type: 'ReturnUrlChosen'; url: string };
+
+/** What a command says about it. */
+export type AskedAuthentication = Omit<Authentication, 'pageId' | 'ids' | 'state' | 'returnUrl'>;
+
+export function newAuthentication(
+  asked: AskedAuthentication,
+  names: { pageId: string; threeDSServerTransId: string },
+): Authentication {
+  return {
+    paymentId: asked.paymentId,
+    reference: asked.reference,
+    merchantAccount: asked.merchantAccount,
+    transactionType: asked.transactionType,
+    transactionUniqueId: asked.transactionUniqueId,
+    amountE4: asked.amountE4,
+    currency: asked.currency,
+    ...(asked.redirectUrl === undefined ? {} : { redirectUrl: asked.redirectUrl }),
+    deadline: asked.deadline,
+    pageId: names.pageId,
+    ids: { threeDSServerTransId: names.threeDSServerTransId },
+    state: { kind: 'requested' },
+  };
+}
+
+export function evolve<A extends Authentication>(authentication: A, event: AuthenticationEvent): A {
+  switch (event.type) {
+    case 'ChallengeStarted': {
+      const { ids, acsUrl, card, expiresAt } = event;
+      return { ...authentication, ids, state: { kind: 'challenge', acsUrl, card, expiresAt } };
+    }
+    case 'Authenticated': {
+      const { type: _type, ids, ...state } = event;
+      return { ...authentication, ids, state: { kind: 'authenticated', ...state } };
+    }
+    case 'Refused': {
+      const { type: _type, ids, ...state } = event;
+      return { ...authentication, ids, state: { kind: 'refused', ...state } };
+    }
+    case 'ReturnUrlChosen':
+      return { ...authentication, returnUrl: event.url };
+  }
+}
+
+/** Nothing changes an authentication's outcome any more. */
+export function hasEnded({ state }: Authentication): boolean {
+  return state.kind === 'authenticated' || state.kind === 'refused';
+}
+
+/** True from the end of its time on, whether or not that is on record yet. */
+export function isExpired({ state }: Authentication, now: number): boolean {
+  return state.kind === 'challenge' && now >= state.expiresAt;
+}

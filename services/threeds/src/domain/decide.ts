@@ -1,0 +1,176 @@
+import type { AuthenticationIds } from '@gateway/contracts';
+import type { Authentication, AuthenticationEvent, CardFacts, ChallengeResult, Scheme } from './authentication';
+import { isExpired } from './authentication';
+import { ECI_FAILED, eciOf } from './scheme';
+
+/** Codes of decisions.md, sections 3 and 4. */
+const CODES = {
+  deadlinePassed: 11,
+  unprocessable: 3000,
+  cardUnknown: 3002,
+  cancelled: 3023,
+  outOfTime: 3024,
+  failed: 3103,
+  notPossible: 3123,
+} as const;
+
+/** EMVCo's transStatusReason "no card record": the card does not take part. */
+const NOT_ENROLLED = '08';
+/** EMVCo's challengeCancel "cardholder selected cancel". The other values are time-outs and faults. */
+const CANCELLED_BY_CARDHOLDER = '01';
+
+/** What the directory server says about a card. */
+export type DirectoryAnswer =
+  | {
+      kind: 'answered';
+      transStatus: 'Y' | 'N' | 'U' | 'A' | 'C' | 'R';
+      transStatusReason?: string;
+      dsTransId: string;
+      acsTransId: string;
+      authenticationValue?: string;
+      acsUrl?: string;
+    }
+  /** No answer, none that can be understood, or an error message. */
+  | { kind: 'unavailable' };
+
+export interface AnswerFacts {
+  card: CardFacts;
+  now: number;
+  challengeTimeoutMs: number;
+}
+
+/** What the answer to the authentication request means. Nothing where one has been taken already. */
+export function decideAnswer(
+  authentication: Authentication,
+  answer: DirectoryAnswer,
+  { card, now, challengeTimeoutMs }: AnswerFacts,
+): AuthenticationEvent | undefined {
+  if (authentication.state.kind !== 'requested') return undefined;
+  const late = decideDeadline(authentication, now);
+  if (late !== undefined) return late;
+  const outcomes = outcomesOf(card.scheme, false);
+  if (answer.kind === 'unavailable') return outcomes.failed(authentication.ids);
+  const ids = { ...authentication.ids, dsTransId: answer.dsTransId, acsTransId: answer.acsTransId };
+  switch (answer.transStatus) {
+    case 'Y':
+      return outcomes.authenticated(ids, answer.authenticationValue);
+    case 'C':
+      if (answer.acsUrl === undefined) return outcomes.failed(ids);
+      return { type: 'ChallengeStarted', ids, acsUrl: answer.acsUrl, card, expiresAt: now + challengeTimeoutMs };
+    case 'A':
+      return outcomes.attempted(ids);
+    case 'N':
+      return answer.transStatusReason === NOT_ENROLLED ? outcomes.attempted(ids) : outcomes.failed(ids);
+    case 'U':
+    case 'R':
+      return outcomes.failed(ids);
+  }
+}
+
+/** Nobody waits for a first answer any more, so none is given: nothing happens behind the merchant's back. */
+export function decideDeadline(authentication: Authentication, now: number): AuthenticationEvent | undefined {
+  return now > authentication.deadline ? refuseRequest(authentication, CODES.deadlinePassed) : undefined;
+}
+
+/** The vault does not know the card, or not any more. */
+export function decideCardUnknown(authentication: Authentication): AuthenticationEvent | undefined {
+  return refuseRequest(authentication, CODES.cardUnknown);
+}
+
+/** The command can never be processed. */
+export function decideUnprocessable(authentication: Authentication): AuthenticationEvent | undefined {
+  return refuseRequest(authentication, CODES.unprocessable);
+}
+
+function refuseRequest({ state, ids }: Authentication, code: number): AuthenticationEvent | undefined {
+  return state.kind === 'requested' ? { type: 'Refused', ids, challenged: false, code } : undefined;
+}
+
+/** A result message, with the ids by which it says what it is about. */
+export interface ReceivedResult {
+  dsTransId: string;
+  acsTransId: string;
+  result: ChallengeResult;
+}
+
+export type ResultRefusal = 'other-transaction' | 'not-awaited' | 'expired' | 'already-decided';
+
+export type ResultVerdict =
+  | { kind: 'taken'; event: AuthenticationEvent }
+  /** Said before, in the same words: it gets the same answer. */
+  | { kind: 'repeated' }
+  | { kind: 'refused'; reason: ResultRefusal };
+
+/** Whether a result message counts. It is checked against the authentication that it answers, and used once. */
+export function decideResult(authentication: Authentication, received: ReceivedResult, now: number): ResultVerdict {
+  const { ids, state } = authentication;
+  const { result } = received;
+  if (received.dsTransId !== ids.dsTransId || received.acsTransId !== ids.acsTransId) {
+    return { kind: 'refused', reason: 'other-transaction' };
+  }
+  switch (state.kind) {
+    case 'requested':
+      return { kind: 'refused', reason: 'not-awaited' };
+    case 'challenge':
+      if (isExpired(authentication, now)) return { kind: 'refused', reason: 'expired' };
+      return { kind: 'taken', event: outcomeOfResult(ids, state.card.scheme, result) };
+    case 'authenticated':
+    case 'refused':
+      if (!state.challenged) return { kind: 'refused', reason: 'not-awaited' };
+      if (state.result === undefined) return { kind: 'refused', reason: 'expired' };
+      return isSame(state.result, result) ? { kind: 'repeated' } : { kind: 'refused', reason: 'already-decided' };
+  }
+}
+
+function outcomeOfResult(ids: AuthenticationIds, scheme: Scheme, result: ChallengeResult): AuthenticationEvent {
+  const outcomes = outcomesOf(scheme, true, result);
+  switch (result.transStatus) {
+    case 'Y':
+      return outcomes.authenticated(ids, result.authenticationValue);
+    case 'A':
+      return outcomes.attempted(ids);
+    case 'N':
+      return result.challengeCancel === CANCELLED_BY_CARDHOLDER ? outcomes.cancelled(ids) : outcomes.failed(ids);
+    case 'U':
+    case 'R':
+      return outcomes.failed(ids);
+  }
+}
+
+function isSame(one: ChallengeResult, other: ChallengeResult): boolean {
+  return (
+    one.transStatus === other.transStatus &&
+    one.eci === other.eci &&
+    one.authenticationValue === other.authenticationValue &&
+    one.challengeCancel === other.challengeCancel
+  );
+}
+
+/** A challenge that nobody has finished in its time. */
+export function decideExpiry(authentication: Authentication, now: number): AuthenticationEvent | undefined {
+  if (!isExpired(authentication, now)) return undefined;
+  return { type: 'Refused', ids: authentication.ids, challenged: true, code: CODES.outOfTime };
+}
+
+/** What an authentication can come to: the table of decisions.md, section 3. */
+function outcomesOf(scheme: Scheme, challenged: boolean, result?: ChallengeResult) {
+  const told = { challenged, ...(result === undefined ? {} : { result }) };
+  const refused = (ids: AuthenticationIds, code: number, eci?: number): AuthenticationEvent => ({
+    type: 'Refused',
+    ids,
+    code,
+    ...(eci === undefined ? {} : { eci }),
+    ...told,
+  });
+  const failed = (ids: AuthenticationIds) => refused(ids, CODES.failed, ECI_FAILED);
+  return {
+    failed,
+    attempted: (ids: AuthenticationIds) => refused(ids, CODES.notPossible, eciOf(scheme, 'attempted')),
+    cancelled: (ids: AuthenticationIds) => refused(ids, CODES.cancelled),
+    /** Without the issuer's cryptogram there is nothing to show to the acquirer: not authenticated. */
+    authenticated: (ids: AuthenticationIds, authenticationValue: string | undefined): AuthenticationEvent => {
+      if (authenticationValue === undefined) return failed(ids);
+      return { type: 'Authenticated', ids, eci: eciOf(scheme, 'authenticated'), authenticationValue, ...told };
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import type { Scheme } from './authentication';
+
+/** Of an authentication that failed, in every scheme. */
+export const ECI_FAILED = 7;
+
+/** decisions.md, section 3. The directory server's own ECI is not copied: this table is what merchants are told. */
+const ECI: Readonly<Record<Scheme, { authenticated: number; attempted: number }>> = {
+  mastercard: { authenticated: 2, attempted: 1 },
+  other: { authenticated: 5, attempted: 6 },
+};
+
+export function eciOf(scheme: Scheme, outcome: 'authenticated' | 'attempted'): number {
+  return ECI[scheme][outcome];
+}
+
+/** Mastercard's account ranges, by first digits. */
+const MASTERCARD_FROM_TO = [
+  ['51', '55'],
+  ['2221', '2720'],
+] as const;
+
+export function schemeOf(cardNumber: string): Scheme {
+  const isMastercard = MASTERCARD_FROM_TO.some(([from, to]) => {
+    const start = cardNumber.slice(0, from.length);
+    return start >= from && start <= to;
+  });
+  return isMastercard ? 'mastercard' : 'other';
+}

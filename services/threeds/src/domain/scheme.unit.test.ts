@@ -1,0 +1,20 @@
+import { eciOf, schemeOf } from './scheme';
+
+test.each([
+  ['4012000300001003', 'other'],
+  ['5091330000004415', 'other'],
+  ['5191330000004415', 'mastercard'],
+  ['5555555555554444', 'mastercard'],
+  ['5691330000004415', 'other'],
+  ['2220990000000000', 'other'],
+  ['2221000000000000', 'mastercard'],
+  ['2720990000000000', 'mastercard'],
+  ['2721000000000000', 'other'],
+  ['3782822463100050', 'other'],
+  ['6011111111111117', 'other'],
+])('%s is %s', (cardNumber, scheme) => expect(schemeOf(cardNumber)).toBe(scheme));
+
+test('the schemes count differently', () => {
+  expect([eciOf('other', 'authenticated'), eciOf('other', 'attempted')]).toEqual([5, 6]);
+  expect([eciOf('mastercard', 'authenticated'), eciOf('mastercard', 'attempted')]).toEqual([2, 1]);
+});

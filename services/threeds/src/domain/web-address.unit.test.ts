@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { allowedReturnUrl, redirectAddress, webAddress } from './web-address';
+
+const rules = { redirectUrl: 'https://shop.example/back?x=1', returnHosts: ['pay.example', '127.0.0.1'] };
+
+test.each([
+  ['https://pay.example', 'https://pay.example/'],
+  ['https://PAY.example/a', 'https://pay.example/a'],
+  ['https://pay.example:8443/a?b#c', 'https://pay.example:8443/a?b#c'],
+  ['https://127.0.0.1:1/', 'https://127.0.0.1:1/'],
+  ['https://shop.example/back?x=1', 'https://shop.example/back?x=1'],
+])('%s is a way back', (given, address) => expect(allowedReturnUrl(given, rules)).toBe(address));
+
+test.each([
+  'https://shop.example/back',
+  'https://shop.example/',
+  'https://a.pay.example/',
+  'https://pay.example.evil.example/',
+  'https://pay.example@evil.example/',
+  'https://x@pay.example/',
+  'https://:y@pay.example/',
+  'https://evil.example#@127.0.0.1',
+  'https://evil.example\\@pay.example/',
+  'https://pay.example\\.evil.example/',
+  'https://evil.example?@pay.example/',
+  'http://pay.example/',
+  'ftp://pay.example/',
+  'javascript:alert(1)//pay.example',
+  'pay.example',
+  '//pay.example/',
+  ' https://pay.example/',
+  'https://pay.example/\n',
+  'https://pay.ex\tample/',
+  'https://pay.example/ü',
+  'https://pay.example./',
+  'https://',
+  '',
+])('%j is none', (given) => expect(allowedReturnUrl(given, rules)).toBeUndefined());
+
+test('the address of the AUTH3D is none either where browsers would read it differently', () => {
+  const redirectUrl = 'https://user@shop.example/';
+  expect(allowedReturnUrl(redirectUrl, { redirectUrl, returnHosts: [] })).toBeUndefined();
+  expect(allowedReturnUrl('', { redirectUrl: '', returnHosts: [''] })).toBeUndefined();
+});
+
+test('2048 characters and no more', () => {
+  const start = 'https://pay.example/';
+  expect(allowedReturnUrl(start.padEnd(2048, 'a'), rules)).toBeDefined();
+  expect(allowedReturnUrl(start.padEnd(2049, 'a'), rules)).toBeUndefined();
+});
+
+test('whatever is said, an allowed address is https and on an allowed host', () => {
+  const pieces = fc.constantFrom(
+    'https://',
+    'pay.example',
+    'evil.example',
+    '@',
+    '#',
+    '\\',
+    '/',
+    '?',
+    ':',
+    '.',
+    '%2f',
+    '[',
+  );
+  fc.assert(
+    fc.property(fc.array(fc.oneof(pieces, fc.string({ maxLength: 3 }))), (parts) => {
+      const allowed = allowedReturnUrl(parts.join(''), rules);
+      if (allowed === undefined) return;
+      const { protocol, hostname, username, password } = new URL(allowed);
+      expect({ protocol, hostname, username, password }).toEqual({
+        protocol: 'https:',
+        hostname: 'pay.example',
+        username: '',
+        password: '',
+      });
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a host cannot bring syntax into a policy', () => {
+  for (const text of ['https://a;b.example/', "https://a'b.example/", 'https://a,b.example/', 'https://a*.example/']) {
+    expect(webAddress(text, ['https:'])).toBeUndefined();
+  }
+  expect(webAddress('https://[::1]:8443/', ['https:'])?.origin).toBe('https://[::1]:8443');
+});
+
+test.each([
+  ['https://a.example', 'https://a.example/?reference=R&transaction_unique_id=u'],
+  ['https://a.example/p?', 'https://a.example/p?reference=R&transaction_unique_id=u'],
+  ['https://a.example/p?x=%20a&y', 'https://a.example/p?x=%20a&y&reference=R&transaction_unique_id=u'],
+  ['https://a.example/p?x=1#f?g', 'https://a.example/p?x=1&reference=R&transaction_unique_id=u#f?g'],
+])('%s with the names of the operation', (redirectUrl, address) => {
+  expect(redirectAddress(redirectUrl, 'R', 'u')).toBe(address);
+});
+
+test('the names of the operation cannot add to the address', () => {
+  const { searchParams, hash } = new URL(redirectAddress('https://a.example/', 'R', 'a&b=c#d+e%20'));
+  expect([...searchParams]).toEqual([
+    ['reference', 'R'],
+    ['transaction_unique_id', 'a&b=c#d+e%20'],
+  ]);
+  expect(hash).toBe('');
+});

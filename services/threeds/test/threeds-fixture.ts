@@ -1,0 +1,331 @@
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { openAccounts } from '@gateway/accounts';
+import type { AuthenticateCardholderData, MessageDeclaration, ThreedsEvent } from '@gateway/contracts';
+import { AuthenticateCardholder, newPaymentId, newReference, threedsEvents } from '@gateway/contracts';
+import type { Envelope } from '@gateway/messaging';
+import { createKafka, createPublisher, createWorker, on } from '@gateway/messaging';
+import { connectMongo } from '@gateway/mongo';
+import { createMetrics, loadConfig, Secret } from '@gateway/service-kit';
+import { openSpace, silentLogger, until } from '@gateway/testing';
+import { openVault } from '@gateway/vault';
+import type { Threeds } from '../src/app';
+import { createThreeds } from '../src/app';
+import type { StoredAuthentication } from '../src/application/ports';
+import { settings } from '../src/config';
+
+export const PUBLIC_URL = 'https://threeds.example';
+export const MERCHANT = 'shop_one';
+export const RETURN_HOST = 'pay.shop.example';
+export const TERM_URL = `https://${RETURN_HOST}:8443/3ds/back?order=1`;
+export const REDIRECT_URL = 'https://shop.example/thanks?lang=en#top';
+export const CRYPTOGRAM = Buffer.alloc(20, 7).toString('base64');
+export const VISA = '4012000300001003';
+export const MASTERCARD = '5191330000004415';
+export const CHALLENGE_SECONDS = 900;
+export const DIRECTORY_TIMEOUT_MS = 300;
+
+type Json = Record<string, unknown>;
+export type Play = (request: Json, response: ServerResponse) => void;
+
+/** A directory server that plays what a test wants, per card holder. */
+export interface DirectoryServer {
+  url: string;
+  /** Every AReq so far. */
+  requests: Json[];
+  requestsOf(holder: string): Json[];
+  plays: Map<string, Play>;
+  close(): Promise<void>;
+}
+
+export async function startDirectory(): Promise<DirectoryServer> {
+  const requests: Json[] = [];
+  const plays = new Map<string, Play>();
+  const server = createServer((request, response) => {
+    void readJson(request).then((body) => {
+      requests.push(body);
+      const play = plays.get(String(body['cardholderName'])) ?? says({ transStatus: 'N' });
+      play(body, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    requestsOf: (holder) => requests.filter((request) => request['cardholderName'] === holder),
+    plays,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function readJson(request: IncomingMessage): Promise<Json> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(chunks).toString()) as Json;
+}
+
+export const ACS_URL = 'https://acs.bank.example/challenge';
+
+/** A well-formed ARes with these fields in it. */
+export function says(fields: Json, status = 200): Play {
+  return (request, response) =>
+    send(response, status, {
+      messageType: 'ARes',
+      messageVersion: '2.2.0',
+      threeDSServerTransID: request['threeDSServerTransID'],
+      dsTransID: randomUUID(),
+      acsTransID: randomUUID(),
+      ...fields,
+    });
+}
+
+export function send(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+export const CHALLENGE = says({ transStatus: 'C', acsURL: ACS_URL });
+export const SUCCESS = says({ transStatus: 'Y', eci: '05', authenticationValue: CRYPTOGRAM });
+
+export type Told = ThreedsEvent & { id: string; key: string; correlationId: string; aggregateVersion?: number };
+
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;
+
+export async function openFixture(name: string) {
+  const space = await openSpace(name);
+  const directory = await startDirectory();
+  const clock = { now: Date.now() };
+  const keys = {
+    VAULT_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    VAULT_TOKEN_KEY: randomBytes(32).toString('base64'),
+    DS_MESSAGE_KEY: randomBytes(32).toString('base64'),
+    THREEDS_PROOF_KEY: randomBytes(48).toString('base64'),
+  };
+  const storage = { uri: space.mongoUri, databasePrefix: space.databasePrefix, ...keys };
+  const vault = await openVault(storage);
+  const accounts = await openAccounts(storage);
+  await accounts.administration.create({ merchantAccount: MERCHANT, settings: { returnHosts: [RETURN_HOST] } });
+  const mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}threeds` });
+  const kafka = createKafka({ brokers: space.brokers.split(','), clientId: 'test', logger: silentLogger });
+  const metrics = createMetrics('test', { processFigures: false });
+  const publisher = createPublisher({
+    kafka,
+    source: 'test',
+    topicPrefix: space.topicPrefix,
+    metrics,
+    logger: silentLogger,
+  });
+  await publisher.start();
+  const told = new Map<string, Told[]>();
+  const listener = createWorker({
+    kafka,
+    groupId: 'test-listener',
+    topicPrefix: space.topicPrefix,
+    handlers: Object.values(threedsEvents).map((declaration) =>
+      on(declaration as MessageDeclaration<ThreedsEvent['data']>, async (envelope) => take(told, envelope)),
+    ),
+    publisher,
+    onFatal: fail,
+    metrics,
+    logger: silentLogger,
+  });
+  await listener.start();
+
+  const authentications = mongo.collection<StoredAuthentication>('authentications');
+
+  const config = loadConfig(settings, {
+    KAFKA_BROKERS: space.brokers,
+    MONGODB_URI: space.mongoUri,
+    TOPIC_PREFIX: space.topicPrefix,
+    DATABASE_PREFIX: space.databasePrefix,
+    THREEDS_PORT: '0',
+    THREEDS_PUBLIC_URL: PUBLIC_URL,
+    DIRECTORY_SERVER_URL: directory.url,
+    DIRECTORY_TIMEOUT_MS: String(DIRECTORY_TIMEOUT_MS),
+    CHALLENGE_TIMEOUT_SECONDS: String(CHALLENGE_SECONDS),
+    ...keys,
+  });
+
+  const running: Threeds[] = [];
+
+  /** A command for a card of a cardholder of its own, which is how a test says what the directory server answers. */
+  async function newCommand(
+    transactionType: 'AUTH3D' | 'SALE3D',
+    changes: Partial<AuthenticateCardholderData> = {},
+    pan = VISA,
+  ): Promise<{ command: AuthenticateCardholderData; holder: string }> {
+    const holder = `HOLDER ${randomBytes(6).toString('hex').toUpperCase()}`;
+    const token = await vault.vault.putCard(MERCHANT, new Secret({ pan, expMonth: '12', expYear: '2031', holder }));
+    const paymentId = newPaymentId(randomBytes);
+    const command: AuthenticateCardholderData = {
+      paymentId,
+      reference: newReference(paymentId, randomBytes),
+      merchantAccount: MERCHANT,
+      transactionType,
+      transactionUniqueId: `order-${randomBytes(5).toString('hex')}`,
+      amountE4: 123_400,
+      currency: 'EUR',
+      token,
+      midReference: 'MD0123456789ABCD',
+      customer: { firstName: 'Carla', lastName: 'Card', country: 'DEU', email: 'c@example.org', ip: '192.0.2.7' },
+      redirectUrl: REDIRECT_URL,
+      acceptedAt: clock.now,
+      deadline: clock.now + 30_000,
+      ...changes,
+    };
+    return { command, holder };
+  }
+
+  async function publish(command: AuthenticateCardholderData): Promise<void> {
+    await publisher.publish({ declaration: AuthenticateCardholder, data: command, key: command.paymentId });
+  }
+
+  /** The events about an operation, once there are so many. */
+  const eventsOf = (reference: string, count: number): Promise<Told[]> =>
+    until(`${count} events of ${reference}`, () => {
+      const events = told.get(reference) ?? [];
+      return events.length >= count && events;
+    });
+
+  const fixture = {
+    space,
+    clock,
+    config,
+    directory,
+    publisher,
+    authentications,
+    newCommand,
+    publish,
+    eventsOf,
+    told: (reference: string) => told.get(reference) ?? [],
+
+    async start(): Promise<Threeds> {
+      const threeds = createThreeds({ config, logger: silentLogger, now: () => clock.now, onFatal: fail });
+      await threeds.start();
+      running.push(threeds);
+      return threeds;
+    },
+
+    /** One operation, as far as the first event about it. */
+    async begin(
+      transactionType: 'AUTH3D' | 'SALE3D',
+      play: Play,
+      changes: Partial<AuthenticateCardholderData> = {},
+      pan = VISA,
+    ) {
+      const { command, holder } = await newCommand(transactionType, changes, pan);
+      directory.plays.set(holder, play);
+      await publish(command);
+      const [event] = await eventsOf(command.reference, 1);
+      const [areq] = directory.requestsOf(holder);
+      return { command, holder, areq, event: event as Told, data: event?.data as Record<string, unknown> };
+    },
+
+    stored: async (reference: string): Promise<StoredAuthentication> => {
+      const found = await authentications.findOne({ _id: reference });
+      if (found === null) throw new Error(`${reference} is not on record`);
+      return found;
+    },
+
+    /** As the directory server sends it. */
+    async sendResult(threeds: Threeds, message: object, signature?: string | null) {
+      const body = JSON.stringify(message);
+      const key = Buffer.from(keys.DS_MESSAGE_KEY, 'base64');
+      const right = `sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
+      const headers = signature === null ? {} : { 'x-ds-signature': signature ?? right };
+      const response = await fetch(`http://127.0.0.1:${threeds.ports.http}/3ds/results`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body,
+      });
+      return { status: response.status, body: (await response.json()) as Json };
+    },
+
+    async close(): Promise<void> {
+      await Promise.all(running.map((threeds) => threeds.stop()));
+      await listener.stop();
+      await publisher.stop();
+      await Promise.all([vault.close(), accounts.close(), mongo.close(), directory.close()]);
+      await space.remove();
+    },
+  };
+  return fixture;
+}
+
+function fail(error: Error): never {
+  throw error;
+}
+
+/** At least once means that an event may come twice; its id tells. */
+function take(told: Map<string, Told[]>, envelope: Envelope<ThreedsEvent['data']>): void {
+  const { id, key, correlationId, aggregateVersion, type, data } = envelope;
+  const events = told.get(data.reference) ?? [];
+  told.set(data.reference, events);
+  if (events.some((event) => event.id === id)) return;
+  events.push({
+    type,
+    data,
+    id,
+    key,
+    correlationId,
+    ...(aggregateVersion === undefined ? {} : { aggregateVersion }),
+  } as Told);
+}
+
+export interface Page {
+  status: number;
+  headers: Headers;
+  body: string;
+}
+
+/** Asks a replica for an address below the public one, as a browser would that follows nothing by itself. */
+export async function browse(threeds: Threeds, url: string, form?: Record<string, string> | string): Promise<Page> {
+  const { pathname, search } = new URL(url, PUBLIC_URL);
+  const response = await fetch(`http://127.0.0.1:${threeds.ports.http}${pathname}${search}`, {
+    redirect: 'manual',
+    ...(form === undefined
+      ? {}
+      : {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          body: typeof form === 'string' ? form : new URLSearchParams(form).toString(),
+        }),
+  });
+  return { status: response.status, headers: response.headers, body: await response.text() };
+}
+
+/** The only form of a page. */
+export function formOf(page: Page): { action: string; fields: Record<string, string> } {
+  const action = /<form method="post" action="([^"]*)"/.exec(page.body)?.[1];
+  if (action === undefined) throw new Error(`no form in a page of status ${page.status}`);
+  const inputs = page.body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g);
+  const fields = Object.fromEntries(Array.from(inputs, ([, name = '', value = '']) => [name, unescaped(value)]));
+  return { action: unescaped(action), fields };
+}
+
+function unescaped(text: string): string {
+  return text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+}
+
+export function formActionOf(page: Page): string | undefined {
+  return /form-action ([^;]*)/.exec(page.headers.get('content-security-policy') ?? '')?.[1];
+}
+
+export function decodedMessage(text: string | undefined): Json {
+  return JSON.parse(Buffer.from(text ?? '', 'base64url').toString()) as Json;
+}
+
+export function encodedMessage(message: object): string {
+  return Buffer.from(JSON.stringify(message)).toString('base64url');
+}
