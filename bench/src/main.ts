@@ -1,3 +1,4 @@
+import { runCallbacks } from './callbacks';
 import { cardUseCases, tokenize } from './card-use-cases';
 import type { System } from './gateway';
 import { startDirect, startGateway } from './gateway';
@@ -99,7 +100,9 @@ function printMemory(residentBytes: Record<string, number>): void {
 // What was started is stopped on the way out, also when the run is cut short.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopRun.abort(new Error(signal)));
 
-main().then(
+const run = process.argv[2] === 'callbacks' ? runCallbacks : main;
+
+run().then(
   () => process.exit(0),
   (error: unknown) => {
     console.error(error);

@@ -1,0 +1,260 @@
+import type { ChildProcess } from 'node:child_process';
+import { execFileSync, fork, spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { openAccounts } from '@gateway/accounts';
+import type { OperationRecord } from '@gateway/contracts';
+import { CardSold, newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
+import type { Publisher } from '@gateway/messaging';
+import { createKafka, createPublisher, createTopics } from '@gateway/messaging';
+import { createLogger, createMetrics, Secret } from '@gateway/service-kit';
+
+const root = join(__dirname, '..', '..');
+const RECEIVERS = 64;
+const WARM_UP_MS = 4_000;
+const MEASURE_MS = 8_000;
+/** Outcomes that are published and not acknowledged yet: enough to keep every receiver busy. */
+const OUTSTANDING = 1_024;
+const LOOK_EVERY_MS = 20;
+/** A hanging merchant's own outcomes go on coming. */
+const HANGING_EVERY_MS = 1_000;
+const HANG_TIMEOUT_MS = 30_000;
+const MERCHANT = 'bench_callbacks';
+/** As long as a callback. */
+const BARE_BODY = new URLSearchParams({
+  token: randomUUID(),
+  reference: '0123456789ABCDEF0001',
+  transaction_unique_id: 'order-0000000001',
+  status: 'success',
+  code: '0',
+  message: 'Transaction processed successfully',
+  checkSum: '0'.repeat(64),
+}).toString();
+
+interface Bench {
+  receivers: ChildProcess;
+  loop: ChildProcess;
+  publisher: Publisher;
+  healthy: number[];
+  hanging: number[];
+  cert: string;
+}
+
+/**
+ * `npm run bench -- callbacks`: callbacks per second of one dispatcher process to 64 receivers, against bare axios posts
+ * to the same receivers; then both again while another 64 receivers hang. Uses the servers that KAFKA_BROKERS and
+ * MONGODB_URI name, else starts some.
+ */
+export async function runCallbacks(): Promise<void> {
+  const closers: (() => Promise<unknown> | void)[] = [];
+  try {
+    await compare(await open((close) => closers.push(close)));
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+async function open(onEnd: (close: () => Promise<unknown> | void) => void): Promise<Bench> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-callbacks-'));
+  onEnd(() => rmSync(folder, { recursive: true }));
+  const { key, cert } = newCertificate(folder);
+  const { kafkaBrokers, mongodbUri } = await startServers(onEnd);
+  const prefix = `bench-${randomBytes(3).toString('hex')}-`;
+  const VAULT_KEYS = `bench:${randomBytes(32).toString('base64')}`;
+  const logger = createLogger({ service: 'bench', level: 'error' });
+  const kafka = createKafka({ brokers: kafkaBrokers.split(','), clientId: 'bench', logger });
+  await createTopics({ kafka, prefix, minInsyncReplicas: 1, replicationFactor: 1 });
+  const accounts = await openAccounts({ uri: mongodbUri, databasePrefix: prefix, VAULT_KEYS });
+  await accounts.administration.create({ merchantAccount: MERCHANT, password: new Secret('bench_password') });
+  await accounts.close();
+
+  const receivers = forked('callbacks-receivers.js', onEnd);
+  receivers.send({ key, cert, healthy: RECEIVERS, hanging: RECEIVERS });
+  const ports = (await answer(receivers)) as { healthy: number[]; hanging: number[] };
+  const metrics = createMetrics('bench', { processFigures: false });
+  const publisher = createPublisher({ kafka, source: 'card-processing', topicPrefix: prefix, metrics, logger });
+  await publisher.start();
+  onEnd(() => publisher.stop());
+  startDispatcher(
+    join(folder, 'dispatcher.log'),
+    {
+      KAFKA_BROKERS: kafkaBrokers,
+      MONGODB_URI: mongodbUri,
+      TOPIC_PREFIX: prefix,
+      DATABASE_PREFIX: prefix,
+      VAULT_KEYS,
+      CARD_QUERY_URL: 'http://127.0.0.1:1',
+      CALLBACK_ALLOW_CIDRS: '127.0.0.0/8',
+      CALLBACK_ADMIN_PORT: '0',
+      NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem'),
+    },
+    onEnd,
+  );
+  return { receivers, loop: forked('callbacks-loop.js', onEnd), publisher, ...ports, cert };
+}
+
+/** In turn, so that drift hits both alike. */
+async function compare(bench: Bench): Promise<void> {
+  console.log(`callbacks to ${RECEIVERS} receivers, per second`);
+  console.log('                        bare axios   dispatcher   ratio');
+  const alone = await measureBoth(bench);
+  print('alone', alone);
+  const stopHanging = await startHanging(bench);
+  const beside = await measureBoth(bench);
+  stopHanging();
+  print(`beside ${RECEIVERS} that hang`, beside);
+  const change = beside.dispatcher / alone.dispatcher;
+  const relative = beside.dispatcher / beside.bare / (alone.dispatcher / alone.bare);
+  console.log(
+    `with hanging ones / without: ${change.toFixed(2)}; against the bare loop of the time: ${relative.toFixed(2)}`,
+  );
+}
+
+interface Rates {
+  bare: number;
+  dispatcher: number;
+}
+
+async function measureBoth(bench: Bench): Promise<Rates> {
+  const bare = await rateWhile(bench, async () => {
+    bench.loop.send({ ports: bench.healthy, cert: bench.cert, body: BARE_BODY, forMs: WARM_UP_MS + MEASURE_MS });
+    await once(bench.loop, 'message');
+  });
+  const dispatcher = await rateWhile(bench, () => feed(bench, WARM_UP_MS + MEASURE_MS));
+  return { bare, dispatcher };
+}
+
+/** Acknowledged callbacks per second, as the receivers count them, once it is warm. */
+async function rateWhile(bench: Bench, load: () => Promise<void>): Promise<number> {
+  const ended = load();
+  await pause(WARM_UP_MS);
+  const [before, startedAt] = [await countOf(bench), performance.now()];
+  await ended;
+  const [after, endedAt] = [await countOf(bench), performance.now()];
+  return ((after.acknowledged - before.acknowledged) * 1_000) / (endedAt - startedAt);
+}
+
+/** Keeps so many outcomes outstanding, and at the end lets all of them be told: the next one measures for itself. */
+async function feed(bench: Bench, forMs: number): Promise<void> {
+  const endAt = performance.now() + forMs;
+  const { acknowledged: before } = await countOf(bench);
+  let published = 0;
+  while (performance.now() < endAt) {
+    const { acknowledged } = await countOf(bench);
+    const missing = OUTSTANDING - (published - (acknowledged - before));
+    const batch = Array.from({ length: Math.max(missing, 0) }, (_, index) => {
+      const port = bench.healthy[(published + index) % bench.healthy.length] ?? 0;
+      return publishOutcome(bench, port);
+    });
+    published += batch.length;
+    await Promise.all(batch);
+    await pause(LOOK_EVERY_MS);
+  }
+}
+
+async function startHanging(bench: Bench): Promise<() => void> {
+  const publishAll = (): void => void Promise.all(bench.hanging.map((port) => publishOutcome(bench, port)));
+  publishAll();
+  const timer = setInterval(publishAll, HANGING_EVERY_MS);
+  const deadline = performance.now() + HANG_TIMEOUT_MS;
+  while ((await countOf(bench)).hung < RECEIVERS) {
+    if (performance.now() > deadline) throw new Error('not every hanging receiver was called');
+    await pause(LOOK_EVERY_MS);
+  }
+  return () => clearInterval(timer);
+}
+
+function publishOutcome({ publisher }: Bench, port: number): Promise<void> {
+  const reference = newReference(newPaymentId(randomBytes), randomBytes);
+  const now = Date.now();
+  const data: OperationRecord = {
+    paymentId: paymentIdOf(reference),
+    reference,
+    merchantAccount: MERCHANT,
+    transactionUniqueId: reference,
+    transactionType: 'SALE3D',
+    token: randomUUID(),
+    status: 'success',
+    code: 0,
+    message: 'Transaction processed successfully',
+    callbackUrl: `https://127.0.0.1:${port}/callback`,
+    acceptedAt: now,
+    occurredAt: now,
+  };
+  return publisher.publish({ declaration: CardSold, data, key: data.paymentId });
+}
+
+function countOf({ receivers }: Bench): Promise<{ acknowledged: number; hung: number }> {
+  receivers.send('count');
+  return answer(receivers) as Promise<{ acknowledged: number; hung: number }>;
+}
+
+async function answer(child: ChildProcess): Promise<unknown> {
+  const [message] = (await once(child, 'message')) as [unknown];
+  return message;
+}
+
+function forked(file: string, onEnd: (close: () => void) => void): ChildProcess {
+  const child = fork(join(__dirname, file), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  onEnd(() => child.disconnect());
+  return child;
+}
+
+function startDispatcher(
+  logFile: string,
+  env: Record<string, string>,
+  onEnd: (close: () => Promise<unknown>) => void,
+): void {
+  const log = openSync(logFile, 'a');
+  const main = join(root, 'services', 'callback-dispatcher', 'dist', 'main.js');
+  const child = spawn(process.execPath, [main], { env: { ...process.env, ...env }, stdio: ['ignore', log, log] });
+  onEnd(async () => {
+    if (child.exitCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  });
+}
+
+/** Given ones, or some that end with this process. */
+async function startServers(
+  onEnd: (close: () => Promise<unknown>) => void,
+): Promise<{ kafkaBrokers: string; mongodbUri: string }> {
+  const { KAFKA_BROKERS: kafkaBrokers, MONGODB_URI: mongodbUri } = process.env;
+  if (kafkaBrokers !== undefined && mongodbUri !== undefined) return { kafkaBrokers, mongodbUri };
+  const holder = spawn(process.execPath, [join(root, 'scripts', 'test-servers.mjs')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  });
+  onEnd(async () => {
+    holder.stdin.end();
+    if (holder.exitCode === null) await once(holder, 'exit');
+  });
+  for await (const line of createInterface({ input: holder.stdout })) {
+    const servers = JSON.parse(line) as { kafkaBrokers: string; mongodbUri: string } | { failure: string };
+    if ('failure' in servers) throw new Error(servers.failure);
+    return servers;
+  }
+  throw new Error('the servers did not start');
+}
+
+/** Signs itself, for this run. */
+function newCertificate(folder: string): { key: string; cert: string } {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const args = ['req', '-x509', ...curve, '-keyout', key, '-out', cert, '-days', '2', '-subj', '/CN=receiver'];
+  execFileSync('openssl', [...args, '-addext', 'subjectAltName=IP:127.0.0.1'], { stdio: 'pipe' });
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+}
+
+function print(name: string, { bare, dispatcher }: Rates): void {
+  const figures = [bare.toFixed(0), dispatcher.toFixed(0)].map((text) => text.padStart(10)).join('   ');
+  console.log(`${name.padEnd(24)}${figures}   ${(dispatcher / bare).toFixed(2).padStart(5)}`);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

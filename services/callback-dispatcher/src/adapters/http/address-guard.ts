@@ -1,0 +1,55 @@
+import ipaddr from 'ipaddr.js';
+import { ConfigurationError } from '@gateway/service-kit';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = [Address, number];
+
+/** Why an IP address must not be dialled; undefined when it may be. */
+export type AddressGuard = (address: string) => string | undefined;
+
+/** RFC 4291, 2.4: unicast addresses of the internet. What lies outside reaches nobody, or somebody inside. */
+const GLOBAL_UNICAST: Range = [ipaddr.IPv6.parse('2000::'), 3];
+/** RFC 6052, 2.1: in a network without IPv4 the way to an IPv4 address, which is the one that counts. */
+const NAT64: Range = [ipaddr.IPv6.parse('64:ff9b::'), 96];
+const IPV4_BYTES = 4;
+
+/**
+ * decisions.md, section 6: only unicast addresses of the internet are dialled; loopback, private, link-local (where
+ * clouds keep their metadata), CGNAT, multicast, reserved and the like are refused, and so are the forms of IPv6 that
+ * stand for them. `allowedCidrs`, comma-separated, opens ranges. Throws a ConfigurationError when one is malformed.
+ */
+export function createAddressGuard(allowedCidrs: string): AddressGuard {
+  const allowed = parseRanges(allowedCidrs);
+  return (text) => {
+    if (!ipaddr.isValid(text)) return 'is no IP address';
+    const address = effective(ipaddr.parse(text));
+    if (allowed.some((range) => contains(range, address))) return undefined;
+    const kind = address.range();
+    if (kind !== 'unicast') return `is refused (${kind})`;
+    return address.kind() === 'ipv6' && !contains(GLOBAL_UNICAST, address) ? 'is refused (reserved)' : undefined;
+  };
+}
+
+/** What a connection to the address ends at: the IPv4 address inside, where there is one. */
+function effective(address: Address): Address {
+  if (!(address instanceof ipaddr.IPv6)) return address;
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  return contains(NAT64, address) ? ipaddr.fromByteArray(address.toByteArray().slice(-IPV4_BYTES)) : address;
+}
+
+function contains([network, prefixLength]: Range, address: Address): boolean {
+  return network.kind() === address.kind() && address.match(network, prefixLength);
+}
+
+function parseRanges(text: string): Range[] {
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.filter((part) => part !== '').map(parseRange);
+}
+
+function parseRange(text: string): Range {
+  try {
+    return ipaddr.parseCIDR(text);
+  } catch {
+    throw new ConfigurationError(`Configuration: CALLBACK_ALLOW_CIDRS has "${text}", which is no CIDR.`);
+  }
+}

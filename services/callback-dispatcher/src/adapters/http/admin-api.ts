@@ -1,0 +1,127 @@
+import type { RequestListener } from 'node:http';
+import express from 'express';
+import { requireServiceToken } from '@gateway/service-kit';
+import { listDeliveries, resendDelivery, showDelivery } from '../../application/manage-deliveries';
+import type { Attempt, DeliveryQuery, Ports, StoredDelivery } from '../../application/ports';
+import { DELIVERY_STATES } from '../../domain/delivery';
+
+export const LIST_LIMIT_DEFAULT = 50;
+export const LIST_LIMIT_MAX = 500;
+
+/** Times are RFC 3339. */
+export interface DeliverySummary {
+  id: string;
+  state: string;
+  kind: string;
+  merchantAccount: string;
+  reference: string;
+  transactionUniqueId: string;
+  origin: string;
+  attempts: number;
+  createdAt: string;
+  /** While pending. */
+  nextAttemptAt?: string;
+  /** When delivered or exhausted. */
+  endedAt?: string;
+}
+
+export interface DeliveryList {
+  deliveries: DeliverySummary[];
+  /** Give it as `before` to get the next page; absent on the last one. */
+  next?: string;
+}
+
+export interface DeliveryDetails extends DeliverySummary {
+  url: string;
+  /** As sent, without `checkSum`. */
+  fields: Record<string, string>;
+  attemptList: (Omit<Attempt, '_id' | 'deliveryId' | 'startedAt' | 'endedAt'> & {
+    startedAt: string;
+    endedAt?: string;
+  })[];
+}
+
+type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'publishEvents' | 'newId' | 'now' | 'logger'>;
+
+/**
+ * For operators: `GET /deliveries?state=&account=&limit=&before=` (newest first), `GET /deliveries/:id` (with its
+ * attempts) and `POST /deliveries/:id/resend`. 404 when there is none, 400 for a query that makes no sense.
+ */
+export function createAdminApi(ports: Managing, serviceToken?: string): RequestListener {
+  const app = express().disable('x-powered-by').disable('etag');
+  app.use(requireServiceToken(serviceToken));
+  app.get('/deliveries', async (request, response) => {
+    const query = parseQuery(request.query);
+    if ('problem' in query) return void response.status(400).json({ error: query.problem });
+    const found = await listDeliveries(ports, query);
+    const last = found.length === query.limit ? found.at(-1) : undefined;
+    const list: DeliveryList = {
+      deliveries: found.map(summaryOf),
+      ...(last === undefined ? {} : { next: `${last.createdAt}:${last._id}` }),
+    };
+    response.json(list);
+  });
+  app.get('/deliveries/:id', async (request, response) => {
+    const found = await showDelivery(ports, request.params.id);
+    if (found === undefined) response.status(404).json({ error: 'no such delivery' });
+    else response.json(detailsOf(found.delivery, found.attempts));
+  });
+  app.post('/deliveries/:id/resend', async (request, response) => {
+    const resent = await resendDelivery(ports, request.params.id);
+    if (resent === undefined) response.status(404).json({ error: 'no such delivery' });
+    else response.json(summaryOf(resent));
+  });
+  return app;
+}
+
+function parseQuery(query: Record<string, unknown>): DeliveryQuery | { problem: string } {
+  const { state, account, limit = String(LIST_LIMIT_DEFAULT), before } = query;
+  const known = DELIVERY_STATES.find((one) => one === state);
+  if (state !== undefined && known === undefined) return { problem: `state is one of ${DELIVERY_STATES.join(', ')}` };
+  if (account !== undefined && typeof account !== 'string') return { problem: 'account is one name' };
+  const rows = typeof limit === 'string' && /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
+  if (rows < 1 || rows > LIST_LIMIT_MAX) return { problem: `limit is a number from 1 to ${LIST_LIMIT_MAX}` };
+  const cursor = typeof before === 'string' ? /^(\d{1,15}):(.{1,64})$/.exec(before) : undefined;
+  if (before !== undefined && !cursor) return { problem: 'before is what the page before gave as next' };
+  return {
+    limit: rows,
+    ...(known === undefined ? {} : { state: known }),
+    ...(account === undefined ? {} : { merchantAccount: account }),
+    ...(cursor ? { before: { createdAt: Number(cursor[1]), id: String(cursor[2]) } } : {}),
+  };
+}
+
+function summaryOf(delivery: StoredDelivery): DeliverySummary {
+  const { kind, merchantAccount, reference, transactionUniqueId, origin, attempts, progress } = delivery;
+  return {
+    id: delivery._id,
+    state: progress.state,
+    kind,
+    merchantAccount,
+    reference,
+    transactionUniqueId,
+    origin,
+    attempts,
+    createdAt: time(delivery.createdAt),
+    ...(progress.state === 'pending'
+      ? { nextAttemptAt: time(progress.nextAttemptAt) }
+      : { endedAt: time(progress.at) }),
+  };
+}
+
+function detailsOf(delivery: StoredDelivery, attempts: readonly Attempt[]): DeliveryDetails {
+  return {
+    ...summaryOf(delivery),
+    url: delivery.url,
+    fields: Object.fromEntries(delivery.fields),
+    attemptList: attempts.map(({ _id, deliveryId: _deliveryId, startedAt, endedAt, ...rest }) => ({
+      startedAt: time(startedAt),
+      ...(endedAt === undefined ? {} : { endedAt: time(endedAt) }),
+      ...rest,
+    })),
+  };
+}
+
+function time(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}

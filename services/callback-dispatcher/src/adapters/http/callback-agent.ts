@@ -1,0 +1,44 @@
+import type { LookupFunction, Socket } from 'node:net';
+import { Agent } from 'node:https';
+
+/** Shorter than what servers usually keep an idle connection for, so that a callback does not run into its end. */
+const IDLE_MS = 4_000;
+const IDLE_SOCKETS_MAX = 512;
+
+export const CONNECT_TIMED_OUT = 'CONNECT_TIMED_OUT';
+
+/** Kept-alive connections to merchants, each made within a time-out and to an address that `lookup` has let through. */
+export class CallbackAgent extends Agent {
+  readonly #connectTimeoutMs: number;
+  /** The address last dialled for a connection, also for one that failed. */
+  readonly #dialled = new WeakMap<object, string>();
+
+  constructor(options: { lookup: LookupFunction; connectTimeoutMs: number; ca?: string | undefined }) {
+    const { lookup, connectTimeoutMs, ca } = options;
+    super({
+      keepAlive: true,
+      timeout: IDLE_MS,
+      maxFreeSockets: IDLE_SOCKETS_MAX,
+      lookup,
+      autoSelectFamily: true,
+      ...(ca === undefined ? {} : { ca }),
+    });
+    this.#connectTimeoutMs = connectTimeoutMs;
+  }
+
+  override createConnection(...args: Parameters<Agent['createConnection']>): ReturnType<Agent['createConnection']> {
+    const socket = super.createConnection(...args) as Socket;
+    const giveUp = (): void => {
+      socket.destroy(Object.assign(new Error('no connection in time'), { code: CONNECT_TIMED_OUT }));
+    };
+    const timer = setTimeout(giveUp, this.#connectTimeoutMs);
+    socket.once('secureConnect', () => clearTimeout(timer));
+    socket.once('close', () => clearTimeout(timer));
+    socket.on('connectionAttempt', (address: string) => this.#dialled.set(socket, address));
+    return socket;
+  }
+
+  addressOf(socket: object | null | undefined): string | undefined {
+    return socket ? this.#dialled.get(socket) : undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import type { LookupAddress } from 'node:dns';
+import { lookup as systemLookup, Resolver } from 'node:dns/promises';
+import type { LookupFunction } from 'node:net';
+import type { AddressGuard } from './address-guard';
+
+/** The text names the address and the reason; it may be told. */
+export class RefusedAddressError extends Error {
+  override readonly name = 'RefusedAddressError';
+}
+
+const QUERY_TIMEOUT_MS = 1_500;
+const QUERY_TRIES = 2;
+
+/**
+ * The addresses of a name, of either family. DNS is asked without a thread: the system's resolver has four of them, and
+ * four merchants whose name servers are silent would keep everyone else's names waiting. It is asked for names that DNS
+ * does not know, or that have no dot, such as `localhost`.
+ */
+export function createResolve(): (hostname: string) => Promise<LookupAddress[]> {
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  return async (hostname) => {
+    if (!hostname.includes('.')) return systemLookup(hostname, { all: true });
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const found = answers.flatMap((answer, index) =>
+      answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family: index === 0 ? 4 : 6 })) : [],
+    );
+    if (found.length > 0) return found;
+    const silence = answers.find((answer) => answer.status === 'rejected' && isTimeout(answer.reason));
+    if (silence?.status === 'rejected') throw silence.reason as Error;
+    return systemLookup(hostname, { all: true });
+  };
+}
+
+function isTimeout(error: unknown): boolean {
+  return (error as { code?: unknown }).code === 'ETIMEOUT';
+}
+
+/**
+ * Gives a connection only addresses that may be dialled: checked after DNS, on every connection, and whichever of them
+ * is then tried. What is left out is no error as long as one is left.
+ */
+export function createGuardedLookup(
+  guard: AddressGuard,
+  resolve: (hostname: string) => Promise<LookupAddress[]>,
+): LookupFunction {
+  return (hostname, options, callback) => {
+    permitted(hostname).then(
+      ([first, ...others]) => {
+        if (first === undefined) return callback(notFound(hostname), '', 0);
+        if (options.all === true) callback(null, [first, ...others]);
+        else callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, '', 0),
+    );
+  };
+
+  async function permitted(hostname: string): Promise<LookupAddress[]> {
+    const found = await resolve(hostname);
+    const refusals: string[] = [];
+    const kept = found.filter(({ address }) => {
+      const refusal = guard(address);
+      if (refusal !== undefined) refusals.push(`${address} ${refusal}`);
+      return refusal === undefined;
+    });
+    if (kept.length === 0 && refusals[0] !== undefined) throw new RefusedAddressError(refusals[0]);
+    return kept;
+  }
+}
+
+function notFound(hostname: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
+}

@@ -1,0 +1,28 @@
+import type { Account, OpenAccounts, SigningSecrets } from '@gateway/accounts';
+import type { Merchants } from '../application/ports';
+
+/** decisions.md, section 6: card callbacks are signed with the API password, payouts with the payout secret. */
+export function createMerchants(accounts: Pick<OpenAccounts, 'directory' | 'signingSecrets'>): Merchants {
+  // Opened once for as long as the directory keeps the account.
+  const opened = new WeakMap<Account, SigningSecrets>();
+
+  function secretsOf(account: Account): SigningSecrets {
+    const secrets = opened.get(account) ?? accounts.signingSecrets(account);
+    opened.set(account, secrets);
+    return secrets;
+  }
+
+  return {
+    async find(merchantAccount) {
+      const account = await accounts.directory.find(merchantAccount);
+      if (account === undefined) return undefined;
+      return {
+        customParameters: account.customParameters,
+        secret(kind) {
+          const { cardSecret, payoutSecret } = secretsOf(account);
+          return kind === 'card' ? cardSecret : payoutSecret;
+        },
+      };
+    },
+  };
+}

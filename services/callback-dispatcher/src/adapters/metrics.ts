@@ -1,0 +1,72 @@
+import type { Logger, Registry } from '@gateway/service-kit';
+import { Counter, Gauge, Histogram } from '@gateway/service-kit';
+import type { Dispatcher } from '../application/dispatcher';
+import type { Figures } from '../application/ports';
+
+/** Due for longer than this, and not tried since. */
+export const OVERDUE_MS = 60_000;
+
+export function createFigures(metrics: Registry): Figures {
+  const attempts = new Counter({
+    name: 'callback_attempts_total',
+    help: 'Attempts by outcome: acknowledged, not_acknowledged, timed_out, failed',
+    labelNames: ['kind', 'outcome'] as const,
+    registers: [metrics],
+  });
+  const ends = new Counter({
+    name: 'callback_deliveries_total',
+    help: 'Deliveries by end: delivered, exhausted, recovered',
+    labelNames: ['kind', 'end'] as const,
+    registers: [metrics],
+  });
+  const duration = new Histogram({
+    name: 'callback_attempt_seconds',
+    help: 'One attempt, until the answer is read or given up',
+    labelNames: ['kind'] as const,
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+    registers: [metrics],
+  });
+  return {
+    attempted(kind, outcome, durationMs) {
+      attempts.inc({ kind, outcome });
+      duration.observe({ kind }, durationMs / 1000);
+    },
+    ended: (kind, end) => ends.inc({ kind, end }),
+  };
+}
+
+/** What is read when somebody looks: the dispatcher of this replica, and the database of all. */
+export function registerGauges(options: {
+  metrics: Registry;
+  dispatcher: Dispatcher;
+  countOverdue: () => Promise<number>;
+  logger: Logger;
+}): void {
+  const { metrics, dispatcher, countOverdue, logger } = options;
+  const registers = [metrics];
+  const figure = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  };
+  figure('callback_in_flight', 'Attempts that run in this replica', () => dispatcher.figures().running);
+  figure('callback_waiting', 'Deliveries that wait in this replica', () => dispatcher.figures().waiting);
+  figure('callback_open_circuits', 'Addresses that get nothing now', () => dispatcher.figures().openCircuits);
+  new Gauge({
+    name: 'callback_overdue',
+    help: 'Deliveries of all replicas that were due 60 s ago and were not tried since; 10000 stands for more',
+    registers,
+    async collect() {
+      try {
+        this.set(await countOverdue());
+      } catch (error) {
+        logger.warn('the overdue callbacks cannot be counted; the metric shows the last count', { error });
+      }
+    },
+  });
+}

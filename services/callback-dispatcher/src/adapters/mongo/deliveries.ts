@@ -1,0 +1,71 @@
+import type { Collection, Filter, MongoConnection, OutboxOwner } from '@gateway/mongo';
+import { createAggregateStore, outboxIndex } from '@gateway/mongo';
+import type { Deliveries, DeliveryBody, DeliveryQuery, StoredDelivery } from '../../application/ports';
+
+const COLLECTION = 'deliveries';
+const COUNT_MAX = 10_000;
+const COUNT_TIMEOUT_MS = 2_000;
+const LIST_TIMEOUT_MS = 5_000;
+
+/** Only what is pending is in it. With all that its queries look at, so that they read no document in vain. */
+const dueIndex = {
+  key: { 'progress.claimableAt': 1, origin: 1, 'progress.nextAttemptAt': 1 },
+  name: 'due',
+  partialFilterExpression: { 'progress.claimableAt': { $exists: true } },
+} as const;
+const byTimeIndex = { key: { createdAt: -1, _id: -1 }, name: 'by_time' } as const;
+const byAccountIndex = { key: { merchantAccount: 1, createdAt: -1, _id: -1 }, name: 'by_account' } as const;
+
+/** What operators look for, and what is rare: the others cost no write here. */
+const exhaustedIndex = {
+  key: { 'progress.state': 1, createdAt: -1, _id: -1 },
+  name: 'exhausted',
+  partialFilterExpression: { 'progress.state': 'exhausted' },
+} as const;
+
+export interface DeliveriesAdapter extends Deliveries {
+  ensureIndexes(): Promise<void>;
+  /** How many the schedule wanted before that time, and that were not tried since; counts to 10,000 at most. */
+  countOverdue(before: number): Promise<number>;
+  /** The same collection, as the outbox sees it. */
+  readonly outboxes: Collection<OutboxOwner>;
+}
+
+export function createDeliveries(mongo: MongoConnection): DeliveriesAdapter {
+  const collection = mongo.collection<StoredDelivery>(COLLECTION);
+  return {
+    ...createAggregateStore<DeliveryBody>(collection),
+    outboxes: mongo.collection<OutboxOwner>(COLLECTION),
+    async findDue(now, exceptOrigins, limit) {
+      const due = { 'progress.claimableAt': { $lte: now }, origin: { $nin: exceptOrigins } };
+      const found = collection.find(due as Filter<StoredDelivery>).sort({ 'progress.claimableAt': 1 });
+      return await found.limit(limit).toArray();
+    },
+    async list(query) {
+      const found = collection.find(listed(query)).sort({ createdAt: -1, _id: -1 });
+      return await found.limit(query.limit).maxTimeMS(LIST_TIMEOUT_MS).toArray();
+    },
+    async countOverdue(before) {
+      // The bound on a field that is there only while pending lets the index serve.
+      const overdue = { 'progress.claimableAt': { $gte: 0 }, 'progress.nextAttemptAt': { $lt: before } };
+      return await collection.countDocuments(overdue, {
+        limit: COUNT_MAX,
+        maxTimeMS: COUNT_TIMEOUT_MS,
+      });
+    },
+    async ensureIndexes() {
+      await collection.createIndexes([outboxIndex, dueIndex, byTimeIndex, byAccountIndex, exhaustedIndex]);
+    },
+  };
+}
+
+function listed({ state, merchantAccount, before }: DeliveryQuery): Filter<StoredDelivery> {
+  const page = before && {
+    $or: [{ createdAt: { $lt: before.createdAt } }, { createdAt: before.createdAt, _id: { $lt: before.id } }],
+  };
+  return {
+    ...(state === undefined ? {} : { 'progress.state': state }),
+    ...(merchantAccount === undefined ? {} : { merchantAccount }),
+    ...page,
+  };
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { openAccounts } from '@gateway/accounts';
+import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
+import { connectMongo, createOutbox } from '@gateway/mongo';
+import type { Logger, OnStop, Registry, Service } from '@gateway/service-kit';
+import {
+  brokerList,
+  createMetrics,
+  createService,
+  internalHost,
+  listen,
+  repeat,
+  startOpsServer,
+} from '@gateway/service-kit';
+import { createAddressGuard } from './adapters/http/address-guard';
+import { createAdminApi } from './adapters/http/admin-api';
+import type { CallbackTimeouts } from './adapters/http/callback-client';
+import { createCallbackClient } from './adapters/http/callback-client';
+import { createCustomValues } from './adapters/http/card-queries';
+import { cardOutcomeHandlers } from './adapters/kafka/card-outcomes';
+import { publishEntries } from './adapters/kafka/publications';
+import { createMerchants } from './adapters/merchants';
+import { createFigures, OVERDUE_MS, registerGauges } from './adapters/metrics';
+import { createAttempts } from './adapters/mongo/attempts';
+import { createDeliveries } from './adapters/mongo/deliveries';
+import { attemptDelivery } from './application/attempt-delivery';
+import { claimDue, handBack } from './application/claim-due';
+import { createDispatcher, DISPATCHER_LIMITS } from './application/dispatcher';
+import type { Ports } from './application/ports';
+import type { Config } from './config';
+import { retrySchedule } from './domain/retry-schedule';
+
+const SERVICE = 'callback-dispatcher';
+const LOOK_EVERY_MS = 200;
+/** Outcomes that are put on record together travel in one write. */
+const OUTCOMES_AT_ONCE = 128;
+const DRAIN_TIMEOUT_MS = 5_000;
+
+export type CallbackDispatcher = Service<{ admin: number; ops: number }>;
+
+export interface CallbackDispatcherDeps {
+  config: Config;
+  logger: Logger;
+  now?: () => number;
+  metrics?: Registry;
+  /** A fault of the whole process: it should exit. */
+  onFatal: (error: Error) => void;
+  /** From 0 up to 1. */
+  random?: () => number;
+  /** PEM: trusted instead of the usual authorities. */
+  ca?: string;
+  timeouts?: Partial<CallbackTimeouts>;
+}
+
+/** Tells merchants the final outcomes that were committed, again and again until they acknowledge. */
+export function createCallbackDispatcher(deps: CallbackDispatcherDeps): CallbackDispatcher {
+  return createService((onStop) => open(deps, onStop));
+}
+
+async function open(deps: CallbackDispatcherDeps, onStop: OnStop): Promise<CallbackDispatcher['ports']> {
+  const { config, logger } = deps;
+  const now = deps.now ?? Date.now;
+  const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
+  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, now };
+
+  const guard = createAddressGuard(config.CALLBACK_ALLOW_CIDRS);
+  const client = createCallbackClient({ guard, ca: deps.ca, timeouts: deps.timeouts });
+  // After the database: a call that is cut off stays on record as unfinished, not as failed.
+  onStop(() => client.close());
+  const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}callbacks` });
+  onStop(() => mongo.close());
+  const deliveries = createDeliveries(mongo);
+  const attempts = createAttempts(mongo);
+  await deliveries.ensureIndexes();
+  const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
+  onStop(() => accounts.close());
+
+  const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
+  const topicPrefix = config.TOPIC_PREFIX;
+  const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
+  const outbox = createOutbox({ collection: deliveries.outboxes, publish: publishEntries(publisher), now, logger });
+  const ports: Ports = {
+    deliveries,
+    attempts,
+    merchants: createMerchants(accounts),
+    customValues: createCustomValues({ url: config.CARD_QUERY_URL, serviceToken: config.SERVICE_TOKEN }),
+    post: (request) => client.post(request),
+    publishEvents: (delivery) => outbox.publish(delivery),
+    figures: createFigures(metrics),
+    scheduleSeconds: retrySchedule(config.CALLBACK_RETRY_SCHEDULE),
+    now,
+    newId: randomUUID,
+    random: deps.random ?? Math.random,
+    logger,
+  };
+  const dispatcher = createDispatcher({
+    limits: {
+      ...DISPATCHER_LIMITS,
+      concurrency: config.CALLBACK_CONCURRENCY,
+      concurrencyPerAddress: config.CALLBACK_CONCURRENCY_PER_ADDRESS,
+    },
+    attempt: (delivery) => attemptDelivery(ports, delivery),
+    handBack: (delivery) => handBack(ports, delivery),
+    now,
+    logger,
+  });
+  registerGauges({
+    metrics,
+    dispatcher,
+    countOverdue: () => deliveries.countOverdue(now() - OVERDUE_MS),
+    logger,
+  });
+  const worker = createWorker({
+    kafka,
+    groupId: SERVICE,
+    topicPrefix,
+    handlers: cardOutcomeHandlers(ports, dispatcher),
+    otherTypes: 'skip',
+    publisher,
+    onFatal: deps.onFatal,
+    limits: { concurrency: OUTCOMES_AT_ONCE },
+    metrics,
+    logger,
+  });
+  const claimer = repeat({
+    name: 'looking for due callbacks',
+    everyMs: LOOK_EVERY_MS,
+    work: async () => void (await claimDue(ports, dispatcher)),
+    logger,
+  });
+
+  const host = internalHost(config.SERVICE_TOKEN);
+  const ops = await startOpsServer({
+    port: config.OPS_PORT,
+    host,
+    metrics,
+    readiness: () => ({ database: mongo.healthy() && accounts.healthy(), consumer: worker.ready() }),
+  });
+  onStop(() => ops.close(DRAIN_TIMEOUT_MS));
+  const admin = await listen({
+    listener: createAdminApi(ports, config.SERVICE_TOKEN),
+    port: config.CALLBACK_ADMIN_PORT,
+    host,
+  });
+  onStop(() => admin.close(DRAIN_TIMEOUT_MS));
+  await publisher.start();
+  onStop(() => publisher.stop());
+  outbox.start();
+  onStop(() => outbox.stop());
+  onStop(() => dispatcher.stop(DRAIN_TIMEOUT_MS));
+  await worker.start();
+  claimer.start();
+  onStop(() => Promise.all([worker.stop(), claimer.stop()]));
+  return { admin: admin.port, ops: ops.port };
+}

@@ -1,0 +1,54 @@
+import { currentTrace } from '@gateway/service-kit';
+import type { Field, Outcome } from '../domain/callback';
+import { callbackOf } from '../domain/callback';
+import { newDelivery } from '../domain/delivery';
+import { LEASE_MS } from './attempt-delivery';
+import type { Dispatcher } from './dispatcher';
+import type { Ports } from './ports';
+
+/**
+ * Puts the callback of a committed outcome on record, once for each event, and tries it at once when there is a place.
+ * Throws a RetryableError while it cannot be put on record: the event then comes again.
+ */
+export async function acceptOutcome(
+  ports: Ports,
+  dispatcher: Dispatcher,
+  eventId: string,
+  outcome: Outcome,
+): Promise<void> {
+  const callback = callbackOf(outcome, await customFields(ports, outcome));
+  const now = ports.now();
+  const hasPlace = dispatcher.reserve(callback.origin);
+  try {
+    const trace = currentTrace();
+    const delivery = newDelivery(callback, { now, claimableAt: hasPlace ? now + LEASE_MS : now });
+    const body = {
+      ...delivery,
+      correlationId: trace?.correlationId ?? outcome.paymentId,
+      ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
+    };
+    const stored = await ports.deliveries.insert(eventId, body, []);
+    if (!hasPlace) return;
+    if (stored !== undefined) return dispatcher.submit(stored);
+  } catch (error) {
+    if (hasPlace) dispatcher.giveBack(callback.origin);
+    throw error;
+  }
+  dispatcher.giveBack(callback.origin);
+}
+
+/** decisions.md, section 8: what the account has activated, as far as the operation has values. */
+async function customFields(ports: Ports, { kind, merchantAccount, reference }: Outcome): Promise<Field[]> {
+  const merchant = await ports.merchants.find(merchantAccount);
+  if (kind !== 'card' || merchant === undefined || merchant.customParameters.length === 0) return [];
+  const values = await ports.customValues(merchantAccount, reference);
+  if (values === undefined) {
+    ports.logger.warn('card-processing does not know an operation that it has published; no custom parameters', {
+      reference,
+    });
+  }
+  return merchant.customParameters.flatMap((name) => {
+    const value = values?.[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+}

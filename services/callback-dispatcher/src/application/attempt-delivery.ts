@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { newTraceparent, runWithTrace } from '@gateway/service-kit';
+import { isAcknowledgement, signedText } from '../domain/callback';
+import type { AttemptResult } from '../domain/delivery';
+import { decideAfterAttempt } from '../domain/delivery';
+import type { AttemptOutcome, Ports, StoredDelivery } from './ports';
+import { attemptId } from './ports';
+import { record, untilWritten } from './record';
+
+/** How long a delivery is one replica's: waiting in memory, and an attempt with its writes. */
+export const LEASE_MS = 60_000;
+/** An attempt takes at most 15 s and two writes; with less than this left of the lease, another may begin meanwhile. */
+const ATTEMPT_BUDGET_MS = 25_000;
+
+/** How the address behaved; `none` when it was not asked. */
+export type AddressVerdict = 'answered' | 'timed-out' | 'none';
+
+/**
+ * One attempt: on record before the call and after it. When this process dies in between, the lease runs out and any
+ * replica tries again. Throws when the database or the accounts are away; the lease then runs out, too.
+ */
+export async function attemptDelivery(ports: Ports, stored: StoredDelivery): Promise<AddressVerdict> {
+  const { progress } = stored;
+  if (progress.state !== 'pending' || progress.claimableAt - ports.now() < ATTEMPT_BUDGET_MS) return 'none';
+  const trace = { correlationId: stored.correlationId, traceparent: stored.traceparent ?? newTraceparent() };
+  return runWithTrace(trace, async () => {
+    const signed = await signedBody(ports, stored);
+    const startedAt = ports.now();
+    const attempt = {
+      _id: attemptId(stored._id, `${startedAt}-${ports.newId()}`),
+      deliveryId: stored._id,
+      startedAt,
+    };
+    await ports.attempts.begin(attempt);
+    const result = 'problem' in signed ? notSent(signed.problem) : await ports.post({ url: stored.url, ...signed });
+    const acknowledged = isAcknowledgement(stored.kind, result);
+    const { body: answer, truncated: _truncated, timedOut: _timedOut, ...rest } = result;
+    await Promise.all([
+      ports.attempts.end({
+        ...attempt,
+        endedAt: ports.now(),
+        acknowledged,
+        ...rest,
+        ...(answer === undefined ? {} : { answer }),
+      }),
+      recordResult(ports, stored, result, acknowledged),
+    ]);
+    ports.figures.attempted(stored.kind, outcomeOf(result, acknowledged), result.durationMs);
+    if ('problem' in signed) return 'none';
+    return result.timedOut === true ? 'timed-out' : 'answered';
+  });
+}
+
+function notSent(error: string): AttemptResult {
+  return { error, durationMs: 0 };
+}
+
+/** interface.md, "Authentication": SHA-256, in lower-case hex. Signed at each attempt, with the secret of its day. */
+async function signedBody(ports: Ports, delivery: StoredDelivery): Promise<{ body: string } | { problem: string }> {
+  const merchant = await ports.merchants.find(delivery.merchantAccount);
+  if (merchant === undefined) return { problem: 'the account is unknown' };
+  try {
+    const secret = merchant.secret(delivery.kind).expose();
+    const checkSum = createHash('sha256')
+      .update(`${signedText(delivery.fields)}|${secret}`)
+      .digest('hex');
+    const form = new URLSearchParams();
+    for (const [name, value] of [...delivery.fields, ['checkSum', checkSum] as const]) form.append(name, value);
+    return { body: form.toString() };
+  } catch (error) {
+    ports.logger.error("a callback cannot be signed: VAULT_KEYS does not open its account's secret", { error });
+    return { problem: 'the signing secret cannot be opened' };
+  }
+}
+
+async function recordResult(
+  ports: Ports,
+  stored: StoredDelivery,
+  result: AttemptResult,
+  acknowledged: boolean,
+): Promise<void> {
+  await untilWritten(ports, stored, async (current, isFirst) => {
+    // Someone else has it by now, and counts an attempt of its own. That the merchant knows is news all the same.
+    if (!isFirst && !acknowledged) return current;
+    const context = { now: ports.now(), scheduleSeconds: ports.scheduleSeconds, random: ports.random() };
+    const events = decideAfterAttempt(current, result, context);
+    if (events.length === 0) return current;
+    const written = await record(ports, current, events);
+    if (written !== undefined) reportEnd(ports, written, events.at(-1)?.type);
+    return written;
+  });
+}
+
+function reportEnd(ports: Ports, { _id, kind, origin, attempts }: StoredDelivery, last: string | undefined): void {
+  if (last === 'Delivered') ports.figures.ended(kind, 'delivered');
+  if (last === 'Recovered') ports.figures.ended(kind, 'recovered');
+  if (last !== 'Exhausted') return;
+  ports.figures.ended(kind, 'exhausted');
+  ports.logger.warn('a callback is given up; an operator can send it again', { deliveryId: _id, origin, attempts });
+}
+
+function outcomeOf(result: AttemptResult, acknowledged: boolean): AttemptOutcome {
+  if (acknowledged) return 'acknowledged';
+  if (result.timedOut === true) return 'timed_out';
+  return result.httpStatus === undefined ? 'failed' : 'not_acknowledged';
+}

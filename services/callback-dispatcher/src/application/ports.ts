@@ -1,0 +1,113 @@
+import type { CustomParameter } from '@gateway/accounts';
+import type { Logger, Secret } from '@gateway/service-kit';
+import type { NewMessage, Stored } from '@gateway/mongo';
+import type { CallbackKind } from '../domain/callback';
+import type { AttemptResult, Delivery, DeliveryState } from '../domain/delivery';
+
+/** What a delivery's document holds beside outbox and version; its `_id` is the id of the event that it tells. */
+export interface DeliveryBody extends Delivery {
+  /** Of the event, so that the callback's log lines and events belong to it. */
+  correlationId: string;
+  traceparent?: string;
+}
+
+export type StoredDelivery = Stored<DeliveryBody>;
+
+/** Pages go from the newest to the oldest; `before` is the last one of the page before. */
+export interface DeliveryQuery {
+  state?: DeliveryState;
+  merchantAccount?: string;
+  before?: { createdAt: number; id: string };
+  limit: number;
+}
+
+export interface Deliveries {
+  load(id: string): Promise<StoredDelivery | null>;
+  /** Undefined when it exists already. */
+  insert(id: string, body: DeliveryBody, events: readonly NewMessage[]): Promise<StoredDelivery | undefined>;
+  /** Undefined when someone else wrote since `previous` was read. */
+  update(
+    previous: StoredDelivery,
+    body: DeliveryBody,
+    events: readonly NewMessage[],
+  ): Promise<StoredDelivery | undefined>;
+  /** Those that anyone may take now, longest due first, but none to these origins. */
+  findDue(now: number, exceptOrigins: readonly string[], limit: number): Promise<StoredDelivery[]>;
+  list(query: DeliveryQuery): Promise<StoredDelivery[]>;
+}
+
+/** One attempt. Without `endedAt` it runs, or its process died: the merchant may have got it all the same. */
+export interface Attempt {
+  _id: string;
+  deliveryId: string;
+  startedAt: number;
+  endedAt?: number;
+  acknowledged?: boolean;
+  durationMs?: number;
+  /** IP address that was dialled. */
+  address?: string;
+  httpStatus?: number;
+  /** The first 4 KiB. */
+  answer?: string;
+  error?: string;
+}
+
+export interface Attempts {
+  begin(attempt: Attempt): Promise<void>;
+  end(attempt: Attempt): Promise<void>;
+  /** Oldest first, at most {@link ATTEMPTS_LISTED_MAX}: the latest ones. */
+  list(deliveryId: string): Promise<Attempt[]>;
+}
+export const ATTEMPTS_LISTED_MAX = 200;
+
+/** Sorts by delivery and then by time, so that its attempts are found by their id alone. `rest` begins with the time. */
+export function attemptId(deliveryId: string, rest: string): string {
+  return `${deliveryId}/${rest}`;
+}
+
+/** The accounts as callbacks need them. */
+export interface Merchants {
+  /** Undefined for an unknown account. Throws a RetryableError when it cannot be looked up. */
+  find(merchantAccount: string): Promise<Merchant | undefined>;
+}
+export interface Merchant {
+  customParameters: readonly CustomParameter[];
+  /** Throws when the key that opens it is gone. */
+  secret(kind: CallbackKind): Secret;
+}
+
+export interface CallbackRequest {
+  url: string;
+  /** Form-encoded. */
+  body: string;
+}
+
+export type AttemptOutcome = 'acknowledged' | 'not_acknowledged' | 'timed_out' | 'failed';
+
+/** Where attempts and ends are counted. */
+export interface Figures {
+  attempted(kind: CallbackKind, outcome: AttemptOutcome, durationMs: number): void;
+  ended(kind: CallbackKind, end: 'delivered' | 'exhausted' | 'recovered'): void;
+}
+
+export interface Ports {
+  deliveries: Deliveries;
+  attempts: Attempts;
+  merchants: Merchants;
+  /**
+   * The values of an operation's custom response parameters by name; undefined when card-processing has no such
+   * operation. Throws a RetryableError when it does not answer.
+   */
+  customValues(merchantAccount: string, reference: string): Promise<Readonly<Record<string, string>> | undefined>;
+  /** Posts a callback. Never throws: whatever happens is a result, within the time-outs of decisions.md, section 6. */
+  post(request: CallbackRequest): Promise<AttemptResult>;
+  /** Has the delivery's outbox published soon; never throws. */
+  publishEvents(delivery: StoredDelivery): void;
+  figures: Figures;
+  scheduleSeconds: readonly number[];
+  now(): number;
+  newId(): string;
+  /** From 0 up to 1. */
+  random(): number;
+  logger: Logger;
+}

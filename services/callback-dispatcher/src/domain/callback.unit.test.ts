@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type { Outcome } from './callback';
+import { callbackOf, isAcknowledgement, signedText } from './callback';
+
+const outcome: Outcome = {
+  kind: 'card',
+  paymentId: '0123456789ABCDEF',
+  reference: '0123456789ABCDEF0001',
+  merchantAccount: 'merchant_1',
+  transactionUniqueId: 'order-000001',
+  status: 'success',
+  code: 0,
+  message: 'Transaction processed successfully',
+  token: '11111111-2222-3333-4444-555555555555',
+  callbackUrl: 'https://Shop.example:8443/done?secret=1',
+};
+
+describe('the fields of a callback', () => {
+  it('come in the order of the interface, custom parameters last', () => {
+    expect(callbackOf(outcome, [['custom_bank_id', '7']]).fields).toEqual([
+      ['token', '11111111-2222-3333-4444-555555555555'],
+      ['reference', '0123456789ABCDEF0001'],
+      ['transaction_unique_id', 'order-000001'],
+      ['status', 'success'],
+      ['code', '0'],
+      ['message', 'Transaction processed successfully'],
+      ['custom_bank_id', '7'],
+    ]);
+  });
+
+  it('have no token where there is none', () => {
+    const { token: _token, ...withoutToken } = outcome;
+    expect(callbackOf(withoutToken, []).fields.map(([name]) => name)).not.toContain('token');
+  });
+
+  it('spell the status of a payout in upper case', () => {
+    const fields = callbackOf({ ...outcome, kind: 'payout', status: 'frauded' }, []).fields;
+    expect(fields).toContainEqual(['status', 'FRAUDED']);
+  });
+
+  it('keep the whole address, and its origin for all who may not see it', () => {
+    const callback = callbackOf(outcome, []);
+    expect(callback.url).toBe('https://Shop.example:8443/done?secret=1');
+    expect(callback.origin).toBe('https://shop.example:8443');
+  });
+});
+
+describe('the signed text', () => {
+  it('is sorted by key, with the values as they are before URL encoding', () => {
+    const text = signedText([
+      ['token', 't'],
+      ['status', 'success'],
+      ['message', 'a & b=c|ü'],
+      ['code', '0'],
+    ]);
+    expect(text).toBe('code=0|message=a & b=c|ü|status=success|token=t');
+  });
+
+  it('gives the checkSum that a merchant computes from what it received', () => {
+    const { fields } = callbackOf(outcome, [['custom_bank_id', '7']]);
+    const received = new Map(fields);
+    const items = [...received.keys()].sort().map((key) => `${key}=${received.get(key)}`);
+    const expected = createHash('sha256')
+      .update([...items, 'secret'].join('|'))
+      .digest('hex');
+    expect(
+      createHash('sha256')
+        .update(`${signedText(fields)}|secret`)
+        .digest('hex'),
+    ).toBe(expected);
+  });
+});
+
+describe('acknowledgement', () => {
+  it.each([
+    ['card', { httpStatus: 200, body: 'OK' }, true],
+    ['card', { httpStatus: 200, body: ' \r\n OK\n' }, true],
+    ['card', { httpStatus: 200, body: 'ok' }, false],
+    ['card', { httpStatus: 200, body: 'OK.' }, false],
+    ['card', { httpStatus: 200, body: '' }, false],
+    ['card', { httpStatus: 200 }, false],
+    ['card', { httpStatus: 200, body: 'OK  ', truncated: true }, false],
+    ['card', { httpStatus: 201, body: 'OK' }, false],
+    ['card', { httpStatus: 302, body: 'OK' }, false],
+    ['card', {}, false],
+    ['payout', { httpStatus: 200, body: 'whatever' }, true],
+    ['payout', { httpStatus: 200, body: 'long', truncated: true }, true],
+    ['payout', { httpStatus: 204 }, false],
+    ['payout', {}, false],
+  ] as const)('of a %s: %j is %s', (kind, answer, expected) => {
+    expect(isAcknowledgement(kind, answer)).toBe(expected);
+  });
+});

@@ -1,0 +1,130 @@
+import type { Callback } from './callback';
+import { isAcknowledgement } from './callback';
+
+export type Progress =
+  | {
+      state: 'pending';
+      /** Epoch ms at which the schedule wants the next attempt. */
+      nextAttemptAt: number;
+      /** Epoch ms from which any replica may take it: later than `nextAttemptAt` while one has it on lease. */
+      claimableAt: number;
+    }
+  | { state: 'delivered'; at: number }
+  | { state: 'exhausted'; at: number };
+
+export const DELIVERY_STATES = ['pending', 'delivered', 'exhausted'] as const satisfies Progress['state'][];
+export type DeliveryState = Progress['state'];
+
+/** One callback to one merchant, until it is acknowledged or its attempts are used up. */
+export interface Delivery extends Callback {
+  createdAt: number;
+  /** Attempts that came to an end. */
+  attempts: number;
+  /** Failed attempts since the schedule began, or began again. */
+  failures: number;
+  /** The attempts were used up at some time, and nothing was acknowledged since. */
+  wasExhausted: boolean;
+  progress: Progress;
+}
+
+/** How one attempt ended. */
+export interface AttemptResult {
+  durationMs: number;
+  httpStatus?: number;
+  /** Of the answer, as far as it was read. */
+  body?: string;
+  truncated?: boolean;
+  /** IP address that was dialled. */
+  address?: string;
+  /** Why there is no answer. */
+  error?: string;
+  /** There was none in time: the address is slow or dead. */
+  timedOut?: true;
+}
+
+export type DeliveryEvent =
+  | {
+      type: 'Attempted';
+      acknowledged: boolean;
+      httpStatus?: number;
+      error?: string;
+      durationMs: number;
+      nextAttemptAt?: number;
+      at: number;
+    }
+  | { type: 'Delivered' | 'Recovered' | 'Exhausted' | 'Resent'; at: number };
+
+export function newDelivery(callback: Callback, times: { now: number; claimableAt: number }): Delivery {
+  const { now, claimableAt } = times;
+  return {
+    ...callback,
+    createdAt: now,
+    attempts: 0,
+    failures: 0,
+    wasExhausted: false,
+    progress: { state: 'pending', nextAttemptAt: now, claimableAt },
+  };
+}
+
+/** What a retry depends on: the clock, the schedule in seconds, and a random number from 0 up to 1. */
+export interface RetryContext {
+  now: number;
+  scheduleSeconds: readonly number[];
+  random: number;
+}
+
+const JITTER = 0.1;
+
+/** What an attempt's end means. Nothing, when the callback is told already: a late failure changes no final state. */
+export function decideAfterAttempt(delivery: Delivery, result: AttemptResult, context: RetryContext): DeliveryEvent[] {
+  const acknowledged = isAcknowledgement(delivery.kind, result);
+  const { state } = delivery.progress;
+  if (state === 'delivered' || (state === 'exhausted' && !acknowledged)) return [];
+  const at = context.now;
+  const attempted = {
+    type: 'Attempted',
+    acknowledged,
+    ...(result.httpStatus === undefined ? {} : { httpStatus: result.httpStatus }),
+    ...(result.error === undefined ? {} : { error: result.error }),
+    durationMs: result.durationMs,
+    at,
+  } as const;
+  if (acknowledged) return [attempted, { type: delivery.wasExhausted ? 'Recovered' : 'Delivered', at }];
+  const delaySeconds = context.scheduleSeconds[delivery.failures];
+  if (delaySeconds === undefined) return [attempted, { type: 'Exhausted', at }];
+  return [{ ...attempted, nextAttemptAt: at + Math.round(delaySeconds * 1000 * (1 + JITTER * context.random)) }];
+}
+
+/** An operator wants it sent now, whatever became of it: the schedule begins again. */
+export function decideResend(now: number): DeliveryEvent[] {
+  return [{ type: 'Resent', at: now }];
+}
+
+export function evolve(delivery: Delivery, event: DeliveryEvent): Delivery {
+  switch (event.type) {
+    case 'Attempted':
+      return {
+        ...delivery,
+        attempts: delivery.attempts + 1,
+        failures: delivery.failures + (event.acknowledged ? 0 : 1),
+        progress: event.nextAttemptAt === undefined ? delivery.progress : due(event.nextAttemptAt),
+      };
+    case 'Delivered':
+    case 'Recovered':
+      return { ...delivery, wasExhausted: false, progress: { state: 'delivered', at: event.at } };
+    case 'Exhausted':
+      return { ...delivery, wasExhausted: true, progress: { state: 'exhausted', at: event.at } };
+    case 'Resent':
+      return { ...delivery, failures: 0, progress: due(event.at) };
+  }
+}
+
+function due(at: number): Progress {
+  return { state: 'pending', nextAttemptAt: at, claimableAt: at };
+}
+
+/** The same delivery, with others kept off it until then. One that is not pending stays as it is. */
+export function heldUntil(delivery: Delivery, claimableAt: number): Delivery {
+  const { progress } = delivery;
+  return progress.state === 'pending' ? { ...delivery, progress: { ...progress, claimableAt } } : delivery;
+}

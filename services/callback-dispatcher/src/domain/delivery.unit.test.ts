@@ -1,0 +1,136 @@
+import { callbackOf } from './callback';
+import type { AttemptResult, Delivery, DeliveryEvent, RetryContext } from './delivery';
+import { decideAfterAttempt, decideResend, evolve, heldUntil, newDelivery } from './delivery';
+import { DEFAULT_RETRY_SCHEDULE, RETRY_SCHEDULE_PATTERN, retrySchedule } from './retry-schedule';
+
+const NOW = 1_000_000;
+const callback = callbackOf(
+  {
+    kind: 'card',
+    paymentId: '0123456789ABCDEF',
+    reference: '0123456789ABCDEF0001',
+    merchantAccount: 'merchant_1',
+    transactionUniqueId: 'order-000001',
+    status: 'success',
+    code: 0,
+    message: 'done',
+    callbackUrl: 'https://shop.example/done',
+  },
+  [],
+);
+const fresh = newDelivery(callback, { now: NOW, claimableAt: NOW + 5 });
+const OK: AttemptResult = { httpStatus: 200, body: 'OK', durationMs: 12 };
+const REFUSED: AttemptResult = { error: 'ECONNREFUSED', durationMs: 3 };
+const context: RetryContext = { now: NOW, scheduleSeconds: [1, 3], random: 0 };
+
+function after(delivery: Delivery, events: readonly DeliveryEvent[]): Delivery {
+  return events.reduce(evolve, delivery);
+}
+function attempted(delivery: Delivery, ...results: AttemptResult[]): Delivery {
+  return results.reduce((current, result) => after(current, decideAfterAttempt(current, result, context)), delivery);
+}
+const types = (events: readonly DeliveryEvent[]) => events.map(({ type }) => type);
+
+describe('a delivery', () => {
+  it('is due at once, and held by who made it', () => {
+    expect(fresh.progress).toEqual({ state: 'pending', nextAttemptAt: NOW, claimableAt: NOW + 5 });
+  });
+
+  it('is delivered when it is acknowledged', () => {
+    const events = decideAfterAttempt(fresh, OK, context);
+    expect(events).toEqual([
+      { type: 'Attempted', acknowledged: true, httpStatus: 200, durationMs: 12, at: NOW },
+      { type: 'Delivered', at: NOW },
+    ]);
+    expect(after(fresh, events)).toMatchObject({ attempts: 1, failures: 0, progress: { state: 'delivered', at: NOW } });
+  });
+
+  it('is tried again after the time of the schedule', () => {
+    const events = decideAfterAttempt(fresh, REFUSED, context);
+    expect(events).toEqual([
+      {
+        type: 'Attempted',
+        acknowledged: false,
+        error: 'ECONNREFUSED',
+        durationMs: 3,
+        nextAttemptAt: NOW + 1000,
+        at: NOW,
+      },
+    ]);
+    const once = after(fresh, events);
+    expect(once.progress).toEqual({ state: 'pending', nextAttemptAt: NOW + 1000, claimableAt: NOW + 1000 });
+    expect(attempted(once, REFUSED).progress).toMatchObject({ nextAttemptAt: NOW + 3000 });
+  });
+
+  it('has up to a tenth of the time added', () => {
+    const [event] = decideAfterAttempt(fresh, REFUSED, { ...context, random: 0.5 });
+    expect(event).toMatchObject({ nextAttemptAt: NOW + 1050 });
+  });
+
+  it('is exhausted when the schedule is used up', () => {
+    const last = attempted(fresh, REFUSED, REFUSED);
+    const events = decideAfterAttempt(last, REFUSED, context);
+    expect(types(events)).toEqual(['Attempted', 'Exhausted']);
+    expect(events[0]).not.toHaveProperty('nextAttemptAt');
+    expect(after(last, events)).toMatchObject({ attempts: 3, wasExhausted: true, progress: { state: 'exhausted' } });
+  });
+
+  it('is recovered when it is acknowledged after that', () => {
+    const exhausted = attempted(fresh, REFUSED, REFUSED, REFUSED);
+    const resent = after(exhausted, decideResend(NOW + 9));
+    expect(resent).toMatchObject({ failures: 0, attempts: 3, progress: { state: 'pending', nextAttemptAt: NOW + 9 } });
+    const events = decideAfterAttempt(resent, OK, context);
+    expect(types(events)).toEqual(['Attempted', 'Recovered']);
+    expect(after(resent, events)).toMatchObject({ wasExhausted: false, progress: { state: 'delivered' } });
+  });
+
+  it('goes through the whole schedule again when it is sent again', () => {
+    const resent = after(attempted(fresh, REFUSED, REFUSED, REFUSED), decideResend(NOW));
+    expect(attempted(resent, REFUSED, REFUSED).progress.state).toBe('pending');
+    expect(attempted(resent, REFUSED, REFUSED, REFUSED).progress.state).toBe('exhausted');
+  });
+
+  it('that was delivered is delivered, not recovered, when it is sent again', () => {
+    const resent = after(attempted(fresh, OK), decideResend(NOW));
+    expect(resent.progress.state).toBe('pending');
+    expect(types(decideAfterAttempt(resent, OK, context))).toEqual(['Attempted', 'Delivered']);
+  });
+});
+
+describe('a result that comes late', () => {
+  const delivered = attempted(fresh, OK);
+  const exhausted = attempted(fresh, REFUSED, REFUSED, REFUSED);
+  it.each([
+    ['failure', 'delivered', delivered, REFUSED, []],
+    ['acknowledgement', 'delivered', delivered, OK, []],
+    ['failure', 'exhausted', exhausted, REFUSED, []],
+    ['acknowledgement', 'exhausted', exhausted, OK, ['Attempted', 'Recovered']],
+  ] as const)('%s on %s', (_result, _state, delivery, result, expected) => {
+    expect(types(decideAfterAttempt(delivery, result, context))).toEqual(expected);
+  });
+});
+
+describe('holding', () => {
+  it('moves nothing but the time from which others may take it', () => {
+    const held = heldUntil(fresh, NOW + 77);
+    expect(held.progress).toEqual({ state: 'pending', nextAttemptAt: NOW, claimableAt: NOW + 77 });
+  });
+  it('leaves what is over as it is', () => {
+    const delivered = attempted(fresh, OK);
+    expect(heldUntil(delivered, NOW + 77)).toEqual(delivered);
+  });
+});
+
+describe('the schedule', () => {
+  it('has 12 retries in about 74 hours unless set otherwise', () => {
+    const seconds = retrySchedule(DEFAULT_RETRY_SCHEDULE);
+    expect(seconds).toEqual(Array.from({ length: 12 }, (_, index) => 3 ** index));
+    expect(Math.round(seconds.reduce((a, b) => a + b) / 3600)).toBe(74);
+  });
+  it.each(['', '1,', ',1', '1;2', '-1', '1.5', 'x', '12345678', Array(51).fill('1').join(',')])(
+    'is not "%s"',
+    (text) => {
+      expect(new RegExp(RETRY_SCHEDULE_PATTERN).test(text)).toBe(false);
+    },
+  );
+});

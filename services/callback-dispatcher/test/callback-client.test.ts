@@ -1,0 +1,208 @@
+import { createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { once } from 'node:events';
+import { createAddressGuard } from '../src/adapters/http/address-guard';
+import { ANSWER_MAX_BYTES, createCallbackClient } from '../src/adapters/http/callback-client';
+import type { Receiver } from './receiver';
+import { hang, newCertificate, startReceiver } from './receiver';
+
+const certificate = newCertificate();
+const LOOPBACK = '127.0.0.0/8,::1/128';
+const SHORT_MS = 150;
+const body = 'reference=0123456789ABCDEF0001&message=a+b';
+
+let receiver: Receiver;
+const opened: { close(): void }[] = [];
+
+function open(options: Partial<Parameters<typeof createCallbackClient>[0]> & { allow?: string } = {}) {
+  const { allow = LOOPBACK, ...rest } = options;
+  const client = createCallbackClient({ guard: createAddressGuard(allow), ca: certificate.cert, ...rest });
+  opened.push(client);
+  return client;
+}
+
+beforeEach(async () => {
+  receiver = await startReceiver(certificate);
+});
+afterEach(async () => {
+  for (const one of opened.splice(0)) one.close();
+  await receiver.close();
+});
+
+describe('a callback', () => {
+  it('is a form post; the answer, its status and the dialled address are told', async () => {
+    const result = await open().post({ url: `${receiver.url}/done?x=1`, body });
+    expect(result).toEqual({ httpStatus: 200, body: 'OK', address: '127.0.0.1', durationMs: expect.any(Number) });
+    expect(receiver.received).toHaveLength(1);
+    expect(receiver.received[0]).toMatchObject({
+      path: '/done?x=1',
+      body,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'accept-encoding': 'identity' },
+    });
+  });
+
+  it('goes over the connection of the one before', async () => {
+    const client = open();
+    for (let count = 0; count < 3; count += 1) await client.post({ url: receiver.url, body });
+    expect(receiver.connections()).toBe(1);
+  });
+
+  it('does not follow redirects', async () => {
+    receiver.answer((_received, response) => void response.writeHead(302, { location: '/other' }).end('OK'));
+    expect(await open().post({ url: receiver.url, body })).toMatchObject({ httpStatus: 302 });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('uses no proxy from the environment', async () => {
+    const before = process.env['HTTPS_PROXY'];
+    process.env['HTTPS_PROXY'] = 'http://127.0.0.1:1';
+    try {
+      expect(await open().post({ url: receiver.url, body })).toMatchObject({ httpStatus: 200 });
+    } finally {
+      if (before === undefined) delete process.env['HTTPS_PROXY'];
+      else process.env['HTTPS_PROXY'] = before;
+    }
+  });
+
+  it('reads 4 KiB of the answer and lets go', async () => {
+    receiver.answer((_received, response) => {
+      response.write('x'.repeat(ANSWER_MAX_BYTES + 1));
+    });
+    const result = await open().post({ url: receiver.url, body });
+    expect(result).toMatchObject({ httpStatus: 200, truncated: true });
+    expect(result.body).toHaveLength(ANSWER_MAX_BYTES);
+  });
+
+  it('takes an answer of just 4 KiB as a whole one', async () => {
+    receiver.answer((_received, response) => void response.end('OK'.padEnd(ANSWER_MAX_BYTES)));
+    const result = await open().post({ url: receiver.url, body });
+    expect(result.truncated).toBeUndefined();
+    expect(result.body?.trim()).toBe('OK');
+  });
+});
+
+describe('time-outs', () => {
+  it('end a call that gets no answer', async () => {
+    receiver.answer(hang);
+    const result = await open({ timeouts: { totalTimeoutMs: SHORT_MS } }).post({ url: receiver.url, body });
+    expect(result).toMatchObject({ error: 'no answer in time', timedOut: true, address: '127.0.0.1' });
+    expect(result.durationMs).toBeLessThan(5_000);
+  });
+
+  it('end a call whose answer does not end; it is no whole answer then', async () => {
+    receiver.answer((_received, response) => void response.write('OK'));
+    const result = await open({ timeouts: { totalTimeoutMs: SHORT_MS } }).post({ url: receiver.url, body });
+    expect(result).toMatchObject({ httpStatus: 200, body: 'OK', truncated: true, timedOut: true });
+  });
+
+  describe('while connecting', () => {
+    const sockets: Socket[] = [];
+    let silent: Server;
+    beforeEach(async () => {
+      silent = createServer((socket) => {
+        socket.on('error', () => undefined);
+        sockets.push(socket);
+      }).listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+    });
+    afterEach(() => {
+      for (const socket of sockets.splice(0)) socket.destroy();
+      silent.close();
+    });
+
+    it('end a handshake that does not come', async () => {
+      const { port } = silent.address() as AddressInfo;
+      const result = await open({ timeouts: { connectTimeoutMs: SHORT_MS } }).post({
+        url: `https://127.0.0.1:${port}/`,
+        body,
+      });
+      expect(result).toMatchObject({ error: 'no connection in time (CONNECT_TIMED_OUT)', timedOut: true });
+      expect(result.address).toBe('127.0.0.1');
+    });
+  });
+
+  it('do not cut a connection that was made in time', async () => {
+    receiver.answer((_received, response) => void setTimeout(() => response.end('OK'), SHORT_MS * 2));
+    const result = await open({ timeouts: { connectTimeoutMs: SHORT_MS } }).post({ url: receiver.url, body });
+    expect(result).toMatchObject({ httpStatus: 200, body: 'OK' });
+  });
+});
+
+describe('what cannot be reached', () => {
+  it('is told by a code, at once, and is no time-out', async () => {
+    await receiver.close();
+    const result = await open().post({ url: receiver.url, body });
+    expect(result).toEqual({ error: 'ECONNREFUSED', address: '127.0.0.1', durationMs: expect.any(Number) });
+    receiver = await startReceiver(certificate);
+  });
+
+  it('is a server whose certificate nobody vouches for', async () => {
+    const client = createCallbackClient({ guard: createAddressGuard(LOOPBACK) });
+    opened.push(client);
+    const result = await client.post({ url: receiver.url, body });
+    expect(result.error).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
+    expect(receiver.received).toHaveLength(0);
+  });
+
+  it('is a server whose certificate is for another name', async () => {
+    const client = open({ resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
+    const result = await client.post({ url: `https://other.test:${receiver.port}/`, body });
+    expect(result.error).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+    expect(receiver.received).toHaveLength(0);
+  });
+
+  it('is a name without an address', async () => {
+    const client = open({ resolve: async () => [] });
+    expect(await client.post({ url: 'https://shop.test/', body })).toMatchObject({ error: 'ENOTFOUND' });
+  });
+});
+
+describe('an address that must not be dialled', () => {
+  const loopback = { address: '127.0.0.1', family: 4 };
+
+  it.each(['127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', 'localhost'])(
+    'is refused: %s',
+    async (host) => {
+      const result = await open({ allow: '' }).post({ url: `https://${host}:${receiver.port}/`, body });
+      expect(result.error).toContain('is refused');
+      expect(result.timedOut).toBeUndefined();
+      expect(receiver.connections()).toBe(0);
+    },
+  );
+
+  it('is refused when a name leads to it', async () => {
+    const client = open({ allow: '', resolve: async () => [loopback] });
+    const result = await client.post({ url: `https://shop.test:${receiver.port}/`, body });
+    expect(result.error).toBe('127.0.0.1 is refused (loopback)');
+    expect(receiver.connections()).toBe(0);
+  });
+
+  it('is left out where a name leads to others, too', async () => {
+    const client = open({
+      allow: '127.0.0.1/32',
+      resolve: async () => [{ address: '127.0.0.2', family: 4 }, { address: '::1', family: 6 }, loopback],
+    });
+    const result = await client.post({ url: `https://shop.test:${receiver.port}/`, body });
+    expect(result).toMatchObject({ httpStatus: 200, address: '127.0.0.1' });
+  });
+
+  it('is looked for at every connection, not once for a name', async () => {
+    const answers = [[loopback], [{ address: '10.0.0.1', family: 4 }]];
+    const client = open({ resolve: async () => answers.shift() ?? [] });
+    receiver.answer((_received, response) => void response.writeHead(200, { connection: 'close' }).end('OK'));
+    const url = `https://shop.test:${receiver.port}/`;
+    expect(await client.post({ url, body })).toMatchObject({ httpStatus: 200 });
+    expect(await client.post({ url, body })).toMatchObject({ error: '10.0.0.1 is refused (private)' });
+  });
+
+  it('is refused over plain http whatever it is', async () => {
+    expect(await open().post({ url: 'http://127.0.0.1/', body })).toMatchObject({
+      error: 'the address is not https',
+    });
+  });
+
+  it('is opened by name as well as by number', async () => {
+    const client = open();
+    expect(await client.post({ url: `https://localhost:${receiver.port}/`, body })).toMatchObject({ httpStatus: 200 });
+  });
+});

@@ -1,0 +1,203 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { openAccounts } from '@gateway/accounts';
+import type { CardEventType, CallbackRecord, OperationRecord } from '@gateway/contracts';
+import { callbackEvents, cardEvents, newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
+import { createKafka, createPublisher, createWorker, on } from '@gateway/messaging';
+import type { Envelope } from '@gateway/messaging';
+import { connectMongo } from '@gateway/mongo';
+import type { Logger } from '@gateway/service-kit';
+import { createMetrics, listen, loadConfig, Secret } from '@gateway/service-kit';
+import type { Space } from '@gateway/testing';
+import { openSpace, silentLogger } from '@gateway/testing';
+import { createAttempts } from '../src/adapters/mongo/attempts';
+import { createDeliveries } from '../src/adapters/mongo/deliveries';
+import type { CallbackDispatcher, CallbackDispatcherDeps } from '../src/app';
+import { createCallbackDispatcher } from '../src/app';
+import { settings } from '../src/config';
+import type { Certificate } from './receiver';
+
+export const VAULT_KEYS = `k1:${randomBytes(32).toString('base64')}`;
+export const MERCHANT = 'callback_merchant';
+export const PASSWORD = 'callback_password';
+
+export interface CallbackEvent {
+  type: string;
+  key: string;
+  subject: string;
+  causationId: string | undefined;
+  data: CallbackRecord & Record<string, unknown>;
+}
+
+/** A logger that keeps its lines, printed as the real one prints fields. */
+export function recordingLogger(lines: string[]): Logger {
+  const write = (message: string, fields?: Record<string, unknown>): void => {
+    const error = fields?.['error'];
+    lines.push(`${message} ${JSON.stringify(fields)} ${error instanceof Error ? (error.stack ?? '') : ''}`);
+  };
+  return { debug: write, info: write, warn: write, error: write, child: () => recordingLogger(lines) };
+}
+
+/** What a test needs beside the dispatcher: topics, databases, accounts, and a clock that goes ahead on request. */
+export async function openWorld(name: string, certificate: Certificate) {
+  const space: Space = await openSpace(name);
+  let aheadMs = 0;
+  const now = (): number => Date.now() + aheadMs;
+  const lines: string[] = [];
+  const kafka = createKafka({ brokers: space.brokers.split(','), clientId: 'test', logger: silentLogger });
+  const { topicPrefix } = space;
+  const metrics = createMetrics('test', { processFigures: false });
+  const publisher = createPublisher({ kafka, source: 'card-processing', topicPrefix, metrics, logger: silentLogger });
+  await publisher.start();
+  const events: CallbackEvent[] = [];
+  const observer = createWorker({
+    kafka,
+    groupId: 'observer',
+    topicPrefix,
+    handlers: Object.values(callbackEvents).map((declaration) =>
+      on(declaration, async ({ type, key, subject, causationId, data }: Envelope) => {
+        events.push({ type, key, subject, causationId, data: data as CallbackEvent['data'] });
+      }),
+    ),
+    publisher,
+    onFatal: () => undefined,
+    metrics,
+    logger: silentLogger,
+  });
+  await observer.start();
+  const accounts = await openAccounts({ uri: space.mongoUri, databasePrefix: space.databasePrefix, VAULT_KEYS });
+  await accounts.administration.create({ merchantAccount: MERCHANT, password: new Secret(PASSWORD) });
+  const mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}callbacks` });
+  const started: CallbackDispatcher[] = [];
+
+  return {
+    space,
+    kafka,
+    publisher,
+    accounts: accounts.administration,
+    deliveries: createDeliveries(mongo),
+    attempts: createAttempts(mongo),
+    events,
+    lines,
+    now,
+    pass: (ms: number) => void (aheadMs += ms),
+    eventsOf: (deliveryId: string) =>
+      events.filter(({ data }) => data.deliveryId === deliveryId).map(({ type }) => type),
+
+    async start(
+      env: Record<string, string> = {},
+      deps: Partial<CallbackDispatcherDeps> = {},
+    ): Promise<CallbackDispatcher> {
+      const config = loadConfig(settings, {
+        KAFKA_BROKERS: space.brokers,
+        MONGODB_URI: space.mongoUri,
+        TOPIC_PREFIX: topicPrefix,
+        DATABASE_PREFIX: space.databasePrefix,
+        VAULT_KEYS,
+        CARD_QUERY_URL: 'http://127.0.0.1:1',
+        CALLBACK_ALLOW_CIDRS: '127.0.0.0/8',
+        CALLBACK_ADMIN_PORT: '0',
+        ...env,
+      });
+      const dispatcher = createCallbackDispatcher({
+        config,
+        logger: recordingLogger(lines),
+        now,
+        metrics: createMetrics('callback-dispatcher', { processFigures: false }),
+        random: () => 0.5,
+        ca: certificate.cert,
+        onFatal: (error) => {
+          throw error;
+        },
+        ...deps,
+      });
+      await dispatcher.start();
+      started.push(dispatcher);
+      return dispatcher;
+    },
+
+    /** Publishes an event that tells a final outcome; its id, which is the delivery's. */
+    async publish(record: OperationRecord, options: { id?: string; type?: CardEventType } = {}): Promise<string> {
+      const id = options.id ?? randomUUID();
+      const declaration = cardEvents[options.type ?? 'CardSold'];
+      await publisher.publish({ declaration, data: record, key: record.paymentId, id });
+      return id;
+    },
+
+    async clear() {
+      await mongo.collection('deliveries').deleteMany({});
+    },
+
+    async stopDispatchers() {
+      for (const dispatcher of started.splice(0)) await dispatcher.stop();
+    },
+
+    async close() {
+      for (const dispatcher of started) await dispatcher.stop();
+      await observer.stop();
+      await publisher.stop();
+      await mongo.close();
+      await accounts.close();
+      await space.remove();
+    },
+  };
+}
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+export function outcome(callbackUrl: string | undefined, fields: Partial<OperationRecord> = {}): OperationRecord {
+  const reference = newReference(newPaymentId(randomBytes), randomBytes);
+  return {
+    paymentId: paymentIdOf(reference),
+    reference,
+    merchantAccount: MERCHANT,
+    transactionUniqueId: `order-${randomUUID().slice(0, 8)}`,
+    transactionType: 'SALE3D',
+    token: randomUUID(),
+    status: 'success',
+    code: 0,
+    message: 'Transaction processed successfully',
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    acceptedAt: Date.now(),
+    occurredAt: Date.now(),
+    ...fields,
+  };
+}
+
+/** What a merchant does: interface.md, "Authentication", 2. */
+export function isSignedWith(secret: string, fields: Record<string, string>): boolean {
+  const { checkSum, ...others } = fields;
+  const items = Object.keys(others)
+    .sort()
+    .map((key) => `${key}=${others[key]}`);
+  return (
+    createHash('sha256')
+      .update([...items, secret].join('|'))
+      .digest('hex') === checkSum
+  );
+}
+
+export async function metricsOf(dispatcher: CallbackDispatcher): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${dispatcher.ports.ops}/metrics`)).text();
+}
+
+/** Stands where card-processing's query API does. */
+export async function startCardQueries() {
+  const asked: { path: string; authorization: string | undefined }[] = [];
+  let answer: { status: number; body: unknown } = { status: 503, body: {} };
+  const { port, close } = await listen({
+    listener: (request, response) => {
+      asked.push({ path: request.url ?? '', authorization: request.headers.authorization });
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+    },
+    port: 0,
+    host: '127.0.0.1',
+    server: createServer(),
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    answer: (status: number, body: unknown) => void (answer = { status, body }),
+    close: () => close(0),
+  };
+}

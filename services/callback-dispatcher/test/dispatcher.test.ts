@@ -1,0 +1,370 @@
+import { createDeadLetters } from '@gateway/messaging';
+import { until } from '@gateway/testing';
+import { Secret } from '@gateway/service-kit';
+import type { CallbackDispatcher } from '../src/app';
+import { runCli } from '../src/cli';
+import type { DeliveryDetails, DeliveryList } from '../src/adapters/http/admin-api';
+import type { World } from './dispatcher-fixture';
+import {
+  isSignedWith,
+  MERCHANT,
+  metricsOf,
+  openWorld,
+  outcome,
+  PASSWORD,
+  startCardQueries,
+} from './dispatcher-fixture';
+import type { Answer, Receiver } from './receiver';
+import { acknowledge, fail, hang, newCertificate, startReceiver } from './receiver';
+
+const TOKEN = 'a-service-token-of-at-least-32-characters';
+const certificate = newCertificate();
+let world: World;
+let queries: Awaited<ReturnType<typeof startCardQueries>>;
+let dispatcher: CallbackDispatcher;
+let receiver: Receiver;
+const receivers: Receiver[] = [];
+
+async function newReceiver(): Promise<Receiver> {
+  const started = await startReceiver(certificate);
+  receivers.push(started);
+  return started;
+}
+
+beforeAll(async () => {
+  world = await openWorld('callbacks', certificate);
+  queries = await startCardQueries();
+  dispatcher = await world.start({
+    CALLBACK_RETRY_SCHEDULE: '10,30',
+    CARD_QUERY_URL: queries.url,
+    SERVICE_TOKEN: TOKEN,
+  });
+});
+afterAll(async () => {
+  await world.close();
+  await queries.close();
+});
+beforeEach(async () => {
+  receiver = await newReceiver();
+});
+afterEach(async () => {
+  for (const one of receivers.splice(0)) await one.close();
+});
+
+const stateOf = async (id: string) => (await world.deliveries.load(id))?.progress.state;
+const isIn = (id: string, state: string) => until(`${id} ${state}`, async () => (await stateOf(id)) === state);
+const attemptsMade = (id: string, count: number) =>
+  until(`${count} attempts`, async () => (await world.deliveries.load(id))?.attempts === count);
+
+function admin(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  return fetch(`http://127.0.0.1:${dispatcher.ports.admin}${path}`, { headers, ...init });
+}
+
+async function cli(...args: string[]): Promise<{ code: number; text: string }> {
+  const lines: string[] = [];
+  const env = { CALLBACK_ADMIN_URL: `http://127.0.0.1:${dispatcher.ports.admin}`, SERVICE_TOKEN: TOKEN };
+  const code = await runCli(args, env, (line) => lines.push(line));
+  return { code, text: lines.join('\n') };
+}
+
+describe('a final outcome', () => {
+  it('is told as it was committed, signed with the API password', async () => {
+    const record = outcome(`${receiver.url}/done?secret=abc`, {
+      message: 'Müller & Söhne=ok|1',
+      code: 3101,
+      status: 'decline',
+    });
+    const id = await world.publish(record, { type: 'OperationDeclined' });
+    await isIn(id, 'delivered');
+    const [received, ...others] = receiver.received;
+    expect(others).toHaveLength(0);
+    expect(received?.path).toBe('/done?secret=abc');
+    expect(Object.entries(received?.fields ?? {})).toEqual([
+      ['token', record.token],
+      ['reference', record.reference],
+      ['transaction_unique_id', record.transactionUniqueId],
+      ['status', 'decline'],
+      ['code', '3101'],
+      ['message', 'Müller & Söhne=ok|1'],
+      ['checkSum', expect.stringMatching(/^[0-9a-f]{64}$/)],
+    ]);
+    expect(isSignedWith(PASSWORD, received?.fields ?? {})).toBe(true);
+  });
+
+  it('leaves a delivery, an attempt, and events', async () => {
+    const record = outcome(`${receiver.url}/done?secret=abc`);
+    const id = await world.publish(record);
+    await until('the events', () => world.eventsOf(id).length === 2);
+    expect(world.eventsOf(id)).toEqual(['CallbackAttempted', 'CallbackDelivered']);
+    const [attempted] = world.events.filter(({ data }) => data.deliveryId === id);
+    expect(attempted).toMatchObject({
+      key: record.paymentId,
+      subject: id,
+      causationId: id,
+      data: {
+        kind: 'card',
+        reference: record.reference,
+        merchantAccount: MERCHANT,
+        origin: receiver.url,
+        attempts: 1,
+        acknowledged: true,
+        httpStatus: 200,
+      },
+    });
+    expect(await world.attempts.list(id)).toEqual([
+      {
+        _id: expect.any(String),
+        deliveryId: id,
+        startedAt: expect.any(Number),
+        endedAt: expect.any(Number),
+        acknowledged: true,
+        durationMs: expect.any(Number),
+        address: '127.0.0.1',
+        httpStatus: 200,
+        answer: 'OK',
+      },
+    ]);
+    await until('the outbox is drained', async () => (await world.deliveries.load(id))?.outbox.length === 0);
+  });
+
+  it('is told once, however often its event comes', async () => {
+    const record = outcome(receiver.url);
+    const id = await world.publish(record);
+    await isIn(id, 'delivered');
+    await world.publish(record, { id });
+    const later = await world.publish({ ...record, reference: `${record.paymentId}ZZZZ` });
+    await isIn(later, 'delivered');
+    expect(receiver.received.filter(({ fields }) => fields['reference'] === record.reference)).toHaveLength(1);
+  });
+
+  it('is told to nobody without a callback address', async () => {
+    const silent = outcome(undefined);
+    const id = await world.publish(silent);
+    const later = await world.publish({ ...silent, reference: `${silent.paymentId}ZZZZ`, callbackUrl: receiver.url });
+    await isIn(later, 'delivered');
+    expect(await world.deliveries.load(id)).toBeNull();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('has no token where the operation has none', async () => {
+    const { token: _token, ...record } = outcome(receiver.url);
+    await isIn(await world.publish(record), 'delivered');
+    expect(Object.keys(receiver.received[0]?.fields ?? {})).not.toContain('token');
+    expect(isSignedWith(PASSWORD, receiver.received[0]?.fields ?? {})).toBe(true);
+  });
+
+  it('that is not final goes to the dead letters, and holds nothing up', async () => {
+    const poison = outcome(receiver.url, { status: 'pending' });
+    const id = await world.publish(poison);
+    const later = await world.publish({ ...poison, status: 'error', reference: `${poison.paymentId}ZZZZ` });
+    await isIn(later, 'delivered');
+    expect(await world.deliveries.load(id)).toBeNull();
+    const { topicPrefix } = world.space;
+    const letters = await createDeadLetters({ kafka: world.kafka, topicPrefix, publisher: world.publisher }).list({
+      limit: 10,
+    });
+    expect(letters.map(({ reason }) => reason).join()).toContain('not final');
+  });
+});
+
+describe('a callback that is not acknowledged', () => {
+  it('is sent again on schedule, then given up; an operator sends it again, and it is recovered', async () => {
+    receiver.answer(fail);
+    const id = await world.publish(outcome(receiver.url));
+    await attemptsMade(id, 1);
+    const first = await world.deliveries.load(id);
+    const [{ endedAt = 0 } = {}] = await world.attempts.list(id);
+    const dueAt = first?.progress.state === 'pending' ? first.progress.nextAttemptAt : 0;
+    // 10 s and half of the jitter of one tenth.
+    expect(Math.abs(dueAt - endedAt - 10_500)).toBeLessThan(100);
+    world.pass(10_600);
+    await attemptsMade(id, 2);
+    expect(await stateOf(id)).toBe('pending');
+    world.pass(31_600);
+    await isIn(id, 'exhausted');
+    await until('the events', () => world.eventsOf(id).length === 4);
+    expect(world.eventsOf(id)).toEqual([
+      'CallbackAttempted',
+      'CallbackAttempted',
+      'CallbackAttempted',
+      'CallbackExhausted',
+    ]);
+    world.pass(1_000_000);
+    receiver.answer(acknowledge);
+    const resent = await cli('resend', id);
+    expect(resent).toMatchObject({ code: 0, text: expect.stringContaining(`${id}\tpending`) });
+    await isIn(id, 'delivered');
+    await until('the events', () => world.eventsOf(id).length === 6);
+    expect(world.eventsOf(id).slice(4)).toEqual(['CallbackAttempted', 'CallbackRecovered']);
+    expect(receiver.received).toHaveLength(4);
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+  });
+
+  const answers: [string, Answer][] = [
+    ['200 without OK', (_received, response) => void response.end('Thanks')],
+    ['a redirect', (_received, response) => void response.writeHead(307, { location: '/' }).end('OK')],
+  ];
+  it.each(answers)('by %s stays pending', async (_what, answer) => {
+    receiver.answer(answer);
+    const id = await world.publish(outcome(receiver.url));
+    await attemptsMade(id, 1);
+    expect(await stateOf(id)).toBe('pending');
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('is signed with the password of its day', async () => {
+    receiver.answer(fail);
+    const merchantAccount = 'rotating_merchant';
+    await world.accounts.create({ merchantAccount, password: new Secret('the_old_password') });
+    const id = await world.publish(outcome(receiver.url, { merchantAccount }));
+    await attemptsMade(id, 1);
+    await world.accounts.rotatePassword(merchantAccount, new Secret('the_new_password'));
+    receiver.answer(acknowledge);
+    world.pass(31_000);
+    await isIn(id, 'delivered');
+    const [before, after] = receiver.received;
+    expect(isSignedWith('the_old_password', before?.fields ?? {})).toBe(true);
+    expect(isSignedWith('the_new_password', after?.fields ?? {})).toBe(true);
+  });
+
+  it('because its account is unknown is kept, says so, and is sent when the account is there', async () => {
+    const merchantAccount = 'late_merchant';
+    const id = await world.publish(outcome(receiver.url, { merchantAccount }));
+    await attemptsMade(id, 1);
+    expect(await world.attempts.list(id)).toMatchObject([{ error: 'the account is unknown', acknowledged: false }]);
+    expect(receiver.received).toHaveLength(0);
+    await world.accounts.create({ merchantAccount, password: new Secret(PASSWORD) });
+    world.pass(31_000);
+    await isIn(id, 'delivered');
+  });
+
+  it('because its address is none of the internet is not dialled', async () => {
+    const id = await world.publish(outcome('https://10.0.0.1/done'));
+    await attemptsMade(id, 1);
+    const [attempt] = await world.attempts.list(id);
+    expect(attempt).toMatchObject({ error: '10.0.0.1 is refused (private)' });
+  });
+});
+
+describe('custom parameters', () => {
+  it('come from card-processing where the account has activated them, and only those', async () => {
+    const merchantAccount = 'custom_merchant';
+    await world.accounts.create({
+      merchantAccount,
+      password: new Secret(PASSWORD),
+      settings: { customParameters: ['custom_bank_id', 'custom_card_last', 'custom_mid_name'] },
+    });
+    queries.answer(503, {});
+    const record = outcome(receiver.url, { merchantAccount });
+    const id = await world.publish(record);
+    await until('card-processing is asked', () => queries.asked.length > 1);
+    expect(await world.deliveries.load(id)).toBeNull();
+    queries.answer(200, {
+      ...record,
+      status: 'error',
+      message: 'a later state',
+      custom: { custom_card_last: '1111', custom_bank_id: '42', custom_card_bin: '411111' },
+    });
+    await isIn(id, 'delivered');
+    expect(queries.asked[0]).toEqual({
+      path: `/operations/${record.reference}?account=${merchantAccount}`,
+      authorization: `Bearer ${TOKEN}`,
+    });
+    const { fields = {} } = receiver.received[0] ?? {};
+    expect(Object.entries(fields).slice(-3, -1)).toEqual([
+      ['custom_bank_id', '42'],
+      ['custom_card_last', '1111'],
+    ]);
+    expect(fields).toMatchObject({ status: 'success', message: record.message });
+    expect(fields).not.toHaveProperty('custom_card_bin');
+    expect(isSignedWith(PASSWORD, fields)).toBe(true);
+  });
+});
+
+describe('merchants that do not answer', () => {
+  it('do not delay one that does', async () => {
+    const dead = await Promise.all(Array.from({ length: 20 }, newReceiver));
+    for (const one of dead) one.answer(hang);
+    await Promise.all(dead.flatMap(({ url }) => Array.from({ length: 6 }, () => world.publish(outcome(url)))));
+    await until('all hang', () => dead.every(({ received }) => received.length > 0));
+    const ids = await Promise.all(Array.from({ length: 30 }, () => world.publish(outcome(receiver.url))));
+    for (const id of ids) await isIn(id, 'delivered');
+    // Each of them has the one call that a stranger gets, and waits for it still.
+    expect(dead.map(({ received }) => received.length)).toEqual(dead.map(() => 1));
+    expect(await metricsOf(dispatcher)).toMatch(/^callback_in_flight\S* 20$/m);
+  });
+});
+
+describe('operators', () => {
+  it('list, page, filter and look at deliveries', async () => {
+    const merchantAccount = 'listed_merchant';
+    await world.accounts.create({ merchantAccount, password: new Secret(PASSWORD) });
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const id = await world.publish(outcome(`${receiver.url}/done?secret=abc`, { merchantAccount }));
+      await isIn(id, 'delivered');
+      ids.push(id);
+    }
+    const list = async (query: string) => (await (await admin(`/deliveries?${query}`)).json()) as DeliveryList;
+    const first = await list(`account=${merchantAccount}&limit=2`);
+    expect(first.deliveries.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
+    const second = await list(`account=${merchantAccount}&limit=2&before=${first.next}`);
+    expect(second).toEqual({ deliveries: [expect.objectContaining({ id: ids[0], state: 'delivered' })] });
+    expect((await list(`account=${merchantAccount}&state=exhausted`)).deliveries).toEqual([]);
+    expect((await list('state=delivered&limit=1')).deliveries).toHaveLength(1);
+
+    const shown = (await (await admin(`/deliveries/${ids[0]}`)).json()) as DeliveryDetails;
+    expect(shown).toMatchObject({
+      id: ids[0],
+      url: `${receiver.url}/done?secret=abc`,
+      fields: { status: 'success' },
+      attemptList: [{ acknowledged: true, httpStatus: 200, answer: 'OK' }],
+    });
+    expect(await cli('list', '--account', merchantAccount, '--limit', '2')).toMatchObject({
+      code: 0,
+      text: expect.stringMatching(/2 deliveries\nmore: --before \d+:/),
+    });
+    expect((await cli('show', ids[0] ?? '')).text).toContain('"attemptList"');
+  });
+
+  it('send a delivered one again', async () => {
+    const id = await world.publish(outcome(receiver.url));
+    await isIn(id, 'delivered');
+    expect((await admin(`/deliveries/${id}/resend`, { method: 'POST' })).status).toBe(200);
+    await attemptsMade(id, 2);
+    expect(await stateOf(id)).toBe('delivered');
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('are told what is wrong', async () => {
+    expect((await admin('/deliveries/none')).status).toBe(404);
+    expect((await admin('/deliveries/none/resend', { method: 'POST' })).status).toBe(404);
+    for (const query of ['state=lost', 'limit=0', 'limit=501', 'limit=x', 'before=x', 'account=a&account=b']) {
+      expect((await admin(`/deliveries?${query}`)).status).toBe(400);
+    }
+    expect((await admin('/deliveries', { headers: {} })).status).toBe(401);
+    expect(await cli('show', 'none')).toEqual({ code: 1, text: 'show failed: no such delivery' });
+    expect(await cli('list', '--state', 'lost')).toMatchObject({
+      code: 1,
+      text: expect.stringContaining('state is one of'),
+    });
+  });
+
+  it('see what happens in the metrics', async () => {
+    const text = await metricsOf(dispatcher);
+    expect(text).toMatch(/^callback_attempts_total\{kind="card",outcome="acknowledged",\S* [1-9]/m);
+    expect(text).toMatch(/^callback_attempts_total\{kind="card",outcome="not_acknowledged",\S* [1-9]/m);
+    expect(text).toMatch(/^callback_attempts_total\{kind="card",outcome="failed",\S* [1-9]/m);
+    expect(text).toMatch(/^callback_deliveries_total\{kind="card",end="delivered",\S* [1-9]/m);
+    expect(text).toMatch(/^callback_deliveries_total\{kind="card",end="exhausted",\S* [1-9]/m);
+    expect(text).toMatch(/^callback_deliveries_total\{kind="card",end="recovered",\S* [1-9]/m);
+    expect(text).toMatch(/^callback_attempt_seconds_count/m);
+    expect(text).toMatch(/^callback_open_circuits\S* 0$/m);
+  });
+
+  it('find neither addresses nor secrets in logs and events', () => {
+    const written = world.lines.join('\n') + JSON.stringify(world.events);
+    expect(written).not.toMatch(/secret=abc|\/done|the_old_password|the_new_password|callback_password/);
+  });
+});

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { until } from '@gateway/testing';
+import { attemptId } from '../src/application/ports';
+import { callbackOf } from '../src/domain/callback';
+import { heldUntil, newDelivery } from '../src/domain/delivery';
+import type { World } from './dispatcher-fixture';
+import { MERCHANT, metricsOf, openWorld, outcome } from './dispatcher-fixture';
+import type { Answer, Receiver } from './receiver';
+import { acknowledge, fail, hang, newCertificate, startReceiver } from './receiver';
+
+const certificate = newCertificate();
+const LEASE_MS = 60_000;
+let world: World;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  world = await openWorld('replicas', certificate);
+  await world.deliveries.ensureIndexes();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  receiver = await startReceiver(certificate);
+});
+afterEach(async () => {
+  await receiver.close();
+  await world.stopDispatchers();
+  // What a test has left undone is no other test's.
+  await world.clear();
+});
+
+/** As another replica has left it. */
+async function leave(url: string, claimableAt: number, dueAt = world.now()): Promise<string> {
+  const id = randomUUID();
+  const record = outcome(url);
+  const callback = callbackOf({ ...record, kind: 'card', status: 'success', callbackUrl: url }, []);
+  const delivery = newDelivery(callback, { now: dueAt, claimableAt });
+  await world.deliveries.insert(id, { ...delivery, correlationId: record.paymentId }, []);
+  return id;
+}
+
+const stateOf = async (id: string) => (await world.deliveries.load(id))?.progress.state;
+const isIn = (id: string, state: string) => until(`${id} ${state}`, async () => (await stateOf(id)) === state);
+
+it('two replicas share what is due, and each callback is sent once', async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 60; count += 1) ids.push(await leave(receiver.url, world.now()));
+  const replicas = await Promise.all([world.start(), world.start()]);
+  for (const id of ids) await isIn(id, 'delivered');
+  expect(receiver.received).toHaveLength(ids.length);
+  const counts = await Promise.all(
+    replicas.map(async (one) => Number(/^callback_deliveries_total\S* (\d+)$/m.exec(await metricsOf(one))?.[1] ?? 0)),
+  );
+  expect(counts.reduce((a, b) => a + b)).toBe(ids.length);
+});
+
+it('a delivery whose replica died during a call is sent when its lease has run out; the call stays on record', async () => {
+  const id = await leave(receiver.url, world.now() + LEASE_MS);
+  await world.attempts.begin({ _id: attemptId(id, `${world.now()}-x`), deliveryId: id, startedAt: world.now() });
+  const other = await leave(receiver.url, world.now());
+  await world.start();
+  await isIn(other, 'delivered');
+  expect(await stateOf(id)).toBe('pending');
+  world.pass(LEASE_MS);
+  await isIn(id, 'delivered');
+  const [unfinished, finished] = await world.attempts.list(id);
+  expect(unfinished).not.toHaveProperty('endedAt');
+  expect(finished).toMatchObject({ acknowledged: true });
+});
+
+it('events that were committed and not published are published by the sweeper', async () => {
+  const id = await leave('https://127.0.0.1:1', world.now() + LEASE_MS);
+  const stored = await world.deliveries.load(id);
+  if (stored === null) throw new Error('not there');
+  const { _id, version: _version, eventSeq: _eventSeq, outbox: _outbox, stamp: _stamp, ...body } = stored;
+  const record = {
+    deliveryId: id,
+    kind: 'card',
+    paymentId: body.paymentId,
+    reference: body.reference,
+    merchantAccount: MERCHANT,
+    transactionUniqueId: body.transactionUniqueId,
+    origin: body.origin,
+    attempts: 1,
+    occurredAt: world.now(),
+  };
+  const event = { id: randomUUID(), type: 'CallbackDelivered', at: world.now() - LEASE_MS, correlationId: 'c' };
+  await world.deliveries.update(stored, body, [{ ...event, data: record }]);
+  await world.start();
+  await until('the event', () => world.eventsOf(id).length === 1);
+  await until('the outbox is drained', async () => (await world.deliveries.load(id))?.outbox.length === 0);
+});
+
+it('what waits when a replica stops is free at once for another; what runs is tried again after its lease', async () => {
+  receiver.answer(hang);
+  const replica = await world.start({ CALLBACK_CONCURRENCY_PER_ADDRESS: '2' });
+  const ids = [await world.publish(outcome(receiver.url)), await world.publish(outcome(receiver.url))];
+  await until('one hangs', () => receiver.received.length === 1);
+  await until('both are on record', async () => (await Promise.all(ids.map(stateOf))).every(Boolean));
+  await replica.stop();
+  const claimable = await world.deliveries.findDue(world.now(), [], 10);
+  expect(claimable).toHaveLength(1);
+  const [running] = ids.filter((id) => id !== claimable[0]?._id);
+  expect(await world.attempts.list(running ?? '')).toMatchObject([{ deliveryId: running }]);
+  expect((await world.attempts.list(running ?? ''))[0]).not.toHaveProperty('endedAt');
+  expect((await world.deliveries.load(running ?? ''))?.attempts).toBe(0);
+});
+
+it('what was due a minute ago and not tried since is in the metrics', async () => {
+  receiver.answer(fail);
+  await leave(receiver.url, world.now() + 10 * LEASE_MS, world.now() - LEASE_MS - 1_000);
+  await leave(receiver.url, world.now() + 10 * LEASE_MS, world.now() - LEASE_MS + 30_000);
+  const replica = await world.start();
+  expect(await metricsOf(replica)).toMatch(/^callback_overdue\S* 1$/m);
+});
+
+it('many dead addresses hide nothing that is due behind them', async () => {
+  receiver.answer(hang);
+  // More than one query takes, and all of them due for longer than the one to a living merchant.
+  const dead = Array.from({ length: 250 }, () => leave(receiver.url, world.now() - 1_000));
+  await Promise.all(dead);
+  const living = await startReceiver(certificate);
+  const id = await leave(living.url, world.now());
+  await world.start();
+  await isIn(id, 'delivered');
+  expect(receiver.received).toHaveLength(1);
+  await living.close();
+});
+
+describe('a result that comes when another replica holds the delivery', () => {
+  async function resultAfterLoss(finish: Answer): Promise<string> {
+    const waiting: (() => void)[] = [];
+    receiver.answer((received, response) => void waiting.push(() => finish(received, response)));
+    await world.start();
+    const id = await world.publish(outcome(receiver.url));
+    await until('the call runs', () => waiting.length === 1);
+    const stored = await world.deliveries.load(id);
+    if (stored === null) throw new Error('not there');
+    const { _id, version: _version, eventSeq: _eventSeq, outbox: _outbox, stamp: _stamp, ...body } = stored;
+    await world.deliveries.update(stored, heldUntil(body, world.now() + LEASE_MS) as typeof body, []);
+    waiting[0]?.();
+    await until('the attempt ends', async () => (await world.attempts.list(id))[0]?.endedAt !== undefined);
+    return id;
+  }
+
+  it('counts when it is an acknowledgement', async () => {
+    const id = await resultAfterLoss(acknowledge);
+    await isIn(id, 'delivered');
+    await until('the events', () => world.eventsOf(id).length === 2);
+  });
+
+  it('does not count when it is a failure: the other one makes its own attempt', async () => {
+    const id = await resultAfterLoss(fail);
+    await world.stopDispatchers();
+    expect(await world.deliveries.load(id)).toMatchObject({ attempts: 0, failures: 0, progress: { state: 'pending' } });
+  });
+});
+
+it('an address that lets calls time out gets nothing for a while, which counts as no attempt', async () => {
+  receiver.answer(hang);
+  const env = { CALLBACK_RETRY_SCHEDULE: '0,0,0,0,0,0' };
+  const replica = await world.start(env, { timeouts: { totalTimeoutMs: 50 } });
+  const id = await world.publish(outcome(receiver.url));
+  await until('three time-outs', async () => (await world.deliveries.load(id))?.attempts === 3);
+  const other = await world.publish(outcome(receiver.url));
+  await until('the other is on record', () => world.deliveries.load(other));
+  expect(await metricsOf(replica)).toMatch(/^callback_open_circuits\S* 1$/m);
+  expect(await metricsOf(replica)).toMatch(/^callback_attempts_total\{kind="card",outcome="timed_out",\S* 3$/m);
+  receiver.answer(acknowledge);
+  expect((await world.deliveries.load(other))?.attempts).toBe(0);
+  expect(receiver.received).toHaveLength(3);
+  world.pass(30_000);
+  await isIn(id, 'delivered');
+  await isIn(other, 'delivered');
+  expect(await metricsOf(replica)).toMatch(/^callback_open_circuits\S* 0$/m);
+});
