@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
-import { openAccounts } from '@gateway/accounts';
+import { isOpen, openAccounts } from '@gateway/accounts';
 import { OperationReplied } from '@gateway/contracts';
 import { createBrokerProbe, createKafka, createPublisher, createReplyListener } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
@@ -17,14 +18,19 @@ import {
 } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
 import { createCardQueries } from './adapters/http/card-queries';
+import { createCheckoutPages, isForPages } from './adapters/http/checkout-pages';
 import { CARD_CONTENT_TYPES, createMerchantApi } from './adapters/http/merchant-api';
 import { createBus } from './adapters/kafka/bus';
+import { createCheckouts } from './adapters/mongo/checkouts';
 import { createJournal } from './adapters/mongo/journal';
+import { showCheckout, submitCard } from './application/checkout-page';
+import type { CheckoutPorts } from './application/checkout-ports';
 import { handleCardRequest } from './application/handle-card-request';
+import { handleCheckoutRequest } from './application/handle-checkout-request';
 import { createJournalCloser } from './application/journal-closer';
 import { createPendingOutcomes } from './application/pending-outcomes';
 import type { PendingOutcomes } from './application/pending-outcomes';
-import type { SubmitPorts } from './application/submit';
+import { sweepCheckouts } from './application/sweep-checkouts';
 import { sweepJournal } from './application/sweep-journal';
 import type { Config } from './config';
 
@@ -58,6 +64,8 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop): Promise<ApiEdge['ports']
   onStop(() => mongo.close());
   const journal = createJournal(mongo, now);
   await journal.ensureIndexes();
+  const checkouts = createCheckouts(mongo);
+  await checkouts.ensureIndexes();
   const vault = await openVault({ ...storage, ...config });
   onStop(() => vault.close());
   const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
@@ -88,7 +96,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop): Promise<ApiEdge['ports']
   const closer = createJournalCloser((references) => journal.close(references), logger);
   const hmacKey = Buffer.from(config.JOURNAL_HMAC_KEY, 'base64');
 
-  const ports: SubmitPorts = {
+  const ports: CheckoutPorts = {
     journal,
     queries,
     vault: vault.vault,
@@ -103,13 +111,18 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop): Promise<ApiEdge['ports']
     logger,
     pending,
     closer,
+    checkouts,
+    accountIsOpen: async (merchantAccount) => {
+      const account = await accounts.directory.find(merchantAccount);
+      return account !== undefined && isOpen(account);
+    },
+    checkoutLifetimeMs: config.CHECKOUT_LIFETIME_SECONDS * 1_000,
+    publicBaseUrl: config.PUBLIC_BASE_URL,
   };
-  const sweeper = repeat({
-    name: 'sweeping the journal',
-    everyMs: SWEEP_EVERY_MS,
-    work: async () => void (await sweepJournal(ports)),
-    logger,
-  });
+  const sweepers = [
+    { name: 'sweeping the journal', work: () => sweepJournal(ports) },
+    { name: 'sweeping card-entry pages', work: () => sweepCheckouts(ports) },
+  ].map(({ name, work }) => repeat({ name, everyMs: SWEEP_EVERY_MS, work: async () => void (await work()), logger }));
 
   const ops = await startOpsServer({
     port: config.OPS_PORT,
@@ -126,25 +139,13 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop): Promise<ApiEdge['ports']
   onStop(() => closer.stop());
   await replies.start();
   onStop(() => replies.stop());
-  sweeper.start();
-  onStop(() => sweeper.stop());
+  for (const sweeper of sweepers) {
+    sweeper.start();
+    onStop(() => sweeper.stop());
+  }
 
   const api = await listen({
-    listener: createMerchantApi({
-      endpoints: [
-        {
-          path: '/api/pf/host-to-host',
-          contentTypes: CARD_CONTENT_TYPES,
-          handle: (incoming) => handleCardRequest(ports, incoming),
-        },
-      ],
-      trustedProxies: config.TRUSTED_PROXY_CIDRS.split(',').filter((cidr) => cidr !== ''),
-      maxConcurrent: config.MAX_CONCURRENT_REQUESTS,
-      bodyTimeoutMs: config.REQUEST_TIMEOUT_MS,
-      now,
-      logger,
-      metrics,
-    }),
+    listener: listenerOf(config, ports, metrics),
     port: config.PORT,
     host: config.HOST,
     ...tlsServer(config),
@@ -152,6 +153,41 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop): Promise<ApiEdge['ports']
   // Requests that run get their answers first: replies and questions go on until the last one has left.
   onStop(() => api.close(DRAIN_TIMEOUT_MS));
   return { api: api.port, ops: ops.port };
+}
+
+/** Merchants and browsers come to one port; each has a bound of its own, so that neither keeps the other out. */
+function listenerOf(config: Config, ports: CheckoutPorts, metrics: Registry): RequestListener {
+  const shared = {
+    maxConcurrent: config.MAX_CONCURRENT_REQUESTS,
+    bodyTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    now: ports.now,
+    logger: ports.logger,
+    metrics,
+  };
+  const merchants = createMerchantApi({
+    ...shared,
+    endpoints: [
+      {
+        path: '/api/pf/host-to-host',
+        contentTypes: CARD_CONTENT_TYPES,
+        handle: (incoming) => handleCardRequest(ports, incoming),
+      },
+      {
+        path: '/api/pf/checkout',
+        contentTypes: CARD_CONTENT_TYPES,
+        handle: (incoming) => handleCheckoutRequest(ports, incoming),
+      },
+    ],
+    trustedProxies: config.TRUSTED_PROXY_CIDRS.split(',').filter((cidr) => cidr !== ''),
+  });
+  const pages = createCheckoutPages({
+    ...shared,
+    show: (id, returnedReference) => showCheckout(ports, id, returnedReference),
+    submit: (id, fields) => submitCard(ports, id, fields),
+    publicBaseUrl: config.PUBLIC_BASE_URL,
+    threedsUrl: config.THREEDS_PUBLIC_URL,
+  });
+  return (request, response) => (isForPages(request.url) ? pages : merchants)(request, response);
 }
 
 function tlsServer(config: Config) {

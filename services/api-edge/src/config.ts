@@ -3,6 +3,9 @@ import { Type } from '@sinclair/typebox';
 import { commonSettings } from '@gateway/service-kit';
 import { vaultSettings } from '@gateway/vault';
 
+/** Scheme, host, and a path without a slash at its end. */
+const WEB_ADDRESS = '^https?://[^/?#@\\s]+(/[^/?#\\s]+)*$';
+
 export const settings = Type.Object({
   ...commonSettings,
   ...vaultSettings,
@@ -13,6 +16,11 @@ export const settings = Type.Object({
   TLS_KEY_FILE: Type.Optional(Type.String()),
   /** Comma-separated. Whose `X-Forwarded-For` counts. */
   TRUSTED_PROXY_CIDRS: Type.String({ default: '' }),
+  /** How browsers reach this service and the challenge pages. */
+  PUBLIC_BASE_URL: Type.String({ pattern: WEB_ADDRESS, default: 'http://127.0.0.1:8080' }),
+  THREEDS_PUBLIC_URL: Type.String({ pattern: WEB_ADDRESS, default: 'http://127.0.0.1:8081' }),
+  /** How long a cardholder may use a card-entry page. */
+  CHECKOUT_LIFETIME_SECONDS: Type.Integer({ minimum: 1, maximum: 86_400, default: 1_800 }),
   REPLY_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 300_000, default: 30_000 }),
   /** From a request's head to the end of its body. */
   REQUEST_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 30_000, default: 10_000 }),

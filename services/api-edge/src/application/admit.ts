@@ -1,6 +1,5 @@
 import type { Account } from '@gateway/accounts';
 import { isAllowedSource, isEnabledType, isOpen } from '@gateway/accounts';
-import { TRANSACTION_TYPES } from '@gateway/contracts';
 import type { TransactionType } from '@gateway/contracts';
 import { assertNever } from '@gateway/service-kit';
 import type { RawFields } from '../domain/body';
@@ -84,18 +83,17 @@ function admitAccount(
   return taken.allowed ? { account } : { refused: tooManyRequests(session, now, taken.retryAfterSeconds) };
 }
 
-/** Step 4: a known type that is enabled for the account and offered by this release. */
-export function readTransactionType(
+/** Step 4: one of the endpoint's types, enabled for the account. */
+export function readTransactionType<Type extends TransactionType>(
   incoming: Incoming,
   account: Account,
-  offered: ReadonlySet<TransactionType>,
+  types: readonly Type[],
   session: Session,
   now: number,
-): { type: TransactionType } | { refused: Answer } {
+): { type: Type } | { refused: Answer } {
   const value = readText(incoming.fields, 'transaction_type');
   if (value === undefined) return { refused: fieldFailure(session, now, [problem(1002, 'transaction_type')]) };
-  const type = TRANSACTION_TYPES.find((known) => known === value);
+  const type = types.find((known) => known === value);
   if (type === undefined) return { refused: fieldFailure(session, now, [problem(1004, 'transaction_type')]) };
-  const allowed = offered.has(type) && isEnabledType(account, type);
-  return allowed ? { type } : { refused: failure(session, now, TYPE_NOT_ALLOWED) };
+  return isEnabledType(account, type) ? { type } : { refused: failure(session, now, TYPE_NOT_ALLOWED) };
 }

@@ -10,7 +10,10 @@ const EXPIRY_PREFIX = 'expiry-';
 const NOT_FOUND = 3014;
 const OWNER_SILENT = 10;
 
-/** CHECK: the operation that was asked for, then those based on it, directly or not, oldest first. */
+/**
+ * CHECK: the operation that was asked for, then those based on it, directly or not, oldest first. The id of a
+ * card-entry page stands for all attempts on it; until the first one, nothing was submitted.
+ */
 export async function check(
   ports: Ports,
   session: Session,
@@ -19,18 +22,37 @@ export async function check(
 ): Promise<Answer> {
   const reference = await referenceAsked(ports, merchantAccount, request);
   if (reference === undefined) return checkResponse(session, NOT_FOUND, []);
-  const journalled = await journalEntries(ports, merchantAccount, reference);
+  const entries = await journalEntries(ports, merchantAccount, reference);
+  const journalled = entries.filter((entry) => entry.checkoutId === undefined);
+  if (journalled.length === 0 && entries.length > 0) return checkResponse(session, NOT_FOUND, []);
   let operations: OperationOutcome[];
   try {
-    operations = withUnderWay(await ports.queries.payment(merchantAccount, reference), journalled);
+    operations = withUnderWay(await onRecord(ports, merchantAccount, reference, journalled), journalled);
   } catch (error) {
     ports.logger.warn('CHECK without an answer from the owner', { reference, error });
     return withoutOwner(session, request, journalled);
   }
-  const start = operations.find((operation) => isAsked(operation, request));
-  return start === undefined
+  const asked = operations.filter((operation) => isAsked(operation, request));
+  return asked.length === 0
     ? checkResponse(session, NOT_FOUND, [])
-    : checkResponse(session, 0, withDependents(start, operations));
+    : checkResponse(session, 0, withDependents(asked, operations));
+}
+
+/** What the owner has of the payment. An attempt that was refused may be on record beside it. */
+async function onRecord(
+  ports: Ports,
+  merchantAccount: string,
+  reference: string,
+  journalled: readonly JournalEntry[],
+): Promise<OperationOutcome[]> {
+  const payment = await ports.queries.payment(merchantAccount, reference);
+  const known = new Set(payment.map((operation) => operation.reference));
+  const elsewhere = await Promise.all(
+    journalled
+      .filter((entry) => entry.attempt !== undefined && !known.has(entry.reference))
+      .map((entry) => ports.queries.outcome(merchantAccount, entry.reference)),
+  );
+  return [...payment, ...elsewhere.filter((outcome) => outcome !== undefined)];
 }
 
 async function referenceAsked(
@@ -74,8 +96,8 @@ function withUnderWay(onRecord: readonly OperationOutcome[], journalled: readonl
  */
 function withoutOwner(session: Session, request: CheckRequest, journalled: readonly JournalEntry[]): Answer {
   const open = journalled.filter((entry) => entry.command !== undefined).map(pendingOutcome);
-  const asked = open.find((operation) => isAsked(operation, request));
-  return asked === undefined
+  const asked = open.filter((operation) => isAsked(operation, request));
+  return asked.length === 0
     ? checkResponse(session, OWNER_SILENT, [])
     : checkResponse(session, 0, withDependents(asked, open));
 }
@@ -97,15 +119,18 @@ function pendingOutcome(entry: JournalEntry): OperationOutcome {
   };
 }
 
-function withDependents(start: OperationOutcome, operations: readonly OperationOutcome[]): OperationOutcome[] {
-  const included = new Set([start.reference]);
+function withDependents(
+  asked: readonly OperationOutcome[],
+  operations: readonly OperationOutcome[],
+): OperationOutcome[] {
+  const included = new Set(asked.map(({ reference }) => reference));
   const dependents: OperationOutcome[] = [];
   // Oldest first: what an operation is based on always comes before it.
   for (const operation of operations) {
-    if (operation === start || operation.baseReference === undefined) continue;
+    if (included.has(operation.reference) || operation.baseReference === undefined) continue;
     if (!included.has(operation.baseReference)) continue;
     included.add(operation.reference);
     dependents.push(operation);
   }
-  return [start, ...dependents];
+  return [...asked, ...dependents];
 }

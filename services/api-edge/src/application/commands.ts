@@ -1,12 +1,10 @@
-import type { CardCommand } from '@gateway/contracts';
-import type { CardRequest, CheckRequest } from '../domain/card-request';
+import type { CardCommand, Secret } from '@gateway/contracts';
+import type { CardRequest, ChargeRequest, CheckRequest } from '../domain/card-request';
 import { maskCardNumbers } from '../domain/masking';
 
-/** A request that becomes an operation; AUTH3D and SALE3D come with the threeds service. */
-export type OperationRequest = Exclude<
-  CardRequest,
-  CheckRequest | { transactionType: 'AUTH3D' } | { transactionType: 'SALE3D' }
->;
+/** A request that becomes an operation. */
+export type OperationRequest = Exclude<CardRequest, CheckRequest>;
+type CardholderRequest = Extract<OperationRequest, { instrument: unknown }>;
 
 /** The operation that a request refers to, in whatever field its type has for it. */
 export function baseReferenceOf(request: OperationRequest): string | undefined {
@@ -29,16 +27,32 @@ interface Accepted {
   acceptedAt: number;
   deadline: number;
   token: string | undefined;
+  /** Of an attempt on a card-entry page. */
+  checkoutAttempt: number | undefined;
 }
 
 /** The command that a valid request becomes. Card data stays behind: the command carries its token. */
-export function commandOf(request: OperationRequest, { token, ...accepted }: Accepted): CardCommand {
-  const common = { ...accepted, transactionUniqueId: request.transactionUniqueId, notes: request.notes };
+export function commandOf(request: OperationRequest, accepted: Accepted): CardCommand {
+  const { token, checkoutAttempt: _, ...known } = accepted;
+  const common = { ...known, transactionUniqueId: request.transactionUniqueId, notes: request.notes };
   switch (request.transactionType) {
     case 'AUTH':
-      return { type: 'AuthorizeCard', data: { ...common, ...charge(request, token) } };
+      return { type: 'AuthorizeCard', data: { ...common, ...cardholder(request, accepted), ...proof(request) } };
     case 'SALE':
-      return { type: 'SellCard', data: { ...common, ...charge(request, token) } };
+      return { type: 'SellCard', data: { ...common, ...cardholder(request, accepted), ...proof(request) } };
+    case 'AUTH3D': {
+      const { redirectUrl } = request;
+      const data = {
+        ...common,
+        ...cardholder(request, accepted),
+        ...(redirectUrl === undefined ? {} : { redirectUrl }),
+      };
+      return { type: 'AuthenticateCard', data };
+    }
+    case 'SALE3D': {
+      const { redirectUrl } = request;
+      return { type: 'AuthenticateAndSellCard', data: { ...common, ...cardholder(request, accepted), redirectUrl } };
+    }
     case 'SETTLE': {
       const { baseReference, amountE4, currency } = request;
       return { type: 'SettleAuthorization', data: { ...common, baseReference, amountE4, currency } };
@@ -54,18 +68,29 @@ export function commandOf(request: OperationRequest, { token, ...accepted }: Acc
   }
 }
 
-function charge(request: Extract<OperationRequest, { instrument: unknown }>, token: string | undefined) {
-  const { amountE4, currency, customer, midReference, cofType, instrument, authentication } = request;
+function cardholder(request: CardholderRequest, { token, checkoutAttempt }: Accepted) {
+  const { amountE4, currency, customer, midReference, cofType, callbackUrl } = request;
   return {
     amountE4,
     currency,
     customer,
     token: requiredToken(token),
-    withCvv: instrument.kind === 'card' && instrument.cvv !== undefined,
+    withCvv: cvvOf(request) !== undefined,
     ...(midReference === undefined ? {} : { midReference }),
     ...(cofType === undefined ? {} : { cofType }),
-    ...(authentication === undefined ? {} : { authentication }),
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    ...(checkoutAttempt === undefined ? {} : { checkoutAttempt }),
   };
+}
+
+function proof({ authentication }: ChargeRequest) {
+  return authentication === undefined ? {} : { authentication };
+}
+
+/** The CVV that goes to the acquirer. An AUTH3D goes to none, so none is kept of it. */
+export function cvvOf(request: OperationRequest): Secret | undefined {
+  if (!('instrument' in request) || request.transactionType === 'AUTH3D') return undefined;
+  return request.instrument.kind === 'card' ? request.instrument.cvv : undefined;
 }
 
 function requiredToken(token: string | undefined): string {

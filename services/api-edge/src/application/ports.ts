@@ -1,12 +1,16 @@
 import type { Account, CredentialCheck, RateLimiter } from '@gateway/accounts';
-import type { CardCommand, OperationOutcome, OperationType } from '@gateway/contracts';
+import type { CardCommand, DataOf, EndCheckout, OperationOutcome, OperationType } from '@gateway/contracts';
 import type { Logger, Secret } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
+import type { CheckoutRequest } from '../domain/card-request';
 
 /** Card operations and payouts have separate spaces of `transaction_unique_id`. */
 export type IdSpace = 'card' | 'payout';
 
-/** What the journal keeps of an accepted request. The command goes when the entry is closed. */
+/**
+ * What the journal keeps of an accepted request. The command goes when the entry is closed. A `transaction_unique_id`
+ * has one entry; that of a card-entry page has one more for each attempt.
+ */
 export interface JournalEntry {
   reference: string;
   paymentId: string;
@@ -15,6 +19,10 @@ export interface JournalEntry {
   space: IdSpace;
   transactionUniqueId: string;
   operationType: OperationType;
+  /** The card-entry page that this entry keeps the id for. It has no command: its attempts have. */
+  checkoutId?: string;
+  /** An attempt on a card-entry page, from 1. */
+  attempt?: number;
   token?: string;
   /** Epoch ms. */
   acceptedAt: number;
@@ -38,6 +46,7 @@ export type Insertion = 'inserted' | 'id-used' | 'key-used' | 'reference-taken';
 export interface Journal {
   /** One insert under the unique indexes decides, not a read before. */
   insert(entry: JournalEntry): Promise<Insertion>;
+  /** The request of that id, and of a card-entry page the entry that keeps its id. */
   findByUniqueId(
     merchantAccount: string,
     space: IdSpace,
@@ -60,6 +69,34 @@ export interface Journal {
 
 export const PAYMENT_ENTRIES_MAX = 500;
 
+/** What a merchant wants to be paid on a card-entry page, and until when. */
+interface CheckoutSession<Request> {
+  /** Names the page, and lets in whoever knows it: never in a log. */
+  id: string;
+  merchantAccount: string;
+  /** All attempts share it. */
+  paymentId: string;
+  request: Request;
+  /** Epoch ms. */
+  acceptedAt: number;
+  /** Epoch ms, from which no attempt is taken. */
+  expiresAt: number;
+}
+export type OpenCheckout = CheckoutSession<CheckoutRequest> & { state: 'open' };
+/** What is left for a browser that comes late: nothing about the customer. */
+export type EndedCheckout = CheckoutSession<Omit<CheckoutRequest, 'customer' | 'notes'>> & { state: 'ended' };
+export type Checkout = OpenCheckout | EndedCheckout;
+
+export interface Checkouts {
+  /** `sweepAt`: epoch ms from which a sweeper looks after it. */
+  insert(checkout: OpenCheckout, sweepAt: number): Promise<void>;
+  find(id: string): Promise<Checkout | undefined>;
+  /** Takes one page that is still open at its `sweepAt`, and keeps other sweepers off it until `leaseUntil`. */
+  claimExpired(now: number, leaseUntil: number): Promise<OpenCheckout | undefined>;
+  /** Nothing can happen on it any more: the customer's data go now, the rest at `removeAt`. */
+  end(id: string, removeAt: number): Promise<void>;
+}
+
 /** The owner of card payments, asked over HTTP. Throws a retryable error when it does not answer. */
 export interface CardQueries {
   outcome(merchantAccount: string, reference: string): Promise<OperationOutcome | undefined>;
@@ -77,6 +114,11 @@ export interface Bus {
   publish(command: CardCommand): Promise<void>;
   /** False when the bus is known to be away or its queue is nearly full. */
   available(): boolean;
+}
+
+export interface CheckoutBus extends Bus {
+  /** Tells the owner of a payment that its card-entry page takes no further attempt. */
+  endCheckout(data: DataOf<typeof EndCheckout>): Promise<void>;
 }
 
 export interface Ports {

@@ -69,8 +69,30 @@ export function problem(code: 1002 | 1004 | 1005 | 1006, field: string): FieldPr
   return { field, code, message: messageForField(code, field) };
 }
 
+const AUTHENTICATION_STARTED = '3D Secure authentication started';
+
+/**
+ * decisions.md, section 4: where authentication is possible, the first answer to an AUTH3D or a SALE3D says nothing of
+ * what became of it, however far that is by now. An AUTH3D that needed no challenge is told as the success it is.
+ */
+function firstAnswerOf(outcome: OperationOutcome): OperationOutcome {
+  const { custom, ...plain } = outcome;
+  if (outcome.acsUrl === undefined) return outcome;
+  if (outcome.transactionType === 'AUTH3D' && outcome.status === 'success') return outcome;
+  return {
+    ...plain,
+    authcode: null,
+    status: 'success',
+    code: 0,
+    message: AUTHENTICATION_STARTED,
+    // What is told of an end would tell the end.
+    ...(outcome.status === 'pending' && custom !== undefined ? { custom } : {}),
+  };
+}
+
 /** The card transaction response. An outcome that is not known is told as an error with its code. */
-export function operationResponse(session: Session, outcome: OperationOutcome): Answer {
+export function operationResponse(session: Session, known: OperationOutcome): Answer {
+  const outcome = firstAnswerOf(known);
   return {
     httpStatus: 200,
     body: {
@@ -83,12 +105,37 @@ export function operationResponse(session: Session, outcome: OperationOutcome): 
       status: outcome.status === 'pending' ? 'error' : outcome.status,
       code: outcome.code,
       message: outcome.message,
+      ...(outcome.acsUrl === undefined ? {} : { acs_url: outcome.acsUrl }),
+      ...(outcome.pareq === undefined ? {} : { pareq: outcome.pareq }),
+      ...(outcome.eci === undefined ? {} : { eci: outcome.eci }),
       ...outcome.custom,
     },
   };
 }
 
 const UNKNOWN = 11;
+
+/** A card-entry page is ready for the cardholder. `expiresAt` in ms since 1970. */
+export function checkoutResponse(
+  session: Session,
+  now: number,
+  page: { transactionUniqueId: string; url: string; expiresAt: number },
+): Answer {
+  return {
+    httpStatus: 200,
+    body: {
+      ...envelope(session),
+      transaction_unique_id: page.transactionUniqueId,
+      timestamp: unixSeconds(now),
+      authcode: null,
+      status: 'success',
+      code: 0,
+      message: messageOfCode(0),
+      checkout_url: page.url,
+      expires_at: unixSeconds(page.expiresAt),
+    },
+  };
+}
 
 /** One record of a CHECK response: upper case, and PENDING with code 11 as long as the outcome is not known. */
 export function checkRecord(outcome: OperationOutcome) {

@@ -1,13 +1,11 @@
-import type { Account } from '@gateway/accounts';
-import type { CardCommand, OperationOutcome } from '@gateway/contracts';
-import { messageOfCode, newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
-import type { Secret } from '@gateway/service-kit';
-import { RetryableError } from '@gateway/service-kit';
+import type { OperationOutcome } from '@gateway/contracts';
+import { messageOfCode } from '@gateway/contracts';
+import { assertNever } from '@gateway/service-kit';
+import type { OperationRequest } from './commands';
 import type { JournalCloser } from './journal-closer';
+import { offer, prepareOperation, publishUntilDeadline } from './offer';
 import type { PendingOutcomes } from './pending-outcomes';
 import type { Idempotency, JournalEntry, Ports } from './ports';
-import type { OperationRequest } from './commands';
-import { baseReferenceOf, commandOf, withMaskedReference } from './commands';
 import type { Answer, Session } from './responses';
 import { failure, operationResponse, unavailable } from './responses';
 
@@ -18,152 +16,102 @@ export interface SubmitPorts extends Ports {
 
 const ID_USED = 3001;
 const OUTCOME_UNKNOWN = 11;
-const REFERENCE_ATTEMPTS_MAX = 3;
-const PUBLISH_AGAIN_AFTER_MS = 1_000;
+
+/** A request that has passed all checks but the last, and what it becomes. */
+export interface Submission {
+  merchantAccount: string;
+  idempotency: Idempotency | undefined;
+  /** Its journal entry, made before the journal is asked. */
+  prepare(): Promise<JournalEntry>;
+  /** What remains to be done once the entry is in the journal. */
+  carryOut(entry: JournalEntry): Promise<Answer>;
+  /** The answer when nobody knows what came of it. */
+  unknown(entry: JournalEntry): Answer;
+}
 
 /**
- * Steps 7 and 8 of the order of checks: vault, journal, bus, outcome, in this order. Before the journal insert was
- * attempted a fault means that nothing happened (503); from then on the answer is an outcome, or that it is unknown.
+ * Steps 7 and 8 of the order of checks: the same key again gets the same answer again, an id that is used 3001. From
+ * the journal insert on the answer is an outcome, or that it is unknown; before it, a fault is a 503.
  */
-export async function submit(
+export async function submit(ports: SubmitPorts, session: Session, submission: Submission): Promise<Answer> {
+  try {
+    const replayed = await replayOf(ports, session, submission);
+    if (replayed !== undefined) return replayed;
+  } catch (error) {
+    ports.logger.error('an earlier request could not be looked up', { error });
+    return unavailable(session, ports.now());
+  }
+  const offered = await offer(ports, () => submission.prepare());
+  switch (offered.kind) {
+    case 'unavailable':
+      return unavailable(session, ports.now());
+    case 'unknown':
+      return submission.unknown(offered.entry);
+    case 'accepted':
+      return orUnknown(ports, submission, offered.entry, () => submission.carryOut(offered.entry));
+    case 'refused':
+      // Two requests with the same key at once: the one that came second waits for the first one's answer.
+      return orUnknown(ports, submission, offered.entry, async () => {
+        return (await replayOf(ports, session, submission)) ?? failure(session, ports.now(), ID_USED);
+      });
+    default:
+      return assertNever(offered);
+  }
+}
+
+async function orUnknown(
+  ports: SubmitPorts,
+  submission: Submission,
+  entry: JournalEntry,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    ports.logger.error('an outcome is unknown', { reference: entry.reference, error });
+    return submission.unknown(entry);
+  }
+}
+
+/** The answer to the same key again, unless it was for something else; undefined for a key that is new, or none. */
+async function replayOf(
   ports: SubmitPorts,
   session: Session,
-  account: Account,
-  request: OperationRequest,
-  idempotency: Idempotency | undefined,
-): Promise<Answer> {
-  for (let attempts = 0; attempts < REFERENCE_ATTEMPTS_MAX; attempts += 1) {
-    let entry: JournalEntry;
-    try {
-      const earlier = idempotency && (await findEarlier(ports, account.merchantAccount, idempotency));
-      if (earlier !== undefined) return await replay(ports, session, earlier, idempotency);
-      if (!ports.databaseAvailable() || !ports.bus.available()) return unavailable(session, ports.now());
-      entry = await prepare(ports, account, request, idempotency);
-    } catch (error) {
-      ports.logger.error('a request could not be offered to the journal', { error });
-      return unavailable(session, ports.now());
-    }
-    const accepted = await accept(ports, session, entry, request);
-    if (accepted !== 'reference-taken') return accepted;
+  { merchantAccount, idempotency }: Submission,
+): Promise<Answer | undefined> {
+  if (idempotency === undefined) return undefined;
+  const earlier = await ports.journal.findByKey(merchantAccount, idempotency.endpoint, idempotency.key);
+  if (earlier === undefined) return undefined;
+  if (earlier.idempotency?.bodyHash !== idempotency.bodyHash) return failure(session, ports.now(), ID_USED);
+  if (earlier.response !== undefined) {
+    return { httpStatus: 200, body: earlier.response as Answer['body'], replayed: true };
   }
-  throw new Error(`${REFERENCE_ATTEMPTS_MAX} random references were taken already`);
+  const outcome = await ports.pending.wait(earlier.merchantAccount, earlier.reference);
+  return { ...(await answer(ports, session, earlier, outcome)), replayed: true };
 }
 
-function findEarlier(
-  ports: Ports,
-  merchantAccount: string,
-  { endpoint, key }: Idempotency,
-): Promise<JournalEntry | undefined> {
-  return ports.journal.findByKey(merchantAccount, endpoint, key);
-}
-
-/** Allots the reference and puts card data into the vault: all that comes before the journal. */
-async function prepare(
+/** An operation: vault, journal, bus, outcome, in this order. */
+export function operationSubmission(
   ports: SubmitPorts,
-  account: Account,
+  session: Session,
+  merchantAccount: string,
   request: OperationRequest,
   idempotency: Idempotency | undefined,
-): Promise<JournalEntry> {
-  const { merchantAccount } = account;
-  const ownPaymentId = await paymentIdOfBase(ports, merchantAccount, request);
-  const paymentId = ownPaymentId ?? newPaymentId(ports.randomBytes);
-  const reference = newReference(paymentId, ports.randomBytes);
-  const [token] = await Promise.all([putCard(ports, merchantAccount, request), putCvv(ports, reference, request)]);
-  const acceptedAt = ports.now();
-  const deadline = acceptedAt + ports.replyTimeoutMs;
-  // What names no payment of the account's own is kept for the record alone, and may be anything.
-  const kept = ownPaymentId === undefined ? withMaskedReference(request) : request;
-  const baseReference = baseReferenceOf(kept);
-  const command = commandOf(kept, { paymentId, reference, merchantAccount, acceptedAt, deadline, token });
+): Submission {
   return {
-    reference,
-    paymentId,
-    ...(baseReference === undefined ? {} : { baseReference }),
     merchantAccount,
-    space: 'card',
-    transactionUniqueId: request.transactionUniqueId,
-    operationType: request.transactionType,
-    ...(token === undefined ? {} : { token }),
-    acceptedAt,
-    deadline,
-    command,
-    ...(idempotency === undefined ? {} : { idempotency }),
+    idempotency,
+    prepare: () => prepareOperation(ports, { merchantAccount, request, idempotency }),
+    carryOut: async (entry) => answer(ports, session, entry, await outcomeOf(ports, entry)),
+    unknown: (entry) => unknownOutcome(session, entry),
   };
 }
 
-/** The payment of the base transaction; undefined without one, and for one that is unknown or another merchant's. */
-async function paymentIdOfBase(
-  ports: Ports,
-  merchantAccount: string,
-  request: OperationRequest,
-): Promise<string | undefined> {
-  const baseReference = baseReferenceOf(request);
-  if (baseReference === undefined) return undefined;
-  const own = await ports.journal.ownsPaymentOf(merchantAccount, baseReference);
-  return own ? paymentIdOf(baseReference) : undefined;
-}
-
-async function putCard(ports: Ports, merchantAccount: string, request: OperationRequest): Promise<string | undefined> {
-  if (request.transactionType === 'TOKENIZE') return ports.vault.putCard(merchantAccount, request.card);
-  if (!('instrument' in request)) return undefined;
-  const { instrument } = request;
-  return instrument.kind === 'token' ? instrument.token : ports.vault.putCard(merchantAccount, instrument.card);
-}
-
-async function putCvv(ports: Ports, reference: string, request: OperationRequest): Promise<void> {
-  const cvv = cvvOf(request);
-  if (cvv !== undefined) await ports.vault.putCvv(reference, cvv);
-}
-
-function cvvOf(request: OperationRequest): Secret | undefined {
-  return 'instrument' in request && request.instrument.kind === 'card' ? request.instrument.cvv : undefined;
-}
-
-async function accept(
-  ports: SubmitPorts,
-  session: Session,
-  entry: JournalEntry,
-  request: OperationRequest,
-): Promise<Answer | 'reference-taken'> {
-  const { idempotency } = entry;
-  try {
-    const insertion = await ports.journal.insert(entry);
-    if (insertion === 'inserted') return await carryOut(ports, session, entry);
-    await dropCvv(ports, entry, request);
-    if (insertion === 'reference-taken') return insertion;
-    // Two requests with the same key at once: the one that came second waits for the first one's answer.
-    const earlier = idempotency && (await findEarlier(ports, entry.merchantAccount, idempotency));
-    if (earlier !== undefined) return await replay(ports, session, earlier, idempotency);
-    return failure(session, ports.now(), ID_USED);
-  } catch (error) {
-    ports.logger.error('an outcome is unknown', { reference: entry.reference, error });
-    return unknownOutcome(session, entry);
-  }
-}
-
-/** Nobody will come for it; if this fails, its 20 minutes end it. */
-async function dropCvv(ports: Ports, entry: JournalEntry, request: OperationRequest): Promise<void> {
-  if (cvvOf(request) !== undefined) await ports.vault.dropCvv(entry.reference);
-}
-
-async function carryOut(ports: SubmitPorts, session: Session, entry: JournalEntry): Promise<Answer> {
+/** Sends the command of an accepted entry and waits for what comes of it; undefined when nothing is known in time. */
+export function outcomeOf(ports: SubmitPorts, entry: JournalEntry): Promise<OperationOutcome | undefined> {
   const outcome = ports.pending.wait(entry.merchantAccount, entry.reference);
   void publishUntilDeadline(ports, entry);
-  return answer(ports, session, entry, await outcome);
-}
-
-/** A bus that is away comes back: the command is offered again until its deadline. Twice published is once done. */
-async function publishUntilDeadline(ports: SubmitPorts, entry: JournalEntry): Promise<void> {
-  const command = entry.command as CardCommand;
-  while (ports.now() < entry.deadline) {
-    try {
-      return await ports.bus.publish(command);
-    } catch (error) {
-      ports.logger.warn('a command is not published yet', { reference: entry.reference, error });
-      if (!(error instanceof RetryableError)) return;
-      await new Promise((resolve) => setTimeout(resolve, PUBLISH_AGAIN_AFTER_MS));
-    }
-  }
+  return outcome;
 }
 
 async function answer(
@@ -178,21 +126,6 @@ async function answer(
   if (entry.idempotency === undefined) return response;
   const kept = await ports.journal.keepResponse(entry.reference, response.body);
   return { ...response, body: kept as Answer['body'] };
-}
-
-/** The same key again: the same answer again, unless it was for something else. */
-async function replay(
-  ports: SubmitPorts,
-  session: Session,
-  earlier: JournalEntry,
-  idempotency: Idempotency | undefined,
-): Promise<Answer> {
-  if (earlier.idempotency?.bodyHash !== idempotency?.bodyHash) return failure(session, ports.now(), ID_USED);
-  if (earlier.response !== undefined) {
-    return { httpStatus: 200, body: earlier.response as Answer['body'], replayed: true };
-  }
-  const outcome = await ports.pending.wait(earlier.merchantAccount, earlier.reference);
-  return { ...(await answer(ports, session, earlier, outcome)), replayed: true };
 }
 
 function unknownOutcome(session: Session, entry: JournalEntry): Answer {

@@ -38,6 +38,8 @@ interface Charge<T extends TransactionType> extends Operation<T>, Money {
   readonly midReference?: string;
   readonly cofType?: CofType;
   readonly customer: Customer;
+  /** Where the final outcome is told; of 3-D Secure requests and of card-entry pages. */
+  readonly callbackUrl?: string;
 }
 
 /** The AUTH3D that an AUTH or a SALE relies on, and what it returned. */
@@ -53,13 +55,20 @@ export interface ChargeRequest<T extends 'AUTH' | 'SALE' = 'AUTH' | 'SALE'> exte
 
 export interface Auth3dRequest extends Charge<'AUTH3D'> {
   readonly instrument: FullCard;
-  readonly callbackUrl?: string;
   readonly redirectUrl?: string;
 }
 
 export interface Sale3dRequest extends Charge<'SALE3D'> {
   readonly instrument: FullCard;
-  readonly callbackUrl: string;
+  readonly redirectUrl: string;
+}
+
+/** What a card-entry page can be for. */
+export const CHECKOUT_TYPES = ['AUTH', 'SALE', 'SALE3D'] as const;
+export type CheckoutType = (typeof CHECKOUT_TYPES)[number];
+
+/** What a merchant wants to be paid on a card-entry page: all but the card. */
+export interface CheckoutRequest extends Charge<CheckoutType> {
   readonly redirectUrl: string;
 }
 

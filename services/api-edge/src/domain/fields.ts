@@ -1,7 +1,16 @@
 import type { Customer, MerchantNotes, TransactionType } from '@gateway/contracts';
 import { Secret, TRANSACTION_TYPES } from '@gateway/contracts';
 import type { RawFields } from './body';
-import type { CardData, CardRequest, CardRequests, CardToken, CofType, FullCard } from './card-request';
+import type {
+  CardData,
+  CardRequest,
+  CardRequests,
+  CardToken,
+  CheckoutRequest,
+  CheckoutType,
+  CofType,
+  FullCard,
+} from './card-request';
 import { readCustomFields } from './custom-fields';
 import * as rule from './field-rules';
 import type { FieldNeed, FieldProblem, FieldReader, FieldRow } from './field-table';
@@ -25,67 +34,70 @@ const E: Column = { beside: 'reference', then: 'optional', otherwise: 'required'
 const P: Column = { beside: 'pares', then: 'required', otherwise: 'optional' };
 const Q: Column = { beside: 'reference', then: 'required', otherwise: 'optional' };
 
-/** One for each of TRANSACTION_TYPES, in their order. */
-type Columns = readonly [Column, Column, Column, Column, Column, Column, Column, Column, Column];
+/** What the table has columns for, in their order. */
+const KINDS = [...TRANSACTION_TYPES, 'CHECKOUT'] as const;
+type Kind = (typeof KINDS)[number];
+type ColumnsOf<Kinds extends readonly unknown[]> = { readonly [Index in keyof Kinds]: Column };
+type Columns = ColumnsOf<typeof KINDS>;
 type TableRow = readonly [columns: Columns, name: string, read: FieldReader];
 
 /**
  * The interface's table, in its order: the first field that fails gives the answer. `api_version`, the credentials
- * and `transaction_type` are checked before.
+ * and `transaction_type` are checked before. A checkout is a request for a card-entry page, whatever its type.
  */
 const TABLE: readonly TableRow[] = [
-  // AUTH, AUTH3D, SALE, SALE3D, SETTLE, VOID, REFUND, CHECK, TOKENIZE
-  [[R, R, R, R, R, R, R, _, R], 'transaction_unique_id', rule.newUniqueId],
-  [[_, _, _, _, _, _, _, E, _], 'transaction_unique_id', rule.knownUniqueId],
-  [[R, R, R, R, R, X, R, _, _], 'amount', rule.amount],
-  [[R, R, R, R, R, X, R, _, _], 'currency', rule.currency],
-  [[C, R, C, R, _, _, _, _, R], 'card_number', rule.cardNumber],
-  [[C, R, C, R, _, _, _, _, R], 'card_exp_month', rule.cardExpMonth],
-  [[C, R, C, R, _, _, _, _, R], 'card_exp_year', rule.cardExpYear],
-  [[V, O, V, O, _, _, _, _, O], 'cvv', rule.cvv],
-  [[O, X, O, X, _, _, _, _, X], 'token', rule.token],
-  [[R, R, R, R, _, _, _, _, R], 'card_holder', rule.freeText(2, 32)],
-  [[R, R, R, R, _, _, _, _, _], 'first_name', rule.freeText(1, 32)],
-  [[R, R, R, R, _, _, _, _, _], 'last_name', rule.freeText(1, 32)],
-  [[O, O, O, O, _, _, _, _, _], 'address', rule.freeText(2, 64)],
-  [[O, O, O, O, _, _, _, _, _], 'city', rule.freeText(2, 32)],
-  [[O, O, O, O, _, _, _, _, _], 'state', rule.freeText(1, 32)],
-  [[O, O, O, O, _, _, _, _, _], 'zip', rule.freeText(2, 10)],
-  [[R, R, R, R, _, _, _, _, _], 'country', rule.country],
-  [[O, O, O, O, _, _, _, _, _], 'user_phone', rule.userPhone],
-  [[R, R, R, R, _, _, _, _, _], 'user_email', rule.userEmail],
-  [[R, R, R, R, _, _, _, _, _], 'user_ip', rule.userIp],
-  [[_, O, _, R, _, _, _, _, _], 'callback_url', rule.httpsUrl],
-  [[_, O, _, R, _, _, _, _, _], 'redirect_url', rule.httpsUrl],
-  [[P, _, P, _, R, R, R, O, _], 'reference', rule.reference],
-  [[O, O, O, O, O, O, O, _, _], 'merchant_user_id', rule.freeText(0, 32)],
-  [[O, O, O, O, O, _, _, _, _], 'merchant_domain_name', rule.freeText(0, 255)],
-  [[O, O, O, O, O, _, _, _, _], 'merchant_affiliate_id', rule.freeText(0, 255)],
-  [[O, O, O, O, O, _, _, _, _], 'merchant_product_name', rule.freeText(0, 255)],
-  [[O, O, O, O, O, O, O, _, _], 'descriptor_merchant', rule.freeText(0, 255)],
-  [[O, O, O, O, O, O, O, _, _], 'descriptor_phone', rule.freeText(0, 255)],
-  [[O, O, O, O, _, _, _, _, _], 'mid_reference', rule.midReference],
-  [[O, O, O, O, _, _, _, _, _], 'date_of_birth', rule.dateOfBirth],
-  [[O, O, O, O, _, _, _, _, _], 'cof_type', rule.cofType],
+  // AUTH, AUTH3D, SALE, SALE3D, SETTLE, VOID, REFUND, CHECK, TOKENIZE, checkout
+  [[R, R, R, R, R, R, R, _, R, R], 'transaction_unique_id', rule.newUniqueId],
+  [[_, _, _, _, _, _, _, E, _, _], 'transaction_unique_id', rule.knownUniqueId],
+  [[R, R, R, R, R, X, R, _, _, R], 'amount', rule.amount],
+  [[R, R, R, R, R, X, R, _, _, R], 'currency', rule.currency],
+  [[C, R, C, R, _, _, _, _, R, X], 'card_number', rule.cardNumber],
+  [[C, R, C, R, _, _, _, _, R, X], 'card_exp_month', rule.cardExpMonth],
+  [[C, R, C, R, _, _, _, _, R, X], 'card_exp_year', rule.cardExpYear],
+  [[V, O, V, O, _, _, _, _, O, X], 'cvv', rule.cvv],
+  [[O, X, O, X, _, _, _, _, X, X], 'token', rule.token],
+  [[R, R, R, R, _, _, _, _, R, _], 'card_holder', rule.freeText(2, 32)],
+  [[R, R, R, R, _, _, _, _, _, R], 'first_name', rule.freeText(1, 32)],
+  [[R, R, R, R, _, _, _, _, _, R], 'last_name', rule.freeText(1, 32)],
+  [[O, O, O, O, _, _, _, _, _, O], 'address', rule.freeText(2, 64)],
+  [[O, O, O, O, _, _, _, _, _, O], 'city', rule.freeText(2, 32)],
+  [[O, O, O, O, _, _, _, _, _, O], 'state', rule.freeText(1, 32)],
+  [[O, O, O, O, _, _, _, _, _, O], 'zip', rule.freeText(2, 10)],
+  [[R, R, R, R, _, _, _, _, _, R], 'country', rule.country],
+  [[O, O, O, O, _, _, _, _, _, O], 'user_phone', rule.userPhone],
+  [[R, R, R, R, _, _, _, _, _, R], 'user_email', rule.userEmail],
+  [[R, R, R, R, _, _, _, _, _, R], 'user_ip', rule.userIp],
+  [[_, O, _, R, _, _, _, _, _, O], 'callback_url', rule.httpsUrl],
+  [[_, O, _, R, _, _, _, _, _, R], 'redirect_url', rule.httpsUrl],
+  [[P, _, P, _, R, R, R, O, _, _], 'reference', rule.reference],
+  [[O, O, O, O, O, O, O, _, _, O], 'merchant_user_id', rule.freeText(0, 32)],
+  [[O, O, O, O, O, _, _, _, _, O], 'merchant_domain_name', rule.freeText(0, 255)],
+  [[O, O, O, O, O, _, _, _, _, O], 'merchant_affiliate_id', rule.freeText(0, 255)],
+  [[O, O, O, O, O, _, _, _, _, O], 'merchant_product_name', rule.freeText(0, 255)],
+  [[O, O, O, O, O, O, O, _, _, O], 'descriptor_merchant', rule.freeText(0, 255)],
+  [[O, O, O, O, O, O, O, _, _, O], 'descriptor_phone', rule.freeText(0, 255)],
+  [[O, O, O, O, _, _, _, _, _, O], 'mid_reference', rule.midReference],
+  [[O, O, O, O, _, _, _, _, _, O], 'date_of_birth', rule.dateOfBirth],
+  [[O, O, O, O, _, _, _, _, _, O], 'cof_type', rule.cofType],
 ];
 /** The interface names it below its table; `custom_*` fields come between. */
-const LAST: readonly TableRow[] = [[[Q, _, Q, _, _, _, _, _, _], 'pares', rule.pares]];
+const LAST: readonly TableRow[] = [[[Q, _, Q, _, _, _, _, _, _, _], 'pares', rule.pares]];
 
-/** Only the rows that a request of this type reads or refuses. */
-function rowsOf(table: readonly TableRow[], type: TransactionType): FieldRow[] {
-  const column = TRANSACTION_TYPES.indexOf(type);
+/** Only the rows that a request of this kind reads or refuses. */
+function rowsOf(table: readonly TableRow[], kind: Kind): FieldRow[] {
+  const column = KINDS.indexOf(kind);
   return table.flatMap(([columns, name, read]) => {
     const need = columns[column];
     return need === undefined ? [] : [{ name, need, read }];
   });
 }
 
-function byType(table: readonly TableRow[]): ReadonlyMap<TransactionType, readonly FieldRow[]> {
-  return new Map(TRANSACTION_TYPES.map((type) => [type, rowsOf(table, type)]));
+function byKind(table: readonly TableRow[]): ReadonlyMap<Kind, readonly FieldRow[]> {
+  return new Map(KINDS.map((kind) => [kind, rowsOf(table, kind)]));
 }
 
-const tableRows = byType(TABLE);
-const lastRows = byType(LAST);
+const tableRows = byKind(TABLE);
+const lastRows = byKind(LAST);
 
 export type FieldCheck<Request = CardRequest> =
   | { readonly ok: true; readonly request: Request }
@@ -101,14 +113,31 @@ export function checkFields<T extends TransactionType>(
   fields: RawFields,
   nowMs: number,
 ): FieldCheck<CardRequests[T]> {
+  const build: Builders[T] = BUILDERS[type];
+  return check(type, fields, nowMs, build);
+}
+
+/** The same for a request for a card-entry page. */
+export function checkCheckoutFields(type: CheckoutType, fields: RawFields, nowMs: number): FieldCheck<CheckoutRequest> {
+  return check('CHECKOUT', fields, nowMs, (found, custom) => ({
+    ...charge(type, found, custom),
+    redirectUrl: found.text('redirect_url'),
+  }));
+}
+
+function check<Request>(
+  kind: Kind,
+  fields: RawFields,
+  nowMs: number,
+  build: (found: Findings, custom: Custom) => Request,
+): FieldCheck<Request> {
   const findings = new Findings();
-  checkRows(tableRows.get(type) ?? [], fields, nowMs, findings);
+  checkRows(tableRows.get(kind) ?? [], fields, nowMs, findings);
   const custom = readCustomFields(fields, findings);
-  checkRows(lastRows.get(type) ?? [], fields, nowMs, findings);
+  checkRows(lastRows.get(kind) ?? [], fields, nowMs, findings);
 
   const [first, ...others] = findings.problems;
   if (first !== undefined) return { ok: false, problems: [first, ...others] };
-  const build: Builders[T] = BUILDERS[type];
   return { ok: true, request: build(findings, custom) };
 }
 
@@ -121,12 +150,11 @@ const BUILDERS: Builders = {
   AUTH3D: (found, custom) => ({
     ...charge('AUTH3D', found, custom),
     instrument: fullCard(found),
-    ...texts(found, { callbackUrl: 'callback_url', redirectUrl: 'redirect_url' }),
+    ...texts(found, { redirectUrl: 'redirect_url' }),
   }),
   SALE3D: (found, custom) => ({
     ...charge('SALE3D', found, custom),
     instrument: fullCard(found),
-    callbackUrl: found.text('callback_url'),
     redirectUrl: found.text('redirect_url'),
   }),
   SETTLE: (found, custom) => ({ ...followUp('SETTLE', found, custom), ...money(found) }),
@@ -153,7 +181,7 @@ function charge<T extends TransactionType>(transactionType: T, found: Findings, 
   return {
     ...operation(transactionType, found, custom),
     ...money(found),
-    ...texts(found, { midReference: 'mid_reference' }),
+    ...texts(found, { midReference: 'mid_reference', callbackUrl: 'callback_url' }),
     ...(cof === undefined ? {} : { cofType: cof as CofType }),
     customer: customer(found),
   };

@@ -3,8 +3,10 @@ import { Secret, SellCard, TRANSACTION_TYPES, VoidAuthorization, messageForField
 import fc from 'fast-check';
 import type { RawValue } from './body';
 import { DUPLICATE, parseJsonBody } from './body';
-import type { CardRequests } from './card-request';
-import { checkFields } from './fields';
+import type { CardRequests, CheckoutRequest } from './card-request';
+import { CHECKOUT_TYPES } from './card-request';
+import type { FieldCheck } from './fields';
+import { checkCheckoutFields, checkFields } from './fields';
 
 const NOW_MS = Date.UTC(2025, 5, 15, 12);
 const PAN = '4111111111111111';
@@ -36,8 +38,13 @@ const URLS: Fields = { callback_url: 'https://shop.example/callback', redirect_u
 const FULL_CARD: Fields = { ...ID, ...MONEY, ...CARD, card_holder: 'Ann Lee', ...CUSTOMER };
 const BY_TOKEN: Fields = { ...ID, ...MONEY, token: TOKEN, card_holder: 'Ann Lee', ...CUSTOMER };
 
+/** The requests that the table tells apart: by type, and the request for a card-entry page. */
+const KINDS = [...TRANSACTION_TYPES, 'CHECKOUT'] as const;
+type Kind = (typeof KINDS)[number];
+type Requests = CardRequests & { CHECKOUT: CheckoutRequest };
+
 /** No field that could be left out. */
-const MINIMAL: Record<TransactionType, Fields> = {
+const MINIMAL: Record<Kind, Fields> = {
   AUTH: FULL_CARD,
   AUTH3D: FULL_CARD,
   SALE: FULL_CARD,
@@ -47,6 +54,7 @@ const MINIMAL: Record<TransactionType, Fields> = {
   REFUND: { ...ID, ...MONEY, ...BASE },
   CHECK: ID,
   TOKENIZE: { ...ID, ...CARD, card_holder: 'Ann Lee' },
+  CHECKOUT: { ...ID, ...MONEY, ...CUSTOMER, redirect_url: 'https://shop.example/done' },
 };
 
 /** A valid value for each field, and values around its rule. In the order of the interface's table, `pares` last. */
@@ -315,7 +323,7 @@ const CHARGE_OPTIONAL = [
 const FOLLOW_UP_OPTIONAL = ['merchant_user_id', 'descriptor_merchant', 'descriptor_phone'];
 
 /** Beside the fields of MINIMAL, which are required: what else is read, and what must not be there. */
-const OPTIONAL: Record<TransactionType, string[]> = {
+const OPTIONAL: Record<Kind, string[]> = {
   AUTH: ['cvv', ...CHARGE_OPTIONAL],
   AUTH3D: ['cvv', 'callback_url', 'redirect_url', ...CHARGE_OPTIONAL],
   SALE: ['cvv', ...CHARGE_OPTIONAL],
@@ -325,33 +333,40 @@ const OPTIONAL: Record<TransactionType, string[]> = {
   REFUND: FOLLOW_UP_OPTIONAL,
   CHECK: ['reference'],
   TOKENIZE: ['cvv'],
+  CHECKOUT: ['callback_url', ...CHARGE_OPTIONAL],
 };
-const FORBIDDEN: Partial<Record<TransactionType, string[]>> = {
+const FORBIDDEN: Partial<Record<Kind, string[]>> = {
   AUTH3D: ['token'],
   SALE3D: ['token'],
   TOKENIZE: ['token'],
   VOID: ['amount', 'currency'],
+  CHECKOUT: ['card_number', 'card_exp_month', 'card_exp_year', 'cvv', 'token'],
 };
 /** Whether these may be there depends on others; they have their own tests. */
-const CONDITIONAL: Partial<Record<TransactionType, string[]>> = {
+const CONDITIONAL: Partial<Record<Kind, string[]>> = {
   AUTH: ['token', 'reference', 'pares'],
   SALE: ['token', 'reference', 'pares'],
 };
 
-function check<T extends TransactionType>(type: T, fields: Fields) {
-  return checkFields(type, new Map(Object.entries(fields)), NOW_MS);
+function checkMap<K extends Kind>(kind: K, fields: ReadonlyMap<string, RawValue>): FieldCheck<Requests[K]> {
+  const result = kind === 'CHECKOUT' ? checkCheckoutFields('SALE', fields, NOW_MS) : checkFields(kind, fields, NOW_MS);
+  return result as FieldCheck<Requests[K]>;
+}
+
+function check<K extends Kind>(kind: K, fields: Fields): FieldCheck<Requests[K]> {
+  return checkMap(kind, new Map(Object.entries(fields)));
 }
 
 function without(fields: Fields, ...names: string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
 
-function problemsOf(type: TransactionType, fields: Fields): string[] {
+function problemsOf(type: Kind, fields: Fields): string[] {
   const result = check(type, fields);
   return result.ok ? [] : result.problems.map(({ code, field }) => `${code} ${field}`);
 }
 
-function requestOf<T extends TransactionType>(type: T, fields: Fields): CardRequests[T] {
+function requestOf<K extends Kind>(type: K, fields: Fields): Requests[K] {
   const result = check(type, fields);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return result.request;
@@ -365,8 +380,8 @@ function requestWith(name: string, value: RawValue): [TransactionType, Fields] {
   return ['SALE3D', { ...MINIMAL.SALE3D, [name]: value }];
 }
 
-const READ = TRANSACTION_TYPES.flatMap((type) =>
-  [...Object.keys(MINIMAL[type]), ...OPTIONAL[type]].map((name): [TransactionType, string] => [type, name]),
+const READ = KINDS.flatMap((type) =>
+  [...Object.keys(MINIMAL[type]), ...OPTIONAL[type]].map((name): [Kind, string] => [type, name]),
 );
 
 describe('a field', () => {
@@ -440,14 +455,14 @@ describe('a field', () => {
   });
 });
 
-describe.each(TRANSACTION_TYPES)('%s', (type) => {
+describe.each(KINDS)('%s', (type) => {
   const minimal = MINIMAL[type];
   const required = Object.keys(minimal);
   const read = [...required, ...OPTIONAL[type]];
 
   it('takes a request with nothing but what it needs', () => {
     expect(problemsOf(type, minimal)).toEqual([]);
-    expect(requestOf(type, minimal).transactionType).toBe(type);
+    expect(requestOf(type, minimal).transactionType).toBe(type === 'CHECKOUT' ? 'SALE' : type);
   });
 
   it('takes a request with everything it reads', () => {
@@ -503,7 +518,7 @@ describe.each(TRANSACTION_TYPES)('%s', (type) => {
     for (const name of [...others, 'anything', '__proto__', 'constructor', 'merchant_password', 'PARes', 'Custom_a']) {
       for (const value of noTextOr('unread', PAN, 1)) {
         const fields = new Map<string, RawValue>([...Object.entries(minimal), [name, value]]);
-        const result = checkFields(type, fields, NOW_MS);
+        const result = checkMap(type, fields);
         expect(JSON.stringify(result)).toBe(`{"ok":true,"request":${expected}}`);
       }
     }
@@ -619,6 +634,26 @@ describe.each(['AUTH', 'SALE'] as const)('%s after an AUTH3D', (type) => {
   });
 });
 
+describe.each(CHECKOUT_TYPES)('a card-entry page for a %s', (type) => {
+  it('keeps all that the merchant says, and where the cardholder goes back to', () => {
+    const fields = { ...MINIMAL.CHECKOUT, ...URLS, mid_reference: 'MD0123456789ABCD', custom_a: '1' };
+    expect(checkCheckoutFields(type, new Map(Object.entries(fields)), NOW_MS)).toEqual({
+      ok: true,
+      request: {
+        transactionType: type,
+        transactionUniqueId: 'order-00000001',
+        amountE4: 100_000,
+        currency: 'XTS',
+        midReference: 'MD0123456789ABCD',
+        customer: { firstName: 'Ann', lastName: 'Lee', country: 'DEU', email: 'ann@example.com', ip: '192.0.2.1' },
+        notes: { custom: { custom_a: '1' } },
+        callbackUrl: 'https://shop.example/callback',
+        redirectUrl: 'https://shop.example/done',
+      },
+    });
+  });
+});
+
 describe('CHECK', () => {
   it('looks for a transaction_unique_id, also beside a reference', () => {
     const by = { transactionUniqueId: 'order-00000001' };
@@ -713,7 +748,7 @@ describe('custom fields', () => {
   });
 
   it('are checked in every request, CHECK included', () => {
-    for (const type of TRANSACTION_TYPES) {
+    for (const type of KINDS) {
       expect(problemsOf(type, { ...MINIMAL[type], custom_a: 1 })).toEqual(['1004 custom_a']);
       expect(problemsOf(type, { ...MINIMAL[type], custom_a: '1' })).toEqual([]);
     }
@@ -990,12 +1025,8 @@ describe('any valid request', () => {
     );
     const name = fc.constantFrom(...NAMES, 'custom_a', '__proto__');
     fc.assert(
-      fc.property(fc.constantFrom(...TRANSACTION_TYPES), fc.array(fc.tuple(name, anyValue)), (type, entries) => {
-        const result = checkFields(
-          type,
-          new Map<string, RawValue>([...Object.entries(MINIMAL[type]), ...entries]),
-          NOW_MS,
-        );
+      fc.property(fc.constantFrom(...KINDS), fc.array(fc.tuple(name, anyValue)), (type, entries) => {
+        const result = checkMap(type, new Map([...Object.entries(MINIMAL[type]), ...entries]));
         const order = [...NAMES.slice(0, -1), 'custom_a', 'pares'];
         const places = result.ok ? [] : result.problems.map(({ field }) => order.indexOf(field));
         expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));

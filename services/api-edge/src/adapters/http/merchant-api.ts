@@ -3,21 +3,19 @@ import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
 import type { Logger, Registry } from '@gateway/service-kit';
-import { Counter, Gauge, Histogram, newTraceparent, runWithTrace } from '@gateway/service-kit';
+import { Counter, Gauge, Histogram } from '@gateway/service-kit';
 import type { Incoming } from '../../application/admit';
 import type { Answer, Session } from '../../application/responses';
 import { failure, unavailable } from '../../application/responses';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody, parseJsonBody } from '../../domain/body';
 import { maskCardNumbers } from '../../domain/masking';
+import { FORM, JSON_TYPE, bytesOf, limitBodyTime, mediaTypeOf, readBody, traced } from './requests';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
 const GENERAL_GATE_ERROR = 1000;
 const FORMAT_ERROR = 1001;
-
-const FORM = 'application/x-www-form-urlencoded';
-const JSON_TYPE = 'application/json';
 
 export interface MerchantEndpoint {
   path: string;
@@ -51,7 +49,14 @@ export function createMerchantApi(options: MerchantApiOptions): RequestListener 
   for (const endpoint of options.endpoints) {
     app
       .route(endpoint.path)
-      .post(requireContentType(endpoint, options), limitBodyTime(options), readBody(), handle(endpoint, options))
+      .post(
+        requireContentType(endpoint, options),
+        limitBodyTime(options.bodyTimeoutMs, (response) =>
+          send(response, transport(408, FORMAT_ERROR, response, options)),
+        ),
+        readBody(BODY_BYTES_MAX),
+        handle(endpoint, options),
+      )
       .all((_request, response) => {
         response.setHeader('Allow', 'POST');
         send(response, transport(405, FORMAT_ERROR, response, options));
@@ -91,14 +96,8 @@ function openSession(options: MerchantApiOptions): RequestHandler {
       figures.answered.inc({ path: request.route === undefined ? 'other' : request.path, code });
       figures.duration.observe((options.now() - localsOf(response).startedAt) / 1000);
     });
-    const { traceparent } = request.headers;
-    const trace = typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent : newTraceparent();
-    runWithTrace({ correlationId: session.sessionId, traceparent: trace }, next);
+    traced(request, session.sessionId, next);
   };
-}
-
-function isTraceparent(value: string): boolean {
-  return /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(value);
 }
 
 function transportFigures(metrics: Registry) {
@@ -130,29 +129,6 @@ function requireContentType(endpoint: MerchantEndpoint, options: MerchantApiOpti
   };
 }
 
-function mediaTypeOf(request: Request): string {
-  const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
-  return type.trim().toLowerCase();
-}
-
-/** A body that trickles in for longer than its time-out ends the request: 408, and the connection with it. */
-function limitBodyTime(options: MerchantApiOptions): RequestHandler {
-  return (request, response, next) => {
-    const timer = setTimeout(() => {
-      response.setHeader('Connection', 'close');
-      send(response, transport(408, FORMAT_ERROR, response, options));
-      response.once('finish', () => request.destroy());
-    }, options.bodyTimeoutMs);
-    request.once('end', () => clearTimeout(timer));
-    request.once('close', () => clearTimeout(timer));
-    next();
-  };
-}
-
-function readBody(): RequestHandler {
-  return express.raw({ type: () => true, limit: BODY_BYTES_MAX, inflate: false });
-}
-
 function handle(endpoint: MerchantEndpoint, options: MerchantApiOptions): RequestHandler {
   return async (request, response) => {
     const { session } = localsOf(response);
@@ -174,8 +150,7 @@ function handle(endpoint: MerchantEndpoint, options: MerchantApiOptions): Reques
 }
 
 function parseBody(request: Request): RawFields | 'malformed' {
-  // Without a body the raw parser leaves none.
-  const bytes: Uint8Array = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const bytes = bytesOf(request);
   return mediaTypeOf(request) === FORM ? parseFormBody(bytes) : parseJsonBody(bytes);
 }
 

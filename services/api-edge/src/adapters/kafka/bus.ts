@@ -1,14 +1,14 @@
 import type { CardCommand } from '@gateway/contracts';
-import { cardCommands } from '@gateway/contracts';
+import { cardCommands, EndCheckout } from '@gateway/contracts';
 import type { BrokerProbe, Publisher, ReplyListener } from '@gateway/messaging';
-import type { Bus } from '../../application/ports';
+import type { CheckoutBus } from '../../application/ports';
 
 /** Commands go out with the partition on which this replica listens for the reply, if it has one. */
 export function createBus(options: {
   publisher: Publisher;
   probe: BrokerProbe;
   replies: Pick<ReplyListener, 'ownedPartition'>;
-}): Bus {
+}): CheckoutBus {
   const { publisher, probe, replies } = options;
   return {
     available: () => probe.available() && !publisher.saturated(),
@@ -21,5 +21,6 @@ export function createBus(options: {
         ...(replyPartition === undefined ? {} : { replyPartition }),
       });
     },
+    endCheckout: (data) => publisher.publish({ declaration: EndCheckout, data, key: data.paymentId }),
   };
 }

@@ -19,8 +19,11 @@ const BY_REFERENCE = { _id: 1 } as const;
 /** Sorts after every character that a reference may have. */
 const AFTER_REFERENCES = '~';
 
+/** Matches what has no such field, and through the index: there it counts as null. */
+const NO_ATTEMPT = { attempt: null } as unknown as { attempt?: number };
+
 const INDEXES = {
-  uniqueId: 'unique_id',
+  uniqueId: 'unique_id_and_attempt',
   idempotencyKey: 'idempotency_key',
   sweepAt: 'sweep_at',
 } as const;
@@ -42,7 +45,7 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
     },
 
     async findByUniqueId(merchantAccount, space, transactionUniqueId) {
-      return toEntry(await collection.findOne({ merchantAccount, space, transactionUniqueId }));
+      return toEntry(await collection.findOne({ merchantAccount, space, transactionUniqueId, ...NO_ATTEMPT }));
     },
 
     async findByReference(merchantAccount, reference) {
@@ -103,7 +106,11 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
 
     async ensureIndexes() {
       await collection.createIndexes([
-        { key: { merchantAccount: 1, space: 1, transactionUniqueId: 1 }, name: INDEXES.uniqueId, unique: true },
+        {
+          key: { merchantAccount: 1, space: 1, transactionUniqueId: 1, attempt: 1 },
+          name: INDEXES.uniqueId,
+          unique: true,
+        },
         {
           key: { merchantAccount: 1, 'idempotency.endpoint': 1, 'idempotency.key': 1 },
           name: INDEXES.idempotencyKey,
@@ -132,6 +139,7 @@ function insertionOf(index: string): Insertion {
 }
 
 function toDocument({ reference, ...entry }: JournalEntry): Document {
+  if (entry.command === undefined) return { _id: reference, ...entry, state: 'closed' };
   return { _id: reference, ...entry, state: 'open', sweepAt: entry.deadline + SWEEP_AFTER_DEADLINE_MS };
 }
 

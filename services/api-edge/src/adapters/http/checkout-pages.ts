@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import type { RenderedPage } from '@gateway/pages';
+import type { Logger, Registry } from '@gateway/service-kit';
+import { Counter, assertNever } from '@gateway/service-kit';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import express from 'express';
+import type { PageAnswer } from '../../application/checkout-page';
+import type { Checkout } from '../../application/ports';
+import type { RawFields } from '../../domain/body';
+import { parseFormBody } from '../../domain/body';
+import * as view from './checkout-views';
+import { FORM, bytesOf, limitBodyTime, mediaTypeOf, readBody, traced } from './requests';
+
+const BODY_BYTES_MAX = 16 * 1024;
+/** 16 bytes in base64url. */
+const PAGE_ID = /^[\w-]{22}$/;
+/** Enough to find a page in a log with, far from enough to open it. */
+const LOGGED_ID_LENGTH = 4;
+const RETRY_AFTER_SECONDS = 2;
+const PATH = '/checkout/';
+
+export interface CheckoutPagesOptions {
+  show(id: string, returnedReference: string | undefined): Promise<PageAnswer>;
+  submit(id: string, fields: RawFields): Promise<PageAnswer>;
+  /** How browsers reach this page, and the challenge pages. */
+  publicBaseUrl: string;
+  threedsUrl: string;
+  /** Requests handled at once; more are refused with 503. */
+  maxConcurrent: number;
+  /** What a body may take to arrive. */
+  bodyTimeoutMs: number;
+  now: () => number;
+  logger: Logger;
+  metrics: Registry;
+}
+
+/** Whether a request is for a browser, by its path; everything else on the port is the merchants'. */
+export function isForPages(url: string | undefined): boolean {
+  return url?.startsWith(PATH) === true;
+}
+
+/** The card-entry pages. They need neither cookies nor scripts; who knows the address of a page may pay on it. */
+export function createCheckoutPages(options: CheckoutPagesOptions): RequestListener {
+  const app = express().disable('x-powered-by').disable('etag');
+  app.enable('case sensitive routing').enable('strict routing');
+  app.use(openRequest(options));
+  app
+    .route(`${PATH}:id`)
+    .get(requirePageId(), show(options))
+    .post(
+      requirePageId(),
+      requireOwnOrigin(new URL(options.publicBaseUrl).origin),
+      requireForm(),
+      limitBodyTime(options.bodyTimeoutMs, (response) =>
+        send(response, 408, view.noticePage('Please try again', 'Your details took too long to arrive.')),
+      ),
+      readBody(BODY_BYTES_MAX),
+      submit(options),
+    )
+    .all((_request, response) => {
+      response.setHeader('Allow', 'GET, HEAD, POST');
+      send(response, 405, view.noticePage('Not possible', 'This page cannot be used that way.'));
+    });
+  app.use((_request, response) => notFound(response));
+  app.use(refuseBroken(options));
+  return app;
+}
+
+interface Locals {
+  startedAt: number;
+}
+
+/** Gives the request its id and trace, counts it, and refuses it when too many are being handled. */
+function openRequest(options: CheckoutPagesOptions): RequestHandler {
+  const answered = new Counter({
+    name: 'gateway_page_requests_total',
+    help: 'Answered requests for card-entry pages, by method and HTTP status',
+    labelNames: ['method', 'status'],
+    registers: [options.metrics],
+  });
+  let concurrent = 0;
+  return (request, response, next) => {
+    const requestId = randomUUID();
+    Object.assign(response.locals, { startedAt: options.now() } satisfies Locals);
+    response.setHeader('X-Request-Id', requestId);
+    concurrent += 1;
+    response.once('close', () => {
+      concurrent -= 1;
+      const method = request.method === 'POST' ? 'POST' : 'GET';
+      answered.inc({ method, status: String(response.statusCode) });
+    });
+    if (concurrent > options.maxConcurrent) unavailable(response);
+    else traced(request, requestId, next);
+  };
+}
+
+function pageIdOf(request: Request): string {
+  const { id } = request.params;
+  return typeof id === 'string' ? id : '';
+}
+
+function requirePageId(): RequestHandler {
+  return (request, response, next) => (PAGE_ID.test(pageIdOf(request)) ? next() : notFound(response));
+}
+
+/**
+ * Nothing but the page itself submits the form. Browsers say where a form comes from, unless they are told not to
+ * refer: then the origin is `null`, as it is here.
+ */
+function requireOwnOrigin(ownOrigin: string): RequestHandler {
+  return (request, response, next) => {
+    const { origin } = request.headers;
+    const isForeign = origin !== undefined && origin !== 'null' && origin !== ownOrigin;
+    if (!isForeign && request.get('sec-fetch-site') !== 'cross-site') return next();
+    send(response, 403, view.noticePage('Not possible', 'This form was sent from another site. Nothing was charged.'));
+  };
+}
+
+function requireForm(): RequestHandler {
+  return (request, response, next) => (mediaTypeOf(request) === FORM ? next() : send(response, 415, notUnderstood()));
+}
+
+function show(options: CheckoutPagesOptions): RequestHandler {
+  return async (request, response) => {
+    const id = pageIdOf(request);
+    const { reference } = request.query;
+    answer(options, request, response, await options.show(id, typeof reference === 'string' ? reference : undefined));
+  };
+}
+
+function submit(options: CheckoutPagesOptions): RequestHandler {
+  return async (request, response) => {
+    const fields = parseFormBody(bytesOf(request));
+    if (fields === 'malformed') return send(response, 400, notUnderstood());
+    answer(options, request, response, await options.submit(pageIdOf(request), fields));
+  };
+}
+
+function answer(options: CheckoutPagesOptions, request: Request, response: Response, page: PageAnswer): void {
+  sendAnswer(options, response, page);
+  options.logger.info('page answered', {
+    page: loggedId(request),
+    method: request.method,
+    merchantAccount: page.kind === 'not-found' ? undefined : page.checkout.merchantAccount,
+    kind: page.kind,
+    httpStatus: response.statusCode,
+    durationMs: options.now() - (response.locals as Locals).startedAt,
+  });
+}
+
+function loggedId(request: Request): string {
+  return `${pageIdOf(request).slice(0, LOGGED_ID_LENGTH)}…`;
+}
+
+function sendAnswer(options: CheckoutPagesOptions, response: Response, page: PageAnswer): void {
+  switch (page.kind) {
+    case 'not-found':
+      return notFound(response);
+    case 'form':
+      return send(response, 200, view.formPage(page, formActionsOf(options, page.checkout)));
+    case 'waiting':
+      return send(response, 200, view.waitingPage(page.checkout, page.acsUrl));
+    case 'expired':
+      return send(response, 410, view.expiredPage(page.checkout, page.returnUrl));
+    case 'closed':
+      return send(response, 403, view.closedPage(page.checkout));
+    case 'unavailable':
+      return unavailable(response);
+    case 'see-other':
+      return redirect(response, page.location);
+    default:
+      return assertNever(page);
+  }
+}
+
+/** Where the POST may be redirected to, one hop after the other. */
+function formActionsOf({ threedsUrl }: CheckoutPagesOptions, { request }: Checkout): string[] {
+  return ["'self'", ...[threedsUrl, request.redirectUrl].map((url) => new URL(url).origin).filter(isPlainOrigin)];
+}
+
+/** A merchant's address must not add to the policy that it is put into. */
+function isPlainOrigin(origin: string): boolean {
+  return /^https?:\/\/[\w.:[\]-]+$/.test(origin);
+}
+
+function redirect(response: Response, location: string): void {
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('Referrer-Policy', 'no-referrer');
+  response.setHeader('Location', location);
+  response.status(303).end();
+}
+
+function notFound(response: Response): void {
+  send(response, 404, view.noticePage('Page not found', 'There is no payment at this address. Check the link.'));
+}
+
+function notUnderstood(): RenderedPage {
+  return view.noticePage('Not understood', 'The form did not arrive as it was sent. Go back and try again.');
+}
+
+function unavailable(response: Response): void {
+  response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+  send(response, 503, view.unavailablePage());
+}
+
+function send(response: Response, status: number, { headers, body }: RenderedPage): void {
+  if (response.headersSent) return;
+  response.status(status).set(headers).send(body);
+}
+
+/** What fails before the journal is asked, a broken body, and an address that is none. */
+function refuseBroken(options: CheckoutPagesOptions): ErrorRequestHandler {
+  return (error: { type?: string; status?: number }, request, response, _next) => {
+    // Nobody is there for an answer; express itself would write to standard error.
+    if (response.headersSent || request.destroyed) return void request.destroy();
+    if (error.type === 'entity.too.large') return send(response, 413, notUnderstood());
+    if (error.status !== undefined && error.status < 500) return send(response, 400, notUnderstood());
+    options.logger.error('a page failed', { error });
+    unavailable(response);
+  };
+}

@@ -1,0 +1,46 @@
+import type { Request, RequestHandler, Response } from 'express';
+import express from 'express';
+import { newTraceparent, runWithTrace } from '@gateway/service-kit';
+
+export const FORM = 'application/x-www-form-urlencoded';
+export const JSON_TYPE = 'application/json';
+
+export function mediaTypeOf(request: Request): string {
+  const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
+  return type.trim().toLowerCase();
+}
+
+/** A body that trickles in for longer than its time-out ends the request: 408, and the connection with it. */
+export function limitBodyTime(bodyTimeoutMs: number, refuse: (response: Response) => void): RequestHandler {
+  return (request, response, next) => {
+    const timer = setTimeout(() => {
+      response.setHeader('Connection', 'close');
+      refuse(response);
+      response.once('finish', () => request.destroy());
+    }, bodyTimeoutMs);
+    request.once('end', () => clearTimeout(timer));
+    request.once('close', () => clearTimeout(timer));
+    next();
+  };
+}
+
+/** Reads the body as it is; neither unpacked nor interpreted. */
+export function readBody(limitBytes: number): RequestHandler {
+  return express.raw({ type: () => true, limit: limitBytes, inflate: false });
+}
+
+export function bytesOf(request: Request): Uint8Array {
+  // Without a body the raw parser leaves none.
+  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+}
+
+/** Goes on under the trace that the client brought, or a new one. */
+export function traced(request: Request, correlationId: string, next: () => void): void {
+  const { traceparent } = request.headers;
+  const trace = typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent : newTraceparent();
+  runWithTrace({ correlationId, traceparent: trace }, next);
+}
+
+function isTraceparent(value: string): boolean {
+  return /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(value);
+}

@@ -1,0 +1,57 @@
+import type { Collection, MongoConnection } from '@gateway/mongo';
+import type { Checkout, Checkouts, EndedCheckout, OpenCheckout } from '../../application/ports';
+
+type Kept<C extends Checkout> = Omit<C, 'id'> & { _id: string };
+/** `sweepAt` in epoch ms while it is open, `removeAt` once it has ended. */
+type Document = (Kept<OpenCheckout> | Kept<EndedCheckout>) & { sweepAt?: number; removeAt?: Date };
+
+export interface CheckoutsAdapter extends Checkouts {
+  ensureIndexes(): Promise<void>;
+}
+
+/** One document for each card-entry page. What was tried on it is in the journal. */
+export function createCheckouts(mongo: MongoConnection): CheckoutsAdapter {
+  const collection: Collection<Document> = mongo.collection<Document>('checkouts');
+
+  return {
+    async insert({ id, ...checkout }, sweepAt) {
+      await collection.insertOne({ _id: id, ...checkout, sweepAt });
+    },
+
+    async find(id) {
+      const document = await collection.findOne({ _id: id });
+      return document === null ? undefined : toCheckout(document);
+    },
+
+    async claimExpired(now, leaseUntil) {
+      const document = await collection.findOneAndUpdate(
+        { sweepAt: { $lte: now } },
+        { $set: { sweepAt: leaseUntil } },
+        { sort: { sweepAt: 1 } },
+      );
+      // Only what is open has a time for sweepers.
+      return document === null ? undefined : (toCheckout(document) as OpenCheckout);
+    },
+
+    async end(id, removeAt) {
+      await collection.updateOne(
+        { _id: id },
+        {
+          $set: { state: 'ended', removeAt: new Date(removeAt) },
+          $unset: { sweepAt: '', 'request.customer': '', 'request.notes': '' },
+        },
+      );
+    },
+
+    async ensureIndexes() {
+      await collection.createIndexes([
+        { key: { sweepAt: 1 }, name: 'sweep_at', partialFilterExpression: { sweepAt: { $exists: true } } },
+        { key: { removeAt: 1 }, name: 'remove_at', expireAfterSeconds: 0 },
+      ]);
+    },
+  };
+}
+
+function toCheckout({ _id, sweepAt: _sweepAt, removeAt: _removeAt, ...checkout }: Document): Checkout {
+  return { id: _id, ...checkout };
+}

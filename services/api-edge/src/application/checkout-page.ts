@@ -1,0 +1,148 @@
+import { isTellable } from '@gateway/contracts';
+import { assertNever } from '@gateway/service-kit';
+import type { RawFields } from '../domain/body';
+import type { CardFormProblem, KeptValues } from '../domain/card-form';
+import { readCardForm } from '../domain/card-form';
+import type { FullCard } from '../domain/card-request';
+import type { Attempt, Situation } from '../domain/checkout';
+import { withQuery } from '../domain/checkout';
+import { attemptsOf, situationOfCheckout } from './checkout-attempts';
+import type { CheckoutPorts } from './checkout-ports';
+import { pageUrlOf } from './checkout-ports';
+import type { OperationRequest } from './commands';
+import { offer, prepareOperation } from './offer';
+import type { Checkout, OpenCheckout } from './ports';
+import { outcomeOf } from './submit';
+
+/** What a browser gets to see. */
+export type PageAnswer =
+  | { readonly kind: 'not-found' }
+  | {
+      readonly kind: 'form';
+      readonly checkout: Checkout;
+      readonly situation: Extract<Situation, { kind: 'form' }>;
+      /** Of what was typed, if anything was. */
+      readonly problems: readonly CardFormProblem[];
+      readonly kept: KeptValues;
+    }
+  | { readonly kind: 'waiting'; readonly checkout: Checkout; readonly acsUrl?: string | undefined }
+  | { readonly kind: 'expired'; readonly checkout: Checkout; readonly returnUrl: string }
+  /** Nothing was taken, and nothing will be until the cardholder tries again. */
+  | { readonly kind: 'unavailable' | 'closed'; readonly checkout: Checkout }
+  | { readonly kind: 'see-other'; readonly checkout: Checkout; readonly location: string };
+
+const NOTHING_TYPED: KeptValues = { cardExp: '', cardHolder: '' };
+
+/**
+ * The card-entry page as it stands. `returnedReference` names the attempt whose challenge the browser comes from: it is
+ * not sent there again, however long the charge after it takes.
+ */
+export async function showCheckout(
+  ports: CheckoutPorts,
+  id: string,
+  returnedReference: string | undefined,
+): Promise<PageAnswer> {
+  const checkout = await ports.checkouts.find(id);
+  if (checkout === undefined) return { kind: 'not-found' };
+  const situation = await situationOfCheckout(ports, checkout);
+  switch (situation.kind) {
+    case 'form':
+      return { kind: 'form', checkout, situation, problems: [], kept: NOTHING_TYPED };
+    case 'expired': {
+      const { redirectUrl, transactionUniqueId } = checkout.request;
+      return {
+        kind: 'expired',
+        checkout,
+        returnUrl: withQuery(redirectUrl, { transaction_unique_id: transactionUniqueId }),
+      };
+    }
+    case 'waiting':
+      return situation.attempt.reference === returnedReference
+        ? { kind: 'waiting', checkout, acsUrl: situation.acsUrl }
+        : (elsewhere(checkout, situation) ?? { kind: 'waiting', checkout });
+    case 'finished':
+      return finished(checkout, situation.attempt);
+    default:
+      return assertNever(situation);
+  }
+}
+
+function finished(checkout: Checkout, { reference }: Attempt): PageAnswer {
+  const { redirectUrl, transactionUniqueId } = checkout.request;
+  const location = withQuery(redirectUrl, { reference, transaction_unique_id: transactionUniqueId });
+  return { kind: 'see-other', checkout, location };
+}
+
+/** Away from the page: to the issuer's challenge, or back to the merchant. */
+function elsewhere(checkout: Checkout, situation: Situation): PageAnswer | undefined {
+  if (situation.kind === 'finished') return finished(checkout, situation.attempt);
+  if (situation.kind !== 'waiting' || situation.acsUrl === undefined) return undefined;
+  return { kind: 'see-other', checkout, location: situation.acsUrl };
+}
+
+/**
+ * Takes the card that was typed. The form carries the number of its attempt, and an attempt is in the journal once: a
+ * double click, a reload and a form from the browser's history end where the first submission does.
+ */
+export async function submitCard(ports: CheckoutPorts, id: string, fields: RawFields): Promise<PageAnswer> {
+  const checkout = await ports.checkouts.find(id);
+  if (checkout === undefined) return { kind: 'not-found' };
+  const situation = await situationOfCheckout(ports, checkout);
+  if (situation.kind === 'waiting') await untilTellable(ports, checkout, situation.attempt);
+  if (checkout.state !== 'open' || situation.kind !== 'form') return goOn(ports, checkout);
+  if (fields.get('attempt') !== String(situation.attempt)) return goOn(ports, checkout);
+
+  const form = readCardForm(fields);
+  if (!form.ok) return { kind: 'form', checkout, situation, problems: form.problems, kept: form.kept };
+  if (!(await ports.accountIsOpen(checkout.merchantAccount))) return { kind: 'closed', checkout };
+  return attempt(ports, checkout, situation.attempt, form.card);
+}
+
+async function attempt(ports: CheckoutPorts, checkout: OpenCheckout, n: number, card: FullCard): Promise<PageAnswer> {
+  const { merchantAccount, paymentId } = checkout;
+  const request = attemptRequest(ports, checkout, card);
+  const offered = await offer(ports, () =>
+    prepareOperation(ports, { merchantAccount, request, attempt: { n, paymentId } }),
+  );
+  switch (offered.kind) {
+    case 'unavailable':
+      return { kind: 'unavailable', checkout };
+    case 'accepted': {
+      const outcome = await outcomeOf(ports, offered.entry);
+      if (outcome !== undefined) ports.closer.close(offered.entry.reference);
+      return goOn(ports, checkout);
+    }
+    case 'refused': {
+      // Another submission of the same form came first: what becomes of that one counts.
+      const first = (await attemptsOf(ports, checkout)).find((made) => made.n === n);
+      if (first !== undefined) await untilTellable(ports, checkout, first);
+      return goOn(ports, checkout);
+    }
+    case 'unknown':
+      return toPage(ports, checkout);
+    default:
+      return assertNever(offered);
+  }
+}
+
+/** The merchant's request with the card in it. After a challenge the browser comes back to the page, which decides. */
+function attemptRequest(ports: CheckoutPorts, { id, request }: OpenCheckout, instrument: FullCard): OperationRequest {
+  const { redirectUrl: _, transactionType, ...charge } = request;
+  return transactionType === 'SALE3D'
+    ? { ...charge, transactionType, instrument, redirectUrl: pageUrlOf(ports, id) }
+    : { ...charge, transactionType, instrument };
+}
+
+async function untilTellable(ports: CheckoutPorts, checkout: Checkout, { reference, outcome }: Attempt): Promise<void> {
+  if (outcome === undefined || !isTellable(outcome)) await ports.pending.wait(checkout.merchantAccount, reference);
+}
+
+/** Where a browser goes after a POST: never to another form directly, so that a reload repeats nothing. */
+async function goOn(ports: CheckoutPorts, checkout: Checkout): Promise<PageAnswer> {
+  return elsewhere(checkout, await situationOfCheckout(ports, checkout)) ?? toPage(ports, checkout);
+}
+
+/** By its path alone: the browser is there already, whatever it calls the host. */
+function toPage(ports: CheckoutPorts, checkout: Checkout): PageAnswer {
+  return { kind: 'see-other', checkout, location: new URL(pageUrlOf(ports, checkout.id)).pathname };
+}

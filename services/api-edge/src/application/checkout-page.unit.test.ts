@@ -1,0 +1,255 @@
+import type { OperationOutcome } from '@gateway/contracts';
+import { RetryableError } from '@gateway/service-kit';
+import { silentLogger } from '@gateway/testing';
+import { showCheckout, submitCard } from './checkout-page';
+import type { CheckoutPorts } from './checkout-ports';
+import type { Insertion, JournalEntry, OpenCheckout } from './ports';
+import { sweepCheckouts } from './sweep-checkouts';
+
+const NOW = 1_000_000;
+const CHECKOUT: OpenCheckout = {
+  id: 'AAAAAAAAAAAAAAAAAAAAAA',
+  merchantAccount: 'demo_merchant',
+  paymentId: 'ABCDEFGHIJKLMNOP',
+  request: {
+    transactionType: 'SALE',
+    transactionUniqueId: 'order-00000001',
+    amountE4: 100_000,
+    currency: 'XTS',
+    customer: { firstName: 'Ann', lastName: 'Lee', country: 'DEU', email: 'ann@example.com', ip: '192.0.2.1' },
+    notes: {},
+    redirectUrl: 'https://shop.example/done',
+  },
+  acceptedAt: NOW,
+  expiresAt: NOW + 1_800_000,
+  state: 'open',
+};
+const PAGE = { kind: 'see-other', location: `/checkout/${CHECKOUT.id}` };
+const FORM = new Map([
+  ['attempt', '1'],
+  ['card_number', '4111 1111 1111 1111'],
+  ['card_exp', '09 / 30'],
+  ['cvv', '123'],
+  ['card_holder', 'Ann Lee'],
+]);
+
+interface World {
+  ports: CheckoutPorts;
+  entries: JournalEntry[];
+  outcomes: Map<string, OperationOutcome>;
+  /** What was done, in its order. */
+  done: string[];
+  insert: (entry: JournalEntry) => Insertion;
+  ownerAway: boolean;
+  databaseAway: boolean;
+  vaultAway: boolean;
+}
+
+function outcomeOf(entry: JournalEntry, more: Partial<OperationOutcome> = {}): OperationOutcome {
+  const { paymentId, reference, merchantAccount, transactionUniqueId, acceptedAt } = entry;
+  return {
+    ...{ paymentId, reference, merchantAccount, transactionUniqueId, timestamp: acceptedAt },
+    ...{ transactionType: 'SALE', status: 'success', code: 0, message: '', authcode: null },
+    ...more,
+  };
+}
+
+/** Ports that remember; what a test does not need is not there. */
+function world(): World {
+  const here: World = {
+    entries: [],
+    outcomes: new Map(),
+    done: [],
+    insert: (entry) => {
+      here.entries.push(entry);
+      return 'inserted';
+    },
+    ownerAway: false,
+    databaseAway: false,
+    vaultAway: false,
+    ports: undefined as unknown as CheckoutPorts,
+  };
+  let bytes = 0;
+  let claimed = false;
+  const ports: Partial<CheckoutPorts> = {
+    checkouts: {
+      insert: async () => {},
+      find: async (id) => (id === CHECKOUT.id ? CHECKOUT : undefined),
+      claimExpired: async () => (claimed ? undefined : ((claimed = true), CHECKOUT)),
+      end: async (_id, removeAt) => void here.done.push(`end ${removeAt - NOW}`),
+    },
+    journal: {
+      insert: async (entry: JournalEntry) => {
+        here.done.push(`insert ${entry.attempt}`);
+        return here.insert(entry);
+      },
+      findByPayment: async () => here.entries,
+    } as unknown as CheckoutPorts['journal'],
+    queries: {
+      payment: async () => [],
+      outcome: async (_account, reference) => {
+        if (here.ownerAway) throw new RetryableError('away');
+        return here.outcomes.get(reference);
+      },
+    },
+    vault: {
+      putCard: async () => {
+        if (here.vaultAway) throw new RetryableError('away');
+        here.done.push('card');
+        return '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab';
+      },
+      putCvv: async () => void here.done.push('cvv'),
+      dropCvv: async () => void here.done.push('drop cvv'),
+    },
+    bus: {
+      available: () => true,
+      publish: async ({ type }) => void here.done.push(type),
+      endCheckout: async ({ paymentId }) => void here.done.push(`told ${paymentId}`),
+    },
+    pending: {
+      wait: async (_account, reference) => {
+        here.done.push('wait');
+        return here.outcomes.get(reference);
+      },
+    } as CheckoutPorts['pending'],
+    closer: { close: () => void here.done.push('close') } as unknown as CheckoutPorts['closer'],
+    databaseAvailable: () => !here.databaseAway,
+    accountIsOpen: async () => true,
+    now: () => NOW,
+    randomBytes: (size) => new Uint8Array(size).fill((bytes += 1)),
+    replyTimeoutMs: 30_000,
+    publicBaseUrl: 'https://pay.example',
+    logger: silentLogger,
+  };
+  here.ports = ports as CheckoutPorts;
+  return here;
+}
+
+function attempted(here: World, n: number, more?: Partial<OperationOutcome>): JournalEntry {
+  const entry: JournalEntry = {
+    reference: `ABCDEFGHIJKLMNOP000${n}`,
+    paymentId: CHECKOUT.paymentId,
+    merchantAccount: CHECKOUT.merchantAccount,
+    space: 'card',
+    transactionUniqueId: CHECKOUT.request.transactionUniqueId,
+    operationType: 'SALE',
+    attempt: n,
+    acceptedAt: n,
+    deadline: n,
+  };
+  here.entries.push(entry);
+  if (more !== undefined) here.outcomes.set(entry.reference, outcomeOf(entry, more));
+  return entry;
+}
+
+test('an attempt is in the vault before it is in the journal, and there before it is sent', async () => {
+  const here = world();
+  here.insert = (entry) => {
+    here.entries.push(entry);
+    here.outcomes.set(entry.reference, outcomeOf(entry));
+    return 'inserted';
+  };
+  const answer = await submitCard(here.ports, CHECKOUT.id, FORM);
+  expect(here.done).toEqual(['card', 'cvv', 'insert 1', 'wait', 'SellCard', 'close']);
+  const [entry] = here.entries;
+  expect(entry?.deadline).toBe(NOW + 30_000);
+  expect(answer).toMatchObject({ kind: 'see-other', location: expect.stringContaining(entry?.reference ?? '-') });
+});
+
+test('an attempt without an answer stays open in the journal', async () => {
+  const here = world();
+  expect(await submitCard(here.ports, CHECKOUT.id, FORM)).toMatchObject(PAGE);
+  expect(here.done).not.toContain('close');
+});
+
+test('nothing is taken while database or vault are away', async () => {
+  for (const away of ['databaseAway', 'vaultAway'] as const) {
+    const here = world();
+    here[away] = true;
+    expect(await submitCard(here.ports, CHECKOUT.id, FORM)).toMatchObject({ kind: 'unavailable' });
+    expect(here.entries).toEqual([]);
+    expect(here.done).not.toContain('SellCard');
+  }
+});
+
+test('nobody is told that nothing happened once the journal was asked', async () => {
+  const here = world();
+  here.insert = () => {
+    throw new RetryableError('away');
+  };
+  expect(await submitCard(here.ports, CHECKOUT.id, FORM)).toMatchObject(PAGE);
+  expect(here.done).not.toContain('SellCard');
+});
+
+test('who comes second leaves no CVV, and ends where the first one does', async () => {
+  const here = world();
+  let first: JournalEntry | undefined;
+  here.insert = () => {
+    first = attempted(here, 1);
+    return 'id-used';
+  };
+  const wait = here.ports.pending.wait.bind(undefined);
+  here.ports.pending.wait = async (account, reference) => {
+    here.outcomes.set(reference, outcomeOf(first as JournalEntry));
+    return wait(account, reference);
+  };
+  expect(await submitCard(here.ports, CHECKOUT.id, FORM)).toMatchObject({
+    kind: 'see-other',
+    location: `https://shop.example/done?reference=${first?.reference}&transaction_unique_id=order-00000001`,
+  });
+  expect(here.done).toEqual(['card', 'cvv', 'insert 1', 'drop cvv', 'wait']);
+});
+
+test('a reference that is taken is replaced by another', async () => {
+  const here = world();
+  const references: string[] = [];
+  here.insert = ({ reference }) => (references.push(reference) < 3 ? 'reference-taken' : 'inserted');
+  await submitCard(here.ports, CHECKOUT.id, FORM);
+  expect(new Set(references).size).toBe(3);
+});
+
+test('an owner who does not answer is no reason for a form', async () => {
+  const here = world();
+  attempted(here, 1, { status: 'decline', code: 3101 });
+  expect(await showCheckout(here.ports, CHECKOUT.id, undefined)).toMatchObject({ kind: 'form' });
+  here.ownerAway = true;
+  expect(await showCheckout(here.ports, CHECKOUT.id, undefined)).toMatchObject({ kind: 'waiting' });
+  expect(await submitCard(here.ports, CHECKOUT.id, FORM)).toMatchObject(PAGE);
+  expect(here.entries).toHaveLength(1);
+});
+
+test('attempts count by their number, whatever order they are found in', async () => {
+  const here = world();
+  attempted(here, 2, { status: 'error', code: 11 });
+  attempted(here, 1, { status: 'decline', code: 3101 });
+  expect(await showCheckout(here.ports, CHECKOUT.id, undefined)).toMatchObject({ situation: { attempt: 3 } });
+});
+
+describe('the sweeper', () => {
+  test.each<[string, Partial<OperationOutcome> | undefined | 'none', string[]]>([
+    ['ends a page that nobody used', 'none', ['end 86400000']],
+    ['ends one that was paid', { status: 'success' }, ['end 86400000']],
+    [
+      'tells the owner, then ends one that came to nothing',
+      { status: 'decline', code: 3101 },
+      ['told ABCDEFGHIJKLMNOP', 'end 86400000'],
+    ],
+    ['leaves one whose outcome is unknown', { status: 'pending', code: 3109 }, []],
+    ['leaves one that is on its way', undefined, []],
+  ])('%s', async (_name, outcome, done) => {
+    const here = world();
+    if (outcome !== 'none') attempted(here, 1, outcome);
+    expect(await sweepCheckouts(here.ports)).toBe(1);
+    expect(here.done).toEqual(done);
+  });
+
+  test('leaves one whose owner could not be told', async () => {
+    const here = world();
+    attempted(here, 1, { status: 'decline', code: 3101 });
+    here.ports.bus.endCheckout = async () => {
+      throw new RetryableError('away');
+    };
+    expect(await sweepCheckouts(here.ports)).toBe(1);
+    expect(here.done).toEqual([]);
+  });
+});

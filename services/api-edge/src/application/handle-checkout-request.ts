@@ -1,0 +1,84 @@
+import { newPaymentId, newReference } from '@gateway/contracts';
+import type { CheckoutRequest, CheckoutType } from '../domain/card-request';
+import { CHECKOUT_TYPES } from '../domain/card-request';
+import { checkCheckoutFields } from '../domain/fields';
+import type { Incoming } from './admit';
+import type { CheckoutPorts } from './checkout-ports';
+import { pageUrlOf } from './checkout-ports';
+import { handleRequest } from './handle-request';
+import type { Idempotency, JournalEntry, OpenCheckout } from './ports';
+import type { Answer, Session } from './responses';
+import { checkoutResponse, failure } from './responses';
+import type { Submission } from './submit';
+import { submit } from './submit';
+
+/** 128 bits: whoever knows the id may pay here, so it must not be guessed. */
+const PAGE_ID_BYTES = 16;
+const OUTCOME_UNKNOWN = 11;
+/** An attempt of the last moment, by any replica's clock, is in the journal by then. */
+const SWEEP_AFTER_EXPIRY_MS = 5_000;
+
+/** `POST /api/pf/checkout`: a page on which the cardholder types the card that the request leaves out. */
+export function handleCheckoutRequest(ports: CheckoutPorts, incoming: Incoming): Promise<Answer> {
+  return handleRequest<CheckoutType, CheckoutRequest>(ports, incoming, {
+    types: CHECKOUT_TYPES,
+    checkFields: checkCheckoutFields,
+    carryOut: (session, { merchantAccount }, request, idempotency) =>
+      submit(ports, session, checkoutSubmission(ports, session, merchantAccount, request, idempotency)),
+  });
+}
+
+/** Nothing is sent to anyone: the entry keeps the merchant's id, and the answer is known before it is inserted. */
+function checkoutSubmission(
+  ports: CheckoutPorts,
+  session: Session,
+  merchantAccount: string,
+  request: CheckoutRequest,
+  idempotency: Idempotency | undefined,
+): Submission {
+  const { transactionUniqueId } = request;
+  const answerOf = ({ id, expiresAt, acceptedAt }: OpenCheckout): Answer =>
+    checkoutResponse(session, acceptedAt, { transactionUniqueId, url: pageUrlOf(ports, id), expiresAt });
+  let checkout: OpenCheckout;
+  return {
+    merchantAccount,
+    idempotency,
+    async prepare() {
+      checkout = newCheckout(ports, merchantAccount, request);
+      // Before the entry: nobody knows the page yet, and one that nobody gets to know just expires.
+      await ports.checkouts.insert(checkout, checkout.expiresAt + SWEEP_AFTER_EXPIRY_MS);
+      const kept = idempotency === undefined ? {} : { idempotency, response: answerOf(checkout).body };
+      return { ...entryOf(ports, checkout), ...kept };
+    },
+    carryOut: async () => answerOf(checkout),
+    unknown: () => failure(session, ports.now(), OUTCOME_UNKNOWN),
+  };
+}
+
+function newCheckout(ports: CheckoutPorts, merchantAccount: string, request: CheckoutRequest): OpenCheckout {
+  const acceptedAt = ports.now();
+  return {
+    id: Buffer.from(ports.randomBytes(PAGE_ID_BYTES)).toString('base64url'),
+    merchantAccount,
+    paymentId: newPaymentId(ports.randomBytes),
+    request,
+    acceptedAt,
+    expiresAt: acceptedAt + ports.checkoutLifetimeMs,
+    state: 'open',
+  };
+}
+
+function entryOf(ports: CheckoutPorts, checkout: OpenCheckout): JournalEntry {
+  const { id, paymentId, merchantAccount, request, acceptedAt, expiresAt } = checkout;
+  return {
+    reference: newReference(paymentId, ports.randomBytes),
+    paymentId,
+    merchantAccount,
+    space: 'card',
+    transactionUniqueId: request.transactionUniqueId,
+    operationType: request.transactionType,
+    checkoutId: id,
+    acceptedAt,
+    deadline: expiresAt,
+  };
+}

@@ -1,0 +1,85 @@
+import type { Account } from '@gateway/accounts';
+import type { TransactionType } from '@gateway/contracts';
+import type { RequestForRules } from '../domain/account-rules';
+import { checkAccountRules } from '../domain/account-rules';
+import type { RawFields } from '../domain/body';
+import type { FieldCheck } from '../domain/fields';
+import type { Incoming } from './admit';
+import { admit, readTransactionType, sessionOf } from './admit';
+import type { Idempotency } from './ports';
+import type { Answer, FieldProblem, Session } from './responses';
+import { failure, fieldFailure, problem, unavailable } from './responses';
+import type { SubmitPorts } from './submit';
+
+/** What makes one endpoint for card requests different from another. */
+export interface RequestKind<Type extends TransactionType, Request extends RequestForRules> {
+  types: readonly Type[];
+  checkFields(type: Type, fields: RawFields, nowMs: number): FieldCheck<Request>;
+  carryOut(session: Session, account: Account, request: Request, idempotency: Idempotency | undefined): Promise<Answer>;
+}
+
+const KEY_LENGTH_MAX = 255;
+
+/** The order of checks of decisions.md, section 2, from step 2 on. */
+export async function handleRequest<Type extends TransactionType, Request extends RequestForRules>(
+  ports: SubmitPorts,
+  incoming: Incoming,
+  kind: RequestKind<Type, Request>,
+): Promise<Answer> {
+  const session = sessionOf(incoming);
+  try {
+    const admitted = await admit(ports, incoming, session);
+    if ('refused' in admitted) return admitted.refused;
+    const { account } = admitted;
+    const read = readTransactionType(incoming, account, kind.types, session, ports.now());
+    if ('refused' in read) return read.refused;
+    const checked = checkRequest(ports, incoming, session, account, kind, read.type);
+    if ('refused' in checked) return checked.refused;
+    return await kind.carryOut(session, account, checked.request, idempotencyOf(ports, incoming));
+  } catch (error) {
+    // Whatever fails up to here fails before anything was offered to the journal.
+    ports.logger.error('a request could not be handled', { error });
+    return unavailable(session, ports.now());
+  }
+}
+
+/** Steps 5 and 6. */
+function checkRequest<Type extends TransactionType, Request extends RequestForRules>(
+  ports: SubmitPorts,
+  incoming: Incoming,
+  session: Session,
+  account: Account,
+  kind: RequestKind<Type, Request>,
+  type: Type,
+): { request: Request } | { refused: Answer } {
+  const now = ports.now();
+  const checked = kind.checkFields(type, incoming.fields, now);
+  const problems: FieldProblem[] = [...(checked.ok ? [] : checked.problems), ...keyProblems(incoming)];
+  if (!checked.ok || problems.length > 0) return { refused: fieldFailure(session, now, problems) };
+  const code = checkAccountRules(checked.request, { ...account, activated: account.state === 'active' });
+  return code === undefined ? { request: checked.request } : { refused: failure(session, now, code) };
+}
+
+function keyProblems({ idempotencyKey }: Incoming): FieldProblem[] {
+  return idempotencyKey !== undefined && idempotencyKey.length > KEY_LENGTH_MAX
+    ? [problem(1004, 'Idempotency-Key')]
+    : [];
+}
+
+function idempotencyOf(ports: SubmitPorts, { idempotencyKey, endpoint, fields }: Incoming): Idempotency | undefined {
+  if (idempotencyKey === undefined || idempotencyKey === '') return undefined;
+  // A key may be anything, a card number too: what is kept of it tells nothing.
+  return { endpoint, key: ports.bodyHash(idempotencyKey), bodyHash: ports.bodyHash(contentOf(fields)) };
+}
+
+/**
+ * What makes two bodies the same: every field but the secrets that must leave no trace, in whatever order they came.
+ * Objects are no valid value of any field, and are not looked into.
+ */
+function contentOf(fields: RawFields): string {
+  return [...fields]
+    .filter(([name]) => name !== 'cvv' && name !== 'merchant_password')
+    .map(([name, value]) => JSON.stringify([name, typeof value, typeof value === 'object' ? null : String(value)]))
+    .sort()
+    .join();
+}

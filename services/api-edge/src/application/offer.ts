@@ -1,0 +1,125 @@
+import type { CardCommand } from '@gateway/contracts';
+import { newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
+import { RetryableError } from '@gateway/service-kit';
+import type { OperationRequest } from './commands';
+import { baseReferenceOf, commandOf, cvvOf, withMaskedReference } from './commands';
+import type { Idempotency, JournalEntry, Ports } from './ports';
+
+const REFERENCE_ATTEMPTS_MAX = 3;
+const PUBLISH_AGAIN_AFTER_MS = 1_000;
+
+/** What came of offering an entry to the journal. `refused`: its id or its key is used already. */
+export type Offered =
+  | { readonly kind: 'accepted' | 'refused' | 'unknown'; readonly entry: JournalEntry }
+  | { readonly kind: 'unavailable' };
+
+/**
+ * Prepares an entry and inserts it into the journal, with another reference when its own is taken. Before the insert
+ * was attempted a fault means that nothing happened (`unavailable`); from then on, that nobody knows (`unknown`).
+ */
+export async function offer(ports: Ports, prepare: () => Promise<JournalEntry>): Promise<Offered> {
+  for (let attempts = 0; attempts < REFERENCE_ATTEMPTS_MAX; attempts += 1) {
+    const entry = await prepared(ports, prepare);
+    if (entry === undefined) return { kind: 'unavailable' };
+    try {
+      const insertion = await ports.journal.insert(entry);
+      if (insertion === 'inserted') return { kind: 'accepted', entry };
+      await dropCvv(ports, entry);
+      if (insertion !== 'reference-taken') return { kind: 'refused', entry };
+    } catch (error) {
+      ports.logger.error('an outcome is unknown', { reference: entry.reference, error });
+      return { kind: 'unknown', entry };
+    }
+  }
+  throw new Error(`${REFERENCE_ATTEMPTS_MAX} random references were taken already`);
+}
+
+async function prepared(ports: Ports, prepare: () => Promise<JournalEntry>): Promise<JournalEntry | undefined> {
+  try {
+    return ports.databaseAvailable() && ports.bus.available() ? await prepare() : undefined;
+  } catch (error) {
+    ports.logger.error('a request could not be offered to the journal', { error });
+    return undefined;
+  }
+}
+
+/** Nobody will come for it; if this fails, its 20 minutes end it. */
+async function dropCvv(ports: Ports, { command, reference }: JournalEntry): Promise<void> {
+  if (command !== undefined && 'withCvv' in command.data && command.data.withCvv) await ports.vault.dropCvv(reference);
+}
+
+export interface Operation {
+  merchantAccount: string;
+  request: OperationRequest;
+  idempotency?: Idempotency | undefined;
+  /** The attempt on a card-entry page that this is, and the page's payment. */
+  attempt?: { n: number; paymentId: string };
+}
+
+/** Allots the reference and puts card data into the vault: all that comes before the journal. */
+export async function prepareOperation(ports: Ports, operation: Operation): Promise<JournalEntry> {
+  const { merchantAccount, request, idempotency, attempt } = operation;
+  const ownPaymentId = attempt?.paymentId ?? (await paymentIdOfBase(ports, merchantAccount, request));
+  const paymentId = ownPaymentId ?? newPaymentId(ports.randomBytes);
+  const reference = newReference(paymentId, ports.randomBytes);
+  const [token] = await Promise.all([putCard(ports, merchantAccount, request), putCvv(ports, reference, request)]);
+  const acceptedAt = ports.now();
+  const deadline = acceptedAt + ports.replyTimeoutMs;
+  // What names no payment of the account's own is kept for the record alone, and may be anything.
+  const kept = ownPaymentId === undefined ? withMaskedReference(request) : request;
+  const baseReference = baseReferenceOf(kept);
+  const accepted = { paymentId, reference, merchantAccount, acceptedAt, deadline, token, checkoutAttempt: attempt?.n };
+  return {
+    reference,
+    paymentId,
+    ...(baseReference === undefined ? {} : { baseReference }),
+    merchantAccount,
+    space: 'card',
+    transactionUniqueId: request.transactionUniqueId,
+    operationType: request.transactionType,
+    ...(attempt === undefined ? {} : { attempt: attempt.n }),
+    ...(token === undefined ? {} : { token }),
+    acceptedAt,
+    deadline,
+    command: commandOf(kept, accepted),
+    ...(idempotency === undefined ? {} : { idempotency }),
+  };
+}
+
+/** The payment of the base transaction; undefined without one, and for one that is unknown or another merchant's. */
+async function paymentIdOfBase(
+  ports: Ports,
+  merchantAccount: string,
+  request: OperationRequest,
+): Promise<string | undefined> {
+  const baseReference = baseReferenceOf(request);
+  if (baseReference === undefined) return undefined;
+  const own = await ports.journal.ownsPaymentOf(merchantAccount, baseReference);
+  return own ? paymentIdOf(baseReference) : undefined;
+}
+
+async function putCard(ports: Ports, merchantAccount: string, request: OperationRequest): Promise<string | undefined> {
+  if (request.transactionType === 'TOKENIZE') return ports.vault.putCard(merchantAccount, request.card);
+  if (!('instrument' in request)) return undefined;
+  const { instrument } = request;
+  return instrument.kind === 'token' ? instrument.token : ports.vault.putCard(merchantAccount, instrument.card);
+}
+
+async function putCvv(ports: Ports, reference: string, request: OperationRequest): Promise<void> {
+  const cvv = cvvOf(request);
+  if (cvv !== undefined) await ports.vault.putCvv(reference, cvv);
+}
+
+/** A bus that is away comes back: the command is offered again until its deadline. Twice published is once done. */
+export async function publishUntilDeadline(ports: Ports, entry: JournalEntry): Promise<void> {
+  const command = entry.command as CardCommand;
+  while (ports.now() < entry.deadline) {
+    try {
+      return await ports.bus.publish(command);
+    } catch (error) {
+      ports.logger.warn('a command is not published yet', { reference: entry.reference, error });
+      if (!(error instanceof RetryableError)) return;
+      await new Promise((resolve) => setTimeout(resolve, PUBLISH_AGAIN_AFTER_MS));
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import type { OperationOutcome, OperationStatus } from '@gateway/contracts';
+import { checkRecord, operationResponse } from './responses';
+
+const SESSION = { sessionId: 's', merchantAccount: 'demo_merchant' };
+const ACS = 'http://127.0.0.1:8081/challenge/abc';
+
+function outcome(more: Partial<OperationOutcome> = {}): OperationOutcome {
+  return {
+    paymentId: 'ABCDEFGHIJKLMNOP',
+    reference: 'ABCDEFGHIJKLMNOP0001',
+    merchantAccount: 'demo_merchant',
+    transactionUniqueId: 'order-00000001',
+    transactionType: 'SALE3D',
+    status: 'success',
+    code: 0,
+    message: 'Transaction processed successfully',
+    authcode: null,
+    timestamp: 1_000,
+    ...more,
+  };
+}
+const bodyOf = (more: Partial<OperationOutcome>) => operationResponse(SESSION, outcome(more)).body;
+
+const STARTED = { status: 'success', code: 0, authcode: null, message: '3D Secure authentication started' };
+const ENDS: [OperationStatus, number][] = [
+  ['pending', 11],
+  ['pending', 3109],
+  ['success', 0],
+  ['decline', 3103],
+  ['error', 3024],
+];
+
+test.each(ENDS)('the first answer to a SALE3D that can be authenticated does not say it is %s %i', (status, code) => {
+  const told = bodyOf({ status, code, message: 'm', authcode: 'A1', acsUrl: ACS, eci: 5 });
+  expect(told).toMatchObject({ ...STARTED, acs_url: ACS, eci: 5 });
+});
+
+test.each(ENDS)('nor that to an AUTH3D, but for its success: %s %i', (status, code) => {
+  const told = bodyOf({ transactionType: 'AUTH3D', status, code, message: 'm', acsUrl: ACS, pareq: 'p' });
+  const success = { status: 'success', code: 0, message: 'm' };
+  expect(told).toMatchObject({ ...(status === 'success' ? success : STARTED), acs_url: ACS, pareq: 'p' });
+  expect(told).not.toHaveProperty('eci');
+});
+
+test('without a page for the challenge, the answer is the outcome', () => {
+  const declined = { status: 'decline', code: 3123, message: 'Card 3D secure is not enabled' } as const;
+  const told = bodyOf({ ...declined, eci: 6 });
+  expect(told).toMatchObject({ ...declined, eci: 6, authcode: null });
+  expect(told).not.toHaveProperty('acs_url');
+  expect(told).not.toHaveProperty('pareq');
+});
+
+test('custom parameters do not tell the end either', () => {
+  const custom = { custom_bank_reason_code: '51' };
+  expect(bodyOf({ status: 'decline', code: 3101, acsUrl: ACS, custom })).not.toHaveProperty('custom_bank_reason_code');
+  expect(bodyOf({ status: 'pending', code: 11, acsUrl: ACS, custom })).toMatchObject(custom);
+  expect(bodyOf({ custom })).toMatchObject(custom);
+});
+
+test('CHECK tells the truth: pending until the end', () => {
+  expect(checkRecord(outcome({ status: 'pending', code: 3109, acsUrl: ACS }))).toMatchObject({
+    status: 'PENDING',
+    code: 11,
+    message: 'Internal timeout',
+  });
+  const declined = { status: 'decline', code: 3103, acsUrl: ACS } as const;
+  expect(checkRecord(outcome(declined))).toMatchObject({ status: 'DECLINE', code: 3103 });
+});

@@ -1,0 +1,86 @@
+import { Secret } from '@gateway/contracts';
+import type { RawFields, RawValue } from './body';
+import { isAbsent } from './body';
+import type { FullCard } from './card-request';
+import * as rule from './field-rules';
+import type { FieldReader } from './field-table';
+import { maskCardNumbers } from './masking';
+
+/** The fields of the card-entry form, as they are called in it, in its order. */
+export const CARD_FORM_FIELDS = ['card_number', 'card_exp', 'cvv', 'card_holder'] as const;
+export type CardFormField = (typeof CARD_FORM_FIELDS)[number];
+
+export interface CardFormProblem {
+  readonly field: CardFormField;
+  readonly kind: 'missing' | 'invalid';
+}
+
+/** What the form may show again of what was typed: never the card number, nor the CVV, in whatever field they are. */
+export interface KeptValues {
+  readonly cardExp: string;
+  readonly cardHolder: string;
+}
+
+export type CardForm =
+  | { readonly ok: true; readonly card: FullCard }
+  | { readonly ok: false; readonly problems: readonly CardFormProblem[]; readonly kept: KeptValues };
+
+/** What people and browsers put between the digits of a card number. */
+const SEPARATORS = /[\s-]/g;
+/** `MM / YY`, `MM/YYYY`, with a dash or a space, or nothing between them. */
+const EXPIRY = /^(?:(0?[1-9]|1[0-2])\s*[/\- ]\s*|(0[1-9]|1[0-2]))(\d{2}|\d{4})$/;
+const CENTURY = '20';
+/** Too short for a card number. */
+const SHOWN_EXPIRY = /^[\d\s/-]{1,9}$/;
+const SHOWN_HOLDER_LENGTH_MAX = 64;
+
+const READERS: Readonly<Record<CardFormField, FieldReader>> = {
+  card_number: rule.cardNumber,
+  card_exp: (value) => (typeof value === 'string' ? yearAndMonth(value) : undefined),
+  cvv: rule.cvv,
+  card_holder: rule.freeText(2, 32),
+};
+
+type Typed = ReadonlyMap<CardFormField, RawValue | undefined>;
+
+/** Holds what a cardholder typed against the interface's rules for card data; all four fields are required. */
+export function readCardForm(fields: RawFields): CardForm {
+  const typed: Typed = new Map(CARD_FORM_FIELDS.map((name) => [name, tidied(name, fields.get(name))]));
+  const found = new Map<CardFormField, string>();
+  const problems: CardFormProblem[] = [];
+  for (const field of CARD_FORM_FIELDS) {
+    const value = typed.get(field);
+    const read = isAbsent(value) ? undefined : READERS[field](value, 0);
+    if (typeof read === 'string') found.set(field, read);
+    else problems.push({ field, kind: isAbsent(value) ? 'missing' : 'invalid' });
+  }
+  if (problems.length > 0) return { ok: false, problems, kept: keptValues(typed) };
+  const [expYear = '', expMonth = ''] = (found.get('card_exp') ?? '').split('-');
+  const card = { pan: found.get('card_number') ?? '', expMonth, expYear, holder: found.get('card_holder') ?? '' };
+  return { ok: true, card: { kind: 'card', card: new Secret(card), cvv: new Secret(found.get('cvv') ?? '') } };
+}
+
+function tidied(name: CardFormField, value: RawValue | undefined): RawValue | undefined {
+  if (typeof value !== 'string') return value;
+  return name === 'card_number' || name === 'cvv' ? value.replace(SEPARATORS, '') : value.trim();
+}
+
+/** `2030-01`. */
+function yearAndMonth(text: string): string | undefined {
+  const [, separated, joined, year = ''] = EXPIRY.exec(text) ?? [];
+  const month = separated ?? joined;
+  if (month === undefined) return undefined;
+  return `${year.length === 2 ? CENTURY : ''}${year}-${month.padStart(2, '0')}`;
+}
+
+function keptValues(typed: Typed): KeptValues {
+  const text = (name: CardFormField): string => {
+    const value = typed.get(name);
+    return typeof value === 'string' ? value : '';
+  };
+  const cardExp = text('card_exp');
+  return {
+    cardExp: SHOWN_EXPIRY.test(cardExp) ? cardExp : '',
+    cardHolder: maskCardNumbers(text('card_holder')).slice(0, SHOWN_HOLDER_LENGTH_MAX),
+  };
+}

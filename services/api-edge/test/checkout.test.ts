@@ -1,0 +1,468 @@
+import { until } from '@gateway/testing';
+import type { EdgeFixture, Response } from './edge-fixture';
+import { ORIGIN, startEdgeFixture } from './edge-fixture';
+
+const PAN = '4012000300001003';
+const CVV = '739';
+const REDIRECT = 'https://shop.example/done?basket=7';
+const CALLBACK = 'https://shop.example/callback';
+const ACS = 'http://127.0.0.1:8081/challenge/abc';
+
+let edge: EdgeFixture;
+beforeAll(async () => (edge = await startEdgeFixture('edge-checkout')));
+afterAll(async () => edge.stop());
+
+let count = 0;
+const newId = (): string => `checkout-${(count += 1)}-${Date.now()}`;
+const checkoutFields = (type = 'SALE', more: object = {}) => ({
+  transaction_type: type,
+  transaction_unique_id: newId(),
+  amount: '12.50',
+  currency: 'XTS',
+  first_name: 'Ann',
+  last_name: 'Lee',
+  country: 'DEU',
+  user_email: 'ann.unlike.any@example.com',
+  user_ip: '192.0.2.1',
+  callback_url: CALLBACK,
+  redirect_url: REDIRECT,
+  ...more,
+});
+
+interface Opened {
+  path: string;
+  id: string;
+}
+
+async function open(type = 'SALE', more: object = {}): Promise<Opened> {
+  const answer = await edge.merchant('/api/pf/checkout', checkoutFields(type, more));
+  if (answer['status'] !== 'success') throw new Error(JSON.stringify(answer));
+  return { path: new URL(String(answer['checkout_url'])).pathname, id: String(answer['transaction_unique_id']) };
+}
+
+const TYPED = {
+  attempt: '1',
+  card_number: '4012 0003 0000 1003',
+  card_exp: '09 / 30',
+  cvv: CVV,
+  card_holder: 'Ann Lee',
+};
+const typed = (more: Record<string, string> = {}): string => new URLSearchParams({ ...TYPED, ...more }).toString();
+const pay = (path: string, more: Record<string, string> = {}): Promise<Response> =>
+  edge.request('POST', path, typed(more));
+const look = (path: string): Promise<Response> => edge.request('GET', path);
+
+async function check(fields: object): Promise<{ code: unknown; transactions: Record<string, unknown>[] }> {
+  const { code, transactions } = await edge.merchant('/api/pf/host-to-host', { transaction_type: 'CHECK', ...fields });
+  return { code, transactions: transactions as Record<string, unknown>[] };
+}
+
+const lastCommand = () => {
+  const command = edge.owner.commands.at(-1);
+  if (command === undefined) throw new Error('no command was sent');
+  return command;
+};
+const back = (reference: string, id: string): string =>
+  `${REDIRECT}&reference=${reference}&transaction_unique_id=${id}`;
+
+describe('the request', () => {
+  test('is answered with a page for half an hour', async () => {
+    const fields = checkoutFields();
+    const answer = await edge.merchant('/api/pf/checkout', fields);
+    expect(answer).toEqual({
+      api_version: 1,
+      merchant_account: 'demo_merchant',
+      sessionid: expect.any(String),
+      transaction_unique_id: fields.transaction_unique_id,
+      timestamp: expect.any(Number),
+      authcode: null,
+      status: 'success',
+      code: 0,
+      message: 'Transaction processed successfully',
+      checkout_url: expect.stringMatching(/^https:\/\/pay\.example\/checkout\/[\w-]{22}$/),
+      expires_at: Number(answer['timestamp']) + 1800,
+    });
+  });
+
+  test('may be a form', async () => {
+    const body = new URLSearchParams({
+      api_version: '1',
+      merchant_account: 'demo_merchant',
+      merchant_password: 'demo_password',
+      ...checkoutFields(),
+    }).toString();
+    const { text } = await edge.request('POST', '/api/pf/checkout', body);
+    expect(JSON.parse(text)).toMatchObject({ code: 0, checkout_url: expect.any(String) });
+  });
+
+  test.each([
+    ['AUTH3D', 1004],
+    ['REFUND', 1004],
+    ['CHECK', 1004],
+    ['NONSENSE', 1004],
+    ['', 1002],
+  ])('for a %j is answered with %i', async (type, code) => {
+    const answer = await edge.merchant('/api/pf/checkout', checkoutFields(type));
+    expect(answer).toMatchObject({ status: 'error', code, errors: [{ field: 'transaction_type' }] });
+  });
+
+  test('is held against the account as every other', async () => {
+    const of = async (more: object) => (await edge.merchant('/api/pf/checkout', checkoutFields('SALE', more)))['code'];
+    expect(await of({ merchant_password: 'wrong_password' })).toBe(2001);
+    expect(await of({ currency: 'EUR' })).toBe(2009);
+    expect(await of({ amount: '0' })).toBe(3022);
+    expect(await of({ card_number: PAN })).toBe(1006);
+    expect(await of({ redirect_url: '' })).toBe(1002);
+    expect(await of({ redirect_url: 'http://shop.example/' })).toBe(1004);
+  });
+
+  test('of an id that is used is refused, whoever used it', async () => {
+    const { id } = await open();
+    const again = await edge.merchant('/api/pf/checkout', checkoutFields('SALE', { transaction_unique_id: id }));
+    expect(again).toMatchObject({ status: 'error', code: 3001 });
+    const card = { card_number: PAN, card_exp_month: '12', card_exp_year: '2030', card_holder: 'Ann Lee' };
+    const sale = { ...checkoutFields(), ...card, transaction_unique_id: id };
+    expect(await edge.merchant('/api/pf/host-to-host', sale)).toMatchObject({ code: 3001 });
+  });
+
+  test('is answered again for the same key, also when both come at once', async () => {
+    const fields = checkoutFields();
+    const send = (more: object = {}) =>
+      edge.merchant('/api/pf/checkout', { ...fields, ...more }, { 'idempotency-key': fields.transaction_unique_id });
+    const [one, two] = await Promise.all([send(), send()]);
+    expect(two).toEqual(one);
+    expect(one).toMatchObject({ code: 0 });
+    expect(await send()).toEqual(one);
+    expect(await send({ amount: '13.00' })).toMatchObject({ code: 3001 });
+    expect((await look(new URL(String(one['checkout_url'])).pathname)).status).toBe(200);
+  });
+});
+
+describe('the page', () => {
+  test('asks for a card, and nothing may load, frame or keep it', async () => {
+    const { path } = await open();
+    const { status, headers, text } = await look(path);
+    expect(status).toBe(200);
+    expect(text).toContain('12.50 XTS');
+    expect(text).toContain('demo_merchant');
+    for (const token of ['cc-number', 'cc-exp', 'cc-csc', 'cc-name']) expect(text).toContain(`autocomplete="${token}"`);
+    expect(text).not.toMatch(/ann\.unlike\.any|<script|https?:\/\//);
+    expect(headers['content-security-policy']).toContain(
+      "form-action 'self' http://127.0.0.1:8081 https://shop.example;",
+    );
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+      'x-request-id': expect.any(String),
+    });
+  });
+
+  test('does not let the address of a merchant add to its policy', async () => {
+    const { path } = await open('SALE', { redirect_url: 'https://shop;sandbox.example/done' });
+    expect((await look(path)).headers['content-security-policy']).not.toContain('sandbox');
+  });
+
+  test('answers HEAD as GET, and nothing else but POST', async () => {
+    const { path } = await open();
+    expect(await edge.request('HEAD', path)).toMatchObject({ status: 200, text: '' });
+    for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      const { status, headers } = await edge.request(method, path);
+      expect([status, headers.allow]).toEqual([405, 'GET, HEAD, POST']);
+    }
+  });
+
+  test.each(['AAAAAAAAAAAAAAAAAAAAAA', 'x', '%', '..', 'AAAAAAAAAAAAAAAAAAAAAA/', 'x'.repeat(4000)])(
+    'is none at /checkout/%s',
+    async (id) => {
+      for (const method of ['GET', 'POST']) {
+        const { status, headers } = await edge.request(
+          method,
+          `/checkout/${id}`,
+          method === 'POST' ? typed() : undefined,
+        );
+        expect([400, 404]).toContain(status);
+        expect(headers['content-type']).toContain('text/html');
+      }
+    },
+  );
+
+  test('shows what is wrong beside each field, keeps the name and the date, and never the card', async () => {
+    const { path } = await open();
+    const commands = edge.owner.commands.length;
+    const wrong = { card_number: '4012000300001004', cvv: '73', card_holder: '<b>"A&' };
+    const { status, text } = await pay(path, wrong);
+    expect(status).toBe(200);
+    expect(text).toMatch(/id="card_number"[^>]*aria-describedby="card_number-error"[^>]*aria-invalid="true"/);
+    expect(text).toMatch(/id="cvv"[^>]*aria-describedby="cvv-hint cvv-error"[^>]*aria-invalid="true"/);
+    expect(text).toMatch(/id="card_exp"[^>]*value="09 \/ 30"[^>]*aria-describedby="card_exp-hint"\s*\/>/);
+    expect(text).toContain('value="&lt;b&gt;&quot;A&amp;"');
+    expect(text).toContain('<a href="#card_number">');
+    expect(text).not.toContain('4012000300001004');
+    expect(text).not.toContain('value="73"');
+    expect(edge.owner.commands).toHaveLength(commands);
+    expect((await look(path)).text).toContain('name="attempt" value="1"');
+  });
+});
+
+describe('a form from elsewhere', () => {
+  test.each([
+    ['an origin that is not ours', { origin: 'https://evil.example' }, 403],
+    ['an origin of a longer name', { origin: `${ORIGIN}.evil.example` }, 403],
+    ['a cross-site request', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['a cross-site request without origin', { 'sec-fetch-site': 'cross-site', origin: 'null' }, 403],
+    ['our origin', { origin: ORIGIN, 'sec-fetch-site': 'same-origin' }, 303],
+    ['no origin', { origin: 'null', 'sec-fetch-site': 'same-origin' }, 303],
+  ])('with %s', async (_name, headers, status) => {
+    const { path } = await open();
+    const commands = edge.owner.commands.length;
+    expect((await edge.request('POST', path, typed(), headers)).status).toBe(status);
+    expect(edge.owner.commands.length - commands).toBe(status === 303 ? 1 : 0);
+  });
+
+  test('of another type, or too long, or broken', async () => {
+    const { path } = await open();
+    const json = await edge.request('POST', path, JSON.stringify(TYPED), { 'content-type': 'application/json' });
+    expect(json.status).toBe(415);
+    expect((await pay(path, { more: 'x'.repeat(16 * 1024) })).status).toBe(413);
+    expect((await edge.request('POST', path, `${typed()}&x=%`)).status).toBe(400);
+    expect((await look(path)).text).toContain('name="attempt" value="1"');
+  });
+});
+
+describe('a payment', () => {
+  test.each([
+    ['SALE', 'SellCard'],
+    ['AUTH', 'AuthorizeCard'],
+  ])('%s goes to its owner once, and the browser back to the merchant', async (type, command) => {
+    const { path, id } = await open(type, { custom_a: '1', mid_reference: '' });
+    const { status, headers } = await pay(path);
+    const { type: sent, data } = lastCommand();
+    expect(sent).toBe(command);
+    expect(data).toMatchObject({
+      merchantAccount: 'demo_merchant',
+      transactionUniqueId: id,
+      amountE4: 125_000,
+      currency: 'XTS',
+      withCvv: true,
+      checkoutAttempt: 1,
+      callbackUrl: CALLBACK,
+      notes: { custom: { custom_a: '1' } },
+    });
+    expect(data).not.toHaveProperty('redirectUrl');
+    expect([status, headers.location]).toEqual([303, back(data.reference, id)]);
+    const commands = edge.owner.commands.length;
+    expect((await look(path)).headers.location).toBe(back(data.reference, id));
+    expect((await pay(path)).headers.location).toBe(back(data.reference, id));
+    expect((await pay(path, { attempt: '2' })).headers.location).toBe(back(data.reference, id));
+    expect(edge.owner.commands).toHaveLength(commands);
+  });
+
+  test('is one, however often the form is sent at once', async () => {
+    const { path, id } = await open();
+    const commands = edge.owner.commands.length;
+    const answers = await Promise.all(Array.from({ length: 8 }, () => pay(path)));
+    expect(edge.owner.commands).toHaveLength(commands + 1);
+    const location = back(lastCommand().data.reference, id);
+    expect(answers.map(({ status, headers }) => [status, headers.location])).toEqual(Array(8).fill([303, location]));
+  });
+
+  test('that is declined may be tried again, three times in all', async () => {
+    const { path, id } = await open();
+    edge.owner.answers = Array<object>(3).fill({ status: 'decline', code: 3101 });
+    const references: string[] = [];
+    for (const left of [2, 1]) {
+      const attempt = String(3 - left);
+      const { status, headers } = await pay(path, { attempt });
+      expect([status, headers.location]).toEqual([303, path]);
+      references.push(lastCommand().data.reference);
+      const { text } = await look(path);
+      expect(text).toContain(`${left} of 3 attempts left`);
+      expect(text).toContain(`name="attempt" value="${4 - left}"`);
+      expect(text).not.toMatch(/3101|Insufficient/);
+      // The form from the browser's history, again.
+      expect((await pay(path, { attempt })).headers.location).toBe(path);
+    }
+    const { headers } = await pay(path, { attempt: '3' });
+    references.push(lastCommand().data.reference);
+    expect(headers.location).toBe(back(references[2] ?? '', id));
+    expect((await pay(path, { attempt: '4' })).headers.location).toBe(back(references[2] ?? '', id));
+    expect(new Set(references.map((reference) => reference.slice(0, 16))).size).toBe(1);
+    expect(new Set(references).size).toBe(3);
+
+    const { code, transactions } = await check({ transaction_unique_id: id });
+    expect(code).toBe(0);
+    expect(transactions.map(({ reference, status }) => [reference, status])).toEqual(
+      references.map((reference) => [reference, 'DECLINE']),
+    );
+    const one = await check({ reference: references[1] });
+    expect(one.transactions.map(({ reference }) => reference)).toEqual([references[1]]);
+  });
+
+  test('whose outcome is unknown locks the page until it is known', async () => {
+    const { path, id } = await open();
+    edge.owner.answers = [{ status: 'pending', code: 3109 }];
+    const { headers } = await pay(path);
+    expect(headers.location).toBe(path);
+    const { status, text } = await look(path);
+    expect(status).toBe(200);
+    expect(text).toContain('http-equiv="refresh" content="2"');
+    expect(text).not.toContain('<form');
+    const commands = edge.owner.commands.length;
+    expect((await pay(path, { attempt: '2' })).headers.location).toBe(path);
+    edge.owner.away = true;
+    expect((await look(path)).text).not.toContain('<form');
+    edge.owner.away = false;
+    expect(edge.owner.commands).toHaveLength(commands);
+    const { reference } = lastCommand().data;
+    edge.owner.record(reference, { status: 'success', code: 0 });
+    expect((await look(path)).headers.location).toBe(back(reference, id));
+  });
+
+  test('with a challenge leads to it once, and back to the page, which decides', async () => {
+    const { path, id } = await open('SALE3D');
+    edge.owner.answers = [{ status: 'pending', code: 11, acsUrl: ACS }];
+    expect((await pay(path)).headers.location).toBe(ACS);
+    const { type, data } = lastCommand();
+    expect(type).toBe('AuthenticateAndSellCard');
+    expect(data).toMatchObject({ redirectUrl: ORIGIN + path, callbackUrl: CALLBACK, checkoutAttempt: 1 });
+    expect((await look(path)).headers.location).toBe(ACS);
+    expect((await pay(path)).headers.location).toBe(ACS);
+    const returned = await look(`${path}?reference=${data.reference}&transaction_unique_id=${id}`);
+    expect(returned.status).toBe(200);
+    expect(returned.text).toContain('http-equiv="refresh"');
+    expect(returned.text).toContain(`href="${ACS}"`);
+
+    edge.owner.record(data.reference, { status: 'decline', code: 3103 });
+    expect((await look(path)).text).toContain('2 of 3 attempts left');
+    edge.owner.answers = [{ status: 'pending', code: 11, acsUrl: ACS, eci: 5 }];
+    expect((await pay(path, { attempt: '2' })).headers.location).toBe(path);
+    edge.owner.record(lastCommand().data.reference, { status: 'success', code: 0 });
+    expect((await look(path)).headers.location).toBe(back(lastCommand().data.reference, id));
+  });
+
+  test('of an account that was closed meanwhile is not taken', async () => {
+    const { path } = await open('SALE', { merchant_account: 'demo_custom' });
+    const commands = edge.owner.commands.length;
+    await edge.accounts.administration.changeState('demo_custom', 'suspend');
+    // What is known of an account is at most 30 s old.
+    edge.skewMs += 31_000;
+    const { status, text } = await pay(path);
+    await edge.accounts.administration.changeState('demo_custom', 'activate');
+    edge.skewMs += 31_000;
+    expect([status, text.includes('Payment not possible')]).toEqual([403, true]);
+    expect(edge.owner.commands).toHaveLength(commands);
+  });
+});
+
+describe('CHECK', () => {
+  test('knows of a page from its first submission on', async () => {
+    const { path, id } = await open();
+    expect(await check({ transaction_unique_id: id })).toEqual({ code: 3014, transactions: [] });
+    edge.owner.answers = ['silence'];
+    const paid = pay(path);
+    await until('the command is sent', () => edge.owner.commands.some(({ data }) => data.transactionUniqueId === id));
+    const { transactions } = await check({ transaction_unique_id: id });
+    expect(transactions).toMatchObject([{ transaction_unique_id: id, status: 'PENDING', code: 11 }]);
+    expect((await paid).headers.location).toBe(path);
+  });
+
+  test('lists what is based on an attempt behind all of them', async () => {
+    const { path, id } = await open('AUTH');
+    edge.owner.answers = [{ status: 'decline', code: 3101 }];
+    await pay(path);
+    const first = lastCommand().data.reference;
+    await pay(path, { attempt: '2' });
+    const second = lastCommand().data.reference;
+    const settle = await edge.merchant('/api/pf/host-to-host', {
+      transaction_type: 'SETTLE',
+      transaction_unique_id: newId(),
+      reference: second,
+      amount: '12.50',
+      currency: 'XTS',
+    });
+    const { transactions } = await check({ transaction_unique_id: id });
+    expect(transactions.map(({ reference }) => reference)).toEqual([first, second, settle['reference']]);
+  });
+});
+
+describe('at its end', () => {
+  const document = (path: string) =>
+    edge.database.collection<{ _id: string; state: string; request: object }>('checkouts').findOne({
+      _id: path.slice('/checkout/'.length),
+    });
+  const hasEnded = (path: string) =>
+    until('the page has ended', async () => {
+      const found = await document(path);
+      return found?.state === 'ended' ? found : undefined;
+    });
+  const toldOf = (paymentId: string) => edge.owner.ended.filter((told) => told.paymentId === paymentId);
+  const untilTimeIsOver = () => void (edge.skewMs += 1_806_000);
+
+  test('an untouched page says so, and leads back', async () => {
+    const { path, id } = await open();
+    untilTimeIsOver();
+    expect((await pay(path)).headers.location).toBe(path);
+    const { status, text } = await look(path);
+    expect(status).toBe(410);
+    expect(text).toContain(`href="${REDIRECT}&amp;transaction_unique_id=${id}"`);
+    const ended = await hasEnded(path);
+    expect(JSON.stringify(ended)).not.toContain('ann.unlike.any');
+    expect(ended.request).toMatchObject({ redirectUrl: REDIRECT, amountE4: 125_000 });
+    expect((await look(path)).status).toBe(410);
+    expect(await check({ transaction_unique_id: id })).toEqual({ code: 3014, transactions: [] });
+  });
+
+  test('the owner is told of a decline that stands, and of nothing else', async () => {
+    const declined = await open();
+    edge.owner.answers = [{ status: 'decline', code: 3101 }];
+    await pay(declined.path);
+    const attempt = lastCommand().data;
+    const succeeded = await open();
+    await pay(succeeded.path);
+    const charged = lastCommand().data;
+    const unknown = await open();
+    edge.owner.answers = [{ status: 'pending', code: 3109 }];
+    await pay(unknown.path);
+    const open3109 = lastCommand().data;
+
+    untilTimeIsOver();
+    expect((await look(declined.path)).headers.location).toBe(back(attempt.reference, declined.id));
+    const commands = edge.owner.commands.length;
+    expect((await pay(declined.path, { attempt: '2' })).headers.location).toBe(back(attempt.reference, declined.id));
+    await Promise.all([hasEnded(declined.path), hasEnded(succeeded.path)]);
+    await until('the owner is told', () => toldOf(attempt.paymentId).length > 0);
+    expect((await document(unknown.path))?.state).toBe('open');
+
+    edge.owner.record(open3109.reference, { status: 'error', code: 3118 });
+    // Looked at again when the sweeper's lease is over.
+    edge.skewMs += 16_000;
+    await hasEnded(unknown.path);
+    await until('the owner is told', () => toldOf(open3109.paymentId).length > 0);
+    for (const paymentId of [attempt.paymentId, open3109.paymentId]) {
+      expect(toldOf(paymentId)).toEqual([{ paymentId, merchantAccount: 'demo_merchant' }]);
+    }
+    expect(toldOf(charged.paymentId)).toEqual([]);
+    expect(edge.owner.commands).toHaveLength(commands);
+    expect((await look(declined.path)).headers.location).toBe(back(attempt.reference, declined.id));
+  });
+});
+
+test('nothing that was written shows a card number, a CVV, or the address of a page', async () => {
+  const { path } = await open();
+  await pay(path, { card_number: '4012 0003 0000 1003', card_holder: PAN });
+  await pay(path, { attempt: '2', card_number: `${PAN}1` });
+  await edge.request('GET', `${path}?card_number=${PAN}`);
+  const written = [
+    ...edge.log,
+    JSON.stringify(edge.owner.commands),
+    JSON.stringify(await edge.database.collection('journal').find().toArray()),
+    JSON.stringify(await edge.database.collection('checkouts').find().toArray()),
+  ].join('\n');
+  expect(written).not.toContain(PAN);
+  expect(written).not.toContain('4012 0003 0000 1003');
+  expect(written).not.toMatch(new RegExp(`"cvv"|\\D${CVV}\\D`));
+  const log = edge.log.join('\n');
+  expect(log).toContain('page answered');
+  expect(log).not.toContain(path.slice('/checkout/'.length));
+});

@@ -1,0 +1,117 @@
+import type { MongoConnection } from '@gateway/mongo';
+import { connectMongo } from '@gateway/mongo';
+import type { Space } from '@gateway/testing';
+import { openSpace } from '@gateway/testing';
+import type { CheckoutsAdapter } from '../src/adapters/mongo/checkouts';
+import { createCheckouts } from '../src/adapters/mongo/checkouts';
+import type { JournalAdapter } from '../src/adapters/mongo/journal';
+import { createJournal } from '../src/adapters/mongo/journal';
+import type { JournalEntry, OpenCheckout } from '../src/application/ports';
+
+let space: Space;
+let mongo: MongoConnection;
+let journal: JournalAdapter;
+let checkouts: CheckoutsAdapter;
+beforeAll(async () => {
+  space = await openSpace('edge-journal');
+  mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}edge` });
+  journal = createJournal(mongo, () => 0);
+  checkouts = createCheckouts(mongo);
+  // Twice, as with every start of a replica.
+  for (let starts = 0; starts < 2; starts += 1) await Promise.all([journal.ensureIndexes(), checkouts.ensureIndexes()]);
+});
+afterAll(async () => {
+  await mongo.close();
+  await space.remove();
+});
+
+let count = 0;
+const newNumber = (): string => String((count += 1)).padStart(4, '0');
+function entry(transactionUniqueId: string, more: Partial<JournalEntry> = {}): JournalEntry {
+  return {
+    reference: `ABCDEFGHIJKLMNOP${newNumber()}`,
+    paymentId: 'ABCDEFGHIJKLMNOP',
+    merchantAccount: 'demo_merchant',
+    space: 'card',
+    transactionUniqueId,
+    operationType: 'SALE',
+    acceptedAt: count,
+    deadline: 1_000,
+    ...more,
+  };
+}
+const COMMAND = { type: 'VoidAuthorization', data: {} } as unknown as NonNullable<JournalEntry['command']>;
+
+test('an id has one entry, and one for each attempt on its page', async () => {
+  const session = entry('order-1', { checkoutId: 'page' });
+  expect(await journal.insert(session)).toBe('inserted');
+  const attempts = [1, 2, 3].map((attempt) => entry('order-1', { attempt, command: COMMAND }));
+  for (const attempt of attempts) expect(await journal.insert(attempt)).toBe('inserted');
+  expect(await journal.insert(entry('order-1'))).toBe('id-used');
+  expect(await journal.insert(entry('order-1', { checkoutId: 'other' }))).toBe('id-used');
+  expect(await journal.insert(entry('order-1', { attempt: 2 }))).toBe('id-used');
+  expect(await journal.insert(entry('order-1', { merchantAccount: 'another_one' }))).toBe('inserted');
+  expect(await journal.insert({ ...entry('order-2'), reference: session.reference })).toBe('reference-taken');
+  expect(await journal.findByUniqueId('demo_merchant', 'card', 'order-1')).toEqual(session);
+  const found = await journal.findByPayment('demo_merchant', 'ABCDEFGHIJKLMNOP');
+  expect(found.map(({ attempt }) => attempt)).toEqual([undefined, 1, 2, 3]);
+});
+
+test('one of many that insert the same attempt at once does it', async () => {
+  const insertions = await Promise.all(
+    Array.from({ length: 20 }, () => journal.insert(entry('order-3', { attempt: 1, command: COMMAND }))),
+  );
+  expect(insertions.filter((insertion) => insertion === 'inserted')).toHaveLength(1);
+  expect(insertions.filter((insertion) => insertion === 'id-used')).toHaveLength(19);
+  // It is no request of the merchant's.
+  expect(await journal.findByUniqueId('demo_merchant', 'card', 'order-3')).toBeUndefined();
+});
+
+test('what has no command is nothing for the sweeper', async () => {
+  const { paymentId } = entry('');
+  const references = (await journal.findByPayment('demo_merchant', paymentId)).filter(({ command }) => command);
+  await journal.close(references.map(({ reference }) => reference));
+  await journal.insert(entry('order-4', { checkoutId: 'page' }));
+  expect(await journal.claimOverdue(1_000_000, 2_000_000)).toBeUndefined();
+  const open = entry('order-5', { command: COMMAND });
+  await journal.insert(open);
+  expect(await journal.claimOverdue(5_999, 2_000_000)).toBeUndefined();
+  expect(await journal.claimOverdue(6_000, 2_000_000)).toEqual(open);
+});
+
+test('a page is swept from its time on, by one at a time, until it has ended', async () => {
+  const checkout: OpenCheckout = {
+    id: 'page-1',
+    merchantAccount: 'demo_merchant',
+    paymentId: 'ABCDEFGHIJKLMNOP',
+    request: {
+      transactionType: 'SALE',
+      transactionUniqueId: 'order-1',
+      amountE4: 1,
+      currency: 'XTS',
+      customer: { firstName: 'A', lastName: 'B', country: 'DEU', email: 'a@b.example', ip: '192.0.2.1' },
+      notes: { userId: 'u' },
+      redirectUrl: 'https://shop.example/',
+    },
+    acceptedAt: 0,
+    expiresAt: 100,
+    state: 'open',
+  };
+  await checkouts.insert(checkout, 200);
+  expect(await checkouts.find('page-1')).toEqual(checkout);
+  expect(await checkouts.find('page-2')).toBeUndefined();
+  expect(await checkouts.claimExpired(199, 300)).toBeUndefined();
+  const claims = await Promise.all([checkouts.claimExpired(200, 300), checkouts.claimExpired(200, 300)]);
+  expect(claims.filter((claim) => claim !== undefined)).toEqual([checkout]);
+  expect(await checkouts.claimExpired(299, 400)).toBeUndefined();
+  expect(await checkouts.claimExpired(300, 400)).toEqual(checkout);
+  const removeAt = Date.UTC(2030, 0, 1);
+  await checkouts.end('page-1', removeAt);
+  expect(await checkouts.claimExpired(removeAt, removeAt)).toBeUndefined();
+  const { customer: _customer, notes: _notes, ...request } = checkout.request;
+  expect(await checkouts.find('page-1')).toEqual({ ...checkout, request, state: 'ended' });
+  const document = await mongo.collection<{ _id: string; removeAt: Date }>('checkouts').findOne({ _id: 'page-1' });
+  expect(document?.removeAt).toEqual(new Date(removeAt));
+  const ttl = (await mongo.collection('checkouts').indexes()).find(({ key }) => 'removeAt' in key);
+  expect(ttl?.['expireAfterSeconds']).toBe(0);
+});
