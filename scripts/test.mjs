@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectNode, root } from './checkout.mjs';
 import { exitCodeOf, explain, StopRequested } from './failure.mjs';
+import { installChromium } from './install/chromium.mjs';
 import { installDependencies } from './install/dependencies.mjs';
 import { requireNode } from './install/prerequisites.mjs';
 import { watchLauncher } from './processes/launcher.mjs';
@@ -17,11 +18,15 @@ const SERVERS_STOP_TIMEOUT_MS = 60_000;
 
 const progress = createProgress(process.stderr);
 
+/** @returns {Promise<string>} the browser's file */
 async function install() {
   const logDirectory = mkdtempSync(join(tmpdir(), 'payment-gateway-install-'));
   const recordFile = join(logDirectory, 'processes.json');
   try {
-    await supervise({ recordFile, logDirectory }, (processes) => installDependencies({ processes, progress }));
+    return await supervise({ recordFile, logDirectory }, async (processes) => {
+      await installDependencies({ processes, progress });
+      return installChromium({ processes, progress });
+    });
   } finally {
     rmSync(logDirectory, { recursive: true });
   }
@@ -29,16 +34,16 @@ async function install() {
 
 /**
  * @param {string[]} args
- * @param {string} runDirectory
+ * @param {{ runDirectory: string, chromium: string }} environment
  * @returns {Promise<number>} jest's exit code
  */
-function runJest(args, runDirectory) {
+function runJest(args, { runDirectory, chromium }) {
   // Jest ends by a signal without ending its workers, so where it has no terminal to talk to it gets a process group of
   // its own, and the signal goes to the group. At a terminal, Ctrl-C reaches them all anyway.
   const ownGroup = !process.stdin.isTTY;
   const jest = spawn(projectNode, [join(root, 'node_modules', 'jest', 'bin', 'jest.js'), ...args], {
     cwd: root,
-    env: { ...process.env, TEST_RUN_DIRECTORY: runDirectory },
+    env: { ...process.env, TEST_RUN_DIRECTORY: runDirectory, CHROMIUM_PATH: chromium },
     stdio: 'inherit',
     detached: ownGroup,
   });
@@ -62,9 +67,9 @@ async function serversHaveStopped(runDirectory) {
 
 try {
   requireNode();
-  await install();
+  const chromium = await install();
   const runDirectory = newTestRunDirectory();
-  process.exitCode = await runJest(process.argv.slice(2), runDirectory);
+  process.exitCode = await runJest(process.argv.slice(2), { runDirectory, chromium });
   await serversHaveStopped(runDirectory);
 } catch (error) {
   console.error(explain(error));

@@ -13,6 +13,9 @@ const generators = {
   VAULT_KEYS: () => `dev-1:${newKey()}`,
   VAULT_TOKEN_KEY: () => newKey(),
   JOURNAL_HMAC_KEY: () => newKey(),
+  THREEDS_PROOF_KEY: () => newKey(),
+  // What directory servers sign their result messages with; here the simulator plays them.
+  DS_MESSAGE_KEY: () => newKey(),
 };
 
 /**

@@ -17,6 +17,8 @@ export const services = [
   { name: 'api-edge', ops: 0, listens: ['PORT'] },
   { name: 'card-processing', ops: 1, listens: ['CARD_QUERY_PORT'] },
   { name: 'simulator', ops: 2, listens: ['SIMULATOR_PORT'] },
+  { name: 'threeds', ops: 3, listens: ['THREEDS_PORT'] },
+  { name: 'callback-dispatcher', ops: 4, listens: ['CALLBACK_ADMIN_PORT'] },
 ];
 
 /**

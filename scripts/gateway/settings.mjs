@@ -5,8 +5,10 @@ import { services } from './services.mjs';
 /** Each port that can be moved, by the setting that moves it. */
 const defaultPorts = {
   PORT: 8080,
+  THREEDS_PORT: 8081,
   SIMULATOR_PORT: 8090,
   CARD_QUERY_PORT: 9201,
+  CALLBACK_ADMIN_PORT: 9202,
   /** The first of the services' internal ports; the others follow. */
   OPS_PORT: 9100,
   /** Its controller listens on the next one. */
@@ -68,10 +70,16 @@ export function gatewayEnvironment({ env, ports, servers, secrets }) {
     ...secrets,
     PORT: String(ports.PORT),
     PUBLIC_BASE_URL: baseUrl(env, ports),
+    THREEDS_PORT: String(ports.THREEDS_PORT),
+    THREEDS_PUBLIC_URL: `http://127.0.0.1:${ports.THREEDS_PORT}`,
     SIMULATOR_PORT: String(ports.SIMULATOR_PORT),
     SIMULATOR_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
+    SIMULATOR_PUBLIC_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
+    DIRECTORY_SERVER_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
     CARD_QUERY_PORT: String(ports.CARD_QUERY_PORT),
     CARD_QUERY_URL: `http://127.0.0.1:${ports.CARD_QUERY_PORT}`,
+    CALLBACK_ADMIN_PORT: String(ports.CALLBACK_ADMIN_PORT),
+    CALLBACK_ADMIN_URL: `http://127.0.0.1:${ports.CALLBACK_ADMIN_PORT}`,
     // Merchants' test servers run on this machine; nowhere else may a callback go there.
     CALLBACK_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
   };
