@@ -442,7 +442,6 @@ describe('the order of checks', () => {
     ['no password, unknown account', 1002, { merchant_password: undefined, merchant_account: 'nobody_here' }],
     ['wrong password of a closed account', 2001, { merchant_account: 'order_closed' }],
     ['no type, wrong field', 1002, { transaction_type: undefined, country: 'XXX' }],
-    ['a type that is not offered, wrong field', 2004, { transaction_type: 'AUTH3D', country: 'XXX' }],
   ])('%s: %i', async (_what, code, fields) => {
     expect(await refused(json(sale(fields)))).toMatchObject({ code });
   });

@@ -6,6 +6,9 @@ import { silentLogger, until } from '@gateway/testing';
 import type { CapturedLogs } from './support/captured-logs';
 import { captureLogs } from './support/captured-logs';
 import { FORM_TYPE, formOf, rawRequest } from './support/http';
+import { formsOf, get, press, submit } from './support/form-client';
+import type { Merchant } from './support/merchant';
+import { startMerchant } from './support/merchant';
 import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, System } from './support/system';
@@ -38,7 +41,14 @@ function newPan(length = 16): string {
   return pan;
 }
 
+/** A published test card: its number is in the source, and must be nowhere else either. */
+function publicCard(pan: string): string {
+  if (!seeded.includes(pan)) seeded.push(pan);
+  return pan;
+}
+
 let system: System;
+let merchant: Merchant;
 let storage: Storage;
 let logs: CapturedLogs;
 let spies: jest.SpyInstance[];
@@ -47,11 +57,15 @@ beforeAll(async () => {
   spies = (['error', 'warn', 'log'] as const).map((method) => jest.spyOn(console, method));
   logs = captureLogs();
   system = await startSystem('pan', { logger: logs.logger, settings: { SIMULATOR_TIMEOUT_MS: '1000' } });
+  merchant = await startMerchant();
+  await system.startThreeds();
+  await system.startDispatcher(merchant.ca);
   storage = await openStorage(system.space);
 });
 afterAll(async () => {
   await storage.close();
   await system.stop();
+  await merchant.close();
   jest.restoreAllMocks();
 });
 
@@ -101,6 +115,43 @@ describe.each(['demo_merchant', 'demo_custom'])('%s sends card data', (merchant_
     for (let times = 0; times < 2; times += 1) {
       expect(await send(fields, { 'idempotency-key': newPan() })).toMatchObject({ code: times === 0 ? 0 : 3001 });
     }
+  });
+});
+
+describe('with 3-D Secure', () => {
+  const urls = () => ({ callback_url: `${merchant.url}/callback`, redirect_url: `${merchant.url}/back` });
+  const threeds = (type: 'AUTH3D' | 'SALE3D', card_number: string, merchant_account: string): Body =>
+    charge(type, { card_number, cvv: CVV, merchant_account, ...urls() });
+
+  test.each(['demo_merchant', 'demo_custom'])('%s sends card data', async (merchant_account) => {
+    for (const type of ['AUTH3D', 'SALE3D'] as const) {
+      expect(await send(threeds(type, newPan(), merchant_account))).toMatchObject({ status: 'decline', code: 3123 });
+    }
+    const sale = await send(threeds('SALE3D', publicCard('4012000300001011'), merchant_account));
+    expect((await merchant.callbackOf(sale['reference'])).get('status')).toBe('success');
+    const challenged = await send(threeds('SALE3D', publicCard('4012000300001003'), merchant_account));
+    const issuer = await press(await get(String(challenged['acs_url'])));
+    await press(issuer, /success/i);
+    expect((await merchant.callbackOf(challenged['reference'])).get('status')).toBe('success');
+    const waiting = await send(threeds('AUTH3D', publicCard('5191330000004415'), merchant_account));
+    expect(waiting).toMatchObject({ status: 'success', code: 0 });
+  });
+
+  test('on the card-entry page', async () => {
+    const {
+      card_number: _n,
+      card_exp_month: _m,
+      card_exp_year: _y,
+      cvv: _c,
+      card_holder: _h,
+      ...rest
+    } = charge('SALE');
+    const { data } = await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...rest, ...urls() });
+    const [form] = formsOf(await get(String(data['checkout_url'])));
+    const typed = { card_exp: '12/30', cvv: CVV, card_holder: `Ann ${newPan()}` };
+    const fields = { ...form?.fields, ...typed };
+    expect((await submit(String(form?.action), { ...fields, card_number: newPan().slice(0, -1) })).status).toBe(200);
+    expect((await submit(String(form?.action), { ...fields, card_number: newPan() })).status).toBe(303);
   });
 });
 
@@ -232,6 +283,11 @@ describe('afterwards', () => {
       'vault.cards',
       'accounts.accounts',
       'simulator.acquirer_records',
+      'simulator.authentications',
+      'edge.checkouts',
+      'threeds.authentications',
+      'callbacks.deliveries',
+      'callbacks.attempts',
     ]) {
       expect([...written.keys()]).toContain(name);
     }
@@ -245,7 +301,8 @@ describe('afterwards', () => {
       expect([part, text.includes(part)]).toEqual([part, true]);
     }
     expect(/"message":"answered"/.test(written.get('logs') ?? '')).toBe(true);
-    for (const topic of ['card.commands', 'card.events', 'gateway.replies']) {
+    const topicNames = ['card.commands', 'card.events', 'gateway.replies', 'threeds.commands', 'threeds.events'];
+    for (const topic of [...topicNames, 'callback.events']) {
       expect([...written.keys()].some((name) => name.includes(topic))).toBe(true);
     }
   });

@@ -105,12 +105,6 @@ describe('a charge', () => {
     expect(tokenized).toMatchObject({ status: 'success', code: 0, authcode: null });
     expect((await send(charge('SALE')))['token']).toBe(tokenized['token']);
   });
-
-  test('AUTH3D and SALE3D are not offered', async () => {
-    for (const type of ['AUTH3D', 'SALE3D'] as const) {
-      expect(await send({ ...charge('AUTH'), transaction_type: type })).toMatchObject({ status: 'error', code: 2004 });
-    }
-  });
 });
 
 describe('what follows an AUTH', () => {

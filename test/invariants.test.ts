@@ -20,6 +20,7 @@ let replyTopic: string;
 
 beforeAll(async () => {
   system = await startSystem('inv');
+  await system.startThreeds();
   const { space } = system;
   storage = await openStorage(space);
   [commandTopic, eventTopic, replyTopic] = (['cardCommands', 'cardEvents', 'gatewayReplies'] as const).map((topic) =>
@@ -102,6 +103,40 @@ describe('a command that comes again', () => {
     }
     expect(await effects(answer)).toEqual([type === 'SALE' ? 'sold' : 'authorized']);
     expect((await document(paymentOf(answer)))?.operations).toHaveLength(1);
+    expect(await eventsOf(paymentOf(answer))).toHaveLength(1);
+  });
+
+  test.each([
+    ['SALE3D', ['sold']],
+    ['AUTH3D', []],
+  ] as const)('%s, and all that threeds was asked and has told: %j once, one record', async (type, expected) => {
+    const urls = { callback_url: 'https://localhost:1/callback', redirect_url: 'https://localhost:1/back' };
+    const answer = await send(charge(type, { card_number: '4012000300001011', ...urls }));
+    expect(answer).toMatchObject({ status: 'success', eci: 5 });
+    const isOver = async () => (await document(paymentOf(answer)))?.operations[0]?.status === 'success';
+    await until('its end', isOver);
+    const before = await document(paymentOf(answer));
+    const topics = (['threedsCommands', 'threedsEvents'] as const).map((topic) =>
+      topicOf(system.space.topicPrefix, topic),
+    );
+    const told = await until('what threeds was asked and has told', async () => {
+      const found = await Promise.all(topics.map((topic) => messages(topic, paymentOf(answer))));
+      return found.every(({ length }) => length > 0) ? found.flat() : undefined;
+    });
+    const handled = async (): Promise<number> => {
+      const pages = (await system.metrics()).join('\n');
+      const counts = pages.matchAll(
+        /message_handling_seconds_count\{[^}]*type="(?:AuthenticateCardholder|CardholderAuthenticated)"\} (\d+)/g,
+      );
+      return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    const already = await handled();
+    for (const message of [...told, ...told]) await publisher.publishRaw(again(message));
+    await until('all of it again', async () => (await handled()) === already + 2 * told.length);
+    const [command] = await messages(commandTopic, paymentOf(answer));
+    expect(await replay(command)).toMatchObject({ status: 'success', code: 0 });
+    expect(await effects(answer)).toEqual(expected);
+    expect(await document(paymentOf(answer))).toMatchObject({ operations: before?.operations, state: before?.state });
     expect(await eventsOf(paymentOf(answer))).toHaveLength(1);
   });
 

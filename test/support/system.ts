@@ -4,16 +4,23 @@ import { openAccounts, seedDemoAccounts } from '@gateway/accounts';
 import type { OpenAccounts } from '@gateway/accounts';
 import type { ApiEdge } from '@gateway/api-edge';
 import { createApiEdge } from '@gateway/api-edge';
+import type { CallbackDispatcher } from '@gateway/callback-dispatcher';
+import { createCallbackDispatcher } from '@gateway/callback-dispatcher';
 import type { CardProcessing } from '@gateway/card-processing';
 import { createCardProcessing } from '@gateway/card-processing';
 import type { Logger } from '@gateway/service-kit';
 import { createHttpClient, loadConfig } from '@gateway/service-kit';
 import type { Simulator } from '@gateway/simulator';
 import { createSimulator, readConfig as simulatorConfig } from '@gateway/simulator';
+import type { Threeds } from '@gateway/threeds';
+import { createThreeds } from '@gateway/threeds';
+import { settings as callbackDispatcherSettings } from '../../services/callback-dispatcher/src/config';
 import { settings as cardProcessingSettings } from '../../services/card-processing/src/config';
 import { settings as apiEdgeSettings } from '../../services/api-edge/src/config';
+import { settings as threedsSettings } from '../../services/threeds/src/config';
 import type { Space } from '@gateway/testing';
 import { openSpace, silentLogger } from '@gateway/testing';
+import { freePort } from './free-port';
 
 const key = (): string => randomBytes(32).toString('base64');
 
@@ -25,6 +32,7 @@ export interface LedgerEntry {
   reference: string;
   amount?: number;
   effect: string;
+  eci?: string;
 }
 
 /** All services of one gateway in this process, on real servers, with topics and databases of its own. */
@@ -43,6 +51,9 @@ export interface System {
   metrics(): Promise<string[]>;
   startEdge(overrides?: Record<string, string>, now?: () => number): Promise<ApiEdge>;
   startProcessor(overrides?: Record<string, string>): Promise<CardProcessing>;
+  startThreeds(overrides?: Record<string, string>, now?: () => number): Promise<Threeds>;
+  /** `ca`: PEM of the authority that merchants' servers are trusted by. */
+  startDispatcher(ca: string, overrides?: Record<string, string>): Promise<CallbackDispatcher>;
   stop(): Promise<void>;
 }
 
@@ -79,10 +90,14 @@ export async function openSurroundings(name: string, settings: Record<string, st
     VAULT_KEYS: `k1:${key()}`,
     VAULT_TOKEN_KEY: key(),
     JOURNAL_HMAC_KEY: key(),
+    THREEDS_PROOF_KEY: key(),
+    DS_MESSAGE_KEY: key(),
     LOG_LEVEL: 'silent',
     PORT: '0',
     SIMULATOR_PORT: '0',
     CARD_QUERY_PORT: '0',
+    CALLBACK_ADMIN_PORT: '0',
+    CALLBACK_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
     ...settings,
   };
   const accounts = await openAccounts({
@@ -109,6 +124,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   const simulator = createSimulator({ config: simulatorConfig(env), logger });
   await simulator.start();
   const simulatorUrl = `http://127.0.0.1:${simulator.ports.http}`;
+  env['DIRECTORY_SERVER_URL'] = simulatorUrl;
   env['SIMULATOR_URL'] = (await options.beforeAcquirer?.(simulatorUrl)) ?? simulatorUrl;
 
   const started: { stop(): Promise<void>; readonly ports: { ops: number } }[] = [];
@@ -129,8 +145,28 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     return service;
   }
 
+  async function startThreeds(overrides: Record<string, string> = {}, now = Date.now): Promise<Threeds> {
+    const config = loadConfig(threedsSettings, { ...env, ...overrides });
+    const service = createThreeds({ config, logger, now, onFatal: unexpected });
+    await service.start();
+    started.unshift(service);
+    return service;
+  }
+  async function startDispatcher(ca: string, overrides: Record<string, string> = {}): Promise<CallbackDispatcher> {
+    const config = loadConfig(callbackDispatcherSettings, { ...env, ...overrides });
+    const service = createCallbackDispatcher({ config, logger, ca, onFatal: unexpected });
+    await service.start();
+    started.unshift(service);
+    return service;
+  }
+
+  // Their addresses are in links that are made before anyone could know a free port otherwise.
+  const [edgePort, threedsPort] = [await freePort(), await freePort()];
+  env['PUBLIC_BASE_URL'] = `http://127.0.0.1:${edgePort}`;
+  env['THREEDS_PORT'] = String(threedsPort);
+  env['THREEDS_PUBLIC_URL'] = `http://127.0.0.1:${threedsPort}`;
   if (options.withoutProcessor !== true) await startProcessor();
-  const edge = await startEdge();
+  const edge = await startEdge({ PORT: String(edgePort) });
   const http = clientOf(edge.ports.api);
   const ledger = createHttpClient({ baseUrl: simulatorUrl, timeoutMs: 5_000 });
 
@@ -143,6 +179,8 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     edge,
     startEdge,
     startProcessor,
+    startThreeds,
+    startDispatcher,
     send: (fields, headers = {}) => post(http, fields, headers),
     async ledger(reference) {
       const { data } = await ledger.get<{ entries: LedgerEntry[] }>('/ledger', { params: { reference } });
@@ -204,7 +242,7 @@ export const CARD = {
   card_holder: 'Ann Lee',
 };
 
-export function charge(type: 'AUTH' | 'SALE', more: Body = {}): Body {
+export function charge(type: 'AUTH' | 'AUTH3D' | 'SALE' | 'SALE3D', more: Body = {}): Body {
   return {
     transaction_type: type,
     transaction_unique_id: uniqueId(),

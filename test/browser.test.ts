@@ -1,0 +1,158 @@
+import type { Page } from 'playwright-core';
+import type { OpenBrowser, Visitor } from './support/browser';
+import { keepPicture, openBrowser, PHONE } from './support/browser';
+import type { Merchant } from './support/merchant';
+import { startMerchant } from './support/merchant';
+import type { Body, CheckRecord, System } from './support/system';
+import { CARD, charge, checkOf, CREDENTIALS, recordsOf, startSystem } from './support/system';
+import { until } from '@gateway/testing';
+
+let system: System;
+let merchant: Merchant;
+let browser: OpenBrowser;
+beforeAll(async () => {
+  [merchant, browser] = await Promise.all([startMerchant(), openBrowser()]);
+  system = await startSystem('browser');
+  await system.startThreeds();
+  await system.startDispatcher(merchant.ca);
+});
+afterAll(async () => {
+  await browser.close();
+  await system.stop();
+  await merchant.close();
+});
+
+const PLAIN = '4111111111111111';
+const CHALLENGED = '4012000300001003';
+
+async function checkoutUrl(type: 'SALE' | 'SALE3D', more: Body = {}): Promise<{ url: string; id: unknown }> {
+  const fields = Object.fromEntries(Object.entries(charge(type)).filter(([name]) => !(name in CARD)));
+  const urls = { redirect_url: `${merchant.url}/back`, callback_url: `${merchant.url}/callback` };
+  const { data } = await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...fields, ...urls, ...more });
+  return { url: String(data['checkout_url']), id: fields['transaction_unique_id'] };
+}
+
+async function send(fields: Body): Promise<Body> {
+  return (await system.send(fields)).data;
+}
+async function lastRecord(by: Body): Promise<CheckRecord | undefined> {
+  return recordsOf(await send(checkOf(by))).at(-1);
+}
+const ended = (by: Body) =>
+  until('the end', async () => {
+    const record = await lastRecord(by);
+    return record?.status === 'PENDING' ? undefined : record;
+  });
+
+/** As someone who does not see the page: fields by their labels, buttons by their names. */
+async function enterCard(page: Page, card_number: string): Promise<void> {
+  await page.getByLabel(/card number/i).pressSequentially(card_number);
+  await page.getByLabel(/expiry/i).fill('12/30');
+  await page.getByLabel(/security code/i).fill('123');
+  await page.getByLabel(/name on card/i).fill('Ann Lee');
+  await page.getByRole('button', { name: /pay/i }).click();
+}
+
+const backInShop = (page: Page) => page.waitForURL(`${merchant.url}/**`);
+
+/** Through our page to the issuer's: by itself where scripts run, else by its button. */
+async function toIssuer({ page }: Visitor, withScripts: boolean): Promise<void> {
+  if (!withScripts) await page.getByRole('button', { name: /continue/i }).click();
+  await page.getByRole('button', { name: /success/i }).waitFor();
+}
+
+test('SALE through the card-entry page, with a typing error first', async () => {
+  const { page, complaints } = await browser.visitor();
+  const { url, id } = await checkoutUrl('SALE');
+  await page.goto(url);
+  await keepPicture(page, 'card-entry');
+  await enterCard(page, '4111111111111112');
+  expect(await page.getByLabel(/card number/i).getAttribute('aria-invalid')).toBe('true');
+  expect(await page.getByLabel(/card number/i).inputValue()).toBe('');
+  expect(await page.getByLabel(/name on card/i).inputValue()).toBe('Ann Lee');
+  await keepPicture(page, 'card-entry-error');
+  await enterCard(page, PLAIN);
+  await backInShop(page);
+  expect(await ended({ transaction_unique_id: id })).toMatchObject({ transaction_type: 'SALE', status: 'SUCCESS' });
+  expect(complaints).toEqual([]);
+});
+
+test('going back or opening the page again after a payment leads to the shop, and pays nothing', async () => {
+  const { page, complaints } = await browser.visitor();
+  const { url, id } = await checkoutUrl('SALE');
+  await page.goto(url);
+  await enterCard(page, PLAIN);
+  await backInShop(page);
+  await page.goBack();
+  await backInShop(page);
+  await page.goto(url);
+  await backInShop(page);
+  expect(recordsOf(await send(checkOf({ transaction_unique_id: id })))).toMatchObject([{ status: 'SUCCESS' }]);
+  expect(complaints).toEqual([]);
+});
+
+test('a decline leaves the cardholder on the page, with another try', async () => {
+  const { page, complaints } = await browser.visitor({ viewport: PHONE });
+  const { url, id } = await checkoutUrl('SALE', { amount: '31.01' });
+  await page.goto(url);
+  await keepPicture(page, 'card-entry-phone');
+  await enterCard(page, PLAIN);
+  await page.getByText(/declined/i).waitFor();
+  await keepPicture(page, 'card-entry-declined-phone');
+  expect(await lastRecord({ transaction_unique_id: id })).toMatchObject({ status: 'DECLINE', code: 3101 });
+  expect(complaints).toEqual([]);
+});
+
+describe.each([
+  ['with scripts', true],
+  ['without scripts', false],
+])('a browser %s', (_name, javaScriptEnabled) => {
+  test.each([
+    [/success/i, 'SUCCESS', 0],
+    [/fail/i, 'DECLINE', 3103],
+    [/cancel/i, 'DECLINE', 3023],
+  ])('SALE3D through the card-entry page, and %s at the issuer', async (button, status, code) => {
+    const visitor = await browser.visitor({ javaScriptEnabled });
+    const { page, complaints } = visitor;
+    const { url, id } = await checkoutUrl('SALE3D');
+    await page.goto(url);
+    await enterCard(page, CHALLENGED);
+    await toIssuer(visitor, javaScriptEnabled);
+    if (javaScriptEnabled && code === 0) await keepPicture(page, 'issuer');
+    await page.getByRole('button', { name: button }).click();
+    if (code === 0) await backInShop(page);
+    else await page.getByLabel(/card number/i).waitFor();
+    expect(await ended({ transaction_unique_id: id })).toMatchObject({ status, code });
+    expect(complaints).toEqual([]);
+  });
+
+  test("AUTH3D from the merchant's page, PaRes back there, then a SALE with it", async () => {
+    const visitor = await browser.visitor({ javaScriptEnabled, viewport: PHONE });
+    const { page, complaints } = visitor;
+    const first = await send(charge('AUTH3D', { card_number: CHALLENGED }));
+    const fields = { PaReq: String(first['pareq']), TermUrl: `${merchant.url}/term`, MD: String(first['reference']) };
+    merchant.offer({ acsUrl: String(first['acs_url']), fields });
+    await page.goto(`${merchant.url}/pay`);
+    await page.getByRole('button', { name: 'Pay' }).click();
+    if (!javaScriptEnabled) await keepPicture(page, 'challenge-phone');
+    await toIssuer(visitor, javaScriptEnabled);
+    await page.getByRole('button', { name: /success/i }).click();
+    if (!javaScriptEnabled) {
+      await keepPicture(page, 'challenge-done-phone');
+      await page.getByRole('button', { name: /continue|return/i }).click();
+    }
+    await backInShop(page);
+    const returned = merchant.returns.find((form) => form.get('MD') === first['reference']);
+    const proof = { pares: returned?.get('PaRes'), reference: first['reference'] };
+    const sale = await send(charge('SALE', { card_number: CHALLENGED, ...proof }));
+    expect(sale).toMatchObject({ status: 'success', code: 0 });
+    expect(complaints).toEqual([]);
+  });
+});
+
+test('what is no page of ours any more says so to a person', async () => {
+  const { page } = await browser.visitor();
+  await page.goto(`${system.env['THREEDS_PUBLIC_URL']}/challenge/unknown`);
+  expect(await page.getByRole('heading').textContent()).toMatch(/\w/);
+  await keepPicture(page, 'error');
+});

@@ -1,0 +1,106 @@
+import { until } from '@gateway/testing';
+import type { Certificate, HttpsServer } from '@gateway/testing';
+import { createCertificate, startHttpsServer } from '@gateway/testing';
+import { isSigned } from './support/merchant';
+import type { Body, System } from './support/system';
+import { charge, startSystem } from './support/system';
+import { allTopics, readTopics } from './support/topics';
+
+/** What a merchant's server says to the callbacks that come, one after the other; the last word stays. */
+type Script = readonly { status: number; body?: string; location?: string }[];
+const OK: Script[number] = { status: 200, body: ' OK\n' };
+
+let system: System;
+let certificate: Certificate;
+let server: HttpsServer;
+const scripts = new Map<string, Script>();
+const received = new Map<string, URLSearchParams[]>();
+
+beforeAll(async () => {
+  certificate = await createCertificate();
+  server = await startHttpsServer(certificate, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const path = request.url ?? '';
+      const bodies = [...(received.get(path) ?? []), new URLSearchParams(Buffer.concat(chunks).toString())];
+      received.set(path, bodies);
+      const script = scripts.get(path) ?? [OK];
+      const { status, body = '', location } = script[Math.min(bodies.length, script.length) - 1] ?? OK;
+      response.writeHead(status, location === undefined ? {} : { location }).end(body);
+    });
+  });
+  system = await startSystem('callbacks');
+  await system.startThreeds();
+  await system.startDispatcher(certificate.cert, { CALLBACK_RETRY_SCHEDULE: '1,1,1' });
+});
+afterAll(async () => {
+  await system.stop();
+  await server.close();
+});
+
+let paths = 0;
+/** A SALE3D that ends at once, with the callbacks about it. */
+async function sale(script: Script, more: Body = {}): Promise<{ answer: Body; path: string }> {
+  paths += 1;
+  const path = `/callback/${paths}?merchant=1`;
+  scripts.set(path, script);
+  const urls = { callback_url: server.url + path, redirect_url: `${server.url}/back` };
+  const { data } = await system.send(charge('SALE3D', { card_number: '4012000300001011', ...urls, ...more }));
+  expect(data).toMatchObject({ status: 'success', code: 0 });
+  return { answer: data, path };
+}
+
+const callbacks = (path: string, count: number) =>
+  until(`${count} callbacks to ${path}`, async () => {
+    const found = received.get(path) ?? [];
+    return found.length < count ? undefined : found;
+  });
+
+const eventTypes = async (reference: unknown): Promise<(string | undefined)[]> => {
+  const topics = allTopics(system.space).filter((name) => name.includes('callback.events'));
+  const events = await readTopics(system.space, topics);
+  return events
+    .filter(({ value }) => (JSON.parse(value) as Body)['reference'] === reference)
+    .map(({ headers }) => headers['ce_type']);
+};
+
+test.each<[string, Script]>([
+  ['an error', [{ status: 500 }, OK]],
+  ['a redirect, which is not followed', [{ status: 302, location: '/elsewhere' }, OK]],
+  ['200 without OK', [{ status: 200, body: 'thanks' }, OK]],
+  ['another success status', [{ status: 202, body: 'OK' }, OK]],
+])('%s is no receipt: the same callback comes again', async (_what, script) => {
+  const { answer, path } = await sale(script);
+  const [first, second] = await callbacks(path, 2);
+  expect(Object.fromEntries(second ?? [])).toEqual(Object.fromEntries(first ?? []));
+  expect(received.has('/elsewhere')).toBe(false);
+  const types = await until('the end of the delivery', async () => {
+    const found = await eventTypes(answer['reference']);
+    return found.includes('CallbackDelivered') ? found : undefined;
+  });
+  expect(types).toEqual(['CallbackAttempted', 'CallbackAttempted', 'CallbackDelivered']);
+});
+
+test('after the last retry it is exhausted', async () => {
+  const { answer, path } = await sale([{ status: 503 }]);
+  const types = await until('the end of the delivery', async () => {
+    const found = await eventTypes(answer['reference']);
+    return found.includes('CallbackExhausted') ? found : undefined;
+  });
+  expect(types).toEqual([...Array.from({ length: 4 }, () => 'CallbackAttempted'), 'CallbackExhausted']);
+  expect(received.get(path)).toHaveLength(4);
+});
+
+test('an account with custom parameters gets them, signed like the rest', async () => {
+  const { path } = await sale([OK], { merchant_account: 'demo_custom' });
+  const [callback] = await callbacks(path, 1);
+  expect(Object.fromEntries(callback ?? [])).toMatchObject({
+    status: 'success',
+    custom_card_bin: '401200',
+    custom_card_last: '1011',
+    custom_user_first_name: 'Ann',
+    custom_mid_reference: expect.stringMatching(/^MD[0-9A-F]{14}$/),
+  });
+  expect(isSigned(callback ?? new URLSearchParams(), 'demo_password')).toBe(true);
+});

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
+
+const SCREENSHOTS = join(__dirname, '..', '..', 'docs', 'pages');
+
+/** A phone's screen. */
+export const PHONE = { width: 390, height: 844 };
+
+export interface OpenBrowser {
+  /** A browser of its own for one cardholder, with a note of everything that a page's policy has blocked. */
+  visitor(options?: BrowserContextOptions): Promise<Visitor>;
+  close(): Promise<void>;
+}
+
+export interface Visitor {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly complaints: string[];
+}
+
+export async function openBrowser(): Promise<OpenBrowser> {
+  const executablePath = process.env['CHROMIUM_PATH'];
+  if (executablePath === undefined) throw new Error('no CHROMIUM_PATH: run the tests with npm test');
+  const browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--disable-sync'],
+  });
+  return {
+    async visitor(options = {}) {
+      // The merchant's certificate is made for the run.
+      const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options });
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error' && !message.text().includes('favicon')) complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+      return { page, context, complaints };
+    },
+    close: () => browser.close(),
+  };
+}
+
+/** Keeps a picture of the page for the documentation when UPDATE_SCREENSHOTS is set. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  if (process.env['UPDATE_SCREENSHOTS'] === undefined) return;
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+}

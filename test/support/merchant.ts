@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createHash } from 'node:crypto';
+import type { Certificate, HttpsServer } from '@gateway/testing';
+import { createCertificate, startHttpsServer, until } from '@gateway/testing';
+
+/** A merchant's own server: takes callbacks, gets browsers back, and has the page that begins a classic 3-D Secure. */
+export interface Merchant {
+  readonly url: string;
+  /** PEM of the authority that its certificate is trusted by. */
+  readonly ca: string;
+  /** Bodies of the callbacks that came, as they came. */
+  readonly callbacks: URLSearchParams[];
+  /** What browsers brought back to `/back` in their query, and to `/term` in a form. */
+  readonly returns: URLSearchParams[];
+  /** The callback about an operation; waits for it. */
+  callbackOf(reference: unknown): Promise<URLSearchParams>;
+  /** What the merchant's page posts to the `acs_url` from then on. */
+  offer(form: { acsUrl: string; fields: Record<string, string> }): void;
+  close(): Promise<void>;
+}
+
+export async function startMerchant(): Promise<Merchant> {
+  const certificate: Certificate = await createCertificate();
+  const callbacks: URLSearchParams[] = [];
+  const returns: URLSearchParams[] = [];
+  let offered = '';
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'https://merchant');
+    const body = new URLSearchParams(await text(request));
+    response.setHeader('Content-Type', 'text/html; charset=utf-8');
+    switch (pathname) {
+      case '/callback':
+        callbacks.push(body);
+        return void response.end('OK');
+      case '/back':
+        returns.push(searchParams);
+        return void response.end('<title>Shop</title><h1>Back in the shop</h1>');
+      case '/term':
+        returns.push(body);
+        return void response.end('<title>Shop</title><h1>Back in the shop</h1>');
+      case '/pay':
+        return void response.end(offered);
+      default:
+        return void response.writeHead(404).end();
+    }
+  }
+
+  const server: HttpsServer = await startHttpsServer(
+    certificate,
+    (request, response) => void answer(request, response),
+  );
+  return {
+    url: server.url,
+    ca: certificate.cert,
+    callbacks,
+    returns,
+    callbackOf: (reference) =>
+      until(`the callback about ${String(reference)}`, async () =>
+        callbacks.find((callback) => callback.get('reference') === reference),
+      ),
+    offer({ acsUrl, fields }) {
+      const inputs = Object.entries(fields).map(
+        ([name, value]) => `<input type="hidden" name="${name}" value="${value}">`,
+      );
+      offered = `<title>Shop</title><form method="post" action="${acsUrl}">${inputs.join('')}<button>Pay</button></form>`;
+    },
+    close: () => server.close(),
+  };
+}
+
+async function text(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** interface.md, Authentication: true when `checkSum` is what the secret and the other values make. */
+export function isSigned(callback: URLSearchParams, secret: string): boolean {
+  const values = [...callback].filter(([name]) => name !== 'checkSum').sort(([a], [b]) => (a < b ? -1 : 1));
+  const text = [...values.map(([name, value]) => `${name}=${value}`), secret].join('|');
+  return callback.get('checkSum') === createHash('sha256').update(text).digest('hex');
+}
