@@ -275,14 +275,14 @@ describe('a change takes effect within 30 s', () => {
 
   test('of the password: the old one is refused, the new one taken', async () => {
     expect(await sale('rotating_one')).toBe(0);
-    await system.accounts.administration.rotatePassword('rotating_one', new Secret('new_password'));
+    await system.accounts.administration.rotatePassword('rotating_one', { password: new Secret('new_password') });
     now += 30_000;
     expect(await sale('rotating_one')).toBe(2001);
     expect(await sale('rotating_one', { merchant_password: 'new_password' })).toBe(0);
   });
 
   test('and an edge that starts afterwards sees it at once', async () => {
-    await system.accounts.administration.rotatePassword('rotating_one', new Secret('newer_password'));
+    await system.accounts.administration.rotatePassword('rotating_one', { password: new Secret('newer_password') });
     const later = clientOf((await system.startEdge()).ports.api);
     const codeOf = async (merchant_password: string): Promise<unknown> =>
       (await post(later, as('rotating_one', charge('SALE', { merchant_password })))).data['code'];

@@ -138,7 +138,7 @@ describe('the page', () => {
       card_holder: 'Ann <Lee>',
     });
     expect(page.status).toBe(200);
-    expect(page.body.match(/aria-invalid="true"/g)).toHaveLength(3);
+    expect(page.body.match(/\saria-invalid="true"/g)).toHaveLength(3);
     expect(page.body).toContain('Ann &lt;Lee&gt;');
     expect(page.body).not.toContain('4111111111111112');
     expect(await records({ transaction_unique_id: id })).toEqual([]);

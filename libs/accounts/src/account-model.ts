@@ -3,7 +3,7 @@ import { Schema } from 'mongoose';
 import { isCurrency, MAX_AMOUNT_E4, TEST_CURRENCY } from '@gateway/contracts';
 import { Secret } from '@gateway/service-kit';
 import type { Sealed } from '@gateway/vault';
-import type { Account, AccountSettings, AmountLimit, Terminal } from './account';
+import type { Account, AccountSettings, AmountLimit, FormerSigning, Terminal } from './account';
 import { ACCOUNT_TRANSACTION_TYPES, SANDBOX_ACQUIRER } from './account';
 import type { AccountState, SuspendedFrom } from './account-state';
 import { ACCOUNT_STATES } from './account-state';
@@ -27,6 +27,7 @@ export interface AccountRecord extends AccountSettings {
   passwordHash: string;
   signingPassword: Sealed;
   payoutSecret: Sealed;
+  formerSigning?: FormerSigning;
   terminals: readonly Terminal[];
   revision: number;
 }
@@ -90,6 +91,10 @@ const schema = new Schema<AccountRecord>(
     passwordHash: text,
     signingPassword: { type: sealed, required: true },
     payoutSecret: { type: sealed, required: true },
+    formerSigning: new Schema<FormerSigning>(
+      { password: { type: sealed, required: true }, until: whole(0, Number.MAX_SAFE_INTEGER) },
+      { _id: false },
+    ),
     transactionTypes: [
       { ...text, enum: { values: ACCOUNT_TRANSACTION_TYPES, message: '{VALUE} is not a transaction type' } },
     ],
@@ -166,6 +171,7 @@ export function toAccount(record: AccountRecord): Account {
       passwordHash: record.passwordHash,
       signingPassword: toSealed(record.signingPassword),
       payoutSecret: toSealed(record.payoutSecret),
+      ...(record.formerSigning === undefined ? {} : { formerSigning: toFormerSigning(record.formerSigning) }),
     }),
   };
 }
@@ -174,6 +180,10 @@ function toTerminal(stored: Terminal): Terminal {
   const { midReference, midId, name, currency: code, acquirer, active, holdSeconds, lateVoid } = stored;
   const terminal = { midReference, midId, name, currency: code, acquirer, active, lateVoid };
   return holdSeconds === undefined ? terminal : { ...terminal, holdSeconds };
+}
+
+function toFormerSigning({ password, until }: FormerSigning): FormerSigning {
+  return { password: toSealed(password), until };
 }
 
 /** Lean documents hold the driver's Binary, others a Buffer. */

@@ -63,6 +63,14 @@ export interface AccountCredentials {
   readonly passwordHash: string;
   readonly signingPassword: Sealed;
   readonly payoutSecret: Sealed;
+  /** The password before the last one, where an operator wanted callbacks to be signed with it for a while. */
+  readonly formerSigning?: FormerSigning;
+}
+
+export interface FormerSigning {
+  readonly password: Sealed;
+  /** Epoch ms; from then on the new one signs. */
+  readonly until: number;
 }
 
 /** A merchant account as services see it. Shared by all who read it from the cache: never changed in place. */

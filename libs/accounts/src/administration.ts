@@ -17,6 +17,7 @@ import { sealSigningSecret, signingSecrets } from './signing';
 
 const DEFAULT_RATE_PER_SECOND = 1000;
 const MAX_PAGE = 1000;
+const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
 const SECRET_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const MID_ID_DIGITS = 10;
 const PRINTABLE = /^[\x20-\x7e]*$/;
@@ -71,8 +72,14 @@ export interface AccountAdministration {
   create(account: NewAccount): Promise<CreatedAccount>;
   change(merchantAccount: string, changes: AccountChanges): Promise<Account>;
   changeState(merchantAccount: string, action: StateAction): Promise<Account>;
-  /** A new password for requests and card callbacks; the old one is refused within 30 s. */
-  rotatePassword(merchantAccount: string, password?: Secret): Promise<{ account: Account; password: Secret }>;
+  /**
+   * A new password for requests and card callbacks; the old one is refused within 30 s. Callbacks go on being signed
+   * with the old one for `signWithOldSeconds` (none by default, a week at most).
+   */
+  rotatePassword(
+    merchantAccount: string,
+    options?: { password?: Secret | undefined; signWithOldSeconds?: number | undefined },
+  ): Promise<{ account: Account; password: Secret }>;
   rotatePayoutSecret(merchantAccount: string): Promise<{ account: Account; payoutSecret: Secret }>;
   /** Encrypts the secrets of every account again where they are not under the active key; how many that were. */
   reencrypt(): Promise<number>;
@@ -86,10 +93,12 @@ export interface AccountAdministrationOptions {
   model: AccountModel;
   keyRing: KeyRing;
   passwords: Pick<PasswordHasher, 'hash'>;
+  /** Epoch ms. */
+  now: () => number;
 }
 
 export function createAccountAdministration(options: AccountAdministrationOptions): AccountAdministration {
-  const { model, keyRing, passwords } = options;
+  const { model, keyRing, passwords, now } = options;
 
   const seal = (merchantAccount: string, purpose: SigningPurpose, secret: Secret) =>
     sealSigningSecret(keyRing, merchantAccount, purpose, secret);
@@ -114,6 +123,23 @@ export function createAccountAdministration(options: AccountAdministrationOption
       throw new AccountError('refused', `Account "${merchantAccount}" is closed, for good.`);
     await change(document);
     return save(document);
+  }
+
+  function sealedAgain(account: Account) {
+    const { merchantAccount, credentials } = account;
+    const { formerSigning } = credentials.expose();
+    // Within any overlap, and after it.
+    const { cardSecret: former } = signingSecrets(keyRing, account, 0);
+    const { cardSecret, payoutSecret } = signingSecrets(keyRing, account, Number.MAX_SAFE_INTEGER);
+    return {
+      signingPassword: seal(merchantAccount, 'signing-password', cardSecret),
+      payoutSecret: seal(merchantAccount, 'payout-secret', payoutSecret),
+      ...(formerSigning === undefined
+        ? {}
+        : {
+            formerSigning: { password: seal(merchantAccount, 'signing-password', former), until: formerSigning.until },
+          }),
+    };
   }
 
   return {
@@ -164,10 +190,16 @@ export function createAccountAdministration(options: AccountAdministrationOption
         document.set({ state: next.state, suspendedFrom: next.suspendedFrom });
       }),
 
-    async rotatePassword(merchantAccount, given) {
+    async rotatePassword(merchantAccount, { password: given, signWithOldSeconds = 0 } = {}) {
       const password = checked('password', given) ?? newSecret();
+      requireOverlap(signWithOldSeconds);
       const account = await edit(merchantAccount, async (document) => {
-        document.set(await passwordFields(merchantAccount, password));
+        const { signingPassword } = toAccount(document.toObject()).credentials.expose();
+        const formerSigning = { password: signingPassword, until: now() + signWithOldSeconds * 1000 };
+        document.set({
+          ...(await passwordFields(merchantAccount, password)),
+          formerSigning: signWithOldSeconds === 0 ? undefined : formerSigning,
+        });
       });
       return { account, password };
     },
@@ -186,11 +218,7 @@ export function createAccountAdministration(options: AccountAdministrationOption
       let count = 0;
       for await (const document of model.find(stale).cursor()) {
         const account = toAccount(document.toObject());
-        const { cardSecret, payoutSecret } = signingSecrets(keyRing, account);
-        document.set({
-          signingPassword: seal(account.merchantAccount, 'signing-password', cardSecret),
-          payoutSecret: seal(account.merchantAccount, 'payout-secret', payoutSecret),
-        });
+        document.set(sealedAgain(account));
         await save(document);
         count += 1;
       }
@@ -247,6 +275,11 @@ function checked(name: string, secret: Secret | undefined): Secret | undefined {
     throw new AccountError('invalid', `The ${name} must have ${range} printable ASCII characters.`);
   }
   return secret;
+}
+
+function requireOverlap(seconds: number): void {
+  if (Number.isSafeInteger(seconds) && seconds >= 0 && seconds <= MAX_OVERLAP_SECONDS) return;
+  throw new AccountError('invalid', `The old password may sign for 0 to ${MAX_OVERLAP_SECONDS} seconds.`);
 }
 
 /** 32 letters and digits: 190 bits. A secret that can be guessed could be found out from a callback's signature. */

@@ -230,6 +230,7 @@ describe('set', () => {
       model: racing,
       keyRing: parseKeyRing(oldKey),
       passwords: createPasswordHasher(),
+      now: () => now,
     });
     await expect(administration.change('acme_shop', { rateLimitPerSecond: 8 })).rejects.toThrow('by someone else');
     expect(await json('show', 'acme_shop')).toMatchObject({ rateLimitPerSecond: 7 });
@@ -284,6 +285,29 @@ describe('rotation', () => {
     expect(accounts.signingSecrets(verdict.account).cardSecret.expose()).toBe(password);
   });
 
+  it('of the password with an overlap: callbacks are signed with the old one for so long, requests are not', async () => {
+    const { password: old } = await json('create', 'acme_shop');
+    const rotated = await accounts.administration.rotatePassword('acme_shop', { signWithOldSeconds: 3_600 });
+    const password = rotated.password.expose();
+    const signature = async () =>
+      accounts.signingSecrets(await accounts.administration.get('acme_shop')).cardSecret.expose();
+    expect(await verify('acme_shop', old)).toEqual({ kind: 'refused' });
+    now += 3_599_999;
+    expect(await signature()).toBe(old);
+    now += 1;
+    expect(await signature()).toBe(password);
+    const { password: next } = await json('rotate-password', 'acme_shop');
+    expect(await signature()).toBe(next);
+    await json('rotate-password', 'acme_shop', '--sign-with-old', '3600');
+    expect(await signature()).toBe(next);
+  });
+
+  it.each(['-1', '604801', '1.5', 'soon'])('with an overlap of %s is refused', async (seconds) => {
+    const { password } = await json('create', 'acme_shop');
+    expect(await run(['rotate-password', 'acme_shop', `--sign-with-old=${seconds}`])).toMatchObject({ out: '' });
+    expect(await verify('acme_shop', password)).toMatchObject({ kind: 'ok' });
+  });
+
   it('of the payout secret leaves the password', async () => {
     const created = await json('create', 'acme_shop');
     const { password, payoutSecret } = await json('rotate-payout-secret', 'acme_shop');
@@ -299,13 +323,17 @@ describe('rotation', () => {
     await run(['create', 'closed_shop']);
     await run(['close', 'closed_shop']);
     const both = { VAULT_KEYS: `${newKey},${oldKey}` };
+    const next = await accounts.administration.rotatePassword('acme_shop', { signWithOldSeconds: 60 });
     expect(await run(['reencrypt'], both)).toMatchObject({ code: 0, out: 'accounts encrypted again: 2' });
     expect(await run(['reencrypt'], both)).toMatchObject({ code: 0, out: 'accounts encrypted again: 0' });
-    const later = await openAccounts({ uri, databasePrefix, VAULT_KEYS: newKey });
-    const secrets = later.signingSecrets(await later.administration.get('acme_shop'));
-    await later.close();
+    const later = await openAccounts({ uri, databasePrefix, VAULT_KEYS: newKey, now: () => now });
+    const account = await later.administration.get('acme_shop');
+    const secrets = later.signingSecrets(account);
     expect(secrets.cardSecret.expose()).toBe(password);
     expect(secrets.payoutSecret.expose()).toBe(payoutSecret);
+    now += 60_000;
+    expect(later.signingSecrets(account).cardSecret.expose()).toBe(next.password.expose());
+    await later.close();
   });
 
   it("refuses one account's encrypted secrets in another, or in another role", async () => {

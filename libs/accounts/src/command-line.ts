@@ -6,7 +6,15 @@ import { STATE_ACTIONS } from './account-state';
 import type { AccountAdministration } from './administration';
 import { AccountError } from './administration';
 import type { OptionValues } from './command-options';
-import { changesOf, passwordOf, readArguments, settingsOf, terminalsOf, UsageError } from './command-options';
+import {
+  changesOf,
+  passwordOf,
+  readArguments,
+  settingsOf,
+  signWithOldSecondsOf,
+  terminalsOf,
+  UsageError,
+} from './command-options';
 import { openAccountsFrom } from './environment';
 
 const EXIT_OK = 0;
@@ -25,7 +33,7 @@ const USAGE = `npm run merchant -- COMMAND [ACCOUNT] [OPTIONS]
   suspend ACCOUNT          test or active: every request is refused
   reopen ACCOUNT           suspended: becomes what it was before
   close ACCOUNT            for good
-  rotate-password ACCOUNT  prints the new password, once [--password P]
+  rotate-password ACCOUNT  prints the new password, once [--password P] [--sign-with-old SECONDS]
   rotate-payout-secret ACCOUNT
   reencrypt                puts every account's secrets under the first key of VAULT_KEYS
 
@@ -74,7 +82,8 @@ const create: Command = async (administration, merchantAccount, values) => {
 
 const rotatePassword: Command = async (administration, merchantAccount, values) => {
   const given = passwordOf(values);
-  const { account, password } = await administration.rotatePassword(merchantAccount, given);
+  const options = { password: given, signWithOldSeconds: signWithOldSecondsOf(values) };
+  const { account, password } = await administration.rotatePassword(merchantAccount, options);
   return { ...withSecrets(account, { password: password.expose() }), ...weaknessOf(given) };
 };
 

@@ -37,7 +37,7 @@ const PASSWORD_OPTION = { password: { type: 'string' } } as const;
 export const COMMAND_OPTIONS = {
   create: { ...PASSWORD_OPTION, ...SETTING_OPTIONS },
   set: { ...SETTING_OPTIONS, ...TERMINAL_OPTIONS },
-  'rotate-password': PASSWORD_OPTION,
+  'rotate-password': { ...PASSWORD_OPTION, 'sign-with-old': { type: 'string' } },
 } as const satisfies Record<string, NonNullable<ParseArgsConfig['options']>>;
 
 /** The value of every option that was given: a text, a list where it may be repeated, true where it takes no value. */
@@ -66,6 +66,12 @@ export function readArguments(args: string[], command: string): Arguments {
 export function passwordOf(values: OptionValues): Secret | undefined {
   const password = textOf(values, 'password');
   return password === undefined ? undefined : new Secret(password);
+}
+
+/** How long callbacks go on being signed with the old password; undefined when nothing is said. */
+export function signWithOldSecondsOf(values: OptionValues): number | undefined {
+  const seconds = textOf(values, 'sign-with-old');
+  return seconds === undefined ? undefined : parseWhole('--sign-with-old', seconds);
 }
 
 /** What create and set have in common. */

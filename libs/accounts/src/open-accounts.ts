@@ -51,8 +51,8 @@ export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAc
     directory,
     credentials: createCredentialCheck({ directory, passwords, now }),
     rateLimiter: createRateLimiter({ now }),
-    administration: createAccountAdministration({ model, keyRing, passwords }),
-    signingSecrets: (account) => signingSecrets(keyRing, account),
+    administration: createAccountAdministration({ model, keyRing, passwords, now }),
+    signingSecrets: (account) => signingSecrets(keyRing, account, now()),
     healthy: () => connection.healthy(),
     close: () => connection.close(),
   };

@@ -11,16 +11,21 @@ export interface SigningSecrets {
 
 export type SigningPurpose = 'signing-password' | 'payout-secret';
 
-/** Decrypts what the account's callbacks are signed with. Throws when VAULT_KEYS does not hold the key any more. */
+/**
+ * Decrypts what the account's callbacks are signed with at that time (epoch ms): after a rotation the former password,
+ * for as long as the operator has said. Throws when VAULT_KEYS does not hold the key any more.
+ */
 export function signingSecrets(
   keyRing: KeyRing,
   account: Pick<Account, 'merchantAccount' | 'credentials'>,
+  now: number,
 ): SigningSecrets {
-  const { signingPassword, payoutSecret } = account.credentials.expose();
+  const { signingPassword, payoutSecret, formerSigning } = account.credentials.expose();
+  const password = formerSigning !== undefined && now < formerSigning.until ? formerSigning.password : signingPassword;
   const open = (sealed: Sealed, purpose: SigningPurpose): Secret =>
     new Secret(keyRing.decrypt(sealed, aad(account.merchantAccount, purpose)).toString('utf8'));
   return {
-    cardSecret: open(signingPassword, 'signing-password'),
+    cardSecret: open(password, 'signing-password'),
     payoutSecret: open(payoutSecret, 'payout-secret'),
   };
 }

@@ -12,8 +12,11 @@ export interface Service<Ports = unknown> {
 /** Has something closed when the service stops: what was opened last closes first. */
 export type OnStop = (close: () => Promise<unknown> | void) => void;
 
+/** True from the moment that everything is open: before, a service is not ready. */
+export type IsStarted = () => boolean;
+
 /** A service from the function that opens it. Whatever opens registers its own end, so a start that fails leaves nothing. */
-export function createService<Ports>(open: (onStop: OnStop) => Promise<Ports>): Service<Ports> {
+export function createService<Ports>(open: (onStop: OnStop, isStarted: IsStarted) => Promise<Ports>): Service<Ports> {
   let closers: (() => Promise<unknown> | void)[] = [];
   let ports: Ports | undefined;
 
@@ -26,7 +29,10 @@ export function createService<Ports>(open: (onStop: OnStop) => Promise<Ports>): 
     async start() {
       closers = [];
       try {
-        ports = await open((close) => closers.push(close));
+        ports = await open(
+          (close) => closers.push(close),
+          () => ports !== undefined,
+        );
       } catch (error) {
         await stop();
         throw error;

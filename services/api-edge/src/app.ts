@@ -6,7 +6,7 @@ import { isOpen, openAccounts } from '@gateway/accounts';
 import { OperationReplied } from '@gateway/contracts';
 import { createBrokerProbe, createKafka, createPublisher, createReplyListener } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
-import type { Logger, OnStop, Registry, Service } from '@gateway/service-kit';
+import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
   createMetrics,
@@ -51,10 +51,10 @@ export interface ApiEdgeDeps {
 
 /** The merchants' API: checks each request, journals it, sends it as a command and answers with the outcome. */
 export function createApiEdge(deps: ApiEdgeDeps): ApiEdge {
-  return createService((onStop) => open(deps, onStop));
+  return createService((onStop, isStarted) => open(deps, onStop, isStarted));
 }
 
-async function open(deps: ApiEdgeDeps, onStop: OnStop): Promise<ApiEdge['ports']> {
+async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Promise<ApiEdge['ports']> {
   const { config, logger } = deps;
   const now = deps.now ?? Date.now;
   const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
@@ -128,7 +128,11 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop): Promise<ApiEdge['ports']
     port: config.OPS_PORT,
     host: internalHost(config.SERVICE_TOKEN),
     metrics,
-    readiness: () => ({ database: mongo.healthy() && vault.healthy() && accounts.healthy(), bus: probe.available() }),
+    readiness: () => ({
+      started: isStarted(),
+      database: mongo.healthy() && vault.healthy() && accounts.healthy(),
+      bus: probe.available(),
+    }),
   });
   onStop(() => ops.close(DRAIN_TIMEOUT_MS));
   await publisher.start();

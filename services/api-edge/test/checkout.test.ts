@@ -3,7 +3,7 @@ import type { EdgeFixture, Response } from './edge-fixture';
 import { ORIGIN, startEdgeFixture } from './edge-fixture';
 
 const PAN = '4012000300001003';
-const CVV = '739';
+const CVV = '0739';
 const REDIRECT = 'https://shop.example/done?basket=7';
 const CALLBACK = 'https://shop.example/callback';
 const ACS = 'http://127.0.0.1:8081/challenge/abc';

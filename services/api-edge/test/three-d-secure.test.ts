@@ -18,7 +18,7 @@ const request = (type: string, more: object = {}) => ({
   card_number: '4012000300001003',
   card_exp_month: '12',
   card_exp_year: '2030',
-  cvv: '739',
+  cvv: '0739',
   card_holder: 'Ann Lee',
   first_name: 'Ann',
   last_name: 'Lee',

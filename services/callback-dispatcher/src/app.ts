@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
 import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
 import { connectMongo, createOutbox } from '@gateway/mongo';
-import type { Logger, OnStop, Registry, Service } from '@gateway/service-kit';
+import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
   createMetrics,
@@ -54,10 +54,14 @@ export interface CallbackDispatcherDeps {
 
 /** Tells merchants the final outcomes that were committed, again and again until they acknowledge. */
 export function createCallbackDispatcher(deps: CallbackDispatcherDeps): CallbackDispatcher {
-  return createService((onStop) => open(deps, onStop));
+  return createService((onStop, isStarted) => open(deps, onStop, isStarted));
 }
 
-async function open(deps: CallbackDispatcherDeps, onStop: OnStop): Promise<CallbackDispatcher['ports']> {
+async function open(
+  deps: CallbackDispatcherDeps,
+  onStop: OnStop,
+  isStarted: IsStarted,
+): Promise<CallbackDispatcher['ports']> {
   const { config, logger } = deps;
   const now = deps.now ?? Date.now;
   const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
@@ -134,7 +138,11 @@ async function open(deps: CallbackDispatcherDeps, onStop: OnStop): Promise<Callb
     port: config.OPS_PORT,
     host,
     metrics,
-    readiness: () => ({ database: mongo.healthy() && accounts.healthy(), consumer: worker.ready() }),
+    readiness: () => ({
+      started: isStarted(),
+      database: mongo.healthy() && accounts.healthy(),
+      consumer: worker.ready(),
+    }),
   });
   onStop(() => ops.close(DRAIN_TIMEOUT_MS));
   const admin = await listen({

@@ -219,7 +219,7 @@ describe('a callback that is not acknowledged', () => {
     await world.accounts.create({ merchantAccount, password: new Secret('the_old_password') });
     const id = await world.publish(outcome(receiver.url, { merchantAccount }));
     await attemptsMade(id, 1);
-    await world.accounts.rotatePassword(merchantAccount, new Secret('the_new_password'));
+    await world.accounts.rotatePassword(merchantAccount, { password: new Secret('the_new_password') });
     receiver.answer(acknowledge);
     world.pass(31_000);
     await isIn(id, 'delivered');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
 import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
 import { connectMongo, createOutbox } from '@gateway/mongo';
-import type { Logger, OnStop, Registry, Service } from '@gateway/service-kit';
+import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
   createMetrics,
@@ -43,10 +43,10 @@ export interface CardProcessingDeps {
 
 /** Owns card payments: takes commands, keeps every operation on record, calls acquirers, answers for the outcome. */
 export function createCardProcessing(deps: CardProcessingDeps): CardProcessing {
-  return createService((onStop) => open(deps, onStop));
+  return createService((onStop, isStarted) => open(deps, onStop, isStarted));
 }
 
-async function open(deps: CardProcessingDeps, onStop: OnStop): Promise<CardProcessing['ports']> {
+async function open(deps: CardProcessingDeps, onStop: OnStop, isStarted: IsStarted): Promise<CardProcessing['ports']> {
   const { config, logger } = deps;
   const now = deps.now ?? Date.now;
   const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
@@ -105,6 +105,7 @@ async function open(deps: CardProcessingDeps, onStop: OnStop): Promise<CardProce
     host,
     metrics,
     readiness: () => ({
+      started: isStarted(),
       database: mongo.healthy() && vault.healthy() && accounts.healthy(),
       consumer: worker.ready(),
     }),

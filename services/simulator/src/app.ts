@@ -1,6 +1,6 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { connectMongo } from '@gateway/mongo';
-import type { Logger, OnStop, Registry, Service } from '@gateway/service-kit';
+import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   Counter,
   createMetrics,
@@ -47,10 +47,10 @@ export interface SimulatorDeps {
 
 /** Plays the gateway's counterparts in the sandbox, over real HTTP, with a ledger of what they really did. */
 export function createSimulator(deps: SimulatorDeps): Simulator {
-  return createService((onStop) => open(deps, onStop));
+  return createService((onStop, isStarted) => open(deps, onStop, isStarted));
 }
 
-async function open(deps: SimulatorDeps, onStop: OnStop): Promise<Simulator['ports']> {
+async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): Promise<Simulator['ports']> {
   const { config, logger, now = Date.now } = deps;
   const metrics = deps.metrics ?? createMetrics('simulator', { processFigures: false });
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}simulator` });
@@ -77,7 +77,7 @@ async function open(deps: SimulatorDeps, onStop: OnStop): Promise<Simulator['por
   const ops = await startOpsServer({
     port: config.OPS_PORT,
     host: internalHost(config.SERVICE_TOKEN),
-    readiness: () => ({ mongodb: mongo.healthy() }),
+    readiness: () => ({ started: isStarted(), mongodb: mongo.healthy() }),
     metrics,
   });
   onStop(() => ops.close(0));

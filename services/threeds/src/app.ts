@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
 import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
 import { connectMongo, createOutbox } from '@gateway/mongo';
-import type { Logger, OnStop, Registry, Service } from '@gateway/service-kit';
+import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
   createMetrics,
@@ -44,10 +44,10 @@ export interface ThreedsDeps {
 
 /** Authenticates cardholders: asks the directory server, leads browsers through challenges, tells what came out. */
 export function createThreeds(deps: ThreedsDeps): Threeds {
-  return createService((onStop) => open(deps, onStop));
+  return createService((onStop, isStarted) => open(deps, onStop, isStarted));
 }
 
-async function open(deps: ThreedsDeps, onStop: OnStop): Promise<Threeds['ports']> {
+async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Promise<Threeds['ports']> {
   const { config, logger } = deps;
   const now = deps.now ?? Date.now;
   const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
@@ -122,6 +122,7 @@ async function open(deps: ThreedsDeps, onStop: OnStop): Promise<Threeds['ports']
     host: internalHost(config.SERVICE_TOKEN),
     metrics,
     readiness: () => ({
+      started: isStarted(),
       database: mongo.healthy() && vault.healthy() && accounts.healthy(),
       consumer: worker.ready(),
     }),
