@@ -5,6 +5,7 @@ import { Failure } from '../failure.mjs';
 
 const POLL_INTERVAL_MS = 100;
 const PROBE_TIMEOUT_MS = 2_000;
+const RELEASE_TIMEOUT_MS = 2_000;
 const HIGHEST_PORT = 65_535;
 
 /**
@@ -91,7 +92,7 @@ export function answers({ host, port }, request) {
 /** @param {PortUse} use */
 async function requireFree({ port, owner, setting }) {
   try {
-    await close(await listen(port));
+    await close(await listenSoon(port));
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
     throw new Failure(
@@ -99,6 +100,23 @@ async function requireFree({ port, owner, setting }) {
         ? `Port ${port} for ${owner} is taken: end the program that listens there, or set ${setting} to a free port.`
         : `${owner} cannot listen on port ${port} (${code}): set ${setting} to another one.`,
     );
+  }
+}
+
+/**
+ * A program that was stopped just now may keep its port for a moment longer than its process.
+ * @param {number} port
+ */
+async function listenSoon(port) {
+  const deadline = Date.now() + RELEASE_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return await listen(port);
+    } catch (error) {
+      const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+      if (code !== 'EADDRINUSE' || Date.now() > deadline) throw error;
+      await delay(POLL_INTERVAL_MS);
+    }
   }
 }
 

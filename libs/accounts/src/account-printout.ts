@@ -20,6 +20,7 @@ export function printAccount(account: Account): string {
     ['rate limit', [`${account.rateLimitPerSecond}/s`]],
     ['custom', account.customParameters],
     ['payout fee', [formatFee(account.payoutFee)]],
+    ...printOverlap(account),
     ['revision', [String(account.revision)]],
   ];
   const width = Math.max(...lines.map(([name]) => name.length)) + 2;
@@ -35,6 +36,12 @@ export function printAccount(account: Account): string {
 export function printSummary(account: Account): string {
   const currencies = new Set(account.terminals.filter((one) => one.active).map((one) => one.currency));
   return `${account.merchantAccount.padEnd(34)}${account.state.padEnd(11)}${[...currencies].join(' ')}`;
+}
+
+function printOverlap({ credentials }: Account): [string, string[]][] {
+  const { formerSigning } = credentials.expose();
+  if (formerSigning === undefined) return [];
+  return [['callbacks', [`signed with the former password until ${new Date(formerSigning.until).toISOString()}`]]];
 }
 
 function printTerminal(terminal: Terminal): string {

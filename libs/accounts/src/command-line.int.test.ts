@@ -298,7 +298,8 @@ describe('rotation', () => {
     expect(await signature()).toBe(password);
     const { password: next } = await json('rotate-password', 'acme_shop');
     expect(await signature()).toBe(next);
-    await json('rotate-password', 'acme_shop', '--sign-with-old', '3600');
+    const { out } = await run(['rotate-password', 'acme_shop', '--sign-with-old', '3600']);
+    expect(out).toMatch(/^callbacks +signed with the former password until 20\S+Z$/m);
     expect(await signature()).toBe(next);
   });
 

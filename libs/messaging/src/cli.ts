@@ -8,7 +8,7 @@ const DEFAULT_LIMIT = 50;
 const USAGE = `usage: npm run dlq -- list [--topic TOPIC] [--limit N]      newest first, at most ${MAX_LISTED}; ${DEFAULT_LIMIT} unless given
        npm run dlq -- show TOPIC PARTITION OFFSET         one message with all headers
        npm run dlq -- replay TOPIC PARTITION OFFSET       publishes the original again where it came from
-Needs KAFKA_BROKERS; TOPIC_PREFIX if the topics have one.`;
+The settings of the last npm start serve, else: KAFKA_BROKERS; TOPIC_PREFIX if the topics have one.`;
 
 type Command =
   | { name: 'list'; limit: number; topic?: string }
@@ -30,7 +30,8 @@ function parseList(args: readonly string[]): Command | undefined {
   for (let index = 0; index < args.length; index += 2) {
     const value = args[index + 1];
     if (args[index] === '--topic' && value !== undefined) topic = value;
-    else if (args[index] === '--limit' && isCount(value) && Number(value) >= 1) limit = Number(value);
+    else if (args[index] === '--limit' && isCount(value) && Number(value) >= 1 && Number(value) <= MAX_LISTED)
+      limit = Number(value);
     else return undefined;
   }
   return { name: 'list', limit, ...(topic !== undefined && { topic }) };
@@ -46,6 +47,10 @@ export async function runCli(
   env: NodeJS.ProcessEnv,
   print: (line: string) => void,
 ): Promise<number> {
+  if (args[0] === 'help') {
+    print(USAGE);
+    return 0;
+  }
   const command = parseArguments(args);
   const brokers = (env['KAFKA_BROKERS'] ?? '').split(',').filter((broker) => broker !== '');
   if (command === undefined || brokers.length === 0) {

@@ -14,6 +14,7 @@ test.each([
   [['delete']],
   [['list', '--limit']],
   [['list', '--limit', '0']],
+  [['list', '--limit', '501']],
   [['list', '--limit', 'many']],
   [['show', 't', '0']],
   [['show', 't', '0', '-1']],

@@ -9,7 +9,9 @@ const USAGE = `usage: npm run callbacks -- list [--state pending|delivered|exhau
                                                newest first, at most ${LIST_LIMIT_MAX}; ${LIST_LIMIT_DEFAULT} unless given
        npm run callbacks -- show ID            one delivery with all its attempts
        npm run callbacks -- resend ID          makes it due now, whatever became of it; its schedule begins again
-CALLBACK_ADMIN_URL says where the dispatcher's admin port is (${DEFAULT_ADMIN_URL}); SERVICE_TOKEN if it asks for one.`;
+The settings of the last npm start serve, else: CALLBACK_ADMIN_URL says where the dispatcher's admin port is
+(${DEFAULT_ADMIN_URL}); SERVICE_TOKEN if it asks for one.`;
+const COLUMNS = ['id', 'state', 'created', 'account', 'reference', 'address', 'attempts', 'next or ended'];
 
 type Command = { name: 'list'; query: Record<string, string> } | { name: 'show' | 'resend'; id: string };
 
@@ -43,6 +45,10 @@ export async function runCli(
   env: NodeJS.ProcessEnv,
   print: (line: string) => void,
 ): Promise<number> {
+  if (args[0] === 'help') {
+    print(USAGE);
+    return 0;
+  }
   const command = parseArguments(args);
   if (command === undefined) {
     print(USAGE);
@@ -62,6 +68,7 @@ export async function runCli(
 async function execute(command: Command, http: AxiosInstance, print: (line: string) => void): Promise<void> {
   if (command.name === 'list') {
     const list = await ask<DeliveryList>(http, 'GET', '/deliveries', command.query);
+    if (list.deliveries.length > 0) print(COLUMNS.join('\t'));
     for (const delivery of list.deliveries) print(lineOf(delivery));
     print(`${list.deliveries.length} ${list.deliveries.length === 1 ? 'delivery' : 'deliveries'}`);
     if (list.next !== undefined) print(`more: --before ${list.next}`);
