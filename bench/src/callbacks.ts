@@ -18,8 +18,9 @@ const RECEIVERS = 64;
 const WARM_UP_MS = 4_000;
 const MEASURE_MS = 8_000;
 /** Outcomes that are published and not acknowledged yet: enough to keep every receiver busy. */
-const OUTSTANDING = 1_024;
-const LOOK_EVERY_MS = 20;
+const OUTSTANDING = 2_048;
+/** Seldom enough for outcomes to be published in batches: what their publication costs is not the dispatcher's. */
+const LOOK_EVERY_MS = 100;
 /** A hanging merchant's own outcomes go on coming. */
 const HANGING_EVERY_MS = 1_000;
 const HANG_TIMEOUT_MS = 30_000;

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import type { Collection } from './driver';
+import { randomUUID } from 'node:crypto';
+import type { Collection, Document } from './driver';
 import type { Stamped } from './group-writes';
 import { createGroupFind, createGroupInsert, createGroupUpdate } from './group-writes';
 import type { OutboxEntry, OutboxOwner } from './outbox';
@@ -33,12 +33,13 @@ function sequenced(messages: readonly NewMessage[], lastSeq: number): { entries:
 
 /**
  * `Body` fields must be spelled out by the caller (no `undefined`): a field that a new body leaves out is removed from
- * the document, so that the state on disk is the state in memory.
+ * the document, so that the state on disk is the state in memory. Only fields that hold another value than before are
+ * written; so a value that changes is a new one, never the old one changed in place.
  */
 export function createAggregateStore<Body extends object>(collection: Collection<Stored<Body>>): AggregateStore<Body> {
   const find = createGroupFind(collection);
   const insert = createGroupInsert(collection);
-  const updateIfUnchanged = createGroupUpdate(collection, newStamp);
+  const updateIfUnchanged = createGroupUpdate(collection, stamps());
   return {
     async load(id) {
       return (await find(id)) ?? null;
@@ -66,7 +67,7 @@ export function createAggregateStore<Body extends object>(collection: Collection
         version: previous.version,
         update: {
           // Always set: what `previous` still shows in the outbox may have been drained since, and its mark with it.
-          $set: { ...body, version, eventSeq, ...since(entries) },
+          $set: { ...changedFields(previous, { ...body, eventSeq }), version, ...since(entries) },
           ...(entries.length === 0 ? {} : { $push: { outbox: { $each: entries } } }),
           ...(removed.length === 0 ? {} : { $unset: Object.fromEntries(removed.map((name) => [name, ''])) }),
         },
@@ -78,13 +79,19 @@ export function createAggregateStore<Body extends object>(collection: Collection
   };
 }
 
-const STAMP_BYTES = 12;
-
-function newStamp(): string {
-  return randomBytes(STAMP_BYTES).toString('base64');
+/** No writer's stamps are another's: random once, and then counted. */
+function stamps(): () => string {
+  const writer = randomUUID();
+  let count = 0;
+  return () => `${writer}/${(count += 1)}`;
 }
 
 const OWN_FIELDS = new Set(['_id', 'version', 'eventSeq', 'outbox', 'outboxSince', 'stamp']);
+
+function changedFields(previous: object, body: object): Document {
+  const before = previous as Document;
+  return Object.fromEntries(Object.entries(body).filter(([name, value]) => before[name] !== value));
+}
 
 function removedFields(previous: object, body: object): string[] {
   return Object.keys(previous).filter((name) => !OWN_FIELDS.has(name) && !(name in body));

@@ -57,6 +57,36 @@ export function createGroupFind<T extends { _id: string }>(
   return (id) => batcher.add(id);
 }
 
+/** Sets fields of the document of that id, if there is one. */
+export type SetFields = (id: string, fields: Document) => Promise<void>;
+
+/**
+ * For documents with one writer. `updateMany`, though an id has one document: of what may concern many the server keeps
+ * no record for a repetition by the driver, which is half of such a write's cost. A failover in between is an error.
+ */
+export function createGroupSet<T extends Document>(collection: Collection<T>): SetFields {
+  const batcher = createBatcher<{ id: string; fields: Document }, void>(async (updates) => {
+    const operations = updates.map(({ id, fields }) => ({
+      updateMany: {
+        filter: { _id: id } as unknown as Filter<T>,
+        update: { $set: fields } as unknown as UpdateFilter<T>,
+      },
+    }));
+    const refused = await refusedBy(() => collection.bulkWrite(operations, { ordered: false }));
+    return updates.map((_update, index) => refused.get(index));
+  });
+  return (id, fields) => batcher.add({ id, fields });
+}
+
+async function refusedBy(write: () => Promise<unknown>): Promise<Map<number, Error>> {
+  try {
+    await write();
+    return new Map();
+  } catch (error) {
+    return refusedOnes(error);
+  }
+}
+
 export interface ConditionalUpdate {
   id: string;
   /** Only a document of this version is changed. */

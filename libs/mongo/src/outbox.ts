@@ -1,4 +1,4 @@
-import type { AnyBulkWriteOperation, Collection } from './driver';
+import type { Collection, Document } from './driver';
 import type { Logger, Repeating } from '@gateway/service-kit';
 import { repeat } from '@gateway/service-kit';
 
@@ -44,7 +44,8 @@ const SWEEP_LIMIT = 500;
 const GATHER_MS = 25;
 /** Aggregates that wait to be published. Beyond it they are the sweeper's. */
 const WAITING_MAX = 10_000;
-const DRAIN_LIMIT = 1_000;
+/** Each of these aggregates is compared with the events of all. */
+const DRAIN_LIMIT = 100;
 
 export const outboxIndex = {
   key: { outboxSince: 1 },
@@ -53,19 +54,14 @@ export const outboxIndex = {
 } as const;
 
 /**
- * Takes the acknowledged entries out of the array where it lies, so that what another writer pushed meanwhile stays,
- * and forgets `outboxSince` when nothing is left: both in the one atomic update.
+ * Takes the acknowledged entries out of the arrays where they lie, so that what another writer pushed meanwhile stays,
+ * and forgets `outboxSince` when nothing is left: both in the one atomic update of each aggregate.
  */
-function drainUpdate(id: string, eventIds: string[]): AnyBulkWriteOperation<OutboxOwner> {
-  return {
-    updateOne: {
-      filter: { _id: id },
-      update: [
-        { $set: { outbox: { $filter: { input: '$outbox', cond: { $not: { $in: ['$$this.id', eventIds] } } } } } },
-        { $set: { outboxSince: { $cond: [{ $eq: ['$outbox', []] }, '$$REMOVE', '$outboxSince'] } } },
-      ],
-    },
-  };
+function drainPipeline(eventIds: string[]): Document[] {
+  return [
+    { $set: { outbox: { $filter: { input: '$outbox', cond: { $not: { $in: ['$$this.id', eventIds] } } } } } },
+    { $set: { outboxSince: { $cond: [{ $eq: ['$outbox', []] }, '$$REMOVE', '$outboxSince'] } } },
+  ];
 }
 
 export function createOutbox(options: {
@@ -76,7 +72,7 @@ export function createOutbox(options: {
 }): Outbox {
   const { collection, logger } = options;
   let waiting: OutboxOwner[] = [];
-  let published: AnyBulkWriteOperation<OutboxOwner>[] = [];
+  let published: OutboxOwner[] = [];
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> = Promise.resolve();
 
@@ -110,7 +106,8 @@ export function createOutbox(options: {
     while (published.length > 0) {
       const batch = published.slice(0, DRAIN_LIMIT);
       published = published.slice(DRAIN_LIMIT);
-      await collection.bulkWrite(batch, { ordered: false });
+      const eventIds = batch.flatMap(({ outbox }) => outbox.map(({ id }) => id));
+      await collection.updateMany({ _id: { $in: batch.map(({ _id }) => _id) } }, drainPipeline(eventIds));
     }
   }
 
@@ -122,12 +119,7 @@ export function createOutbox(options: {
       return;
     }
     // A drain that is lost costs a second publication, which consumers recognize by the event's id.
-    published.push(
-      drainUpdate(
-        owner._id,
-        owner.outbox.map((entry) => entry.id),
-      ),
-    );
+    published.push(owner);
   }
 
   async function sweep(): Promise<number> {

@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from '@gateway/service-kit';
 import { createLogger } from '@gateway/service-kit';
 import type { AggregateStore, MongoConnection, NewMessage, OutboxEntry, OutboxOwner, Stored } from '../src';
-import { connectMongo, createAggregateStore, createGroupInsert, createOutbox, outboxIndex } from '../src';
+import {
+  connectMongo,
+  createAggregateStore,
+  createGroupInsert,
+  createGroupSet,
+  createOutbox,
+  outboxIndex,
+} from '../src';
 
 interface Account {
   balance: number;
@@ -74,6 +81,13 @@ describe('the aggregate store', () => {
     expect(updates.slice(20).every((stored) => stored?.balance === 5)).toBe(true);
   });
 
+  test('writes only what changed', async () => {
+    const first = await inserted({ balance: 1, note: 'x' });
+    await mongo.collection<Stored<Account>>('accounts').updateOne({ _id: first._id }, { $set: { note: 'by hand' } });
+    await store.update(first, { balance: 2, note: 'x' }, []);
+    expect(await raw(first._id)).toMatchObject({ balance: 2, note: 'by hand', version: 2, eventSeq: 0 });
+  });
+
   test('removes a field that the new body leaves out', async () => {
     const first = await inserted({ balance: 1, note: 'x' });
     await store.update(first, { balance: 1 }, []);
@@ -111,6 +125,18 @@ describe('the outbox', () => {
     const document = await raw(first._id);
     expect(document?.outbox.map(({ type }) => type)).toEqual(['C']);
     expect(document).toHaveProperty('outboxSince');
+  });
+
+  test('is drained of each aggregate for itself, many at a time', async () => {
+    const owners = await Promise.all(Array.from({ length: 120 }, () => inserted({ balance: 1 }, [event('A')])));
+    const untouched = await inserted({ balance: 1 }, [event('A')]);
+    const { outbox, stop } = outboxWith(async () => {});
+    for (const owner of owners) outbox.publish(owner);
+    await stop();
+    const ids = owners.map(({ _id }) => _id);
+    const left = mongo.collection<OutboxOwner>('accounts').find({ _id: { $in: ids }, 'outbox.0': { $exists: true } });
+    expect(await left.toArray()).toEqual([]);
+    expect((await raw(untouched._id))?.outbox).toHaveLength(1);
   });
 
   test('forgets its mark when it is empty', async () => {
@@ -153,4 +179,27 @@ test('a group insert names the index that refused each document', async () => {
     insert({ _id: '3', name: 'c' }),
   ]);
   expect(refusals).toEqual([undefined, '_id_', 'by_name', undefined]);
+});
+
+test('a group set changes each document for itself, and tells whose it could not', async () => {
+  const collection = mongo.collection<{ _id: string; name: string; size?: number }>('set');
+  await collection.createIndex({ name: 1 }, { name: 'by_name', unique: true });
+  await collection.insertMany([
+    { _id: '1', name: 'a' },
+    { _id: '2', name: 'b' },
+    { _id: '3', name: 'c' },
+  ]);
+  const set = createGroupSet(collection);
+  const ends = await Promise.allSettled([
+    set('1', { size: 1 }),
+    set('2', { name: 'a' }),
+    set('3', { size: 3 }),
+    set('none', { size: 4 }),
+  ]);
+  expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+  expect(await collection.find().sort({ _id: 1 }).toArray()).toEqual([
+    { _id: '1', name: 'a', size: 1 },
+    { _id: '2', name: 'b' },
+    { _id: '3', name: 'c', size: 3 },
+  ]);
 });

@@ -16,7 +16,7 @@ import { createAddressGuard } from './adapters/http/address-guard';
 import { createAdminApi } from './adapters/http/admin-api';
 import type { CallbackTimeouts } from './adapters/http/callback-client';
 import { createCallbackClient } from './adapters/http/callback-client';
-import { createCustomValues } from './adapters/http/card-queries';
+import { createCardQueries } from './adapters/http/card-queries';
 import { cardOutcomeHandlers } from './adapters/kafka/card-outcomes';
 import { publishEntries } from './adapters/kafka/publications';
 import { createMerchants } from './adapters/merchants';
@@ -71,11 +71,13 @@ async function open(
   const client = createCallbackClient({ guard, ca: deps.ca, timeouts: deps.timeouts });
   // After the database: a call that is cut off stays on record as unfinished, not as failed.
   onStop(() => client.close());
+  const queries = createCardQueries({ url: config.CARD_QUERY_URL, serviceToken: config.SERVICE_TOKEN });
+  onStop(() => queries.close());
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}callbacks` });
   onStop(() => mongo.close());
   const deliveries = createDeliveries(mongo);
   const attempts = createAttempts(mongo);
-  await deliveries.ensureIndexes();
+  await Promise.all([deliveries.ensureIndexes(), attempts.ensureIndexes()]);
   const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
   onStop(() => accounts.close());
 
@@ -87,7 +89,7 @@ async function open(
     deliveries,
     attempts,
     merchants: createMerchants(accounts),
-    customValues: createCustomValues({ url: config.CARD_QUERY_URL, serviceToken: config.SERVICE_TOKEN }),
+    customValues: queries.customValues,
     post: (request) => client.post(request),
     publishEvents: (delivery) => outbox.publish(delivery),
     figures: createFigures(metrics),

@@ -65,12 +65,34 @@ describe('a callback', () => {
   });
 
   it('reads 4 KiB of the answer and lets go', async () => {
-    receiver.answer((_received, response) => {
-      response.write('x'.repeat(ANSWER_MAX_BYTES + 1));
+    const letGo = new Promise((resolve) => {
+      receiver.answer((_received, response) => {
+        response.once('close', resolve).write('x'.repeat(ANSWER_MAX_BYTES + 1));
+      });
     });
     const result = await open().post({ url: receiver.url, body });
     expect(result).toMatchObject({ httpStatus: 200, truncated: true });
+    expect(result).not.toHaveProperty('error');
     expect(result.body).toHaveLength(ANSWER_MAX_BYTES);
+    await letGo;
+  });
+
+  it('knows an answer that breaks off from a whole one', async () => {
+    receiver.answer((_received, response) => {
+      response.writeHead(200, { 'content-length': '10' }).write('OK', () => response.destroy());
+    });
+    const result = await open().post({ url: receiver.url, body });
+    expect(result).toMatchObject({ httpStatus: 200, body: 'OK', truncated: true, error: 'ECONNRESET' });
+    expect(result.timedOut).toBeUndefined();
+  });
+
+  it('leaves no timer behind', async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const client = open();
+    await client.post({ url: receiver.url, body });
+    const before = timers();
+    for (let count = 0; count < 5; count += 1) await client.post({ url: receiver.url, body });
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 
   it('takes an answer of just 4 KiB as a whole one', async () => {

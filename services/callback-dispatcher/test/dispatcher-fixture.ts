@@ -77,6 +77,8 @@ export async function openWorld(name: string, certificate: Certificate) {
     accounts: accounts.administration,
     deliveries: createDeliveries(mongo),
     attempts: createAttempts(mongo),
+    stored: (collection: string, id: string) => mongo.collection<{ _id: string }>(collection).findOne({ _id: id }),
+    indexes: (collection: string) => mongo.collection(collection).indexes(),
     events,
     lines,
     now,

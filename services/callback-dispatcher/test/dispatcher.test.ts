@@ -328,6 +328,32 @@ describe('operators', () => {
     expect((await cli('show', ids[0] ?? '')).text).toContain('"attemptList"');
   });
 
+  it('find what ended for 90 days, and what is pending for as long as that takes', async () => {
+    receiver.answer(fail);
+    const id = await world.publish(outcome(receiver.url));
+    await attemptsMade(id, 1);
+    expect(await world.stored('deliveries', id)).not.toHaveProperty('endedAt');
+    receiver.answer(acknowledge);
+    world.pass(31_000);
+    await isIn(id, 'delivered');
+    const { progress } = (await world.deliveries.load(id)) ?? {};
+    expect(await world.stored('deliveries', id)).toMatchObject({
+      endedAt: new Date((progress as { at: number }).at),
+    });
+    receiver.answer(fail);
+    await admin(`/deliveries/${id}/resend`, { method: 'POST' });
+    expect(await world.stored('deliveries', id)).not.toHaveProperty('endedAt');
+    const [attempt] = await world.attempts.list(id);
+    expect(await world.stored('attempts', attempt?._id ?? '')).toMatchObject({ startedAt: expect.any(Date) });
+    const expiring = { expireAfterSeconds: 90 * 86_400 };
+    expect(await world.indexes('deliveries')).toContainEqual(
+      expect.objectContaining({ key: { endedAt: 1 }, ...expiring }),
+    );
+    expect(await world.indexes('attempts')).toContainEqual(
+      expect.objectContaining({ key: { startedAt: 1 }, ...expiring }),
+    );
+  });
+
   it('send a delivered one again', async () => {
     const id = await world.publish(outcome(receiver.url));
     await isIn(id, 'delivered');

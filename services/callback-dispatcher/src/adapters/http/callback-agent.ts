@@ -7,6 +7,14 @@ const IDLE_SOCKETS_MAX = 512;
 
 export const CONNECT_TIMED_OUT = 'CONNECT_TIMED_OUT';
 
+const KEEP_ALIVE_DELAY_MS = 1_000;
+
+/** Agent and axios ask for it before and after every call: two system calls each time, for what holds already. */
+function keepAliveForGood(socket: Socket): void {
+  socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
+  socket.setKeepAlive = () => socket;
+}
+
 /** Kept-alive connections to merchants, each made within a time-out and to an address that `lookup` has let through. */
 export class CallbackAgent extends Agent {
   readonly #connectTimeoutMs: number;
@@ -32,7 +40,10 @@ export class CallbackAgent extends Agent {
       socket.destroy(Object.assign(new Error('no connection in time'), { code: CONNECT_TIMED_OUT }));
     };
     const timer = setTimeout(giveUp, this.#connectTimeoutMs);
-    socket.once('secureConnect', () => clearTimeout(timer));
+    socket.once('secureConnect', () => {
+      clearTimeout(timer);
+      keepAliveForGood(socket);
+    });
     socket.once('close', () => clearTimeout(timer));
     socket.on('connectionAttempt', (address: string) => this.#dialled.set(socket, address));
     return socket;

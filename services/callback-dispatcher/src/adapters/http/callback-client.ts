@@ -2,8 +2,8 @@ import type { ClientRequest } from 'node:http';
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { AxiosResponse } from 'axios';
-import axios from 'axios';
+import type { AxiosResponse, GenericAbortSignal } from 'axios';
+import axios, { AxiosHeaders } from 'axios';
 import type { CallbackRequest } from '../../application/ports';
 import type { AttemptResult } from '../../domain/delivery';
 import type { AddressGuard } from './address-guard';
@@ -20,6 +20,15 @@ export interface CallbackTimeouts {
 /** decisions.md, section 6. */
 export const CALLBACK_TIMEOUTS: CallbackTimeouts = { connectTimeoutMs: 5_000, totalTimeoutMs: 15_000 };
 export const ANSWER_MAX_BYTES = 4_096;
+
+const HEADERS = {
+  'content-type': 'application/x-www-form-urlencoded',
+  'accept-encoding': 'identity',
+  'user-agent': 'payment-gateway',
+};
+
+/** What axios does once the settings of a call are known: to merge and transform them anew costs a third of the call. */
+const call = axios.getAdapter('http');
 
 export interface CallbackClient {
   post(request: CallbackRequest): Promise<AttemptResult>;
@@ -41,27 +50,31 @@ export function createCallbackClient(options: {
   const { connectTimeoutMs, totalTimeoutMs } = { ...CALLBACK_TIMEOUTS, ...options.timeouts };
   const lookup = createGuardedLookup(guard, options.resolve ?? createResolve());
   const agent = new CallbackAgent({ lookup, connectTimeoutMs, ca });
-  const http = axios.create({
+  const settings = {
+    method: 'post',
     httpsAgent: agent,
     proxy: false,
     maxRedirects: 0,
     responseType: 'stream',
     decompress: false,
-    validateStatus: () => true,
-    headers: {
-      'content-type': 'application/x-www-form-urlencoded',
-      'accept-encoding': 'identity',
-      'user-agent': 'payment-gateway',
-    },
-  });
+  } as const;
 
   async function send({ url, body }: CallbackRequest): Promise<Omit<AttemptResult, 'durationMs'>> {
     const refusal = refusalOf(url, guard);
     if (refusal !== undefined) return { error: refusal };
-    const signal = AbortSignal.timeout(totalTimeoutMs);
+    const deadline = new Deadline(totalTimeoutMs);
+    try {
+      return await exchange(url, body, deadline);
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  async function exchange(url: string, body: string, signal: Deadline): Promise<Omit<AttemptResult, 'durationMs'>> {
     let response: AxiosResponse<Readable>;
     try {
-      response = await http.post<Readable>(url, body, { signal });
+      const request = { ...settings, url, data: body, signal, headers: new AxiosHeaders(HEADERS) };
+      response = (await call(request)) as AxiosResponse<Readable>;
     } catch (error) {
       const address = agent.addressOf((error as { request?: ClientRequest }).request?.socket);
       return { ...failureOf(error, signal), ...(address === undefined ? {} : { address }) };
@@ -84,6 +97,32 @@ export function createCallbackClient(options: {
   };
 }
 
+/** `AbortSignal.timeout` at a fraction of its cost: one listener, and no timer that outlives the call by seconds. */
+class Deadline implements GenericAbortSignal {
+  aborted = false;
+  #abort: (() => void) | undefined;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(timeoutMs: number) {
+    this.#timer = setTimeout(() => {
+      this.aborted = true;
+      this.#abort?.();
+    }, timeoutMs);
+  }
+
+  addEventListener(_type: 'abort', abort: () => void): void {
+    this.#abort = abort;
+  }
+
+  removeEventListener(): void {
+    this.#abort = undefined;
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
 /** What can be said before anything is resolved. A literal address never gets to a look-up. */
 function refusalOf(url: string, guard: AddressGuard): string | undefined {
   const { protocol, hostname } = new URL(url);
@@ -94,33 +133,37 @@ function refusalOf(url: string, guard: AddressGuard): string | undefined {
 }
 
 /** Reads up to the bound, then lets go of the connection. What breaks off is no whole answer. */
-async function read(
+function read(
   stream: Readable,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<Pick<AttemptResult, 'body' | 'truncated' | 'error' | 'timedOut'>> {
   const chunks: Buffer[] = [];
   let size = 0;
-  let failure: ReturnType<typeof failureOf> | undefined;
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
+  return new Promise((resolve) => {
+    const end = (truncated: boolean, failure?: ReturnType<typeof failureOf>): void => {
+      const body = Buffer.concat(chunks).subarray(0, ANSWER_MAX_BYTES).toString('utf8');
+      resolve({ body, ...(truncated ? { truncated } : {}), ...failure });
+    };
+    stream.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > ANSWER_MAX_BYTES) break;
-    }
-  } catch (error) {
-    failure = failureOf(error, signal);
-  }
-  const body = Buffer.concat(chunks).subarray(0, ANSWER_MAX_BYTES).toString('utf8');
-  return { body, ...(size > ANSWER_MAX_BYTES || failure !== undefined ? { truncated: true } : {}), ...failure };
+      if (size <= ANSWER_MAX_BYTES) return;
+      end(true);
+      stream.destroy();
+    });
+    stream.on('end', () => end(false));
+    stream.on('error', (error) => end(true, failureOf(error, deadline)));
+    stream.on('close', () => end(true, failureOf({}, deadline)));
+  });
 }
 
 const TIMEOUT_CODES = new Set([CONNECT_TIMED_OUT, 'ETIMEDOUT', 'ETIMEOUT']);
 
 /** Codes only: messages of the system name hosts and paths. */
-function failureOf(error: unknown, signal: AbortSignal): { error: string; timedOut?: true } {
+function failureOf(error: unknown, deadline: Deadline): { error: string; timedOut?: true } {
   const { code, cause } = error as { code?: unknown; cause?: unknown };
   if (cause instanceof RefusedAddressError) return { error: cause.message };
-  if (signal.aborted) return { error: 'no answer in time', timedOut: true };
+  if (deadline.aborted) return { error: 'no answer in time', timedOut: true };
   if (typeof code !== 'string') return { error: 'the call failed' };
   return TIMEOUT_CODES.has(code) ? { error: `no connection in time (${code})`, timedOut: true } : { error: code };
 }

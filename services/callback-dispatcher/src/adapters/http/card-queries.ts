@@ -4,19 +4,30 @@ import type { Ports } from '../../application/ports';
 
 const QUERY_TIMEOUT_MS = 3_000;
 
+export interface CardQueries {
+  customValues: Ports['customValues'];
+  close(): void;
+}
+
 /** Asks card-processing, any replica, over its internal query API; takes nothing but the custom values. */
-export function createCustomValues(options: { url: string; serviceToken?: string | undefined }): Ports['customValues'] {
+export function createCardQueries(options: { url: string; serviceToken?: string | undefined }): CardQueries {
   const http = createHttpClient({
     baseUrl: options.url,
     timeoutMs: QUERY_TIMEOUT_MS,
     serviceToken: options.serviceToken,
   });
-  return async (account, reference) => {
-    const path = `/operations/${encodeURIComponent(reference)}`;
-    const { status, data } = await answered(() => http.get<OperationOutcome>(path, { params: { account } }));
-    if (status === 404) return undefined;
-    if (status !== 200) throw new RetryableError(`card-processing answers ${status} to a query`);
-    return data.custom ?? {};
+  return {
+    async customValues(account, reference) {
+      const path = `/operations/${encodeURIComponent(reference)}`;
+      const { status, data } = await answered(() => http.get<OperationOutcome>(path, { params: { account } }));
+      if (status === 404) return undefined;
+      if (status !== 200) throw new RetryableError(`card-processing answers ${status} to a query`);
+      return data.custom ?? {};
+    },
+    close() {
+      (http.defaults.httpAgent as { destroy(): void }).destroy();
+      (http.defaults.httpsAgent as { destroy(): void }).destroy();
+    },
   };
 }
 

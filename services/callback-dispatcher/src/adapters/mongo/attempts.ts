@@ -1,34 +1,40 @@
-import type { MongoConnection, Stamped } from '@gateway/mongo';
-import { createGroupInsert, createGroupUpdate } from '@gateway/mongo';
-import { randomUUID } from 'node:crypto';
+import type { MongoConnection } from '@gateway/mongo';
+import { createGroupInsert, createGroupSet } from '@gateway/mongo';
 import type { Attempt, Attempts } from '../../application/ports';
 import { attemptId, ATTEMPTS_LISTED_MAX } from '../../application/ports';
+import { RETENTION_SECONDS } from './retention';
 
 const COLLECTION = 'attempts';
-const BEGUN = 1;
-const ENDED = 2;
 /** Sorts after every digit. */
 const AFTER_TIMES = '~';
 
-type StoredAttempt = Attempt & Stamped;
+/** A date, as the index needs it by which the server removes what is old. */
+type StoredAttempt = Omit<Attempt, 'startedAt'> & { startedAt: Date };
+
+const expiryIndex = { key: { startedAt: 1 }, name: 'expiry', expireAfterSeconds: RETENTION_SECONDS } as const;
+
+export interface AttemptsAdapter extends Attempts {
+  ensureIndexes(): Promise<void>;
+}
 
 /** A collection of its own: an attempt is written when it begins, and once more when it ends. */
-export function createAttempts(mongo: MongoConnection): Attempts {
+export function createAttempts(mongo: MongoConnection): AttemptsAdapter {
   const collection = mongo.collection<StoredAttempt>(COLLECTION);
   const insert = createGroupInsert(collection);
-  const update = createGroupUpdate(collection, randomUUID);
+  const set = createGroupSet(collection);
   return {
     async begin(attempt) {
-      await insert({ ...attempt, version: BEGUN });
+      await insert({ ...attempt, startedAt: new Date(attempt.startedAt) });
     },
-    async end({ _id, ...ended }) {
-      await update({ id: _id, version: BEGUN, update: { $set: { ...ended, version: ENDED } } });
-    },
+    end: ({ _id, deliveryId: _deliveryId, startedAt: _startedAt, ...ended }) => set(_id, ended),
     async list(deliveryId) {
       const ofDelivery = { _id: { $gte: attemptId(deliveryId, ''), $lt: attemptId(deliveryId, AFTER_TIMES) } };
       const found = collection.find(ofDelivery).sort({ _id: -1 }).limit(ATTEMPTS_LISTED_MAX);
       const latest = await found.toArray();
-      return latest.reverse().map(({ version: _version, stamp: _stamp, ...attempt }) => attempt);
+      return latest.reverse().map((attempt) => ({ ...attempt, startedAt: attempt.startedAt.getTime() }));
+    },
+    async ensureIndexes() {
+      await collection.createIndexes([expiryIndex]);
     },
   };
 }

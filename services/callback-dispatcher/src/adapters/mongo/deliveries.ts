@@ -1,6 +1,8 @@
-import type { Collection, Filter, MongoConnection, OutboxOwner } from '@gateway/mongo';
+import type { Collection, Filter, MongoConnection, OutboxOwner, Stored } from '@gateway/mongo';
 import { createAggregateStore, outboxIndex } from '@gateway/mongo';
-import type { Deliveries, DeliveryBody, DeliveryQuery, StoredDelivery } from '../../application/ports';
+import type { Deliveries, DeliveryBody, DeliveryQuery } from '../../application/ports';
+import type { Progress } from '../../domain/delivery';
+import { RETENTION_SECONDS } from './retention';
 
 const COLLECTION = 'deliveries';
 const COUNT_MAX = 10_000;
@@ -23,6 +25,17 @@ const exhaustedIndex = {
   partialFilterExpression: { 'progress.state': 'exhausted' },
 } as const;
 
+/** What is pending has no end, and is in it no more than it is removed. */
+const expiryIndex = {
+  key: { endedAt: 1 },
+  name: 'expiry',
+  partialFilterExpression: { endedAt: { $exists: true } },
+  expireAfterSeconds: RETENTION_SECONDS,
+} as const;
+
+/** `progress.at` of what ended, as the date that the index needs by which the server removes it. */
+type Kept = DeliveryBody & { endedAt?: Date };
+
 export interface DeliveriesAdapter extends Deliveries {
   ensureIndexes(): Promise<void>;
   /** How many the schedule wanted before that time, and that were not tried since; counts to 10,000 at most. */
@@ -32,13 +45,18 @@ export interface DeliveriesAdapter extends Deliveries {
 }
 
 export function createDeliveries(mongo: MongoConnection): DeliveriesAdapter {
-  const collection = mongo.collection<StoredDelivery>(COLLECTION);
+  const collection = mongo.collection<Stored<Kept>>(COLLECTION);
+  const store = createAggregateStore<Kept>(collection);
   return {
-    ...createAggregateStore<DeliveryBody>(collection),
+    ...store,
+    update(previous, body, events) {
+      const { endedAt: _before, ...current }: Kept = body;
+      return store.update(previous, { ...current, ...endOf(body.progress) }, events);
+    },
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
     async findDue(now, exceptOrigins, limit) {
       const due = { 'progress.claimableAt': { $lte: now }, origin: { $nin: exceptOrigins } };
-      const found = collection.find(due as Filter<StoredDelivery>).sort({ 'progress.claimableAt': 1 });
+      const found = collection.find(due as Filter<Stored<Kept>>).sort({ 'progress.claimableAt': 1 });
       return await found.limit(limit).toArray();
     },
     async list(query) {
@@ -54,12 +72,16 @@ export function createDeliveries(mongo: MongoConnection): DeliveriesAdapter {
       });
     },
     async ensureIndexes() {
-      await collection.createIndexes([outboxIndex, dueIndex, byTimeIndex, byAccountIndex, exhaustedIndex]);
+      await collection.createIndexes([outboxIndex, dueIndex, byTimeIndex, byAccountIndex, exhaustedIndex, expiryIndex]);
     },
   };
 }
 
-function listed({ state, merchantAccount, before }: DeliveryQuery): Filter<StoredDelivery> {
+function endOf(progress: Progress): { endedAt?: Date } {
+  return progress.state === 'pending' ? {} : { endedAt: new Date(progress.at) };
+}
+
+function listed({ state, merchantAccount, before }: DeliveryQuery): Filter<Stored<Kept>> {
   const page = before && {
     $or: [{ createdAt: { $lt: before.createdAt } }, { createdAt: before.createdAt, _id: { $lt: before.id } }],
   };
