@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { until } from '@gateway/testing';
 import type { Certificate, HttpsServer } from '@gateway/testing';
 import { createCertificate, startHttpsServer } from '@gateway/testing';
@@ -14,6 +15,8 @@ let system: System;
 let certificate: Certificate;
 let server: HttpsServer;
 const scripts = new Map<string, Script>();
+/** Of a script with status 0. */
+const unanswered = new Set<ServerResponse>();
 const received = new Map<string, URLSearchParams[]>();
 
 beforeAll(async () => {
@@ -27,6 +30,7 @@ beforeAll(async () => {
       received.set(path, bodies);
       const script = scripts.get(path) ?? [OK];
       const { status, body = '', location } = script[Math.min(bodies.length, script.length) - 1] ?? OK;
+      if (status === 0) return void unanswered.add(response);
       response.writeHead(status, location === undefined ? {} : { location }).end(body);
     });
   });
@@ -90,6 +94,14 @@ test('after the last retry it is exhausted', async () => {
   });
   expect(types).toEqual([...Array.from({ length: 4 }, () => 'CallbackAttempted'), 'CallbackExhausted']);
   expect(received.get(path)).toHaveLength(4);
+});
+
+test("a merchant's callbacks that nobody answers do not hold up another merchant's on the same host", async () => {
+  for (let count = 0; count < 6; count += 1) await sale([{ status: 0 }]);
+  await until('calls that hang', async () => unanswered.size === 4);
+  const { path } = await sale([OK], { merchant_account: 'demo_custom' });
+  await callbacks(path, 1);
+  expect([...unanswered].filter(({ destroyed }) => !destroyed)).toHaveLength(4);
 });
 
 test('an account with custom parameters gets them, signed like the rest', async () => {

@@ -249,6 +249,13 @@ describe('AUTH3D', () => {
     expect(await send(followUp('REFUND', sale['reference']))).toMatchObject({ status: 'success', code: 0 });
   });
 
+  test('a SALE in the moment that its proof is there finds it known', async () => {
+    for (let times = 0; times < 8; times += 1) {
+      const authenticated = await authenticate(CHALLENGED, /success/i);
+      expect(await send(proven('SALE', authenticated))).toMatchObject({ status: 'success', code: 0 });
+    }
+  });
+
   test('frictionless tells its eci at once; an AUTH by token relies on it and is settled', async () => {
     const authenticated = await authenticate(FRICTIONLESS);
     expect(authenticated.first).toMatchObject({ eci: VISA.success });

@@ -18,7 +18,7 @@ export async function acceptOutcome(
 ): Promise<void> {
   const callback = callbackOf(outcome, await customFields(ports, outcome));
   const now = ports.now();
-  const hasPlace = dispatcher.reserve(callback.origin);
+  const hasPlace = dispatcher.reserve(callback.lane);
   try {
     const trace = currentTrace();
     const delivery = newDelivery(callback, { now, claimableAt: hasPlace ? now + LEASE_MS : now });
@@ -31,10 +31,10 @@ export async function acceptOutcome(
     if (!hasPlace) return;
     if (stored !== undefined) return dispatcher.submit(stored);
   } catch (error) {
-    if (hasPlace) dispatcher.giveBack(callback.origin);
+    if (hasPlace) dispatcher.giveBack(callback.lane);
     throw error;
   }
-  dispatcher.giveBack(callback.origin);
+  dispatcher.giveBack(callback.lane);
 }
 
 /** decisions.md, section 8: what the account has activated, as far as the operation has values. */

@@ -6,11 +6,11 @@ import { rewrite } from './record';
 
 const BATCH_MAX = 200;
 const BATCHES_MAX = 20;
-/** Addresses that one query leaves out. What it finds beyond them has no place and is passed over. */
+/** Lanes that one query leaves out. What it finds beyond them has no place and is passed over. */
 const EXCEPT_MAX = 1_000;
 
 /**
- * Takes on lease what is due and has a place, and submits it. Addresses without a place are left out of the query, so
+ * Takes on lease what is due and has a place, and submits it. Lanes without a place are left out of the query, so
  * that what waits for a dead one hides nothing behind it. Returns how many it has taken.
  */
 export async function claimDue(ports: Ports, dispatcher: Dispatcher): Promise<number> {
@@ -18,9 +18,9 @@ export async function claimDue(ports: Ports, dispatcher: Dispatcher): Promise<nu
   for (let batches = 0; batches < BATCHES_MAX; batches += 1) {
     const limit = Math.min(dispatcher.room(), BATCH_MAX);
     if (limit <= 0) break;
-    const except = dispatcher.busyOrigins().slice(0, EXCEPT_MAX);
+    const except = dispatcher.busyLanes().slice(0, EXCEPT_MAX);
     const due = await ports.deliveries.findDue(ports.now(), except, limit);
-    const withPlace = due.filter(({ origin }) => dispatcher.reserve(origin));
+    const withPlace = due.filter(({ lane }) => dispatcher.reserve(lane));
     const claimed = await Promise.all(withPlace.map((delivery) => claim(ports, dispatcher, delivery)));
     taken += claimed.filter(Boolean).length;
     if (due.length < limit) break;
@@ -42,7 +42,7 @@ async function claim(ports: Ports, dispatcher: Dispatcher, delivery: StoredDeliv
       error,
     });
   }
-  dispatcher.giveBack(delivery.origin);
+  dispatcher.giveBack(delivery.lane);
   return false;
 }
 

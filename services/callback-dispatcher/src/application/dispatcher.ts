@@ -26,22 +26,22 @@ export const DISPATCHER_LIMITS: DispatcherLimits = {
 
 /** Runs attempts, as many at a time as the limits say, so that no address takes the place of another. */
 export interface Dispatcher {
-  /** Keeps a place for one delivery to this address; false when there is none. A place kept is submitted to, or given back. */
-  reserve(origin: string): boolean;
-  giveBack(origin: string): void;
+  /** Keeps a place for one delivery in this lane; false when there is none. A place kept is submitted to, or given back. */
+  reserve(lane: string): boolean;
+  giveBack(lane: string): void;
   /** Attempts a delivery that this replica has on lease, in the place that was kept for it. */
   submit(delivery: StoredDelivery): void;
   /** Places that are left. */
   room(): number;
-  /** Addresses that take nothing now. */
-  busyOrigins(): string[];
+  /** Lanes that take nothing now. */
+  busyLanes(): string[];
   figures(): { running: number; waiting: number; openCircuits: number };
   /** Starts nothing more, hands back what waits, and gives what runs `drainTimeoutMs` to end. */
   stop(drainTimeoutMs: number): Promise<void>;
 }
 
 interface Lane {
-  readonly origin: string;
+  readonly name: string;
   health: AddressHealth;
   /** Places kept, waiting and running. */
   held: number;
@@ -53,7 +53,7 @@ interface Lane {
 const UNTRUSTED_SHARE = 0.5;
 
 /**
- * A lane for each address. An address that has not answered its last call in time gets one call at a time, and all such
+ * A lane for each merchant's address. An address that has not answered its last call in time gets one call at a time, and all such
  * addresses together get half of the places: however many are dead, the others have the other half. Lanes take turns.
  */
 export function createDispatcher(options: {
@@ -75,11 +75,11 @@ export function createDispatcher(options: {
   let heldUntrusted = 0;
   let stopped = false;
 
-  function laneOf(origin: string): Lane {
-    const lane = lanes.get(origin) ?? { origin, health: UNKNOWN_ADDRESS, held: 0, running: 0, waiting: [] };
+  function laneOf(name: string): Lane {
+    const lane = lanes.get(name) ?? { name, health: UNKNOWN_ADDRESS, held: 0, running: 0, waiting: [] };
     // The one used last goes to the end: what is forgotten first was not used for longest.
-    lanes.delete(origin);
-    lanes.set(origin, lane);
+    lanes.delete(name);
+    lanes.set(name, lane);
     if (lanes.size > limits.addressesMax) forgetOne();
     return lane;
   }
@@ -87,7 +87,7 @@ export function createDispatcher(options: {
   function forgetOne(): void {
     for (const lane of lanes.values()) {
       if (lane.held > 0) continue;
-      lanes.delete(lane.origin);
+      lanes.delete(lane.name);
       return;
     }
   }
@@ -193,22 +193,22 @@ export function createDispatcher(options: {
   }
 
   return {
-    reserve(origin) {
-      const lane = laneOf(origin);
+    reserve(name) {
+      const lane = laneOf(name);
       if (!hasPlace(lane)) return false;
       hold(lane, 1);
       return true;
     },
-    giveBack: (origin) => hold(laneOf(origin), -1),
+    giveBack: (name) => hold(laneOf(name), -1),
     submit(delivery) {
-      const lane = laneOf(delivery.origin);
+      const lane = laneOf(delivery.lane);
       lane.waiting.push(delivery);
       if (stopped || isOpen(lane.health, now())) return empty(lane);
       enqueue(lane);
       startWhatMay();
     },
     room: () => (stopped ? 0 : limits.heldMax - held),
-    busyOrigins: () => [...lanes.values()].filter((lane) => !hasPlace(lane)).map(({ origin }) => origin),
+    busyLanes: () => [...lanes.values()].filter((lane) => !hasPlace(lane)).map(({ name }) => name),
     figures() {
       const all = [...lanes.values()];
       return {

@@ -29,10 +29,10 @@ function open(limits: Partial<DispatcherLimits> = {}) {
   });
 
   /** Submits one where there is a place; its id, or undefined. */
-  function send(origin: string): string | undefined {
-    if (!dispatcher.reserve(origin)) return undefined;
-    const id = `${origin}#${(lastId += 1)}`;
-    dispatcher.submit({ _id: id, origin } as StoredDelivery);
+  function send(lane: string): string | undefined {
+    if (!dispatcher.reserve(lane)) return undefined;
+    const id = `${lane}#${(lastId += 1)}`;
+    dispatcher.submit({ _id: id, lane } as StoredDelivery);
     return id;
   }
 
@@ -48,7 +48,7 @@ function open(limits: Partial<DispatcherLimits> = {}) {
     send,
     end,
     pass: (ms: number) => void (clock += ms),
-    trust: (origin: string) => end(send(origin), 'answered'),
+    trust: (lane: string) => end(send(lane), 'answered'),
   };
 }
 
@@ -71,7 +71,7 @@ describe('one address', () => {
     await trust('a');
     expect(Array.from({ length: 5 }, () => send('a'))).not.toContain(undefined);
     expect(send('a')).toBeUndefined();
-    expect(dispatcher.busyOrigins()).toEqual(['new', 'a']);
+    expect(dispatcher.busyLanes()).toEqual(['new', 'a']);
   });
 
   it('frees its place when an attempt ends, also when it throws', async () => {
@@ -102,10 +102,10 @@ describe('an address that lets calls time out', () => {
     expect(handedBack).toEqual(waiting.slice(1));
     expect(dispatcher.figures().openCircuits).toBe(1);
     expect(send('a')).toBeUndefined();
-    expect(dispatcher.busyOrigins()).toEqual(['a']);
+    expect(dispatcher.busyLanes()).toEqual(['a']);
     await end(waiting[0], 'none');
     pass(OPEN_MS);
-    expect(dispatcher.busyOrigins()).toEqual([]);
+    expect(dispatcher.busyLanes()).toEqual([]);
     const probe = send('a');
     expect(running()).toEqual([probe]);
     expect(send('a')).toBeUndefined();
@@ -173,10 +173,10 @@ describe('all addresses', () => {
   it('are remembered up to a bound; those that hold something are never forgotten', async () => {
     const { dispatcher, send, trust } = open({ addressesMax: 3, concurrencyPerAddress: 1 });
     send('held');
-    for (const origin of ['b', 'c', 'd', 'e']) await trust(origin);
+    for (const lane of ['b', 'c', 'd', 'e']) await trust(lane);
     expect(send('held')).toBeUndefined();
     expect(dispatcher.figures().running).toBe(1);
-    expect(dispatcher.busyOrigins()).toEqual(['held']);
+    expect(dispatcher.busyLanes()).toEqual(['held']);
   });
 });
 
@@ -201,7 +201,7 @@ describe('stopping', () => {
     const { dispatcher, handedBack } = open();
     dispatcher.reserve('a');
     await dispatcher.stop(LONG_MS);
-    dispatcher.submit({ _id: 'late', origin: 'a' } as StoredDelivery);
+    dispatcher.submit({ _id: 'late', lane: 'a' } as StoredDelivery);
     expect(handedBack).toEqual(['late']);
   });
 

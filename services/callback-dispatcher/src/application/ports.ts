@@ -31,8 +31,8 @@ export interface Deliveries {
     body: DeliveryBody,
     events: readonly NewMessage[],
   ): Promise<StoredDelivery | undefined>;
-  /** Those that anyone may take now, longest due first, but none to these origins. */
-  findDue(now: number, exceptOrigins: readonly string[], limit: number): Promise<StoredDelivery[]>;
+  /** Those that anyone may take now, longest due first, but none of these lanes. */
+  findDue(now: number, exceptLanes: readonly string[], limit: number): Promise<StoredDelivery[]>;
   list(query: DeliveryQuery): Promise<StoredDelivery[]>;
 }
 

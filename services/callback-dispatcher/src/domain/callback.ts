@@ -27,8 +27,10 @@ export interface Callback {
   merchantAccount: string;
   transactionUniqueId: string;
   url: string;
-  /** Scheme, host and port of `url`: the address whose limits count, and all that logs and events say of it. */
+  /** Scheme, host and port of `url`: all that logs and events say of it. */
   origin: string;
+  /** Merchant and origin: what shares limits. Two merchants on one host are not in each other's way. */
+  lane: string;
   /** In the order in which they are sent; without `checkSum`, which each attempt makes with the secret of its day. */
   fields: readonly Field[];
 }
@@ -39,6 +41,7 @@ export interface Callback {
  */
 export function callbackOf(outcome: Outcome, custom: readonly Field[]): Callback {
   const { kind, paymentId, reference, merchantAccount, transactionUniqueId, callbackUrl } = outcome;
+  const { origin } = new URL(callbackUrl);
   return {
     kind,
     paymentId,
@@ -46,7 +49,8 @@ export function callbackOf(outcome: Outcome, custom: readonly Field[]): Callback
     merchantAccount,
     transactionUniqueId,
     url: callbackUrl,
-    origin: new URL(callbackUrl).origin,
+    origin,
+    lane: `${merchantAccount} ${origin}`,
     fields: [
       ...(outcome.token === undefined ? [] : [['token', outcome.token] as const]),
       ['reference', reference],

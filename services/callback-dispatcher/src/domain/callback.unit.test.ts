@@ -42,6 +42,7 @@ describe('the fields of a callback', () => {
     const callback = callbackOf(outcome, []);
     expect(callback.url).toBe('https://Shop.example:8443/done?secret=1');
     expect(callback.origin).toBe('https://shop.example:8443');
+    expect(callback.lane).toBe(`${callback.merchantAccount} https://shop.example:8443`);
   });
 });
 

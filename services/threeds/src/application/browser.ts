@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Authentication, CardFacts } from '../domain/authentication';
 import { hasEnded, isExpired } from '../domain/authentication';
 import { allowedReturnUrl, redirectAddress } from '../domain/web-address';
@@ -47,7 +48,7 @@ export async function openPage(ports: Ports, pageId: string, form?: OpeningForm)
   const rules = { redirectUrl, returnHosts: account?.returnHosts ?? [] };
   const returnUrl = allowedReturnUrl(form.termUrl ?? '', rules);
   if (returnUrl === undefined) return problem('wrong-return-address');
-  return turnOf(ports, await keepReturnUrl(ports, authentication, returnUrl));
+  return onceTold(ports, turnOf(ports, await keepReturnUrl(ports, authentication, returnUrl)));
 }
 
 /** Back from the challenge page: what it brought proves nothing, and only says which authentication it is about. */
@@ -60,12 +61,29 @@ export async function comeBack(
   if (ids?.threeDSServerTransId !== brought.threeDSServerTransId || ids.acsTransId !== brought.acsTransId) {
     return problem('wrong-challenge');
   }
-  return afterChallenge(ports, authentication);
+  return onceTold(ports, afterChallenge(ports, authentication));
 }
 
 /** The page that waits for the result message. */
 export async function lookForResult(ports: Ports, pageId: string): Promise<Turn> {
-  return afterChallenge(ports, await findShown(ports, pageId));
+  return onceTold(ports, afterChallenge(ports, await findShown(ports, pageId)));
+}
+
+const LOOK_EVERY_MS = 20;
+const LOOKS_MAX = 50;
+
+/**
+ * A proof is handed out when its outcome is on its way to card-processing, not before: whoever uses it at once finds it
+ * known there. After a second it is handed out all the same; too early it only gets 3003.
+ */
+async function onceTold(ports: Ports, turn: Turn): Promise<Turn> {
+  if (turn.kind !== 'return') return turn;
+  for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+    const stored = await ports.authentications.load(turn.authentication.reference);
+    if (stored === null || stored.outbox.length === 0) break;
+    await pause(LOOK_EVERY_MS);
+  }
+  return turn;
 }
 
 function afterChallenge(ports: Ports, authentication: StoredAuthentication | undefined): Turn {

@@ -1,51 +1,52 @@
 import type { Authentication } from '../domain/authentication';
-import { comeBack, lookForResult, openPage } from './browser';
+import { openPage } from './browser';
 import type { Ports, StoredAuthentication } from './ports';
 
-const EXPIRES_AT = 1_000;
-const IDS = { threeDSServerTransId: 't', dsTransId: 'd', acsTransId: 'a' };
+const ENDED = {
+  reference: 'PAYMENT000000001AU3D',
+  merchantAccount: 'merchant',
+  transactionType: 'AUTH3D',
+  returnUrl: 'https://shop.example/term',
+  redirectUrl: 'https://shop.example/term',
+  ids: { threeDSServerTransId: 'tds-1' },
+  state: { kind: 'refused', challenged: true, code: 3103 },
+} as unknown as Authentication;
 
-function portsOf(now: number, changes: Partial<Authentication> = {}): Ports {
-  const stored = {
-    pageId: 'page',
-    reference: 'R',
-    transactionType: 'SALE3D',
-    transactionUniqueId: 'u',
-    redirectUrl: 'https://shop.example/',
-    ids: IDS,
-    state: {
-      kind: 'challenge',
-      acsUrl: 'https://acs.example/',
-      card: { scheme: 'other', lastDigits: '1003' },
-      expiresAt: EXPIRES_AT,
+/** An AUTH3D that has ended, whose outcome is in the outbox for so many looks at it. */
+function ports(looksUntilPublished: number) {
+  let looks = 0;
+  const stored = (): StoredAuthentication =>
+    ({ ...ENDED, outbox: looks < looksUntilPublished ? [{ id: 'event' }] : [] }) as unknown as StoredAuthentication;
+  const authentications = {
+    findByPage: async () => stored(),
+    load: async () => {
+      looks += 1;
+      return stored();
     },
-    ...changes,
-  } as StoredAuthentication;
-  return { authentications: { findByPage: async () => stored }, now: () => now } as unknown as Ports;
+  };
+  const proofs = { isPareq: () => true, pares: () => 'proof' };
+  const accounts = { find: async () => undefined };
+  return { of: { authentications, proofs, accounts, now: () => 0 } as unknown as Ports, looks: () => looks };
 }
 
-const turnsAt = (now: number, changes?: Partial<Authentication>) => {
-  const ports = portsOf(now, changes);
-  return Promise.all([
-    openPage(ports, 'page'),
-    lookForResult(ports, 'page'),
-    comeBack(ports, { pageId: 'page', threeDSServerTransId: 't', acsTransId: 'a' }),
-  ]).then((turns) => turns.map((turn) => (turn.kind === 'problem' ? turn.problem : turn.kind)));
-};
+const form = { pareq: 'pareq', termUrl: 'https://shop.example/term', md: ENDED.reference };
 
-test('the clock ends a challenge for browsers before that is on record', async () => {
-  expect(await turnsAt(EXPIRES_AT - 1)).toEqual(['challenge', 'wait', 'wait']);
-  expect(await turnsAt(EXPIRES_AT)).toEqual(['out-of-time', 'out-of-time', 'out-of-time']);
-});
+/** The page keeps its return address, which is a look of its own. */
+const OTHER_LOOKS = 1;
 
-test('a page that nobody was told about is not there', async () => {
-  const unknown = ['unknown-page', 'unknown-page'];
-  expect(await turnsAt(0, { state: { kind: 'requested' } })).toEqual([...unknown, 'wrong-challenge']);
-});
+test.each([
+  [0, 1],
+  [3, 2],
+])(
+  'a proof whose outcome is published after %i looks is handed out after %i more',
+  async (looksUntilPublished, more) => {
+    const { of, looks } = ports(looksUntilPublished);
+    expect(await openPage(of, 'page', form)).toMatchObject({ kind: 'return', pares: 'proof' });
+    expect(looks()).toBe(OTHER_LOOKS + more);
+  },
+);
 
-test('without a way back the browser stays', async () => {
-  const ended = { state: { kind: 'refused', challenged: true, code: 3103 } } as const;
-  expect(await turnsAt(0, ended)).toEqual(['redirect', 'redirect', 'redirect']);
-  const unreturned = { ...ended, transactionType: 'AUTH3D' } as const;
-  expect(await turnsAt(0, unreturned)).toEqual(['form-needed', 'no-return', 'no-return']);
+test('a proof whose outcome does not get published is handed out all the same', async () => {
+  const { of } = ports(Infinity);
+  expect(await openPage(of, 'page', form)).toMatchObject({ kind: 'return', pares: 'proof' });
 });

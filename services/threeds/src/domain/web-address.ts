@@ -1,7 +1,7 @@
 const ADDRESS_LENGTH_MAX = 2048;
 
-/** What an address is made of when browsers and this code read it alike: they strip tabs and turn backslashes round. */
-const PLAIN_TEXT = /^[\x21-\x7e]+$/;
+/** What an address is made of when browsers and this code read it alike: they strip tabs, turn backslashes round and add slashes. */
+const PLAIN_TEXT = /^[a-z]+:\/\/[\x21-\x7e]+$/i;
 /** URL takes more than these in a host, and some of that would be syntax in a Content-Security-Policy. */
 const PLAIN_HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
 

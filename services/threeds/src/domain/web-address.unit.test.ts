@@ -26,6 +26,8 @@ test.each([
   'http://pay.example/',
   'ftp://pay.example/',
   'javascript:alert(1)//pay.example',
+  'https:pay.example/',
+  'https:/pay.example/',
   'pay.example',
   '//pay.example/',
   ' https://pay.example/',

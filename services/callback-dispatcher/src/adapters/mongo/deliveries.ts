@@ -11,7 +11,7 @@ const LIST_TIMEOUT_MS = 5_000;
 
 /** Only what is pending is in it. With all that its queries look at, so that they read no document in vain. */
 const dueIndex = {
-  key: { 'progress.claimableAt': 1, origin: 1, 'progress.nextAttemptAt': 1 },
+  key: { 'progress.claimableAt': 1, lane: 1, 'progress.nextAttemptAt': 1 },
   name: 'due',
   partialFilterExpression: { 'progress.claimableAt': { $exists: true } },
 } as const;
@@ -54,8 +54,8 @@ export function createDeliveries(mongo: MongoConnection): DeliveriesAdapter {
       return store.update(previous, { ...current, ...endOf(body.progress) }, events);
     },
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
-    async findDue(now, exceptOrigins, limit) {
-      const due = { 'progress.claimableAt': { $lte: now }, origin: { $nin: exceptOrigins } };
+    async findDue(now, exceptLanes, limit) {
+      const due = { 'progress.claimableAt': { $lte: now }, lane: { $nin: exceptLanes } };
       const found = collection.find(due as Filter<Stored<Kept>>).sort({ 'progress.claimableAt': 1 });
       return await found.limit(limit).toArray();
     },
