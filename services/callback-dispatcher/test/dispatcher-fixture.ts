@@ -50,12 +50,16 @@ export async function openWorld(name: string, certificate: Certificate) {
   const publisher = createPublisher({ kafka, source: 'card-processing', topicPrefix, metrics, logger: silentLogger });
   await publisher.start();
   const events: CallbackEvent[] = [];
+  const seen = new Set<string>();
   const observer = createWorker({
     kafka,
     groupId: 'observer',
     topicPrefix,
     handlers: Object.values(callbackEvents).map((declaration) =>
-      on(declaration, async ({ type, key, subject, causationId, data }: Envelope) => {
+      on(declaration, async ({ id, type, key, subject, causationId, data }: Envelope) => {
+        // An event may be published twice, and is the same one then.
+        if (seen.has(id)) return;
+        seen.add(id);
         events.push({ type, key, subject, causationId, data: data as CallbackEvent['data'] });
       }),
     ),
