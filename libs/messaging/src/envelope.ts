@@ -107,6 +107,16 @@ export function headerOf(headers: IHeaders | undefined, name: string): string | 
   return first === undefined ? undefined : typeof first === 'string' ? first : first.toString();
 }
 
+/** What the value of a message says when it is a JSON object, valid or not; undefined when it is none. */
+export function fieldsOf({ value }: Pick<KafkaMessage, 'value'>): Record<string, unknown> | undefined {
+  try {
+    const data: unknown = JSON.parse(value?.toString() ?? '');
+    return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The type of a message, without looking at anything else of it. */
 export function typeOf(message: Pick<KafkaMessage, 'headers'>): string | undefined {
   return headerOf(message.headers, 'ce_type');

@@ -18,6 +18,20 @@ export interface AggregateStore<Body extends object> {
   update(previous: Stored<Body>, body: Body, messages: readonly NewMessage[]): Promise<Stored<Body> | undefined>;
 }
 
+/** An aggregate without what the store itself keeps in its document. */
+export function bodyOf<Body extends object>(stored: Stored<Body>): Body {
+  const {
+    _id,
+    version: _version,
+    eventSeq: _seq,
+    outbox: _outbox,
+    outboxSince: _since,
+    stamp: _stamp,
+    ...body
+  }: OutboxOwner & Stamped & { eventSeq: number } = stored;
+  return body as Body;
+}
+
 /** A message before the store has given it its place in the aggregate's sequence, if it is an event. */
 export type NewMessage = Omit<OutboxEntry, 'seq'> & { isCommand?: true };
 

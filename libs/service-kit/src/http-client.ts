@@ -32,3 +32,9 @@ export function createHttpClient(options: HttpClientOptions): AxiosInstance {
     headers: options.serviceToken === undefined ? {} : { authorization: `Bearer ${options.serviceToken}` },
   });
 }
+
+/** Lets go of the client's kept-alive connections. */
+export function closeHttpClient({ defaults }: AxiosInstance): void {
+  (defaults.httpAgent as HttpAgent).destroy();
+  (defaults.httpsAgent as HttpsAgent).destroy();
+}

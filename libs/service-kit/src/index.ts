@@ -10,3 +10,4 @@ export * from './repeat';
 export { Secret } from '@gateway/contracts';
 export * from './service';
 export * from './trace';
+export * from './until-written';

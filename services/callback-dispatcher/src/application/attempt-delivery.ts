@@ -5,7 +5,7 @@ import type { AttemptResult } from '../domain/delivery';
 import { decideAfterAttempt } from '../domain/delivery';
 import type { AttemptOutcome, Ports, StoredDelivery } from './ports';
 import { attemptId } from './ports';
-import { record, untilWritten } from './record';
+import { record, writeDelivery } from './record';
 
 /** How long a delivery is one replica's: waiting in memory, and an attempt with its writes. */
 export const LEASE_MS = 60_000;
@@ -79,7 +79,7 @@ async function recordResult(
   result: AttemptResult,
   acknowledged: boolean,
 ): Promise<void> {
-  await untilWritten(ports, stored, async (current, isFirst) => {
+  await writeDelivery(ports, stored, async (current, isFirst) => {
     // Someone else has it by now, and counts an attempt of its own. That the merchant knows is news all the same.
     if (!isFirst && !acknowledged) return current;
     const context = { now: ports.now(), scheduleSeconds: ports.scheduleSeconds, random: ports.random() };

@@ -1,6 +1,6 @@
 import { decideResend } from '../domain/delivery';
 import type { Attempt, DeliveryQuery, Ports, StoredDelivery } from './ports';
-import { record, untilWritten } from './record';
+import { record, writeDelivery } from './record';
 
 type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'publishEvents' | 'newId' | 'now' | 'logger'>;
 
@@ -21,7 +21,7 @@ export async function showDelivery(
 export async function resendDelivery(ports: Managing, id: string): Promise<StoredDelivery | undefined> {
   const stored = await ports.deliveries.load(id);
   if (stored === null) return undefined;
-  const written = await untilWritten(ports, stored, (current) => record(ports, current, decideResend(ports.now())));
+  const written = await writeDelivery(ports, stored, (current) => record(ports, current, decideResend(ports.now())));
   ports.logger.info('an operator sends a callback again', { deliveryId: id, was: stored.progress.state });
   return written;
 }

@@ -1,9 +1,10 @@
 import type { NewMessage } from '@gateway/mongo';
-import { RetryableError } from '@gateway/service-kit';
+import { bodyOf } from '@gateway/mongo';
+import { untilWritten } from '@gateway/service-kit';
 import type { Delivery, DeliveryEvent } from '../domain/delivery';
 import { evolve } from '../domain/delivery';
 import { announcement } from './announcements';
-import type { DeliveryBody, Ports, StoredDelivery } from './ports';
+import type { Ports, StoredDelivery } from './ports';
 
 type Writing = Pick<Ports, 'deliveries' | 'publishEvents' | 'newId'>;
 
@@ -35,32 +36,14 @@ export function rewrite(
   return ports.deliveries.update(stored, { ...body, ...change(body) }, []);
 }
 
-function bodyOf(stored: StoredDelivery): DeliveryBody {
-  const {
-    _id,
-    version: _version,
-    eventSeq: _seq,
-    outbox: _outbox,
-    outboxSince: _since,
-    stamp: _stamp,
-    ...body
-  } = stored;
-  return body;
-}
-
-const WRITES_MAX = 5;
-
 /** Write; where someone else wrote meanwhile, load and write again, within a bound. */
-export async function untilWritten(
+export function writeDelivery(
   ports: Pick<Ports, 'deliveries'>,
   stored: StoredDelivery,
   write: (current: StoredDelivery, isFirst: boolean) => Promise<StoredDelivery | undefined>,
 ): Promise<StoredDelivery> {
-  let current: StoredDelivery | null = stored;
-  for (let writes = 0; writes < WRITES_MAX && current !== null; writes += 1) {
-    const written = await write(current, writes === 0);
-    if (written !== undefined) return written;
-    current = await ports.deliveries.load(stored._id);
-  }
-  throw new RetryableError(`a delivery changed under ${WRITES_MAX} attempts to write it`);
+  return untilWritten(async (lost) => {
+    const current = lost === 0 ? stored : await ports.deliveries.load(stored._id);
+    return current === null ? undefined : write(current, lost === 0);
+  });
 }

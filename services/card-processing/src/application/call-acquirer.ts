@@ -1,13 +1,13 @@
 import type { Customer } from '@gateway/contracts';
 import type { Secret } from '@gateway/service-kit';
-import { assertNever } from '@gateway/service-kit';
+import { assertNever, untilWritten } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerAnswer } from '../domain/decide';
 import { decideAnswer } from '../domain/decide';
 import type { AuthenticationResult, PendingCall, Route } from '../domain/payment';
 import { findOperation } from '../domain/payment';
 import type { AcquirerConnector, AcquirerRequest, Ports, StoredPayment } from './ports';
-import { record, untilWritten } from './record';
+import { record } from './record';
 
 /** The acquirer is asked soon about a call that ended without an answer: nothing of ours is under way any more. */
 const FIRST_INQUIRY_AFTER_MS = 500;

@@ -1,6 +1,7 @@
+import { untilWritten } from '@gateway/service-kit';
 import { decideEndOfCheckout } from '../domain/checkout';
 import type { Ports } from './ports';
-import { record, untilWritten } from './record';
+import { record } from './record';
 
 /** The time of a card-entry page is over. What its last attempt came to is final now, and told. */
 export async function endCheckout(

@@ -1,3 +1,4 @@
+import { untilWritten } from '@gateway/service-kit';
 import type { ThreedsEvent } from '@gateway/contracts';
 import { isTellable } from '@gateway/contracts';
 import { decideAuthentication } from '../domain/decide-authentication';
@@ -5,7 +6,7 @@ import { findOperation } from '../domain/payment';
 import { callAcquirer, callTimeoutMs } from './call-acquirer';
 import { outcomeOf } from './outcome';
 import type { Awaiting, Ports, StoredPayment } from './ports';
-import { record, untilWritten } from './record';
+import { record } from './record';
 
 /**
  * What the threeds service found out about a cardholder: stored, then told to the edge that waits for the first answer.

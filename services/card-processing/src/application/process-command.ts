@@ -1,3 +1,4 @@
+import { untilWritten } from '@gateway/service-kit';
 import { createHash } from 'node:crypto';
 import type { CardCommand, CardholderCommand } from '@gateway/contracts';
 import { isTellable } from '@gateway/contracts';
@@ -13,7 +14,7 @@ import { presentationOf } from './custom-parameters';
 import { outcomeOf } from './outcome';
 import type { Ports, ReceivedCommand, ReplyAddress, StoredPayment } from './ports';
 import type { Extras } from './record';
-import { record, untilWritten } from './record';
+import { record } from './record';
 import { loadRecords, recordRefusal } from './record-refusal';
 import { routeFor } from './route';
 

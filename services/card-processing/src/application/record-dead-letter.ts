@@ -1,8 +1,8 @@
+import { untilWritten } from '@gateway/service-kit';
 import type { CardCommand } from '@gateway/contracts';
 import { findOperation } from '../domain/payment';
 import { outcomeOf } from './outcome';
 import type { Ports } from './ports';
-import { untilWritten } from './record';
 import { loadRecords, recordRefusal } from './record-refusal';
 
 /**

@@ -1,6 +1,6 @@
-import { RetryableError } from '@gateway/service-kit';
 import { currentTrace } from '@gateway/service-kit';
 import type { NewMessage } from '@gateway/mongo';
+import { bodyOf } from '@gateway/mongo';
 import type { PaymentEvent } from '../domain/payment';
 import { evolve, newPayment, pendingReference } from '../domain/payment';
 import type { Cause } from './announcements';
@@ -60,19 +60,6 @@ function withoutLeftovers({ resolveAt, inquiries, awaiting, ...rest }: PaymentBo
   };
 }
 
-function bodyOf(stored: StoredPayment): PaymentBody {
-  const {
-    _id,
-    version: _version,
-    eventSeq: _seq,
-    outbox: _outbox,
-    outboxSince: _since,
-    stamp: _stamp,
-    ...body
-  } = stored;
-  return body;
-}
-
 function causeOf(paymentId: string, causationId: string | undefined): Cause {
   const trace = currentTrace();
   return {
@@ -80,15 +67,4 @@ function causeOf(paymentId: string, causationId: string | undefined): Cause {
     ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
     ...(causationId === undefined ? {} : { causationId }),
   };
-}
-
-const ATTEMPTS_MAX = 5;
-
-/** Load, decide, write; again when someone else wrote meanwhile, within a bound. */
-export async function untilWritten<T>(attempt: () => Promise<T | undefined>): Promise<T> {
-  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
-    const result = await attempt();
-    if (result !== undefined) return result;
-  }
-  throw new RetryableError(`a payment changed under ${ATTEMPTS_MAX} attempts to write it`);
 }

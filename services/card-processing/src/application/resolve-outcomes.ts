@@ -1,10 +1,10 @@
-import { runWithTrace, newTraceparent } from '@gateway/service-kit';
+import { newTraceparent, runWithTrace, untilWritten } from '@gateway/service-kit';
 import type { AcquirerAnswer } from '../domain/decide';
 import { decideLostAuthentication } from '../domain/decide-authentication';
 import { findOperation, pendingReference } from '../domain/payment';
 import { recordAnswer } from './call-acquirer';
 import type { AcquirerConnector, Ports, StoredPayment } from './ports';
-import { record, untilWritten } from './record';
+import { record } from './record';
 
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAX_MS = 300_000;

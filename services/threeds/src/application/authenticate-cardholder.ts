@@ -1,3 +1,4 @@
+import { untilWritten } from '@gateway/service-kit';
 import type { AuthenticateCardholderData } from '@gateway/contracts';
 import type { Secret } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
@@ -6,7 +7,7 @@ import { newAuthentication } from '../domain/authentication';
 import { decideAnswer, decideCardUnknown, decideDeadline } from '../domain/decide';
 import { schemeOf } from '../domain/scheme';
 import type { Ports, StoredAuthentication } from './ports';
-import { record, recordNew, untilWritten } from './record';
+import { record, recordNew } from './record';
 
 /** A command with what its message says about where it came from. */
 export interface ReceivedCommand {

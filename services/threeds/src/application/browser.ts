@@ -1,9 +1,10 @@
+import { untilWritten } from '@gateway/service-kit';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Authentication, CardFacts } from '../domain/authentication';
 import { hasEnded, isExpired } from '../domain/authentication';
 import { allowedReturnUrl, redirectAddress } from '../domain/web-address';
 import type { Ports, StoredAuthentication } from './ports';
-import { record, untilWritten } from './record';
+import { record } from './record';
 
 /** Why a browser is sent nowhere. */
 export type Problem =

@@ -1,8 +1,9 @@
+import { untilWritten } from '@gateway/service-kit';
 import type { AskedAuthentication } from '../domain/authentication';
 import { decideUnprocessable } from '../domain/decide';
 import { takeUp } from './authenticate-cardholder';
 import type { Ports } from './ports';
-import { record, untilWritten } from './record';
+import { record } from './record';
 
 /**
  * Ends an authentication whose command can never be processed: error 3000. Nothing is overwritten where an answer stands

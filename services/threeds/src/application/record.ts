@@ -1,5 +1,6 @@
 import type { NewMessage } from '@gateway/mongo';
-import { currentTrace, RetryableError } from '@gateway/service-kit';
+import { bodyOf } from '@gateway/mongo';
+import { currentTrace } from '@gateway/service-kit';
 import type { AuthenticationEvent } from '../domain/authentication';
 import { evolve } from '../domain/authentication';
 import { announcement } from './announcements';
@@ -47,28 +48,4 @@ function messages(
     ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
   };
   return [message];
-}
-
-function bodyOf(stored: StoredAuthentication): AuthenticationBody {
-  const {
-    _id,
-    version: _version,
-    eventSeq: _seq,
-    outbox: _outbox,
-    outboxSince: _since,
-    stamp: _stamp,
-    ...body
-  } = stored;
-  return body;
-}
-
-const ATTEMPTS_MAX = 5;
-
-/** Load, decide, write; again when someone else wrote meanwhile, within a bound. */
-export async function untilWritten<T>(attempt: () => Promise<T | undefined>): Promise<T> {
-  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
-    const result = await attempt();
-    if (result !== undefined) return result;
-  }
-  throw new RetryableError(`an authentication changed under ${ATTEMPTS_MAX} attempts to write it`);
 }

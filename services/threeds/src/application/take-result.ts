@@ -1,7 +1,8 @@
+import { untilWritten } from '@gateway/service-kit';
 import type { ReceivedResult, ResultRefusal } from '../domain/decide';
 import { decideResult } from '../domain/decide';
 import type { Ports, StoredAuthentication } from './ports';
-import { record, untilWritten } from './record';
+import { record } from './record';
 
 export interface ResultMessage extends ReceivedResult {
   threeDSServerTransId: string;

@@ -1,5 +1,5 @@
 import type { OperationOutcome } from '@gateway/contracts';
-import { createHttpClient, RetryableError } from '@gateway/service-kit';
+import { closeHttpClient, createHttpClient, RetryableError } from '@gateway/service-kit';
 import type { Ports } from '../../application/ports';
 
 const QUERY_TIMEOUT_MS = 3_000;
@@ -24,10 +24,7 @@ export function createCardQueries(options: { url: string; serviceToken?: string 
       if (status !== 200) throw new RetryableError(`card-processing answers ${status} to a query`);
       return data.custom ?? {};
     },
-    close() {
-      (http.defaults.httpAgent as { destroy(): void }).destroy();
-      (http.defaults.httpsAgent as { destroy(): void }).destroy();
-    },
+    close: () => closeHttpClient(http),
   };
 }
 

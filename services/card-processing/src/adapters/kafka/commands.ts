@@ -1,7 +1,7 @@
 import type { CardCommand, MessageDeclaration, ThreedsEvent } from '@gateway/contracts';
 import { cardCommands, EndCheckout, threedsEvents } from '@gateway/contracts';
 import type { Envelope, MessageHandler, RejectedMessage } from '@gateway/messaging';
-import { headerOf, on } from '@gateway/messaging';
+import { fieldsOf, headerOf, on } from '@gateway/messaging';
 import { retryableWhenTransient } from '@gateway/mongo';
 import { endCheckout } from '../../application/end-checkout';
 import type { Ports, ReceivedCommand } from '../../application/ports';
@@ -72,18 +72,9 @@ const IDENTIFYING = ['paymentId', 'reference', 'merchantAccount', 'transactionUn
 /** What a broken command still says about itself: enough to end its operation, not to run it. */
 function salvage({ message }: RejectedMessage, now: number): CardCommand | undefined {
   const type = headerOf(message.headers, 'ce_type');
-  const data = parsed(message.value);
+  const data = fieldsOf(message);
   if (data === undefined) return undefined;
   if (!IDENTIFYING.every((name) => typeof data[name] === 'string')) return undefined;
   const ids = Object.fromEntries(IDENTIFYING.map((name) => [name, data[name]]));
   return { type, data: { ...ids, acceptedAt: now, deadline: now, notes: {} } } as unknown as CardCommand;
-}
-
-function parsed(value: Buffer | null): Record<string, unknown> | undefined {
-  try {
-    const data: unknown = JSON.parse(value?.toString() ?? '');
-    return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }

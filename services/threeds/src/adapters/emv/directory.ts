@@ -1,6 +1,6 @@
 import { BrokenCircuitError, circuitBreaker, handleAll, SamplingBreaker } from 'cockatiel';
 import type { Logger, Registry } from '@gateway/service-kit';
-import { createHttpClient, Histogram, messageOf } from '@gateway/service-kit';
+import { closeHttpClient, createHttpClient, Histogram, messageOf } from '@gateway/service-kit';
 import type { Directory } from '../../application/ports';
 import type { DirectoryAnswer } from '../../domain/decide';
 import { webAddress } from '../../domain/web-address';
@@ -71,10 +71,7 @@ export function createDirectory({ url, timeoutMs, own, metrics, logger }: Direct
       observe({ answer: answer.kind === 'answered' ? answer.transStatus : answer.kind });
       return answer;
     },
-    close: () => {
-      (http.defaults.httpAgent as { destroy(): void }).destroy();
-      (http.defaults.httpsAgent as { destroy(): void }).destroy();
-    },
+    close: () => closeHttpClient(http),
   };
 }
 

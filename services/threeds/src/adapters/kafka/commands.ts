@@ -1,7 +1,7 @@
 import type { AuthenticateCardholderData } from '@gateway/contracts';
 import { AuthenticateCardholder, AuthenticationRefused, paymentIdOf, TEST_CURRENCY } from '@gateway/contracts';
 import type { MessageHandler, RejectedMessage } from '@gateway/messaging';
-import { headerOf, on } from '@gateway/messaging';
+import { fieldsOf, headerOf, on } from '@gateway/messaging';
 import { retryableWhenTransient } from '@gateway/mongo';
 import { authenticateCardholder } from '../../application/authenticate-cardholder';
 import type { Ports } from '../../application/ports';
@@ -37,7 +37,7 @@ export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => 
 
 /** What a broken command still says about itself: enough to end its authentication, not to run it. */
 function salvage({ message }: RejectedMessage, now: number): AskedAuthentication | undefined {
-  const data = parsed(message.value);
+  const data = fieldsOf(message);
   if (headerOf(message.headers, 'ce_type') !== AuthenticateCardholder.type || data === undefined) return undefined;
   const { paymentId, reference, merchantAccount, transactionType, transactionUniqueId } = data;
   // An end that could not be told would stay in the outbox for ever.
@@ -52,13 +52,4 @@ function salvage({ message }: RejectedMessage, now: number): AskedAuthentication
     currency: TEST_CURRENCY,
     deadline: now,
   };
-}
-
-function parsed(value: Buffer | null): Record<string, unknown> | undefined {
-  try {
-    const data: unknown = JSON.parse(value?.toString() ?? '');
-    return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }

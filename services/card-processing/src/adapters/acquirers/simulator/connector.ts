@@ -3,7 +3,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import { isAxiosError } from 'axios';
 import { BrokenCircuitError, circuitBreaker, handleAll, SamplingBreaker } from 'cockatiel';
 import { formatAmountE4, isRegisteredCode } from '@gateway/contracts';
-import { createHttpClient, Histogram, loadConfig } from '@gateway/service-kit';
+import { closeHttpClient, createHttpClient, Histogram, loadConfig } from '@gateway/service-kit';
 import type { AcquirerAnswer, BankFacts } from '../../../application/ports';
 import type { AcquirerConnector, AcquirerRequest, Cancellation, Inquiry } from '../../../application/ports';
 import type { AuthenticationResult } from '../../../domain/payment';
@@ -67,10 +67,7 @@ export function createSimulatorConnector({ env, metrics }: ConnectorContext): Ac
     refund: (request) => perform('refund', request),
     inquire: (reference) => inquire(http, reference),
     cancel: (reference) => cancel(http, reference),
-    close: () => {
-      (http.defaults.httpAgent as { destroy(): void }).destroy();
-      (http.defaults.httpsAgent as { destroy(): void }).destroy();
-    },
+    close: () => closeHttpClient(http),
   };
 }
 

@@ -1,0 +1,15 @@
+import { RetryableError } from './errors';
+
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Load, decide, write; again when someone else wrote meanwhile, which an attempt says by returning undefined. `lost`
+ * counts the attempts before. @throws RetryableError beyond the bound.
+ */
+export async function untilWritten<T>(attempt: (lost: number) => Promise<T | undefined>): Promise<T> {
+  for (let lost = 0; lost < ATTEMPTS_MAX; lost += 1) {
+    const result = await attempt(lost);
+    if (result !== undefined) return result;
+  }
+  throw new RetryableError(`what was to be written changed under ${ATTEMPTS_MAX} attempts`);
+}
