@@ -13,7 +13,8 @@ module.exports = {
   transform: { '^.+\\.ts$': swc, '/node_modules/cockatiel/.+\\.js$': swc },
   transformIgnorePatterns: ['/node_modules/(?!cockatiel/)'],
   moduleNameMapper: {
-    '^@gateway/(api-edge|card-processing|threeds|callback-dispatcher|simulator)$': '<rootDir>/services/$1/src/app',
+    '^@gateway/(api-edge|card-processing|threeds|payout|auth-expiry|callback-dispatcher|simulator)$':
+      '<rootDir>/services/$1/src/app',
     '^@gateway/([^/]+)$': '<rootDir>/libs/$1/src',
   },
   globalSetup: '<rootDir>/libs/testing/src/global-setup.ts',

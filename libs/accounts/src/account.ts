@@ -42,6 +42,18 @@ export interface PayoutFee {
   readonly percentE4: number;
 }
 
+/**
+ * One rule that the payouts of an account are screened by. Amounts in 1/10000 of the currency; days are UTC's; a country
+ * is that of the IBAN, ISO 3166-1 alpha-2; IBANs are in electronic form.
+ */
+export type PayoutRule =
+  | { readonly kind: 'daily-amount'; readonly currency: string; readonly maxE4: number }
+  | { readonly kind: 'daily-count'; readonly max: number }
+  | { readonly kind: 'blocked-countries'; readonly countries: readonly string[] }
+  | { readonly kind: 'blocked-ibans'; readonly ibans: readonly string[] }
+  /** A receiver who has never been paid by this account gets at most so much. */
+  | { readonly kind: 'first-time-receiver'; readonly currency: string; readonly maxE4: number };
+
 /** What an operator sets. */
 export interface AccountSettings {
   readonly transactionTypes: readonly AccountTransactionType[];
@@ -56,6 +68,10 @@ export interface AccountSettings {
   /** Activated optional response and callback parameters. */
   readonly customParameters: readonly CustomParameter[];
   readonly payoutFee: PayoutFee;
+  /** Payouts go as SEPA instant credit transfers. */
+  readonly payoutInstant?: boolean;
+  /** At most one of a kind and currency; without any, every payout passes. */
+  readonly payoutRules?: readonly PayoutRule[];
 }
 
 export interface AccountCredentials {

@@ -6,6 +6,7 @@ export type {
   AccountTransactionType,
   AmountLimit,
   PayoutFee,
+  PayoutRule,
   Terminal,
 } from './account';
 export { ACCOUNT_TRANSACTION_TYPES, SANDBOX_ACQUIRER } from './account';

@@ -156,6 +156,19 @@ export const EndCheckout = declareMessage(
   Type.Object({ paymentId: PaymentId, merchantAccount: MerchantAccount }),
 );
 
+export const ExpireAuthorization = declareMessage(
+  'cardCommands',
+  'ExpireAuthorization',
+  'The hold of an AUTH is over: void it, unless it was settled or voided. The state of the payment decides.',
+  Type.Object({
+    paymentId: PaymentId,
+    merchantAccount: MerchantAccount,
+    reference: Type.String({ ...Reference, description: 'Of the AUTH' }),
+    expiresAt: Type.Integer({ minimum: 0, description: 'End of the hold, epoch ms' }),
+  }),
+);
+export type ExpireAuthorizationData = DataOf<typeof ExpireAuthorization>;
+
 /** Commands of merchants: each is an operation with a reference, and has a deadline. */
 export const cardCommands = {
   AuthorizeCard,

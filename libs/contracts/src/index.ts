@@ -5,6 +5,7 @@ export * from './currencies';
 export * from './fields';
 export * from './message';
 export * from './money';
+export * from './payout-messages';
 export * from './references';
 export * from './replies';
 export * from './response-codes';

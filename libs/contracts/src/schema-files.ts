@@ -1,7 +1,8 @@
 import { callbackEvents } from './callback-events';
-import { cardCommands, EndCheckout } from './card-commands';
+import { cardCommands, EndCheckout, ExpireAuthorization } from './card-commands';
 import { cardEvents } from './card-events';
 import type { MessageDeclaration } from './message';
+import { payoutCommands, payoutEvents } from './payout-messages';
 import { OperationReplied } from './replies';
 import { threedsCommands, threedsEvents } from './threeds-messages';
 import { topics } from './topics';
@@ -10,9 +11,12 @@ import { topics } from './topics';
 export const messages: readonly MessageDeclaration[] = [
   ...Object.values(cardCommands),
   EndCheckout,
+  ExpireAuthorization,
   ...Object.values(cardEvents),
   ...Object.values(threedsCommands),
   ...Object.values(threedsEvents),
+  ...Object.values(payoutCommands),
+  ...Object.values(payoutEvents),
   ...Object.values(callbackEvents),
   OperationReplied,
 ];

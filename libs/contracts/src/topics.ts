@@ -15,12 +15,14 @@ function consumed(name: string, retentionMs: number): Topic {
   return { name: `${name}.v1`, partitions: PARTITIONS, retentionMs, deadLetters: `${name}.dlq.v1` };
 }
 
-/** Every topic of the system. Keys are payment ids: all about one payment is in order on one partition. */
+/** Every topic of the system. Keys are payment or payout ids: all about one payment is in order on one partition. */
 export const topics = {
   cardCommands: consumed('card.commands', 7 * DAY_MS),
   cardEvents: consumed('card.events', 30 * DAY_MS),
   threedsCommands: consumed('threeds.commands', 7 * DAY_MS),
   threedsEvents: consumed('threeds.events', 30 * DAY_MS),
+  payoutCommands: consumed('payout.commands', 7 * DAY_MS),
+  payoutEvents: consumed('payout.events', 30 * DAY_MS),
   callbackEvents: { name: 'callback.events.v1', partitions: PARTITIONS, retentionMs: 30 * DAY_MS },
   /** Short cuts only: the store is the truth, so ten minutes are plenty. */
   gatewayReplies: { name: 'gateway.replies.v1', partitions: PARTITIONS, retentionMs: HOUR_MS / 6 },

@@ -12,7 +12,18 @@ const PAN_HASH_LENGTH = 40;
  */
 export function cardToken(tokenKey: Secret<Buffer>, merchantAccount: string, card: Secret<CardData>): string {
   const { pan, expYear, expMonth, holder } = card.expose();
-  const hash = keyedHash(tokenKey, ['card-token', merchantAccount, pan, expYear, expMonth, holder]);
+  return uuidOf(keyedHash(tokenKey, ['card-token', merchantAccount, pan, expYear, expMonth, holder]));
+}
+
+/**
+ * Stands for the receiver of payouts: a keyed hash of merchant account and IBAN (electronic form), in the same form. The
+ * name is no part of it: it is the account that gets the money.
+ */
+export function receiverToken(tokenKey: Secret<Buffer>, merchantAccount: string, iban: string): string {
+  return uuidOf(keyedHash(tokenKey, ['receiver-token', merchantAccount, iban]));
+}
+
+function uuidOf(hash: Buffer): string {
   hash[6] = ((hash[6] as number) & 0x0f) | 0x80;
   hash[8] = ((hash[8] as number) & 0x3f) | 0x80;
   const hex = hash.toString('hex');

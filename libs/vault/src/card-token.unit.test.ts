@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { Secret } from '@gateway/service-kit';
-import { cardToken, panHash } from './card-token';
+import { cardToken, panHash, receiverToken } from './card-token';
 
 const tokenKey = new Secret(randomBytes(32));
 const parts = fc.tuple(fc.string(), fc.string(), fc.string(), fc.string(), fc.string());
@@ -57,6 +57,24 @@ describe('card token', () => {
     const fixed = new Secret(Buffer.alloc(32, 7));
     expect(tokenOf(card, fixed)).toBe('9c4b8508-e939-8736-8ebd-d78967dd43b0');
     expect(panHash(fixed, new Secret({ pan: card[1] }))).toBe('bdbb379585659c328955bcc6528481bea9c6b8fd');
+  });
+});
+
+describe('receiver token', () => {
+  const iban = 'DE89370400440532013000';
+
+  it('is the same exactly when merchant and IBAN are the same, and depends on the key', () => {
+    const token = receiverToken(tokenKey, 'demo_merchant', iban);
+    expect(token).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(receiverToken(tokenKey, 'demo_merchant', iban)).toBe(token);
+    expect(receiverToken(tokenKey, 'demo_custom', iban)).not.toBe(token);
+    expect(receiverToken(tokenKey, 'demo_merchant', 'DE02120300000000202051')).not.toBe(token);
+    expect(receiverToken(new Secret(randomBytes(32)), 'demo_merchant', iban)).not.toBe(token);
+  });
+
+  it('outlives releases: this token must never change', () => {
+    const fixed = new Secret(Buffer.alloc(32, 7));
+    expect(receiverToken(fixed, 'demo_merchant', iban)).toBe('d6594f68-484c-8449-a4a4-9076615a726c');
   });
 });
 

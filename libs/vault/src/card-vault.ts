@@ -3,7 +3,7 @@ import { createGroupFind, duplicateKeyIndex, retryableWhenTransient } from '@gat
 import type { Logger } from '@gateway/service-kit';
 import { messageOf, Secret } from '@gateway/service-kit';
 import type { CardData } from './card-data';
-import { cardToken, panHash } from './card-token';
+import { cardToken, panHash, receiverToken } from './card-token';
 import type { KeyRing, Sealed } from './key-ring';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -46,6 +46,8 @@ export interface CardVault {
   dropCvv(reference: string): Promise<void>;
   /** 40 hex characters for `secure_storage_id`; the same for every merchant. */
   panHash(card: Secret<Pick<CardData, 'pan'>>): string;
+  /** 36 characters that stand for the receiver of payouts at this merchant. Nothing is stored. */
+  receiverToken(merchantAccount: string, iban: string): string;
   /** Waits for the marks of use that were written beside the way. */
   drain(): Promise<void>;
 }
@@ -139,6 +141,7 @@ export function createCardVault(options: CardVaultOptions): CardVault {
       await retryableWhenTransient(() => cvvs.deleteOne({ _id: reference }));
     },
     panHash: (card) => panHash(tokenKey, card),
+    receiverToken: (merchantAccount, iban) => receiverToken(tokenKey, merchantAccount, iban),
     async drain() {
       await Promise.all(refreshes);
     },

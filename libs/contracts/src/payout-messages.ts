@@ -1,0 +1,181 @@
+import type { Static } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import {
+  AmountE4,
+  Currency,
+  EpochMs,
+  HttpsUrl,
+  MerchantAccount,
+  PaymentId,
+  Reference,
+  Token,
+  TransactionUniqueId,
+} from './fields';
+import type { DataOf } from './message';
+import { declareMessage } from './message';
+
+const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
+
+export const RECEIVER_TYPES = ['PERSONAL', 'LEGAL'] as const;
+export type ReceiverType = (typeof RECEIVER_TYPES)[number];
+
+/** Whom the money goes to, as the merchant named them: for the bank. Never in an event. */
+export const Receiver = Type.Object({
+  iban: Type.String({ maxLength: 34, description: 'Electronic form: no spaces, upper case' }),
+  bic: Type.Optional(Type.String({ maxLength: 11, description: 'Upper case' })),
+  name: Type.String({ minLength: 1, maxLength: 70 }),
+  type: Type.Optional(Type.Union(RECEIVER_TYPES.map((type) => Type.Literal(type)))),
+  code: text(20),
+  address: Type.Object(
+    {
+      street: text(64),
+      buildingNumber: text(16),
+      apartment: text(35),
+      zip: text(10),
+      city: text(32),
+      country: Type.Optional(
+        Type.String({ minLength: 3, maxLength: 3, description: 'ISO 3166-1 alpha-3, as the merchant sent it' }),
+      ),
+      unstructured: Type.Optional(
+        Type.String({ maxLength: 64, description: 'The deprecated receiver_address; only when nothing else is given' }),
+      ),
+    },
+    { description: 'Empty when the merchant gave none' },
+  ),
+});
+export type Receiver = Static<typeof Receiver>;
+
+const subject = {
+  payoutId: PaymentId,
+  reference: Reference,
+  merchantAccount: MerchantAccount,
+  transactionUniqueId: TransactionUniqueId,
+  acceptedAt: EpochMs,
+  amountE4: AmountE4,
+  feeE4: Type.Integer({ minimum: 0, description: "The account's fee, in 1/10000 of the currency, beside the amount" }),
+  currency: Currency,
+  token: Type.String({ ...Token, description: 'Stands for the receiver at this merchant: account and IBAN' }),
+  instant: Type.Boolean({ description: 'SEPA instant credit transfer' }),
+};
+
+const custom = Type.Optional(
+  Type.Record(Type.String({ pattern: '^custom_[a-z0-9_]{1,57}$' }), Type.String({ maxLength: 255 }), {
+    maxProperties: 20,
+  }),
+);
+
+export const InitiatePayout = declareMessage(
+  'payoutCommands',
+  'InitiatePayout',
+  'Pay an amount to an IBAN. Accepted for good: it has no deadline, however late it is read.',
+  Type.Object({
+    ...subject,
+    receiver: Receiver,
+    description: Type.String({ minLength: 1, maxLength: 140 }),
+    callbackUrl: HttpsUrl,
+    custom,
+  }),
+);
+export type InitiatePayoutData = DataOf<typeof InitiatePayout>;
+
+export const payoutCommands = { InitiatePayout } as const;
+
+export const PAYOUT_STATUSES = ['pending', 'success', 'declined', 'error', 'frauded'] as const;
+/** How a payout stands. Every status but `pending` is final. */
+export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
+const PayoutStatusField = Type.Union(PAYOUT_STATUSES.map((status) => Type.Literal(status)));
+
+const code = Type.Integer({ minimum: 0, maximum: 9999, description: 'The registry of response codes' });
+
+/** What every payout event says: enough to follow a payout without any other source, and nothing about the receiver. */
+const PayoutRecord = Type.Object({
+  ...subject,
+  receiverCountry: Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2, of the IBAN' }),
+  bank: Type.Optional(Type.String({ maxLength: 64, description: 'Name of the bank connector' })),
+  status: PayoutStatusField,
+  code,
+  message: Type.String({ maxLength: 255 }),
+  callbackUrl: Type.Optional(
+    Type.String({ ...HttpsUrl, description: 'Present when this event is the final outcome that a callback tells' }),
+  ),
+  occurredAt: EpochMs,
+  custom,
+});
+export type PayoutRecord = Static<typeof PayoutRecord>;
+
+const event = <T extends string>(type: T, description: string) =>
+  declareMessage('payoutEvents', type, description, PayoutRecord);
+
+export const PayoutAccepted = event('PayoutAccepted', 'The payout is on record.');
+export const PayoutScreened = declareMessage(
+  'payoutEvents',
+  'PayoutScreened',
+  'The rules of its account have been applied. A hit is followed by PayoutFrauded.',
+  Type.Composite([
+    PayoutRecord,
+    Type.Object({
+      passed: Type.Boolean(),
+      rule: Type.Optional(Type.String({ maxLength: 64, description: 'The rule that hit' })),
+      reason: Type.Optional(Type.String({ maxLength: 255 })),
+    }),
+  ]),
+);
+export const PayoutSubmitted = event('PayoutSubmitted', 'The bank has it. Nothing is known about the outcome yet.');
+export const PayoutSettled = event('PayoutSettled', 'The money has left for the receiver.');
+export const PayoutDeclined = event('PayoutDeclined', 'The bank said no. Nothing moved.');
+export const PayoutFailed = event('PayoutFailed', 'The payout ended in an error. Nothing moved.');
+export const PayoutFrauded = event(
+  'PayoutFrauded',
+  'A rule against fraud, ours or the bank’s, said no. Nothing moved.',
+);
+export const PayoutOutcomeUnknown = event(
+  'PayoutOutcomeUnknown',
+  'The bank may or may not have acted. A later event on the same reference tells.',
+);
+export const PayoutReturned = declareMessage(
+  'payoutEvents',
+  'PayoutReturned',
+  "The money came back after it had been settled. The outcome stays success; the merchant's query shows the return.",
+  Type.Composite([
+    PayoutRecord,
+    Type.Object({ returnReason: Type.String({ maxLength: 35, description: 'ISO 20022 reason code, or NARR' }) }),
+  ]),
+);
+
+export const payoutEvents = {
+  PayoutAccepted,
+  PayoutScreened,
+  PayoutSubmitted,
+  PayoutSettled,
+  PayoutDeclined,
+  PayoutFailed,
+  PayoutFrauded,
+  PayoutOutcomeUnknown,
+  PayoutReturned,
+} as const;
+export type PayoutEventType = keyof typeof payoutEvents;
+
+/**
+ * How a payout stands, told by its owner as the answer to a query. While `status` is `pending`, `code` is 11 or what
+ * the bank's silence is called (3109, …).
+ */
+export const PayoutOutcome = Type.Object({
+  payoutId: PaymentId,
+  reference: Reference,
+  merchantAccount: MerchantAccount,
+  transactionUniqueId: TransactionUniqueId,
+  amountE4: AmountE4,
+  feeE4: Type.Integer({ minimum: 0 }),
+  currency: Currency,
+  token: Token,
+  status: PayoutStatusField,
+  code,
+  message: Type.String({ maxLength: 255 }),
+  /** When it was accepted; never changes. */
+  timestamp: EpochMs,
+  /** Why a final status does not tell the whole story, e.g. `RETURNED AC04`. */
+  changeReason: Type.Optional(Type.String({ maxLength: 255 })),
+  /** Activated custom parameters, by name. */
+  custom: Type.Optional(Type.Record(Type.String(), Type.String())),
+});
+export type PayoutOutcome = Static<typeof PayoutOutcome>;

@@ -1,0 +1,25 @@
+/** A payout as the rules of its account see it. */
+export interface ScreenedPayout {
+  reference: string;
+  merchantAccount: string;
+  amountE4: number;
+  currency: string;
+  iban: string;
+  /** Stands for the receiver at this merchant. */
+  token: string;
+  /** Epoch ms, when it was accepted: decides on the day that it counts for. */
+  acceptedAt: number;
+}
+
+/** `code`: 3200, 3202 or 3220. */
+export type ScreeningDecision = { passed: true } | { passed: false; code: number; rule: string; reason: string };
+
+/**
+ * Applies the rules of an account. What a limit grants is reserved under the payout's reference in the same
+ * transaction that checks it, so payouts that come together cannot pass together; asked again, the same decision.
+ */
+export interface Screening {
+  screen(payout: ScreenedPayout): Promise<ScreeningDecision>;
+  /** The payout came to nothing: its reservations no longer count. Does nothing where there are none. */
+  release(reference: string): Promise<void>;
+}
