@@ -27,13 +27,15 @@ beforeAll(async () => {
   await build();
   surroundings = await openSurroundings('proc');
   storage = await openStorage(surroundings.space);
-  const [edge, query, simulator] = (await Promise.all([freePort(), freePort(), freePort()])).map(String);
+  const [edge, query, payoutQuery, simulator] = (await Promise.all(Array.from({ length: 4 }, freePort))).map(String);
   env = {
     ...surroundings.env,
     LOG_LEVEL: 'info',
     PORT: edge ?? '',
     CARD_QUERY_PORT: query ?? '',
     CARD_QUERY_URL: `http://127.0.0.1:${query}`,
+    PAYOUT_QUERY_PORT: payoutQuery ?? '',
+    PAYOUT_QUERY_URL: `http://127.0.0.1:${payoutQuery}`,
     SIMULATOR_PORT: simulator ?? '',
     SIMULATOR_URL: `http://127.0.0.1:${simulator}`,
     SIMULATOR_LATENCY_MS: String(ACQUIRER_LATENCY_MS),

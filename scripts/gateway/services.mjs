@@ -19,6 +19,8 @@ export const services = [
   { name: 'simulator', ops: 2, listens: ['SIMULATOR_PORT'] },
   { name: 'threeds', ops: 3, listens: ['THREEDS_PORT'] },
   { name: 'callback-dispatcher', ops: 4, listens: ['CALLBACK_ADMIN_PORT'] },
+  { name: 'payout', ops: 5, listens: ['PAYOUT_QUERY_PORT'] },
+  { name: 'auth-expiry', ops: 6, listens: [] },
 ];
 
 /**

@@ -9,6 +9,7 @@ const defaultPorts = {
   SIMULATOR_PORT: 8090,
   CARD_QUERY_PORT: 9201,
   CALLBACK_ADMIN_PORT: 9202,
+  PAYOUT_QUERY_PORT: 9203,
   /** The first of the services' internal ports; the others follow. */
   OPS_PORT: 9100,
   /** Its controller listens on the next one. */
@@ -78,6 +79,8 @@ export function gatewayEnvironment({ env, ports, servers, secrets }) {
     DIRECTORY_SERVER_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
     CARD_QUERY_PORT: String(ports.CARD_QUERY_PORT),
     CARD_QUERY_URL: `http://127.0.0.1:${ports.CARD_QUERY_PORT}`,
+    PAYOUT_QUERY_PORT: String(ports.PAYOUT_QUERY_PORT),
+    PAYOUT_QUERY_URL: `http://127.0.0.1:${ports.PAYOUT_QUERY_PORT}`,
     CALLBACK_ADMIN_PORT: String(ports.CALLBACK_ADMIN_PORT),
     CALLBACK_ADMIN_URL: `http://127.0.0.1:${ports.CALLBACK_ADMIN_PORT}`,
     // Merchants' test servers run on this machine; nowhere else may a callback go there.

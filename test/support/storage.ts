@@ -2,7 +2,7 @@ import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 
-const DATABASES = ['edge', 'cards', 'threeds', 'callbacks', 'vault', 'accounts', 'simulator'];
+const DATABASES = ['edge', 'cards', 'threeds', 'payouts', 'expiry', 'callbacks', 'vault', 'accounts', 'simulator'];
 
 export type Document = Record<string, unknown>;
 

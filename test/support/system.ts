@@ -8,12 +8,18 @@ import type { CallbackDispatcher } from '@gateway/callback-dispatcher';
 import { createCallbackDispatcher } from '@gateway/callback-dispatcher';
 import type { CardProcessing } from '@gateway/card-processing';
 import { createCardProcessing } from '@gateway/card-processing';
+import type { AuthExpiry } from '@gateway/auth-expiry';
+import { createAuthExpiry } from '@gateway/auth-expiry';
+import type { Payout } from '@gateway/payout';
+import { createPayout } from '@gateway/payout';
 import type { Logger } from '@gateway/service-kit';
 import { createHttpClient, loadConfig } from '@gateway/service-kit';
 import type { Simulator } from '@gateway/simulator';
 import { createSimulator, readConfig as simulatorConfig } from '@gateway/simulator';
 import type { Threeds } from '@gateway/threeds';
 import { createThreeds } from '@gateway/threeds';
+import { settings as authExpirySettings } from '../../services/auth-expiry/src/config';
+import { settings as payoutSettings } from '../../services/payout/src/config';
 import { settings as callbackDispatcherSettings } from '../../services/callback-dispatcher/src/config';
 import { settings as cardProcessingSettings } from '../../services/card-processing/src/config';
 import { settings as apiEdgeSettings } from '../../services/api-edge/src/config';
@@ -21,6 +27,9 @@ import { settings as threedsSettings } from '../../services/threeds/src/config';
 import type { Space } from '@gateway/testing';
 import { openSpace, silentLogger } from '@gateway/testing';
 import { freePort } from './free-port';
+
+/** Where nobody listens. */
+const NOBODY = 'http://127.0.0.1:9';
 
 const key = (): string => randomBytes(32).toString('base64');
 
@@ -52,6 +61,8 @@ export interface System {
   startEdge(overrides?: Record<string, string>, now?: () => number): Promise<ApiEdge>;
   startProcessor(overrides?: Record<string, string>): Promise<CardProcessing>;
   startThreeds(overrides?: Record<string, string>, now?: () => number): Promise<Threeds>;
+  startPayouts(overrides?: Record<string, string>): Promise<Payout>;
+  startExpiry(overrides?: Record<string, string>, now?: () => number): Promise<AuthExpiry>;
   /** `ca`: PEM of the authority that merchants' servers are trusted by. */
   startDispatcher(ca: string, overrides?: Record<string, string>): Promise<CallbackDispatcher>;
   stop(): Promise<void>;
@@ -60,6 +71,8 @@ export interface System {
 export interface SystemOptions {
   /** Settings of all services. */
   settings?: Record<string, string>;
+  /** With the payout service, which the edge otherwise asks in vain. */
+  withPayouts?: boolean;
   /** Left to the test to start: `startProcessor`. */
   withoutProcessor?: boolean;
   /** Puts something between card-processing and the simulator; returns where that listens. */
@@ -96,6 +109,7 @@ export async function openSurroundings(name: string, settings: Record<string, st
     PORT: '0',
     SIMULATOR_PORT: '0',
     CARD_QUERY_PORT: '0',
+    PAYOUT_QUERY_PORT: '0',
     CALLBACK_ADMIN_PORT: '0',
     CALLBACK_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
     ...settings,
@@ -124,6 +138,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   const simulator = createSimulator({ config: simulatorConfig(env), logger });
   await simulator.start();
   const simulatorUrl = `http://127.0.0.1:${simulator.ports.http}`;
+  for (const name of ['CARD_QUERY_URL', 'PAYOUT_QUERY_URL']) env[name] ??= NOBODY;
   env['DIRECTORY_SERVER_URL'] = simulatorUrl;
   env['SIMULATOR_URL'] = (await options.beforeAcquirer?.(simulatorUrl)) ?? simulatorUrl;
 
@@ -134,11 +149,11 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     const service = createCardProcessing({ config, env: own, logger, onFatal: unexpected });
     await service.start();
     started.unshift(service);
-    env['CARD_QUERY_URL'] ??= `http://127.0.0.1:${service.ports.query}`;
+    if (env['CARD_QUERY_URL'] === NOBODY) env['CARD_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
     return service;
   }
   async function startEdge(overrides: Record<string, string> = {}, now = Date.now): Promise<ApiEdge> {
-    const config = loadConfig(apiEdgeSettings, { CARD_QUERY_URL: 'http://127.0.0.1:9', ...env, ...overrides });
+    const config = loadConfig(apiEdgeSettings, { ...env, ...overrides });
     const service = createApiEdge({ config, logger, now, onFatal: unexpected });
     await service.start();
     started.unshift(service);
@@ -148,6 +163,22 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   async function startThreeds(overrides: Record<string, string> = {}, now = Date.now): Promise<Threeds> {
     const config = loadConfig(threedsSettings, { ...env, ...overrides });
     const service = createThreeds({ config, logger, now, onFatal: unexpected });
+    await service.start();
+    started.unshift(service);
+    return service;
+  }
+  async function startPayouts(overrides: Record<string, string> = {}): Promise<Payout> {
+    const own = { ...env, ...overrides };
+    const config = loadConfig(payoutSettings, own);
+    const service = createPayout({ config, env: own, logger, onFatal: unexpected });
+    await service.start();
+    started.unshift(service);
+    if (env['PAYOUT_QUERY_URL'] === NOBODY) env['PAYOUT_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
+    return service;
+  }
+  async function startExpiry(overrides: Record<string, string> = {}, now = Date.now): Promise<AuthExpiry> {
+    const config = loadConfig(authExpirySettings, { ...env, ...overrides });
+    const service = createAuthExpiry({ config, logger, now, onFatal: unexpected });
     await service.start();
     started.unshift(service);
     return service;
@@ -166,6 +197,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   env['THREEDS_PORT'] = String(threedsPort);
   env['THREEDS_PUBLIC_URL'] = `http://127.0.0.1:${threedsPort}`;
   if (options.withoutProcessor !== true) await startProcessor();
+  if (options.withPayouts === true) await startPayouts();
   const edge = await startEdge({ PORT: String(edgePort) });
   const http = clientOf(edge.ports.api);
   const ledger = createHttpClient({ baseUrl: simulatorUrl, timeoutMs: 5_000 });
@@ -180,6 +212,8 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     startEdge,
     startProcessor,
     startThreeds,
+    startPayouts,
+    startExpiry,
     startDispatcher,
     send: (fields, headers = {}) => post(http, fields, headers),
     async ledger(reference) {

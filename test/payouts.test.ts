@@ -1,0 +1,264 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { newPaymentId, newReference } from '@gateway/contracts';
+import type { Publisher } from '@gateway/messaging';
+import { createPublisher, topicOf } from '@gateway/messaging';
+import { createMetrics } from '@gateway/service-kit';
+import { silentLogger, until } from '@gateway/testing';
+import type { Merchant } from './support/merchant';
+import { isSigned, startMerchant } from './support/merchant';
+import { IBAN, payout, payoutClient } from './support/payouts';
+import type { PayoutClient } from './support/payouts';
+import type { Storage } from './support/storage';
+import { openStorage } from './support/storage';
+import type { Body, CheckRecord, System } from './support/system';
+import { checkOf, recordsOf, startSystem, uniqueId } from './support/system';
+import type { Lying } from './support/topics';
+import { kafkaOf, readTopics } from './support/topics';
+
+let system: System;
+let storage: Storage;
+let merchant: Merchant;
+let demo: PayoutClient;
+let publisher: Publisher;
+
+beforeAll(async () => {
+  merchant = await startMerchant();
+  system = await startSystem('payouts', { withPayouts: true });
+  await system.startDispatcher(merchant.ca);
+  storage = await openStorage(system.space);
+  demo = payoutClient(system);
+  const metrics = createMetrics('test', { processFigures: false });
+  publisher = createPublisher({ kafka: kafkaOf(system.space), source: 'test', metrics, logger: silentLogger });
+  await publisher.start();
+});
+afterAll(async () => {
+  await publisher.stop();
+  await storage.close();
+  await system.stop();
+  await merchant.close();
+});
+
+const callbackUrl = () => ({ callback_url: `${merchant.url}/callback` });
+
+const effects = async (reference: unknown): Promise<string[]> =>
+  (await system.ledger(String(reference)))
+    .filter(({ operation }) => operation === 'payout')
+    .map(({ effect }) => effect);
+
+/** One payout's record in the merchant's listing. */
+async function listed(reference: unknown, path?: string): Promise<CheckRecord | undefined> {
+  return recordsOf(await demo.query({ order: 'desc' }, path)).find((record) => record.reference === reference);
+}
+
+describe('a final status is the same in callback, CHECK and query', () => {
+  test.each([
+    ['10.00', 'SUCCESS', 0, 1],
+    ['31.01', 'DECLINED', 3101, 0],
+    ['31.70', 'DECLINED', 3170, 0],
+    ['32.00', 'FRAUDED', 3200, 0],
+    ['33.00', 'ERROR', 3300, 0],
+    ['33.10', 'ERROR', 3310, 0],
+  ])('%s is %s %i', async (amount, status, code, paid) => {
+    const unique = uniqueId();
+    const { reference } = await demo.pay({ amount, transaction_unique_id: unique, ...callbackUrl() });
+    const callback = await merchant.callbackOf(reference);
+    const told = Object.fromEntries(callback);
+    expect(told).toMatchObject({ reference, transaction_unique_id: unique, status, code: String(code) });
+    expect(isSigned(callback, 'demo_payout_secret')).toBe(true);
+    const { token, message } = told;
+    expect(token).toHaveLength(36);
+    const record = {
+      reference,
+      transaction_unique_id: unique,
+      transaction_type: 'PAYOUT',
+      status,
+      code,
+      message,
+      token,
+    };
+    expect(recordsOf(await demo.check({ reference }))).toEqual([{ ...record, timestamp: expect.any(Number) }]);
+    expect(recordsOf(await demo.check({ transaction_unique_id: unique }))).toMatchObject([record]);
+    expect(await listed(reference)).toMatchObject({ ...record, mode: 'CC', amount: Number(amount), currency: 'XTS' });
+    expect(await effects(reference)).toHaveLength(paid);
+  });
+});
+
+describe('a bank that does not answer: nothing is paid twice, and nothing is told before it is known', () => {
+  test.each([
+    ['31.09', 'SUCCESS', 0],
+    ['31.17', 'SUCCESS', 0],
+    ['31.18', 'ERROR', 3118],
+    ['31.24', 'SUCCESS', 0],
+    ['31.25', 'ERROR', 3125],
+  ])('%s ends as %s %i', async (amount, status, code) => {
+    const { reference } = await demo.pay({ amount, ...callbackUrl() });
+    expect(await demo.ended({ reference })).toMatchObject({ status, code });
+    expect(await effects(reference)).toHaveLength(status === 'SUCCESS' ? 1 : 0);
+    expect(Object.fromEntries(await merchant.callbackOf(reference))).toMatchObject({ status, code: String(code) });
+  });
+
+  test('31.33: either it was paid, or it was cancelled and never will be', async () => {
+    const { reference } = await demo.pay({ amount: '31.33' });
+    const { status } = await demo.ended({ reference });
+    expect(['SUCCESS', 'ERROR']).toContain(status);
+    expect((await effects(reference)).filter((effect) => effect === 'paid' || effect === 'settled')).toHaveLength(
+      status === 'SUCCESS' ? 1 : 0,
+    );
+  });
+});
+
+test('the command again, as often as the bus likes: one payout, one effect', async () => {
+  const { reference } = await demo.pay();
+  await demo.ended({ reference });
+  const topic = topicOf(system.space.topicPrefix, 'payoutCommands');
+  const isOfIt = ({ key }: Lying): boolean => key === String(reference).slice(0, 16);
+  const [command] = (await readTopics(system.space, [topic])).filter(isOfIt);
+  if (command === undefined) throw new Error('no command');
+  const before = await storage.collection('payouts', 'payouts').findOne({ _id: command.key } as object);
+  const again = { topic, key: command.key, value: Buffer.from(command.value), headers: command.headers };
+  for (let times = 0; times < 3; times += 1) await publisher.publishRaw(again);
+  // On the same partition behind them: a payout of its own says when they have been read.
+  const data = { ...(JSON.parse(command.value) as Body) };
+  const payoutId = newPaymentId(randomBytes);
+  const behind = newReference(payoutId, randomBytes);
+  Object.assign(data, { payoutId, reference: behind, transactionUniqueId: uniqueId() });
+  const headers = { ...command.headers, ce_id: randomUUID() };
+  await publisher.publishRaw({ ...again, value: Buffer.from(JSON.stringify(data)), headers });
+  await until('the one behind them', async () => (await effects(behind)).length === 1);
+  expect(await effects(reference)).toHaveLength(1);
+  expect(await storage.collection('payouts', 'payouts').findOne({ _id: command.key } as object)).toEqual(before);
+});
+
+test('parallel requests with one transaction_unique_id: one payout', async () => {
+  const unique = uniqueId();
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const body = { transaction_unique_id: unique };
+      const { data } = await system.http.post<Body>('/api/mp/payout', payout(body));
+      return data;
+    }),
+  );
+  const taken = answers.filter(({ status }) => status === 'pending');
+  expect(taken).toHaveLength(1);
+  for (const answer of answers.filter(({ status }) => status !== 'pending'))
+    expect(answer).toMatchObject({ code: 3001 });
+  await demo.ended({ transaction_unique_id: unique });
+  expect(await effects(taken[0]?.['reference'])).toHaveLength(1);
+});
+
+test('fees are in the amount of /transactions, and not in that of /ra', async () => {
+  const custom = payoutClient(system, { merchant_account: 'demo_custom' });
+  const { reference } = await custom.pay({ amount: '100.01' });
+  await custom.ended({ reference });
+  const amountIn = async (path: string) =>
+    recordsOf(await custom.query({}, path)).find((record) => record.reference === reference)?.['amount'];
+  expect(await amountIn('/api/mp/transactions')).toBe(101.5101);
+  expect(await amountIn('/api/mp/transactions/ra')).toBe(100.01);
+});
+
+test('cards and payouts know nothing of each other', async () => {
+  const unique = uniqueId();
+  const { reference } = await demo.pay({ transaction_unique_id: unique });
+  for (const by of [{ reference }, { transaction_unique_id: unique }]) {
+    expect((await system.send(checkOf(by))).data).toMatchObject({ code: 3014, transactions: [] });
+  }
+  const other = payoutClient(system, { merchant_account: 'demo_custom' });
+  for (const by of [{ reference }, { transaction_unique_id: unique }]) {
+    expect(await other.check(by)).toMatchObject({ status: 'error', code: 3014, transactions: [] });
+  }
+});
+
+test('pages of a window: each payout on one of them, in order, both ways', async () => {
+  const paid = new Set<unknown>();
+  for (let count = 0; count < 7; count += 1) paid.add((await demo.pay({ amount: '1.00' }))['reference']);
+  for (const reference of paid) await demo.ended({ reference });
+  const all = recordsOf(await demo.query());
+  const sorted = [...all].sort((a, b) => Number(a['time']) - Number(b['time']) || (a.reference < b.reference ? -1 : 1));
+  expect(all).toEqual(sorted);
+  for (const reference of paid) expect(all.map((record) => record.reference)).toContain(reference);
+  const backwards = recordsOf(await demo.query({ order: 'desc' }));
+  expect(backwards).toEqual(all.toReversed());
+  const paged: CheckRecord[] = [];
+  for (let page = 1; paged.length < all.length; page += 1) {
+    const records = recordsOf(await demo.query({ page, limit: 3, order: 'acs' }));
+    expect(records.length).toBe(Math.min(3, all.length - paged.length));
+    paged.push(...records);
+  }
+  expect(paged).toEqual(all);
+  const [first] = all;
+  const second = Number(first?.['time']);
+  const within = recordsOf(await demo.query({ time_from: second, time_to: second }));
+  expect(within.map(({ reference }) => reference)).toContain(first?.reference);
+  expect(recordsOf(await demo.query({ time_from: 0, time_to: second - 1 }))).toEqual([]);
+});
+
+describe('screening', () => {
+  beforeAll(async () => {
+    const { administration } = system.accounts;
+    await administration.update('demo_custom', {
+      payoutRules: [
+        { kind: 'blocked-countries', countries: ['NL'] },
+        { kind: 'daily-amount', currency: 'XTS', maxE4: 5_000_000 },
+      ],
+    });
+  });
+
+  test('a blocked country is FRAUDED 3220, and no bank hears of it', async () => {
+    const custom = payoutClient(system, { merchant_account: 'demo_custom' });
+    const { reference } = await custom.pay({ receiver_iban: 'NL91ABNA0417164300', ...callbackUrl() });
+    expect(await custom.ended({ reference })).toMatchObject({ status: 'FRAUDED', code: 3220 });
+    expect(Object.fromEntries(await merchant.callbackOf(reference))).toMatchObject({ status: 'FRAUDED', code: '3220' });
+    expect(await effects(reference)).toEqual([]);
+  });
+
+  test('payouts that come together cannot pass a limit together', async () => {
+    const custom = payoutClient(system, { merchant_account: 'demo_custom' });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => custom.pay({ amount: '90.00' })));
+    const records = await Promise.all(answers.map(({ reference }) => custom.ended({ reference })));
+    const passed = records.filter(({ status }) => status === 'SUCCESS');
+    const refused = records.filter(({ status }) => status === 'FRAUDED');
+    expect([passed.length, refused.length]).toEqual([4, 16]);
+    for (const record of refused) expect(record).toMatchObject({ code: 3202 });
+    for (const record of passed) expect(await effects(record.reference)).toHaveLength(1);
+  });
+});
+
+test('money that comes back is told in the listing, and the status stays', async () => {
+  const { reference } = await demo.pay(callbackUrl());
+  expect(await demo.ended({ reference })).toMatchObject({ status: 'SUCCESS', code: 0 });
+  await merchant.callbackOf(reference);
+  const simulator = system.env['SIMULATOR_URL'] ?? '';
+  const returned = await fetch(`${simulator}/bank/v1/payouts/${String(reference)}/return`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ reasonCode: 'AC04' }),
+  });
+  expect(returned.status).toBe(200);
+  const record = await until('the return', async () => {
+    const found = await listed(reference);
+    return found?.['change_reason_type'] === undefined ? undefined : found;
+  });
+  expect(record).toMatchObject({ status: 'SUCCESS', code: 0, change_reason_type: 'RETURNED AC04' });
+  expect(recordsOf(await demo.check({ reference }))).toMatchObject([{ status: 'SUCCESS', code: 0 }]);
+  expect(merchant.callbacks.filter((callback) => callback.get('reference') === reference)).toHaveLength(1);
+});
+
+test('events follow a payout without a word about its receiver', async () => {
+  const { reference } = await demo.pay({ receiver_name: 'Xaverine Quillfeather', transfer_description: 'Zebrafinch' });
+  await demo.ended({ reference });
+  const key = String(reference).slice(0, 16);
+  const topic = topicOf(system.space.topicPrefix, 'payoutEvents');
+  const events = await until('its last event', async () => {
+    const found = (await readTopics(system.space, [topic])).filter((message) => message.key === key);
+    return found.some(({ headers }) => headers['ce_type'] === 'PayoutSettled') ? found : undefined;
+  });
+  expect(events.map(({ headers }) => headers['ce_type'])).toEqual([
+    'PayoutAccepted',
+    'PayoutScreened',
+    'PayoutSettled',
+  ]);
+  expect(events.map(({ headers }) => headers['ce_aggregateversion'])).toEqual(['1', '2', '3']);
+  for (const { value } of events) {
+    for (const secret of [IBAN, 'Quillfeather', 'Zebrafinch', 'Köln']) expect(value).not.toContain(secret);
+  }
+});

@@ -1,0 +1,67 @@
+import { until } from '@gateway/testing';
+import type { Body, CheckRecord, System } from './system';
+import { CREDENTIALS, recordsOf, uniqueId } from './system';
+
+export const PAYOUT_PATH = '/api/mp/payout';
+export const STATUS_PATH = '/api/mp/transaction';
+export const QUERY_PATH = '/api/mp/transactions';
+
+export const IBAN = 'DE89370400440532013000';
+
+export function payout(more: Body = {}): Body {
+  return {
+    ...CREDENTIALS,
+    method: 'init',
+    transaction_unique_id: uniqueId(),
+    amount: '10.00',
+    currency: 'XTS',
+    callback_url: 'https://localhost:1/callback',
+    type: 'sepa',
+    receiver_iban: IBAN,
+    receiver_name: 'Jörg Müller',
+    transfer_description: 'Invoice 2026-17',
+    receiver_city: 'Köln',
+    receiver_country: 'DEU',
+    ...more,
+  };
+}
+
+/** Answers of the payout family to one merchant. */
+export interface PayoutClient {
+  /** Sends a payout that has to be taken, and gives its answer. */
+  pay(more?: Body): Promise<Body>;
+  check(by: Body): Promise<Body>;
+  query(more?: Body, path?: string): Promise<Body>;
+  /** The record of CHECK once it is final. */
+  ended(by: Body): Promise<CheckRecord>;
+}
+
+export function payoutClient(system: System, credentials: Body = {}): PayoutClient {
+  async function post(path: string, fields: Body): Promise<Body> {
+    const { status, data } = await system.http.post<Body>(path, { ...CREDENTIALS, ...fields, ...credentials });
+    expect(status).toBe(200);
+    return data;
+  }
+  const check = (by: Body) => post(STATUS_PATH, { transaction_type: 'CHECK', ...by });
+  return {
+    async pay(more = {}) {
+      const answer = await post(PAYOUT_PATH, payout(more));
+      expect(answer).toMatchObject({ status: 'pending', code: 0, reference: expect.stringMatching(/^[0-9A-Z]{20}$/) });
+      return answer;
+    },
+    check,
+    query: (more = {}, path = QUERY_PATH) =>
+      post(path, { qod_type: 'transactions', time_from: 0, time_to: 4_102_444_800, ...more }),
+    ended: (by) =>
+      until(
+        `the end of ${JSON.stringify(by)}`,
+        async () => {
+          const data = await check(by);
+          expect(data).toMatchObject({ status: 'success', code: 0 });
+          const [record] = recordsOf(data);
+          return record === undefined || record.status === 'PENDING' ? undefined : record;
+        },
+        60_000,
+      ),
+  };
+}
