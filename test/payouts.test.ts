@@ -195,7 +195,7 @@ test('pages of a window: each payout on one of them, in order, both ways', async
 describe('screening', () => {
   beforeAll(async () => {
     const { administration } = system.accounts;
-    await administration.update('demo_custom', {
+    await administration.change('demo_custom', {
       payoutRules: [
         { kind: 'blocked-countries', countries: ['NL'] },
         { kind: 'daily-amount', currency: 'XTS', maxE4: 5_000_000 },

@@ -4,7 +4,9 @@ import type { Fields, Send, UseCase } from './load';
 export const MERCHANT = 'bench_merchant';
 export const PASSWORD = 'bench_password_of_32_characters_';
 
-const ENVELOPE = { api_version: 1, merchant_account: MERCHANT, merchant_password: PASSWORD };
+export const CARD_PATH = '/api/pf/host-to-host';
+
+export const ENVELOPE = { api_version: 1, merchant_account: MERCHANT, merchant_password: PASSWORD };
 
 const CUSTOMER = {
   card_holder: 'Ann Lee',
@@ -43,11 +45,13 @@ export function cardUseCases(token: string): UseCase[] {
   return [
     {
       name: 'SALE by token',
+      path: CARD_PATH,
       requestsPerRound: 1,
       round: async (send) => void (await succeed(send, operation('SALE', charge))),
     },
     {
       name: 'AUTH + SETTLE',
+      path: CARD_PATH,
       requestsPerRound: 2,
       async round(send) {
         const { reference } = await succeed(send, operation('AUTH', charge));

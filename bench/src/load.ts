@@ -3,6 +3,7 @@ import { Pool } from 'undici';
 /** One closed loop: the client sends its next request when the answer to the last one is there. */
 export interface UseCase {
   name: string;
+  path: string;
   /** Requests in one round of a client. */
   requestsPerRound: number;
   /** One round of one client; throws when the gateway answers anything but success. */
@@ -20,7 +21,6 @@ export interface Measurement {
   p99Ms: number;
 }
 
-const PATH = '/api/pf/host-to-host';
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Drives `clients` closed loops for `warmUpMs` without and then `measureMs` with counting. */
@@ -39,7 +39,7 @@ export async function measure(options: {
   });
   const send: Send = async (fields) => {
     const { body } = await pool.request({
-      path: PATH,
+      path: options.useCase.path,
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(fields),
