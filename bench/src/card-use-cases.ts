@@ -4,7 +4,7 @@ import type { Fields, Send, UseCase } from './load';
 export const MERCHANT = 'bench_merchant';
 export const PASSWORD = 'bench_password_of_32_characters_';
 
-export const CARD_PATH = '/api/pf/host-to-host';
+const CARD_PATH = '/api/pf/host-to-host';
 
 export const ENVELOPE = { api_version: 1, merchant_account: MERCHANT, merchant_password: PASSWORD };
 
@@ -29,7 +29,7 @@ function operation(type: string, fields: Fields): Fields {
 }
 
 async function succeed(send: Send, fields: Fields): Promise<Fields> {
-  const response = await send(fields);
+  const response = await send(CARD_PATH, fields);
   if (response['status'] !== 'success') throw new Error(`not a success: ${JSON.stringify(response)}`);
   return response;
 }
@@ -45,13 +45,11 @@ export function cardUseCases(token: string): UseCase[] {
   return [
     {
       name: 'SALE by token',
-      path: CARD_PATH,
       requestsPerRound: 1,
       round: async (send) => void (await succeed(send, operation('SALE', charge))),
     },
     {
       name: 'AUTH + SETTLE',
-      path: CARD_PATH,
       requestsPerRound: 2,
       async round(send) {
         const { reference } = await succeed(send, operation('AUTH', charge));

@@ -47,8 +47,8 @@ export async function compareUseCases(
 }
 
 /** Sends one request after the other, outside any measurement. */
-export function senderTo(baseUrl: string, path: string): Send {
-  return async (fields) => {
+export function senderTo(baseUrl: string): Send {
+  return async (path, fields) => {
     const response = await fetch(`${baseUrl}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

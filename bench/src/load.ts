@@ -3,15 +3,16 @@ import { Pool } from 'undici';
 /** One closed loop: the client sends its next request when the answer to the last one is there. */
 export interface UseCase {
   name: string;
-  path: string;
   /** Requests in one round of a client. */
   requestsPerRound: number;
   /** One round of one client; throws when the gateway answers anything but success. */
   round(send: Send): Promise<void>;
+  /** Resolves when nothing that the rounds have begun is still under way. */
+  drained?(send: Send): Promise<void>;
 }
 
 export type Fields = Record<string, unknown>;
-export type Send = (fields: Fields) => Promise<Fields>;
+export type Send = (path: string, fields: Fields) => Promise<Fields>;
 
 export interface Measurement {
   clients: number;
@@ -37,9 +38,9 @@ export async function measure(options: {
     bodyTimeout: REQUEST_TIMEOUT_MS,
     headersTimeout: REQUEST_TIMEOUT_MS,
   });
-  const send: Send = async (fields) => {
+  const send: Send = async (path, fields) => {
     const { body } = await pool.request({
-      path: options.useCase.path,
+      path,
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(fields),
@@ -59,6 +60,7 @@ export async function measure(options: {
     }
   };
   await Promise.all(Array.from({ length: options.clients }, client));
+  await options.useCase.drained?.(send);
   await pool.close();
   durationsMs.sort((a, b) => a - b);
   return {

@@ -1,5 +1,5 @@
 import { runCallbacks } from './callbacks';
-import { CARD_PATH, cardUseCases, tokenize } from './card-use-cases';
+import { cardUseCases, tokenize } from './card-use-cases';
 import { compareUseCases, senderTo } from './compare';
 import { runExpiry } from './expiry';
 import type { System } from './gateway';
@@ -23,7 +23,7 @@ async function againstDirect(useCasesOf: (system: System) => Promise<UseCase[]>)
 }
 
 const runs: Record<string, () => Promise<void>> = {
-  cards: () => againstDirect(async ({ baseUrl }) => cardUseCases(await tokenize(senderTo(baseUrl, CARD_PATH)))),
+  cards: () => againstDirect(async ({ baseUrl }) => cardUseCases(await tokenize(senderTo(baseUrl)))),
   async payouts() {
     await againstDirect(async () => payoutUseCases());
     await runPain001();

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ENVELOPE } from './card-use-cases';
-import type { UseCase } from './load';
+import type { Send, UseCase } from './load';
 
-export const PAYOUT_PATH = '/api/mp/payout';
+const POLL_MS = 100;
+const DRAIN_TIMEOUT_MS = 120_000;
+/** Inits of the end of a load whose outcome is waited for: they lie on all partitions. */
+const LAST = 64;
 
 const PAYOUT = {
   method: 'init',
   amount: '10.00',
   currency: 'XTS',
-  callback_url: 'https://127.0.0.1:1/callback',
+  // Nobody is there, and nobody would be called: a private address is refused before it is dialled.
+  callback_url: 'https://10.0.0.1/callback',
   type: 'sepa',
   receiver_iban: 'DE89370400440532013000',
   receiver_name: 'Ann Lee',
@@ -17,16 +22,38 @@ const PAYOUT = {
   receiver_country: 'DEU',
 };
 
+/** An init is answered as soon as it is journalled; the payouts of one load have to end before the next one begins. */
 export function payoutUseCases(): UseCase[] {
+  const last: string[] = [];
   return [
     {
       name: 'payout init',
-      path: PAYOUT_PATH,
       requestsPerRound: 1,
       async round(send) {
-        const response = await send({ ...ENVELOPE, ...PAYOUT, transaction_unique_id: randomUUID() });
+        const id = randomUUID();
+        const response = await send('/api/mp/payout', { ...ENVELOPE, ...PAYOUT, transaction_unique_id: id });
         if (response['status'] !== 'pending') throw new Error(`not taken: ${JSON.stringify(response)}`);
+        last.push(id);
+        if (last.length > LAST) last.shift();
+      },
+      async drained(send) {
+        for (const id of last.splice(0)) await ended(send, id);
       },
     },
   ];
+}
+
+async function ended(send: Send, id: string): Promise<void> {
+  const giveUpAt = performance.now() + DRAIN_TIMEOUT_MS;
+  while (performance.now() < giveUpAt) {
+    const { transactions } = await send('/api/mp/transaction', {
+      ...ENVELOPE,
+      transaction_type: 'CHECK',
+      transaction_unique_id: id,
+    });
+    const [record] = transactions as { status: string }[];
+    if (record?.status === 'SUCCESS') return;
+    await pause(POLL_MS);
+  }
+  throw new Error(`payout ${id} has not ended`);
 }
