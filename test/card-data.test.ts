@@ -6,6 +6,7 @@ import { silentLogger, until } from '@gateway/testing';
 import type { CapturedLogs } from './support/captured-logs';
 import { captureLogs } from './support/captured-logs';
 import { FORM_TYPE, formOf, rawRequest } from './support/http';
+import { PAYOUT_PATH, payout, payoutClient, STATUS_PATH } from './support/payouts';
 import { formsOf, get, press, submit } from './support/form-client';
 import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
@@ -56,7 +57,11 @@ let spies: jest.SpyInstance[];
 beforeAll(async () => {
   spies = (['error', 'warn', 'log'] as const).map((method) => jest.spyOn(console, method));
   logs = captureLogs();
-  system = await startSystem('pan', { logger: logs.logger, settings: { SIMULATOR_TIMEOUT_MS: '1000' } });
+  system = await startSystem('pan', {
+    logger: logs.logger,
+    settings: { SIMULATOR_TIMEOUT_MS: '1000' },
+    withPayouts: true,
+  });
   merchant = await startMerchant();
   await system.startThreeds();
   await system.startDispatcher(merchant.ca);
@@ -224,6 +229,41 @@ describe('card data where they do not belong', () => {
   });
 });
 
+describe('a payout with card data where they do not belong', () => {
+  test.each(['demo_merchant', 'demo_custom'])('%s: in its free text', async (merchant_account) => {
+    const payouts = payoutClient(system, { merchant_account });
+    const { reference } = await payouts.pay({
+      receiver_name: `Ann ${newPan()}`,
+      transfer_description: `card ${newPan()}, or ${newPan().replace(/(\d{4})(?=\d)/g, '$1 ')}`,
+      receiver_type: 'LEGAL',
+      receiver_code: newPan(),
+      receiver_street: newPan(),
+      receiver_building_number: newPan(),
+      receiver_apartment: newPan(),
+      receiver_city: newPan(),
+      receiver_address: newPan(),
+      custom_note: newPan(),
+    });
+    expect(await payouts.ended({ reference })).toMatchObject({ status: 'SUCCESS' });
+  });
+
+  test.each<[string, () => Body, number]>([
+    ['as the IBAN', () => ({ receiver_iban: newPan() }), 1004],
+    ['as the BIC', () => ({ receiver_bic: newPan() }), 1004],
+    ['as the method', () => ({ method: newPan() }), 1004],
+    ['as the type', () => ({ type: newPan() }), 1004],
+    ['as the currency', () => ({ currency: newPan() }), 1004],
+  ])('%s', async (_where, more, code) => {
+    const { data } = await system.http.post<Body>(PAYOUT_PATH, payout(more()));
+    expect(data).toMatchObject({ code });
+  });
+
+  test('as the reference of a CHECK', async () => {
+    const fields = { ...CREDENTIALS, transaction_type: 'CHECK', reference: `${newPan()}ABCD` };
+    expect((await system.http.post<Body>(STATUS_PATH, fields)).data).toMatchObject({ code: 3014 });
+  });
+});
+
 describe('the CVV', () => {
   test('is gone when its operation has been answered', async () => {
     await until('no CVV left', async () => (await storage.collection('vault', 'cvvs').countDocuments()) === 0);
@@ -288,6 +328,7 @@ describe('afterwards', () => {
       'threeds.authentications',
       'callbacks.deliveries',
       'callbacks.attempts',
+      'payouts.payouts',
     ]) {
       expect([...written.keys()]).toContain(name);
     }
@@ -302,7 +343,7 @@ describe('afterwards', () => {
     }
     expect(/"message":"answered"/.test(written.get('logs') ?? '')).toBe(true);
     const topicNames = ['card.commands', 'card.events', 'gateway.replies', 'threeds.commands', 'threeds.events'];
-    for (const topic of [...topicNames, 'callback.events']) {
+    for (const topic of [...topicNames, 'callback.events', 'payout.commands', 'payout.events']) {
       expect([...written.keys()].some((name) => name.includes(topic))).toBe(true);
     }
   });
