@@ -1,5 +1,5 @@
 import { until } from '@gateway/testing';
-import { inquire } from '../src/application/acquirer/inquire';
+import { inquire } from '../src/application/keyed/inquire';
 import { createAcquirerRecords } from '../src/adapters/mongo/acquirer-records';
 import type { Simulator } from '../src/app';
 import type { Client } from './simulator-fixture';
@@ -184,13 +184,13 @@ describe('after a restart', () => {
     const [asked, cancelled] = [newKey(), newKey()];
     const connection = await connectDatabase(prefix);
     const records = await createAcquirerRecords(connection);
-    const ports = { records, now: Date.now, newAuthcode: () => '' };
+    const ports = { records, now: Date.now };
     await restarted(
       async (bank) => {
         for (const key of [asked, cancelled]) {
           await expect(bank.perform('sale', key, { amount: '31.33' })).rejects.toThrow('fetch failed');
           // What follows the answer is not run: the process is gone.
-          expect((await inquire(ports, key)).answer).toEqual({ status: 'not_found' });
+          expect((await inquire(ports, key)).answer).toEqual({ kind: 'not-found' });
         }
       },
       async (bank) => {
