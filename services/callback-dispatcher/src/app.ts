@@ -16,8 +16,9 @@ import { createAddressGuard } from './adapters/http/address-guard';
 import { createAdminApi } from './adapters/http/admin-api';
 import type { CallbackTimeouts } from './adapters/http/callback-client';
 import { createCallbackClient } from './adapters/http/callback-client';
-import { createCardQueries } from './adapters/http/card-queries';
-import { cardOutcomeHandlers } from './adapters/kafka/card-outcomes';
+import type { OutcomeQueries } from './adapters/http/outcome-queries';
+import { createOutcomeQueries } from './adapters/http/outcome-queries';
+import { outcomeHandlers } from './adapters/kafka/outcomes';
 import { publishEntries } from './adapters/kafka/publications';
 import { createMerchants } from './adapters/merchants';
 import { createFigures, OVERDUE_MS, registerGauges } from './adapters/metrics';
@@ -28,6 +29,7 @@ import { claimDue, handBack } from './application/claim-due';
 import { createDispatcher, DISPATCHER_LIMITS } from './application/dispatcher';
 import type { Ports } from './application/ports';
 import type { Config } from './config';
+import type { CallbackKind } from './domain/callback';
 import { retrySchedule } from './domain/retry-schedule';
 
 const SERVICE = 'callback-dispatcher';
@@ -71,8 +73,8 @@ async function open(
   const client = createCallbackClient({ guard, ca: deps.ca, timeouts: deps.timeouts });
   // After the database: a call that is cut off stays on record as unfinished, not as failed.
   onStop(() => client.close());
-  const queries = createCardQueries({ url: config.CARD_QUERY_URL, serviceToken: config.SERVICE_TOKEN });
-  onStop(() => queries.close());
+  const queries = openQueries(config);
+  onStop(() => Object.values(queries).forEach((owner) => owner.close()));
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}callbacks` });
   onStop(() => mongo.close());
   const deliveries = createDeliveries(mongo);
@@ -89,7 +91,7 @@ async function open(
     deliveries,
     attempts,
     merchants: createMerchants(accounts),
-    customValues: queries.customValues,
+    customValues: ({ kind, merchantAccount, reference }) => queries[kind].customValues(merchantAccount, reference),
     post: (request) => client.post(request),
     publishEvents: (delivery) => outbox.publish(delivery),
     figures: createFigures(metrics),
@@ -120,7 +122,7 @@ async function open(
     kafka,
     groupId: SERVICE,
     topicPrefix,
-    handlers: cardOutcomeHandlers(ports, dispatcher),
+    handlers: outcomeHandlers(ports, dispatcher),
     otherTypes: 'skip',
     publisher,
     onFatal: deps.onFatal,
@@ -162,4 +164,12 @@ async function open(
   claimer.start();
   onStop(() => Promise.all([worker.stop(), claimer.stop()]));
   return { admin: admin.port, ops: ops.port };
+}
+
+/** By what is told: its owner knows the custom values. */
+function openQueries({ CARD_QUERY_URL, PAYOUT_QUERY_URL, SERVICE_TOKEN: serviceToken }: Config) {
+  return {
+    card: createOutcomeQueries('card-processing', { url: CARD_QUERY_URL, path: '/operations', serviceToken }),
+    payout: createOutcomeQueries('payout', { url: PAYOUT_QUERY_URL, path: '/payouts', serviceToken }),
+  } satisfies Record<CallbackKind, OutcomeQueries>;
 }

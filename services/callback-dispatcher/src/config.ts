@@ -12,6 +12,8 @@ export const settings = Type.Object({
   ...accountsSettings,
   /** card-processing's internal query API. */
   CARD_QUERY_URL: Type.String({ minLength: 1 }),
+  /** payout's internal query API. */
+  PAYOUT_QUERY_URL: Type.String({ minLength: 1 }),
   /** Seconds after each failed attempt, comma-separated; after the last one the callback is exhausted. */
   CALLBACK_RETRY_SCHEDULE: Type.String({ default: DEFAULT_RETRY_SCHEDULE, pattern: RETRY_SCHEDULE_PATTERN }),
   /** Comma-separated ranges that may be dialled although they are not of the internet. */

@@ -1,8 +1,15 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { openAccounts } from '@gateway/accounts';
-import type { CardEventType, CallbackRecord, OperationRecord } from '@gateway/contracts';
-import { callbackEvents, cardEvents, newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
+import type {
+  CardEventType,
+  CallbackRecord,
+  OperationRecord,
+  MessageDeclaration,
+  PayoutEventType,
+  PayoutRecord,
+} from '@gateway/contracts';
+import { callbackEvents, cardEvents, newPaymentId, newReference, payoutEvents, paymentIdOf } from '@gateway/contracts';
 import { createKafka, createPublisher, createWorker, on } from '@gateway/messaging';
 import type { Envelope } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
@@ -20,6 +27,7 @@ import type { Certificate } from './receiver';
 export const VAULT_KEYS = `k1:${randomBytes(32).toString('base64')}`;
 export const MERCHANT = 'callback_merchant';
 export const PASSWORD = 'callback_password';
+export const PAYOUT_SECRET = 'callback_payout_secret';
 
 export interface CallbackEvent {
   type: string;
@@ -70,7 +78,11 @@ export async function openWorld(name: string, certificate: Certificate) {
   });
   await observer.start();
   const accounts = await openAccounts({ uri: space.mongoUri, databasePrefix: space.databasePrefix, VAULT_KEYS });
-  await accounts.administration.create({ merchantAccount: MERCHANT, password: new Secret(PASSWORD) });
+  await accounts.administration.create({
+    merchantAccount: MERCHANT,
+    password: new Secret(PASSWORD),
+    payoutSecret: new Secret(PAYOUT_SECRET),
+  });
   const mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}callbacks` });
   const started: CallbackDispatcher[] = [];
 
@@ -101,6 +113,7 @@ export async function openWorld(name: string, certificate: Certificate) {
         DATABASE_PREFIX: space.databasePrefix,
         VAULT_KEYS,
         CARD_QUERY_URL: 'http://127.0.0.1:1',
+        PAYOUT_QUERY_URL: 'http://127.0.0.1:1',
         CALLBACK_ALLOW_CIDRS: '127.0.0.0/8',
         CALLBACK_ADMIN_PORT: '0',
         ...env,
@@ -127,6 +140,14 @@ export async function openWorld(name: string, certificate: Certificate) {
       const id = options.id ?? randomUUID();
       const declaration = cardEvents[options.type ?? 'CardSold'];
       await publisher.publish({ declaration, data: record, key: record.paymentId, id });
+      return id;
+    },
+
+    /** The same of a payout; `more` is what its type has beside a payout's record. */
+    async publishPayout(record: PayoutRecord, type: PayoutEventType = 'PayoutSettled', more = {}): Promise<string> {
+      const id = randomUUID();
+      const declaration: MessageDeclaration<PayoutRecord> = payoutEvents[type];
+      await publisher.publish({ declaration, data: { ...record, ...more }, key: record.payoutId, id });
       return id;
     },
 
@@ -170,6 +191,29 @@ export function outcome(callbackUrl: string | undefined, fields: Partial<Operati
   };
 }
 
+export function payoutOutcome(callbackUrl: string | undefined, fields: Partial<PayoutRecord> = {}): PayoutRecord {
+  const reference = newReference(newPaymentId(randomBytes), randomBytes);
+  return {
+    payoutId: paymentIdOf(reference),
+    reference,
+    merchantAccount: MERCHANT,
+    transactionUniqueId: `payout-${randomUUID().slice(0, 8)}`,
+    acceptedAt: Date.now(),
+    amountE4: 100_000,
+    feeE4: 0,
+    currency: 'EUR',
+    token: randomUUID(),
+    instant: false,
+    receiverCountry: 'DE',
+    status: 'success',
+    code: 0,
+    message: 'Transaction processed successfully',
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    occurredAt: Date.now(),
+    ...fields,
+  };
+}
+
 /** What a merchant does: interface.md, "Authentication", 2. */
 export function isSignedWith(secret: string, fields: Record<string, string>): boolean {
   const { checkSum, ...others } = fields;
@@ -187,8 +231,8 @@ export async function metricsOf(dispatcher: CallbackDispatcher): Promise<string>
   return (await fetch(`http://127.0.0.1:${dispatcher.ports.ops}/metrics`)).text();
 }
 
-/** Stands where card-processing's query API does. */
-export async function startCardQueries() {
+/** Stands where the query API of an outcome's owner does. */
+export async function startQueries() {
   const asked: { path: string; authorization: string | undefined }[] = [];
   let answer: { status: number; body: unknown } = { status: 503, body: {} };
   const { port, close } = await listen({

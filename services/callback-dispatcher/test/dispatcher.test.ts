@@ -12,7 +12,9 @@ import {
   openWorld,
   outcome,
   PASSWORD,
-  startCardQueries,
+  PAYOUT_SECRET,
+  payoutOutcome,
+  startQueries,
 } from './dispatcher-fixture';
 import type { Answer, Receiver } from './receiver';
 import { acknowledge, fail, hang, newCertificate, startReceiver } from './receiver';
@@ -20,7 +22,9 @@ import { acknowledge, fail, hang, newCertificate, startReceiver } from './receiv
 const TOKEN = 'a-service-token-of-at-least-32-characters';
 const certificate = newCertificate();
 let world: World;
-let queries: Awaited<ReturnType<typeof startCardQueries>>;
+type Queries = Awaited<ReturnType<typeof startQueries>>;
+let queries: Queries;
+let payoutQueries: Queries;
 let dispatcher: CallbackDispatcher;
 let receiver: Receiver;
 const receivers: Receiver[] = [];
@@ -33,16 +37,19 @@ async function newReceiver(): Promise<Receiver> {
 
 beforeAll(async () => {
   world = await openWorld('callbacks', certificate);
-  queries = await startCardQueries();
+  queries = await startQueries();
+  payoutQueries = await startQueries();
   dispatcher = await world.start({
     CALLBACK_RETRY_SCHEDULE: '10,30',
     CARD_QUERY_URL: queries.url,
+    PAYOUT_QUERY_URL: payoutQueries.url,
     SERVICE_TOKEN: TOKEN,
   });
 });
 afterAll(async () => {
   await world.close();
   await queries.close();
+  await payoutQueries.close();
 });
 beforeEach(async () => {
   receiver = await newReceiver();
@@ -168,6 +175,84 @@ describe('a final outcome', () => {
   });
 });
 
+describe("a payout's final outcome", () => {
+  it('is told in upper case, signed with the payout secret, and acknowledged by any 200', async () => {
+    receiver.answer((_received, response) => void response.end('<html>thanks</html>'));
+    const record = payoutOutcome(`${receiver.url}/paid`, {
+      status: 'declined',
+      code: 3101,
+      message: 'Insufficient funds',
+    });
+    const id = await world.publishPayout(record, 'PayoutDeclined');
+    await isIn(id, 'delivered');
+    const [received, ...others] = receiver.received;
+    expect(others).toHaveLength(0);
+    expect(Object.entries(received?.fields ?? {})).toEqual([
+      ['token', record.token],
+      ['reference', record.reference],
+      ['transaction_unique_id', record.transactionUniqueId],
+      ['status', 'DECLINED'],
+      ['code', '3101'],
+      ['message', 'Insufficient funds'],
+      ['checkSum', expect.stringMatching(/^[0-9a-f]{64}$/)],
+    ]);
+    expect(isSignedWith(PAYOUT_SECRET, received?.fields ?? {})).toBe(true);
+    expect(isSignedWith(PASSWORD, received?.fields ?? {})).toBe(false);
+    await until('the events', () => world.eventsOf(id).length === 2);
+    const [attempted] = world.events.filter(({ data }) => data.deliveryId === id);
+    expect(attempted).toMatchObject({ key: record.payoutId, data: { kind: 'payout', reference: record.reference } });
+  });
+
+  it.each([
+    ['PayoutSettled', 'success', 'SUCCESS'],
+    ['PayoutFailed', 'error', 'ERROR'],
+    ['PayoutFrauded', 'frauded', 'FRAUDED'],
+  ] as const)('%s: %s is told as %s', async (type, status, told) => {
+    await isIn(await world.publishPayout(payoutOutcome(receiver.url, { status }), type), 'delivered');
+    expect(receiver.received[0]?.fields).toMatchObject({ status: told });
+  });
+
+  it('is sent again after any other status, 204 too', async () => {
+    receiver.answer((_received, response) => void response.writeHead(204).end());
+    const id = await world.publishPayout(payoutOutcome(receiver.url));
+    await attemptsMade(id, 1);
+    expect(await stateOf(id)).toBe('pending');
+    receiver.answer(acknowledge);
+    world.pass(31_000);
+    await isIn(id, 'delivered');
+  });
+
+  it('is the only thing that is told of a payout: neither what came before nor a return', async () => {
+    const { callbackUrl: _callbackUrl, ...others } = payoutOutcome(receiver.url);
+    const silent = [
+      await world.publishPayout({ ...others, status: 'pending', code: 11 }, 'PayoutSubmitted'),
+      await world.publishPayout(others, 'PayoutScreened', { passed: true }),
+      await world.publishPayout(others, 'PayoutReturned', { returnReason: 'AC04' }),
+    ];
+    const last = await world.publishPayout({ ...others, callbackUrl: receiver.url });
+    await isIn(last, 'delivered');
+    for (const id of silent) expect(await world.deliveries.load(id)).toBeNull();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('that is not final goes to the dead letters, and holds nothing up', async () => {
+    const poison = payoutOutcome(receiver.url, { status: 'pending' });
+    const id = await world.publishPayout(poison);
+    await isIn(await world.publishPayout({ ...poison, status: 'error' }, 'PayoutFailed'), 'delivered');
+    expect(await world.deliveries.load(id)).toBeNull();
+    const { topicPrefix } = world.space;
+    const letters = await createDeadLetters({ kafka: world.kafka, topicPrefix, publisher: world.publisher }).list({
+      limit: 10,
+    });
+    expect(letters).toContainEqual(
+      expect.objectContaining({
+        topic: expect.stringContaining('payout.events') as unknown,
+        reason: expect.stringContaining('not final') as unknown,
+      }),
+    );
+  });
+});
+
 describe('a callback that is not acknowledged', () => {
   it('is sent again on schedule, then given up; an operator sends it again, and it is recovered', async () => {
     receiver.answer(fail);
@@ -279,6 +364,42 @@ describe('custom parameters', () => {
     expect(fields).toMatchObject({ status: 'success', message: record.message });
     expect(fields).not.toHaveProperty('custom_card_bin');
     expect(isSignedWith(PASSWORD, fields)).toBe(true);
+  });
+
+  it('of a payout come from payout', async () => {
+    const merchantAccount = 'custom_payer';
+    await world.accounts.create({
+      merchantAccount,
+      password: new Secret(PASSWORD),
+      payoutSecret: new Secret(PAYOUT_SECRET),
+      settings: { customParameters: ['custom_bank_name', 'custom_bank_reason_code'] },
+    });
+    payoutQueries.answer(503, {});
+    const record = payoutOutcome(receiver.url, { merchantAccount });
+    const id = await world.publishPayout(record);
+    await until('payout is asked', () => payoutQueries.asked.length > 1);
+    expect(await world.deliveries.load(id)).toBeNull();
+    payoutQueries.answer(200, {
+      ...record,
+      custom: { custom_bank_name: 'Sandbox SEPA Bank', custom_bank_id: '990002' },
+    });
+    await isIn(id, 'delivered');
+    expect(payoutQueries.asked[0]).toEqual({
+      path: `/payouts/${record.reference}?account=${merchantAccount}`,
+      authorization: `Bearer ${TOKEN}`,
+    });
+    const { fields = {} } = receiver.received[0] ?? {};
+    expect(fields).toMatchObject({ status: 'SUCCESS', custom_bank_name: 'Sandbox SEPA Bank' });
+    expect(fields).not.toHaveProperty('custom_bank_id');
+    expect(isSignedWith(PAYOUT_SECRET, fields)).toBe(true);
+  });
+
+  it('are left out where their owner does not know what it has published', async () => {
+    payoutQueries.answer(404, {});
+    const id = await world.publishPayout(payoutOutcome(receiver.url, { merchantAccount: 'custom_payer' }));
+    await isIn(id, 'delivered');
+    expect(Object.keys(receiver.received[0]?.fields ?? {}).join()).not.toContain('custom_');
+    expect(world.lines.join()).toContain('the owner of an outcome does not know what it has published');
   });
 });
 

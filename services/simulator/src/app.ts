@@ -11,17 +11,20 @@ import {
   Secret,
   startOpsServer,
 } from '@gateway/service-kit';
-import type { OnAnswer } from './adapters/http/acquirer';
 import { acquirerRoutes } from './adapters/http/acquirer';
 import { acsRoutes, CHALLENGE_PATH } from './adapters/http/acs';
+import { bankRoutes } from './adapters/http/bank';
 import type { OnAuthentication } from './adapters/http/directory';
 import { directoryRoutes } from './adapters/http/directory';
+import type { OnAnswer } from './adapters/http/keyed-routes';
 import { ledgerRoutes } from './adapters/http/ledger';
 import { createHttpListener } from './adapters/http/listener';
 import type { OnResult } from './adapters/http/result-messages';
 import { createResultMessages } from './adapters/http/result-messages';
 import { createAcquirerRecords } from './adapters/mongo/acquirer-records';
 import { createAuthentications } from './adapters/mongo/authentications';
+import { createBankRecords } from './adapters/mongo/bank-records';
+import { createPayoutReturns } from './adapters/mongo/payout-returns';
 import type { AcsPorts } from './application/acs/ports';
 import type { DirectoryPorts } from './application/directory/ports';
 import { attemptResult, sendDueResults } from './application/directory/send-results';
@@ -55,7 +58,9 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
   const metrics = deps.metrics ?? createMetrics('simulator', { processFigures: false });
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}simulator` });
   onStop(() => mongo.close());
-  const records = await createAcquirerRecords(mongo);
+  const acquired = await createAcquirerRecords(mongo);
+  const payouts = await createBankRecords(mongo);
+  const returns = await createPayoutReturns(mongo);
   const authentications = await createAuthentications(mongo);
   const directory: DirectoryPorts = {
     authentications,
@@ -93,10 +98,11 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
     (config.SIMULATOR_PUBLIC_URL ?? `http://127.0.0.1:${server.port}`).replace(/\/$/, '') + CHALLENGE_PATH;
   const http = createHttpListener({
     routes: [
-      ...acquirerRoutes({ records, now, newAuthcode }, countAnswers(metrics)),
+      ...acquirerRoutes({ records: acquired, now, newAuthcode }, countAnswers(metrics, 'acquirer')),
+      ...bankRoutes({ records: payouts, returns, now }, countAnswers(metrics, 'bank')),
       ...directoryRoutes(directory, acsURL, countAuthentications(metrics)),
       ...acsRoutes(acs, acsURL),
-      ...ledgerRoutes([records]),
+      ...ledgerRoutes([acquired, payouts, returns]),
     ],
     latencyMs: config.SIMULATOR_LATENCY_MS,
     silenceMs: config.SIMULATOR_SILENCE_MS,
@@ -115,10 +121,10 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
   return { http: server.port, ops: ops.port };
 }
 
-function countAnswers(metrics: Registry): OnAnswer {
+function countAnswers(metrics: Registry, counterpart: 'acquirer' | 'bank'): OnAnswer {
   const answers = new Counter({
-    name: 'simulator_acquirer_answers_total',
-    help: 'Requests to the simulated acquirer, by operation and kind of answer',
+    name: `simulator_${counterpart}_answers_total`,
+    help: `Requests to the simulated ${counterpart}, by operation and kind of answer`,
     labelNames: ['operation', 'answer'],
     registers: [metrics],
   });

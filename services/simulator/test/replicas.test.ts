@@ -1,8 +1,8 @@
 import { until } from '@gateway/testing';
-import { inquire } from '../src/application/acquirer/inquire';
+import { inquire } from '../src/application/keyed/inquire';
 import { createAcquirerRecords } from '../src/adapters/mongo/acquirer-records';
 import type { Simulator } from '../src/app';
-import type { Client } from './simulator-fixture';
+import type { Client, PayoutClient } from './simulator-fixture';
 import { authenticationRequest, bankClientOf, press, startThreedsServer } from './threeds-server-fixture';
 import {
   approvedTransaction,
@@ -13,6 +13,7 @@ import {
   newDatabasePrefix,
   newKey,
   newPayment,
+  payoutClientOf,
   referenceIn,
   startSimulator,
 } from './simulator-fixture';
@@ -22,10 +23,12 @@ const RACES = 60;
 let replicas: Simulator[];
 let one: Client;
 let other: Client;
+let payouts: [PayoutClient, PayoutClient];
 
 beforeAll(async () => {
   replicas = await Promise.all([startSimulator(prefix), startSimulator(prefix)]);
   [one, other] = replicas.map(clientOf) as [Client, Client];
+  payouts = replicas.map(payoutClientOf) as [PayoutClient, PayoutClient];
 });
 
 afterAll(async () => {
@@ -154,6 +157,58 @@ describe('a cancellation against a commit: one of them wins, never both', () => 
   });
 });
 
+describe('payouts at two replicas', () => {
+  const at = (index: number): PayoutClient => payouts[index % 2]!;
+
+  it.each([
+    ['50', 'settled'],
+    ['32.00', 'frauded'],
+    ['31.24', 'settled'],
+  ])('50 identical ones of %s at once: one effect (%s), one answer', async (amount, effect) => {
+    const key = newKey();
+    const answers = await Promise.all(count(50).map((index) => at(index).pay(key, { amount })));
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]?.status).toBe(200);
+    expect(await one.effects(key)).toEqual([effect]);
+  });
+
+  it('a cancellation against a settlement: one of them wins, never both', async () => {
+    await Promise.all(
+      count(RACES).map(async (index) => {
+        const key = newKey();
+        const [paid, { status }] = await Promise.all([at(index).pay(key), at(index + 1).cancel(key)]);
+        expect(paid.status).toBe(status === 'cancelled' ? 410 : 200);
+        expect(await one.effects(key)).toEqual([status]);
+      }),
+    );
+  });
+
+  it('a cancellation against a late settlement: one of them wins, never both', async () => {
+    await Promise.all(
+      count(RACES).map(async (index) => {
+        const key = newKey();
+        await expect(at(index).pay(key, { amount: '31.33' })).rejects.toThrow('fetch failed');
+        await at(index).inquire(key);
+        const { status } = await at(index + 1).cancel(key);
+        expect(['cancelled', 'settled']).toContain(status);
+        expect(await at(index).inquire(key)).toMatchObject({ status });
+        expect(await one.effects(key)).toEqual([status]);
+      }),
+    );
+  });
+
+  it('20 returns of one payout at once: it comes back once, and is acknowledged at either', async () => {
+    const key = newKey();
+    await at(0).pay(key);
+    const answers = await Promise.all(count(20).map((index) => at(index).comeBack(key)));
+    for (const answer of answers) expect(answer).toEqual({ status: 200, body: { status: 'returned' } });
+    expect(await one.effects(key)).toEqual(['settled', 'returned']);
+    expect(await at(1).returnsOf(key)).toHaveLength(1);
+    expect(await at(0).acknowledge(key)).toBe(204);
+    expect(await at(1).returnsOf(key)).toEqual([]);
+  });
+});
+
 describe('after a restart', () => {
   async function restarted<T>(
     before: (bank: Client) => Promise<void>,
@@ -184,13 +239,13 @@ describe('after a restart', () => {
     const [asked, cancelled] = [newKey(), newKey()];
     const connection = await connectDatabase(prefix);
     const records = await createAcquirerRecords(connection);
-    const ports = { records, now: Date.now, newAuthcode: () => '' };
+    const ports = { records, now: Date.now };
     await restarted(
       async (bank) => {
         for (const key of [asked, cancelled]) {
           await expect(bank.perform('sale', key, { amount: '31.33' })).rejects.toThrow('fetch failed');
           // What follows the answer is not run: the process is gone.
-          expect((await inquire(ports, key)).answer).toEqual({ status: 'not_found' });
+          expect((await inquire(ports, key)).answer).toEqual({ kind: 'not-found' });
         }
       },
       async (bank) => {
@@ -221,6 +276,24 @@ describe('after a restart', () => {
       },
     );
   });
+});
+
+it('payouts, held ones and returns outlive a restart', async () => {
+  const [held, back] = [newKey(), newKey()];
+  const first = await startSimulator(prefix);
+  const before = payoutClientOf(first);
+  await expect(before.pay(held, { amount: '31.33' })).rejects.toThrow('fetch failed');
+  const settled = await before.pay(back);
+  await before.comeBack(back);
+  await first.stop();
+
+  const second = await startSimulator(prefix);
+  const after = payoutClientOf(second);
+  expect(await after.pay(back)).toEqual(settled);
+  expect(await after.returnsOf(back)).toHaveLength(1);
+  expect(await after.inquire(held)).toEqual({ status: 'not-found' });
+  expect(await after.inquire(held)).toMatchObject({ status: 'settled' });
+  await second.stop();
 });
 
 describe('a challenge outlives restarts', () => {

@@ -9,6 +9,9 @@ import type { Simulator } from '../src/app';
 export const PAN = '4111111111111111';
 export const CVV = '739';
 export const HOLDER = 'CARLA CARDHOLDER';
+export const IBAN = 'DE89370400440532013000';
+export const CREDITOR = 'CONRAD CREDITOR';
+export const DESCRIPTION = 'Winnings of May';
 const CARD = { number: PAN, expMonth: '12', expYear: '2031', cvv: CVV, holder: HOLDER };
 
 /** Directory server and 3DS server share it. */
@@ -100,8 +103,8 @@ export function bodyOf(operation: string, reference: string, fields: Json = {}):
   };
 }
 
-/** Speaks to one simulator as the gateway's connector does. */
-export function clientOf(simulator: Simulator) {
+/** Speaks to one simulator as the gateway's connectors do: `path` is where a counterpart takes requests. */
+function connectorOf(simulator: Simulator, path: string) {
   const base = `http://127.0.0.1:${simulator.ports.http}`;
 
   async function call(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
@@ -112,7 +115,7 @@ export function clientOf(simulator: Simulator) {
   function post(key: string, body: unknown, init: RequestInit = {}): Promise<Answer> {
     const headers = { 'content-type': 'application/json', 'idempotency-key': key };
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    return call('POST', '/acquirer/v1/operations', { ...init, headers, body: text });
+    return call('POST', path, { ...init, headers, body: text });
   }
 
   async function ledger(query: string): Promise<LedgerLine[]> {
@@ -124,16 +127,62 @@ export function clientOf(simulator: Simulator) {
     base,
     call,
     post,
-    /** Performs an operation under its reference as key. */
-    perform: (operation: string, reference: string, fields: Json = {}) =>
-      post(reference, bodyOf(operation, reference, fields)),
-    inquire: async (key: string) => (await call('GET', `/acquirer/v1/operations/${key}`)).body,
-    cancel: async (key: string) => (await call('POST', `/acquirer/v1/operations/${key}/cancel`)).body,
+    inquire: async (key: string) => (await call('GET', `${path}/${key}`)).body,
+    cancel: async (key: string) => (await call('POST', `${path}/${key}/cancel`)).body,
     ledger: (reference: string) => ledger(`reference=${reference}`),
     ledgerOfPayment: (paymentId: string) => ledger(`payment=${paymentId}`),
     effects: async (reference: string) => (await ledger(`reference=${reference}`)).map(({ effect }) => effect),
   };
 }
+
+/** Speaks to the acquirer. */
+export function clientOf(simulator: Simulator) {
+  const connector = connectorOf(simulator, '/acquirer/v1/operations');
+  return {
+    ...connector,
+    /** Performs an operation under its reference as key. */
+    perform: (operation: string, reference: string, fields: Json = {}) =>
+      connector.post(reference, bodyOf(operation, reference, fields)),
+  };
+}
+
+/** A body that the SEPA bank takes. */
+export function payoutBodyOf(reference: string, fields: Json = {}): Json {
+  return {
+    reference,
+    amount: '50',
+    currency: 'XTS',
+    instant: false,
+    description: DESCRIPTION,
+    creditor: { name: CREDITOR, iban: IBAN, bic: 'COBADEFFXXX' },
+    ...fields,
+  };
+}
+
+/** Speaks to the SEPA bank. */
+export function payoutClientOf(simulator: Simulator) {
+  const connector = connectorOf(simulator, '/bank/v1/payouts');
+
+  async function returns(limit = 1000): Promise<Json[]> {
+    return (await connector.call('GET', `/bank/v1/returns?limit=${limit}`)).body['returns'] as Json[];
+  }
+
+  return {
+    ...connector,
+    /** Pays out under its reference as key. */
+    pay: (reference: string, fields: Json = {}) => connector.post(reference, payoutBodyOf(reference, fields)),
+    /** The sandbox's own switch. */
+    comeBack: (key: string, body: unknown = { reasonCode: 'AC04' }) =>
+      connector.call('POST', `/bank/v1/payouts/${key}/return`, { body: JSON.stringify(body) }),
+    returns,
+    /** Of one payout: what nobody has acknowledged. */
+    returnsOf: async (reference: string) => (await returns()).filter((line) => line['reference'] === reference),
+    acknowledge: async (key: string) =>
+      (await fetch(`${connector.base}/bank/v1/returns/${key}/acknowledgement`, { method: 'POST' })).status,
+  };
+}
+
+export type PayoutClient = ReturnType<typeof payoutClientOf>;
 
 export type Client = ReturnType<typeof clientOf>;
 

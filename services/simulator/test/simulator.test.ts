@@ -7,15 +7,20 @@ import {
   bodyOf,
   clientOf,
   connectDatabase,
+  CREDITOR,
   CVV,
+  DESCRIPTION,
   DS_MESSAGE_KEY,
   dropDatabase,
   HOLDER,
+  IBAN,
   mongoUri,
   newDatabasePrefix,
   newKey,
   newPayment,
   PAN,
+  payoutBodyOf,
+  payoutClientOf,
   referenceIn,
   startSimulator,
 } from './simulator-fixture';
@@ -43,14 +48,20 @@ async function storedText(): Promise<string> {
   return JSON.stringify(documents);
 }
 
-it('keeps no card number, CVV, holder or customer, neither in its database nor in its log', async () => {
+it('keeps no card number, CVV, holder, customer, IBAN or creditor, neither in its database nor in its log', async () => {
+  const payouts = payoutClientOf(simulator);
   const customer = { firstName: 'Carla', email: 'carla@example.com' };
   const browserIP = '203.0.113.7';
   const testCards = ['4012000300001003', '4012000300001011', '4012000300001045'];
-  const seeded = [PAN, CVV, HOLDER, customer.email, browserIP, DS_MESSAGE_KEY, ...testCards];
+  const creditor = [IBAN, IBAN.slice(2), CREDITOR, DESCRIPTION];
+  const seeded = [...creditor, PAN, CVV, HOLDER, customer.email, browserIP, DS_MESSAGE_KEY, ...testCards];
   for (const amount of ['50', '31.01', '31.24', '31.17', '31.25', '31.18', '31.33']) {
     await bank.perform('sale', newKey(), { amount, customer }).catch(() => undefined);
+    await payouts.pay(newKey(), { amount }).catch(() => undefined);
   }
+  await payouts.post(newKey(), `{"creditor":{"name":"${CREDITOR}","iban":"${IBAN}"x`);
+  const broken = newKey();
+  await payouts.post(broken, payoutBodyOf(broken, { creditor: { name: CREDITOR, iban: `${IBAN} ` } }));
   const authorization = newPayment();
   await approvedTransaction(bank, 'authorize', referenceIn(authorization), { customer });
   await bank.cancel(newKey());
@@ -71,6 +82,7 @@ it('keeps no card number, CVV, holder or customer, neither in its database nor i
   const written = (await storedText()) + lines.join('\n');
   expect(written).toContain('"last4":"1111"');
   expect(written).toContain('"last4":"1003"');
+  expect(written).toContain('"last4":"3000"');
   expect(written).toContain('result message was not taken');
   for (const secret of seeded) {
     for (const encoding of ['utf8', 'base64', 'hex'] as const) {
@@ -86,6 +98,7 @@ it('keeps no card number, CVV, holder or customer, neither in its database nor i
 it('adds its latency to each answer', async () => {
   const slow = await startSimulator(prefix, { SIMULATOR_LATENCY_MS: '120' });
   const client = clientOf(slow);
+  const payouts = payoutClientOf(slow);
   const key = newKey();
   for (const call of [
     () => client.perform('sale', key),
@@ -93,6 +106,8 @@ it('adds its latency to each answer', async () => {
     () => client.cancel(key),
     () => client.ledger(key),
     () => client.perform('sale', newKey(), { amount: '31.25' }),
+    () => payouts.pay(key),
+    () => payouts.acknowledge(key),
   ]) {
     const startedAt = performance.now();
     await call();
@@ -104,6 +119,7 @@ it('adds its latency to each answer', async () => {
 
 it('tells health and figures on its internal port', async () => {
   await bank.perform('sale', newKey());
+  await payoutClientOf(simulator).pay(newKey());
   const ops = `http://127.0.0.1:${simulator.ports.ops}`;
   const ready = await fetch(`${ops}/health/ready`);
   expect([ready.status, await ready.json()]).toEqual([200, { ready: true, checks: { started: true, mongodb: true } }]);
@@ -113,6 +129,7 @@ it('tells health and figures on its internal port', async () => {
   expect(figures).toMatch(/simulator_directory_answers_total\{answer="error",[^}]*\} [1-9]/);
   expect(figures).toMatch(/simulator_result_attempts_total\{end="not-taken",[^}]*\} [1-9]/);
   expect(figures).toMatch(/simulator_acquirer_answers_total\{operation="sale",answer="approved",[^}]*\} [1-9]/);
+  expect(figures).toMatch(/simulator_bank_answers_total\{operation="payout",answer="settled",[^}]*\} [1-9]/);
 });
 
 it('refuses to start on a port that is taken, and leaves nothing behind', async () => {

@@ -37,13 +37,15 @@ export async function acceptOutcome(
   dispatcher.giveBack(callback.lane);
 }
 
-/** decisions.md, section 8: what the account has activated, as far as the operation has values. */
-async function customFields(ports: Ports, { kind, merchantAccount, reference }: Outcome): Promise<Field[]> {
+/** decisions.md, section 8: what the account has activated, as far as the outcome has values. */
+async function customFields(ports: Ports, outcome: Outcome): Promise<Field[]> {
+  const { kind, merchantAccount, reference } = outcome;
   const merchant = await ports.merchants.find(merchantAccount);
-  if (kind !== 'card' || merchant === undefined || merchant.customParameters.length === 0) return [];
-  const values = await ports.customValues(merchantAccount, reference);
+  if (merchant === undefined || merchant.customParameters.length === 0) return [];
+  const values = await ports.customValues(outcome);
   if (values === undefined) {
-    ports.logger.warn('card-processing does not know an operation that it has published; no custom parameters', {
+    ports.logger.warn('the owner of an outcome does not know what it has published; no custom parameters', {
+      kind,
       reference,
     });
   }

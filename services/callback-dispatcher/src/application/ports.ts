@@ -1,7 +1,7 @@
 import type { CustomParameter } from '@gateway/accounts';
 import type { Logger, Secret } from '@gateway/service-kit';
 import type { NewMessage, Stored } from '@gateway/mongo';
-import type { CallbackKind } from '../domain/callback';
+import type { CallbackKind, Outcome } from '../domain/callback';
 import type { AttemptResult, Delivery, DeliveryState } from '../domain/delivery';
 
 /** What a delivery's document holds beside outbox and version; its `_id` is the id of the event that it tells. */
@@ -76,6 +76,9 @@ export interface Merchant {
   secret(kind: CallbackKind): Secret;
 }
 
+/** Custom response parameters by name, whether the account has activated them or not. */
+export type CustomValues = Readonly<Record<string, string>>;
+
 export interface CallbackRequest {
   url: string;
   /** Form-encoded. */
@@ -94,11 +97,8 @@ export interface Ports {
   deliveries: Deliveries;
   attempts: Attempts;
   merchants: Merchants;
-  /**
-   * The values of an operation's custom response parameters by name; undefined when card-processing has no such
-   * operation. Throws a RetryableError when it does not answer.
-   */
-  customValues(merchantAccount: string, reference: string): Promise<Readonly<Record<string, string>> | undefined>;
+  /** Asked of the outcome's owner; undefined when that does not know it. Throws a RetryableError without an answer. */
+  customValues(outcome: Pick<Outcome, 'kind' | 'merchantAccount' | 'reference'>): Promise<CustomValues | undefined>;
   /** Posts a callback. Never throws: whatever happens is a result, within the time-outs of decisions.md, section 6. */
   post(request: CallbackRequest): Promise<AttemptResult>;
   /** Has the delivery's outbox published soon; never throws. */

@@ -1,29 +1,21 @@
-import { isCurrency, parseAmountE4 } from '@gateway/contracts';
 import type { AcquirerOperation, OperationRequest } from '../../domain/acquirer/operation';
 import { ACQUIRER_OPERATIONS } from '../../domain/acquirer/operation';
 import type { MaskedCard } from '../../domain/masked-card';
 import { maskedCard } from '../../domain/masked-card';
 import { HttpProblem } from './listener';
+import { isRecord, readAmount, readCurrency, readObject, readReference, readText, required } from './request-fields';
 
-const KEY = /^[0-9A-Za-z_-]{1,64}$/;
-const TEXT_MAX_LENGTH = 255;
 const PAN = /^\d{12,19}$/;
 const ECI = /^0[0-7]$/;
 /** Base64 of 20 bytes. */
 const AUTHENTICATION_VALUE = /^[A-Za-z0-9+/]{27}=$/;
 
-/** Throws a 400 for anything but 1 to 64 of `[0-9A-Za-z_-]`. */
-export function readKey(value: string | undefined): string {
-  if (value === undefined || !KEY.test(value)) throw new HttpProblem(400, 'idempotency key missing or malformed');
-  return value;
-}
-
 /**
  * Reads a request and leaves behind all that the acquirer does not keep: card number, CVV, holder, customer. Throws a
  * 400 that names the first field that is wrong, never its value.
  */
-export function readOperation(idempotencyKey: string, body: unknown): OperationRequest {
-  if (!isRecord(body)) throw new HttpProblem(400, 'body is not an object');
+export function readOperation(idempotencyKey: string, json: unknown): OperationRequest {
+  const body = readObject(json);
   const operation = readOperationName(body['operation']);
   const charges = operation === 'authorize' || operation === 'sale';
   const isVoid = operation === 'void';
@@ -45,19 +37,6 @@ function readOperationName(value: unknown): AcquirerOperation {
     'operation',
     ACQUIRER_OPERATIONS.find((operation) => operation === value),
   );
-}
-
-function readReference(value: unknown): string | undefined {
-  return typeof value === 'string' && KEY.test(value) ? value : undefined;
-}
-
-/** A decimal string, as money travels between banks: a JSON number may have been rounded on its way. */
-function readAmount(value: unknown): number | undefined {
-  return typeof value === 'string' ? parseAmountE4(value) : undefined;
-}
-
-function readCurrency(value: unknown): string | undefined {
-  return typeof value === 'string' && isCurrency(value) ? value : undefined;
 }
 
 function readOriginal(value: unknown, optional: boolean): string | null {
@@ -91,19 +70,4 @@ function readAuthentication(threeDS: unknown): string | undefined {
   }
   for (const name of ['threeDSServerTransID', 'dsTransID', 'version']) readText(`threeDS.${name}`, threeDS[name]);
   return typeof eci === 'string' && ECI.test(eci) ? eci : undefined;
-}
-
-function readText(field: string, value: unknown): string | null {
-  if (value === undefined || value === null) return null;
-  if (typeof value === 'string' && value !== '' && value.length <= TEXT_MAX_LENGTH) return value;
-  throw new HttpProblem(400, `${field} malformed`);
-}
-
-function required<T>(field: string, value: T | undefined): T {
-  if (value === undefined) throw new HttpProblem(400, `${field} missing or malformed`);
-  return value;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

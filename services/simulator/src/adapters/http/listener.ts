@@ -26,6 +26,7 @@ export type HttpAnswer =
   /** `afterwards` runs when the answer is out, or cannot get out any more. */
   | { kind: 'json'; status: number; body: unknown; afterwards?: () => Promise<void> }
   | { kind: 'text'; status: number; body: string }
+  | { kind: 'no-content' }
   | { kind: 'page'; status: number; page: RenderedPage }
   /** 307: the browser posts the same form again, there. */
   | { kind: 'post-again'; location: string }
@@ -85,6 +86,9 @@ export function createHttpListener(options: {
         return send(response, outcome.status, { 'content-type': 'application/json' }, JSON.stringify(outcome.body));
       case 'text':
         return send(response, outcome.status, { 'content-type': 'text/plain' }, outcome.body);
+      case 'no-content':
+        response.writeHead(204).end();
+        return;
       case 'page':
         return send(response, outcome.status, outcome.page.headers, outcome.page.body);
       case 'post-again':

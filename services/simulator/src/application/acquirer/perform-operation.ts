@@ -1,32 +1,26 @@
 import { paymentIdOf } from '@gateway/contracts';
-import type { Reaction } from '../../domain/acquirer/decide';
-import { decideOperation, decideRepetition } from '../../domain/acquirer/decide';
+import { decideOperation } from '../../domain/acquirer/decide';
 import type { OperationRequest } from '../../domain/acquirer/operation';
-import type { ApprovedRecord } from '../../domain/acquirer/record';
+import { sameRequest } from '../../domain/acquirer/operation';
+import type { Approval, ApprovedRecord } from '../../domain/acquirer/record';
+import type { Reaction } from '../../domain/keyed/behave';
+import { perform } from '../keyed/perform';
 import type { AcquirerPorts, AcquirerRecords } from './ports';
-import { untilSettled } from '../until-settled';
 
 /** Authorization, capture, and a refund or late void. */
 const CHAIN_MAX = 3;
 
-/**
- * Performs an operation once per idempotency key. The ordinary one costs one insert, whose unique indexes decide all
- * races: on the key, and on the transaction that a capture, void or refund uses up.
- */
-export function performOperation(ports: AcquirerPorts, request: OperationRequest): Promise<Reaction> {
-  return untilSettled(async (lost) => {
+/** Races are decided by the key, and by the transaction that a capture, void or refund uses up. */
+export function performOperation(
+  ports: AcquirerPorts,
+  request: OperationRequest,
+): Promise<Reaction<OperationRequest, Approval>> {
+  const decide = async (lost: number) => {
     // Followers are looked up only after one was in the way: rare, while captures are on the hot path.
     const chain = await chainOf(ports.records, request, { withFollowers: lost > 0 });
-    const { record, reaction } = decideOperation(request, chain, {
-      now: ports.now(),
-      newAuthcode: ports.newAuthcode(),
-    });
-    if (record !== undefined && (await ports.records.insert(record))) return reaction;
-    const known = await ports.records.findLatest(request.idempotencyKey);
-    if (known !== undefined) return decideRepetition(known.record, request);
-    // Nothing to store, or the original was used up by another key: then decide again, on what is there now.
-    return record === undefined ? reaction : undefined;
-  });
+    return decideOperation(request, chain, { now: ports.now(), newAuthcode: ports.newAuthcode() });
+  };
+  return perform(ports, request, decide, sameRequest);
 }
 
 /** The payment's transactions around the one that the request names, oldest first. */

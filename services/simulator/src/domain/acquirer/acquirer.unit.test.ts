@@ -1,10 +1,14 @@
-import type { Decision } from './decide';
-import { decideOperation, decideRepetition } from './decide';
-import { decideCancellation } from './cancellation';
-import { decideInquiry } from './inquiry';
+import type * as behave from '../keyed/behave';
+import { decideRepetition } from '../keyed/behave';
+import { decideCancellation } from '../keyed/cancellation';
+import { decideInquiry } from '../keyed/inquiry';
+import { decideOperation } from './decide';
 import type { AcquirerOperation, OperationRequest } from './operation';
-import type { AcquirerRecord, ApprovedRecord } from './record';
+import { sameRequest } from './operation';
+import type { AcquirerRecord, Approval, ApprovedRecord } from './record';
 import { ledgerEntryOf } from './record';
+
+type Decision = behave.Decision<OperationRequest, Approval>;
 
 const NOW = 1_700_000_000_000;
 const FACTS = { now: NOW, newAuthcode: 'A1B2C3' };
@@ -44,6 +48,9 @@ function given(...steps: [AcquirerOperation, Partial<OperationRequest>?][]): App
   return chain;
 }
 
+const repeat = (known: AcquirerRecord, asked: OperationRequest) => decideRepetition(known, asked, sameRequest);
+/** A key that was cancelled before anything came with it. */
+const cancelledUnseen = decideCancellation<OperationRequest, Approval>('KEY', undefined, NOW).next;
 const idOf = (record: ApprovedRecord | undefined): string | null => record?.approval.transactionId ?? null;
 const INVALID_REFERENCE = { state: 'declined', code: 3122 };
 
@@ -51,7 +58,7 @@ describe('an ordinary operation', () => {
   it('authorizes with an authcode of its own', () => {
     const { record, reaction } = decide(request('authorize'));
     expect(record).toMatchObject({ state: 'approved', approval: { authcode: 'A1B2C3', follows: null } });
-    expect(reaction).toMatchObject({ kind: 'answer', result: { result: 'approved', authcode: 'A1B2C3' } });
+    expect(reaction).toEqual({ kind: 'outcome', record });
   });
 
   it('captures under the authcode of the authorization, up to its amount', () => {
@@ -133,11 +140,11 @@ describe('the bank declines with 3122', () => {
 
 describe('a forced behaviour', () => {
   const reactions: [number, AcquirerRecord['state'] | undefined, Decision['reaction']['kind']][] = [
-    [310_100, 'declined', 'answer'],
+    [310_100, 'declined', 'outcome'],
     [310_900, 'approved', 'silence'],
     [311_700, 'approved', 'garbage'],
     [311_800, undefined, 'dropped-connection'],
-    [312_400, 'approved', 'answer'],
+    [312_400, 'approved', 'unknown'],
     [312_500, undefined, 'failure'],
     [313_300, 'held', 'silence'],
   ];
@@ -169,7 +176,7 @@ describe('a key that came before', () => {
     for (const amountE4 of [100_000, 310_100, 312_400]) {
       const asked = request('sale', { amountE4 });
       const first = decide(asked);
-      expect(decideRepetition(first.record!, asked)).toEqual(first.reaction);
+      expect(repeat(first.record!, asked)).toEqual(first.reaction);
     }
   });
 
@@ -183,23 +190,22 @@ describe('a key that came before', () => {
     { reference: 'OTHER' },
   ])('refuses another request: %o', (fields) => {
     const asked = request('sale');
-    expect(decideRepetition(decide(asked).record!, { ...asked, ...fields })).toEqual({ kind: 'other-request' });
+    expect(repeat(decide(asked).record!, { ...asked, ...fields })).toEqual({ kind: 'other-request' });
   });
 
   it('stays silent while the commit is held back', () => {
     const asked = request('sale', { amountE4: 313_300 });
-    expect(decideRepetition(decide(asked).record!, asked)).toEqual({ kind: 'silence' });
+    expect(repeat(decide(asked).record!, asked)).toEqual({ kind: 'silence' });
   });
 
   it('is refused once cancelled, whatever it comes with', () => {
-    const cancelled = decideCancellation('KEY', undefined, NOW).next!;
-    expect(decideRepetition(cancelled, request('sale'))).toEqual({ kind: 'cancelled' });
+    expect(repeat(cancelledUnseen!, request('sale'))).toEqual({ kind: 'cancelled' });
   });
 });
 
 describe('an inquiry', () => {
   it('finds nothing under an unknown key', () => {
-    expect(decideInquiry(undefined, NOW)).toEqual({ answer: { status: 'not_found' } });
+    expect(decideInquiry(undefined, NOW)).toEqual({ answer: { kind: 'not-found' } });
   });
 
   it('says "unknown" twice about 31.24, then the truth', () => {
@@ -207,19 +213,19 @@ describe('an inquiry', () => {
     const statuses: string[] = [];
     for (let inquiry = 1; inquiry <= 4; inquiry++) {
       const { answer, next } = decideInquiry(record, NOW);
-      statuses.push(answer.status);
+      statuses.push(answer.kind);
       record = next ?? record;
     }
-    expect(statuses).toEqual(['unknown', 'unknown', 'approved', 'approved']);
+    expect(statuses).toEqual(['unknown', 'unknown', 'outcome', 'outcome']);
   });
 
   it('makes 31.33 commit by being answered "not found", at the time of the commit', () => {
     const held = decide(request('sale', { amountE4: 313_300 })).record!;
     const first = decideInquiry(held, NOW);
-    expect(first).toMatchObject({ answer: { status: 'not_found' }, commitsAfterwards: true });
+    expect(first).toMatchObject({ answer: { kind: 'not-found' }, commitsAfterwards: true });
     expect(ledgerEntryOf(first.next!)).toBeUndefined();
     const second = decideInquiry(first.next, NOW + 5);
-    expect(second).toMatchObject({ answer: { status: 'approved' }, next: { state: 'approved', at: NOW + 5 } });
+    expect(second).toMatchObject({ answer: { kind: 'outcome' }, next: { state: 'approved', at: NOW + 5 } });
   });
 });
 
@@ -227,15 +233,15 @@ describe('a cancellation', () => {
   const states: [string, AcquirerRecord | undefined, string, boolean][] = [
     ['nothing', undefined, 'cancelled', true],
     ['a held request', decide(request('sale', { amountE4: 313_300 })).record, 'cancelled', true],
-    ['an approval', decide(request('sale')).record, 'already_processed', false],
-    ['an approval called unknown', decide(request('sale', { amountE4: 312_400 })).record, 'already_processed', false],
-    ['a decline', decide(request('sale', { amountE4: 310_100 })).record, 'already_processed', false],
-    ['a cancellation', decideCancellation('KEY', undefined, NOW).next, 'cancelled', false],
+    ['an approval', decide(request('sale')).record, 'outcome', false],
+    ['an approval called unknown', decide(request('sale', { amountE4: 312_400 })).record, 'outcome', false],
+    ['a decline', decide(request('sale', { amountE4: 310_100 })).record, 'outcome', false],
+    ['a cancellation', cancelledUnseen, 'cancelled', false],
   ];
 
-  it.each(states)('of %s', (_name, known, status, writes) => {
+  it.each(states)('of %s', (_name, known, kind, writes) => {
     const { answer, next } = decideCancellation('KEY', known, NOW);
-    expect([answer.status, next?.state === 'cancelled']).toEqual([status, writes]);
+    expect([answer.kind, next?.state === 'cancelled']).toEqual([kind, writes]);
   });
 
   it('beats a late commit that is due but not made', () => {

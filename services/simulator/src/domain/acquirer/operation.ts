@@ -1,17 +1,12 @@
+import type { KeyedRequest } from '../keyed/record';
 import type { MaskedCard } from '../masked-card';
 
 export const ACQUIRER_OPERATIONS = ['authorize', 'sale', 'capture', 'void', 'refund'] as const;
 export type AcquirerOperation = (typeof ACQUIRER_OPERATIONS)[number];
 
 /** A request as the acquirer keeps it; null stands for what the request did not carry. */
-export interface OperationRequest {
-  idempotencyKey: string;
+export interface OperationRequest extends KeyedRequest {
   operation: AcquirerOperation;
-  /** The gateway's reference of the operation: its first 16 characters name the payment. */
-  reference: string;
-  /** In 1/10000 of the currency; null in a void. */
-  amountE4: number | null;
-  currency: string | null;
   card: MaskedCard | null;
   /** Null is allowed in a void only: the payment's authorization is meant then. */
   originalTransactionId: string | null;

@@ -1,5 +1,8 @@
 import { messageOfCode } from '@gateway/contracts';
-import type { ApprovedRecord, DeclinedRecord } from './record';
+import type { CancellationAnswer } from '../keyed/cancellation';
+import type { InquiryAnswer } from '../keyed/inquiry';
+import type { OperationRequest } from './operation';
+import type { Approval, OutcomeRecord } from './record';
 
 export interface Bank {
   id: string;
@@ -10,20 +13,42 @@ export interface Bank {
   reasonDescription: string;
 }
 
-export type ApprovedResult = { result: 'approved'; transactionId: string; authcode: string | null; bank: Bank };
-export type DeclinedResult = { result: 'declined'; code: number; reason: string; bank: Bank };
-/** What an operation is answered with. */
-export type OperationResult = ApprovedResult | DeclinedResult | { result: 'unknown' };
+/** What an operation that ended is answered with. */
+export type OperationResult =
+  | { result: 'approved'; transactionId: string; authcode: string | null; bank: Bank }
+  | { result: 'declined'; code: number; reason: string; bank: Bank };
 
 const bankItself = { id: '990001', name: 'Sandbox Acquiring Bank', descriptor: 'SANDBOX MERCHANT' };
 
-export function approvedResult({ approval }: ApprovedRecord): ApprovedResult {
-  const bank = { ...bankItself, advice: 'none', reasonCode: '0', reasonDescription: messageOfCode(0) };
-  return { result: 'approved', transactionId: approval.transactionId, authcode: approval.authcode, bank };
-}
-
-export function declinedResult({ code }: DeclinedRecord): DeclinedResult {
+export function resultOf(record: OutcomeRecord): OperationResult {
+  if (record.state === 'approved') {
+    const { transactionId, authcode } = record.approval;
+    const bank = { ...bankItself, advice: 'none', reasonCode: '0', reasonDescription: messageOfCode(0) };
+    return { result: 'approved', transactionId, authcode, bank };
+  }
+  const { code } = record;
   const reason = messageOfCode(code);
   const bank = { ...bankItself, advice: 'do not retry', reasonCode: String(code), reasonDescription: reason };
   return { result: 'declined', code, reason, bank };
+}
+
+/** The outcome is told in the words of the result, as `status`. */
+export function inquiryAnswer(answer: InquiryAnswer<OperationRequest, Approval>) {
+  switch (answer.kind) {
+    case 'outcome': {
+      const { result: status, ...rest } = resultOf(answer.record);
+      return { status, ...rest };
+    }
+    case 'not-found':
+      return { status: 'not_found' };
+    case 'unknown':
+    case 'cancelled':
+      return { status: answer.kind };
+  }
+}
+
+export function cancellationAnswer(answer: CancellationAnswer<OperationRequest, Approval>) {
+  return answer.kind === 'outcome'
+    ? { status: 'already_processed', ...resultOf(answer.record) }
+    : { status: answer.kind };
 }

@@ -1,16 +1,20 @@
-import type { InquiryAnswer } from '../../domain/acquirer/inquiry';
-import { decideInquiry } from '../../domain/acquirer/inquiry';
-import type { AcquirerPorts } from './ports';
-import { storeNext } from './store-next';
+import type { InquiryAnswer } from '../../domain/keyed/inquiry';
+import { decideInquiry } from '../../domain/keyed/inquiry';
+import type { KeyedRequest } from '../../domain/keyed/record';
 import { untilSettled } from '../until-settled';
+import type { KeyedPorts } from './ports';
+import { storeNext } from './store-next';
 
-export interface Inquired {
-  answer: InquiryAnswer;
+export interface Inquired<Request, Approval> {
+  answer: InquiryAnswer<Request, Approval>;
   /** To be run once the answer is out. Whatever keeps it from running, the next inquiry commits. */
   afterwards?: () => Promise<void>;
 }
 
-export function inquire(ports: AcquirerPorts, idempotencyKey: string): Promise<Inquired> {
+export function inquire<R extends KeyedRequest, A>(
+  ports: KeyedPorts<R, A>,
+  idempotencyKey: string,
+): Promise<Inquired<R, A>> {
   return untilSettled(async (lost) => {
     const { records } = ports;
     const stored = await (lost === 0 ? records.find(idempotencyKey) : records.findLatest(idempotencyKey));
@@ -22,7 +26,7 @@ export function inquire(ports: AcquirerPorts, idempotencyKey: string): Promise<I
 }
 
 /** A cancellation may have come first: then nothing is left to commit. */
-async function commitLate(ports: AcquirerPorts, idempotencyKey: string): Promise<void> {
+async function commitLate<R extends KeyedRequest, A>(ports: KeyedPorts<R, A>, idempotencyKey: string): Promise<void> {
   const stored = await ports.records.find(idempotencyKey);
   if (stored?.record.state !== 'held') return;
   const { next } = decideInquiry(stored.record, ports.now());

@@ -1,6 +1,6 @@
 import { formatAmountE4, isRegisteredCode, parseAmountE4 } from '@gateway/contracts';
 import type { Behaviour } from './triggers';
-import { behaviourOfAmount, behaviourOfVoid } from './triggers';
+import { behaviourOfAmount, behaviourOfPayout, behaviourOfVoid } from './triggers';
 
 function e4(amount: string): number {
   const amountE4 = parseAmountE4(amount);
@@ -62,7 +62,25 @@ describe('the void of an authorization in XTS', () => {
   });
 });
 
+describe('the amount of a payout in XTS', () => {
+  it.each<[string, Behaviour]>([
+    ['31.01', decline(3101)],
+    ['32.21', decline(3221)],
+    ['33.00', decline(3300)],
+    ['33.10', decline(3310)],
+    ['33.30', decline(3330)],
+    ['31.33', { kind: 'misbehave', how: 'commits-after-first-inquiry' }],
+    ['32.22', APPROVE],
+    ['33.01', APPROVE],
+    ['33.31', APPROVE],
+    ['41.01', APPROVE],
+  ])('%s leads to %o', (amount, expected) => {
+    expect(behaviourOfPayout(e4(amount), 'XTS')).toEqual(expected);
+  });
+});
+
 it.each(['EUR', 'USD', 'JPY'])('amounts in %s force nothing', (currency) => {
   expect(behaviourOfAmount(e4('31.01'), currency)).toEqual(APPROVE);
+  expect(behaviourOfPayout(e4('33.00'), currency)).toEqual(APPROVE);
   expect(behaviourOfVoid(e4('41.09'), currency)).toEqual(APPROVE);
 });

@@ -1,0 +1,55 @@
+import type { MessageDeclaration, OperationRecord, PayoutRecord } from '@gateway/contracts';
+import { cardEvents, payoutEvents } from '@gateway/contracts';
+import type { MessageHandler } from '@gateway/messaging';
+import { on } from '@gateway/messaging';
+import { retryableWhenTransient } from '@gateway/mongo';
+import { acceptOutcome } from '../../application/accept-outcome';
+import type { Dispatcher } from '../../application/dispatcher';
+import type { Ports } from '../../application/ports';
+import type { Outcome } from '../../domain/callback';
+
+/** What events of cards and of payouts have alike. */
+type Told = Pick<
+  OperationRecord | PayoutRecord,
+  'reference' | 'merchantAccount' | 'transactionUniqueId' | 'status' | 'code' | 'message' | 'token' | 'callbackUrl'
+>;
+
+/** The events of those whose outcomes are told. */
+export function outcomeHandlers(ports: Ports, dispatcher: Dispatcher): MessageHandler[] {
+  const take: Take = (eventId, outcome) =>
+    retryableWhenTransient(() => acceptOutcome(ports, dispatcher, eventId, outcome));
+  return [
+    ...handlersOf<OperationRecord>(cardEvents, take, ({ paymentId }) => ({ kind: 'card', paymentId })),
+    ...handlersOf<PayoutRecord>(payoutEvents, take, ({ payoutId }) => ({ kind: 'payout', paymentId: payoutId })),
+  ];
+}
+
+type Take = (eventId: string, outcome: Outcome) => Promise<void>;
+
+/** The owner of an outcome says by `callbackUrl` which of its events is the final one that its merchant is told. */
+function handlersOf<T extends Told>(
+  events: Record<string, MessageDeclaration>,
+  take: Take,
+  sourceOf: (data: T) => Pick<Outcome, 'kind' | 'paymentId'>,
+): MessageHandler[] {
+  return Object.values(events).map((declaration) =>
+    on(declaration as MessageDeclaration<T>, async ({ id, data }) => {
+      const { callbackUrl } = data;
+      if (callbackUrl !== undefined) await take(id, { ...sourceOf(data), ...outcomeOf(data), callbackUrl });
+    }),
+  );
+}
+
+function outcomeOf(data: Told): Omit<Outcome, 'kind' | 'paymentId' | 'callbackUrl'> {
+  const { reference, merchantAccount, transactionUniqueId, status, code, message, token } = data;
+  if (status === 'pending') throw new Error('broken invariant: an outcome that is not final has a callback');
+  return {
+    reference,
+    merchantAccount,
+    transactionUniqueId,
+    status,
+    code,
+    message,
+    ...(token === undefined ? {} : { token }),
+  };
+}
