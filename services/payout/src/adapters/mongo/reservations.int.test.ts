@@ -97,6 +97,55 @@ describe('payouts that come together', () => {
   });
 });
 
+describe('a replica that is slower than another', () => {
+  /** `before` happens between what this replica reads and what it writes. */
+  function slowedBy(before: () => Promise<unknown>): ReservationsAdapter {
+    const real = mongo.collection('reservations');
+    const insertMany: typeof real.insertMany = async (documents, options) => {
+      await before();
+      return real.insertMany(documents, options);
+    };
+    const collection = () => Object.create(real, { insertMany: { value: insertMany } }) as never;
+    return createReservations({ ...mongo, collection }, { now: Date.now });
+  }
+
+  it('decides again on what the other was granted, and leaves no wrong total behind', async () => {
+    const ledger = newLedger();
+    let others = 0;
+    const slow = slowedBy(async () => (others += 1) === 1 && one.reserve(claim(ledger, 'other', within(500))));
+    const answers = await Promise.all([1, 2, 3, 4, 5].map((name) => slow.reserve(claim(ledger, name, within(500)))));
+    expect(answers).toEqual([undefined, undefined, undefined, undefined, HIT]);
+    expect((await entries(ledger)).map((entry) => [entry.position, entry.usedAmountE4])).toEqual(
+      [1, 2, 3, 4, 5].map((position) => [position, position * 100]),
+    );
+  });
+
+  it('finds granted what the other was granted in its stead', async () => {
+    const ledger = newLedger();
+    const slow = slowedBy(() => one.reserve(claim(ledger, 2)));
+    expect(await Promise.all([1, 2, 3].map((name) => slow.reserve(claim(ledger, name))))).toEqual(
+      Array(3).fill(undefined),
+    );
+    expect((await entries(ledger)).map((entry) => [entry.position, entry.usedAmountE4])).toEqual([
+      [1, 100],
+      [2, 200],
+      [3, 300],
+    ]);
+  });
+
+  it('gives up after a bounded number of attempts: to be asked again, nothing granted', async () => {
+    const ledger = newLedger();
+    let others = 0;
+    const slow = slowedBy(() => one.reserve(claim(ledger, `other-${(others += 1)}`, within(Infinity))));
+    const failure: unknown = await slow
+      .reserve(claim(ledger, 'late', within(Infinity)))
+      .catch((error: unknown) => error);
+    expect(isRetryable(failure)).toBe(true);
+    expect(others).toBe(50);
+    expect(await one.has(claim(ledger, 'late').reference)).toBe(false);
+  });
+});
+
 describe('asked again', () => {
   it('a reference is granted once, also where the limit is used up by now', async () => {
     const ledger = newLedger();
