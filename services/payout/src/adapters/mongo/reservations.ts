@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { MongoConnection } from '@gateway/mongo';
-import { duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
+import { createGroupFind, createGroupInsert, duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
 import type { Batcher } from '@gateway/service-kit';
 import { createBatcher, RetryableError } from '@gateway/service-kit';
 import type { Claim, Reservations } from '../../application/screen-payout';
@@ -8,8 +9,11 @@ import type { DailyUse, Hit } from '../../domain/screening';
 const COLLECTION = 'reservations';
 /** Longer than a payout can wait between its screening and the record of it, dead letters included. */
 const RETENTION_MS = 7 * 86_400_000;
-/** Each lost attempt is another replica's gain. */
+/** Each lost attempt is another replica's gain. With the pauses between them, about two seconds. */
 const ATTEMPTS_MAX = 50;
+/** Replicas that all tried again at once would be in each other's way for good. */
+const PAUSE_STEP_MS = 10;
+const PAUSE_MAX_MS = 80;
 
 /**
  * One entry of a ledger, which is an account's UTC day in one currency. Entries are only appended, and each carries the
@@ -53,6 +57,8 @@ export interface ReservationsAdapter extends Reservations {
  */
 export function createReservations(mongo: MongoConnection, options: { now: () => number }): ReservationsAdapter {
   const collection = mongo.collection<Entry>(COLLECTION);
+  const findDone = createGroupFind(collection, { projection: { _id: 1 } });
+  const insertOne = createGroupInsert(collection);
   /** Those of one ledger take turns and go in groups; in its own process nobody competes with itself. */
   const queues = new Map<string, Queue>();
 
@@ -80,23 +86,26 @@ export function createReservations(mongo: MongoConnection, options: { now: () =>
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
       const { entries, answers } = plan(steps, ledger, await read(ledger, steps), options.now());
       if (entries.length === 0 || (await insert(entries))) return answers;
+      await pause(Math.random() * Math.min(attempt * PAUSE_STEP_MS, PAUSE_MAX_MS));
     }
     throw new RetryableError(`no turn at the ledger in ${ATTEMPTS_MAX} attempts`);
   }
 
   async function read(ledger: string, steps: readonly Step[]): Promise<LedgerState> {
-    const [tail, done] = await Promise.all([
+    const [tail, ...found] = await Promise.all([
       collection.findOne({ ledger }, { sort: { position: -1 } }),
-      collection
-        .find({ _id: { $in: steps.map(({ _id }) => _id) } })
-        .project<{ _id: string }>({ _id: 1 })
-        .toArray(),
+      ...steps.map(({ _id }) => findDone(_id)),
     ]);
-    return { tail, done: new Set(done.map(({ _id }) => _id)) };
+    return { tail, done: new Set(found.flatMap((entry) => entry?._id ?? [])) };
   }
 
-  /** In order, up to the first that someone else was faster with: what lies before it stands, and is found when read. */
+  /**
+   * In order, up to the first that someone else was faster with: what lies before it stands, and is found when read. One
+   * alone goes together with those of other ledgers.
+   */
   async function insert(entries: readonly Entry[]): Promise<boolean> {
+    const [only, ...others] = entries;
+    if (only !== undefined && others.length === 0) return (await insertOne(only)) === undefined;
     try {
       await collection.insertMany([...entries], { ordered: true });
       return true;
@@ -107,11 +116,7 @@ export function createReservations(mongo: MongoConnection, options: { now: () =>
   }
 
   return {
-    has: (reference) =>
-      retryableWhenTransient(async () => {
-        const found = await collection.findOne({ _id: reference }, { projection: { _id: 1 } });
-        return found !== null;
-      }),
+    has: (reference) => retryableWhenTransient(async () => (await findDone(reference)) !== undefined),
     reserve: ({ reference, ledger, amountE4, refuse }) =>
       retryableWhenTransient(() => append(ledger, { _id: reference, amountE4, count: 1, refuse })),
     release: (reference) =>
