@@ -194,6 +194,7 @@ export async function startEdgeFixture(name: string, overrides: Record<string, s
     VAULT_TOKEN_KEY: key(),
     JOURNAL_HMAC_KEY: key(),
     CARD_QUERY_URL: owner.url,
+    PAYOUT_QUERY_URL: owner.url,
     PORT: '0',
     PUBLIC_BASE_URL: ORIGIN,
     REPLY_TIMEOUT_MS: '2000',

@@ -6,7 +6,7 @@ import type { CheckoutsAdapter } from '../src/adapters/mongo/checkouts';
 import { createCheckouts } from '../src/adapters/mongo/checkouts';
 import type { JournalAdapter } from '../src/adapters/mongo/journal';
 import { createJournal } from '../src/adapters/mongo/journal';
-import type { JournalEntry, OpenCheckout } from '../src/application/ports';
+import type { OperationEntry, OpenCheckout } from '../src/application/ports';
 
 let space: Space;
 let mongo: MongoConnection;
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 let count = 0;
 const newNumber = (): string => String((count += 1)).padStart(4, '0');
-function entry(transactionUniqueId: string, more: Partial<JournalEntry> = {}): JournalEntry {
+function entry(transactionUniqueId: string, more: Partial<OperationEntry> = {}): OperationEntry {
   return {
     reference: `ABCDEFGHIJKLMNOP${newNumber()}`,
     paymentId: 'ABCDEFGHIJKLMNOP',
@@ -40,7 +40,7 @@ function entry(transactionUniqueId: string, more: Partial<JournalEntry> = {}): J
     ...more,
   };
 }
-const COMMAND = { type: 'VoidAuthorization', data: {} } as unknown as NonNullable<JournalEntry['command']>;
+const COMMAND = { type: 'VoidAuthorization', data: {} } as unknown as NonNullable<OperationEntry['command']>;
 
 test('an id has one entry, and one for each attempt on its page', async () => {
   const session = entry('order-1', { checkoutId: 'page' });
