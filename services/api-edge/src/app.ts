@@ -17,9 +17,12 @@ import {
   startOpsServer,
 } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
+import { isoBankAddresses } from './adapters/bank-addresses/iso';
 import { createCardQueries } from './adapters/http/card-queries';
 import { createCheckoutPages, isForPages } from './adapters/http/checkout-pages';
-import { CARD_CONTENT_TYPES, createMerchantApi } from './adapters/http/merchant-api';
+import type { MerchantEndpoint } from './adapters/http/merchant-api';
+import { CARD_CONTENT_TYPES, PAYOUT_CONTENT_TYPES, createMerchantApi } from './adapters/http/merchant-api';
+import { createPayoutQueries } from './adapters/http/payout-queries';
 import { createBus } from './adapters/kafka/bus';
 import { createCheckouts } from './adapters/mongo/checkouts';
 import { createJournal } from './adapters/mongo/journal';
@@ -27,6 +30,10 @@ import { showCheckout, submitCard } from './application/checkout-page';
 import type { CheckoutPorts } from './application/checkout-ports';
 import { handleCardRequest } from './application/handle-card-request';
 import { handleCheckoutRequest } from './application/handle-checkout-request';
+import { handlePayoutCheck } from './application/handle-payout-check';
+import { handlePayoutQuery } from './application/handle-payout-query';
+import type { InitiatePorts } from './application/handle-payout-request';
+import { createPayoutRequestHandler } from './application/handle-payout-request';
 import { createJournalCloser } from './application/journal-closer';
 import { createPendingOutcomes } from './application/pending-outcomes';
 import type { PendingOutcomes } from './application/pending-outcomes';
@@ -39,6 +46,8 @@ const SWEEP_EVERY_MS = 2_000;
 const DRAIN_TIMEOUT_MS = 10_000;
 
 export type ApiEdge = Service<{ api: number; ops: number }>;
+
+type EdgePorts = CheckoutPorts & InitiatePorts;
 
 export interface ApiEdgeDeps {
   config: Config;
@@ -70,7 +79,9 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
   onStop(() => vault.close());
   const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
   onStop(() => accounts.close());
-  const queries = createCardQueries({ url: config.CARD_QUERY_URL, serviceToken: config.SERVICE_TOKEN });
+  const serviceToken = config.SERVICE_TOKEN;
+  const queries = createCardQueries({ url: config.CARD_QUERY_URL, serviceToken });
+  const payoutQueries = createPayoutQueries({ url: config.PAYOUT_QUERY_URL, serviceToken });
 
   const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
   const topicPrefix = config.TOPIC_PREFIX;
@@ -96,9 +107,12 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
   const closer = createJournalCloser((references) => journal.close(references), logger);
   const hmacKey = Buffer.from(config.JOURNAL_HMAC_KEY, 'base64');
 
-  const ports: CheckoutPorts = {
+  const ports: EdgePorts = {
     journal,
     queries,
+    payoutQueries,
+    bankAddresses: isoBankAddresses,
+    receiverToken: (merchantAccount, iban) => vault.vault.receiverToken(merchantAccount, iban),
     vault: vault.vault,
     bus: createBus({ publisher, probe, replies }),
     credentials: accounts.credentials,
@@ -160,7 +174,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
 }
 
 /** Merchants and browsers come to one port; each has a bound of its own, so that neither keeps the other out. */
-function listenerOf(config: Config, ports: CheckoutPorts, metrics: Registry): RequestListener {
+function listenerOf(config: Config, ports: EdgePorts, metrics: Registry): RequestListener {
   const shared = {
     maxConcurrent: config.MAX_CONCURRENT_REQUESTS,
     bodyTimeoutMs: config.REQUEST_TIMEOUT_MS,
@@ -181,6 +195,7 @@ function listenerOf(config: Config, ports: CheckoutPorts, metrics: Registry): Re
         contentTypes: CARD_CONTENT_TYPES,
         handle: (incoming) => handleCheckoutRequest(ports, incoming),
       },
+      ...payoutEndpoints(ports),
     ],
     trustedProxies: config.TRUSTED_PROXY_CIDRS.split(',').filter((cidr) => cidr !== ''),
   });
@@ -192,6 +207,20 @@ function listenerOf(config: Config, ports: CheckoutPorts, metrics: Registry): Re
     threedsUrl: config.THREEDS_PUBLIC_URL,
   });
   return (request, response) => (isForPages(request.url) ? pages : merchants)(request, response);
+}
+
+function payoutEndpoints(ports: EdgePorts): MerchantEndpoint[] {
+  const endpoint = (path: string, handle: MerchantEndpoint['handle']): MerchantEndpoint => ({
+    path: `/api/mp/${path}`,
+    contentTypes: PAYOUT_CONTENT_TYPES,
+    handle,
+  });
+  return [
+    endpoint('payout', createPayoutRequestHandler(ports)),
+    endpoint('transaction', (incoming) => handlePayoutCheck(ports, incoming)),
+    endpoint('transactions', (incoming) => handlePayoutQuery(ports, incoming, 'with-fee')),
+    endpoint('transactions/ra', (incoming) => handlePayoutQuery(ports, incoming, 'without-fee')),
+  ];
 }
 
 function tlsServer(config: Config) {

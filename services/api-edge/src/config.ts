@@ -26,6 +26,8 @@ export const settings = Type.Object({
   REQUEST_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 30_000, default: 10_000 }),
   /** card-processing's internal query API. */
   CARD_QUERY_URL: Type.String({ minLength: 1 }),
+  /** The payout service's internal query API. */
+  PAYOUT_QUERY_URL: Type.String({ minLength: 1 }),
   /** base64 of at least 32 bytes: the key of the bodies' hashes that tell a repeated request from another one. */
   JOURNAL_HMAC_KEY: Type.String({ pattern: '^[A-Za-z0-9+/]{43,}=*$' }),
   /** Requests handled at once; more get 503. */

@@ -17,6 +17,8 @@ import { openSpace, silentLogger } from '@gateway/testing';
 import type { ApiEdge } from '../src/app';
 import { createApiEdge } from '../src/app';
 import { settings } from '../src/config';
+import type { PayoutOwner } from './payout-owner';
+import { createPayoutOwner } from './payout-owner';
 
 export const ORIGIN = 'https://pay.example';
 export const CREDENTIALS = { api_version: 1, merchant_account: 'demo_merchant', merchant_password: 'demo_password' };
@@ -45,6 +47,8 @@ export interface Owner {
   answers: Told[];
   /** Answers no query while it is true. */
   away: boolean;
+  /** In the payout service's place, at the same address. */
+  readonly payouts: PayoutOwner;
   /** Puts another outcome of an operation on record, without telling anyone. */
   record(reference: string, outcome: Partial<OperationOutcome>): void;
   readonly url: string;
@@ -57,13 +61,20 @@ async function startOwner(space: Space): Promise<Owner> {
   const metrics = createMetrics('owner', { processFigures: false });
   const publisher = createPublisher({ kafka, source: 'owner', topicPrefix, metrics, logger: silentLogger });
 
+  const payouts = createPayoutOwner();
   const server = createServer((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    const ofPayouts = payouts.answer(request.url ?? '');
+    if (ofPayouts !== undefined) {
+      response.statusCode = ofPayouts.status;
+      response.end(JSON.stringify(ofPayouts.body));
+      return;
+    }
     const [, , reference = '', whole] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
     const found = [...owner.outcomes.values()].filter((outcome) =>
       whole === undefined ? outcome.reference === reference : outcome.paymentId === paymentIdOf(reference),
     );
     response.statusCode = owner.away ? 500 : whole === undefined && found.length === 0 ? 404 : 200;
-    response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(whole === undefined ? found[0] : found));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -108,7 +119,7 @@ async function startOwner(space: Space): Promise<Owner> {
     kafka,
     groupId: 'owner',
     topicPrefix,
-    handlers: [...handlers, on(EndCheckout, async ({ data }) => void owner.ended.push(data))],
+    handlers: [...handlers, payouts.handler, on(EndCheckout, async ({ data }) => void owner.ended.push(data))],
     publisher,
     onDeadLetter: async () => {},
     onFatal: unexpected,
@@ -121,6 +132,7 @@ async function startOwner(space: Space): Promise<Owner> {
     outcomes: new Map(),
     answers: [],
     away: false,
+    payouts,
     record(reference, outcome) {
       const known = owner.outcomes.get(reference);
       if (known === undefined) throw new Error(`${reference} is not on record`);
@@ -194,6 +206,7 @@ export async function startEdgeFixture(name: string, overrides: Record<string, s
     VAULT_TOKEN_KEY: key(),
     JOURNAL_HMAC_KEY: key(),
     CARD_QUERY_URL: owner.url,
+    PAYOUT_QUERY_URL: owner.url,
     PORT: '0',
     PUBLIC_BASE_URL: ORIGIN,
     REPLY_TIMEOUT_MS: '2000',

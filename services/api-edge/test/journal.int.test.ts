@@ -6,7 +6,7 @@ import type { CheckoutsAdapter } from '../src/adapters/mongo/checkouts';
 import { createCheckouts } from '../src/adapters/mongo/checkouts';
 import type { JournalAdapter } from '../src/adapters/mongo/journal';
 import { createJournal } from '../src/adapters/mongo/journal';
-import type { JournalEntry, OpenCheckout } from '../src/application/ports';
+import type { OpenCheckout, OperationEntry, PayoutCommand, PayoutEntry } from '../src/application/ports';
 
 let space: Space;
 let mongo: MongoConnection;
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 let count = 0;
 const newNumber = (): string => String((count += 1)).padStart(4, '0');
-function entry(transactionUniqueId: string, more: Partial<JournalEntry> = {}): JournalEntry {
+function entry(transactionUniqueId: string, more: Partial<OperationEntry> = {}): OperationEntry {
   return {
     reference: `ABCDEFGHIJKLMNOP${newNumber()}`,
     paymentId: 'ABCDEFGHIJKLMNOP',
@@ -40,7 +40,7 @@ function entry(transactionUniqueId: string, more: Partial<JournalEntry> = {}): J
     ...more,
   };
 }
-const COMMAND = { type: 'VoidAuthorization', data: {} } as unknown as NonNullable<JournalEntry['command']>;
+const COMMAND = { type: 'VoidAuthorization', data: {} } as unknown as NonNullable<OperationEntry['command']>;
 
 test('an id has one entry, and one for each attempt on its page', async () => {
   const session = entry('order-1', { checkoutId: 'page' });
@@ -114,4 +114,63 @@ test('a page is swept from its time on, by one at a time, until it has ended', a
   expect(document?.removeAt).toEqual(new Date(removeAt));
   const ttl = (await mongo.collection('checkouts').indexes()).find(({ key }) => 'removeAt' in key);
   expect(ttl?.['expireAfterSeconds']).toBe(0);
+});
+
+describe('payouts and card operations', () => {
+  const ofPayout = (transactionUniqueId: string, acceptedAt: number): PayoutEntry => ({
+    reference: `PPPPPPPPPPPPPPPP${newNumber()}`,
+    paymentId: 'PPPPPPPPPPPPPPPP',
+    merchantAccount: 'demo_merchant',
+    space: 'payout',
+    transactionUniqueId,
+    token: 'token',
+    acceptedAt,
+    deadline: acceptedAt + 1_000,
+    command: { type: 'InitiatePayout', data: {} } as unknown as PayoutCommand,
+  });
+
+  test('have separate ids, and neither is found as the other', async () => {
+    const operation = entry('order-6');
+    const payout = ofPayout('order-6', 1);
+    expect(await journal.insert(operation)).toBe('inserted');
+    expect(await journal.insert(payout)).toBe('inserted');
+    expect(await journal.insert(ofPayout('order-6', 2))).toBe('id-used');
+    expect(await journal.findByUniqueId('demo_merchant', 'card', 'order-6')).toEqual(operation);
+    expect(await journal.findByUniqueId('demo_merchant', 'payout', 'order-6')).toEqual(payout);
+    expect(await journal.findByReference('demo_merchant', 'payout', payout.reference)).toEqual(payout);
+    expect(await journal.findByReference('demo_merchant', 'card', payout.reference)).toBeUndefined();
+    expect(await journal.findByReference('demo_merchant', 'payout', operation.reference)).toBeUndefined();
+    expect(await journal.findByReference('another_one', 'payout', payout.reference)).toBeUndefined();
+    expect(await journal.findByPayment('demo_merchant', payout.paymentId)).toEqual([]);
+    expect(await journal.ownsPaymentOf('demo_merchant', operation.reference)).toBe(true);
+    expect(await journal.ownsPaymentOf('demo_merchant', payout.reference)).toBe(false);
+    // Not on record itself, but of the same payment.
+    expect(await journal.ownsPaymentOf('demo_merchant', `${operation.paymentId}ZZZZ`)).toBe(true);
+    expect(await journal.ownsPaymentOf('demo_merchant', `${payout.paymentId}ZZZZ`)).toBe(false);
+    await journal.close([payout.reference]);
+  });
+
+  test('that stay open are left alone for as long again as they have been there, up to ten minutes', async () => {
+    const MINUTE = 60_000;
+    const acceptedAt = 10 * 60 * MINUTE;
+    const open = ofPayout('order-7', acceptedAt);
+    await mongo.collection('journal').deleteMany({});
+    await journal.insert(open);
+    const claimAt = (minutes: number) => {
+      const now = acceptedAt + minutes * MINUTE;
+      return journal.claimOverdue(now, now + MINUTE / 4);
+    };
+    expect(await claimAt(0.05)).toBeUndefined();
+    for (const [taken, left] of [
+      [1, 1.9],
+      [2, 3.9],
+      [4, 7.9],
+      [8, 15.9],
+      [16, 25.9],
+      [26, 35.9],
+    ] as const) {
+      expect(await claimAt(taken)).toEqual(open);
+      expect(await claimAt(left)).toBeUndefined();
+    }
+  });
 });

@@ -1,4 +1,4 @@
-import type { Account } from '@gateway/accounts';
+import type { Account, AccountTransactionType } from '@gateway/accounts';
 import { isAllowedSource, isEnabledType, isOpen } from '@gateway/accounts';
 import type { TransactionType } from '@gateway/contracts';
 import { assertNever } from '@gateway/service-kit';
@@ -14,7 +14,7 @@ export interface Incoming {
   sourceIp: string;
   endpoint: string;
   idempotencyKey?: string | undefined;
-  sessionId: string;
+  session: Session;
 }
 
 const WRONG_CREDENTIALS = 2001;
@@ -22,13 +22,18 @@ const NOT_ACTIVE = 2003;
 const ADDRESS_NOT_ALLOWED = 2008;
 const TYPE_NOT_ALLOWED = 2004;
 
-export function sessionOf(incoming: Incoming): Session {
-  const text = (name: string, min: number, max: number): string | undefined => {
-    const value = readText(incoming.fields, name, min, max);
+/** What an endpoint's answers repeat of the request, as soon as it is known. */
+export type Echoed = readonly ('merchant_account' | 'transaction_unique_id')[];
+
+export const CARD_ECHOES: Echoed = ['merchant_account', 'transaction_unique_id'];
+
+export function sessionOf({ session, fields }: Incoming, echoed: Echoed): Session {
+  const text = (name: Echoed[number], min: number, max: number): string | undefined => {
+    const value = echoed.includes(name) ? readText(fields, name, min, max) : undefined;
     return value === INVALID ? undefined : value;
   };
   return {
-    sessionId: incoming.sessionId,
+    ...session,
     merchantAccount: text('merchant_account', 6, 32),
     transactionUniqueId: text('transaction_unique_id', 1, 45),
   };
@@ -83,17 +88,26 @@ function admitAccount(
   return taken.allowed ? { account } : { refused: tooManyRequests(session, now, taken.retryAfterSeconds) };
 }
 
-/** Step 4: one of the endpoint's types, enabled for the account. */
-export function readTransactionType<Type extends TransactionType>(
+export type ReadType<Type> = (
   incoming: Incoming,
   account: Account,
-  types: readonly Type[],
   session: Session,
   now: number,
-): { type: Type } | { refused: Answer } {
-  const value = readText(incoming.fields, 'transaction_type');
-  if (value === undefined) return { refused: fieldFailure(session, now, [problem(1002, 'transaction_type')]) };
-  const type = types.find((known) => known === value);
-  if (type === undefined) return { refused: fieldFailure(session, now, [problem(1004, 'transaction_type')]) };
-  return isEnabledType(account, type) ? { type } : { refused: failure(session, now, TYPE_NOT_ALLOWED) };
+) => { type: Type } | { refused: Answer };
+
+/** Step 4: one of the endpoint's types, enabled for the account. */
+export function transactionTypeOf<Type extends TransactionType>(types: readonly Type[]): ReadType<Type> {
+  return (incoming, account, session, now) => {
+    const value = readText(incoming.fields, 'transaction_type');
+    if (value === undefined) return { refused: fieldFailure(session, now, [problem(1002, 'transaction_type')]) };
+    const type = types.find((known) => known === value);
+    if (type === undefined) return { refused: fieldFailure(session, now, [problem(1004, 'transaction_type')]) };
+    return enabled(type)(incoming, account, session, now);
+  };
+}
+
+/** Step 4 where the endpoint itself says what is asked for. */
+export function enabled<Type extends AccountTransactionType>(type: Type): ReadType<Type> {
+  return (_incoming, account, session, now) =>
+    isEnabledType(account, type) ? { type } : { refused: failure(session, now, TYPE_NOT_ALLOWED) };
 }

@@ -1,9 +1,9 @@
 import type { OperationOutcome } from '@gateway/contracts';
 import { messageOfCode, paymentIdOf } from '@gateway/contracts';
 import type { CheckRequest } from '../domain/card-request';
-import type { JournalEntry, Ports } from './ports';
+import type { OperationEntry, Ports } from './ports';
 import type { Answer, Session } from './responses';
-import { checkResponse } from './responses';
+import { checkRecord, checkResponse } from './responses';
 
 /** decisions.md, section 4: the VOID that ends an authorization by itself is named after the AUTH. */
 const EXPIRY_PREFIX = 'expiry-';
@@ -22,7 +22,7 @@ export async function check(
 ): Promise<Answer> {
   const reference = await referenceAsked(ports, merchantAccount, request);
   if (reference === undefined) return checkResponse(session, NOT_FOUND, []);
-  const entries = await journalEntries(ports, merchantAccount, reference);
+  const entries = await journalledOf(ports, merchantAccount, reference);
   const journalled = entries.filter((entry) => entry.checkoutId === undefined);
   if (journalled.length === 0 && entries.length > 0) return checkResponse(session, NOT_FOUND, []);
   let operations: OperationOutcome[];
@@ -35,7 +35,7 @@ export async function check(
   const asked = operations.filter((operation) => isAsked(operation, request));
   return asked.length === 0
     ? checkResponse(session, NOT_FOUND, [])
-    : checkResponse(session, 0, withDependents(asked, operations));
+    : checkResponse(session, 0, withDependents(asked, operations).map(checkRecord));
 }
 
 /** What the owner has of the payment. An attempt that was refused may be on record beside it. */
@@ -43,7 +43,7 @@ async function onRecord(
   ports: Ports,
   merchantAccount: string,
   reference: string,
-  journalled: readonly JournalEntry[],
+  journalled: readonly OperationEntry[],
 ): Promise<OperationOutcome[]> {
   const payment = await ports.queries.payment(merchantAccount, reference);
   const known = new Set(payment.map((operation) => operation.reference));
@@ -75,16 +75,19 @@ function isAsked(operation: OperationOutcome, { by }: CheckRequest): boolean {
 }
 
 /** Read before the owner is asked: an entry that it takes up in between is then in both, never in neither. */
-async function journalEntries(ports: Ports, merchantAccount: string, reference: string): Promise<JournalEntry[]> {
+async function journalledOf(ports: Ports, merchantAccount: string, reference: string): Promise<OperationEntry[]> {
   const [payment, own] = await Promise.all([
     ports.journal.findByPayment(merchantAccount, paymentIdOf(reference)),
-    ports.journal.findByReference(merchantAccount, reference),
+    ports.journal.findByReference(merchantAccount, 'card', reference),
   ]);
   return own === undefined ? payment : [own, ...payment.filter((entry) => entry.reference !== reference)];
 }
 
 /** What the owner has on record and, pending, what is still on its way there. */
-function withUnderWay(onRecord: readonly OperationOutcome[], journalled: readonly JournalEntry[]): OperationOutcome[] {
+function withUnderWay(
+  onRecord: readonly OperationOutcome[],
+  journalled: readonly OperationEntry[],
+): OperationOutcome[] {
   const known = new Set(onRecord.map((operation) => operation.reference));
   const underWay = journalled.filter((entry) => !known.has(entry.reference)).map(pendingOutcome);
   return [...onRecord, ...underWay].sort((a, b) => a.timestamp - b.timestamp);
@@ -94,15 +97,15 @@ function withUnderWay(onRecord: readonly OperationOutcome[], journalled: readonl
  * The owner is silent. An open request is pending as far as anyone can know; about anything else nothing is said, and
  * never "not found" about what may have been accepted.
  */
-function withoutOwner(session: Session, request: CheckRequest, journalled: readonly JournalEntry[]): Answer {
+function withoutOwner(session: Session, request: CheckRequest, journalled: readonly OperationEntry[]): Answer {
   const open = journalled.filter((entry) => entry.command !== undefined).map(pendingOutcome);
   const asked = open.filter((operation) => isAsked(operation, request));
   return asked.length === 0
     ? checkResponse(session, OWNER_SILENT, [])
-    : checkResponse(session, 0, withDependents(asked, open));
+    : checkResponse(session, 0, withDependents(asked, open).map(checkRecord));
 }
 
-function pendingOutcome(entry: JournalEntry): OperationOutcome {
+function pendingOutcome(entry: OperationEntry): OperationOutcome {
   return {
     paymentId: entry.paymentId,
     reference: entry.reference,

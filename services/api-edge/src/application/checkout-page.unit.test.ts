@@ -3,7 +3,7 @@ import { RetryableError } from '@gateway/service-kit';
 import { silentLogger } from '@gateway/testing';
 import { showCheckout, submitCard } from './checkout-page';
 import type { CheckoutPorts } from './checkout-ports';
-import type { Insertion, JournalEntry, OpenCheckout } from './ports';
+import type { Insertion, OperationEntry, OpenCheckout } from './ports';
 import { sweepCheckouts } from './sweep-checkouts';
 
 const NOW = 1_000_000;
@@ -35,17 +35,17 @@ const FORM = new Map([
 
 interface World {
   ports: CheckoutPorts;
-  entries: JournalEntry[];
+  entries: OperationEntry[];
   outcomes: Map<string, OperationOutcome>;
   /** What was done, in its order. */
   done: string[];
-  insert: (entry: JournalEntry) => Insertion;
+  insert: (entry: OperationEntry) => Insertion;
   ownerAway: boolean;
   databaseAway: boolean;
   vaultAway: boolean;
 }
 
-function outcomeOf(entry: JournalEntry, more: Partial<OperationOutcome> = {}): OperationOutcome {
+function outcomeOf(entry: OperationEntry, more: Partial<OperationOutcome> = {}): OperationOutcome {
   const { paymentId, reference, merchantAccount, transactionUniqueId, acceptedAt } = entry;
   return {
     ...{ paymentId, reference, merchantAccount, transactionUniqueId, timestamp: acceptedAt },
@@ -79,7 +79,7 @@ function world(): World {
       end: async (_id, removeAt) => void here.done.push(`end ${removeAt - NOW}`),
     },
     journal: {
-      insert: async (entry: JournalEntry) => {
+      insert: async (entry: OperationEntry) => {
         here.done.push(`insert ${entry.attempt}`);
         return here.insert(entry);
       },
@@ -125,8 +125,8 @@ function world(): World {
   return here;
 }
 
-function attempted(here: World, n: number, more?: Partial<OperationOutcome>): JournalEntry {
-  const entry: JournalEntry = {
+function attempted(here: World, n: number, more?: Partial<OperationOutcome>): OperationEntry {
+  const entry: OperationEntry = {
     reference: `ABCDEFGHIJKLMNOP000${n}`,
     paymentId: CHECKOUT.paymentId,
     merchantAccount: CHECKOUT.merchantAccount,
@@ -183,14 +183,14 @@ test('nobody is told that nothing happened once the journal was asked', async ()
 
 test('who comes second leaves no CVV, and ends where the first one does', async () => {
   const here = world();
-  let first: JournalEntry | undefined;
+  let first: OperationEntry | undefined;
   here.insert = () => {
     first = attempted(here, 1);
     return 'id-used';
   };
   const wait = here.ports.pending.wait.bind(undefined);
   here.ports.pending.wait = async (account, reference) => {
-    here.outcomes.set(reference, outcomeOf(first as JournalEntry));
+    here.outcomes.set(reference, outcomeOf(first as OperationEntry));
     return wait(account, reference);
   };
   expect(await submitCard(here.ports, CHECKOUT.id, FORM)).toMatchObject({

@@ -1,12 +1,14 @@
 import { newPaymentId, newReference } from '@gateway/contracts';
+import { checkAccountRules } from '../domain/account-rules';
 import type { CheckoutRequest, CheckoutType } from '../domain/card-request';
 import { CHECKOUT_TYPES } from '../domain/card-request';
 import { checkCheckoutFields } from '../domain/fields';
 import type { Incoming } from './admit';
+import { CARD_ECHOES, transactionTypeOf } from './admit';
 import type { CheckoutPorts } from './checkout-ports';
 import { pageUrlOf } from './checkout-ports';
 import { handleRequest } from './handle-request';
-import type { Idempotency, JournalEntry, OpenCheckout } from './ports';
+import type { Idempotency, OperationEntry, OpenCheckout } from './ports';
 import type { Answer, Session } from './responses';
 import { checkoutResponse, failure } from './responses';
 import type { Submission } from './submit';
@@ -21,8 +23,10 @@ const SWEEP_AFTER_EXPIRY_MS = 5_000;
 /** `POST /api/pf/checkout`: a page on which the cardholder types the card that the request leaves out. */
 export function handleCheckoutRequest(ports: CheckoutPorts, incoming: Incoming): Promise<Answer> {
   return handleRequest<CheckoutType, CheckoutRequest>(ports, incoming, {
-    types: CHECKOUT_TYPES,
+    echoed: CARD_ECHOES,
+    readType: transactionTypeOf(CHECKOUT_TYPES),
     checkFields: checkCheckoutFields,
+    checkRules: checkAccountRules,
     carryOut: (session, { merchantAccount }, request, idempotency) =>
       submit(ports, session, checkoutSubmission(ports, session, merchantAccount, request, idempotency)),
   });
@@ -35,7 +39,7 @@ function checkoutSubmission(
   merchantAccount: string,
   request: CheckoutRequest,
   idempotency: Idempotency | undefined,
-): Submission {
+): Submission<OperationEntry> {
   const { transactionUniqueId } = request;
   const answerOf = ({ id, expiresAt, acceptedAt }: OpenCheckout): Answer =>
     checkoutResponse(session, acceptedAt, { transactionUniqueId, url: pageUrlOf(ports, id), expiresAt });
@@ -68,7 +72,7 @@ function newCheckout(ports: CheckoutPorts, merchantAccount: string, request: Che
   };
 }
 
-function entryOf(ports: CheckoutPorts, checkout: OpenCheckout): JournalEntry {
+function entryOf(ports: CheckoutPorts, checkout: OpenCheckout): OperationEntry {
   const { id, paymentId, merchantAccount, request, acceptedAt, expiresAt } = checkout;
   return {
     reference: newReference(paymentId, ports.randomBytes),

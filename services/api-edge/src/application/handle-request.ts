@@ -1,37 +1,39 @@
 import type { Account } from '@gateway/accounts';
-import type { TransactionType } from '@gateway/contracts';
-import type { RequestForRules } from '../domain/account-rules';
-import { checkAccountRules } from '../domain/account-rules';
+import type { AccountForRules } from '../domain/account-rules';
 import type { RawFields } from '../domain/body';
-import type { FieldCheck } from '../domain/fields';
-import type { Incoming } from './admit';
-import { admit, readTransactionType, sessionOf } from './admit';
-import type { Idempotency } from './ports';
+import type { FieldCheck } from '../domain/field-check';
+import type { Echoed, Incoming, ReadType } from './admit';
+import { admit, sessionOf } from './admit';
+import type { Idempotency, Ports } from './ports';
 import type { Answer, FieldProblem, Session } from './responses';
 import { failure, fieldFailure, problem, unavailable } from './responses';
-import type { SubmitPorts } from './submit';
 
-/** What makes one endpoint for card requests different from another. */
-export interface RequestKind<Type extends TransactionType, Request extends RequestForRules> {
-  types: readonly Type[];
+/** What makes one endpoint different from another. */
+export interface RequestKind<Type, Request> {
+  echoed: Echoed;
+  /** Step 4. */
+  readType: ReadType<Type>;
+  /** Step 5. */
   checkFields(type: Type, fields: RawFields, nowMs: number): FieldCheck<Request>;
+  /** Step 6: the code that says no. */
+  checkRules(request: Request, account: AccountForRules): number | undefined;
   carryOut(session: Session, account: Account, request: Request, idempotency: Idempotency | undefined): Promise<Answer>;
 }
 
 const KEY_LENGTH_MAX = 255;
 
 /** The order of checks of decisions.md, section 2, from step 2 on. */
-export async function handleRequest<Type extends TransactionType, Request extends RequestForRules>(
-  ports: SubmitPorts,
+export async function handleRequest<Type, Request>(
+  ports: Ports,
   incoming: Incoming,
   kind: RequestKind<Type, Request>,
 ): Promise<Answer> {
-  const session = sessionOf(incoming);
+  const session = sessionOf(incoming, kind.echoed);
   try {
     const admitted = await admit(ports, incoming, session);
     if ('refused' in admitted) return admitted.refused;
     const { account } = admitted;
-    const read = readTransactionType(incoming, account, kind.types, session, ports.now());
+    const read = kind.readType(incoming, account, session, ports.now());
     if ('refused' in read) return read.refused;
     const checked = checkRequest(ports, incoming, session, account, kind, read.type);
     if ('refused' in checked) return checked.refused;
@@ -44,8 +46,8 @@ export async function handleRequest<Type extends TransactionType, Request extend
 }
 
 /** Steps 5 and 6. */
-function checkRequest<Type extends TransactionType, Request extends RequestForRules>(
-  ports: SubmitPorts,
+function checkRequest<Type, Request>(
+  ports: Ports,
   incoming: Incoming,
   session: Session,
   account: Account,
@@ -56,7 +58,7 @@ function checkRequest<Type extends TransactionType, Request extends RequestForRu
   const checked = kind.checkFields(type, incoming.fields, now);
   const problems: FieldProblem[] = [...(checked.ok ? [] : checked.problems), ...keyProblems(incoming)];
   if (!checked.ok || problems.length > 0) return { refused: fieldFailure(session, now, problems) };
-  const code = checkAccountRules(checked.request, { ...account, activated: account.state === 'active' });
+  const code = kind.checkRules(checked.request, { ...account, activated: account.state === 'active' });
   return code === undefined ? { request: checked.request } : { refused: failure(session, now, code) };
 }
 
@@ -66,7 +68,7 @@ function keyProblems({ idempotencyKey }: Incoming): FieldProblem[] {
     : [];
 }
 
-function idempotencyOf(ports: SubmitPorts, { idempotencyKey, endpoint, fields }: Incoming): Idempotency | undefined {
+function idempotencyOf(ports: Ports, { idempotencyKey, endpoint, fields }: Incoming): Idempotency | undefined {
   if (idempotencyKey === undefined || idempotencyKey === '') return undefined;
   // A key may be anything, a card number too: what is kept of it tells nothing.
   return { endpoint, key: ports.bodyHash(idempotencyKey), bodyHash: ports.bodyHash(contentOf(fields)) };

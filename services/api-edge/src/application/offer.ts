@@ -1,23 +1,24 @@
-import type { CardCommand } from '@gateway/contracts';
 import { newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
 import { RetryableError } from '@gateway/service-kit';
 import type { OperationRequest } from './commands';
 import { baseReferenceOf, commandOf, cvvOf, withMaskedReference } from './commands';
-import type { Idempotency, JournalEntry, Ports } from './ports';
+import type { Bus, Idempotency, JournalEntry, OperationEntry, Ports } from './ports';
 
 const REFERENCE_ATTEMPTS_MAX = 3;
 const PUBLISH_AGAIN_AFTER_MS = 1_000;
 
 /** What came of offering an entry to the journal. `refused`: its id or its key is used already. */
-export type Offered =
-  | { readonly kind: 'accepted' | 'refused' | 'unknown'; readonly entry: JournalEntry }
-  | { readonly kind: 'unavailable' };
+export type Offered<Entry extends JournalEntry> =
+  { readonly kind: 'accepted' | 'refused' | 'unknown'; readonly entry: Entry } | { readonly kind: 'unavailable' };
 
 /**
  * Prepares an entry and inserts it into the journal, with another reference when its own is taken. Before the insert
  * was attempted a fault means that nothing happened (`unavailable`); from then on, that nobody knows (`unknown`).
  */
-export async function offer(ports: Ports, prepare: () => Promise<JournalEntry>): Promise<Offered> {
+export async function offer<Entry extends JournalEntry>(
+  ports: Ports,
+  prepare: () => Promise<Entry>,
+): Promise<Offered<Entry>> {
   for (let attempts = 0; attempts < REFERENCE_ATTEMPTS_MAX; attempts += 1) {
     const entry = await prepared(ports, prepare);
     if (entry === undefined) return { kind: 'unavailable' };
@@ -34,7 +35,7 @@ export async function offer(ports: Ports, prepare: () => Promise<JournalEntry>):
   throw new Error(`${REFERENCE_ATTEMPTS_MAX} random references were taken already`);
 }
 
-async function prepared(ports: Ports, prepare: () => Promise<JournalEntry>): Promise<JournalEntry | undefined> {
+async function prepared<Entry>(ports: Ports, prepare: () => Promise<Entry>): Promise<Entry | undefined> {
   try {
     return ports.databaseAvailable() && ports.bus.available() ? await prepare() : undefined;
   } catch (error) {
@@ -57,7 +58,7 @@ export interface Operation {
 }
 
 /** Allots the reference and puts card data into the vault: all that comes before the journal. */
-export async function prepareOperation(ports: Ports, operation: Operation): Promise<JournalEntry> {
+export async function prepareOperation(ports: Ports, operation: Operation): Promise<OperationEntry> {
   const { merchantAccount, request, idempotency, attempt } = operation;
   const ownPaymentId = attempt?.paymentId ?? (await paymentIdOfBase(ports, merchantAccount, request));
   const paymentId = ownPaymentId ?? newPaymentId(ports.randomBytes);
@@ -111,9 +112,12 @@ async function putCvv(ports: Ports, reference: string, request: OperationRequest
 }
 
 /** A bus that is away comes back: the command is offered again until its deadline. Twice published is once done. */
-export async function publishUntilDeadline(ports: Ports, entry: JournalEntry): Promise<void> {
-  const command = entry.command as CardCommand;
-  while (ports.now() < entry.deadline) {
+export async function publishUntilDeadline<Command>(
+  ports: Pick<Ports, 'now' | 'logger'> & { bus: Bus<Command> },
+  entry: { reference: string; deadline: number; command?: Command },
+): Promise<void> {
+  const { command } = entry;
+  while (command !== undefined && ports.now() < entry.deadline) {
     try {
       return await ports.bus.publish(command);
     } catch (error) {

@@ -1,37 +1,63 @@
 import type { Account, CredentialCheck, RateLimiter } from '@gateway/accounts';
-import type { CardCommand, DataOf, EndCheckout, OperationOutcome, OperationType } from '@gateway/contracts';
+import type {
+  CardCommand,
+  DataOf,
+  EndCheckout,
+  InitiatePayoutData,
+  OperationOutcome,
+  OperationType,
+  PayoutOutcome,
+} from '@gateway/contracts';
 import type { Logger, Secret } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { CheckoutRequest } from '../domain/card-request';
+import type { BankAddresses } from '../domain/payout-fields';
+import type { PayoutQuery } from '../domain/payout-request';
 
 /** Card operations and payouts have separate spaces of `transaction_unique_id`. */
 export type IdSpace = 'card' | 'payout';
 
-/**
- * What the journal keeps of an accepted request. The command goes when the entry is closed. A `transaction_unique_id`
- * has one entry; that of a card-entry page has one more for each attempt.
- */
-export interface JournalEntry {
+export interface PayoutCommand {
+  type: 'InitiatePayout';
+  data: InitiatePayoutData;
+}
+
+/** What the journal keeps of an accepted request. The command goes when the entry is closed. */
+interface Entry<Space extends IdSpace, Command> {
   reference: string;
+  /** The first 16 characters of its reference: a payment's id, or a payout's. */
   paymentId: string;
-  baseReference?: string;
   merchantAccount: string;
-  space: IdSpace;
+  space: Space;
   transactionUniqueId: string;
+  /** Epoch ms. */
+  acceptedAt: number;
+  /** Until when the replica that accepted the request sees to it; sweepers come later. */
+  deadline: number;
+  command?: Command;
+  idempotency?: Idempotency;
+  /** What the merchant was told first; kept for requests with an Idempotency-Key. */
+  response?: object;
+}
+
+/** A `transaction_unique_id` has one entry; that of a card-entry page has one more for each attempt. */
+export interface OperationEntry extends Entry<'card', CardCommand> {
+  baseReference?: string;
   operationType: OperationType;
   /** The card-entry page that this entry keeps the id for. It has no command: its attempts have. */
   checkoutId?: string;
   /** An attempt on a card-entry page, from 1. */
   attempt?: number;
   token?: string;
-  /** Epoch ms. */
-  acceptedAt: number;
-  deadline: number;
-  command?: CardCommand;
-  idempotency?: Idempotency;
-  /** What the merchant was told first; kept for requests with an Idempotency-Key. */
-  response?: object;
 }
+
+export interface PayoutEntry extends Entry<'payout', PayoutCommand> {
+  /** Stands for the receiver. */
+  token: string;
+}
+
+export type JournalEntry = OperationEntry | PayoutEntry;
+export type EntryIn<Space extends IdSpace> = Extract<JournalEntry, { space: Space }>;
 
 export interface Idempotency {
   endpoint: string;
@@ -47,23 +73,30 @@ export interface Journal {
   /** One insert under the unique indexes decides, not a read before. */
   insert(entry: JournalEntry): Promise<Insertion>;
   /** The request of that id, and of a card-entry page the entry that keeps its id. */
-  findByUniqueId(
+  findByUniqueId<Space extends IdSpace>(
     merchantAccount: string,
-    space: IdSpace,
+    space: Space,
     transactionUniqueId: string,
-  ): Promise<JournalEntry | undefined>;
-  findByReference(merchantAccount: string, reference: string): Promise<JournalEntry | undefined>;
-  /** True when the payment that `reference` belongs to is the account's own. */
+  ): Promise<EntryIn<Space> | undefined>;
+  findByReference<Space extends IdSpace>(
+    merchantAccount: string,
+    space: Space,
+    reference: string,
+  ): Promise<EntryIn<Space> | undefined>;
+  /** True when the card payment that `reference` belongs to is the account's own. */
   ownsPaymentOf(merchantAccount: string, reference: string): Promise<boolean>;
-  /** Entries of a payment, at most {@link PAYMENT_ENTRIES_MAX}, oldest first. */
-  findByPayment(merchantAccount: string, paymentId: string): Promise<JournalEntry[]>;
+  /** Entries of a card payment, at most {@link PAYMENT_ENTRIES_MAX}, oldest first. */
+  findByPayment(merchantAccount: string, paymentId: string): Promise<OperationEntry[]>;
   /** The entry that this key was used for within the last 24 hours. A key older than that is free again. */
   findByKey(merchantAccount: string, endpoint: string, key: string): Promise<JournalEntry | undefined>;
   /** Keeps the first response of a request with a key, once; returns the one that is kept. */
   keepResponse(reference: string, response: object): Promise<object>;
   /** The owner has the operation on record: nothing is left to do for it. */
   close(references: readonly string[]): Promise<void>;
-  /** Takes one entry that is open past its deadline, and keeps other sweepers off it until `leaseUntil`. */
+  /**
+   * Takes one entry that is open past its deadline, and keeps other sweepers off it until `leaseUntil`; an old entry
+   * longer, up to as long again as it has been there.
+   */
   claimOverdue(now: number, leaseUntil: number): Promise<JournalEntry | undefined>;
 }
 
@@ -104,14 +137,21 @@ export interface CardQueries {
   payment(merchantAccount: string, reference: string): Promise<OperationOutcome[]>;
 }
 
+/** The owner of payouts, asked over HTTP. Throws a retryable error when it does not answer. */
+export interface PayoutQueries {
+  outcome(merchantAccount: string, reference: string): Promise<PayoutOutcome | undefined>;
+  /** A page of the payouts that were accepted in the window, in the query's order. */
+  list(merchantAccount: string, query: PayoutQuery): Promise<PayoutOutcome[]>;
+}
+
 export interface CardVault {
   putCard(merchantAccount: string, card: Secret<CardData>): Promise<string>;
   putCvv(reference: string, cvv: Secret): Promise<void>;
   dropCvv(reference: string): Promise<void>;
 }
 
-export interface Bus {
-  publish(command: CardCommand): Promise<void>;
+export interface Bus<Command = CardCommand> {
+  publish(command: Command): Promise<void>;
   /** False when the bus is known to be away or its queue is nearly full. */
   available(): boolean;
 }
@@ -136,6 +176,14 @@ export interface Ports {
   bodyHash(content: string): string;
   replyTimeoutMs: number;
   logger: Logger;
+}
+
+/** What payouts need beside what card operations do. */
+export interface PayoutPorts {
+  payoutQueries: PayoutQueries;
+  /** Stands for an IBAN (electronic form) at this merchant. */
+  receiverToken(merchantAccount: string, iban: string): string;
+  bankAddresses: BankAddresses;
 }
 
 export type { Account };

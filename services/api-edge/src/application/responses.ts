@@ -7,8 +7,12 @@ export interface FieldProblem {
   message: string;
 }
 
+/** Of card endpoints and payout endpoints. The two name the session differently, and only cards have an authcode. */
+export type Family = 'card' | 'payout';
+
 /** What is known of a request while it is answered; a field without a value is left out of the response. */
 export interface Session {
+  family: Family;
   sessionId: string;
   merchantAccount?: string | undefined;
   transactionUniqueId?: string | undefined;
@@ -17,7 +21,7 @@ export interface Session {
 /** An answer as HTTP carries it. Outcomes are in the body: the status is 200 but for the transport's own refusals. */
 export interface Answer {
   httpStatus: 200 | 404 | 405 | 408 | 413 | 415 | 429 | 503;
-  body: { sessionid: string; code: number; merchant_account?: string; [field: string]: unknown };
+  body: { code: number; [field: string]: unknown };
   retryAfterSeconds?: number;
   replayed?: boolean;
 }
@@ -28,12 +32,18 @@ export function unixSeconds(epochMs: number): number {
   return Math.floor(epochMs / 1000);
 }
 
-function envelope(session: Session) {
+/** The same whatever the answer: who asked, as far as the endpoint's answers say it, and the session. */
+export function envelope(session: Session) {
   return {
     api_version: API_VERSION,
     ...(session.merchantAccount === undefined ? {} : { merchant_account: session.merchantAccount }),
-    sessionid: session.sessionId,
+    ...(session.family === 'card' ? { sessionid: session.sessionId } : { session_id: session.sessionId }),
   };
+}
+
+/** The session of the request that was answered so first: an answer that is given again tells that one. */
+export function sessionIdIn({ body }: Answer): string {
+  return String(body['sessionid'] ?? body['session_id']);
 }
 
 /** A request that came to nothing, with the registry's message unless another is given. */
@@ -49,7 +59,7 @@ export function failure(
       ...envelope(session),
       ...(session.transactionUniqueId === undefined ? {} : { transaction_unique_id: session.transactionUniqueId }),
       timestamp: unixSeconds(now),
-      authcode: null,
+      ...(session.family === 'card' ? { authcode: null } : {}),
       status: 'error',
       code,
       message: more.message ?? messageOfCode(code),
@@ -137,28 +147,33 @@ export function checkoutResponse(
   };
 }
 
-/** One record of a CHECK response: upper case, and PENDING with code 11 as long as the outcome is not known. */
+/** How a record tells an outcome: upper case, and PENDING with code 11 as long as it is not known. */
+export function standing({ status, code, message }: { status: string; code: number; message: string }) {
+  return status === 'pending'
+    ? { status: 'PENDING', code: UNKNOWN, message: messageOfCode(UNKNOWN) }
+    : { status: status.toUpperCase(), code, message };
+}
+
+/** One record of a CHECK response. */
 export function checkRecord(outcome: OperationOutcome) {
-  const code = outcome.status === 'pending' ? UNKNOWN : outcome.code;
   return {
     reference: outcome.reference,
     transaction_unique_id: outcome.transactionUniqueId,
     transaction_type: outcome.transactionType,
-    status: outcome.status.toUpperCase(),
-    code,
-    message: outcome.status === 'pending' ? messageOfCode(UNKNOWN) : outcome.message,
+    ...standing(outcome),
     ...(outcome.token === undefined ? {} : { token: outcome.token }),
     timestamp: unixSeconds(outcome.timestamp),
     authcode: outcome.authcode,
   };
 }
 
-export function checkResponse(session: Session, code: number, found: readonly OperationOutcome[]): Answer {
+/** The CHECK response with its records; without any, `code` says why. */
+export function checkResponse(session: Session, code: number, transactions: readonly object[]): Answer {
   return {
     httpStatus: 200,
     body: {
       ...envelope(session),
-      transactions: found.map(checkRecord),
+      transactions,
       status: code === 0 ? 'success' : 'error',
       code,
       message: messageOfCode(code),

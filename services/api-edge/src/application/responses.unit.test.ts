@@ -1,7 +1,7 @@
 import type { OperationOutcome, OperationStatus } from '@gateway/contracts';
 import { checkRecord, operationResponse } from './responses';
 
-const SESSION = { sessionId: 's', merchantAccount: 'demo_merchant' };
+const SESSION = { family: 'card' as const, sessionId: 's', merchantAccount: 'demo_merchant' };
 const ACS = 'http://127.0.0.1:8081/challenge/abc';
 
 function outcome(more: Partial<OperationOutcome> = {}): OperationOutcome {

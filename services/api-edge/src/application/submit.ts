@@ -5,7 +5,7 @@ import type { OperationRequest } from './commands';
 import type { JournalCloser } from './journal-closer';
 import { offer, prepareOperation, publishUntilDeadline } from './offer';
 import type { PendingOutcomes } from './pending-outcomes';
-import type { Idempotency, JournalEntry, Ports } from './ports';
+import type { Idempotency, JournalEntry, OperationEntry, Ports } from './ports';
 import type { Answer, Session } from './responses';
 import { failure, operationResponse, unavailable } from './responses';
 
@@ -18,22 +18,26 @@ const ID_USED = 3001;
 const OUTCOME_UNKNOWN = 11;
 
 /** A request that has passed all checks but the last, and what it becomes. */
-export interface Submission {
+export interface Submission<Entry extends JournalEntry> {
   merchantAccount: string;
   idempotency: Idempotency | undefined;
   /** Its journal entry, made before the journal is asked. */
-  prepare(): Promise<JournalEntry>;
+  prepare(): Promise<Entry>;
   /** What remains to be done once the entry is in the journal. */
-  carryOut(entry: JournalEntry): Promise<Answer>;
+  carryOut(entry: Entry): Promise<Answer>;
   /** The answer when nobody knows what came of it. */
-  unknown(entry: JournalEntry): Answer;
+  unknown(entry: Entry): Answer;
 }
 
 /**
  * Steps 7 and 8 of the order of checks: the same key again gets the same answer again, an id that is used 3001. From
  * the journal insert on the answer is an outcome, or that it is unknown; before it, a fault is a 503.
  */
-export async function submit(ports: SubmitPorts, session: Session, submission: Submission): Promise<Answer> {
+export async function submit<Entry extends JournalEntry>(
+  ports: SubmitPorts,
+  session: Session,
+  submission: Submission<Entry>,
+): Promise<Answer> {
   try {
     const replayed = await replayOf(ports, session, submission);
     if (replayed !== undefined) return replayed;
@@ -59,10 +63,10 @@ export async function submit(ports: SubmitPorts, session: Session, submission: S
   }
 }
 
-async function orUnknown(
+async function orUnknown<Entry extends JournalEntry>(
   ports: SubmitPorts,
-  submission: Submission,
-  entry: JournalEntry,
+  submission: Submission<Entry>,
+  entry: Entry,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
   try {
@@ -77,7 +81,7 @@ async function orUnknown(
 async function replayOf(
   ports: SubmitPorts,
   session: Session,
-  { merchantAccount, idempotency }: Submission,
+  { merchantAccount, idempotency }: Pick<Submission<JournalEntry>, 'merchantAccount' | 'idempotency'>,
 ): Promise<Answer | undefined> {
   if (idempotency === undefined) return undefined;
   const earlier = await ports.journal.findByKey(merchantAccount, idempotency.endpoint, idempotency.key);
@@ -86,6 +90,7 @@ async function replayOf(
   if (earlier.response !== undefined) {
     return { httpStatus: 200, body: earlier.response as Answer['body'], replayed: true };
   }
+  if (earlier.space === 'payout') throw new Error('broken invariant: an accepted payout without its answer');
   const outcome = await ports.pending.wait(earlier.merchantAccount, earlier.reference);
   return { ...(await answer(ports, session, earlier, outcome)), replayed: true };
 }
@@ -97,7 +102,7 @@ export function operationSubmission(
   merchantAccount: string,
   request: OperationRequest,
   idempotency: Idempotency | undefined,
-): Submission {
+): Submission<OperationEntry> {
   return {
     merchantAccount,
     idempotency,
@@ -108,7 +113,7 @@ export function operationSubmission(
 }
 
 /** Sends the command of an accepted entry and waits for what comes of it; undefined when nothing is known in time. */
-export function outcomeOf(ports: SubmitPorts, entry: JournalEntry): Promise<OperationOutcome | undefined> {
+export function outcomeOf(ports: SubmitPorts, entry: OperationEntry): Promise<OperationOutcome | undefined> {
   const outcome = ports.pending.wait(entry.merchantAccount, entry.reference);
   void publishUntilDeadline(ports, entry);
   return outcome;
@@ -117,7 +122,7 @@ export function outcomeOf(ports: SubmitPorts, entry: JournalEntry): Promise<Oper
 async function answer(
   ports: SubmitPorts,
   session: Session,
-  entry: JournalEntry,
+  entry: OperationEntry,
   outcome: OperationOutcome | undefined,
 ): Promise<Answer> {
   const response = outcome === undefined ? unknownOutcome(session, entry) : operationResponse(session, outcome);
@@ -128,7 +133,7 @@ async function answer(
   return { ...response, body: kept as Answer['body'] };
 }
 
-function unknownOutcome(session: Session, entry: JournalEntry): Answer {
+function unknownOutcome(session: Session, entry: OperationEntry): Answer {
   return operationResponse(session, {
     paymentId: entry.paymentId,
     reference: entry.reference,

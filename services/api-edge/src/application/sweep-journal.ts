@@ -1,31 +1,58 @@
-import type { JournalEntry, Ports } from './ports';
+import { assertNever } from '@gateway/service-kit';
+import type { Bus, JournalEntry, PayoutCommand, PayoutPorts } from './ports';
+import type { SubmitPorts } from './submit';
 
 const LEASE_MS = 15_000;
 /** What one run takes on; the next run goes on from there. */
-const ENTRIES_PER_RUN_MAX = 200;
+const ENTRIES_PER_RUN_MAX = 4_000;
+/** Entries looked after at once: every payout comes by here once, so it has to keep pace with them. */
+const LANES = 16;
+
+export type SweepPorts = SubmitPorts & Pick<PayoutPorts, 'payoutQueries'> & { bus: Bus<PayoutCommand> };
 
 /**
  * Looks after requests that are still open past their deadline: closes those whose owner has them on record, publishes
- * the command of the others again. Past the deadline the owner no longer runs it, it records the final error. Returns
- * how many entries it looked at.
+ * the command of the others again. An operation is no longer run by its owner past its deadline, which records the final
+ * error; a payout is carried out however late it comes. Returns how many entries it looked at.
  */
-export async function sweepJournal(ports: Ports): Promise<number> {
-  for (let swept = 0; swept < ENTRIES_PER_RUN_MAX; swept += 1) {
+export async function sweepJournal(ports: SweepPorts): Promise<number> {
+  const lanes = Array.from({ length: LANES }, () => sweepLane(ports, ENTRIES_PER_RUN_MAX / LANES));
+  const swept = await Promise.all(lanes);
+  return swept.reduce((sum, entries) => sum + entries, 0);
+}
+
+async function sweepLane(ports: SweepPorts, entriesMax: number): Promise<number> {
+  for (let swept = 0; swept < entriesMax; swept += 1) {
     const now = ports.now();
     const entry = await ports.journal.claimOverdue(now, now + LEASE_MS);
     if (entry === undefined) return swept;
     await lookAfter(ports, entry);
   }
-  return ENTRIES_PER_RUN_MAX;
+  return entriesMax;
 }
 
 /** An entry that fails comes round when its lease ends; it must not keep the others waiting. */
-async function lookAfter(ports: Ports, entry: JournalEntry): Promise<void> {
+async function lookAfter(ports: SweepPorts, entry: JournalEntry): Promise<void> {
   try {
-    const outcome = await ports.queries.outcome(entry.merchantAccount, entry.reference);
-    if (outcome !== undefined) await ports.journal.close([entry.reference]);
-    else if (entry.command !== undefined) await ports.bus.publish(entry.command);
+    if (await isOnRecord(ports, entry)) ports.closer.close(entry.reference);
+    else await publishAgain(ports, entry);
   } catch (error) {
     ports.logger.warn('an open request stays open for now', { reference: entry.reference, error });
+  }
+}
+
+async function isOnRecord(ports: SweepPorts, { space, merchantAccount, reference }: JournalEntry): Promise<boolean> {
+  const owner = space === 'card' ? ports.queries : ports.payoutQueries;
+  return (await owner.outcome(merchantAccount, reference)) !== undefined;
+}
+
+async function publishAgain(ports: SweepPorts, entry: JournalEntry): Promise<void> {
+  switch (entry.space) {
+    case 'card':
+      return entry.command && ports.bus.publish(entry.command);
+    case 'payout':
+      return entry.command && ports.bus.publish(entry.command);
+    default:
+      return assertNever(entry);
   }
 }

@@ -35,20 +35,44 @@ export function checkAccountRules(request: RequestForRules, account: AccountForR
   const { transactionType, amountE4, currency, midReference } = request;
   if (currency === undefined || amountE4 === undefined) return undefined;
 
-  if (!account.activated && currency !== TEST_CURRENCY) return 2009;
+  if (!isActivatedFor(account, currency)) return 2009;
 
   const inactiveCount = midReference !== undefined || FOLLOW_UPS.has(transactionType);
   const terminals = account.terminals.filter((terminal) => terminal.currency === currency);
   if (!terminals.some((terminal) => terminal.active || inactiveCount)) return 2006;
 
-  const isOutside = account.limits.some(
-    (limit) => limit.currency === currency && (amountE4 < limit.minE4 || amountE4 > limit.maxE4),
-  );
-  if (isOutside) return 2007;
+  if (!isWithinLimits(account, { amountE4, currency })) return 2007;
 
   const isNamed = terminals.some((terminal) => terminal.active && terminal.midReference === midReference);
   if (midReference !== undefined && !isNamed) return 2005;
 
   if (amountE4 === 0 && !MAY_BE_ZERO.has(transactionType)) return 3022;
   return isWholeInMinorUnits(amountE4, currency) ? undefined : 3022;
+}
+
+interface Money {
+  readonly amountE4: number;
+  readonly currency: string;
+}
+
+/** decisions.md, section 7: what SEPA takes, and the test currency. */
+const PAYOUT_CURRENCIES: ReadonlySet<string> = new Set(['EUR', TEST_CURRENCY]);
+
+/** Step 6 for payouts, which have no terminals. The account's limits bound the amount without its fee. */
+export function checkPayoutRules(
+  { amountE4, currency }: Money,
+  account: Pick<AccountForRules, 'activated' | 'limits'>,
+): Exclude<AccountRuleCode, 2005> | undefined {
+  if (!isActivatedFor(account, currency)) return 2009;
+  if (!PAYOUT_CURRENCIES.has(currency)) return 2006;
+  if (!isWithinLimits(account, { amountE4, currency })) return 2007;
+  return amountE4 > 0 && isWholeInMinorUnits(amountE4, currency) ? undefined : 3022;
+}
+
+function isActivatedFor({ activated }: Pick<AccountForRules, 'activated'>, currency: string): boolean {
+  return activated || currency === TEST_CURRENCY;
+}
+
+function isWithinLimits({ limits }: Pick<AccountForRules, 'limits'>, { amountE4, currency }: Money): boolean {
+  return limits.every((limit) => limit.currency !== currency || (amountE4 >= limit.minE4 && amountE4 <= limit.maxE4));
 }

@@ -1,6 +1,6 @@
 import { TRANSACTION_TYPES } from '@gateway/contracts';
 import type { AccountForRules, RequestForRules } from './account-rules';
-import { checkAccountRules } from './account-rules';
+import { checkAccountRules, checkPayoutRules } from './account-rules';
 
 const EUR_MID = 'MD00000000000001';
 const EUR_MID_OFF = 'MD00000000000002';
@@ -94,4 +94,22 @@ describe('the rules of an account', () => {
       expect(checkAccountRules({ transactionType }, { activated: false, terminals: [], limits: [] })).toBeUndefined();
     },
   );
+});
+
+describe('the rules of an account for payouts', () => {
+  const { limits } = account;
+  it.each([
+    ['an amount within its limits', { amountE4: 100_000, currency: 'EUR' }, true, undefined],
+    ['the lowest amount', { amountE4: 10_000, currency: 'EUR' }, true, undefined],
+    ['the highest amount', { amountE4: 1_000_000, currency: 'EUR' }, true, undefined],
+    ['one below the lowest', { amountE4: 9_900, currency: 'EUR' }, true, 2007],
+    ['one above the highest', { amountE4: 1_000_100, currency: 'EUR' }, true, 2007],
+    ['a currency that SEPA does not know', { amountE4: 100_000, currency: 'USD' }, true, 2006],
+    ['less than a cent', { amountE4: 100_001, currency: 'EUR' }, true, 3022],
+    ['the finest test amount', { amountE4: 1, currency: 'XTS' }, true, undefined],
+    ['nothing', { amountE4: 0, currency: 'XTS' }, true, 3022],
+    ['a test amount before activation', { amountE4: 1, currency: 'XTS' }, false, undefined],
+    ['real money before activation', { amountE4: 100_000, currency: 'EUR' }, false, 2009],
+    ['another currency before activation', { amountE4: 100_000, currency: 'USD' }, false, 2009],
+  ])('%s', (_, request, activated, code) => expect(checkPayoutRules(request, { activated, limits })).toBe(code));
 });

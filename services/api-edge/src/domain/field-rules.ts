@@ -84,10 +84,34 @@ const UNIQUE_ID = /^[\x21-\x7e]+$/;
 /** The automatic void at the end of a hold is on record as `expiry-` and the authorization's reference. */
 const RESERVED_PREFIX = 'expiry-';
 
+const MAX_UNIQUE_ID_LENGTH = 45;
+
 /** The id of an operation to come. */
-export const newUniqueId = text(11, 45, (value) => UNIQUE_ID.test(value) && !value.startsWith(RESERVED_PREFIX));
+export function newUniqueId(minLength: number): FieldReader {
+  return text(minLength, MAX_UNIQUE_ID_LENGTH, (value) => UNIQUE_ID.test(value) && !value.startsWith(RESERVED_PREFIX));
+}
+
 /** The id of any operation on record, those of the service's own included. */
-export const knownUniqueId = text(11, 45, pattern(UNIQUE_ID));
+export function knownUniqueId(minLength: number): FieldReader {
+  return text(minLength, MAX_UNIQUE_ID_LENGTH, pattern(UNIQUE_ID));
+}
+
+/** The one value that a field may have, or one of a few. */
+export function oneOf(...values: readonly string[]): FieldReader {
+  return (value) => (typeof value === 'string' && values.includes(value) ? value : undefined);
+}
+
+const DIGITS = /^\d{1,16}$/;
+
+/** A whole number, bounds included; as a string it has digits only. */
+export function integer(min: number, max: number): FieldReader {
+  return (value) => {
+    const number = typeof value === 'string' && DIGITS.test(value) ? Number(value) : value;
+    return typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max
+      ? number
+      : undefined;
+  };
+}
 
 /** RFC 5321's dot-string, with the letters of any script (RFC 6531). */
 const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;

@@ -64,6 +64,12 @@ export class Findings {
     return value;
   }
 
+  /** The number of an optional field. */
+  optionalNumber(field: string): number | undefined {
+    const value = this.#values.get(field);
+    return typeof value === 'number' ? value : undefined;
+  }
+
   /** The number of a field that the rows required. */
   number(field: string): number {
     const value = this.#values.get(field);

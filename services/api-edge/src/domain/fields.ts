@@ -3,7 +3,6 @@ import { Secret, TRANSACTION_TYPES } from '@gateway/contracts';
 import type { RawFields } from './body';
 import type {
   CardData,
-  CardRequest,
   CardRequests,
   CardToken,
   CheckoutRequest,
@@ -11,10 +10,10 @@ import type {
   CofType,
   FullCard,
 } from './card-request';
-import { readCustomFields } from './custom-fields';
+import type { FieldCheck } from './field-check';
+import { checkTable, texts } from './field-check';
 import * as rule from './field-rules';
-import type { FieldNeed, FieldProblem, FieldReader, FieldRow } from './field-table';
-import { Findings, checkRows } from './field-table';
+import type { FieldNeed, FieldReader, FieldRow, Findings } from './field-table';
 import { maskCardNumbers } from './masking';
 
 /** How a kind of request stands to a field; undefined when it does not read it, as if nobody knew the field. */
@@ -47,8 +46,8 @@ type TableRow = readonly [columns: Columns, name: string, read: FieldReader];
  */
 const TABLE: readonly TableRow[] = [
   // AUTH, AUTH3D, SALE, SALE3D, SETTLE, VOID, REFUND, CHECK, TOKENIZE, checkout
-  [[R, R, R, R, R, R, R, _, R, R], 'transaction_unique_id', rule.newUniqueId],
-  [[_, _, _, _, _, _, _, E, _, _], 'transaction_unique_id', rule.knownUniqueId],
+  [[R, R, R, R, R, R, R, _, R, R], 'transaction_unique_id', rule.newUniqueId(11)],
+  [[_, _, _, _, _, _, _, E, _, _], 'transaction_unique_id', rule.knownUniqueId(11)],
   [[R, R, R, R, R, X, R, _, _, R], 'amount', rule.amount],
   [[R, R, R, R, R, X, R, _, _, R], 'currency', rule.currency],
   [[C, R, C, R, _, _, _, _, R, X], 'card_number', rule.cardNumber],
@@ -99,10 +98,6 @@ function byKind(table: readonly TableRow[]): ReadonlyMap<Kind, readonly FieldRow
 const tableRows = byKind(TABLE);
 const lastRows = byKind(LAST);
 
-export type FieldCheck<Request = CardRequest> =
-  | { readonly ok: true; readonly request: Request }
-  | { readonly ok: false; readonly problems: readonly [FieldProblem, ...FieldProblem[]] };
-
 /**
  * Step 5 of the order of checks (decisions.md, section 2). All problems are told, in the order of the interface's
  * table; the first one's code and message are the answer's. `nowMs` is the time, in ms since 1970: a date of birth
@@ -131,14 +126,7 @@ function check<Request>(
   nowMs: number,
   build: (found: Findings, custom: Custom) => Request,
 ): FieldCheck<Request> {
-  const findings = new Findings();
-  checkRows(tableRows.get(kind) ?? [], fields, nowMs, findings);
-  const custom = readCustomFields(fields, findings);
-  checkRows(lastRows.get(kind) ?? [], fields, nowMs, findings);
-
-  const [first, ...others] = findings.problems;
-  if (first !== undefined) return { ok: false, problems: [first, ...others] };
-  return { ok: true, request: build(findings, custom) };
+  return checkTable({ rows: tableRows.get(kind) ?? [], lastRows: lastRows.get(kind), build }, fields, nowMs);
 }
 
 type Custom = MerchantNotes['custom'];
@@ -254,14 +242,4 @@ function notes(found: Findings, custom: Custom): MerchantNotes {
     }),
     ...(custom === undefined ? {} : { custom }),
   };
-}
-
-/** The optional texts that were sent, under the properties' names. */
-function texts<K extends string>(found: Findings, names: Readonly<Record<K, string>>): { [P in K]?: string } {
-  const sent: { [P in K]?: string } = {};
-  for (const property in names) {
-    const value = found.optionalText(names[property]);
-    if (value !== undefined) sent[property] = value;
-  }
-  return sent;
 }

@@ -5,7 +5,7 @@ import type { RawValue } from './body';
 import { DUPLICATE, parseJsonBody } from './body';
 import type { CardRequests, CheckoutRequest } from './card-request';
 import { CHECKOUT_TYPES } from './card-request';
-import type { FieldCheck } from './fields';
+import type { FieldCheck } from './field-check';
 import { checkCheckoutFields, checkFields } from './fields';
 
 const NOW_MS = Date.UTC(2025, 5, 15, 12);

@@ -5,8 +5,9 @@ import express from 'express';
 import type { Logger, Registry } from '@gateway/service-kit';
 import { Counter, Gauge, Histogram } from '@gateway/service-kit';
 import type { Incoming } from '../../application/admit';
-import type { Answer, Session } from '../../application/responses';
-import { failure, unavailable } from '../../application/responses';
+import { sessionOf } from '../../application/admit';
+import type { Answer, Family, Session } from '../../application/responses';
+import { failure, sessionIdIn, unavailable } from '../../application/responses';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody, parseJsonBody } from '../../domain/body';
 import { maskCardNumbers } from '../../domain/masking';
@@ -76,12 +77,19 @@ function localsOf(response: Response): Locals {
   return response.locals as Locals;
 }
 
+const PAYOUT_PATHS = '/api/mp/';
+
+/** By the path, so that what the transport refuses is worded as its endpoint's other answers are. */
+function familyOf(request: Request): Family {
+  return request.path.startsWith(PAYOUT_PATHS) ? 'payout' : 'card';
+}
+
 /** Gives the request its session and trace, counts it, and refuses it when too many are being handled. */
 function openSession(options: MerchantApiOptions): RequestHandler {
   const figures = transportFigures(options.metrics);
   let concurrent = 0;
   return (request, response, next) => {
-    const session: Session = { sessionId: randomUUID() };
+    const session: Session = { family: familyOf(request), sessionId: randomUUID() };
     Object.assign(response.locals, { session, startedAt: options.now() } satisfies Locals);
     if (concurrent >= options.maxConcurrent) {
       send(response, unavailable(session, options.now()));
@@ -137,14 +145,15 @@ function handle(endpoint: MerchantEndpoint, options: MerchantApiOptions): Reques
       send(response, failure(session, options.now(), FORMAT_ERROR));
       return;
     }
-    const answer = await endpoint.handle({
+    const incoming: Incoming = {
       fields,
       sourceIp: request.ip ?? '',
       endpoint: endpoint.path,
       idempotencyKey: request.get('idempotency-key'),
-      sessionId: session.sessionId,
-    });
-    logAnswer(options, endpoint, answer, localsOf(response).startedAt);
+      session,
+    };
+    const answer = await endpoint.handle(incoming);
+    logAnswer(options, incoming, answer, localsOf(response).startedAt);
     send(response, answer);
   };
 }
@@ -154,12 +163,12 @@ function parseBody(request: Request): RawFields | 'malformed' {
   return mediaTypeOf(request) === FORM ? parseFormBody(bytes) : parseJsonBody(bytes);
 }
 
-function logAnswer(options: MerchantApiOptions, endpoint: MerchantEndpoint, answer: Answer, startedAt: number): void {
-  const { body } = answer;
+function logAnswer(options: MerchantApiOptions, incoming: Incoming, { body }: Answer, startedAt: number): void {
+  const { merchantAccount = '' } = sessionOf(incoming, ['merchant_account']);
   options.logger.info('answered', {
-    path: endpoint.path,
+    path: incoming.endpoint,
     // Whoever asked with a wrong name may have sent anything as one.
-    merchantAccount: maskCardNumbers(body.merchant_account ?? ''),
+    merchantAccount: maskCardNumbers(merchantAccount),
     reference: body['reference'],
     status: body['status'],
     code: body.code,
@@ -198,7 +207,7 @@ function transport(
 function send(response: Response, answer: Answer): void {
   if (response.headersSent) return;
   response.locals['code'] = answer.body.code;
-  response.setHeader('X-Request-Id', answer.body.sessionid);
+  response.setHeader('X-Request-Id', sessionIdIn(answer));
   response.setHeader('Cache-Control', 'no-store');
   if (answer.retryAfterSeconds !== undefined) response.setHeader('Retry-After', answer.retryAfterSeconds);
   if (answer.replayed === true) response.setHeader('Idempotency-Replayed', 'true');
@@ -206,3 +215,4 @@ function send(response: Response, answer: Answer): void {
 }
 
 export const CARD_CONTENT_TYPES = [JSON_TYPE, FORM] as const;
+export const PAYOUT_CONTENT_TYPES = [JSON_TYPE] as const;

@@ -1,18 +1,22 @@
 import type { CardCommand } from '@gateway/contracts';
-import { cardCommands, EndCheckout } from '@gateway/contracts';
+import { EndCheckout, InitiatePayout, cardCommands } from '@gateway/contracts';
 import type { BrokerProbe, Publisher, ReplyListener } from '@gateway/messaging';
-import type { CheckoutBus } from '../../application/ports';
+import type { Bus, CheckoutBus, PayoutCommand } from '../../application/ports';
 
 /** Commands go out with the partition on which this replica listens for the reply, if it has one. */
 export function createBus(options: {
   publisher: Publisher;
   probe: BrokerProbe;
   replies: Pick<ReplyListener, 'ownedPartition'>;
-}): CheckoutBus {
+}): CheckoutBus & Bus<CardCommand | PayoutCommand> {
   const { publisher, probe, replies } = options;
   return {
     available: () => probe.available() && !publisher.saturated(),
-    publish(command: CardCommand) {
+    publish(command) {
+      if (command.type === 'InitiatePayout') {
+        // Whoever takes it has nothing to reply: the merchant was told that it is pending.
+        return publisher.publish({ declaration: InitiatePayout, data: command.data, key: command.data.payoutId });
+      }
       const replyPartition = replies.ownedPartition();
       return publisher.publish({
         declaration: cardCommands[command.type],

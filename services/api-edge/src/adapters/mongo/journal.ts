@@ -1,11 +1,13 @@
 import type { Collection, MongoConnection } from '@gateway/mongo';
 import { paymentIdOf } from '@gateway/contracts';
 import { createGroupFind, createGroupInsert } from '@gateway/mongo';
-import type { Insertion, Journal, JournalEntry } from '../../application/ports';
+import type { EntryIn, IdSpace, Insertion, Journal, JournalEntry, OperationEntry } from '../../application/ports';
 import { PAYMENT_ENTRIES_MAX } from '../../application/ports';
 
-type Document = Omit<JournalEntry, 'reference'> & {
+/** What every kind of entry is stored as; what only some have is looked at through its index alone. */
+type Document = Omit<JournalEntry, 'reference' | 'command'> & {
   _id: string;
+  command?: JournalEntry['command'];
   state: 'open' | 'closed';
   /** Epoch ms from which a sweeper looks after an open entry; absent when closed. */
   sweepAt?: number;
@@ -13,6 +15,8 @@ type Document = Omit<JournalEntry, 'reference'> & {
 
 /** A sweeper leaves an entry alone until its own edge replica has surely given up on it. */
 const SWEEP_AFTER_DEADLINE_MS = 5_000;
+/** A long rest for an entry whose owner is away. */
+const LEASE_MAX_MS = 600_000;
 const KEY_LIFE_MS = 24 * 3_600_000;
 /** The planner must not be tempted by an index that begins with the merchant, who has millions of entries. */
 const BY_REFERENCE = { _id: 1 } as const;
@@ -36,7 +40,7 @@ export interface JournalAdapter extends Journal {
 export function createJournal(mongo: MongoConnection, now: () => number): JournalAdapter {
   const collection: Collection<Document> = mongo.collection<Document>('journal');
   const insert = createGroupInsert(collection);
-  const find = createGroupFind(collection, { projection: { merchantAccount: 1 } });
+  const find = createGroupFind(collection, { projection: { merchantAccount: 1, space: 1 } });
 
   return {
     async insert(entry) {
@@ -45,30 +49,32 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
     },
 
     async findByUniqueId(merchantAccount, space, transactionUniqueId) {
-      return toEntry(await collection.findOne({ merchantAccount, space, transactionUniqueId, ...NO_ATTEMPT }));
+      return entryIn(space, await collection.findOne({ merchantAccount, space, transactionUniqueId, ...NO_ATTEMPT }));
     },
 
-    async findByReference(merchantAccount, reference) {
-      return toEntry(await collection.findOne({ _id: reference, merchantAccount }));
+    async findByReference(merchantAccount, space, reference) {
+      return entryIn(space, await collection.findOne({ _id: reference, merchantAccount, space }));
     },
 
     async ownsPaymentOf(merchantAccount, reference) {
       const entry = await find(reference);
-      if (entry !== undefined) return entry.merchantAccount === merchantAccount;
+      if (entry !== undefined) return entry.merchantAccount === merchantAccount && entry.space === 'card';
       const paymentId = paymentIdOf(reference);
       // An operation of the payment that no merchant sent has no entry here; the payment's others have.
-      const filter = { _id: { $gte: paymentId, $lt: paymentId + AFTER_REFERENCES }, merchantAccount };
+      const filter = ofPayment(merchantAccount, paymentId);
       return (await collection.findOne(filter, { projection: { _id: 1 }, hint: BY_REFERENCE })) !== null;
     },
 
     async findByPayment(merchantAccount, paymentId) {
       const documents = await collection
-        .find({ _id: { $gte: paymentId, $lt: paymentId + AFTER_REFERENCES }, merchantAccount })
+        .find(ofPayment(merchantAccount, paymentId))
         .hint(BY_REFERENCE)
         .sort({ _id: 1 })
         .limit(PAYMENT_ENTRIES_MAX)
         .toArray();
-      return documents.map((document) => toEntry(document)).sort((a, b) => a.acceptedAt - b.acceptedAt);
+      return documents
+        .map((document) => toEntry(document) as OperationEntry)
+        .sort((a, b) => a.acceptedAt - b.acceptedAt);
     },
 
     async findByKey(merchantAccount, endpoint, key) {
@@ -98,7 +104,8 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
     async claimOverdue(at, leaseUntil) {
       const document = await collection.findOneAndUpdate(
         { sweepAt: { $lte: at } },
-        { $set: { sweepAt: leaseUntil } },
+        // Twice its age, so that what waits for long for its owner is sent again less and less often.
+        [{ $set: { sweepAt: { $max: [leaseUntil, { $min: [at + LEASE_MAX_MS, doubledAge(at)] }] } } }],
         { sort: { sweepAt: 1 } },
       );
       return toEntry(document);
@@ -127,6 +134,15 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
   };
 }
 
+function ofPayment(merchantAccount: string, paymentId: string) {
+  return { _id: { $gte: paymentId, $lt: paymentId + AFTER_REFERENCES }, merchantAccount, space: 'card' as const };
+}
+
+/** When an entry will be twice as old as it is. */
+function doubledAge(at: number): object {
+  return { $subtract: [2 * at, '$acceptedAt'] };
+}
+
 function insertionOf(index: string): Insertion {
   switch (index) {
     case INDEXES.uniqueId:
@@ -143,10 +159,15 @@ function toDocument({ reference, ...entry }: JournalEntry): Document {
   return { _id: reference, ...entry, state: 'open', sweepAt: entry.deadline + SWEEP_AFTER_DEADLINE_MS };
 }
 
+/** The document was looked for in that space. */
+function entryIn<Space extends IdSpace>(_space: Space, document: Document | null): EntryIn<Space> | undefined {
+  return toEntry(document) as EntryIn<Space> | undefined;
+}
+
 function toEntry(document: Document): JournalEntry;
 function toEntry(document: Document | null): JournalEntry | undefined;
 function toEntry(document: Document | null): JournalEntry | undefined {
   if (document === null) return undefined;
   const { _id, state: _state, sweepAt: _sweepAt, ...entry } = document;
-  return { reference: _id, ...entry };
+  return { reference: _id, ...entry } as JournalEntry;
 }

@@ -1,0 +1,63 @@
+import { messageOfCode } from '@gateway/contracts';
+import { checkPayoutCheckFields } from '../domain/payout-fields';
+import type { PayoutCheckRequest } from '../domain/payout-request';
+import type { Incoming } from './admit';
+import { transactionTypeOf } from './admit';
+import { handleRequest } from './handle-request';
+import { payoutCheckRecord } from './payout-responses';
+import type { PayoutEntry, PayoutPorts, Ports } from './ports';
+import type { Answer, Session } from './responses';
+import { checkResponse } from './responses';
+
+const NOT_FOUND = 3014;
+const OWNER_SILENT = 10;
+const OUTCOME_UNKNOWN = 11;
+
+export type PayoutCheckPorts = Ports & Pick<PayoutPorts, 'payoutQueries'>;
+
+/** `POST /api/mp/transaction`: the CHECK of a payout. Accounts that may not pay out any more may still look. */
+export function handlePayoutCheck(ports: PayoutCheckPorts, incoming: Incoming): Promise<Answer> {
+  return handleRequest(ports, incoming, {
+    echoed: ['merchant_account'],
+    readType: transactionTypeOf(['CHECK']),
+    checkFields: (_type, fields, now) => checkPayoutCheckFields(fields, now),
+    checkRules: () => undefined,
+    carryOut: (session, { merchantAccount }, request) => check(ports, session, merchantAccount, request),
+  });
+}
+
+/** Every payout that was accepted is in the journal; how it stands, its owner says. */
+async function check(
+  ports: PayoutCheckPorts,
+  session: Session,
+  merchantAccount: string,
+  request: PayoutCheckRequest,
+): Promise<Answer> {
+  const entry = await entryAsked(ports, merchantAccount, request);
+  if (entry === undefined) return checkResponse(session, NOT_FOUND, []);
+  try {
+    const payout = await ports.payoutQueries.outcome(merchantAccount, entry.reference);
+    return checkResponse(session, 0, [payoutCheckRecord(payout ?? pending(entry))]);
+  } catch (error) {
+    ports.logger.warn('CHECK without an answer from the owner', { reference: entry.reference, error });
+    // Of a payout that its owner has, nothing is said; of one that may still be on its way there, that it is.
+    return entry.command === undefined
+      ? checkResponse(session, OWNER_SILENT, [])
+      : checkResponse(session, 0, [payoutCheckRecord(pending(entry))]);
+  }
+}
+
+function entryAsked(
+  { journal }: PayoutCheckPorts,
+  merchantAccount: string,
+  request: PayoutCheckRequest,
+): Promise<PayoutEntry | undefined> {
+  return 'reference' in request
+    ? journal.findByReference(merchantAccount, 'payout', request.reference)
+    : journal.findByUniqueId(merchantAccount, 'payout', request.transactionUniqueId);
+}
+
+function pending({ reference, transactionUniqueId, token, acceptedAt }: PayoutEntry) {
+  const standing = { status: 'pending', code: OUTCOME_UNKNOWN, message: messageOfCode(OUTCOME_UNKNOWN) } as const;
+  return { reference, transactionUniqueId, token, timestamp: acceptedAt, ...standing };
+}

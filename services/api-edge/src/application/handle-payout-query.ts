@@ -1,0 +1,46 @@
+import type { PayoutOutcome } from '@gateway/contracts';
+import { checkPayoutQueryFields, checkPayoutWindow } from '../domain/payout-fields';
+import type { PayoutQuery } from '../domain/payout-request';
+import type { Incoming } from './admit';
+import { handleRequest } from './handle-request';
+import type { Amounts } from './payout-responses';
+import { payoutQueryRecord, payoutQueryResponse } from './payout-responses';
+import type { PayoutPorts, Ports } from './ports';
+import type { Answer, Session } from './responses';
+import { failure } from './responses';
+
+const OWNER_SILENT = 10;
+
+export type PayoutQueryPorts = Ports & Pick<PayoutPorts, 'payoutQueries'>;
+
+/**
+ * `POST /api/mp/transactions` and `/ra`, which differ in what an amount includes. It has no transaction type, so there
+ * is none to be enabled: what an account was paid out stays its own to see.
+ */
+export function handlePayoutQuery(ports: PayoutQueryPorts, incoming: Incoming, amounts: Amounts): Promise<Answer> {
+  return handleRequest(ports, incoming, {
+    echoed: ['merchant_account'],
+    readType: () => ({ type: undefined }),
+    checkFields: (_type, fields, now) => checkPayoutQueryFields(fields, now),
+    checkRules: checkPayoutWindow,
+    carryOut: (session, { merchantAccount }, query) => list(ports, session, merchantAccount, query, amounts),
+  });
+}
+
+async function list(
+  ports: PayoutQueryPorts,
+  session: Session,
+  merchantAccount: string,
+  query: PayoutQuery,
+  amounts: Amounts,
+): Promise<Answer> {
+  let payouts: PayoutOutcome[];
+  try {
+    payouts = await ports.payoutQueries.list(merchantAccount, query);
+  } catch (error) {
+    ports.logger.warn('a query without an answer from the owner', { error });
+    return failure(session, ports.now(), OWNER_SILENT);
+  }
+  const records = payouts.map((payout) => payoutQueryRecord(payout, amounts));
+  return payoutQueryResponse(session, ports.now(), records);
+}

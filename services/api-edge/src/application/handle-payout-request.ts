@@ -1,0 +1,96 @@
+import type { Account } from '@gateway/accounts';
+import { formatAmountE4, newPaymentId, newReference } from '@gateway/contracts';
+import { checkPayoutRules } from '../domain/account-rules';
+import { payoutFeeE4 } from '../domain/payout-fee';
+import { createPayoutFieldCheck } from '../domain/payout-fields';
+import type { PayoutRequest } from '../domain/payout-request';
+import type { Incoming } from './admit';
+import { enabled } from './admit';
+import { handleRequest } from './handle-request';
+import { publishUntilDeadline } from './offer';
+import { payoutResponse } from './payout-responses';
+import type { Bus, Idempotency, PayoutCommand, PayoutEntry, PayoutPorts } from './ports';
+import type { Answer, Session } from './responses';
+import type { Submission, SubmitPorts } from './submit';
+import { submit } from './submit';
+
+export type InitiatePorts = SubmitPorts & PayoutPorts & { bus: Bus<PayoutCommand> };
+
+/** `POST /api/mp/payout`. Its answers repeat nothing of the request: the interface lists what they have. */
+export function createPayoutRequestHandler(ports: InitiatePorts): (incoming: Incoming) => Promise<Answer> {
+  const checkFields = createPayoutFieldCheck(ports.bankAddresses);
+  return (incoming) =>
+    handleRequest<'PAYOUT', PayoutRequest>(ports, incoming, {
+      echoed: [],
+      readType: enabled('PAYOUT'),
+      checkFields: (_type, fields, now) => checkFields(fields, now),
+      checkRules: checkPayoutRules,
+      carryOut: (session, account, request, idempotency) =>
+        submit(ports, session, payoutSubmission(ports, session, account, request, idempotency)),
+    });
+}
+
+/** The answer is known before the journal is asked: once the entry is in, the payout is accepted, bus or not. */
+function payoutSubmission(
+  ports: InitiatePorts,
+  session: Session,
+  account: Account,
+  request: PayoutRequest,
+  idempotency: Idempotency | undefined,
+): Submission<PayoutEntry> {
+  const answerTo = (entry: PayoutEntry, standing: 'pending' | 'unknown'): Answer => {
+    const { reference, acceptedAt, command } = entry;
+    const custom = command === undefined ? {} : feeParameter(account, command);
+    return payoutResponse(session, { reference, acceptedAt, standing, custom });
+  };
+  return {
+    merchantAccount: account.merchantAccount,
+    idempotency,
+    async prepare() {
+      const entry = entryOf(ports, account, request);
+      return idempotency === undefined ? entry : { ...entry, idempotency, response: answerTo(entry, 'pending').body };
+    },
+    async carryOut(entry) {
+      void publishUntilDeadline(ports, entry);
+      return answerTo(entry, 'pending');
+    },
+    unknown: (entry) => answerTo(entry, 'unknown'),
+  };
+}
+
+function entryOf(ports: InitiatePorts, account: Account, request: PayoutRequest): PayoutEntry {
+  const { merchantAccount } = account;
+  const { transactionUniqueId } = request;
+  const paymentId = newPaymentId(ports.randomBytes);
+  const reference = newReference(paymentId, ports.randomBytes);
+  const token = ports.receiverToken(merchantAccount, request.receiver.iban);
+  const acceptedAt = ports.now();
+  const known = { reference, merchantAccount, transactionUniqueId, token, acceptedAt };
+  return {
+    ...known,
+    paymentId,
+    space: 'payout',
+    // For this replica's own attempts at the bus. The command has none: a payout that was accepted stays so.
+    deadline: acceptedAt + ports.replyTimeoutMs,
+    command: { type: 'InitiatePayout', data: { ...known, payoutId: paymentId, ...termsOf(account, request) } },
+  };
+}
+
+function termsOf(account: Account, { amountE4, currency, receiver, description, callbackUrl, custom }: PayoutRequest) {
+  return {
+    amountE4,
+    feeE4: payoutFeeE4(account.payoutFee, amountE4),
+    currency,
+    instant: account.payoutInstant ?? false,
+    receiver,
+    description,
+    callbackUrl,
+    ...(custom === undefined ? {} : { custom }),
+  };
+}
+
+/** The one custom parameter that has a value from the start; there is one for some currencies. */
+function feeParameter({ customParameters }: Account, { data }: PayoutCommand): Record<string, string> {
+  const name = `custom_fee_${data.currency.toLowerCase()}`;
+  return customParameters.some((activated) => activated === name) ? { [name]: formatAmountE4(data.feeE4) } : {};
+}

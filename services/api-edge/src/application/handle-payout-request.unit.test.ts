@@ -1,0 +1,191 @@
+import { RetryableError } from '@gateway/service-kit';
+import { silentLogger } from '@gateway/testing';
+import type { Incoming } from './admit';
+import type { InitiatePorts } from './handle-payout-request';
+import { createPayoutRequestHandler } from './handle-payout-request';
+import type { Insertion, JournalEntry } from './ports';
+
+const FIELDS = {
+  api_version: 1,
+  merchant_account: 'demo_merchant',
+  merchant_password: 'demo_password',
+  method: 'init',
+  transaction_unique_id: 'p',
+  amount: '1',
+  currency: 'XTS',
+  callback_url: 'https://shop.example/',
+  type: 'sepa',
+  receiver_iban: 'DE89370400440532013000',
+  receiver_name: 'Ann',
+  transfer_description: 'd',
+};
+const INCOMING: Incoming = {
+  fields: new Map(Object.entries(FIELDS)),
+  sourceIp: '192.0.2.1',
+  endpoint: '/api/mp/payout',
+  session: { family: 'payout', sessionId: 's' },
+};
+const ACCOUNT = {
+  merchantAccount: 'demo_merchant',
+  state: 'test',
+  transactionTypes: ['PAYOUT'],
+  limits: [],
+  ipAllowlist: [],
+  customParameters: [],
+  payoutFee: { fixedE4: 0, percentE4: 0 },
+};
+
+interface World {
+  ports: InitiatePorts;
+  entries: JournalEntry[];
+  /** References of the commands that the bus took. */
+  published: string[];
+  busFaults: Error[];
+  nowMs: number;
+}
+
+/** Ports that remember; what a test does not need is not there. */
+function world(more: Partial<InitiatePorts> = {}, insert?: (entry: JournalEntry) => Insertion): World {
+  const here: World = {
+    entries: [],
+    published: [],
+    busFaults: [],
+    nowMs: 1_999,
+    ports: undefined as unknown as InitiatePorts,
+  };
+  let bytes = 0;
+  const ports: Partial<InitiatePorts> = {
+    journal: {
+      insert: async (entry: JournalEntry) => {
+        here.entries.push(entry);
+        return insert?.(entry) ?? 'inserted';
+      },
+    } as unknown as InitiatePorts['journal'],
+    bus: {
+      available: () => true,
+      async publish(command) {
+        const fault = here.busFaults.shift();
+        if (fault !== undefined) throw fault;
+        here.published.push(command.data.reference);
+      },
+    },
+    credentials: { verify: async () => ({ kind: 'ok', account: ACCOUNT }) } as unknown as InitiatePorts['credentials'],
+    rateLimiter: { take: () => ({ allowed: true }) } as unknown as InitiatePorts['rateLimiter'],
+    bankAddresses: { isIban: () => true, isBic: () => true },
+    receiverToken: () => '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab',
+    databaseAvailable: () => true,
+    now: () => here.nowMs,
+    randomBytes: (size) => new Uint8Array(size).fill((bytes += 1)),
+    replyTimeoutMs: 30_000,
+    logger: silentLogger,
+    ...more,
+  };
+  here.ports = ports as InitiatePorts;
+  return here;
+}
+const init = (here: World) => createPayoutRequestHandler(here.ports)(INCOMING);
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+test('a bus that fails does not make a payout an error: it is offered again', async () => {
+  const here = world();
+  here.busFaults = [new RetryableError('away'), new RetryableError('away')];
+  const { httpStatus, body } = await init(here);
+  expect([httpStatus, body['status'], body.code]).toEqual([200, 'pending', 0]);
+  expect(here.published).toEqual([]);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(here.published).toEqual([]);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(here.published).toEqual([body['reference']]);
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(here.published).toHaveLength(1);
+});
+
+test('nor does one that never comes back: the rest is the sweeper’s', async () => {
+  const here = world();
+  here.busFaults = Array.from({ length: 100 }, () => new RetryableError('away'));
+  expect((await init(here)).body['status']).toBe('pending');
+  for (let seconds = 0; seconds < 40; seconds += 1) {
+    here.nowMs += 1_000;
+    await jest.advanceTimersByTimeAsync(1_000);
+  }
+  expect(jest.getTimerCount()).toBe(0);
+  expect(here.busFaults).toHaveLength(70);
+});
+
+test('nor one that refuses it for good', async () => {
+  const other = world();
+  other.busFaults = [new Error('too large')];
+  expect((await init(other)).body['status']).toBe('pending');
+  await jest.advanceTimersByTimeAsync(0);
+  expect(jest.getTimerCount()).toBe(0);
+});
+
+test.each([
+  [undefined, false],
+  [false, false],
+  [true, true],
+])('an account with payoutInstant %s pays instantly: %s', async (payoutInstant, instant) => {
+  const account = { ...ACCOUNT, ...(payoutInstant === undefined ? {} : { payoutInstant }) };
+  const credentials = { verify: async () => ({ kind: 'ok', account }) } as unknown as InitiatePorts['credentials'];
+  const here = world({ credentials });
+  await init(here);
+  expect(here.entries[0]?.command?.data).toMatchObject({ instant });
+});
+
+test('the entry is inserted before the bus is asked, and holds the command', async () => {
+  const here = world({}, ({ command }) => {
+    expect(command).toMatchObject({ type: 'InitiatePayout', data: { amountE4: 10_000 } });
+    expect(here.published).toEqual([]);
+    return 'inserted';
+  });
+  await init(here);
+  expect(here.entries).toMatchObject([{ space: 'payout', acceptedAt: 1_999, deadline: 31_999 }]);
+});
+
+test('when the insert fails nobody knows: neither pending nor free to send again', async () => {
+  const here = world({}, () => {
+    throw new RetryableError('connection lost');
+  });
+  const { httpStatus, body } = await init(here);
+  expect(httpStatus).toBe(200);
+  expect(body).toEqual({
+    api_version: 1,
+    session_id: 's',
+    reference: here.entries[0]?.reference,
+    timestamp: 1,
+    status: 'error',
+    code: 11,
+    message: 'Internal timeout',
+  });
+  expect(here.published).toEqual([]);
+});
+
+test.each<[string, Partial<InitiatePorts>]>([
+  ['the database', { databaseAvailable: () => false }],
+  ['the bus', { bus: { available: () => false, publish: async () => {} } }],
+  [
+    'the accounts',
+    {
+      credentials: {
+        verify: async () => {
+          throw new RetryableError('away');
+        },
+      },
+    },
+  ],
+])('without %s nothing is done', async (_, away) => {
+  const here = world(away);
+  const { httpStatus, body, retryAfterSeconds } = await init(here);
+  expect([httpStatus, body['status'], body.code, retryAfterSeconds]).toEqual([503, 'error', 10, 1]);
+  expect(here.entries).toEqual([]);
+});
+
+test('a reference that is taken is replaced by another', async () => {
+  const here = world({}, () => (here.entries.length === 1 ? 'reference-taken' : 'inserted'));
+  const { body } = await init(here);
+  expect(here.entries).toHaveLength(2);
+  expect(here.entries[0]?.reference).not.toBe(here.entries[1]?.reference);
+  expect(body['reference']).toBe(here.entries[1]?.reference);
+});

@@ -1,0 +1,96 @@
+import type { PayoutOutcome } from '@gateway/contracts';
+import { formatAmountE4, messageOfCode } from '@gateway/contracts';
+import type { Answer, Session } from './responses';
+import { envelope, standing, unixSeconds } from './responses';
+
+/** What a payout is told as before anything is known of its outcome. */
+interface Accepted {
+  reference: string;
+  /** Epoch ms. */
+  acceptedAt: number;
+  /** `unknown`: nobody can say whether it is on record. */
+  standing: 'pending' | 'unknown';
+  /** Activated custom parameters that have a value already. */
+  custom?: Record<string, string>;
+}
+
+const OUTCOME_UNKNOWN = 11;
+
+/** The SEPA payout response (decisions.md, section 7): not final, whatever it says. */
+export function payoutResponse(session: Session, accepted: Accepted): Answer {
+  const code = accepted.standing === 'pending' ? 0 : OUTCOME_UNKNOWN;
+  return {
+    httpStatus: 200,
+    body: {
+      ...envelope(session),
+      reference: accepted.reference,
+      timestamp: unixSeconds(accepted.acceptedAt),
+      status: accepted.standing === 'pending' ? 'pending' : 'error',
+      code,
+      message: messageOfCode(code),
+      ...accepted.custom,
+    },
+  };
+}
+
+export const PAYOUT = 'PAYOUT';
+
+/** One record of a payout's CHECK response. */
+export function payoutCheckRecord(
+  payout: Pick<
+    PayoutOutcome,
+    'reference' | 'transactionUniqueId' | 'status' | 'code' | 'message' | 'token' | 'timestamp'
+  >,
+) {
+  return {
+    reference: payout.reference,
+    transaction_unique_id: payout.transactionUniqueId,
+    transaction_type: PAYOUT,
+    ...standing(payout),
+    token: payout.token,
+    timestamp: unixSeconds(payout.timestamp),
+  };
+}
+
+/** Whether a query's amounts include the payout's fee. */
+export type Amounts = 'with-fee' | 'without-fee';
+
+/** One record of a query on demand. `time` is when the payout was accepted. */
+export function payoutQueryRecord(payout: PayoutOutcome, amounts: Amounts) {
+  const { status, code, message } = standing(payout);
+  const amountE4 = amounts === 'with-fee' ? payout.amountE4 + payout.feeE4 : payout.amountE4;
+  return {
+    transaction_type: PAYOUT,
+    status,
+    mode: 'CC',
+    reference: payout.reference,
+    // The number nearest to a decimal of four places prints as that decimal.
+    amount: Number(formatAmountE4(amountE4)),
+    currency: payout.currency,
+    ...(payout.changeReason === undefined ? {} : { change_reason_type: payout.changeReason }),
+    merchant: null,
+    user: null,
+    card: null,
+    bank: null,
+    time: unixSeconds(payout.timestamp),
+    token: payout.token,
+    transaction_unique_id: payout.transactionUniqueId,
+    code,
+    message,
+  };
+}
+
+/** The envelope of a query on demand. */
+export function payoutQueryResponse(session: Session, now: number, transactions: readonly object[]): Answer {
+  return {
+    httpStatus: 200,
+    body: {
+      ...envelope(session),
+      timestamp: unixSeconds(now),
+      transactions,
+      status: 'success',
+      code: 0,
+      message: messageOfCode(0),
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import type { Receiver, ReceiverType } from '@gateway/contracts';
+import { RECEIVER_TYPES } from '@gateway/contracts';
+import type { RawFields } from './body';
+import type { FieldCheck, RequestTable } from './field-check';
+import { checkTable, texts } from './field-check';
+import * as rule from './field-rules';
+import type { FieldNeed, FieldReader, FieldRow, Findings } from './field-table';
+import type { PayoutCheckRequest, PayoutQuery, PayoutRequest } from './payout-request';
+import { isSepaIban } from './sepa';
+
+/** Knows how the account numbers and bank codes of the world's countries are made. */
+export interface BankAddresses {
+  /** ISO 13616: structure and check digits of its country. Takes the electronic form. */
+  isIban(iban: string): boolean;
+  /** ISO 9362: 8 or 11 characters. Takes upper case. */
+  isBic(bic: string): boolean;
+}
+
+/** A payout may be named by a single character. */
+const MIN_ID_LENGTH = 1;
+/** The last second of the year 9999: milliseconds sent by mistake are beyond it. */
+const MAX_UNIX_SECONDS = 253_402_300_799;
+const MAX_LIMIT = 1_000;
+/** What can still be multiplied by the limit; no merchant has that many pages. */
+const MAX_PAGE = Math.floor(Number.MAX_SAFE_INTEGER / MAX_LIMIT);
+
+const row = (name: string, need: FieldNeed, read: FieldReader): FieldRow => ({ name, need, read });
+
+/** The interface's table of the SEPA payout request, in its order. */
+function payoutRows(banks: BankAddresses): readonly FieldRow[] {
+  return [
+    row('method', 'required', rule.oneOf('init')),
+    row('transaction_unique_id', 'required', rule.newUniqueId(MIN_ID_LENGTH)),
+    row('amount', 'required', rule.amount),
+    row('currency', 'required', rule.currency),
+    row('callback_url', 'required', rule.httpsUrl),
+    row('type', 'required', rule.oneOf('sepa')),
+    row('receiver_iban', 'required', iban(banks)),
+    row('receiver_type', { beside: 'receiver_code', then: 'required', otherwise: 'optional' }, receiverType),
+    row('receiver_code', 'optional', rule.freeText(1, 20)),
+    row('receiver_name', 'required', rule.freeText(1, 70)),
+    row('receiver_bic', 'optional', bic(banks)),
+    row('transfer_description', 'required', rule.freeText(1, 140)),
+    row('receiver_address', 'optional', rule.freeText(2, 64)),
+    row('receiver_city', 'optional', rule.freeText(2, 32)),
+    row('receiver_country', 'optional', rule.country),
+    row('receiver_zip', 'optional', rule.freeText(2, 10)),
+    row('receiver_street', 'optional', rule.freeText(2, 64)),
+    row('receiver_building_number', 'optional', rule.freeText(1, 16)),
+    row('receiver_apartment', 'optional', rule.freeText(1, 35)),
+  ];
+}
+
+const receiverType = rule.oneOf(...RECEIVER_TYPES);
+
+/** ASCII first: the upper case of some other letters is ASCII. */
+const PRINTED_IBAN = /^[A-Za-z0-9 ]{1,64}$/;
+
+/** Takes the printed form too, groups with spaces between them, and lower case; keeps the electronic form. */
+function iban(banks: BankAddresses): FieldReader {
+  return (value) => {
+    if (typeof value !== 'string' || !PRINTED_IBAN.test(value)) return undefined;
+    const electronic = value.replaceAll(' ', '').toUpperCase();
+    return isSepaIban(electronic) && banks.isIban(electronic) ? electronic : undefined;
+  };
+}
+
+const BIC_CHARACTERS = /^[A-Za-z0-9]{8,11}$/;
+
+/** Takes lower case too; keeps upper case. */
+function bic(banks: BankAddresses): FieldReader {
+  return (value) => {
+    if (typeof value !== 'string' || !BIC_CHARACTERS.test(value)) return undefined;
+    const upper = value.toUpperCase();
+    return banks.isBic(upper) ? upper : undefined;
+  };
+}
+
+/** Step 5 for a payout: what IBANs and BICs look like is for `banks` to say. */
+export function createPayoutFieldCheck(
+  banks: BankAddresses,
+): (fields: RawFields, nowMs: number) => FieldCheck<PayoutRequest> {
+  const table: RequestTable<PayoutRequest> = {
+    rows: payoutRows(banks),
+    build: (found, custom) => ({
+      transactionUniqueId: found.text('transaction_unique_id'),
+      amountE4: found.number('amount'),
+      currency: found.text('currency'),
+      callbackUrl: found.text('callback_url'),
+      receiver: receiver(found),
+      description: found.text('transfer_description'),
+      custom,
+    }),
+  };
+  return (fields, nowMs) => checkTable(table, fields, nowMs);
+}
+
+function receiver(found: Findings): Receiver {
+  const type = found.optionalText('receiver_type');
+  return {
+    iban: found.text('receiver_iban'),
+    name: found.text('receiver_name'),
+    ...texts(found, { bic: 'receiver_bic', code: 'receiver_code' }),
+    ...(type === undefined ? {} : { type: type as ReceiverType }),
+    address: address(found),
+  };
+}
+
+/** The deprecated field counts only where nothing structured is given: banks refuse a mixture. */
+function address(found: Findings): Receiver['address'] {
+  const structured = texts(found, {
+    street: 'receiver_street',
+    buildingNumber: 'receiver_building_number',
+    apartment: 'receiver_apartment',
+    zip: 'receiver_zip',
+    city: 'receiver_city',
+    country: 'receiver_country',
+  });
+  return Object.keys(structured).length > 0 ? structured : texts(found, { unstructured: 'receiver_address' });
+}
+
+const CHECK_TABLE: RequestTable<PayoutCheckRequest> = {
+  rows: [
+    row(
+      'transaction_unique_id',
+      { beside: 'reference', then: 'optional', otherwise: 'required' },
+      rule.knownUniqueId(MIN_ID_LENGTH),
+    ),
+    row('reference', 'optional', rule.text(1, 20)),
+  ],
+  build(found) {
+    const transactionUniqueId = found.optionalText('transaction_unique_id');
+    return transactionUniqueId === undefined ? { reference: found.text('reference') } : { transactionUniqueId };
+  },
+};
+
+/** Step 5 for the CHECK of a payout. */
+export function checkPayoutCheckFields(fields: RawFields, nowMs: number): FieldCheck<PayoutCheckRequest> {
+  return checkTable(CHECK_TABLE, fields, nowMs);
+}
+
+const QUERY_TABLE: RequestTable<PayoutQuery> = {
+  rows: [
+    row('time_from', 'required', rule.integer(0, MAX_UNIX_SECONDS)),
+    row('time_to', 'required', rule.integer(0, MAX_UNIX_SECONDS)),
+    row('qod_type', 'required', rule.oneOf('transactions')),
+    // `acs` is how the interface spells it, `asc` what everybody else does.
+    row('order', 'optional', rule.oneOf('acs', 'asc', 'desc')),
+    row('page', 'optional', rule.integer(1, MAX_PAGE)),
+    row('limit', 'optional', rule.integer(1, MAX_LIMIT)),
+  ],
+  build: (found) => ({
+    from: found.number('time_from'),
+    to: found.number('time_to'),
+    order: found.optionalText('order') === 'desc' ? 'desc' : 'asc',
+    page: found.optionalNumber('page') ?? 1,
+    limit: found.optionalNumber('limit') ?? MAX_LIMIT,
+  }),
+};
+
+/** Step 5 for a query on demand. */
+export function checkPayoutQueryFields(fields: RawFields, nowMs: number): FieldCheck<PayoutQuery> {
+  return checkTable(QUERY_TABLE, fields, nowMs);
+}
+
+/** Step 6 for a query: the window's end comes before its beginning. */
+const TIMES_REVERSED = 5002;
+
+export function checkPayoutWindow({ from, to }: PayoutQuery): typeof TIMES_REVERSED | undefined {
+  return from > to ? TIMES_REVERSED : undefined;
+}
