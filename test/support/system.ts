@@ -4,6 +4,8 @@ import { openAccounts, seedDemoAccounts } from '@gateway/accounts';
 import type { OpenAccounts } from '@gateway/accounts';
 import type { ApiEdge } from '@gateway/api-edge';
 import { createApiEdge } from '@gateway/api-edge';
+import type { AuthExpiry } from '@gateway/auth-expiry';
+import { createAuthExpiry } from '@gateway/auth-expiry';
 import type { CallbackDispatcher } from '@gateway/callback-dispatcher';
 import { createCallbackDispatcher } from '@gateway/callback-dispatcher';
 import type { CardProcessing } from '@gateway/card-processing';
@@ -14,6 +16,7 @@ import type { Simulator } from '@gateway/simulator';
 import { createSimulator, readConfig as simulatorConfig } from '@gateway/simulator';
 import type { Threeds } from '@gateway/threeds';
 import { createThreeds } from '@gateway/threeds';
+import { settings as authExpirySettings } from '../../services/auth-expiry/src/config';
 import { settings as callbackDispatcherSettings } from '../../services/callback-dispatcher/src/config';
 import { settings as cardProcessingSettings } from '../../services/card-processing/src/config';
 import { settings as apiEdgeSettings } from '../../services/api-edge/src/config';
@@ -52,6 +55,7 @@ export interface System {
   startEdge(overrides?: Record<string, string>, now?: () => number): Promise<ApiEdge>;
   startProcessor(overrides?: Record<string, string>): Promise<CardProcessing>;
   startThreeds(overrides?: Record<string, string>, now?: () => number): Promise<Threeds>;
+  startExpiry(overrides?: Record<string, string>, now?: () => number): Promise<AuthExpiry>;
   /** `ca`: PEM of the authority that merchants' servers are trusted by. */
   startDispatcher(ca: string, overrides?: Record<string, string>): Promise<CallbackDispatcher>;
   stop(): Promise<void>;
@@ -152,6 +156,13 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     started.unshift(service);
     return service;
   }
+  async function startExpiry(overrides: Record<string, string> = {}, now = Date.now): Promise<AuthExpiry> {
+    const config = loadConfig(authExpirySettings, { ...env, ...overrides });
+    const service = createAuthExpiry({ config, logger, now, onFatal: unexpected });
+    await service.start();
+    started.unshift(service);
+    return service;
+  }
   async function startDispatcher(ca: string, overrides: Record<string, string> = {}): Promise<CallbackDispatcher> {
     const config = loadConfig(callbackDispatcherSettings, { ...env, ...overrides });
     const service = createCallbackDispatcher({ config, logger, ca, onFatal: unexpected });
@@ -180,6 +191,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     startEdge,
     startProcessor,
     startThreeds,
+    startExpiry,
     startDispatcher,
     send: (fields, headers = {}) => post(http, fields, headers),
     async ledger(reference) {
