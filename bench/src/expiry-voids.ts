@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openAccounts } from '@gateway/accounts';
-import type { DataOf, MessageDeclaration, OperationRecord } from '@gateway/contracts';
+import type { DataOf } from '@gateway/contracts';
 import {
   AuthorizationVoided,
   AuthorizeCard,
