@@ -57,6 +57,7 @@ async function main(): Promise<void> {
     now,
     newId: randomUUID,
     holdSeconds: 604_800,
+    holds: [],
     authenticationPatienceMs: 1_200_000,
     logger,
   };

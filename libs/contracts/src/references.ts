@@ -9,6 +9,9 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 /** The largest multiple of 36 in a byte: larger bytes are thrown away, so that every character is equally likely. */
 const UNBIASED_BYTES = 252;
 
+/** How the last 4 characters begin when they name an operation of the system's own. */
+const SYSTEMS_OWN = 'ZZ';
+
 export type RandomBytes = (size: number) => Uint8Array;
 
 function randomText(length: number, randomBytes: RandomBytes): string {
@@ -26,7 +29,17 @@ export function newPaymentId(randomBytes: RandomBytes): string {
 }
 
 export function newReference(paymentId: string, randomBytes: RandomBytes): string {
-  return paymentId + randomText(REFERENCE_LENGTH - PAYMENT_ID_LENGTH, randomBytes);
+  const ofOperation = randomText(REFERENCE_LENGTH - PAYMENT_ID_LENGTH, randomBytes);
+  return ofOperation.startsWith(SYSTEMS_OWN) ? newReference(paymentId, randomBytes) : paymentId + ofOperation;
+}
+
+/**
+ * The reference of an operation that the system itself adds to a payment: `number` counts within the payment, 0 to 1295.
+ * No reference that is allotted to a merchant's operation is like it, now or later.
+ */
+export function systemReference(paymentId: string, number: number): string {
+  const counted = number.toString(ALPHABET.length).toUpperCase();
+  return paymentId + SYSTEMS_OWN + counted.padStart(REFERENCE_LENGTH - PAYMENT_ID_LENGTH - SYSTEMS_OWN.length, '0');
 }
 
 export function paymentIdOf(reference: string): string {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { newPaymentId, newReference, paymentIdOf } from './references';
+import { newPaymentId, newReference, paymentIdOf, systemReference } from './references';
 
 test('a reference has 20 characters of [0-9A-Z] and begins with its payment', () => {
   const paymentId = newPaymentId(randomBytes);
@@ -19,4 +19,12 @@ test('every character is equally likely: bytes that would favour some are thrown
     for (const character of newPaymentId(everyByte)) counts.set(character, (counts.get(character) ?? 0) + 1);
   }
   expect(counts.size).toBe(36);
+});
+
+test('a reference of the system’s own is one that no merchant’s operation gets', () => {
+  expect(systemReference('PAYMENT000000001', 0)).toBe('PAYMENT000000001ZZ00');
+  expect(systemReference('PAYMENT000000001', 99)).toBe('PAYMENT000000001ZZ2R');
+  const draws = [35, 35, 0, 99, 35, 0, 35, 35].map((byte) => Uint8Array.from({ length: 8 }, () => byte));
+  const drawn = [Uint8Array.from([35, 35, 1, 2, 0, 0, 0, 0]), Uint8Array.from([35, 34, 35, 35, 0, 0, 0, 0]), ...draws];
+  expect(newReference('PAYMENT000000001', () => drawn.shift() ?? new Uint8Array())).toBe('PAYMENT000000001ZYZZ');
 });

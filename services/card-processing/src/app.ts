@@ -21,6 +21,7 @@ import { createPayments } from './adapters/mongo/payments';
 import type { Ports } from './application/ports';
 import { resolveOutcomes } from './application/resolve-outcomes';
 import type { Config } from './config';
+import { parseHolds } from './domain/holds';
 
 const SERVICE = 'card-processing';
 const RESOLVE_EVERY_MS = 250;
@@ -50,6 +51,7 @@ async function open(deps: CardProcessingDeps, onStop: OnStop, isStarted: IsStart
   const { config, logger } = deps;
   const now = deps.now ?? Date.now;
   const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
+  const holds = parseHolds(config.AUTH_HOLDS);
   const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
 
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}cards` });
@@ -77,6 +79,7 @@ async function open(deps: CardProcessingDeps, onStop: OnStop, isStarted: IsStart
     now,
     newId: randomUUID,
     holdSeconds: config.AUTH_HOLD_SECONDS,
+    holds,
     authenticationPatienceMs: (config.CHALLENGE_TIMEOUT_SECONDS + AUTHENTICATION_MARGIN_SECONDS) * 1000,
     logger,
   };

@@ -4,6 +4,7 @@ import type { Logger, Secret } from '@gateway/service-kit';
 import type { NewMessage, Stored } from '@gateway/mongo';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerAnswer } from '../domain/decide';
+import type { HoldRule } from '../domain/holds';
 import type { AuthenticationResult, BankFacts, Payment } from '../domain/payment';
 import type { CardPresentation } from './custom-parameters';
 
@@ -123,7 +124,10 @@ export interface Ports {
   reply(outcome: OperationOutcome, to: ReplyAddress): Promise<void>;
   now(): number;
   newId(): string;
+  /** Hold of an authorization where neither its terminal nor `holds` says anything. */
   holdSeconds: number;
+  /** Holds by scheme and initiator. */
+  holds: readonly HoldRule[];
   /** How long a cardholder may be authenticated before the operation is given up as lost. */
   authenticationPatienceMs: number;
   logger: Logger;

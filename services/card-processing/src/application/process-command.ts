@@ -16,7 +16,7 @@ import type { Ports, ReceivedCommand, ReplyAddress, StoredPayment } from './port
 import type { Extras } from './record';
 import { record } from './record';
 import { loadRecords, recordRefusal } from './record-refusal';
-import { routeFor } from './route';
+import { routeFor, withHold } from './route';
 
 /**
  * One command, start to end: load, decide, store the intent, call the acquirer, store the outcome, reply, publish.
@@ -75,13 +75,14 @@ async function gather(ports: Ports, command: CardCommand): Promise<Gathered> {
     ports.accounts.find(merchantAccount),
     ports.cards.getCard(merchantAccount, token),
   ]);
-  const route = routeFor(account, command.data);
+  const terminal = routeFor(account, command.data);
   const paresHash = paresHashOf(command);
-  if (card === undefined) return { facts: { route, paresHash }, extras: {} };
-  const facts = { card: factsOfCard(card), route, paresHash };
+  if (card === undefined) return { facts: { route: terminal, paresHash }, extras: {} };
+  const known = factsOfCard(card);
+  const facts = { card: known, route: withHold(terminal, ports.holds, { ...command.data, ...known }), paresHash };
   // Names and digits are kept only for accounts whose responses show them.
   const shown = account !== undefined && account.customParameters.length > 0;
-  return { facts, card, extras: shown ? { presentation: presentation(ports, command, card, facts.card.brand) } : {} };
+  return { facts, card, extras: shown ? { presentation: presentation(ports, command, card, known.brand) } : {} };
 }
 
 function paresHashOf({ data }: CardholderCommand): string | undefined {

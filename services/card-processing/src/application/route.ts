@@ -1,6 +1,8 @@
 import type { Account } from '@gateway/accounts';
 import { terminalFor } from '@gateway/accounts';
 import { TEST_CURRENCY } from '@gateway/contracts';
+import type { HoldRule } from '../domain/holds';
+import { holdOfScheme } from '../domain/holds';
 import type { Route } from '../domain/payment';
 import type { Rejection } from '../domain/rejections';
 
@@ -25,4 +27,15 @@ export function routeFor(
     lateVoid: terminal.lateVoid,
     ...(terminal.holdSeconds === undefined ? {} : { holdSeconds: terminal.holdSeconds }),
   };
+}
+
+/** A terminal's own hold stands; without one, that of the card's scheme and of who began the payment. */
+export function withHold(
+  route: Route | Rejection,
+  holds: readonly HoldRule[],
+  charge: { brand: string; cofType?: string | undefined },
+): Route | Rejection {
+  if (typeof route === 'string' || route.holdSeconds !== undefined) return route;
+  const holdSeconds = holdOfScheme(holds, charge);
+  return holdSeconds === undefined ? route : { ...route, holdSeconds };
 }

@@ -7,6 +7,7 @@ import type {
   OperationType,
 } from '@gateway/contracts';
 import { cardStatusOfCode, messageOfCode } from '@gateway/contracts';
+import { MERCHANTS_OPERATIONS_MAX, REFUSALS_MAX } from './bounds';
 import type { CardFacts } from './card-acceptance';
 import { declineWithoutBank } from './card-acceptance';
 import type { BankFacts, CallKind, Charge, Hold, Operation, Payment, PaymentEvent, Route } from './payment';
@@ -36,9 +37,6 @@ export type AcquirerAnswer =
   /** It certainly did not happen and never will: nothing was sent, or the acquirer confirmed the cancellation. */
   | { kind: 'not-executed'; code: number };
 
-const OPERATIONS_MAX = 100;
-/** Refusals may not use up the places that a later VOID or REFUND needs. */
-const REFUSALS_UP_TO = 80;
 const NOTHING_TOLD = 11;
 const ALREADY_VOIDED = 3008;
 
@@ -78,7 +76,7 @@ export function refusal(command: CardCommand, rejection: Rejection): PaymentEven
 }
 
 export function hasRoomForRefusal(payment: Payment): boolean {
-  return payment.operations.length < REFUSALS_UP_TO;
+  return payment.operations.length < REFUSALS_MAX;
 }
 
 /** What an acquirer's answer means for the pending operation. Nothing for one that has ended: terminal states stay. */
@@ -157,7 +155,7 @@ function authenticate(payment: Payment, command: AuthenticationCommand, facts: F
 function beginRejection(payment: Payment): Rejection | undefined {
   if (payment.checkoutEnded === true) return 'checkout-ended';
   if (!mayBegin(payment.state)) return 'completed';
-  return payment.operations.length >= OPERATIONS_MAX ? 'too-many-operations' : undefined;
+  return payment.operations.length >= MERCHANTS_OPERATIONS_MAX ? 'too-many-operations' : undefined;
 }
 
 /** What may go on to its acquirer or issuer; else a rejection, or the decline that needs no bank. */
@@ -177,7 +175,7 @@ function followUp(payment: Payment, command: FollowUpCommand, now: number): Paym
   }
   const rejection = followUpRejection(payment, command, base, now);
   if (rejection !== undefined) return rejection;
-  if (payment.operations.length >= OPERATIONS_MAX) return 'too-many-operations';
+  if (payment.operations.length >= MERCHANTS_OPERATIONS_MAX) return 'too-many-operations';
   if (base.type === 'AUTH3D') return voidAuthentication(command, base);
   const originalTransactionId = base.bank?.transactionId;
   return [

@@ -122,7 +122,7 @@ export interface Route {
   midId?: string;
   midName?: string;
   lateVoid: boolean;
-  /** How long this terminal holds an authorization; the service's default where it says nothing. */
+  /** How long an authorization is held by terminal or scheme; the service's default where neither says anything. */
   holdSeconds?: number;
 }
 

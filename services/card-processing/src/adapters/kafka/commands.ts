@@ -1,9 +1,10 @@
 import type { CardCommand, MessageDeclaration, ThreedsEvent } from '@gateway/contracts';
-import { cardCommands, EndCheckout, threedsEvents } from '@gateway/contracts';
+import { cardCommands, EndCheckout, ExpireAuthorization, threedsEvents } from '@gateway/contracts';
 import type { Envelope, MessageHandler, RejectedMessage } from '@gateway/messaging';
 import { fieldsOf, headerOf, on } from '@gateway/messaging';
 import { retryableWhenTransient } from '@gateway/mongo';
 import { endCheckout } from '../../application/end-checkout';
+import { expireAuthorization } from '../../application/expire-authorization';
 import type { Ports, ReceivedCommand } from '../../application/ports';
 import { processAuthentication } from '../../application/process-authentication';
 import { processCommand } from '../../application/process-command';
@@ -11,7 +12,7 @@ import { recordDeadLetter } from '../../application/record-dead-letter';
 
 /** Everything that this service takes from the bus. */
 export function messageHandlers(ports: Ports): MessageHandler[] {
-  return [...commandHandlers(ports), ...authenticationHandlers(ports), checkoutHandler(ports)];
+  return [...commandHandlers(ports), ...authenticationHandlers(ports), checkoutHandler(ports), expiryHandler(ports)];
 }
 
 /** One handler per command type; they differ in nothing but the type. */
@@ -35,6 +36,10 @@ function checkoutHandler(ports: Ports): MessageHandler {
   return on(EndCheckout, ({ data, id }) => retryableWhenTransient(() => endCheckout(ports, data, id)));
 }
 
+function expiryHandler(ports: Ports): MessageHandler {
+  return on(ExpireAuthorization, ({ data, id }) => retryableWhenTransient(() => expireAuthorization(ports, data, id)));
+}
+
 function received(envelope: Envelope): ReceivedCommand {
   return {
     // Checked against the declaration of this very type when it was decoded.
@@ -51,7 +56,7 @@ export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => 
     const { envelope } = rejected;
     const type = headerOf(rejected.message.headers, 'ce_type');
     if (type === undefined || !(type in cardCommands)) {
-      // An operation that waits for a lost authentication is given up when its time is over.
+      // An operation that waits for a lost authentication is given up when its time is over; an expiry is asked for again.
       ports.logger.error('a dead letter that is no operation', { type, reason: rejected.reason });
       return;
     }

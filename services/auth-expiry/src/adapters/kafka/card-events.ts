@@ -1,0 +1,30 @@
+import { AuthorizationSettled, AuthorizationVoided, CardAuthorized } from '@gateway/contracts';
+import type { MessageHandler, RejectedMessage } from '@gateway/messaging';
+import { fieldsOf, headerOf, on } from '@gateway/messaging';
+import { retryableWhenTransient } from '@gateway/mongo';
+import type { Logger } from '@gateway/service-kit';
+import { authorizationEnded, authorizationOpened } from '../../application/follow-authorization';
+import type { Ports } from '../../application/ports';
+
+/** The events that begin or end an authorization; a worker skips the others. */
+export function cardEventHandlers(ports: Pick<Ports, 'deadlines'>): MessageHandler[] {
+  return [
+    on(CardAuthorized, ({ data }) => retryableWhenTransient(() => authorizationOpened(ports, data))),
+    ...[AuthorizationSettled, AuthorizationVoided].map((declaration) =>
+      on(declaration, ({ data }) => retryableWhenTransient(() => authorizationEnded(ports, data))),
+    ),
+  ];
+}
+
+/** Nothing of ours can be ended for it: whoever replays it, mended, brings the deadline up to date. */
+export function deadLetterHandler(logger: Logger): (rejected: RejectedMessage) => Promise<void> {
+  return async ({ message, reason }) => {
+    const type = headerOf(message.headers, 'ce_type');
+    const reference = fieldsOf(message)?.['reference'];
+    logger.error('an event cannot be taken; an authorization may have no end, or be asked for in vain', {
+      type,
+      reference,
+      reason,
+    });
+  };
+}

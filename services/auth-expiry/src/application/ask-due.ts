@@ -1,0 +1,59 @@
+import { messageOf } from '@gateway/service-kit';
+import { askAgainAt } from '../domain/deadline';
+import type { Allowance } from './allowance';
+import type { ClaimedDeadline, Ports } from './ports';
+
+/** Deadlines that are in memory at a time. */
+export const BATCH_MAX = 500;
+/** Longer than a publication, with its time-out, and a write can take. */
+export const LEASE_MS = 30_000;
+/** From here on the log calls for an operator each time. */
+const ASKS_BEFORE_ALARM = 10;
+
+/**
+ * Asks for the end of every authorization whose time has come, as far as the allowance goes. Any replica may, at any
+ * time: the lease keeps others off while the command is on its way. Who dies in between leaves it to the next one; the
+ * command may then go out twice, which is harmless, because the payment's state decides. So there is no outbox: the
+ * deadline stays until card-processing tells that it is over. Returns how many were asked for.
+ */
+export async function askDue(ports: Ports, allowance: Allowance): Promise<number> {
+  const budget = allowance.available();
+  let asked = 0;
+  while (asked < budget) {
+    const limit = Math.min(budget - asked, BATCH_MAX);
+    const now = ports.now();
+    const claimed = await ports.deadlines.claimDue(now, now + LEASE_MS, limit);
+    allowance.spend(claimed.length);
+    await ask(ports, claimed);
+    asked += claimed.length;
+    if (claimed.length < limit) break;
+  }
+  return asked;
+}
+
+/** What the brokers did not take stays on its lease, and is due again when that has run out. */
+async function ask(ports: Ports, claimed: readonly ClaimedDeadline[]): Promise<void> {
+  const publications = await Promise.allSettled(claimed.map((deadline) => ports.askToExpire(deadline)));
+  const published = claimed.filter((_deadline, index) => publications[index]?.status === 'fulfilled');
+  const failure = publications.find((publication) => publication.status === 'rejected');
+  ports.asked(published.length, claimed.length - published.length);
+  if (failure !== undefined) {
+    const failed = claimed.length - published.length;
+    ports.logger.warn('expiries could not be asked for; they are when their lease is over', {
+      failed,
+      reason: messageOf(failure.reason),
+    });
+  }
+  const now = ports.now();
+  const next = published.map(({ reference, claim, asks }) => ({
+    reference,
+    claim,
+    asks: asks + 1,
+    dueAt: askAgainAt(asks + 1, now),
+  }));
+  if (next.length > 0) await ports.deadlines.postpone(next);
+  for (const { reference, asks } of next) {
+    if (asks >= ASKS_BEFORE_ALARM)
+      ports.logger.error('an authorization does not end; see its payment', { reference, asks });
+  }
+}

@@ -1,0 +1,109 @@
+import { createAllowance } from './allowance';
+import { askDue, BATCH_MAX, LEASE_MS } from './ask-due';
+import type { ClaimedDeadline, Ports } from './ports';
+
+const NOW = Date.UTC(2026, 0, 15);
+
+interface Claim {
+  leaseUntil: number;
+  limit: number;
+}
+
+/** Deadlines that are due already, and a bus that refuses some. */
+function world(options: { due: number; asksBefore?: number; refuses?: (reference: string) => boolean }) {
+  let clock = NOW;
+  const waiting = Array.from({ length: options.due }, (_, index): ClaimedDeadline => ({
+    reference: `AUTH${index}`,
+    merchantAccount: 'merchant',
+    expiresAt: NOW - 1,
+    asks: options.asksBefore ?? 0,
+    claim: 'claim',
+  }));
+  const seen = { claims: [] as Claim[], asked: [] as string[], postponed: [] as object[], alarms: [] as string[] };
+  const counted = { published: 0, failed: 0 };
+  const ports: Ports = {
+    deadlines: {
+      open: () => Promise.resolve(),
+      end: () => Promise.resolve(),
+      claimDue: (_now, leaseUntil, limit) => {
+        seen.claims.push({ leaseUntil, limit });
+        return Promise.resolve(waiting.splice(0, limit));
+      },
+      postpone: (asked) => Promise.resolve(void seen.postponed.push(...asked)),
+    },
+    askToExpire: ({ reference }) => {
+      if (options.refuses?.(reference) === true) return Promise.reject(new Error('no broker'));
+      seen.asked.push(reference);
+      return Promise.resolve();
+    },
+    asked(published, failed) {
+      counted.published += published;
+      counted.failed += failed;
+    },
+    now: () => clock,
+    logger: {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: () => undefined,
+      error: (message) => void seen.alarms.push(message),
+      child: () => ports.logger,
+    },
+  };
+  return { ports, seen, counted, pass: (ms: number) => void (clock += ms) };
+}
+
+test('nothing is asked for beyond the allowance, and what was not used is saved up for a second at most', async () => {
+  const { ports, pass } = world({ due: 1_000 });
+  const allowance = createAllowance(100, ports.now);
+  expect(await askDue(ports, allowance)).toBe(0);
+  pass(250);
+  expect(await askDue(ports, allowance)).toBe(25);
+  pass(60_000);
+  expect(await askDue(ports, allowance)).toBe(100);
+  expect(await askDue(ports, allowance)).toBe(0);
+});
+
+test('a clock that goes back allows nothing and takes nothing away', async () => {
+  const { ports, pass } = world({ due: 10 });
+  const allowance = createAllowance(100, ports.now);
+  pass(-5_000);
+  expect(await askDue(ports, allowance)).toBe(0);
+  pass(50);
+  expect(await askDue(ports, allowance)).toBe(5);
+});
+
+test('however much is due, so many are in memory at a time', async () => {
+  const { ports, seen, pass } = world({ due: 5_000 });
+  const allowance = createAllowance(1_200, ports.now);
+  pass(1_000);
+  expect(await askDue(ports, allowance)).toBe(1_200);
+  expect(seen.claims).toEqual(
+    [BATCH_MAX, BATCH_MAX, 200].map((limit) => ({ leaseUntil: NOW + 1_000 + LEASE_MS, limit })),
+  );
+});
+
+test('what the brokers have is put off; what they have not stays on its lease', async () => {
+  const { ports, seen, counted, pass } = world({ due: 3, refuses: (reference) => reference === 'AUTH1' });
+  const allowance = createAllowance(100, ports.now);
+  pass(1_000);
+  await askDue(ports, allowance);
+  expect(seen.asked).toEqual(['AUTH0', 'AUTH2']);
+  const dueAt = ports.now() + 60_000;
+  expect(seen.postponed).toEqual([
+    { reference: 'AUTH0', claim: 'claim', asks: 1, dueAt },
+    { reference: 'AUTH2', claim: 'claim', asks: 1, dueAt },
+  ]);
+  expect(counted).toEqual({ published: 2, failed: 1 });
+});
+
+test.each([
+  [8, 0],
+  [9, 1],
+  [20, 1],
+])('after %i asks in vain the next one calls an operator: %i', async (asksBefore, alarms) => {
+  const { ports, seen, pass } = world({ due: 1, asksBefore });
+  const allowance = createAllowance(100, ports.now);
+  pass(1_000);
+  await askDue(ports, allowance);
+  expect(seen.alarms).toHaveLength(alarms);
+});

@@ -1,0 +1,19 @@
+import type { DataOf, CardAuthorized, OperationRecord } from '@gateway/contracts';
+import type { Ports } from './ports';
+
+type Following = Pick<Ports, 'deadlines'>;
+
+/** The issuer holds an amount: until when is kept, once, and not when its end was heard of already. */
+export async function authorizationOpened(
+  { deadlines }: Following,
+  data: DataOf<typeof CardAuthorized>,
+): Promise<void> {
+  const { reference, merchantAccount, expiresAt } = data;
+  await deadlines.open({ reference, merchantAccount, expiresAt });
+}
+
+/** Settled or voided, by whomever: nothing is left to expire. */
+export async function authorizationEnded({ deadlines }: Following, { baseReference }: OperationRecord): Promise<void> {
+  if (baseReference === undefined) throw new Error('broken invariant: the end of no authorization');
+  await deadlines.end(baseReference);
+}

@@ -1,0 +1,200 @@
+import { paymentIdOf } from '@gateway/contracts';
+import { createKafka, deadLetterTopicOf } from '@gateway/messaging';
+import { silentLogger, until } from '@gateway/testing';
+import type { World } from './expiry-fixture';
+import { MERCHANT, metricsOf, newAuth, openWorld } from './expiry-fixture';
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld('expiry');
+});
+afterAll(() => world.close());
+afterEach(async () => {
+  await world.stopServices();
+  // What a test has left undone is no other test's.
+  await world.collection.deleteMany({});
+});
+
+const isAsked = (reference: string, times = 1) =>
+  until(`ask ${times} for ${reference}`, () => world.asksFor(reference) >= times);
+
+/** Something that is due later than all before it is asked for: so they were looked at. */
+async function everythingDueWasLookedAt(): Promise<void> {
+  const marker = newAuth();
+  const dueAt = world.now();
+  await world.deadlines.open({ reference: marker, merchantAccount: MERCHANT, expiresAt: dueAt });
+  await isAsked(marker);
+}
+
+/** All that was published about the payment before was taken: events of a payment are taken in order. */
+async function everythingWasTaken(reference: string): Promise<void> {
+  const marker = newAuth(paymentIdOf(reference));
+  await world.authorized(marker, world.now() + HOUR_MS);
+  await world.isOpen(marker);
+}
+
+describe('the end of a hold', () => {
+  test('is asked for when its time has come, with what card-processing needs', async () => {
+    await world.start();
+    const reference = newAuth();
+    const expiresAt = world.now() + HOUR_MS;
+    await world.authorized(reference, expiresAt);
+    await world.isOpen(reference);
+    await everythingDueWasLookedAt();
+    expect(world.asksFor(reference)).toBe(0);
+    world.pass(HOUR_MS);
+    await isAsked(reference);
+    expect(world.asks.find(({ data }) => data.reference === reference)).toEqual({
+      key: paymentIdOf(reference),
+      data: { paymentId: paymentIdOf(reference), merchantAccount: MERCHANT, reference, expiresAt },
+    });
+  });
+
+  test('is asked for again, after pauses that grow, until an event says that it is over', async () => {
+    await world.start();
+    const reference = newAuth();
+    await world.authorized(reference, world.now());
+    await isAsked(reference, 1);
+    await until('the first pause', async () => (await world.stored(reference))?.asks === 1);
+    await everythingDueWasLookedAt();
+    expect(world.asksFor(reference)).toBe(1);
+    world.pass(MINUTE_MS);
+    await isAsked(reference, 2);
+    await until('the second pause', async () => (await world.stored(reference))?.asks === 2);
+    world.pass(MINUTE_MS);
+    await everythingDueWasLookedAt();
+    expect(world.asksFor(reference)).toBe(2);
+    world.pass(MINUTE_MS);
+    await isAsked(reference, 3);
+    await world.ended('AuthorizationVoided', reference);
+    await world.hasEnded(reference);
+    world.pass(24 * HOUR_MS);
+    await everythingDueWasLookedAt();
+    expect(world.asksFor(reference)).toBe(3);
+  });
+
+  test.each(['AuthorizationSettled', 'AuthorizationVoided'] as const)('is dropped by %s', async (type) => {
+    await world.start();
+    const reference = newAuth();
+    await world.authorized(reference, world.now() + HOUR_MS);
+    await world.isOpen(reference);
+    await world.ended(type, reference);
+    await world.hasEnded(reference);
+    world.pass(HOUR_MS);
+    await everythingDueWasLookedAt();
+    expect(world.asksFor(reference)).toBe(0);
+  });
+
+  test('stays when something else happens to the payment, a declined VOID too', async () => {
+    await world.start();
+    const reference = newAuth();
+    await world.authorized(reference, world.now() + HOUR_MS);
+    for (const type of [
+      'OperationDeclined',
+      'OperationFailed',
+      'OperationRefused',
+      'OperationOutcomeUnknown',
+    ] as const) {
+      await world.publish(type, newAuth(paymentIdOf(reference)), { baseReference: reference });
+    }
+    await everythingWasTaken(reference);
+    world.pass(HOUR_MS);
+    await isAsked(reference);
+  });
+});
+
+describe('events that come twice, late or out of order change nothing', () => {
+  test('the same beginning again, also with another end', async () => {
+    await world.start();
+    const reference = newAuth();
+    const expiresAt = world.now() + HOUR_MS;
+    await world.authorized(reference, expiresAt);
+    await world.authorized(reference, expiresAt);
+    await world.authorized(reference, expiresAt + HOUR_MS);
+    await everythingWasTaken(reference);
+    expect(await world.stored(reference)).toMatchObject({ expiresAt, dueAt: expiresAt, asks: 0 });
+  });
+
+  test('a beginning after it was asked for does not bring it forward', async () => {
+    await world.start();
+    const reference = newAuth();
+    const expiresAt = world.now();
+    await world.authorized(reference, expiresAt);
+    await until('the ask is noted', async () => (await world.stored(reference))?.asks === 1);
+    await world.authorized(reference, expiresAt);
+    await everythingWasTaken(reference);
+    expect(await world.stored(reference)).toMatchObject({ asks: 1 });
+    await everythingDueWasLookedAt();
+    expect(world.asksFor(reference)).toBe(1);
+  });
+
+  test('a beginning after the end, and an end before the beginning, bring no deadline', async () => {
+    await world.start();
+    const [late, early] = [newAuth(), newAuth()];
+    await world.authorized(late, world.now());
+    await isAsked(late);
+    await world.ended('AuthorizationVoided', late);
+    await world.authorized(late, world.now());
+    await world.ended('AuthorizationSettled', early);
+    await world.authorized(early, world.now());
+    await Promise.all([late, early].map(everythingWasTaken));
+    for (const reference of [late, early]) {
+      const { endedAt, ...rest } = (await world.stored(reference)) ?? {};
+      expect(endedAt).toBeInstanceOf(Date);
+      expect(rest).toEqual({ _id: reference });
+    }
+    await everythingDueWasLookedAt();
+    expect([world.asksFor(late), world.asksFor(early)]).toEqual([1, 0]);
+  });
+
+  test('the same end again', async () => {
+    await world.start();
+    const reference = newAuth();
+    await world.authorized(reference, world.now() + HOUR_MS);
+    await world.ended('AuthorizationSettled', reference);
+    await world.ended('AuthorizationSettled', reference);
+    await everythingWasTaken(reference);
+    expect(await world.stored(reference)).toMatchObject({ endedAt: expect.any(Date) });
+  });
+
+  test('what has ended is remembered for longer than its events are kept, and then removed by the server', async () => {
+    const indexes = await world.collection.indexes();
+    expect(indexes).toContainEqual(
+      expect.objectContaining({ key: { endedAt: 1 }, expireAfterSeconds: 31 * 24 * 3_600 }),
+    );
+  });
+});
+
+describe('an event that can never be taken', () => {
+  test('goes to the dead letters with an alarm; others go on, also of its payment', async () => {
+    await world.start();
+    const [broken, whole] = [newAuth(), newAuth()];
+    await world.publishBroken('CardAuthorized', broken);
+    await world.authorized(whole, world.now());
+    await isAsked(whole);
+    await everythingWasTaken(broken);
+    expect(world.lines.some((line) => line.includes('cannot be taken') && line.includes(broken))).toBe(true);
+    const kafka = createKafka({ brokers: world.space.brokers.split(','), clientId: 'test', logger: silentLogger });
+    const admin = kafka.admin();
+    await admin.connect();
+    const [offsets] = await admin.fetchTopicOffsets(deadLetterTopicOf(world.space.topicPrefix, 'cardEvents') ?? '');
+    await admin.disconnect();
+    expect(Number(offsets?.high)).toBe(1);
+  });
+});
+
+test('what is open, due, late and asked for is in the metrics', async () => {
+  await world.deadlines.open({ reference: newAuth(), merchantAccount: MERCHANT, expiresAt: world.now() + HOUR_MS });
+  const reference = newAuth();
+  await world.deadlines.open({ reference, merchantAccount: MERCHANT, expiresAt: world.now() });
+  const service = await world.start();
+  await until('the ask is noted', async () => (await world.stored(reference))?.asks === 1);
+  const text = await metricsOf(service);
+  expect(text).toMatch(/^expiry_open\S* 2$/m);
+  expect(text).toMatch(/^expiry_due\S* 0$/m);
+  expect(text).toMatch(/^expiry_lag_seconds\S* 0$/m);
+  expect(text).toMatch(/^expiry_asks_total\{outcome="published"\S* 1$/m);
+});

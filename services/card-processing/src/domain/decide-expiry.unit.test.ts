@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { decide } from './decide';
+import { decideExpiry } from './decide-expiry';
+import type { Payment } from './payment';
+import { evolve, findOperation } from './payment';
+import type { Situation } from './payments.fixture';
+import {
+  after,
+  answered,
+  approved,
+  FACTS,
+  HOLD_SECONDS,
+  NOW,
+  PAYMENT_ID,
+  PAYMENTS,
+  ref,
+  settle,
+  voidOf,
+} from './payments.fixture';
+import { codeOfRejection } from './rejections';
+
+const END = NOW + HOLD_SECONDS * 1000;
+const expire = (payment: Payment, now = END, reference = ref('AUTH')) => decideExpiry(payment, { reference, now });
+
+/** The payment after an ask, and the name of the VOID that it has begun, if any. */
+function asked(payment: Payment, now = END): { payment: Payment; name: string | undefined } {
+  const decided = expire(payment, now);
+  if (typeof decided === 'string') return { payment, name: undefined };
+  const next = decided.reduce(evolve, payment);
+  return { payment: next, name: decided.length === 0 ? undefined : next.pending?.reference.slice(-4) };
+}
+
+/** Every state × the end of a hold: what holds money and nothing else is voided. */
+const APPLIES: Record<Situation, boolean> = {
+  nothing: false,
+  authorizing: false,
+  authorized: true,
+  'auth declined': false,
+  settling: false,
+  settled: false,
+  'settled, late void allowed': false,
+  voiding: false,
+  voided: false,
+  'late voiding': false,
+  'late voided': false,
+  'settle refunding': false,
+  'settle refunded': false,
+  selling: false,
+  sold: false,
+  'sale declined': false,
+  refunding: false,
+  refunded: false,
+  tokenized: false,
+  'AUTH3D asked for': false,
+  'AUTH3D challenged': false,
+  'AUTH3D authenticated': false,
+  'AUTH3D failed': false,
+  'AUTH3D cancelled': false,
+  'AUTH3D out of time': false,
+  'AUTH3D voided': false,
+  'AUTH3D voided in its challenge': false,
+  'AUTH3D used by a SALE': false,
+  'AUTH3D used by a SALE that was declined': false,
+  'AUTH3D used by an AUTH': true,
+  'AUTH3D used by an AUTH that was voided': false,
+  'SALE3D asked for': false,
+  'SALE3D challenged': false,
+  'SALE3D selling': false,
+  'SALE3D sold': false,
+  'SALE3D failed': false,
+};
+
+describe.each(Object.entries(APPLIES) as [Situation, boolean][])('given %s', (situation, applies) => {
+  const payment = PAYMENTS[situation];
+  test(`the end of its hold ${applies ? 'begins a VOID' : 'is nothing'}`, () => {
+    expect(expire(payment)).toHaveLength(applies ? 1 : 0);
+  });
+  test('asked before the end, or about another operation, it is nothing', () => {
+    expect(expire(payment, END - 1)).toEqual([]);
+    for (const { reference } of payment.operations) {
+      if (reference !== ref('AUTH')) expect(expire(payment, END, reference)).toEqual([]);
+    }
+  });
+});
+
+describe('the VOID at the end of a hold', () => {
+  test('is an operation on record, named after its AUTH, based on it, and called with what the bank knows', () => {
+    const { payment } = asked(PAYMENTS.authorized);
+    expect(payment.state.kind).toBe('voiding');
+    expect(payment.operations.at(-1)).toEqual({
+      reference: `${PAYMENT_ID}ZZ01`,
+      type: 'VOID',
+      baseReference: ref('AUTH'),
+      transactionUniqueId: `expiry-${ref('AUTH')}`,
+      status: 'pending',
+      code: 11,
+      message: expect.any(String),
+      authcode: null,
+      acceptedAt: END,
+    });
+    expect(payment.pending).toEqual({
+      reference: `${PAYMENT_ID}ZZ01`,
+      kind: 'void',
+      originalTransactionId: 'bank-AUTH',
+    });
+  });
+
+  test('excludes a SETTLE and a VOID of the merchant while its outcome is not known, and after it', () => {
+    const { payment, name = '' } = asked(PAYMENTS.authorized);
+    for (const state of [payment, approved(payment, name)]) {
+      for (const command of [settle('AUTH', {}, 'NEW1'), voidOf('AUTH', 'NEW1')]) {
+        const decided = decide(state, command, FACTS);
+        expect(typeof decided === 'string' ? codeOfRejection(decided) : 0).toBe(3008);
+      }
+    }
+  });
+
+  test('asked for again while it is pending or done, has no second', () => {
+    const { payment, name = '' } = asked(PAYMENTS.authorized);
+    expect(expire(payment)).toEqual([]);
+    expect(expire(approved(payment, name))).toEqual([]);
+  });
+
+  test('that was declined is tried again as another operation with the same name', () => {
+    const first = asked(PAYMENTS.authorized);
+    const declined = answered(first.payment, first.name ?? '', { kind: 'declined', code: 3101, bank: {} });
+    expect(declined.state.kind).toBe('authorized');
+    const second = asked(declined);
+    expect(second.name).toBe('ZZ02');
+    const voids = second.payment.operations.filter(({ type }) => type === 'VOID');
+    expect(voids.map(({ status }) => status)).toEqual(['decline', 'pending']);
+    expect(new Set(voids.map(({ transactionUniqueId }) => transactionUniqueId)).size).toBe(1);
+    expect(approved(second.payment, second.name ?? '').state.kind).toBe('voided');
+  });
+
+  test('follows a SETTLE that came to nothing after the end', () => {
+    const undone = answered(PAYMENTS.settling, 'SETT', { kind: 'not-executed', code: 3118 });
+    expect(expire(undone)).toHaveLength(1);
+  });
+});
+
+describe('the bounds of a payment', () => {
+  /** The merchant sends SETTLEs that the bank declines until the payment takes no more. */
+  function exhaustedByMerchant(): Payment {
+    let payment: Payment = PAYMENTS.authorized;
+    for (let count = 0; ; count += 1) {
+      const name = String(count).padStart(4, '0');
+      if (typeof decide(payment, settle('AUTH', {}, name), FACTS) === 'string') return payment;
+      payment = answered(after(payment, settle('AUTH', {}, name)), name, { kind: 'declined', code: 3101, bank: {} });
+    }
+  }
+
+  test('leave room for the end of the hold, whatever its merchant sends', () => {
+    const payment = exhaustedByMerchant();
+    expect(payment.operations).toHaveLength(90);
+    expect(decide(payment, voidOf('AUTH', 'NEW1'), FACTS)).toBe('too-many-operations');
+    expect(expire(payment)).toHaveLength(1);
+  });
+
+  test('end the tries at 100 operations, each with a reference of its own', () => {
+    let payment = exhaustedByMerchant();
+    for (;;) {
+      const next = asked(payment);
+      if (next.name === undefined) break;
+      payment = answered(next.payment, next.name, { kind: 'declined', code: 3101, bank: {} });
+    }
+    expect(expire(payment)).toBe('too-many-operations');
+    expect(payment.operations).toHaveLength(100);
+    expect(new Set(payment.operations.map(({ reference }) => reference)).size).toBe(100);
+  });
+});
+
+test('whatever comes in whatever order, a hold is settled or voided, never both, and each once', () => {
+  const step = fc.oneof(
+    fc.constant('expire' as const),
+    fc.constant('settle' as const),
+    fc.constant('void' as const),
+    fc.constantFrom('approved', 'declined', 'unknown', 'not-executed'),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      let payment: Payment = PAYMENTS.authorized;
+      steps.forEach((action, index) => {
+        const name = String(index).padStart(4, '0');
+        if (action === 'expire') payment = asked(payment).payment;
+        else if (action === 'settle') payment = after(payment, settle('AUTH', {}, name));
+        else if (action === 'void') payment = after(payment, voidOf('AUTH', name));
+        else if (payment.pending !== undefined) {
+          const answer = { kind: action, code: 3109, authcode: null, bank: {} };
+          payment = answered(payment, payment.pending.reference.slice(-4), answer);
+        }
+      });
+      const ended = payment.operations.filter(({ type, status }) => type !== 'AUTH' && status === 'success');
+      expect(ended.length).toBeLessThanOrEqual(1);
+      expect(findOperation(payment, ref('AUTH'))?.status).toBe('success');
+    }),
+    { numRuns: 300 },
+  );
+});

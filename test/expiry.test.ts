@@ -1,0 +1,226 @@
+import type { ExpireAuthorizationData } from '@gateway/contracts';
+import { ExpireAuthorization, paymentIdOf } from '@gateway/contracts';
+import type { Publisher } from '@gateway/messaging';
+import { createPublisher } from '@gateway/messaging';
+import { createMetrics } from '@gateway/service-kit';
+import { silentLogger, until } from '@gateway/testing';
+import type { Body, CheckRecord, System } from './support/system';
+import { charge, checkOf, followUp, recordsOf, startSystem } from './support/system';
+import { eventsOf, kafkaOf } from './support/topics';
+
+const HOLD_SECONDS = 3;
+const PARTITIONS = 12;
+const MASTERCARD = '5555555555554444';
+const MINUTE_MS = 60_000;
+
+let system: System;
+let publisher: Publisher;
+let aheadMs = 0;
+
+beforeAll(async () => {
+  system = await startSystem('expiry', {
+    settings: {
+      AUTH_HOLD_SECONDS: String(HOLD_SECONDS),
+      AUTH_HOLDS: 'mastercard=7200,mastercard:MIT=3600',
+      SIMULATOR_TIMEOUT_MS: '2000',
+    },
+  });
+  const metrics = createMetrics('test', { processFigures: false });
+  const { topicPrefix } = system.space;
+  publisher = createPublisher({
+    kafka: kafkaOf(system.space),
+    source: 'auth-expiry',
+    topicPrefix,
+    metrics,
+    logger: silentLogger,
+  });
+  await publisher.start();
+});
+afterAll(async () => {
+  await publisher.stop();
+  await system.stop();
+});
+
+async function send(fields: Body): Promise<Body> {
+  return (await system.send(fields)).data;
+}
+
+async function authorize(more: Body = {}): Promise<string> {
+  const response = await send(charge('AUTH', more));
+  expect(response).toMatchObject({ status: 'success', code: 0 });
+  return String(response['reference']);
+}
+
+/** What the bank really did about the AUTH and all that follows from it. */
+async function effects(reference: string): Promise<string[]> {
+  const records = recordsOf(await send(checkOf({ reference })));
+  const entries = await Promise.all(records.map((record) => system.ledger(record.reference)));
+  return entries.flat().map(({ effect }) => effect);
+}
+
+async function voidsOnRecord(reference: string): Promise<CheckRecord[]> {
+  return recordsOf(await send(checkOf({ transaction_unique_id: `expiry-${reference}` })));
+}
+
+const lastVoid = async (reference: string, status: string): Promise<CheckRecord> =>
+  until(`a VOID of ${reference} that is ${status}`, async () => {
+    const last = (await voidsOnRecord(reference)).at(-1);
+    return last?.status === status && last;
+  });
+
+interface EventData extends Record<string, unknown> {
+  expiresAt: number;
+  occurredAt: number;
+}
+
+async function eventOf(reference: string, type: string): Promise<EventData[]> {
+  const events = await eventsOf(system.space, paymentIdOf(reference));
+  return events.filter(({ headers }) => headers['ce_type'] === type).map(({ value }) => JSON.parse(value) as EventData);
+}
+
+const authorizedEvent = (reference: string): Promise<EventData> =>
+  until('CardAuthorized', async () => (await eventOf(reference, 'CardAuthorized'))[0]);
+
+const endOfHold = async (reference: string): Promise<number> => (await authorizedEvent(reference)).expiresAt;
+
+const untilTime = (at: number) => until('the time', () => Date.now() >= at);
+
+/** As auth-expiry asks, from every partition at once: no order of any key protects the payment. */
+async function askEverywhere(reference: string, expiresAt: number): Promise<void> {
+  const paymentId = paymentIdOf(reference);
+  const data: ExpireAuthorizationData = { paymentId, merchantAccount: 'demo_merchant', reference, expiresAt };
+  await Promise.all(
+    Array.from({ length: PARTITIONS }, (_, partition) =>
+      publisher.publish({ declaration: ExpireAuthorization, data, key: `${paymentId}${partition}`, partition }),
+    ),
+  );
+}
+
+describe('before auth-expiry runs', () => {
+  test('a SETTLE after the end of the hold gets 3007; asked too early, the hold stays', async () => {
+    const reference = await authorize();
+    const expiresAt = await endOfHold(reference);
+    await askEverywhere(reference, expiresAt);
+    await untilTime(expiresAt);
+    expect(await send(followUp('SETTLE', reference))).toMatchObject({ status: 'error', code: 3007 });
+    expect(await voidsOnRecord(reference)).toEqual([]);
+    expect(await effects(reference)).toEqual(['authorized']);
+  });
+
+  test('the hold is the scheme’s and initiator’s where that is configured, and is in the event', async () => {
+    const holdOf = async (more: Body): Promise<number> => {
+      const { expiresAt, occurredAt } = await authorizedEvent(await authorize(more));
+      return (expiresAt - occurredAt) / 1000;
+    };
+    expect(Math.round(await holdOf({}))).toBe(HOLD_SECONDS);
+    expect(Math.round(await holdOf({ card_number: MASTERCARD }))).toBe(7_200);
+    expect(Math.round(await holdOf({ card_number: MASTERCARD, cof_type: 'MIT' }))).toBe(3_600);
+  });
+});
+
+describe('races at the end of a hold', () => {
+  beforeAll(async () => {
+    // Another member of the group: what lies on different partitions runs at the same time.
+    await system.startProcessor();
+  });
+
+  test('SETTLE or the end of the hold, never both', async () => {
+    const rounds = Array.from({ length: 24 }, async (_, round) => {
+      const reference = await authorize();
+      const expiresAt = await endOfHold(reference);
+      // From early enough to too late.
+      await untilTime(expiresAt - 1_000 + round * 45);
+      const [settled] = await Promise.all([
+        send(followUp('SETTLE', reference)),
+        untilTime(expiresAt).then(() => askEverywhere(reference, expiresAt)),
+      ]);
+      if (settled['code'] !== 0) {
+        expect([3007, 3008]).toContain(settled['code']);
+        await lastVoid(reference, 'SUCCESS');
+      }
+      expect(await effects(reference)).toEqual(['authorized', settled['code'] === 0 ? 'captured' : 'voided']);
+      return settled['code'] === 0;
+    });
+    const won = await Promise.all(rounds);
+    expect(new Set(won)).toEqual(new Set([true, false]));
+  });
+
+  test('the merchant’s VOID or the end of the hold: one void', async () => {
+    const rounds = Array.from({ length: 10 }, async () => {
+      const reference = await authorize();
+      const expiresAt = await endOfHold(reference);
+      await untilTime(expiresAt);
+      const [voided] = await Promise.all([send(followUp('VOID', reference)), askEverywhere(reference, expiresAt)]);
+      if (voided['code'] !== 0) {
+        expect(voided).toMatchObject({ code: 3008 });
+        await lastVoid(reference, 'SUCCESS');
+      }
+      expect(await effects(reference)).toEqual(['authorized', 'voided']);
+    });
+    await Promise.all(rounds);
+  });
+});
+
+describe('with auth-expiry', () => {
+  beforeAll(async () => {
+    await system.startExpiry({}, () => Date.now() + aheadMs);
+  });
+
+  test('a hold that ends is voided once, on record, and told to whoever reads the events', async () => {
+    const reference = await authorize();
+    const record = await lastVoid(reference, 'SUCCESS');
+    expect(record).toMatchObject({
+      transaction_type: 'VOID',
+      code: 0,
+      transaction_unique_id: `expiry-${reference}`,
+      reference: expect.stringMatching(new RegExp(`^${paymentIdOf(reference)}ZZ`)),
+    });
+    const ofAuth = recordsOf(await send(checkOf({ reference })));
+    expect(ofAuth.map(({ transaction_type, status }) => [transaction_type, status])).toEqual([
+      ['AUTH', 'SUCCESS'],
+      ['VOID', 'SUCCESS'],
+    ]);
+    expect(await effects(reference)).toEqual(['authorized', 'voided']);
+    expect(await send(followUp('SETTLE', reference))).toMatchObject({ code: 3008 });
+    expect(await send(followUp('VOID', reference))).toMatchObject({ code: 3008 });
+    await until('AuthorizationVoided', async () => (await eventOf(reference, 'AuthorizationVoided')).length === 1);
+    expect(await eventOf(reference, 'AuthorizationVoided')).toMatchObject([
+      { baseReference: reference, transactionUniqueId: `expiry-${reference}`, status: 'success' },
+    ]);
+  });
+
+  test('what was settled or voided in time is left alone', async () => {
+    const authorizedAnd = async (type: 'SETTLE' | 'VOID'): Promise<string> => {
+      const reference = await authorize();
+      expect(await send(followUp(type, reference))).toMatchObject({ code: 0 });
+      return reference;
+    };
+    const [settled, voided] = await Promise.all([authorizedAnd('SETTLE'), authorizedAnd('VOID')]);
+    const later = await authorize();
+    await lastVoid(later, 'SUCCESS');
+    expect(await effects(settled)).toEqual(['authorized', 'captured']);
+    expect(await effects(voided)).toEqual(['authorized', 'voided']);
+    expect([await voidsOnRecord(settled), await voidsOnRecord(voided)]).toEqual([[], []]);
+  });
+
+  test('a VOID whose outcome is not known is found out about, not sent again', async () => {
+    const reference = await authorize({ amount: '41.09' });
+    expect(await lastVoid(reference, 'PENDING')).toMatchObject({ code: 11 });
+    expect(await send(followUp('SETTLE', reference))).toMatchObject({ code: 3008 });
+    await lastVoid(reference, 'SUCCESS');
+    expect(await effects(reference)).toEqual(['authorized', 'voided']);
+  });
+
+  test('a VOID that the bank declines is on record, and another one is tried later', async () => {
+    const reference = await authorize({ amount: '41.01' });
+    expect(await lastVoid(reference, 'DECLINE')).toMatchObject({ code: 3101 });
+    expect(await send(followUp('SETTLE', reference))).toMatchObject({ code: 3007 });
+    aheadMs += 2 * MINUTE_MS;
+    const tries = await until('another try', async () => {
+      const found = await voidsOnRecord(reference);
+      return found.length === 2 && found[1]?.status === 'DECLINE' && found;
+    });
+    expect(new Set(tries.map((record) => record.reference)).size).toBe(2);
+    expect(await effects(reference)).toEqual(['authorized', 'declined', 'declined']);
+  });
+});
