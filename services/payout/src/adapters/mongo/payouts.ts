@@ -44,7 +44,7 @@ export function createPayouts(mongo: MongoConnection): PayoutsAdapter {
     },
     async claim(reference, leaseUntil) {
       return await collection.findOneAndUpdate(
-        { _id: reference, resolveAt: { $exists: true } } as Filter<StoredPayout>,
+        { _id: reference, resolveAt: { $exists: true } },
         { $set: { resolveAt: leaseUntil } },
         { returnDocument: 'after' },
       );
@@ -97,5 +97,5 @@ function isOpenKind(kind: PayoutStateKind): boolean {
 
 function inState(kind: PayoutStateKind): Filter<StoredPayout> {
   // What is open is found by the index on what is left to do.
-  return { 'state.kind': kind, ...(isOpenKind(kind) ? { resolveAt: { $exists: true } } : {}) } as Filter<StoredPayout>;
+  return { 'state.kind': kind, ...(isOpenKind(kind) ? { resolveAt: { $exists: true } } : {}) };
 }
