@@ -28,7 +28,7 @@ afterAll(async () => {
 const START = 1_700_000_000;
 
 function body(reference: string, fields: Partial<PayoutBody> = {}, state: PayoutStateKind = 'settled'): PayoutBody {
-  return { ...inState[state], ...request, reference, time: START, ...fields };
+  return { ...inState[state], reference, time: START, ...fields };
 }
 
 const add = (reference: string, fields: Partial<PayoutBody> = {}, state: PayoutStateKind = 'settled') =>
@@ -132,6 +132,16 @@ describe('what is due', () => {
     expect(await payouts.claim('B', 9_000)).toBeNull();
     expect(await payouts.claim('C', 9_000)).toBeNull();
   });
+});
+
+it('a receiver has been paid by an account when its payout is settled, and not when the money came back', async () => {
+  await add('A');
+  await add('B', { token: 'returned' }, 'returned');
+  await add('C', { token: 'declined' }, 'declined');
+  expect(await payouts.hasBeenPaid(request.merchantAccount, request.token)).toBe(true);
+  expect(await payouts.hasBeenPaid('merchant_2', request.token)).toBe(false);
+  expect(await payouts.hasBeenPaid(request.merchantAccount, 'returned')).toBe(false);
+  expect(await payouts.hasBeenPaid(request.merchantAccount, 'declined')).toBe(false);
 });
 
 describe('the operators’ list', () => {

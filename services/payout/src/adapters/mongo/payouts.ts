@@ -18,11 +18,20 @@ const dueIndex = {
 /** In the order of queries, which walk over it alone until they know which documents are on their page. */
 const pageIndex = { key: { merchantAccount: 1, time: 1, _id: 1 }, name: 'merchant_time' } as const;
 
+/** Receivers whom an account has paid. */
+const paidIndex = {
+  key: { merchantAccount: 1, token: 1 },
+  name: 'paid_receivers',
+  partialFilterExpression: { 'state.kind': 'settled' },
+} as const;
+
 /** What queries do not read. */
 const HIDDEN = { instruction: 0, outbox: 0, stamp: 0 } as const;
 
 export interface PayoutsAdapter extends Payouts {
   ensureIndexes(): Promise<void>;
+  /** Whether the account has paid this receiver, and the money has not come back. For the accounts' rules. */
+  hasBeenPaid(merchantAccount: string, token: string): Promise<boolean>;
   /** The same collection, as the outbox sees it. */
   readonly outboxes: Collection<OutboxOwner>;
 }
@@ -59,8 +68,12 @@ export function createPayouts(mongo: MongoConnection): PayoutsAdapter {
       const sorted = state !== undefined && isOpenKind(state) ? found.sort({ time: -1 }) : found.sort({ $natural: -1 });
       return await sorted.limit(limit).toArray();
     },
+    async hasBeenPaid(merchantAccount, token) {
+      const paid = { merchantAccount, token, 'state.kind': 'settled' } as Filter<StoredPayout>;
+      return (await collection.findOne(paid, { projection: { _id: 1 } })) !== null;
+    },
     async ensureIndexes() {
-      await collection.createIndexes([outboxIndex, dueIndex, pageIndex]);
+      await collection.createIndexes([outboxIndex, dueIndex, pageIndex, paidIndex]);
     },
   };
 }
