@@ -1,14 +1,7 @@
 import type { Receiver } from '@gateway/contracts';
+import type { BankFacts, BankOutcome, BankStatement, SubmitAnswer } from '../domain/bank-answers';
 
-/** What a bank says of a payout in its own words, as far as its connector passes them on. */
-export interface BankFacts {
-  transactionId?: string;
-  id?: string;
-  name?: string;
-  advice?: string;
-  reasonCode?: string;
-  reasonDescription?: string;
-}
+export type { BankFacts, BankOutcome, SubmitAnswer };
 
 /** What a bank is told. `reference` is the idempotency key: the same one is the same payout, however often it comes. */
 export interface PaymentInstruction {
@@ -25,29 +18,14 @@ export interface PaymentInstruction {
   acceptedAt: number;
 }
 
-/** How a payout stands at the bank. All but `submitted` are final there. */
-export type BankOutcome =
-  /** The bank has it, and tells the outcome later: by its statement, or when it is asked. */
-  | { kind: 'submitted'; bank?: BankFacts }
-  | { kind: 'settled'; bank?: BankFacts }
-  /** `code`: 31xx. */
-  | { kind: 'declined'; code: number; bank?: BankFacts }
-  /** `code`: 32xx. */
-  | { kind: 'frauded'; code: number; bank?: BankFacts }
-  /** `code`: 33xx, or what else the registry has for a payout that nobody carries out. */
-  | { kind: 'failed'; code: number; bank?: BankFacts };
-
-/** `code` is what a silent or unintelligible bank is called: 3109, 3117, 3118, 3124, 3125. */
-export type SubmitAnswer = BankOutcome | { kind: 'unknown'; code: number };
-
 export type Inquiry = BankOutcome | { kind: 'unknown' } | { kind: 'not-found' } | { kind: 'cancelled' };
 
 export type Cancellation = BankOutcome | { kind: 'cancelled' } | { kind: 'unknown' };
 
-/** What a bank tells by itself: an outcome, or that settled money came back. */
+/** What a bank tells by itself. */
 export interface BankNews {
   reference: string;
-  outcome: BankOutcome | { kind: 'returned'; reasonCode: string; bank?: BankFacts };
+  outcome: BankStatement;
 }
 
 /**

@@ -1,0 +1,20 @@
+import type { MongoConnection } from '@gateway/mongo';
+import type { Logger, Registry } from '@gateway/service-kit';
+import type { BankConnector } from '../../application/bank-ports';
+import type { BatchOperations } from '../../application/batch-ports';
+
+/** What every connector is opened with. */
+export interface BankContext {
+  /** A connector reads its own settings, named `<CONNECTOR>_…`. */
+  env: Record<string, string | undefined>;
+  /** The payouts' database, for connectors that keep something of their own beside them. */
+  mongo: MongoConnection;
+  logger: Logger;
+  metrics: Registry;
+  now: () => number;
+}
+
+/** A connector, with what an operator may do where it collects payouts into files. */
+export interface OpenBank extends BankConnector {
+  readonly operations?: BatchOperations;
+}

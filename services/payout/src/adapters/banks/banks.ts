@@ -1,0 +1,35 @@
+import { TEST_CURRENCY } from '@gateway/contracts';
+import type { BankContext, OpenBank } from './bank-context';
+import { createSimulatorConnector } from './simulator/connector';
+
+/** The bank of the sandbox: the only one that the test currency goes to. */
+const SANDBOX_BANK = 'simulator';
+
+/** Every connector there is. A new one is a folder beside `simulator/` and a line here. */
+const FACTORIES: Record<string, (context: BankContext) => OpenBank | Promise<OpenBank>> = {
+  [SANDBOX_BANK]: createSimulatorConnector,
+};
+
+export interface Banks {
+  readonly all: readonly OpenBank[];
+  get(name: string): OpenBank | undefined;
+  /** Name of the connector that a currency's payouts go through. */
+  nameFor(currency: string): string;
+}
+
+/** Opens the sandbox's bank and the one that the configuration names; an unknown name is an error. */
+export async function openBanks(payoutBank: string, context: BankContext): Promise<Banks> {
+  const banks = new Map<string, OpenBank>();
+  for (const name of new Set([SANDBOX_BANK, payoutBank])) {
+    const create = FACTORIES[name];
+    if (create === undefined) {
+      throw new Error(`PAYOUT_BANK is ${name}; there are ${Object.keys(FACTORIES).join(', ')}`);
+    }
+    banks.set(name, await create(context));
+  }
+  return {
+    all: [...banks.values()],
+    get: (name) => banks.get(name),
+    nameFor: (currency) => (currency === TEST_CURRENCY ? SANDBOX_BANK : payoutBank),
+  };
+}

@@ -1,0 +1,147 @@
+import type { Router } from 'express';
+import express from 'express';
+import type { BankFacts } from '../../application/bank-ports';
+import type { BatchOperations, BatchSummary } from '../../application/batch-ports';
+import type { Ports, ShownPayout } from '../../application/ports';
+import { resolveNow } from '../../application/resolve-payouts';
+import type { PayoutState, ScreeningRecord } from '../../domain/payout';
+import { PAYOUT_STATES, standing } from '../../domain/payout';
+import { wholeNumber } from './query-api';
+
+export const LIST_LIMIT_DEFAULT = 50;
+export const LIST_LIMIT_MAX = 500;
+
+/** Times are RFC 3339. */
+export interface PayoutSummary {
+  reference: string;
+  state: PayoutState['kind'];
+  status: string;
+  code: number;
+  merchantAccount: string;
+  transactionUniqueId: string;
+  amountE4: number;
+  currency: string;
+  acceptedAt: string;
+  bank?: string;
+  /** Where something is left to do: when. */
+  dueAt?: string;
+}
+
+export interface PayoutDetails extends PayoutSummary {
+  message: string;
+  feeE4: number;
+  instant: boolean;
+  receiverCountry: string;
+  screening?: ScreeningRecord;
+  bankFacts?: BankFacts;
+  returnReason?: string;
+  inquiries?: number;
+}
+
+export interface PayoutList {
+  payouts: PayoutSummary[];
+}
+
+export interface BatchList {
+  batches: BatchSummary[];
+}
+
+/**
+ * For operators: `GET /admin/payouts?state=&limit=` (newest first), `GET /admin/payouts/:reference`,
+ * `POST /admin/payouts/:reference/retry` (asks the bank now; 409 when nothing is left to do), and where a connector
+ * collects payouts into files `GET /admin/batches?limit=`, `POST /admin/batches/cut` and
+ * `POST /admin/batches/:messageId/rewrite`. 404 when there is none, 400 for a query that makes no sense.
+ */
+export function adminRoutes(ports: Ports, batches: BatchOperations | undefined): Router {
+  return express.Router().use('/admin/payouts', payoutRoutes(ports)).use('/admin/batches', batchRoutes(batches));
+}
+
+function payoutRoutes(ports: Ports): Router {
+  const router = express.Router();
+  router.get('/', async (request, response) => {
+    const { state, limit = String(LIST_LIMIT_DEFAULT) } = request.query;
+    const known = PAYOUT_STATES.find((one) => one === state);
+    const rows = wholeNumber(limit, 1, LIST_LIMIT_MAX);
+    if (rows === undefined) {
+      return void response.status(400).json({ error: `limit is a number from 1 to ${LIST_LIMIT_MAX}` });
+    }
+    if (state !== undefined && known === undefined) {
+      return void response.status(400).json({ error: `state is one of ${PAYOUT_STATES.join(', ')}` });
+    }
+    const found = await ports.payouts.list({ limit: rows, ...(known === undefined ? {} : { state: known }) });
+    response.json({ payouts: found.map(summaryOf) } satisfies PayoutList);
+  });
+  router.get('/:reference', async (request, response) => {
+    const payout = await ports.payouts.load(request.params.reference);
+    if (payout === null) response.status(404).json({ error: 'no such payout' });
+    else response.json(detailsOf(payout));
+  });
+  router.post('/:reference/retry', async (request, response) => {
+    const payout = await resolveNow(ports, request.params.reference);
+    if (payout !== undefined) return void response.json(summaryOf(payout));
+    const known = await ports.payouts.load(request.params.reference);
+    if (known === null) response.status(404).json({ error: 'no such payout' });
+    else response.status(409).json({ error: `nothing is left to do: it is ${known.state.kind}` });
+  });
+  return router;
+}
+
+function batchRoutes(batches: BatchOperations | undefined): Router {
+  const router = express.Router();
+  if (batches === undefined) {
+    router.use((_request, response) => {
+      response.status(404).json({ error: 'no bank is connected that takes files' });
+    });
+    return router;
+  }
+  router.get('/', async (request, response) => {
+    const limit = wholeNumber(request.query['limit'] ?? String(LIST_LIMIT_DEFAULT), 1, LIST_LIMIT_MAX);
+    if (limit === undefined) response.status(400).json({ error: `limit is a number from 1 to ${LIST_LIMIT_MAX}` });
+    else response.json({ batches: await batches.batches(limit) } satisfies BatchList);
+  });
+  router.post('/cut', async (_request, response) => {
+    response.json({ batches: await batches.cut() } satisfies BatchList);
+  });
+  router.post('/:messageId/rewrite', async (request, response) => {
+    const batch = await batches.rewrite(request.params.messageId);
+    if (batch === undefined) response.status(404).json({ error: 'no such batch' });
+    else response.json(batch);
+  });
+  return router;
+}
+
+function summaryOf(payout: ShownPayout): PayoutSummary {
+  const { status, code } = standing(payout.state);
+  return {
+    reference: payout.reference,
+    state: payout.state.kind,
+    status,
+    code,
+    merchantAccount: payout.merchantAccount,
+    transactionUniqueId: payout.transactionUniqueId,
+    amountE4: payout.amountE4,
+    currency: payout.currency,
+    acceptedAt: time(payout.acceptedAt),
+    ...(payout.bank === undefined ? {} : { bank: payout.bank }),
+    ...(payout.resolveAt === undefined ? {} : { dueAt: time(payout.resolveAt) }),
+  };
+}
+
+function detailsOf(payout: ShownPayout): PayoutDetails {
+  const { state, feeE4, instant, receiverCountry, screening, bankFacts, inquiries } = payout;
+  return {
+    ...summaryOf(payout),
+    message: standing(state).message,
+    feeE4,
+    instant,
+    receiverCountry,
+    ...(screening === undefined ? {} : { screening }),
+    ...(bankFacts === undefined ? {} : { bankFacts }),
+    ...(state.kind === 'returned' ? { returnReason: state.reasonCode } : {}),
+    ...(inquiries === undefined ? {} : { inquiries }),
+  };
+}
+
+function time(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}

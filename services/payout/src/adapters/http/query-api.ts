@@ -1,0 +1,48 @@
+import type { Router } from 'express';
+import express from 'express';
+import { findOutcome, listOutcomes } from '../../application/query-payouts';
+import type { PageQuery, Ports } from '../../application/ports';
+import { PAGE_LIMIT_MAX } from '../../application/ports';
+
+/** Far beyond every window of an account. */
+const PAGE_MAX = 1_000_000;
+
+/**
+ * What others ask: `GET /payouts/:reference?account=` (one, 404 when there is none) and
+ * `GET /payouts?account=&from=&to=&order=asc|desc&page=&limit=` (`{payouts}`, by time, then reference; unix seconds, ends
+ * inclusive; 400 for a query that makes no sense). `account` names the merchant, and only that merchant's are found.
+ */
+export function queryRoutes(ports: Pick<Ports, 'payouts' | 'accounts'>): Router {
+  const router = express.Router();
+  router.get('/payouts/:reference', async (request, response) => {
+    const { account } = request.query;
+    const merchantAccount = typeof account === 'string' ? account : '';
+    const outcome = await findOutcome(ports, merchantAccount, request.params.reference);
+    if (outcome === undefined) response.status(404).json({ error: 'no such payout' });
+    else response.json(outcome);
+  });
+  router.get('/payouts', async (request, response) => {
+    const query = parsePageQuery(request.query);
+    if (query === undefined) response.status(400).json({ error: 'account, from, to, order, page or limit is wrong' });
+    else response.json({ payouts: await listOutcomes(ports, query) });
+  });
+  return router;
+}
+
+/** Undefined when it makes no sense. */
+export function parsePageQuery(query: Record<string, unknown>): PageQuery | undefined {
+  const { account, order = 'asc' } = query;
+  if (typeof account !== 'string' || (order !== 'asc' && order !== 'desc')) return undefined;
+  const from = wholeNumber(query['from'], 0, Number.MAX_SAFE_INTEGER);
+  const to = wholeNumber(query['to'], 0, Number.MAX_SAFE_INTEGER);
+  const page = wholeNumber(query['page'] ?? '1', 1, PAGE_MAX);
+  const limit = wholeNumber(query['limit'] ?? String(PAGE_LIMIT_MAX), 1, PAGE_LIMIT_MAX);
+  if (from === undefined || to === undefined || page === undefined || limit === undefined) return undefined;
+  return { merchantAccount: account, from, to, order, page, limit };
+}
+
+export function wholeNumber(value: unknown, min: number, max: number): number | undefined {
+  if (typeof value !== 'string' || !/^\d{1,16}$/.test(value)) return undefined;
+  const number = Number(value);
+  return number >= min && number <= max ? number : undefined;
+}

@@ -1,0 +1,72 @@
+import { Value } from '@sinclair/typebox/value';
+import type { InitiatePayoutData } from '@gateway/contracts';
+import { InitiatePayout } from '@gateway/contracts';
+import type { MessageHandler, RejectedMessage } from '@gateway/messaging';
+import { fieldsOf, headerOf, on } from '@gateway/messaging';
+import { retryableWhenTransient } from '@gateway/mongo';
+import type { Ports } from '../../application/ports';
+import { processCommand } from '../../application/process-command';
+import { recordDeadLetter } from '../../application/record-dead-letter';
+import type { PayoutRequest } from '../../domain/payout';
+
+/** Everything that this service takes from the bus. */
+export function messageHandlers(ports: Ports): MessageHandler[] {
+  return [
+    on(InitiatePayout, ({ data, id }) =>
+      retryableWhenTransient(() => processCommand(ports, { request: requestOf(data), id })),
+    ),
+  ];
+}
+
+function requestOf({ receiver, description, ...request }: InitiatePayoutData): PayoutRequest {
+  return { ...request, receiverCountry: countryOf(receiver.iban), instruction: { receiver, description } };
+}
+
+function countryOf(iban: string): string {
+  return iban.slice(0, 2);
+}
+
+/** Ends the payout of a dead letter on record, as far as the message still says which one that is. */
+export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => Promise<void> {
+  return async (rejected) => {
+    const { message, reason } = rejected;
+    const type = headerOf(message.headers, 'ce_type');
+    const request = type === InitiatePayout.type ? requestIn(rejected, ports.now()) : undefined;
+    if (request === undefined) {
+      ports.logger.error('a dead letter names no payout', { type, reason });
+      return;
+    }
+    await retryableWhenTransient(() => recordDeadLetter(ports, request, rejected.envelope?.id));
+  };
+}
+
+function requestIn({ envelope, message }: RejectedMessage, now: number): PayoutRequest | undefined {
+  return envelope === undefined ? salvage(message, now) : requestOf(envelope.data as InitiatePayoutData);
+}
+
+const IDENTIFYING = ['payoutId', 'reference', 'merchantAccount', 'transactionUniqueId'];
+
+/** What a record says in place of a field that could not be read: each is its standard's word for "none". */
+const NONE = {
+  amountE4: 0,
+  feeE4: 0,
+  /** ISO 4217: no currency. */
+  currency: 'XXX',
+  /** The nil UUID. */
+  token: '00000000-0000-0000-0000-000000000000',
+  instant: false,
+  /** ISO 3166-1, user-assigned: unknown. */
+  receiverCountry: 'ZZ',
+};
+
+/** What a broken command still says about itself: enough to end its payout, not to run it. */
+function salvage(message: RejectedMessage['message'], now: number): PayoutRequest | undefined {
+  const { receiver: _receiver, description: _description, ...fields } = InitiatePayout.schema.properties;
+  const data = fieldsOf(message) ?? {};
+  const readable = Object.entries(fields)
+    .filter(([name, schema]) => data[name] !== undefined && Value.Check(schema, data[name]))
+    .map(([name]) => [name, data[name]] as const);
+  const salvaged = Object.fromEntries(readable);
+  if (!IDENTIFYING.every((name) => name in salvaged)) return undefined;
+  return { acceptedAt: now, ...NONE, ...salvaged } as unknown as PayoutRequest;
+}

@@ -1,0 +1,160 @@
+import type { MongoConnection } from '@gateway/mongo';
+import { connectMongo } from '@gateway/mongo';
+import type { Space } from '@gateway/testing';
+import { openSpace } from '@gateway/testing';
+import type { PageQuery, PayoutBody, StoredPayout } from '../../application/ports';
+import { inState, request } from '../../domain/payouts.fixture';
+import type { PayoutStateKind } from '../../domain/payout';
+import type { PayoutsAdapter } from './payouts';
+import { createPayouts, pageKeys } from './payouts';
+
+let space: Space;
+let mongo: MongoConnection;
+let payouts: PayoutsAdapter;
+
+beforeAll(async () => {
+  space = await openSpace('payouts-store');
+  mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}payouts` });
+  payouts = createPayouts(mongo);
+  await payouts.ensureIndexes();
+});
+beforeEach(() => mongo.collection('payouts').deleteMany({}));
+afterAll(async () => {
+  await mongo.mongoose.dropDatabase();
+  await mongo.close();
+  await space.remove();
+});
+
+const START = 1_700_000_000;
+
+function body(reference: string, fields: Partial<PayoutBody> = {}, state: PayoutStateKind = 'settled'): PayoutBody {
+  return { ...inState[state], reference, time: START, ...fields };
+}
+
+const add = (reference: string, fields: Partial<PayoutBody> = {}, state: PayoutStateKind = 'settled') =>
+  payouts.insert(reference, body(reference, fields, state), []);
+
+const query: PageQuery = {
+  merchantAccount: request.merchantAccount,
+  from: START,
+  to: START + 10,
+  order: 'asc',
+  page: 1,
+  limit: 100,
+};
+const references = async (more: Partial<PageQuery>) =>
+  (await payouts.page({ ...query, ...more })).map(({ _id }) => _id);
+
+describe('a page', () => {
+  beforeEach(async () => {
+    await add('D', { time: START + 10 });
+    await add('B', { time: START + 1 });
+    await add('C', { time: START });
+    await add('A', { time: START + 1 });
+    await add('before', { time: START - 1 });
+    await add('after', { time: START + 11 });
+    await add('foreign', { merchantAccount: 'merchant_2' });
+  });
+
+  it('is what lies in the window, ends included, by time and then by reference', async () => {
+    expect(await references({})).toEqual(['C', 'A', 'B', 'D']);
+    expect(await references({ order: 'desc' })).toEqual(['D', 'B', 'A', 'C']);
+    expect(await references({ from: START + 1, to: START + 1 })).toEqual(['A', 'B']);
+    expect(await references({ merchantAccount: 'merchant_2' })).toEqual(['foreign']);
+    expect(await references({ from: START + 2, to: START + 1 })).toEqual([]);
+  });
+
+  it.each(['asc', 'desc'] as const)('follows another without a gap: %s', async (order) => {
+    const whole = await references({ order });
+    const pages = [1, 2, 3].map((page) => references({ order, page, limit: 2 }));
+    expect((await Promise.all(pages)).flat()).toEqual(whole);
+    expect(await references({ order, page: 3, limit: 2 })).toEqual([]);
+  });
+
+  it('does not change because of what falls outside its window', async () => {
+    const before = await references({ page: 2, limit: 2 });
+    await add('0', { time: START - 100 });
+    await add('Z', { time: START + 100 });
+    expect(await references({ page: 2, limit: 2 })).toEqual(before);
+  });
+
+  it('says nothing of whom the money went to', async () => {
+    const [first] = await payouts.page(query);
+    expect(first).not.toHaveProperty('instruction');
+    expect(first).not.toHaveProperty('outbox');
+    expect(first).toMatchObject({ amountE4: request.amountE4, state: { kind: 'settled' } });
+  });
+});
+
+interface Stage {
+  stage: string;
+  indexName?: string;
+  inputStage?: Stage;
+}
+
+it('the keys of a page come from one index alone, and other merchants’ payouts are not looked at', async () => {
+  await Promise.all(
+    Array.from({ length: 300 }, (_, index) => add(`F${index}`, { merchantAccount: `merchant_${index}x` })),
+  );
+  await Promise.all(Array.from({ length: 50 }, (_, index) => add(`M${index}`, { time: START + (index % 5) })));
+  const collection = mongo.collection<StoredPayout>('payouts');
+  for (const order of ['asc', 'desc'] as const) {
+    const plan = await pageKeys(collection, { ...query, order, page: 2, limit: 10 }).explain('executionStats');
+    const { executionStats, queryPlanner } = plan as {
+      executionStats: { totalKeysExamined: number; totalDocsExamined: number; nReturned: number };
+      queryPlanner: { winningPlan: Stage };
+    };
+    const stages: Stage[] = [];
+    for (let stage: Stage | undefined = queryPlanner.winningPlan; stage; stage = stage.inputStage) stages.push(stage);
+    expect(stages.at(-1)).toMatchObject({ stage: 'IXSCAN', indexName: 'merchant_time' });
+    expect(stages.map(({ stage }) => stage)).not.toContain('SORT');
+    expect(executionStats).toMatchObject({ nReturned: 10, totalDocsExamined: 0 });
+    // Two pages of ten, and where the walk begins and ends.
+    expect(executionStats.totalKeysExamined).toBeLessThanOrEqual(21);
+  }
+});
+
+describe('what is due', () => {
+  it('is taken by one, and by the next when the lease has run out', async () => {
+    await add('A', { resolveAt: 1_000 }, 'unknown');
+    await add('B', { resolveAt: 500 }, 'declined');
+    expect(await payouts.claimDue(499, 9_000)).toBeNull();
+    expect((await payouts.claimDue(1_000, 9_000))?._id).toBe('B');
+    expect((await payouts.claimDue(1_000, 9_000))?._id).toBe('A');
+    expect(await payouts.claimDue(1_000, 9_000)).toBeNull();
+    expect((await payouts.claimDue(9_000, 19_000))?._id).toBeDefined();
+  });
+
+  it('can be taken by name before its time, if anything is left to do', async () => {
+    await add('A', { resolveAt: 1_000 }, 'unknown');
+    await add('B');
+    expect((await payouts.claim('A', 9_000))?.resolveAt).toBe(9_000);
+    expect(await payouts.claim('B', 9_000)).toBeNull();
+    expect(await payouts.claim('C', 9_000)).toBeNull();
+  });
+});
+
+it('a receiver has been paid by an account when its payout is settled, and not when the money came back', async () => {
+  await add('A');
+  await add('B', { token: 'returned' }, 'returned');
+  await add('C', { token: 'declined' }, 'declined');
+  expect(await payouts.hasBeenPaid(request.merchantAccount, request.token)).toBe(true);
+  expect(await payouts.hasBeenPaid('merchant_2', request.token)).toBe(false);
+  expect(await payouts.hasBeenPaid(request.merchantAccount, 'returned')).toBe(false);
+  expect(await payouts.hasBeenPaid(request.merchantAccount, 'declined')).toBe(false);
+});
+
+describe('the operators’ list', () => {
+  it('is the newest first, of one state or of all', async () => {
+    await add('A', { time: START + 1, resolveAt: 1 }, 'unknown');
+    await add('B', { time: START + 3 });
+    await add('C', { time: START + 2, resolveAt: 1 }, 'unknown');
+    const ids = async (state?: PayoutStateKind, limit = 10) =>
+      (await payouts.list({ limit, ...(state === undefined ? {} : { state }) })).map(({ _id }) => _id);
+    expect(await ids('unknown')).toEqual(['C', 'A']);
+    expect(await ids('unknown', 1)).toEqual(['C']);
+    expect(await ids('settled')).toEqual(['B']);
+    expect(await ids()).toEqual(['C', 'B', 'A']);
+    expect(await ids('returned')).toEqual([]);
+  });
+});

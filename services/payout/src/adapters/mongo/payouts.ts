@@ -1,0 +1,114 @@
+import type { Collection, Filter, MongoConnection, OutboxOwner } from '@gateway/mongo';
+import { createAggregateStore, outboxIndex } from '@gateway/mongo';
+import type { PageQuery, PayoutBody, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
+import { isOpen } from '../../domain/payout';
+import type { PayoutState, PayoutStateKind } from '../../domain/payout';
+
+const COLLECTION = 'payouts';
+/** A page far behind in a large window walks over the keys before it: not for longer than this. */
+const QUERY_TIMEOUT_MS = 10_000;
+
+/** All that is left to do. What has come to its end is not in it. */
+const dueIndex = {
+  key: { resolveAt: 1 },
+  name: 'resolve_at',
+  partialFilterExpression: { resolveAt: { $exists: true } },
+} as const;
+
+/** In the order of queries, which walk over it alone until they know which documents are on their page. */
+const pageIndex = { key: { merchantAccount: 1, time: 1, _id: 1 }, name: 'merchant_time' } as const;
+
+/** Receivers whom an account has paid. */
+const paidIndex = {
+  key: { merchantAccount: 1, token: 1 },
+  name: 'paid_receivers',
+  partialFilterExpression: { 'state.kind': 'settled' },
+} as const;
+
+/** What queries do not read. */
+const HIDDEN = { instruction: 0, outbox: 0, stamp: 0 } as const;
+
+export interface PayoutsAdapter extends Payouts {
+  ensureIndexes(): Promise<void>;
+  /** Whether the account has paid this receiver, and the money has not come back. For the accounts' rules. */
+  hasBeenPaid(merchantAccount: string, token: string): Promise<boolean>;
+  /** The same collection, as the outbox sees it. */
+  readonly outboxes: Collection<OutboxOwner>;
+}
+
+export function createPayouts(mongo: MongoConnection): PayoutsAdapter {
+  const collection = mongo.collection<StoredPayout>(COLLECTION);
+  const { load, insert, update } = createAggregateStore<PayoutBody>(collection);
+  return {
+    load,
+    insert,
+    update,
+    outboxes: mongo.collection<OutboxOwner>(COLLECTION),
+    async claimDue(now, leaseUntil) {
+      return await collection.findOneAndUpdate(
+        { resolveAt: { $lte: now } },
+        { $set: { resolveAt: leaseUntil } },
+        { sort: { resolveAt: 1 }, returnDocument: 'after' },
+      );
+    },
+    async claim(reference, leaseUntil) {
+      return await collection.findOneAndUpdate(
+        { _id: reference, resolveAt: { $exists: true } },
+        { $set: { resolveAt: leaseUntil } },
+        { returnDocument: 'after' },
+      );
+    },
+    page: (query) => findPage(collection, query),
+    async list({ state, limit }) {
+      const found = collection.find<ShownPayout>(state === undefined ? {} : inState(state), {
+        projection: HIDDEN,
+        maxTimeMS: QUERY_TIMEOUT_MS,
+      });
+      // In the order in which they came, as nearly as a list needs it, from the end; what is open is a short list.
+      const sorted = state !== undefined && isOpenKind(state) ? found.sort({ time: -1 }) : found.sort({ $natural: -1 });
+      return await sorted.limit(limit).toArray();
+    },
+    async hasBeenPaid(merchantAccount, token) {
+      const paid = { merchantAccount, token, 'state.kind': 'settled' } as Filter<StoredPayout>;
+      return (await collection.findOne(paid, { projection: { _id: 1 } })) !== null;
+    },
+    async ensureIndexes() {
+      await collection.createIndexes([outboxIndex, dueIndex, pageIndex, paidIndex]);
+    },
+  };
+}
+
+/** The keys of the page from the index alone, then its documents: what is skipped is never read. */
+async function findPage(collection: Collection<StoredPayout>, query: PageQuery): Promise<ShownPayout[]> {
+  const ids = (await pageKeys(collection, query).toArray()).map(({ _id }) => _id);
+  const documents = await collection
+    .find<ShownPayout>({ _id: { $in: ids } } as Filter<StoredPayout>, {
+      projection: HIDDEN,
+      maxTimeMS: QUERY_TIMEOUT_MS,
+    })
+    .toArray();
+  const byId = new Map(documents.map((document) => [document._id, document]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** The cursor of one page's references, in order; for its plan, too. */
+export function pageKeys(collection: Collection<StoredPayout>, query: PageQuery) {
+  const { merchantAccount, from, to, order, page, limit } = query;
+  const direction = order === 'asc' ? 1 : -1;
+  const filter = { merchantAccount, time: { $gte: from, $lte: to } } as Filter<StoredPayout>;
+  return collection
+    .find<{ _id: string }>(filter, { projection: { _id: 1 }, maxTimeMS: QUERY_TIMEOUT_MS })
+    .sort({ time: direction, _id: direction })
+    .skip((page - 1) * limit)
+    .limit(limit)
+    .hint(pageIndex.name);
+}
+
+function isOpenKind(kind: PayoutStateKind): boolean {
+  return isOpen({ kind } as PayoutState);
+}
+
+function inState(kind: PayoutStateKind): Filter<StoredPayout> {
+  // What is open is found by the index on what is left to do.
+  return { 'state.kind': kind, ...(isOpenKind(kind) ? { resolveAt: { $exists: true } } : {}) };
+}

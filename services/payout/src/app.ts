@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { openAccounts } from '@gateway/accounts';
+import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
+import { connectMongo, createOutbox } from '@gateway/mongo';
+import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
+import {
+  brokerList,
+  createMetrics,
+  createService,
+  internalHost,
+  listen,
+  repeat,
+  startOpsServer,
+} from '@gateway/service-kit';
+import { openBanks } from './adapters/banks/banks';
+import { createInternalApi } from './adapters/http/internal-api';
+import { deadLetterHandler, messageHandlers } from './adapters/kafka/commands';
+import { publishEntries } from './adapters/kafka/publications';
+import { createPayouts } from './adapters/mongo/payouts';
+import { applyNews } from './application/apply-news';
+import type { Ports } from './application/ports';
+import { resolvePayouts } from './application/resolve-payouts';
+import type { Screening } from './application/screening-ports';
+import type { Config } from './config';
+
+const SERVICE = 'payout';
+const RESOLVE_EVERY_MS = 250;
+const DRAIN_TIMEOUT_MS = 5_000;
+
+export type Payout = Service<{ query: number; ops: number }>;
+
+export interface PayoutDeps {
+  config: Config;
+  /** For the connectors' own settings. */
+  env: Record<string, string | undefined>;
+  logger: Logger;
+  now?: () => number;
+  metrics?: Registry;
+  /** A fault of the whole process: it should exit. */
+  onFatal: (error: Error) => void;
+  /** In place of the accounts' rules, for tests. */
+  screening?: Screening;
+}
+
+/** Owns payouts: takes commands, screens, tells banks, keeps every payout on record, answers for the outcome. */
+export function createPayout(deps: PayoutDeps): Payout {
+  return createService((onStop, isStarted) => open(deps, onStop, isStarted));
+}
+
+/** TO BE REPLACED by createScreening({…}) of the accounts' rules: lets everything pass. */
+const letEverythingPass: Screening = {
+  screen: () => Promise.resolve({ passed: true }),
+  release: () => Promise.resolve(),
+};
+
+async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Promise<Payout['ports']> {
+  const { config, logger } = deps;
+  const now = deps.now ?? Date.now;
+  const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
+  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, now };
+
+  const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}payouts` });
+  onStop(() => mongo.close());
+  const payouts = createPayouts(mongo);
+  await payouts.ensureIndexes();
+  const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
+  onStop(() => accounts.close());
+
+  const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
+  const topicPrefix = config.TOPIC_PREFIX;
+  const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
+  const outbox = createOutbox({ collection: payouts.outboxes, publish: publishEntries(publisher), now, logger });
+  const banks = await openBanks(config.PAYOUT_BANK, { env: deps.env, mongo, logger, metrics, now });
+  onStop(() => Promise.all(banks.all.map((bank) => bank.stop())));
+  const ports: Ports = {
+    payouts,
+    accounts: accounts.directory,
+    screening: deps.screening ?? letEverythingPass,
+    bankFor: (currency) => banks.nameFor(currency),
+    bank: (name) => banks.get(name),
+    publishEvents: (payout) => outbox.publish(payout),
+    now,
+    newId: randomUUID,
+    logger,
+  };
+  const worker = createWorker({
+    kafka,
+    groupId: SERVICE,
+    topicPrefix,
+    handlers: messageHandlers(ports),
+    publisher,
+    onDeadLetter: deadLetterHandler(ports),
+    onFatal: deps.onFatal,
+    limits: { concurrency: config.CONCURRENCY },
+    metrics,
+    logger,
+  });
+  const resolver = repeat({
+    name: 'resolving payouts',
+    everyMs: RESOLVE_EVERY_MS,
+    work: async () => void (await resolvePayouts(ports)),
+    logger,
+  });
+
+  const host = internalHost(config.SERVICE_TOKEN);
+  const ops = await startOpsServer({
+    port: config.OPS_PORT,
+    host,
+    metrics,
+    readiness: () => ({
+      started: isStarted(),
+      database: mongo.healthy() && accounts.healthy(),
+      consumer: worker.ready(),
+    }),
+  });
+  onStop(() => ops.close(DRAIN_TIMEOUT_MS));
+  const batches = banks.all.find(({ operations }) => operations !== undefined)?.operations;
+  const query = await listen({
+    listener: createInternalApi(ports, { batches, serviceToken: config.SERVICE_TOKEN }),
+    port: config.PAYOUT_QUERY_PORT,
+    host,
+  });
+  onStop(() => query.close(DRAIN_TIMEOUT_MS));
+  await publisher.start();
+  onStop(() => publisher.stop());
+  outbox.start();
+  onStop(() => outbox.stop());
+  await Promise.all(banks.all.map((bank) => bank.start((news) => applyNews(ports, bank.name, news))));
+  await worker.start();
+  resolver.start();
+  onStop(() => Promise.all([worker.stop(), resolver.stop()]));
+  return { query: query.port, ops: ops.port };
+}

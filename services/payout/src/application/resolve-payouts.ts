@@ -1,0 +1,123 @@
+import { newTraceparent, runWithTrace } from '@gateway/service-kit';
+import type { BankConnector, Cancellation, Inquiry, SubmitAnswer } from './bank-ports';
+import { decideCancelled } from '../domain/decide';
+import { endedWithoutSuccess, isOpen } from '../domain/payout';
+import type { Ports, StoredPayout } from './ports';
+import { record } from './record';
+import { recordAnswer, recordDecision, submit, SUBMITTED_INQUIRY_EVERY_MS } from './submit-payout';
+
+const BACKOFF_FIRST_MS = 500;
+const BACKOFF_MAX_MS = 300_000;
+/** Longer than an inquiry and the call after it, each with its time-out, usually take. */
+const CLAIM_MS = 25_000;
+/** From here on the log calls for an operator each time. */
+const INQUIRIES_BEFORE_ALARM = 10;
+/** At most so many payouts are looked after at once by one replica. */
+const PARALLEL_MAX = 16;
+
+/**
+ * Looks after every payout that is due: finds out what became of submissions that ended without an answer or whose
+ * process died, and gives back what payouts that came to nothing had reserved. Any replica may; one at a time holds the
+ * claim. Returns how many payouts it looked at.
+ */
+export async function resolvePayouts(ports: Ports): Promise<number> {
+  let looked = 0;
+  for (;;) {
+    const claimed = await claimSome(ports);
+    if (claimed.length === 0) return looked;
+    looked += claimed.length;
+    await Promise.all(claimed.map((payout) => resolveSafely(ports, payout)));
+  }
+}
+
+/** An operator asks about one payout now. Undefined when nothing is left to do for it. */
+export async function resolveNow(ports: Ports, reference: string): Promise<StoredPayout | undefined> {
+  const payout = await ports.payouts.claim(reference, ports.now() + CLAIM_MS);
+  if (payout === null) return undefined;
+  await resolve(ports, payout);
+  return (await ports.payouts.load(reference)) ?? undefined;
+}
+
+async function claimSome(ports: Ports): Promise<StoredPayout[]> {
+  const claimed: StoredPayout[] = [];
+  while (claimed.length < PARALLEL_MAX) {
+    const now = ports.now();
+    const payout = await ports.payouts.claimDue(now, now + CLAIM_MS);
+    if (payout === null) break;
+    claimed.push(payout);
+  }
+  return claimed;
+}
+
+/** What goes wrong with one payout concerns no other; it is due again when the claim has run out. */
+async function resolveSafely(ports: Ports, payout: StoredPayout): Promise<void> {
+  try {
+    await resolve(ports, payout);
+  } catch (error) {
+    ports.logger.warn('a payout could not be looked after; it comes round again', { reference: payout._id, error });
+  }
+}
+
+function resolve(ports: Ports, payout: StoredPayout): Promise<void> {
+  return runWithTrace({ correlationId: payout.payoutId, traceparent: newTraceparent() }, async () => {
+    if (isOpen(payout.state)) await learnOutcome(ports, payout);
+    else await release(ports, payout);
+  });
+}
+
+async function release(ports: Ports, payout: StoredPayout): Promise<void> {
+  if (endedWithoutSuccess(payout.state)) await ports.screening.release(payout.reference);
+  // When someone else wrote meanwhile, it comes round again.
+  await record(ports, payout, [], {});
+}
+
+async function learnOutcome(ports: Ports, payout: StoredPayout): Promise<void> {
+  const bank = ports.bank(payout.bank ?? '');
+  if (bank === undefined) ports.logger.error('no connector of this name is open', { bank: payout.bank });
+  const answer = bank && (await find(ports, bank, payout));
+  const tellsNothing = answer === undefined || (answer.kind === 'submitted' && payout.state.kind === 'submitted');
+  if (tellsNothing) return postpone(ports, payout);
+  const written =
+    answer.kind === 'cancelled'
+      ? await recordDecision(ports, payout, decideCancelled)
+      : await recordAnswer(ports, payout, answer);
+  ports.publishEvents(written);
+}
+
+/** Undefined: not known yet. */
+async function find(
+  ports: Ports,
+  bank: BankConnector,
+  payout: StoredPayout,
+): Promise<SubmitAnswer | { kind: 'cancelled' } | undefined> {
+  const inquiry = await bank.inquire(payout.reference);
+  if (inquiry.kind !== 'not-found') return unlessUnknown(inquiry);
+  switch (payout.state.kind) {
+    case 'submitting':
+      // Its process died before the bank heard of it. Should the bank hear of it twice, the reference makes it one.
+      return submit(bank, payout);
+    case 'unknown':
+      // Final only when the bank confirms that it will never carry it out.
+      return bank.cancel === undefined ? undefined : unlessUnknown(await bank.cancel(payout.reference));
+    default:
+      ports.logger.error('a bank has forgotten a payout that it took; ask the bank', { reference: payout.reference });
+      return undefined;
+  }
+}
+
+function unlessUnknown<T extends Inquiry | Cancellation>(told: T): Exclude<T, { kind: 'unknown' }> | undefined {
+  return told.kind === 'unknown' ? undefined : (told as Exclude<T, { kind: 'unknown' }>);
+}
+
+async function postpone(ports: Ports, payout: StoredPayout): Promise<void> {
+  const { reference } = payout;
+  const inquiries = (payout.inquiries ?? 0) + 1;
+  const isSubmitted = payout.state.kind === 'submitted';
+  if (!isSubmitted && inquiries >= INQUIRIES_BEFORE_ALARM) {
+    ports.logger.error('an outcome stays unknown; ask the bank', { reference, inquiries });
+  }
+  const backoffMs = Math.min(BACKOFF_FIRST_MS * 2 ** inquiries, BACKOFF_MAX_MS);
+  const resolveAt = ports.now() + (isSubmitted ? SUBMITTED_INQUIRY_EVERY_MS : backoffMs);
+  // When someone else wrote meanwhile, that write says when it is due.
+  await record(ports, payout, [], { resolveAt, inquiries });
+}

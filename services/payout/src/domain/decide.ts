@@ -1,0 +1,99 @@
+import type { BankStatement, SubmitAnswer } from './bank-answers';
+import type { Payout, PayoutEvent, PayoutRequest, ScreeningRecord } from './payout';
+
+/** What the application found out for a new payout. */
+export interface Facts {
+  screening: ScreeningRecord;
+  /** Name of the connector of the bank that it goes to. */
+  bank: string;
+}
+
+/** Registry: a command that can never be processed. */
+const NEVER_PROCESSABLE = 3000;
+/** Registry: General payout error, where the bank's silence has no name. */
+const NOT_CARRIED_OUT = 3300;
+
+/** A new payout: on record, screened, and either on its way to the bank or at its end. It has no deadline. Pure. */
+export function decide(request: PayoutRequest, { screening, bank }: Facts): PayoutEvent[] {
+  return [
+    { type: 'PayoutAccepted', request },
+    { type: 'PayoutScreened', screening },
+    screening.passed ? { type: 'SubmissionStarted', bank } : { type: 'PayoutFrauded', code: screening.code },
+  ];
+}
+
+/** A payout whose command can never be processed ends on record all the same. */
+export function decideDeadLetter(request: PayoutRequest): PayoutEvent[] {
+  return [
+    { type: 'PayoutAccepted', request },
+    { type: 'PayoutFailed', code: NEVER_PROCESSABLE },
+  ];
+}
+
+/** Against a final status: nothing changes, and an operator has to look at it. */
+export type Contradiction = 'contradiction';
+
+/** What the bank's answer to a submission, or to the question what became of it, means. Empty: nothing new. */
+export function decideAnswer(payout: Payout, answer: SubmitAnswer): PayoutEvent[] | Contradiction {
+  if (answer.kind !== 'unknown') return decideNews(payout, answer);
+  return payout.state.kind === 'submitting' ? [{ type: 'PayoutOutcomeUnknown', code: answer.code }] : [];
+}
+
+/** The bank has confirmed that it will never carry it out. The error has the code that its silence was called first. */
+export function decideCancelled(payout: Payout): PayoutEvent[] | Contradiction {
+  const code = payout.state.kind === 'unknown' ? payout.state.code : NOT_CARRIED_OUT;
+  return decideNews(payout, { kind: 'failed', code });
+}
+
+/**
+ * What a bank tells, whenever and however often it does. Empty: known already, or overtaken. Final statuses stay, but
+ * settled money may come back.
+ */
+export function decideNews(payout: Payout, told: BankStatement): PayoutEvent[] | Contradiction {
+  const { state } = payout;
+  switch (state.kind) {
+    case 'submitting':
+    case 'unknown':
+      return eventsOf(told);
+    case 'submitted':
+      return told.kind === 'submitted' ? [] : eventsOf(told);
+    case 'settled':
+      if (told.kind === 'returned') return eventsOf(told).slice(-1);
+      return isKnown('settled', told);
+    case 'returned':
+      if (told.kind === 'returned') return told.reasonCode === state.reasonCode ? [] : 'contradiction';
+      return isKnown('settled', told);
+    case 'declined':
+    case 'frauded':
+    case 'failed':
+      return isKnown(state.kind, told);
+    case 'accepted':
+    case 'screened':
+      // No bank has been told of it.
+      return 'contradiction';
+  }
+}
+
+/** That the bank has it says nothing against any end. */
+function isKnown(end: BankStatement['kind'], told: BankStatement): [] | Contradiction {
+  return told.kind === 'submitted' || told.kind === end ? [] : 'contradiction';
+}
+
+function eventsOf(told: BankStatement): PayoutEvent[] {
+  const bank = told.bank === undefined ? {} : { bank: told.bank };
+  switch (told.kind) {
+    case 'submitted':
+      return [{ type: 'PayoutSubmitted', ...bank }];
+    case 'settled':
+      return [{ type: 'PayoutSettled', ...bank }];
+    case 'declined':
+      return [{ type: 'PayoutDeclined', code: told.code, ...bank }];
+    case 'frauded':
+      return [{ type: 'PayoutFrauded', code: told.code, ...bank }];
+    case 'failed':
+      return [{ type: 'PayoutFailed', code: told.code, ...bank }];
+    case 'returned':
+      // Only what has left can come back, whichever of the two was told first.
+      return [{ type: 'PayoutSettled' }, { type: 'PayoutReturned', reasonCode: told.reasonCode, ...bank }];
+  }
+}

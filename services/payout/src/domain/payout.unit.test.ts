@@ -1,0 +1,59 @@
+import type { PayoutEvent, PayoutStateKind } from './payout';
+import { endedWithoutSuccess, evolve, isOpen, PAYOUT_STATES, standing } from './payout';
+import { inState, request } from './payouts.fixture';
+
+describe('how a payout stands', () => {
+  it.each<[PayoutStateKind, string, number]>([
+    ['accepted', 'pending', 11],
+    ['screened', 'pending', 11],
+    ['submitting', 'pending', 11],
+    ['submitted', 'pending', 11],
+    ['unknown', 'pending', 3109],
+    ['settled', 'success', 0],
+    ['returned', 'success', 0],
+    ['declined', 'declined', 3101],
+    ['frauded', 'frauded', 3200],
+    ['failed', 'error', 3300],
+  ])('%s: %s, %d', (state, status, code) => {
+    expect(standing(inState[state].state)).toEqual({ status, code, message: expect.any(String) as string });
+  });
+
+  it('is told in the registry’s words', () => {
+    expect(standing({ kind: 'declined', code: 3101 }).message).toBe('Insufficient funds');
+    expect(() => standing({ kind: 'declined', code: 3999 })).toThrow('not registered');
+  });
+});
+
+it('every state is open, or a success, or gives back what it reserved', () => {
+  const kinds = PAYOUT_STATES.map((kind) => [kind, isOpen({ kind } as never), endedWithoutSuccess({ kind } as never)]);
+  expect(kinds).toEqual([
+    ['accepted', false, false],
+    ['screened', false, false],
+    ['submitting', true, false],
+    ['unknown', true, false],
+    ['submitted', true, false],
+    ['settled', false, false],
+    ['returned', false, false],
+    ['declined', false, true],
+    ['frauded', false, true],
+    ['failed', false, true],
+  ]);
+});
+
+describe('what a bank says of itself', () => {
+  it('adds to what it said before', () => {
+    const events: PayoutEvent[] = [
+      { type: 'PayoutSubmitted', bank: { transactionId: 'T1', reasonCode: 'ACSP' } },
+      { type: 'PayoutSettled', bank: { reasonCode: 'ACSC' } },
+    ];
+    expect(events.reduce(evolve, inState.submitting).bankFacts).toEqual({ transactionId: 'T1', reasonCode: 'ACSC' });
+  });
+});
+
+it('what was asked for stays as it was asked for', () => {
+  for (const state of PAYOUT_STATES) expect(inState[state]).toMatchObject(request);
+});
+
+it('nothing happens to a payout before it is accepted', () => {
+  expect(() => evolve(undefined, { type: 'PayoutSettled' })).toThrow('broken invariant');
+});

@@ -1,0 +1,16 @@
+import { createLogger, loadConfig, messageOf, runService } from '@gateway/service-kit';
+import { createPayout } from './app';
+import { settings } from './config';
+
+function fail(error: Error): never {
+  throw error;
+}
+
+try {
+  const config = loadConfig(settings, process.env);
+  const logger = createLogger({ service: 'payout', level: config.LOG_LEVEL });
+  void runService(createPayout({ config, env: process.env, logger, onFatal: fail }), logger);
+} catch (error) {
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exitCode = 1;
+}

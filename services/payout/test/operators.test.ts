@@ -1,0 +1,151 @@
+import { listen } from '@gateway/service-kit';
+import { until } from '@gateway/testing';
+import { createInternalApi } from '../src/adapters/http/internal-api';
+import type { Payout } from '../src/app';
+import type { BatchOperations, BatchSummary } from '../src/application/batch-ports';
+import type { Ports } from '../src/application/ports';
+import { runCli } from '../src/cli';
+import type { World } from './payout-fixture';
+import { MERCHANT, openWorld, OTHER_MERCHANT, payout } from './payout-fixture';
+
+const TOKEN = 'a-token-of-services-that-is-long-enough';
+let world: World;
+let service: Payout;
+
+beforeAll(async () => {
+  world = await openWorld('payout-operators');
+  service = await world.start();
+});
+afterAll(() => world.close());
+
+async function cli(port: number, ...args: string[]) {
+  const lines: string[] = [];
+  const env = { PAYOUT_QUERY_URL: `http://127.0.0.1:${port}` };
+  const exitCode = await runCli(args, env, (line) => lines.push(line));
+  return { exitCode, text: lines.join('\n') };
+}
+
+describe('pages of a merchant', () => {
+  it('have what the merchant’s window has, in its order', async () => {
+    const second = Math.floor(Date.now() / 1000) - 1_000;
+    const sent = await Promise.all(
+      [0, 1, 2].map((index) => world.send(payout('10.50', { acceptedAt: (second + index) * 1000 + 999 }))),
+    );
+    const foreign = await world.send(payout('10.50', { merchantAccount: OTHER_MERCHANT, acceptedAt: second * 1000 }));
+    for (const reference of [...sent, foreign]) await world.isIn(reference, 'settled');
+    const window = `/payouts?account=${MERCHANT}&from=${second}&to=${second + 2}`;
+    const all = await world.ask(service, window);
+    expect(all.body).toMatchObject({ payouts: sent.map((reference) => ({ reference, status: 'success' })) });
+    const newest = await world.ask(service, `${window}&order=desc&page=1&limit=1`);
+    expect(newest.body['payouts']).toEqual([expect.objectContaining({ reference: sent[2], feeE4: 5_000 })]);
+    expect((await world.ask(service, `${window}&order=acs`)).status).toBe(400);
+  });
+});
+
+describe('the command line', () => {
+  it('lists and shows payouts, and says nothing of whom they went to', async () => {
+    const reference = await world.send(payout('31.01'));
+    await world.isIn(reference, 'declined');
+    const port = service.ports.query;
+    const list = await cli(port, 'list', '--state', 'declined', '--limit', '1');
+    expect(list).toMatchObject({
+      exitCode: 0,
+      text: expect.stringContaining(`${reference}\tdeclined\t3101`) as string,
+    });
+    expect(list.text).toContain('31.01 XTS');
+    expect(list.text).toContain('1 payout');
+    const show = await cli(port, 'show', reference);
+    expect(JSON.parse(show.text)).toMatchObject({
+      reference,
+      state: 'declined',
+      status: 'declined',
+      message: 'Insufficient funds',
+      screening: { passed: true },
+      bankFacts: { name: 'Sandbox Bank' },
+    });
+    expect(show.text).not.toContain('Ona');
+    expect(await cli(port, 'list', '--state', 'lost')).toMatchObject({
+      exitCode: 1,
+      text: expect.stringContaining('state is one of') as string,
+    });
+    expect(await cli(port, 'list', '--limit', '501')).toMatchObject({ exitCode: 1 });
+    expect(await cli(port, 'show', 'NOBODY')).toEqual({ exitCode: 1, text: 'show failed: no such payout' });
+  });
+
+  it('asks the bank about an unknown payout now, and says when nothing is left to do', async () => {
+    const reference = await world.send(payout('31.24'));
+    await world.isIn(reference, 'unknown');
+    let answer = await cli(service.ports.query, 'retry', reference);
+    while (answer.text.includes('unknown')) answer = await cli(service.ports.query, 'retry', reference);
+    expect(answer).toMatchObject({ exitCode: 0, text: expect.stringContaining(`${reference}\tsettled`) as string });
+    expect(await cli(service.ports.query, 'retry', reference)).toEqual({
+      exitCode: 1,
+      text: 'retry failed: nothing is left to do: it is settled',
+    });
+    expect(await cli(service.ports.query, 'retry', 'NOBODY')).toEqual({
+      exitCode: 1,
+      text: 'retry failed: no such payout, and no such batch',
+    });
+    expect(await cli(service.ports.query, 'cut')).toMatchObject({
+      exitCode: 1,
+      text: 'cut failed: no bank is connected that takes files',
+    });
+  });
+
+  it('cuts, lists and rewrites the batches of a bank that takes files', async () => {
+    const batch: BatchSummary = {
+      messageId: 'M1',
+      debtor: 'LT12',
+      instant: true,
+      state: 'held',
+      payouts: 2,
+      totalE4: 310_100,
+      createdAt: 0,
+    };
+    const limits: number[] = [];
+    const batches: BatchOperations = {
+      cut: () => Promise.resolve([{ ...batch, state: 'frozen' }]),
+      batches: (limit) => {
+        limits.push(limit);
+        return Promise.resolve([batch]);
+      },
+      rewrite: (messageId) => Promise.resolve(messageId === 'M1' ? { ...batch, state: 'emitted' as const } : undefined),
+    };
+    const ports = { payouts: world.payouts, now: world.now } as unknown as Ports;
+    const listener = createInternalApi(ports, { batches, serviceToken: undefined });
+    const { port, close } = await listen({ listener, port: 0, host: '127.0.0.1' });
+    const line = (state: string) => `M1\t${state}\t1970-01-01T00:00:00.000Z\tLT12\tinstant\t2\t31.01`;
+    expect((await cli(port, 'cut')).text).toContain(line('frozen'));
+    expect((await cli(port, 'batches', '--limit', '7')).text).toContain(line('held'));
+    expect(await cli(port, 'batches', '--limit', '0')).toMatchObject({ exitCode: 1 });
+    expect(limits).toEqual([7]);
+    expect(await cli(port, 'retry', 'M1')).toEqual({ exitCode: 0, text: line('emitted') });
+    expect(await cli(port, 'retry', 'M2')).toMatchObject({ exitCode: 1 });
+    await close(0);
+  });
+});
+
+it('with a service token nobody without it gets in', async () => {
+  const guarded = await world.start({ SERVICE_TOKEN: TOKEN });
+  for (const path of ['/payouts/X?account=a', '/admin/payouts', '/admin/batches']) {
+    expect((await world.ask(guarded, path)).status).toBe(401);
+  }
+  const authorization = `Bearer ${TOKEN}`;
+  const response = await fetch(`http://127.0.0.1:${guarded.ports.query}/admin/payouts`, { headers: { authorization } });
+  expect(response.status).toBe(200);
+});
+
+it('is ready when everything is open, and counts what the bank answered', async () => {
+  const ready = await fetch(`http://127.0.0.1:${service.ports.ops}/health/ready`);
+  expect(await ready.json()).toEqual({ ready: true, checks: { started: true, database: true, consumer: true } });
+  const reference = await world.send(payout('10.50'));
+  await world.isIn(reference, 'settled');
+  await until('the metric', async () => {
+    const metrics = await (await fetch(`http://127.0.0.1:${service.ports.ops}/metrics`)).text();
+    return /gateway_bank_call_seconds_count\{[^}]*answer="settled"[^}]*\} [1-9]/.test(metrics);
+  });
+});
+
+it('a bank that does not exist is a start that fails', async () => {
+  await expect(world.start({ PAYOUT_BANK: 'nobody' })).rejects.toThrow('PAYOUT_BANK is nobody; there are simulator');
+});
