@@ -1,0 +1,22 @@
+/** One file of payouts on its way to a bank, as an operator sees it. */
+export interface BatchSummary {
+  messageId: string;
+  debtor: string;
+  instant: boolean;
+  /** `held`: written wrong or refused as a whole; it waits for an operator. */
+  state: 'open' | 'frozen' | 'emitting' | 'emitted' | 'held';
+  payouts: number;
+  totalE4: number;
+  /** Unix milliseconds. */
+  createdAt: number;
+}
+
+/** What an operator may do to the batches of a connector that collects payouts into files. */
+export interface BatchOperations {
+  /** Closes every open batch now, whatever its age or size. */
+  cut(): Promise<BatchSummary[]>;
+  /** The newest batches first. */
+  batches(limit: number): Promise<BatchSummary[]>;
+  /** Writes a batch's file once more, with the same message id; undefined: there is no such batch. */
+  rewrite(messageId: string): Promise<BatchSummary | undefined>;
+}
