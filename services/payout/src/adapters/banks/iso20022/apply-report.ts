@@ -1,0 +1,122 @@
+import type { BankFacts, BankNews, NewsVerdict } from '../../../application/bank-ports';
+import type { Reading, Statement, StatusReport } from '../../../domain/iso20022/status-report';
+import { readStatement, statementsOf } from '../../../domain/iso20022/status-report';
+import type { Member, Records } from './records';
+
+export type TakeNews = (news: BankNews) => Promise<NewsVerdict>;
+
+/** Transfers that are told of at the same time. */
+const ABREAST = 32;
+
+/**
+ * Applies a report to the transfers of its message: each one's fate is told first and recorded after, so that what a
+ * crash interrupts is told again. Returns what an operator has to look at. Throws where `take` or the database does;
+ * then the whole report can be applied again.
+ */
+export async function applyReport(
+  report: StatusReport,
+  context: { members: Records['members']; take: TakeNews; beforeEach: () => Promise<void> },
+): Promise<string[]> {
+  const { byReference, forTheRest, problems } = statementsOf(report);
+  const strangers = new Set(byReference.keys());
+  const cursor = context.members.find({ batch: report.originalMessageId }).sort({ _id: 1 }).batchSize(ABREAST);
+  let abreast: Promise<string[]>[] = [];
+  const wait = async (): Promise<void> => {
+    for (const found of await Promise.all(abreast)) problems.push(...found);
+    abreast = [];
+  };
+  for await (const member of cursor) {
+    strangers.delete(member._id);
+    const statements = byReference.get(member._id) ?? (forTheRest === undefined ? [] : [forTheRest]);
+    if (statements.length === 0) continue;
+    abreast.push(applyStatements(member, statements, context));
+    if (abreast.length < ABREAST) continue;
+    await wait();
+    await context.beforeEach();
+  }
+  await wait();
+  return [...problems, ...[...strangers].map((reference) => `${reference} is not in ${report.originalMessageId}`)];
+}
+
+async function applyStatements(
+  member: Member,
+  statements: readonly Statement[],
+  { members, take }: { members: Records['members']; take: TakeNews },
+): Promise<string[]> {
+  const problems: string[] = [];
+  let known = member;
+  for (const statement of statements) {
+    const reading = readStatement(known.fate ?? 'open', statement);
+    const bank = factsOf(statement);
+    const problem = await tell(known, reading, bank, take);
+    if (problem !== undefined) problems.push(`${member._id}: ${problem}`);
+    if (reading.kind === 'nothing-new') continue;
+    const change = changeOf(known, reading, statement, bank, problem !== undefined);
+    await members.updateOne({ _id: member._id }, change);
+    known = { ...known, ...change.$set };
+  }
+  return problems;
+}
+
+/** What is wrong, if anything. */
+async function tell(member: Member, reading: Reading, bank: BankFacts, take: TakeNews): Promise<string | undefined> {
+  const outcome = outcomeOf(reading, bank, member);
+  const verdict = outcome === undefined ? 'applied' : await take({ reference: member._id, outcome });
+  if (reading.kind === 'doubtful') return reading.problem;
+  if (verdict === 'applied') return undefined;
+  return verdict === 'unknown-payout'
+    ? 'no payout has this reference'
+    : `${reading.kind} contradicts what is on record`;
+}
+
+/** Being on its way is no news, unless the bank says more about it. */
+function outcomeOf(reading: Reading, bank: BankFacts, { fate = 'open' }: Member): BankNews['outcome'] | undefined {
+  switch (reading.kind) {
+    case 'nothing-new':
+      return undefined;
+    case 'submitted':
+      return bank.reasonCode === undefined && bank.reasonDescription === undefined
+        ? undefined
+        : { kind: 'submitted', bank };
+    case 'doubtful':
+      return fate === 'open' ? { kind: 'submitted', bank } : undefined;
+    case 'settled':
+      return { kind: 'settled', bank };
+    case 'declined':
+      return { kind: 'declined', code: reading.code, bank };
+    case 'returned':
+      return { kind: 'returned', reasonCode: reading.reasonCode, bank };
+  }
+}
+
+function changeOf(
+  { fate = 'open' }: Member,
+  reading: Reading,
+  { status }: Statement,
+  bank: BankFacts,
+  isProblem: boolean,
+): { $set: Partial<Member>; $unset?: { transfer: '' } } {
+  const said = { status, bank };
+  // What contradicts the record changes nothing here either.
+  if (isProblem) return { $set: said };
+  switch (reading.kind) {
+    case 'settled':
+    case 'returned':
+      return { $set: { ...said, fate: reading.kind }, $unset: { transfer: '' } };
+    case 'declined':
+      return { $set: { ...said, fate: reading.kind, code: reading.code }, $unset: { transfer: '' } };
+    case 'submitted':
+    case 'nothing-new':
+    case 'doubtful':
+      return { $set: { ...said, fate } };
+  }
+}
+
+function factsOf({ status, reason, description, bankReference }: Statement): BankFacts {
+  return {
+    advice: status,
+    ...(bankReference === undefined ? {} : { transactionId: bankReference }),
+    ...(reason === undefined ? {} : { reasonCode: reason }),
+    ...(description === undefined ? {} : { reasonDescription: description }),
+  };
+}

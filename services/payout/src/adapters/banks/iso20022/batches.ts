@@ -1,0 +1,144 @@
+import type { MongoConnection } from '@gateway/mongo';
+import type { BatchSummary } from '../../../application/batch-ports';
+import type { Batch, Records } from './records';
+import type { Debtor } from './settings';
+
+/**
+ * What one file holds at most. With amounts of at most 99,999,999,999 (contracts' bound) the sum stays a safe integer.
+ */
+export const MAX_PAYOUTS_PER_FILE = 10_000;
+/** More than that many groups or files at once wait for the next round. */
+const MAX_FILES_PER_CUT = 100;
+
+/** Payouts that go into one file: of one debtor, instant or not. */
+interface Group {
+  debtor: Debtor;
+  instant: boolean;
+}
+
+interface WaitingGroup extends Group {
+  payouts: number;
+  totalE4: number;
+  since: number;
+}
+
+/** An open batch has no MsgId yet. */
+const NOT_NAMED_YET = '-';
+
+export interface Batches {
+  /**
+   * Freezes all that waits into files, as far as it was taken until `upTo` (epoch ms; for instant payouts, and for all
+   * others). Returns the new batches.
+   */
+  freeze(upTo: { instant: number; others: number }): Promise<Batch[]>;
+  /** Payouts that wait, by file that they will go into, and then the newest files. */
+  summaries(limit: number): Promise<BatchSummary[]>;
+}
+
+export function createBatches(options: {
+  mongo: MongoConnection;
+  records: Records;
+  initiatingParty: string;
+  now: () => number;
+  newId: () => string;
+}): Batches {
+  const { mongo, records, now } = options;
+
+  async function freeze(upTo: { instant: number; others: number }): Promise<Batch[]> {
+    const frozen: Batch[] = [];
+    for (const group of await waitingGroups()) {
+      const until = group.instant ? upTo.instant : upTo.others;
+      while (frozen.length < MAX_FILES_PER_CUT) {
+        const batch = await freezeOne(group, until);
+        if (batch === undefined) break;
+        frozen.push(batch);
+      }
+    }
+    return frozen;
+  }
+
+  /**
+   * In one transaction, so that a payout that is cancelled, or cut by another replica, at the same moment is in exactly
+   * one place; the driver runs it again after a conflict.
+   */
+  async function freezeOne(group: Group, upTo: number): Promise<Batch | undefined> {
+    const session = await mongo.mongoose.startSession();
+    try {
+      return await session.withTransaction(async () => {
+        const waiting = await records.members
+          .find({ state: 'waiting', debtor: group.debtor, instant: group.instant, since: { $lte: upTo } }, { session })
+          .sort({ since: 1 })
+          .limit(MAX_PAYOUTS_PER_FILE)
+          .project<{ _id: string; transfer: { amountE4: number } }>({ 'transfer.amountE4': 1 })
+          .toArray();
+        if (waiting.length === 0) return undefined;
+        const batch = newBatch(group, waiting);
+        await records.batches.insertOne(batch, { session });
+        await records.members.updateMany(
+          { _id: { $in: waiting.map(({ _id }) => _id) } },
+          { $set: { state: 'sent', batch: batch._id } },
+          { session },
+        );
+        return batch;
+      });
+    } finally {
+      await session.endSession();
+    }
+  }
+
+  function newBatch(group: Group, members: readonly { transfer: { amountE4: number } }[]): Batch {
+    const createdAt = now();
+    return {
+      _id: messageId(createdAt, options.newId()),
+      state: 'frozen',
+      debtor: group.debtor,
+      initiatingParty: options.initiatingParty,
+      instant: group.instant,
+      payouts: members.length,
+      totalE4: members.reduce((sum, { transfer }) => sum + transfer.amountE4, 0),
+      createdAt,
+      leaseUntil: 0,
+    };
+  }
+
+  async function waitingGroups(): Promise<WaitingGroup[]> {
+    const groups = await records.members
+      .aggregate<{ _id: Group; payouts: number; totalE4: number; since: number }>([
+        { $match: { state: 'waiting' } },
+        {
+          $group: {
+            _id: { debtor: '$debtor', instant: '$instant' },
+            payouts: { $sum: 1 },
+            totalE4: { $sum: '$transfer.amountE4' },
+            since: { $min: '$since' },
+          },
+        },
+        { $sort: { '_id.instant': -1, since: 1 } },
+      ])
+      .toArray();
+    return groups.map(({ _id, ...sums }) => ({ ..._id, ...sums }));
+  }
+
+  async function summaries(limit: number): Promise<BatchSummary[]> {
+    const open = (await waitingGroups()).map(openSummary);
+    const written = await records.batches.find().sort({ createdAt: -1 }).limit(limit).toArray();
+    return [...open, ...written.map(summaryOf)].slice(0, limit);
+  }
+
+  return { freeze, summaries };
+}
+
+/** 31 characters of the 35 that there are: the second, and enough chance. */
+function messageId(createdAt: number, id: string): string {
+  const second = new Date(createdAt).toISOString().slice(0, 19).replace(/\D/g, '');
+  return `${second}-${id.replaceAll('-', '').slice(0, 16).toUpperCase()}`;
+}
+
+function openSummary({ debtor, instant, payouts, totalE4, since }: WaitingGroup): BatchSummary {
+  return { messageId: NOT_NAMED_YET, debtor: debtor.iban, instant, state: 'open', payouts, totalE4, createdAt: since };
+}
+
+export function summaryOf(batch: Batch): BatchSummary {
+  const { _id: messageId, debtor, instant, state, payouts, totalE4, createdAt } = batch;
+  return { messageId, debtor: debtor.iban, instant, state, payouts, totalE4, createdAt };
+}

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import type { MongoConnection } from '@gateway/mongo';
+import type { Logger, Registry } from '@gateway/service-kit';
+import { Gauge, repeat } from '@gateway/service-kit';
+import type { BankConnector, Cancellation, Inquiry, SubmitAnswer } from '../../../application/bank-ports';
+import type { BatchOperations, BatchSummary } from '../../../application/batch-ports';
+import { lastCutOff } from '../../../domain/iso20022/cut-offs';
+import { createBatches, summaryOf } from './batches';
+import { createInboxDirectory } from './inbox-directory';
+import { createWorkLease } from './lease';
+import { createMembers } from './members';
+import { createOutboxDirectory } from './outbox-directory';
+import { createIndexes, openRecords } from './records';
+import { createSchemaCheck } from './schema-check';
+import { loadSettings } from './settings';
+
+/** `Connection error between PSP and bank`: our own records could not be reached. */
+const BROKEN_CONNECTION = 3118;
+/** The database's own time-outs of looking, waiting and writing, together. */
+const CALL_TIMEOUT_MS = 20_000;
+
+export interface Iso20022Connector extends BankConnector {
+  readonly operations: BatchOperations;
+}
+
+/**
+ * Payouts as files: collected into pain.001 documents, which an operator's agent takes from a directory to the bank, and
+ * told of by the pain.002 reports that it puts into another. Settings are read from `env`; throws a ConfigurationError.
+ */
+export function createIso20022Connector(options: {
+  mongo: MongoConnection;
+  env: Record<string, string | undefined>;
+  logger: Logger;
+  metrics: Registry;
+  now?: () => number;
+  newId?: () => string;
+  /** For tests of a process that dies while it moves a file into the outbox. */
+  move?: (from: string, to: string) => Promise<void>;
+}): Iso20022Connector {
+  const { mongo, logger, now = Date.now, newId = randomUUID } = options;
+  const settings = loadSettings(options.env);
+  const records = openRecords(mongo);
+  const schemaCheck = createSchemaCheck();
+  const members = createMembers({ members: records.members, debtorOf: settings.debtorOf, now });
+  const batches = createBatches({ mongo, records, initiatingParty: settings.initiatingParty, now, newId });
+  const outbox = createOutboxDirectory({
+    directory: settings.outboxDir,
+    records,
+    schemaCheck,
+    logger,
+    now,
+    newId,
+    ...(options.move === undefined ? {} : { move: options.move }),
+  });
+  const inbox = createInboxDirectory({
+    directory: settings.inboxDir,
+    records,
+    lease: createWorkLease({ leases: records.leases, work: 'inbox', owner: newId(), now }),
+    schemaCheck,
+    logger,
+    now,
+    newId,
+  });
+  const started: { stop(): Promise<void> }[] = [];
+
+  /** Instant payouts have no cut-off: they go with the next round. */
+  async function cutDue(): Promise<void> {
+    await batches.freeze({ instant: now(), others: lastCutOff(settings.cutOffs, now()) });
+    await outbox.writeFrozen();
+  }
+
+  const operations: BatchOperations = {
+    async cut(): Promise<BatchSummary[]> {
+      const frozen = await batches.freeze({ instant: now(), others: now() });
+      await outbox.writeFrozen();
+      const written = await records.batches.find({ _id: { $in: frozen.map(({ _id }) => _id) } }).toArray();
+      return written.map(summaryOf);
+    },
+    batches: (limit) => batches.summaries(limit),
+    async rewrite(messageId) {
+      const batch = await outbox.rewrite(messageId);
+      return batch === undefined ? undefined : summaryOf(batch);
+    },
+  };
+
+  countHeld();
+
+  function countHeld(): void {
+    new Gauge({
+      name: 'gateway_iso20022_held_batches',
+      help: 'Batches that wait for an operator',
+      registers: [options.metrics],
+      async collect() {
+        this.set(await records.batches.countDocuments({ state: 'held' }));
+      },
+    });
+  }
+
+  return {
+    name: 'iso20022',
+    callTimeoutMs: CALL_TIMEOUT_MS,
+    operations,
+    submit: (instruction) => orUnknown<SubmitAnswer>(() => members.add(instruction), BROKEN_CONNECTION),
+    inquire: (reference) => orUnknown<Inquiry>(() => members.inquire(reference), BROKEN_CONNECTION),
+    cancel: (reference) => orUnknown<Cancellation>(() => members.cancel(reference), BROKEN_CONNECTION),
+    async start(take) {
+      await createIndexes(records);
+      await mkdir(settings.outboxDir, { recursive: true });
+      await inbox.prepare();
+      const rounds = [
+        repeat({ name: 'writing of batches', everyMs: settings.pollMs, work: cutDue, logger }),
+        repeat({ name: 'reading of reports', everyMs: settings.pollMs, work: () => inbox.readAll(take), logger }),
+      ];
+      for (const round of rounds) round.start();
+      started.push(...rounds);
+    },
+    async stop() {
+      for (const round of started.splice(0)) await round.stop();
+      await schemaCheck.stop();
+    },
+  };
+
+  async function orUnknown<T>(work: () => Promise<T>, code: number): Promise<T | { kind: 'unknown'; code: number }> {
+    try {
+      return await work();
+    } catch (error) {
+      logger.warn('the records of the ISO 20022 connector cannot be reached', { error });
+      return { kind: 'unknown', code };
+    }
+  }
+}

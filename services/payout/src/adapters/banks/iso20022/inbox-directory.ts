@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { access, lstat, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '@gateway/service-kit';
+import type { StatusReport } from '../../../domain/iso20022/status-report';
+import type { TakeNews } from './apply-report';
+import { applyReport } from './apply-report';
+import type { WorkLease } from './lease';
+import { readPain002, UnreadableReport, xmlText } from './pain002-file';
+import type { Records, ReportRecord } from './records';
+import type { SchemaCheck } from './schema-check';
+import { PAIN_002 } from './schema-check';
+
+/** A report on 10,000 payouts has 5 to 10 MB. */
+const MAX_REPORT_BYTES = 20 * 1024 * 1024;
+/** What was written to a moment ago may still be; agents should write elsewhere and rename all the same. */
+const QUIET_MS = 2_000;
+const MAX_FILES_PER_ROUND = 100;
+const MAX_PROBLEMS = 100;
+
+const DONE = 'done';
+const FAILED = 'failed';
+
+export interface InboxDirectory {
+  prepare(): Promise<void>;
+  /** Reads what there is, oldest first, and sets it aside under `done/` or `failed/`. One replica at a time does so. */
+  readAll(take: TakeNews): Promise<void>;
+}
+
+type Outcome = Pick<ReportRecord, 'result' | 'problems'> & Partial<ReportRecord>;
+
+/** Files end in `.xml`; names with a leading dot, links and folders are nobody's. */
+export function createInboxDirectory(options: {
+  directory: string;
+  records: Records;
+  lease: WorkLease;
+  schemaCheck: SchemaCheck;
+  logger: Logger;
+  now: () => number;
+  newId: () => string;
+}): InboxDirectory {
+  const { directory, records, lease, logger, now } = options;
+
+  async function prepare(): Promise<void> {
+    for (const folder of [DONE, FAILED]) await mkdir(join(directory, folder), { recursive: true });
+  }
+
+  async function readAll(take: TakeNews): Promise<void> {
+    const files = await waitingFiles();
+    if (files.length === 0 || !(await lease.take())) return;
+    try {
+      for (const name of files) await readOne(name, take);
+    } finally {
+      await lease.release();
+    }
+  }
+
+  async function waitingFiles(): Promise<string[]> {
+    const entries = await readdir(directory, { withFileTypes: true });
+    const names = entries
+      .filter((entry) => entry.isFile() && /^[^.].*\.xml$/i.test(entry.name))
+      .map(({ name }) => name);
+    const files = await Promise.all(names.map(async (name) => ({ name, stats: await statsOf(name) })));
+    return files
+      .flatMap(({ name, stats }) => (stats === undefined ? [] : { name, at: stats.mtimeMs }))
+      .filter(({ at }) => at <= now() - QUIET_MS)
+      .sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1))
+      .slice(0, MAX_FILES_PER_ROUND)
+      .map(({ name }) => name);
+  }
+
+  /** Undefined when it is gone: another replica has set it aside. */
+  async function statsOf(name: string): Promise<Stats | undefined> {
+    return lstat(join(directory, name)).catch(() => undefined);
+  }
+
+  /** A report that cannot be applied now stays where it is, and the others have their turn. */
+  async function readOne(name: string, take: TakeNews): Promise<void> {
+    await keepLease();
+    const stats = await statsOf(name);
+    if (stats === undefined) return;
+    try {
+      await setAside(name, await outcomeOf(name, stats.size, take));
+    } catch (error) {
+      logger.warn('a report stays in the inbox; it is read again', { file: name, error });
+    }
+  }
+
+  async function keepLease(): Promise<void> {
+    if (!(await lease.take())) throw new Error('another replica reads the inbox now');
+  }
+
+  async function outcomeOf(name: string, size: number, take: TakeNews): Promise<Outcome> {
+    if (size > MAX_REPORT_BYTES) return failed([`${size} bytes are more than ${MAX_REPORT_BYTES}`]);
+    const bytes = await readFile(join(directory, name));
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    if ((await records.reports.findOne({ digest, result: 'applied' })) !== null) {
+      return { result: 'duplicate', digest, problems: [] };
+    }
+    const report = await reportIn(bytes);
+    if (typeof report === 'string') return { ...failed([report]), digest };
+    const { messageId, originalMessageId } = report;
+    return { ...(await apply(report, take)), digest, messageId, originalMessageId };
+  }
+
+  /** Or what is wrong with it. */
+  async function reportIn(bytes: Buffer): Promise<StatusReport | string> {
+    try {
+      const text = xmlText(bytes);
+      return (await options.schemaCheck.problemOf(bytes, PAIN_002)) ?? readPain002(text);
+    } catch (error) {
+      if (error instanceof UnreadableReport) return error.message;
+      throw error;
+    }
+  }
+
+  async function apply(report: StatusReport, take: TakeNews): Promise<Outcome> {
+    const { originalMessageId } = report;
+    const reported = await records.batches.updateOne(
+      { _id: originalMessageId },
+      // Whatever was thought of it: what the bank reports on, it has, and so it is not written again.
+      { $set: { state: 'emitted', reportedAt: now() }, $unset: { problem: '' } },
+    );
+    if (reported.matchedCount === 0) return failed([`no message ${originalMessageId} is known`]);
+    const stranger = report.payments.find(
+      ({ originalPaymentId = originalMessageId }) => originalPaymentId !== originalMessageId,
+    );
+    if (stranger !== undefined) return failed([`${originalMessageId} has no payment ${stranger.originalPaymentId}`]);
+    const problems = await applyReport(report, { members: records.members, take, beforeEach: keepLease });
+    return problems.length === 0 ? { result: 'applied', problems } : failed(problems);
+  }
+
+  async function setAside(name: string, outcome: Outcome): Promise<void> {
+    const record: ReportRecord = { ...outcome, _id: options.newId(), file: name, at: now() };
+    await records.reports.insertOne(record);
+    if (outcome.result !== 'failed') return moveTo(DONE, name, record);
+    logger.error('a report is set aside', { file: name, problems: outcome.problems });
+    return moveTo(FAILED, name, record);
+  }
+
+  async function moveTo(folder: string, name: string, record: ReportRecord): Promise<void> {
+    const target = join(directory, folder, await freeName(folder, name, record._id));
+    await rename(join(directory, name), target);
+    if (folder === FAILED) await writeFile(`${target}.error.json`, `${JSON.stringify(record, undefined, 2)}\n`);
+  }
+
+  /** Banks use names again; what was set aside earlier stays. */
+  async function freeName(folder: string, name: string, id: string): Promise<string> {
+    const taken = await access(join(directory, folder, name)).then(
+      () => true,
+      () => false,
+    );
+    return taken ? `${id}.${name}` : name;
+  }
+
+  return { prepare, readAll };
+}
+
+function failed(problems: readonly string[]): Outcome {
+  const shown = problems.slice(0, MAX_PROBLEMS);
+  const hidden = problems.length - shown.length;
+  return { result: 'failed', problems: hidden === 0 ? shown : [...shown, `and ${hidden} more`] };
+}

@@ -1,0 +1,101 @@
+import { duplicateKeyIndex } from '@gateway/mongo';
+import type {
+  BankOutcome,
+  Cancellation,
+  Inquiry,
+  PaymentInstruction,
+  SubmitAnswer,
+} from '../../../application/bank-ports';
+import { creditTransferOf } from '../../../domain/iso20022/credit-transfer';
+import type { Member, Records } from './records';
+import type { Debtor } from './settings';
+
+/** `Payout validation error`. */
+const CANNOT_GO_BY_SEPA = 3310;
+/** `General payout error`. */
+const CANCELLED_BEFORE = 3300;
+
+export interface Members {
+  /** Takes a payout for the next file. The same reference again is the same payout. */
+  add(instruction: PaymentInstruction): Promise<SubmitAnswer>;
+  inquire(reference: string): Promise<Inquiry>;
+  /** Possible until the payout is in a file; a submission that comes later is refused. */
+  cancel(reference: string): Promise<Cancellation>;
+}
+
+export function createMembers(options: {
+  members: Records['members'];
+  debtorOf: (merchantAccount: string) => Debtor;
+  now: () => number;
+}): Members {
+  const { members } = options;
+
+  async function add(instruction: PaymentInstruction): Promise<SubmitAnswer> {
+    const checked = creditTransferOf(instruction);
+    if ('refusal' in checked) {
+      return { kind: 'failed', code: CANNOT_GO_BY_SEPA, bank: { reasonDescription: checked.refusal } };
+    }
+    const member: Member = {
+      _id: instruction.reference,
+      state: 'waiting',
+      since: options.now(),
+      debtor: options.debtorOf(instruction.merchantAccount),
+      instant: instruction.instant,
+      transfer: checked.transfer,
+    };
+    if (await insert(member)) return { kind: 'submitted' };
+    const standing = await inquire(instruction.reference);
+    if (standing.kind === 'cancelled') return { kind: 'failed', code: CANCELLED_BEFORE };
+    return standing.kind === 'not-found' || standing.kind === 'unknown' ? { kind: 'submitted' } : standing;
+  }
+
+  /** False when there is one of this reference. */
+  async function insert(member: Member): Promise<boolean> {
+    try {
+      await members.insertOne(member);
+      return true;
+    } catch (error) {
+      if (duplicateKeyIndex(error) === undefined) throw error;
+      return false;
+    }
+  }
+
+  async function inquire(reference: string): Promise<Inquiry> {
+    const member = await members.findOne({ _id: reference });
+    if (member === null) return { kind: 'not-found' };
+    return member.state === 'cancelled' ? { kind: 'cancelled' } : outcomeOf(member);
+  }
+
+  async function cancel(reference: string): Promise<Cancellation> {
+    try {
+      await members.updateOne(
+        { _id: reference, state: { $in: ['waiting', 'cancelled'] } },
+        { $set: { state: 'cancelled' }, $setOnInsert: { since: options.now() }, $unset: { transfer: '' } },
+        { upsert: true },
+      );
+      return { kind: 'cancelled' };
+    } catch (error) {
+      // It is there, in another state: on its way.
+      if (duplicateKeyIndex(error) === undefined) throw error;
+    }
+    const standing = await inquire(reference);
+    return standing.kind === 'not-found' || standing.kind === 'submitted' ? { kind: 'unknown' } : standing;
+  }
+
+  return { add, inquire, cancel };
+}
+
+function outcomeOf({ fate = 'open', code, bank }: Member): BankOutcome {
+  const facts = bank === undefined ? {} : { bank };
+  switch (fate) {
+    case 'open':
+      return { kind: 'submitted', ...facts };
+    case 'settled':
+    // A return is told as news; what the transfer came to stays.
+    case 'returned':
+      return { kind: 'settled', ...facts };
+    case 'declined':
+      if (code === undefined) throw new Error('a declined transfer without a code');
+      return { kind: 'declined', code, ...facts };
+  }
+}

@@ -1,0 +1,121 @@
+import { XMLParser } from 'fast-xml-parser';
+import type {
+  BankStatus,
+  PaymentStatus,
+  StatusReport,
+  TransactionStatus,
+} from '../../../domain/iso20022/status-report';
+
+/** Thrown for what is no report that can be read; the message is for an operator. */
+export class UnreadableReport extends Error {}
+
+const LISTS = new Set(['OrgnlPmtInfAndSts', 'TxInfAndSts', 'StsRsnInf', 'AddtlInf']);
+const DESCRIPTION_LENGTH = 255;
+
+const parser = new XMLParser({
+  ignoreAttributes: true,
+  removeNSPrefix: true,
+  parseTagValue: false,
+  isArray: (name) => LISTS.has(name),
+});
+
+/**
+ * The text of a file that came from outside, for parsers to look at. Throws {@link UnreadableReport} for another
+ * encoding than UTF-8, in which a DOCTYPE could hide, and for any DOCTYPE: no report has one, entities need one.
+ */
+export function xmlText(bytes: Uint8Array): string {
+  const text = decoded(bytes);
+  const encoding = /^\s*<\?xml[^>]*?encoding\s*=\s*["']([^"']*)["']/.exec(text)?.[1];
+  if (encoding !== undefined && !/^(utf-8|us-ascii)$/i.test(encoding)) {
+    throw new UnreadableReport(`encoding ${encoding} is not taken, only UTF-8`);
+  }
+  if (/<!doctype/i.test(text)) throw new UnreadableReport('a DOCTYPE is not taken');
+  return text;
+}
+
+function decoded(bytes: Uint8Array): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (!text.includes('\0')) return text;
+  } catch {
+    // Falls through: not UTF-8 either way.
+  }
+  throw new UnreadableReport('not UTF-8');
+}
+
+/** Reads what its schema has found valid. */
+export function readPain002(text: string): StatusReport {
+  const report = node(node(parser.parse(text), 'Document'), 'CstmrPmtStsRpt');
+  const group = node(report, 'OrgnlGrpInfAndSts');
+  const own = statusOf(group, 'GrpSts');
+  return {
+    messageId: word(node(report, 'GrpHdr'), 'MsgId') ?? '',
+    originalMessageId: word(group, 'OrgnlMsgId') ?? '',
+    ...(own === undefined ? {} : { group: own }),
+    payments: nodes(report, 'OrgnlPmtInfAndSts').map(paymentOf),
+  };
+}
+
+function paymentOf(payment: Node): PaymentStatus {
+  const originalPaymentId = word(payment, 'OrgnlPmtInfId');
+  const own = statusOf(payment, 'PmtInfSts');
+  return {
+    ...(originalPaymentId === undefined ? {} : { originalPaymentId }),
+    ...(own === undefined ? {} : { own }),
+    transactions: nodes(payment, 'TxInfAndSts').map(transactionOf),
+  };
+}
+
+function transactionOf(transaction: Node): TransactionStatus {
+  const endToEndId = word(transaction, 'OrgnlEndToEndId');
+  const own = statusOf(transaction, 'TxSts');
+  const bankReference = word(transaction, 'AcctSvcrRef');
+  return {
+    ...(endToEndId === undefined ? {} : { endToEndId }),
+    ...(own === undefined ? {} : { own }),
+    ...reasonsOf(transaction),
+    ...(bankReference === undefined ? {} : { bankReference }),
+  };
+}
+
+function statusOf(parent: Node, name: string): BankStatus | undefined {
+  const status = word(parent, name);
+  return status === undefined ? undefined : { status, ...reasonsOf(parent) };
+}
+
+/** The first reason's code; what is written beside the reasons, together. */
+function reasonsOf(parent: Node): { reason?: string; description?: string } {
+  const infos = nodes(parent, 'StsRsnInf');
+  const [reason] = infos.map((info) => node(info, 'Rsn')).flatMap((one) => word(one, 'Cd') ?? word(one, 'Prtry') ?? []);
+  const description = infos
+    .flatMap((info) => list(info, 'AddtlInf'))
+    .filter((line) => typeof line === 'string')
+    .join(' ')
+    .slice(0, DESCRIPTION_LENGTH);
+  return { ...(reason === undefined ? {} : { reason }), ...(description === '' ? {} : { description }) };
+}
+
+type Node = Record<string, unknown>;
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null;
+}
+
+function node(parent: unknown, name: string): Node {
+  const child = isNode(parent) ? parent[name] : undefined;
+  return isNode(child) ? child : {};
+}
+
+function list(parent: Node, name: string): unknown[] {
+  const children = parent[name];
+  return Array.isArray(children) ? children : [];
+}
+
+function nodes(parent: Node, name: string): Node[] {
+  return list(parent, name).filter(isNode);
+}
+
+function word(parent: Node, name: string): string | undefined {
+  const value = parent[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import { ConfigurationError, loadConfig } from '@gateway/service-kit';
+import type { CutOffs } from '../../../domain/iso20022/cut-offs';
+import { parseCutOffs } from '../../../domain/iso20022/cut-offs';
+import { hasRightCheckDigits } from '../../../domain/iso20022/iban';
+import { sepaText } from '../../../domain/iso20022/sepa-text';
+
+const PARTY_NAME_LENGTH = 70;
+
+const environment = Type.Object({
+  ISO20022_OUTBOX_DIR: Type.String({ minLength: 1 }),
+  ISO20022_INBOX_DIR: Type.String({ minLength: 1 }),
+  /** Path of a JSON file, see {@link DebtorsFile}. */
+  ISO20022_DEBTORS: Type.String({ minLength: 1 }),
+  ISO20022_INITIATING_PARTY: Type.String({ minLength: 1, maxLength: PARTY_NAME_LENGTH }),
+  ISO20022_CUT_OFF: Type.String({ default: '60m' }),
+  ISO20022_POLL_MS: Type.Integer({ minimum: 20, maximum: 60_000, default: 1_000 }),
+});
+
+const DebtorsFile = Type.Array(
+  Type.Object(
+    {
+      name: Type.String({ minLength: 1, maxLength: PARTY_NAME_LENGTH }),
+      iban: Type.String(),
+      bic: Type.Optional(Type.String({ pattern: '^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$' })),
+      merchantAccounts: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+    },
+    { additionalProperties: false },
+  ),
+  { minItems: 1 },
+);
+
+/** An account of ours that payouts are paid from. */
+export interface Debtor {
+  name: string;
+  iban: string;
+  bic?: string;
+}
+
+export interface Iso20022Settings {
+  outboxDir: string;
+  inboxDir: string;
+  initiatingParty: string;
+  cutOffs: CutOffs;
+  pollMs: number;
+  debtorOf(merchantAccount: string): Debtor;
+}
+
+/** Throws {@link ConfigurationError}, also for what the debtors' file says wrong. */
+export function loadSettings(env: Record<string, string | undefined>): Iso20022Settings {
+  const settings = loadConfig(environment, env);
+  const cutOffs = parseCutOffs(settings.ISO20022_CUT_OFF);
+  const { debtorOf, problems } = readDebtors(settings.ISO20022_DEBTORS);
+  if (cutOffs === undefined) problems.push('ISO20022_CUT_OFF is neither HH:MM,HH:MM nor a number of minutes like 30m');
+  if (!isSepaText(settings.ISO20022_INITIATING_PARTY)) problems.push(notSepaText('ISO20022_INITIATING_PARTY'));
+  if (cutOffs === undefined || debtorOf === undefined || problems.length > 0) {
+    throw new ConfigurationError(`Configuration: ${problems.join('; ')}.`);
+  }
+  return {
+    outboxDir: settings.ISO20022_OUTBOX_DIR,
+    inboxDir: settings.ISO20022_INBOX_DIR,
+    initiatingParty: settings.ISO20022_INITIATING_PARTY,
+    cutOffs,
+    pollMs: settings.ISO20022_POLL_MS,
+    debtorOf,
+  };
+}
+
+function readDebtors(path: string): { debtorOf?: (merchantAccount: string) => Debtor; problems: string[] } {
+  const file = parseJson(path);
+  if (!Value.Check(DebtorsFile, file)) {
+    const problems = [...Value.Errors(DebtorsFile, file)].map(({ path: at, message }) => `${path} ${at} ${message}`);
+    return { problems };
+  }
+  const problems = file.flatMap(({ name, iban }) => [
+    ...(isSepaText(name) ? [] : [notSepaText(`${path}: ${name}`)]),
+    ...(hasRightCheckDigits(iban) ? [] : [`${path}: ${iban} has wrong check digits`]),
+  ]);
+  const defaults = file.filter(({ merchantAccounts }) => merchantAccounts === undefined);
+  const [ours] = defaults;
+  if (defaults.length !== 1)
+    problems.push(`${path}: exactly one debtor has no merchantAccounts, and is everyone else's`);
+  if (new Set(file.map(({ iban }) => iban)).size < file.length) problems.push(`${path}: an IBAN comes twice`);
+  const accounts = file.flatMap((debtor) => (debtor.merchantAccounts ?? []).map((account) => ({ account, debtor })));
+  const byAccount = new Map(accounts.map(({ account, debtor }) => [account, debtor]));
+  if (byAccount.size < accounts.length) problems.push(`${path}: a merchant account comes twice`);
+  if (ours === undefined) return { problems };
+  return { problems, debtorOf: (merchantAccount) => party(byAccount.get(merchantAccount) ?? ours) };
+}
+
+function parseJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new ConfigurationError(`Configuration: ISO20022_DEBTORS: ${(error as Error).message}.`);
+  }
+}
+
+function party({ name, iban, bic }: Debtor): Debtor {
+  return { name, iban, ...(bic === undefined ? {} : { bic }) };
+}
+
+function isSepaText(text: string): boolean {
+  return sepaText(text, PARTY_NAME_LENGTH) === text;
+}
+
+function notSepaText(what: string): string {
+  return `${what} is not in the characters of SEPA`;
+}

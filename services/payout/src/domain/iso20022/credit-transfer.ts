@@ -1,0 +1,86 @@
+import type { Receiver } from '@gateway/contracts';
+import { alpha2Of } from './country-codes';
+import { isWholeCents, MAX_TRANSFER_E4, MIN_TRANSFER_E4 } from './euro';
+import { hasRightCheckDigits, isInScheme } from './iban';
+import { sepaText } from './sepa-text';
+
+/** The scheme's bounds, tighter than those of pain.001; those of the address are pain.001's. */
+const NAME_LENGTH = 70;
+const REMITTANCE_LENGTH = 140;
+const STREET_LENGTH = 70;
+const BUILDING_NUMBER_LENGTH = 16;
+const ROOM_LENGTH = 70;
+const POST_CODE_LENGTH = 16;
+const TOWN_LENGTH = 35;
+
+/** What of a payout the bank is told. */
+export interface TransferOrder {
+  amountE4: number;
+  currency: string;
+  receiver: Receiver;
+  description: string;
+}
+
+/** One credit transfer, every text as it stands in the file. */
+export interface CreditTransfer {
+  amountE4: number;
+  iban: string;
+  bic?: string;
+  name: string;
+  address?: StructuredAddress;
+  remittance?: string;
+}
+
+/** Named as in ISO 20022. The scheme takes it with town and country only. */
+export interface StructuredAddress {
+  streetName?: string;
+  buildingNumber?: string;
+  room?: string;
+  postCode?: string;
+  townName: string;
+  /** ISO 3166-1 alpha-2. */
+  country: string;
+}
+
+export type Checked = { transfer: CreditTransfer } | { refusal: string };
+
+/** The credit transfer that carries out an order, or why SEPA cannot. */
+export function creditTransferOf({ amountE4, currency, receiver, description }: TransferOrder): Checked {
+  if (currency !== 'EUR') return { refusal: `SEPA takes EUR, not ${currency}` };
+  if (amountE4 < MIN_TRANSFER_E4 || amountE4 > MAX_TRANSFER_E4)
+    return { refusal: 'amount outside 0.01 to 999999999.99' };
+  if (!isWholeCents(amountE4)) return { refusal: 'amount finer than a cent' };
+  if (!hasRightCheckDigits(receiver.iban)) return { refusal: 'IBAN with wrong check digits' };
+  if (!isInScheme(receiver.iban)) return { refusal: `${receiver.iban.slice(0, 2)} is not in the SEPA scheme` };
+  const name = sepaText(receiver.name, NAME_LENGTH);
+  if (!/[a-zA-Z0-9]/.test(name)) return { refusal: 'receiver’s name has no letter that SEPA knows' };
+  const address = addressOf(receiver.address);
+  const remittance = sepaText(description, REMITTANCE_LENGTH);
+  return {
+    transfer: {
+      amountE4,
+      iban: receiver.iban,
+      ...(receiver.bic === undefined ? {} : { bic: receiver.bic }),
+      name,
+      ...(address === undefined ? {} : { address }),
+      ...(remittance === '' ? {} : { remittance }),
+    },
+  };
+}
+
+/**
+ * Structured, or none: an address without town and country, and so the merchants' deprecated unstructured one, is
+ * refused in SEPA since November 2026.
+ */
+function addressOf(address: Receiver['address']): StructuredAddress | undefined {
+  const townName = sepaText(address.city ?? '', TOWN_LENGTH);
+  const country = alpha2Of(address.country ?? '');
+  if (townName === '' || country === undefined) return undefined;
+  const details = {
+    streetName: sepaText(address.street ?? '', STREET_LENGTH),
+    buildingNumber: sepaText(address.buildingNumber ?? '', BUILDING_NUMBER_LENGTH),
+    room: sepaText(address.apartment ?? '', ROOM_LENGTH),
+    postCode: sepaText(address.zip ?? '', POST_CODE_LENGTH),
+  };
+  return { ...Object.fromEntries(Object.entries(details).filter(([, text]) => text !== '')), townName, country };
+}

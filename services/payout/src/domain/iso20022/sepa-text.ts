@@ -1,0 +1,102 @@
+/**
+ * Text in the characters that every bank of the scheme takes: `a-zA-Z0-9/-?:().,'+` and space (EPC130-08, 1.4). Others
+ * are replaced as the EPC's conversion table (EPC217-08) does it: a letter by its base letter (Ä is A, ß is s), Greek
+ * and Cyrillic by Latin ones, signs by what looks like them, and what has no counterpart by a full stop.
+ */
+const ALLOWED = /[a-zA-Z0-9/\-?:().,'+ ]/;
+const UNMAPPED = '.';
+
+/** Lower-case letters that have no base letter to fall back on in Unicode; capitals follow from them. */
+const LETTERS: Record<string, string> = {
+  ß: 's',
+  æ: 'a',
+  ø: 'o',
+  œ: 'o',
+  þ: 't',
+  ð: 'd',
+  đ: 'd',
+  ħ: 'h',
+  ı: 'i',
+  ĸ: 'k',
+  ł: 'l',
+  ŋ: 'n',
+  ŧ: 't',
+  ...pairs('αa βv γg δd εe ζz ηi θth ιi κk λl μm νn ξx οo πp ρr σs ςs τt υy φf χch ψps ωo'),
+  ...pairs('аa бb вv гg дd еe жzh зz иi йy кk лl мm нn оo пp рr сs тt уu фf хh цts чch шsh щsht ъa ьy юyu яya'),
+  // Serbian, Macedonian, Montenegrin, and the letters of their neighbours.
+  ...pairs('ђd ѓg ѕdz јj љlj њnj ћc ќk џdz ыy эe ёe іi їi єe ґg'),
+};
+
+const SIGNS: Record<string, string> = {
+  '&': '+',
+  '"': "'",
+  '`': "'",
+  '´': "'",
+  '‘': "'",
+  '’': "'",
+  '“': "'",
+  '”': "'",
+  '„': "'",
+  '«': "'",
+  '»': "'",
+  _: '-',
+  '~': '-',
+  '‐': '-',
+  '‑': '-',
+  '–': '-',
+  '—': '-',
+  '−': '-',
+  '\\': '/',
+  '|': '/',
+  ';': ',',
+  '[': '(',
+  '{': '(',
+  ']': ')',
+  '}': ')',
+  '¡': '?',
+  '¿': '?',
+  '€': 'E',
+};
+
+const REPLACEMENTS = new Map([
+  ...Object.entries(SIGNS),
+  ...Object.entries(LETTERS),
+  // `ß` has two letters as a capital, which NFD takes care of.
+  ...Object.entries(LETTERS)
+    .map(([letter, latin]): [string, string] => [letter.toUpperCase(), latin.toUpperCase()])
+    .filter(([letter]) => letter.length === 1),
+  ['ẞ', 'S'],
+]);
+
+function pairs(words: string): Record<string, string> {
+  return Object.fromEntries(words.split(' ').map((word) => [word.slice(0, 1), word.slice(1)]));
+}
+
+/**
+ * `text` in the scheme's characters, at most `maxLength` of them; may be empty. Runs of blanks become one. Slashes
+ * neither begin nor end it nor stand side by side, which the scheme forbids in identifications and some banks everywhere.
+ */
+export function sepaText(text: string, maxLength: number): string {
+  const latin = [...text.normalize('NFC')].map(toAllowed).join('');
+  return trim(trim(latin.replace(/ +/g, ' ').replace(/\/+/g, '/')).slice(0, maxLength));
+}
+
+function trim(text: string): string {
+  return text.replace(/^[ /]+/, '').replace(/[ /]+$/, '');
+}
+
+function toAllowed(character: string): string {
+  if (ALLOWED.test(character)) return character;
+  const replacement = REPLACEMENTS.get(character);
+  if (replacement !== undefined) return replacement;
+  if (/\s/.test(character)) return ' ';
+  if (/[\p{M}\p{Cf}\p{Cc}]/u.test(character)) return '';
+  return baseLetters(character);
+}
+
+/** `é` is an e and its accent; `ﬁ` and `Ａ` are other ways to write plain letters. */
+function baseLetters(character: string): string {
+  return [...character.normalize('NFKD').replace(/\p{M}/gu, '')]
+    .map((part) => (ALLOWED.test(part) ? part : (REPLACEMENTS.get(part) ?? UNMAPPED)))
+    .join('');
+}
