@@ -114,7 +114,7 @@ test('the command again, as often as the bus likes: one payout, one effect', asy
   const isOfIt = ({ key }: Lying): boolean => key === String(reference).slice(0, 16);
   const [command] = (await readTopics(system.space, [topic])).filter(isOfIt);
   if (command === undefined) throw new Error('no command');
-  const before = await storage.collection('payouts', 'payouts').findOne({ _id: command.key } as object);
+  const before = await storage.collection('payouts', 'payouts').findOne({ _id: reference } as object);
   const again = { topic, key: command.key, value: Buffer.from(command.value), headers: command.headers };
   for (let times = 0; times < 3; times += 1) await publisher.publishRaw(again);
   // On the same partition behind them: a payout of its own says when they have been read.
@@ -126,7 +126,7 @@ test('the command again, as often as the bus likes: one payout, one effect', asy
   await publisher.publishRaw({ ...again, value: Buffer.from(JSON.stringify(data)), headers });
   await until('the one behind them', async () => (await effects(behind)).length === 1);
   expect(await effects(reference)).toHaveLength(1);
-  expect(await storage.collection('payouts', 'payouts').findOne({ _id: command.key } as object)).toEqual(before);
+  expect(await storage.collection('payouts', 'payouts').findOne({ _id: reference } as object)).toEqual(before);
 });
 
 test('parallel requests with one transaction_unique_id: one payout', async () => {

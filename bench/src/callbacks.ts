@@ -88,6 +88,7 @@ async function open(onEnd: (close: () => Promise<unknown> | void) => void): Prom
       TOPIC_PREFIX: prefix,
       DATABASE_PREFIX: prefix,
       VAULT_KEYS,
+      PAYOUT_QUERY_URL: 'http://127.0.0.1:1',
       CARD_QUERY_URL: 'http://127.0.0.1:1',
       CALLBACK_ALLOW_CIDRS: '127.0.0.0/8',
       CALLBACK_ADMIN_PORT: '0',

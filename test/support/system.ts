@@ -4,8 +4,6 @@ import { openAccounts, seedDemoAccounts } from '@gateway/accounts';
 import type { OpenAccounts } from '@gateway/accounts';
 import type { ApiEdge } from '@gateway/api-edge';
 import { createApiEdge } from '@gateway/api-edge';
-import type { AuthExpiry } from '@gateway/auth-expiry';
-import { createAuthExpiry } from '@gateway/auth-expiry';
 import type { CallbackDispatcher } from '@gateway/callback-dispatcher';
 import { createCallbackDispatcher } from '@gateway/callback-dispatcher';
 import type { CardProcessing } from '@gateway/card-processing';
