@@ -1,6 +1,6 @@
 import type { Connection, HydratedDocument, Model } from 'mongoose';
 import { Schema } from 'mongoose';
-import { isCurrency, MAX_AMOUNT_E4, TEST_CURRENCY } from '@gateway/contracts';
+import { MAX_AMOUNT_E4, TEST_CURRENCY } from '@gateway/contracts';
 import { Secret } from '@gateway/service-kit';
 import type { Sealed } from '@gateway/vault';
 import type { Account, AccountSettings, AmountLimit, FormerSigning, Terminal } from './account';
@@ -9,6 +9,8 @@ import type { AccountState, SuspendedFrom } from './account-state';
 import { ACCOUNT_STATES } from './account-state';
 import { canonicalRange } from './address-range';
 import { CUSTOM_PARAMETERS } from './custom-parameters';
+import { atMost, currency, text, whole, withoutRepeats } from './field-types';
+import { declareKinds, payoutRuleList, toPayoutRule } from './payout-rule-model';
 
 const MAX_TERMINALS = 200;
 const MAX_LIST_LENGTH = 100;
@@ -34,25 +36,6 @@ export interface AccountRecord extends AccountSettings {
 
 export type AccountModel = Model<AccountRecord>;
 export type AccountDocument = HydratedDocument<AccountRecord>;
-
-const text = { type: String, required: true } as const;
-const whole = (min: number, max: number) =>
-  ({
-    type: Number,
-    required: true,
-    min: [min, `{VALUE} is less than ${min}`],
-    max: [max, `{VALUE} is more than ${max}`],
-    validate: { validator: Number.isSafeInteger, message: '{VALUE} is not a whole number' },
-  }) as const;
-const currency = { ...text, validate: { validator: isCurrency, message: '{VALUE} is not an ISO 4217 currency' } };
-const atMost = (max: number, message: string) => ({
-  validator: (list: readonly unknown[]) => list.length <= max,
-  message,
-});
-const withoutRepeats = <T>(key: (one: T) => string, message: string) => ({
-  validator: (list: readonly T[]) => new Set(list.map(key)).size === list.length,
-  message,
-});
 
 const sealed = new Schema<Sealed>({ keyId: text, data: { type: Buffer, required: true } }, { _id: false });
 
@@ -139,9 +122,13 @@ const schema = new Schema<AccountRecord>(
     rateLimitPerSecond: whole(1, MAX_RATE_PER_SECOND),
     customParameters: [{ ...text, enum: { values: CUSTOM_PARAMETERS, message: '{VALUE} is not a custom parameter' } }],
     payoutFee: { type: fee, required: true },
+    payoutInstant: { type: Boolean },
+    payoutRules: payoutRuleList,
   },
   { strict: 'throw', versionKey: 'revision', optimisticConcurrency: true, minimize: false },
 );
+
+declareKinds(schema.path<Schema.Types.DocumentArray>('payoutRules'));
 
 export function accountModel(connection: Connection): AccountModel {
   return connection.model<AccountRecord>('Account', schema, 'accounts');
@@ -166,6 +153,9 @@ export function toAccount(record: AccountRecord): Account {
     rateLimitPerSecond: record.rateLimitPerSecond,
     customParameters: [...record.customParameters],
     payoutFee: { fixedE4: record.payoutFee.fixedE4, percentE4: record.payoutFee.percentE4 },
+    // Accounts of earlier releases have neither.
+    payoutInstant: record.payoutInstant ?? false,
+    payoutRules: (record.payoutRules ?? []).map(toPayoutRule),
     revision: record.revision,
     credentials: new Secret({
       passwordHash: record.passwordHash,

@@ -1,5 +1,6 @@
 import { formatAmountE4 } from '@gateway/contracts';
-import type { Account, AmountLimit, Terminal } from './account';
+import { assertNever } from '@gateway/service-kit';
+import type { Account, AmountLimit, PayoutRule, Terminal } from './account';
 import { formatFee } from './command-options';
 
 /** All of an account but its credentials. */
@@ -20,6 +21,8 @@ export function printAccount(account: Account): string {
     ['rate limit', [`${account.rateLimitPerSecond}/s`]],
     ['custom', account.customParameters],
     ['payout fee', [formatFee(account.payoutFee)]],
+    ['payout kind', [account.payoutInstant === true ? 'instant' : 'not instant']],
+    ['payout rules', (account.payoutRules ?? []).map(printRule)],
     ...printOverlap(account),
     ['revision', [String(account.revision)]],
   ];
@@ -58,4 +61,21 @@ function printTerminal(terminal: Terminal): string {
 
 function printLimit(limit: AmountLimit): string {
   return `${limit.currency} ${formatAmountE4(limit.minE4)}-${formatAmountE4(limit.maxE4)}`;
+}
+
+function printRule(rule: PayoutRule): string {
+  switch (rule.kind) {
+    case 'daily-amount':
+      return `at most ${rule.currency} ${formatAmountE4(rule.maxE4)} a day`;
+    case 'daily-count':
+      return `at most ${rule.max} a day, in each currency`;
+    case 'blocked-countries':
+      return `none to ${rule.countries.join(' ')}`;
+    case 'blocked-ibans':
+      return `none to ${rule.ibans.join(' ')}`;
+    case 'first-time-receiver':
+      return `at most ${rule.currency} ${formatAmountE4(rule.maxE4)} to a receiver never paid before`;
+    default:
+      return assertNever(rule);
+  }
 }

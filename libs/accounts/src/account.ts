@@ -54,6 +54,8 @@ export type PayoutRule =
   /** A receiver who has never been paid by this account gets at most so much. */
   | { readonly kind: 'first-time-receiver'; readonly currency: string; readonly maxE4: number };
 
+export type PayoutRuleKind = PayoutRule['kind'];
+
 /** What an operator sets. */
 export interface AccountSettings {
   readonly transactionTypes: readonly AccountTransactionType[];

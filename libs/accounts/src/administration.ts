@@ -4,7 +4,7 @@ import { duplicateKeyIndex } from '@gateway/mongo';
 import { Secret } from '@gateway/service-kit';
 import type { KeyRing } from '@gateway/vault';
 import { TEST_CURRENCY } from '@gateway/contracts';
-import type { Account, AccountSettings, Terminal } from './account';
+import type { Account, AccountSettings, PayoutRule, PayoutRuleKind, Terminal } from './account';
 import { ACCOUNT_TRANSACTION_TYPES, MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH, SANDBOX_ACQUIRER } from './account';
 import type { AccountDocument, AccountModel, AccountRecord } from './account-model';
 import { toAccount } from './account-model';
@@ -47,14 +47,22 @@ export interface NewAccount {
   /** Generated when absent. */
   password?: Secret;
   payoutSecret?: Secret;
-  /** What is absent gets its default: all types, no limits, no allowlist, 1000 requests/s, nothing custom, no fee. */
+  /**
+   * What is absent gets its default: all types, no limits, no allowlist, 1000 requests/s, nothing custom; of payouts no
+   * fee, no rules, not instant.
+   */
   settings?: Partial<AccountSettings>;
   /** Beside the sandbox's, which every account has. */
   terminals?: readonly NewTerminal[];
 }
 
+/** The rules of each kind that is named, none included. */
+export type PayoutRulesByKind = Partial<Record<PayoutRuleKind, readonly PayoutRule[]>>;
+
 /** Each list replaces the one that there is. Terminals are named by their `mid_reference`. */
 export interface AccountChanges extends Partial<AccountSettings> {
+  /** Replaces the rules of these kinds; those of other kinds stay. */
+  payoutRulesByKind?: PayoutRulesByKind;
   addTerminals?: readonly NewTerminal[];
   activateTerminals?: readonly string[];
   deactivateTerminals?: readonly string[];
@@ -166,9 +174,12 @@ export function createAccountAdministration(options: AccountAdministrationOption
 
     change: (merchantAccount, changes) =>
       edit(merchantAccount, (document) => {
-        const { addTerminals, activateTerminals, deactivateTerminals, removeTerminals, ...settings } = changes;
+        const { addTerminals, activateTerminals, deactivateTerminals, removeTerminals, ...others } = changes;
+        const { payoutRulesByKind, ...settings } = others;
         document.set(canonical(settings));
-        let terminals = [...toAccount(document.toObject()).terminals];
+        const account = toAccount(document.toObject());
+        if (payoutRulesByKind !== undefined) document.set(canonical(replacedRules(account, payoutRulesByKind)));
+        let terminals = [...account.terminals];
         terminals.push(...(addTerminals ?? []).map((one) => newTerminal(merchantAccount, one)));
         for (const midReference of removeTerminals ?? []) {
           requireTerminal(terminals, midReference);
@@ -259,13 +270,27 @@ async function save(document: AccountDocument): Promise<Account> {
 }
 
 function canonical(settings: Partial<AccountSettings>): Partial<AccountSettings> {
-  const { ipAllowlist, returnHosts, ...others } = settings;
+  const { ipAllowlist, returnHosts, payoutRules, ...others } = settings;
   return {
     ...others,
     // What has no canonical form is left as it is, for the schema to refuse by name.
     ...(ipAllowlist === undefined ? {} : { ipAllowlist: ipAllowlist.map((range) => canonicalRange(range) ?? range) }),
     ...(returnHosts === undefined ? {} : { returnHosts: returnHosts.map((host) => host.toLowerCase()) }),
+    ...(payoutRules === undefined ? {} : { payoutRules: payoutRules.map(canonicalRule) }),
   };
+}
+
+/** Countries and IBANs as payouts have them: upper case, without spaces, each once. */
+function canonicalRule(rule: PayoutRule): PayoutRule {
+  const unique = (codes: readonly string[]) => [...new Set(codes.map((code) => code.replace(/\s/g, '').toUpperCase()))];
+  if (rule.kind === 'blocked-countries') return { ...rule, countries: unique(rule.countries) };
+  if (rule.kind === 'blocked-ibans') return { ...rule, ibans: unique(rule.ibans) };
+  return rule;
+}
+
+function replacedRules(account: Account, byKind: PayoutRulesByKind): Pick<AccountSettings, 'payoutRules'> {
+  const kept = (account.payoutRules ?? []).filter(({ kind }) => byKind[kind] === undefined);
+  return { payoutRules: [...kept, ...Object.values(byKind).flat()] };
 }
 
 function checked(name: string, secret: Secret | undefined): Secret | undefined {

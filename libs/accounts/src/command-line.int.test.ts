@@ -44,6 +44,17 @@ async function json(...args: string[]): Promise<Record<string, unknown>> {
   return JSON.parse(out) as Record<string, unknown>;
 }
 
+/** AA, AB, … */
+function countryCodes(count: number): string {
+  const letter = (index: number): string => String.fromCharCode('A'.charCodeAt(0) + index);
+  const codes = Array.from({ length: count }, (_, index) => letter(Math.trunc(index / 26)) + letter(index % 26));
+  return codes.join(',');
+}
+
+function ibans(count: number): string {
+  return Array.from({ length: count }, (_, index) => `LV80BANK${String(index).padStart(13, '0')}`).join(',');
+}
+
 function verify(merchantAccount: unknown, password: unknown) {
   return accounts.credentials.verify({ merchantAccount, password, source: '192.0.2.1' });
 }
@@ -78,6 +89,8 @@ describe('create', () => {
       rateLimitPerSecond: 1000,
       customParameters: [],
       payoutFee: { fixedE4: 0, percentE4: 0 },
+      payoutInstant: false,
+      payoutRules: [],
       terminals: [{ currency: 'XTS', acquirer: 'simulator', active: true, lateVoid: false }],
     });
     expect(created['password']).toMatch(/^[A-Za-z0-9]{32}$/);
@@ -98,7 +111,9 @@ describe('create', () => {
     const options =
       '--types AUTH,PAYOUT --terminal EUR:north-bank:3600:late-void --terminal USD --limit EUR:1.00-500.00 ' +
       '--allow-ip ::ffff:10.1.2.3/104 --return-host Shop.Example --rate-limit 5 --custom custom_mid_id ' +
-      '--payout-fee 0.50+1% --password chosen_password_of_32_characters';
+      '--payout-fee 0.50+1% --payout-instant yes --payout-daily-amount EUR:10000,XTS:5 --payout-daily-count 7 ' +
+      '--payout-first-receiver EUR:500 --payout-blocked-countries rs,AL,RS ' +
+      '--payout-blocked-ibans LV80BANK0000435195001 --password chosen_password_of_32_characters';
     const { password, ...created } = await json('create', 'acme_shop', ...options.split(' '));
     expect(password).toBe('chosen_password_of_32_characters');
     expect(created).toMatchObject({
@@ -114,6 +129,15 @@ describe('create', () => {
       rateLimitPerSecond: 5,
       customParameters: ['custom_mid_id'],
       payoutFee: { fixedE4: 5_000, percentE4: 10_000 },
+      payoutInstant: true,
+      payoutRules: [
+        { kind: 'daily-amount', currency: 'EUR', maxE4: 100_000_000 },
+        { kind: 'daily-amount', currency: 'XTS', maxE4: 50_000 },
+        { kind: 'daily-count', max: 7 },
+        { kind: 'first-time-receiver', currency: 'EUR', maxE4: 5_000_000 },
+        { kind: 'blocked-countries', countries: ['RS', 'AL'] },
+        { kind: 'blocked-ibans', ibans: ['LV80BANK0000435195001'] },
+      ],
     });
     const account = await accounts.directory.find('acme_shop');
     const { payoutSecret: _, ...shown } = created;
@@ -150,6 +174,13 @@ describe('create', () => {
     [['acme_shop', '--terminal', 'EUR:North Bank'], 'is not the name of an acquirer'],
     [['acme_shop', '--return-host', 'https://shop.example'], 'is not a host name'],
     [['acme_shop', '--payout-fee', '101%'], '1010000 is more than 1000000'],
+    [['acme_shop', '--payout-daily-amount', 'EUR:1,EUR:2'], 'more than once for the same currency'],
+    [['acme_shop', '--payout-first-receiver', 'EUR:1,EUR:2'], 'more than once for the same currency'],
+    [['acme_shop', '--payout-daily-count', '10000001'], '10000001 is more than 10000000'],
+    [['acme_shop', '--payout-blocked-countries', 'RSD'], 'RSD is not the code of a country'],
+    [['acme_shop', '--payout-blocked-countries', countryCodes(251)], 'blocks at most 250 countries'],
+    [['acme_shop', '--payout-blocked-ibans', 'LV80BANK,'], 'LV80BANK is not an IBAN'],
+    [['acme_shop', '--payout-blocked-ibans', ibans(1_001)], 'blocks at most 1000 IBANs'],
     [['acme_shop', '--types', 'FOO'], '--types does not know'],
     [['acme_shop', 'other_shop'], 'takes the name of one account'],
     [[], 'takes the name of one account'],
@@ -199,6 +230,58 @@ describe('set', () => {
     });
     expect(await json('set', 'acme_shop', '--limit', 'none')).toMatchObject({ limits: [], rateLimitPerSecond: 7 });
     expect(await verify('acme_shop', password)).toMatchObject({ kind: 'ok' });
+  });
+
+  it('replaces the payout rules of the kinds that it names, and shows them', async () => {
+    const daily = ['--payout-daily-amount', 'EUR:10000', '--payout-daily-count', '7'];
+    await json('create', 'acme_shop', ...daily, '--payout-blocked-ibans', 'LV80BANK0000435195001');
+    const blocked = { kind: 'blocked-ibans', ibans: ['LV80BANK0000435195001'] };
+    const count = { kind: 'daily-count', max: 7 };
+    const changed = await json('set', 'acme_shop', '--payout-daily-amount', 'XTS:5', '--payout-instant', 'yes');
+    expect(changed).toMatchObject({
+      payoutInstant: true,
+      payoutRules: [count, blocked, { kind: 'daily-amount', currency: 'XTS', maxE4: 50_000 }],
+    });
+    const { out } = await run(['show', 'acme_shop']);
+    for (const line of [
+      /^payout kind +instant$/m,
+      /^payout rules +at most 7 a day, in each currency$/m,
+      /^ +none to LV80BANK0000435195001$/m,
+      /^ +at most XTS 5 a day$/m,
+    ]) {
+      expect(out).toMatch(line);
+    }
+    await json('set', 'acme_shop', '--payout-daily-amount', 'none', '--payout-daily-count', 'none');
+    expect(await json('show', 'acme_shop')).toMatchObject({ payoutInstant: true, payoutRules: [blocked] });
+    const cleared = await json('set', 'acme_shop', '--payout-blocked-ibans', 'none', '--payout-instant', 'no');
+    expect(cleared).toMatchObject({ payoutInstant: false, payoutRules: [] });
+  });
+
+  it('takes as many blocked receivers as there may be', async () => {
+    const options = ['--payout-blocked-countries', countryCodes(250), '--payout-blocked-ibans', ibans(1_000)];
+    const created = await json('create', 'acme_shop', ...options);
+    const { payoutRules } = created as { payoutRules: ({ countries: string[] } & { ibans: string[] })[] };
+    expect(payoutRules.map((rule) => (rule.countries ?? rule.ibans).length)).toEqual([250, 1_000]);
+  });
+
+  it('leaves an account of an earlier release, which knows no payout rules, as it works', async () => {
+    await json('create', 'acme_shop');
+    const stored = connection.collection<{ _id: string }>('accounts');
+    await stored.updateOne({ _id: 'acme_shop' }, { $unset: { payoutRules: 1, payoutInstant: 1 } });
+    expect(await stored.countDocuments({ payoutRules: { $exists: true } })).toBe(0);
+    expect(await accounts.directory.find('acme_shop')).toMatchObject({ payoutRules: [], payoutInstant: false });
+    expect(await json('show', 'acme_shop')).toMatchObject({ payoutRules: [], payoutInstant: false });
+    expect(await json('set', 'acme_shop', '--rate-limit', '7')).toMatchObject({ rateLimitPerSecond: 7 });
+    const changed = await json('set', 'acme_shop', '--payout-daily-count', '7');
+    expect(changed).toMatchObject({ payoutRules: [{ kind: 'daily-count', max: 7 }] });
+  });
+
+  it('never leaves out a rule that it does not know', async () => {
+    await json('create', 'acme_shop');
+    const stored = connection.collection<{ _id: string }>('accounts');
+    await stored.updateOne({ _id: 'acme_shop' }, { $set: { payoutRules: [{ kind: 'weekly-amount', max: 1 }] } });
+    const account = await accounts.directory.find('acme_shop');
+    expect(account?.payoutRules).toEqual([{ kind: 'weekly-amount', max: 1 }]);
   });
 
   it('adds, switches and removes terminals', async () => {

@@ -2,9 +2,9 @@ import type { ParseArgsConfig } from 'node:util';
 import { parseArgs } from 'node:util';
 import { formatAmountE4, isCurrency, parseAmountE4 } from '@gateway/contracts';
 import { Secret } from '@gateway/service-kit';
-import type { AccountSettings, AccountTransactionType, AmountLimit, PayoutFee } from './account';
+import type { AccountSettings, AccountTransactionType, AmountLimit, PayoutFee, PayoutRule } from './account';
 import { ACCOUNT_TRANSACTION_TYPES } from './account';
-import type { AccountChanges, NewTerminal } from './administration';
+import type { AccountChanges, NewTerminal, PayoutRulesByKind } from './administration';
 import { canonicalRange } from './address-range';
 import type { CustomParameter } from './custom-parameters';
 import { CUSTOM_PARAMETERS } from './custom-parameters';
@@ -24,6 +24,12 @@ const SETTING_OPTIONS = {
   'rate-limit': { type: 'string' },
   custom: { type: 'string' },
   'payout-fee': { type: 'string' },
+  'payout-instant': { type: 'string' },
+  'payout-daily-amount': { type: 'string', multiple: true },
+  'payout-daily-count': { type: 'string' },
+  'payout-first-receiver': { type: 'string', multiple: true },
+  'payout-blocked-countries': { type: 'string', multiple: true },
+  'payout-blocked-ibans': { type: 'string', multiple: true },
 } as const;
 
 const TERMINAL_OPTIONS = {
@@ -74,6 +80,12 @@ export function signWithOldSecondsOf(values: OptionValues): number | undefined {
   return seconds === undefined ? undefined : parseWhole('--sign-with-old', seconds);
 }
 
+/** What a new account is given. */
+export function newSettingsOf(values: OptionValues): Partial<AccountSettings> {
+  const payoutRules = Object.values(payoutRulesOf(values)).flat();
+  return { ...settingsOf(values), ...(payoutRules.length === 0 ? {} : { payoutRules }) };
+}
+
 /** What create and set have in common. */
 export function settingsOf(values: OptionValues): Partial<AccountSettings> {
   const types = textOf(values, 'types');
@@ -83,6 +95,7 @@ export function settingsOf(values: OptionValues): Partial<AccountSettings> {
   const rateLimit = textOf(values, 'rate-limit');
   const custom = textOf(values, 'custom');
   const payoutFee = textOf(values, 'payout-fee');
+  const payoutInstant = textOf(values, 'payout-instant');
   return {
     ...(types === undefined ? {} : { transactionTypes: namesIn('--types', types, ACCOUNT_TRANSACTION_TYPES) }),
     ...(limits === undefined ? {} : { limits: limits.map(parseLimit) }),
@@ -91,6 +104,35 @@ export function settingsOf(values: OptionValues): Partial<AccountSettings> {
     ...(rateLimit === undefined ? {} : { rateLimitPerSecond: parseWhole('--rate-limit', rateLimit) }),
     ...(custom === undefined ? {} : { customParameters: namesIn('--custom', custom, CUSTOM_PARAMETERS) }),
     ...(payoutFee === undefined ? {} : { payoutFee: parseFee(payoutFee) }),
+    ...(payoutInstant === undefined ? {} : { payoutInstant: parseYesNo('--payout-instant', payoutInstant) }),
+  };
+}
+
+/** The payout rules of each kind that an option speaks of; `none` are no rules of that kind. */
+export function payoutRulesOf(values: OptionValues): PayoutRulesByKind {
+  const dailyAmounts = itemsOf(values, 'payout-daily-amount');
+  const dailyCount = textOf(values, 'payout-daily-count');
+  const firstReceiver = itemsOf(values, 'payout-first-receiver');
+  const countries = itemsOf(values, 'payout-blocked-countries');
+  const ibans = itemsOf(values, 'payout-blocked-ibans');
+  return {
+    ...(dailyAmounts && {
+      'daily-amount': dailyAmounts.map((text): PayoutRule => ({
+        kind: 'daily-amount',
+        ...parseMaximum('--payout-daily-amount', text),
+      })),
+    }),
+    ...(dailyCount !== undefined && { 'daily-count': parseDailyCount(dailyCount) }),
+    ...(firstReceiver && {
+      'first-time-receiver': firstReceiver.map((text): PayoutRule => ({
+        kind: 'first-time-receiver',
+        ...parseMaximum('--payout-first-receiver', text),
+      })),
+    }),
+    ...(countries && {
+      'blocked-countries': countries.length === 0 ? [] : [{ kind: 'blocked-countries', countries }],
+    }),
+    ...(ibans && { 'blocked-ibans': ibans.length === 0 ? [] : [{ kind: 'blocked-ibans', ibans }] }),
   };
 }
 
@@ -101,6 +143,8 @@ export function terminalsOf(values: OptionValues): NewTerminal[] {
 /** Throws {@link UsageError} when there is nothing to change. */
 export function changesOf(values: OptionValues): AccountChanges {
   const changes: AccountChanges = { ...settingsOf(values) };
+  const payoutRulesByKind = payoutRulesOf(values);
+  if (Object.keys(payoutRulesByKind).length > 0) changes.payoutRulesByKind = payoutRulesByKind;
   const addTerminals = terminalsOf(values);
   if (addTerminals.length > 0) changes.addTerminals = addTerminals;
   const activate = listOf(values, 'activate-terminal');
@@ -127,6 +171,11 @@ function listOf(values: OptionValues, name: string): string[] | undefined {
   return list.length === 1 && list[0] === NONE ? [] : list;
 }
 
+/** Repeated, with commas between them, or both; `none` alone is the empty list. */
+function itemsOf(values: OptionValues, name: string): string[] | undefined {
+  return listOf(values, name)?.flatMap((text) => text.split(',').map((item) => item.trim()));
+}
+
 /** `all`, `none`, or names with commas between them. */
 function namesIn<T extends AccountTransactionType | CustomParameter>(
   option: string,
@@ -148,6 +197,24 @@ function parseLimit(text: string): AmountLimit {
     throw new UsageError(`--limit ${text} is not of the form EUR:1.00-500.00.`);
   }
   return { currency, minE4, maxE4 };
+}
+
+function parseMaximum(option: string, text: string): { currency: string; maxE4: number } {
+  const [, currency = '', max = ''] = /^([^:]*):(.*)$/.exec(text) ?? [];
+  const maxE4 = parseAmountE4(max);
+  if (!isCurrency(currency) || maxE4 === undefined) {
+    throw new UsageError(`${option} ${text} is not of the form EUR:500.00.`);
+  }
+  return { currency, maxE4 };
+}
+
+function parseDailyCount(text: string): PayoutRule[] {
+  return text === NONE ? [] : [{ kind: 'daily-count', max: parseWhole('--payout-daily-count', text) }];
+}
+
+function parseYesNo(option: string, text: string): boolean {
+  if (text !== 'yes' && text !== 'no') throw new UsageError(`${option} is yes or no, not "${text}".`);
+  return text === 'yes';
 }
 
 function parseRange(text: string): string {

@@ -1,6 +1,15 @@
 import { CUSTOM_PARAMETERS } from './custom-parameters';
 import { ACCOUNT_TRANSACTION_TYPES } from './account';
-import { changesOf, formatFee, readArguments, settingsOf, terminalsOf, UsageError } from './command-options';
+import {
+  changesOf,
+  formatFee,
+  newSettingsOf,
+  payoutRulesOf,
+  readArguments,
+  settingsOf,
+  terminalsOf,
+  UsageError,
+} from './command-options';
 
 const set = (...args: string[]) => readArguments(['acme_shop', ...args], 'set').values;
 
@@ -29,6 +38,8 @@ describe('settings', () => {
     [['--payout-fee', '0.5'], { payoutFee: { fixedE4: 5_000, percentE4: 0 } }],
     [['--payout-fee', '0.0125%'], { payoutFee: { fixedE4: 0, percentE4: 125 } }],
     [['--payout-fee', 'none'], { payoutFee: { fixedE4: 0, percentE4: 0 } }],
+    [['--payout-instant', 'yes'], { payoutInstant: true }],
+    [['--payout-instant', 'no'], { payoutInstant: false }],
     [[], {}],
   ])('of %j', (args, settings) => {
     expect(settingsOf(set(...args))).toEqual(settings);
@@ -49,6 +60,13 @@ describe('settings', () => {
     [['--payout-fee', '1%+1'], 'is not of the form'],
     [['--payout-fee', '+1%'], 'is not of the form'],
     [['--payout-fee', '1.2.3'], 'is not of the form'],
+    [['--payout-instant', 'maybe'], '--payout-instant is yes or no, not "maybe".'],
+    [['--payout-daily-amount', 'EUR'], '--payout-daily-amount EUR is not of the form EUR:500.00.'],
+    [['--payout-daily-amount', 'EUX:5'], 'is not of the form'],
+    [['--payout-daily-amount', 'EUR:-5'], 'is not of the form'],
+    [['--payout-daily-amount', 'EUR:5,none'], '--payout-daily-amount none is not of the form'],
+    [['--payout-first-receiver', '500'], '--payout-first-receiver 500 is not of the form'],
+    [['--payout-daily-count', '0'], '--payout-daily-count 0 is not a whole number'],
     [['--terminal', 'EURO'], '--terminal EURO is not of the form'],
     [['--terminal', 'EUR:a:1:late'], 'is not of the form'],
     [['--terminal', 'EUR:a:1:late-void:x'], 'is not of the form'],
@@ -57,6 +75,59 @@ describe('settings', () => {
   ])('refuse %j', (args, problem) => {
     expect(() => changesOf(set(...args))).toThrow(problem);
     expect(() => changesOf(set(...args))).toThrow(UsageError);
+  });
+});
+
+describe('payout rules', () => {
+  it.each([
+    [
+      ['--payout-daily-amount', 'EUR:10000,XTS:0.0001', '--payout-daily-amount', 'USD:0'],
+      {
+        'daily-amount': [
+          { kind: 'daily-amount', currency: 'EUR', maxE4: 100_000_000 },
+          { kind: 'daily-amount', currency: 'XTS', maxE4: 1 },
+          { kind: 'daily-amount', currency: 'USD', maxE4: 0 },
+        ],
+      },
+    ],
+    [['--payout-daily-count', '7'], { 'daily-count': [{ kind: 'daily-count', max: 7 }] }],
+    [
+      ['--payout-first-receiver', 'EUR:500.00'],
+      { 'first-time-receiver': [{ kind: 'first-time-receiver', currency: 'EUR', maxE4: 5_000_000 }] },
+    ],
+    [
+      ['--payout-blocked-countries', 'RS, AL', '--payout-blocked-countries', 'MK'],
+      { 'blocked-countries': [{ kind: 'blocked-countries', countries: ['RS', 'AL', 'MK'] }] },
+    ],
+    [
+      ['--payout-blocked-ibans', 'LV80BANK0000435195001'],
+      { 'blocked-ibans': [{ kind: 'blocked-ibans', ibans: ['LV80BANK0000435195001'] }] },
+    ],
+    [['--payout-daily-amount', 'none'], { 'daily-amount': [] }],
+    [['--payout-daily-count', 'none'], { 'daily-count': [] }],
+    [['--payout-first-receiver', 'none'], { 'first-time-receiver': [] }],
+    [['--payout-blocked-countries', 'none'], { 'blocked-countries': [] }],
+    [['--payout-blocked-ibans', 'none'], { 'blocked-ibans': [] }],
+    [[], {}],
+  ])('of %j', (args, byKind) => {
+    expect(payoutRulesOf(set(...args))).toEqual(byKind);
+  });
+
+  it('are something to change, even where they go', () => {
+    const values = set('--payout-daily-count', 'none');
+    expect(changesOf(values)).toEqual({ payoutRulesByKind: { 'daily-count': [] } });
+    expect(newSettingsOf(values)).toEqual({});
+  });
+
+  it('are one list in a new account', () => {
+    const values = set('--payout-daily-count', '7', '--payout-blocked-countries', 'RS', '--rate-limit', '5');
+    expect(newSettingsOf(values)).toEqual({
+      rateLimitPerSecond: 5,
+      payoutRules: [
+        { kind: 'daily-count', max: 7 },
+        { kind: 'blocked-countries', countries: ['RS'] },
+      ],
+    });
   });
 });
 

@@ -7,12 +7,20 @@ export type {
   AmountLimit,
   PayoutFee,
   PayoutRule,
+  PayoutRuleKind,
   Terminal,
 } from './account';
 export { ACCOUNT_TRANSACTION_TYPES, SANDBOX_ACQUIRER } from './account';
 export type { AccountState, StateAction } from './account-state';
 export { ACCOUNT_STATES } from './account-state';
-export type { AccountAdministration, AccountChanges, CreatedAccount, NewAccount, NewTerminal } from './administration';
+export type {
+  AccountAdministration,
+  AccountChanges,
+  CreatedAccount,
+  NewAccount,
+  NewTerminal,
+  PayoutRulesByKind,
+} from './administration';
 export { AccountError } from './administration';
 export type { CredentialAttempt, CredentialCheck, CredentialVerdict } from './credentials';
 export { createCredentialCheck } from './credentials';

@@ -17,9 +17,11 @@ import { createInternalApi } from './adapters/http/internal-api';
 import { deadLetterHandler, messageHandlers } from './adapters/kafka/commands';
 import { publishEntries } from './adapters/kafka/publications';
 import { createPayouts } from './adapters/mongo/payouts';
+import { createReservations } from './adapters/mongo/reservations';
 import { applyNews } from './application/apply-news';
 import type { Ports } from './application/ports';
 import { resolvePayouts } from './application/resolve-payouts';
+import { createScreening } from './application/screen-payout';
 import type { Screening } from './application/screening-ports';
 import type { Config } from './config';
 
@@ -47,12 +49,6 @@ export function createPayout(deps: PayoutDeps): Payout {
   return createService((onStop, isStarted) => open(deps, onStop, isStarted));
 }
 
-/** TO BE REPLACED by createScreening({…}) of the accounts' rules: lets everything pass. */
-const letEverythingPass: Screening = {
-  screen: () => Promise.resolve({ passed: true }),
-  release: () => Promise.resolve(),
-};
-
 async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Promise<Payout['ports']> {
   const { config, logger } = deps;
   const now = deps.now ?? Date.now;
@@ -62,7 +58,8 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}payouts` });
   onStop(() => mongo.close());
   const payouts = createPayouts(mongo);
-  await payouts.ensureIndexes();
+  const reservations = createReservations(mongo, { now });
+  await Promise.all([payouts.ensureIndexes(), reservations.ensureIndexes()]);
   const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
   onStop(() => accounts.close());
 
@@ -75,7 +72,9 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
   const ports: Ports = {
     payouts,
     accounts: accounts.directory,
-    screening: deps.screening ?? letEverythingPass,
+    screening:
+      deps.screening ??
+      createScreening({ reservations, accounts: accounts.directory, hasBeenPaid: payouts.hasBeenPaid }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
     publishEvents: (payout) => outbox.publish(payout),

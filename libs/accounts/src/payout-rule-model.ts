@@ -1,0 +1,66 @@
+import { Schema } from 'mongoose';
+import { MAX_AMOUNT_E4 } from '@gateway/contracts';
+import type { PayoutRule, PayoutRuleKind } from './account';
+import { atMost, currency, text, whole, withoutRepeats } from './field-types';
+
+const MAX_BLOCKED_COUNTRIES = 250;
+const MAX_BLOCKED_IBANS = 1_000;
+const MAX_DAILY_COUNT = 10_000_000;
+const ALPHA_2 = /^[A-Z]{2}$/;
+/** ISO 13616: country, check digits, up to 30 characters of the country's own. */
+const ELECTRONIC_IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/;
+
+const amount = { currency, maxE4: whole(0, MAX_AMOUNT_E4) };
+const countries = {
+  type: [{ ...text, match: [ALPHA_2, '{VALUE} is not the code of a country'] }],
+  validate: atMost(MAX_BLOCKED_COUNTRIES, `an account blocks at most ${MAX_BLOCKED_COUNTRIES} countries`),
+};
+const ibans = {
+  type: [{ ...text, match: [ELECTRONIC_IBAN, '{VALUE} is not an IBAN'] }],
+  validate: atMost(MAX_BLOCKED_IBANS, `an account blocks at most ${MAX_BLOCKED_IBANS} IBANs`),
+};
+
+/** Exhaustive, so that no kind is stored unchecked. */
+const FIELDS: Record<PayoutRuleKind, object> = {
+  'daily-amount': amount,
+  'daily-count': { max: whole(1, MAX_DAILY_COUNT) },
+  'blocked-countries': { countries },
+  'blocked-ibans': { ibans },
+  'first-time-receiver': amount,
+};
+
+const rule = new Schema<PayoutRule>({}, { _id: false, discriminatorKey: 'kind' });
+
+/** The schema of an account's `payoutRules`. */
+export const payoutRuleList = {
+  type: [rule],
+  validate: withoutRepeats(
+    (one: PayoutRule) => ('currency' in one ? `${one.kind} ${one.currency}` : one.kind),
+    'a payout rule is there more than once for the same currency',
+  ),
+};
+
+/** Tells the list, once it is part of a schema, what each kind of rule consists of. */
+export function declareKinds(list: Schema.Types.DocumentArray): void {
+  for (const [kind, fields] of Object.entries(FIELDS)) list.discriminator(kind, new Schema(fields, { _id: false }));
+}
+
+/**
+ * Spells out the fields. A kind that only a later release knows stays in the list: cards of the account go on, and
+ * screening, which cannot apply it, refuses to go on without it.
+ */
+export function toPayoutRule(stored: PayoutRule): PayoutRule {
+  switch (stored.kind) {
+    case 'daily-amount':
+    case 'first-time-receiver':
+      return { kind: stored.kind, currency: stored.currency, maxE4: stored.maxE4 };
+    case 'daily-count':
+      return { kind: stored.kind, max: stored.max };
+    case 'blocked-countries':
+      return { kind: stored.kind, countries: [...stored.countries] };
+    case 'blocked-ibans':
+      return { kind: stored.kind, ibans: [...stored.ibans] };
+    default:
+      return stored satisfies never;
+  }
+}

@@ -1,0 +1,175 @@
+import type { MongoConnection } from '@gateway/mongo';
+import { duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
+import type { Batcher } from '@gateway/service-kit';
+import { createBatcher, RetryableError } from '@gateway/service-kit';
+import type { Claim, Reservations } from '../../application/screen-payout';
+import type { DailyUse, Hit } from '../../domain/screening';
+
+const COLLECTION = 'reservations';
+/** Longer than a payout can wait between its screening and the record of it, dead letters included. */
+const RETENTION_MS = 7 * 86_400_000;
+/** Each lost attempt is another replica's gain. */
+const ATTEMPTS_MAX = 50;
+
+/**
+ * One entry of a ledger, which is an account's UTC day in one currency. Entries are only appended, and each carries the
+ * totals up to and with itself: so that granting is the insertion of one document, atomic without a transaction, and no
+ * document grows. Two who append at once want the same `position`; one of them gets it, the other reads on and decides
+ * again. The `_id` says what was done for whom, so that it is done once.
+ */
+interface Entry {
+  /** The reference; of a release, {@link releaseId}. */
+  _id: string;
+  ledger: string;
+  /** From 1, without a gap. */
+  position: number;
+  /** Negative where it was given back, as is `count`. */
+  amountE4: number;
+  count: 1 | -1;
+  usedAmountE4: number;
+  usedCount: number;
+  /** From when it was appended: the latest entry, which has the totals, is the last to go. */
+  expiresAt: Date;
+}
+
+interface Step extends Pick<Entry, '_id' | 'amountE4' | 'count'> {
+  refuse: Claim['refuse'];
+}
+
+const indexes = [
+  { key: { ledger: 1, position: 1 }, name: 'ledger_position', unique: true },
+  { key: { expiresAt: 1 }, name: 'expiry', expireAfterSeconds: 0 },
+] as const;
+
+const releaseId = (reference: string): string => `${reference}/released`;
+
+export interface ReservationsAdapter extends Reservations {
+  ensureIndexes(): Promise<void>;
+}
+
+/**
+ * Throws a RetryableError where the database is away, or where other replicas append to the same ledger so fast that this
+ * one gets no turn in {@link ATTEMPTS_MAX} attempts.
+ */
+export function createReservations(mongo: MongoConnection, options: { now: () => number }): ReservationsAdapter {
+  const collection = mongo.collection<Entry>(COLLECTION);
+  /** Those of one ledger take turns and go in groups; in its own process nobody competes with itself. */
+  const queues = new Map<string, Queue>();
+
+  function queueFor(ledger: string): Queue {
+    const queue: Queue = queues.get(ledger) ?? {
+      batcher: createBatcher((steps) => appendAll(ledger, steps)),
+      pending: 0,
+    };
+    queues.set(ledger, queue);
+    return queue;
+  }
+
+  async function append(ledger: string, step: Step): Promise<Hit | undefined> {
+    const queue = queueFor(ledger);
+    queue.pending += 1;
+    try {
+      return await queue.batcher.add(step);
+    } finally {
+      queue.pending -= 1;
+      if (queue.pending === 0) queues.delete(ledger);
+    }
+  }
+
+  async function appendAll(ledger: string, steps: readonly Step[]): Promise<(Hit | undefined)[]> {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+      const { entries, answers } = plan(steps, ledger, await read(ledger, steps), options.now());
+      if (entries.length === 0 || (await insert(entries))) return answers;
+    }
+    throw new RetryableError(`no turn at the ledger in ${ATTEMPTS_MAX} attempts`);
+  }
+
+  async function read(ledger: string, steps: readonly Step[]): Promise<LedgerState> {
+    const [tail, done] = await Promise.all([
+      collection.findOne({ ledger }, { sort: { position: -1 } }),
+      collection
+        .find({ _id: { $in: steps.map(({ _id }) => _id) } })
+        .project<{ _id: string }>({ _id: 1 })
+        .toArray(),
+    ]);
+    return { tail, done: new Set(done.map(({ _id }) => _id)) };
+  }
+
+  /** In order, up to the first that someone else was faster with: what lies before it stands, and is found when read. */
+  async function insert(entries: readonly Entry[]): Promise<boolean> {
+    try {
+      await collection.insertMany([...entries], { ordered: true });
+      return true;
+    } catch (error) {
+      if (duplicateKeyIndex(error) === undefined) throw error;
+      return false;
+    }
+  }
+
+  return {
+    has: (reference) =>
+      retryableWhenTransient(async () => {
+        const found = await collection.findOne({ _id: reference }, { projection: { _id: 1 } });
+        return found !== null;
+      }),
+    reserve: ({ reference, ledger, amountE4, refuse }) =>
+      retryableWhenTransient(() => append(ledger, { _id: reference, amountE4, count: 1, refuse })),
+    release: (reference) =>
+      retryableWhenTransient(async () => {
+        const reserved = await collection.findOne({ _id: reference });
+        if (reserved === null) return;
+        const { ledger, amountE4 } = reserved;
+        const refuse = (): undefined => undefined;
+        await append(ledger, { _id: releaseId(reference), amountE4: -amountE4, count: -1, refuse });
+      }),
+    async ensureIndexes() {
+      await collection.createIndexes(indexes.map((index) => ({ ...index })));
+    },
+  };
+}
+
+interface Queue {
+  batcher: Batcher<Step, Hit | undefined>;
+  /** Forgotten when nobody waits any more. */
+  pending: number;
+}
+
+interface LedgerState {
+  tail: Entry | null;
+  /** The `_id`s of steps that were taken before. */
+  done: ReadonlySet<string>;
+}
+
+interface Plan {
+  entries: Entry[];
+  /** One for each step; they hold once the entries are in. */
+  answers: (Hit | undefined)[];
+}
+
+/** Each step is decided on what the ledger has had and what the steps before it take. */
+function plan(steps: readonly Step[], ledger: string, { tail, done }: LedgerState, now: number): Plan {
+  const taken = new Set(done);
+  const entries: Entry[] = [];
+  const used: DailyUse = { amountE4: tail?.usedAmountE4 ?? 0, count: tail?.usedCount ?? 0 };
+  const first = (tail?.position ?? 0) + 1;
+  const answers = steps.map(({ _id, amountE4, count, refuse }) => {
+    if (taken.has(_id)) return undefined;
+    const hit = refuse({ ...used });
+    if (hit !== undefined) return hit;
+    taken.add(_id);
+    used.amountE4 += amountE4;
+    used.count += count;
+    entries.push({
+      _id,
+      ledger,
+      position: first + entries.length,
+      amountE4,
+      count,
+      usedAmountE4: used.amountE4,
+      usedCount: used.count,
+      expiresAt: new Date(now + RETENTION_MS),
+    });
+    return undefined;
+  });
+  return { entries, answers };
+}

@@ -1,0 +1,111 @@
+import type { ScreeningRule } from '../domain/screening';
+import type { Claim } from './screen-payout';
+import { createScreening } from './screen-payout';
+import type { ScreenedPayout } from './screening-ports';
+
+const DAILY: ScreeningRule = { kind: 'daily-amount', currency: 'EUR', maxE4: 1_000_000 };
+const FIRST_TIME: ScreeningRule = { kind: 'first-time-receiver', currency: 'EUR', maxE4: 100_000 };
+const BLOCKED: ScreeningRule = { kind: 'blocked-countries', countries: ['RS'] };
+const PASSED = { passed: true };
+
+const payout = (changes: Partial<ScreenedPayout> = {}): ScreenedPayout => ({
+  reference: 'PAYOUT00000000010001',
+  merchantAccount: 'acme_shop',
+  amountE4: 200_000,
+  currency: 'EUR',
+  iban: 'LV80BANK0000435195001',
+  token: 'token-1',
+  acceptedAt: Date.UTC(2026, 2, 1, 12),
+  ...changes,
+});
+
+/** A screening whose account has `rules`, and what it asked of its ports. */
+function given(rules: ScreeningRule[], world: { paid?: string[]; granted?: string[]; used?: number } = {}) {
+  const asked: string[] = [];
+  const claims: Claim[] = [];
+  const screening = createScreening({
+    accounts: { find: (name) => Promise.resolve(name === 'acme_shop' ? { payoutRules: rules } : undefined) },
+    hasBeenPaid: (merchantAccount, token) => {
+      asked.push(`paid ${merchantAccount} ${token}`);
+      return Promise.resolve(world.paid?.includes(token) ?? false);
+    },
+    reservations: {
+      has: (reference) => {
+        asked.push('has');
+        return Promise.resolve(world.granted?.includes(reference) ?? false);
+      },
+      reserve: (claim) => {
+        claims.push(claim);
+        return Promise.resolve(claim.refuse({ amountE4: world.used ?? 0, count: 1 }));
+      },
+      release: (reference) => Promise.resolve(void asked.push(`release ${reference}`)),
+    },
+  });
+  return { screening, asked, claims };
+}
+
+it('lets everything pass where there are no rules, and asks nobody', async () => {
+  const { screening, asked, claims } = given([]);
+  expect(await screening.screen(payout())).toEqual(PASSED);
+  expect({ asked, claims }).toEqual({ asked: [], claims: [] });
+});
+
+it('takes from the limits of the account, the UTC day of acceptance and the currency', async () => {
+  const { screening, claims } = given([DAILY]);
+  expect(await screening.screen(payout())).toEqual(PASSED);
+  expect(claims).toMatchObject([
+    { reference: 'PAYOUT00000000010001', ledger: 'acme_shop/2026-03-01/EUR', amountE4: 200_000 },
+  ]);
+  await screening.screen(payout({ currency: 'XTS' }));
+  expect(claims).toHaveLength(1);
+});
+
+it('tells code, rule and reason of a refusal', async () => {
+  const { screening } = given([DAILY], { used: 900_000 });
+  expect(await screening.screen(payout())).toEqual({
+    passed: false,
+    code: 3202,
+    rule: 'daily-amount',
+    reason: 'EUR 90 of 100 a day are used',
+  });
+});
+
+it('takes nothing for a payout that another rule refuses', async () => {
+  const { screening, claims } = given([DAILY, FIRST_TIME, BLOCKED], { used: 1_000_000 });
+  expect(await screening.screen(payout({ iban: 'RS35260005601001611379' }))).toMatchObject({ code: 3220 });
+  expect(await screening.screen(payout())).toMatchObject({ code: 3200, rule: 'first-time-receiver' });
+  expect(claims).toEqual([]);
+});
+
+it('looks a receiver up only where it matters, at this account', async () => {
+  const { screening, asked } = given([FIRST_TIME], { paid: ['token-2'] });
+  expect(await screening.screen(payout({ amountE4: 100_000 }))).toEqual(PASSED);
+  expect(asked).toEqual([]);
+  expect(await screening.screen(payout({ token: 'token-2' }))).toEqual(PASSED);
+  expect(asked).toEqual(['paid acme_shop token-2']);
+});
+
+it('goes on to the limits with a receiver who is known', async () => {
+  const { screening } = given([DAILY, FIRST_TIME], { paid: ['token-1'], used: 900_000 });
+  expect(await screening.screen(payout())).toMatchObject({ code: 3202 });
+});
+
+it('lets pass what was granted before, whatever the rules have become', async () => {
+  const { screening } = given([DAILY, FIRST_TIME, BLOCKED], { granted: ['PAYOUT00000000010001'] });
+  expect(await screening.screen(payout({ iban: 'RS35260005601001611379' }))).toEqual(PASSED);
+  expect(await screening.screen(payout())).toEqual(PASSED);
+});
+
+it('lets nothing pass whose account is gone, or has a rule that it does not know', async () => {
+  const { screening } = given([{ kind: 'weekly-amount' } as unknown as ScreeningRule]);
+  await expect(screening.screen(payout())).rejects.toThrow('weekly-amount');
+  await expect(screening.screen(payout({ merchantAccount: 'no_such_shop' }))).rejects.toThrow(
+    'no account no_such_shop',
+  );
+});
+
+it('gives back by reference', async () => {
+  const { screening, asked } = given([]);
+  await screening.release('PAYOUT00000000010001');
+  expect(asked).toEqual(['release PAYOUT00000000010001']);
+});

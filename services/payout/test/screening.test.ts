@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import type { AccountSettings, OpenAccounts, PayoutRule } from '@gateway/accounts';
+import { openAccounts } from '@gateway/accounts';
+import type { MongoConnection } from '@gateway/mongo';
+import { connectMongo } from '@gateway/mongo';
+import { testServers } from '@gateway/testing';
+import { createReservations } from '../src/adapters/mongo/reservations';
+import { createScreening } from '../src/application/screen-payout';
+import type { ScreenedPayout, Screening } from '../src/application/screening-ports';
+
+/** Screening as the service has it: real accounts, real reservations, two replicas. */
+
+const DAILY_COUNT: PayoutRule = { kind: 'daily-count', max: 10 };
+const DAILY_EUR: PayoutRule = { kind: 'daily-amount', currency: 'EUR', maxE4: 1_000_000 };
+const PASSED = { passed: true };
+const REFRESH_MS = 30_000;
+const MIDNIGHT = Date.UTC(2026, 2, 1);
+
+const databasePrefix = `payout-screening-${randomBytes(4).toString('hex')}-`;
+const { mongoUri: uri } = testServers();
+
+interface Replica {
+  screening: Screening;
+  mongo: MongoConnection;
+  accounts: OpenAccounts;
+}
+
+let replicas: [Replica, Replica];
+let clock = Date.now();
+const paidReceivers = new Set<string>();
+
+async function startReplica(): Promise<Replica> {
+  const VAULT_KEYS = `2026:${Buffer.alloc(32, 7).toString('base64')}`;
+  const accounts = await openAccounts({ uri, databasePrefix, VAULT_KEYS, now: () => clock });
+  const mongo = await connectMongo({ uri, database: `${databasePrefix}payouts` });
+  const reservations = createReservations(mongo, { now: Date.now });
+  await reservations.ensureIndexes();
+  const hasBeenPaid = (merchantAccount: string, token: string) =>
+    Promise.resolve(paidReceivers.has(`${merchantAccount} ${token}`));
+  return { screening: createScreening({ reservations, accounts: accounts.directory, hasBeenPaid }), mongo, accounts };
+}
+
+beforeAll(async () => {
+  replicas = [await startReplica(), await startReplica()];
+});
+
+afterAll(async () => {
+  const [{ mongo }] = replicas;
+  await mongo.mongoose.dropDatabase();
+  await mongo.mongoose.getClient().db(`${databasePrefix}accounts`).dropDatabase();
+  for (const replica of replicas) {
+    await replica.mongo.close();
+    await replica.accounts.close();
+  }
+});
+
+let accountCount = 0;
+async function merchantWith(settings: Partial<AccountSettings>): Promise<string> {
+  const merchantAccount = `screened_shop_${(accountCount += 1)}`;
+  await replicas[0].accounts.administration.create({ merchantAccount, settings });
+  return merchantAccount;
+}
+
+let payoutCount = 0;
+function payoutOf(merchantAccount: string, changes: Partial<ScreenedPayout> = {}): ScreenedPayout {
+  return {
+    reference: `PAYOUT${String((payoutCount += 1)).padStart(14, '0')}`,
+    merchantAccount,
+    amountE4: 200_000,
+    currency: 'EUR',
+    iban: 'LV80BANK0000435195001',
+    token: 'token-1',
+    acceptedAt: MIDNIGHT,
+    ...changes,
+  };
+}
+
+const [first, second] = [0, 1].map((index) => ({
+  screen: (payout: ScreenedPayout) => (replicas[index] as Replica).screening.screen(payout),
+  release: (reference: string) => (replicas[index] as Replica).screening.release(reference),
+})) as [Screening, Screening];
+
+const reserved = (merchantAccount: string) =>
+  replicas[0].mongo.collection<{ ledger: string }>('reservations').countDocuments({
+    ledger: { $regex: `^${merchantAccount}/` },
+  });
+
+it('of 100 payouts that come together at two replicas, exactly as many pass as the limits allow', async () => {
+  for (const [rules, allowed] of [
+    [[DAILY_COUNT], 10],
+    [[DAILY_EUR], 5],
+    [[DAILY_COUNT, DAILY_EUR], 5],
+  ] as const) {
+    const merchantAccount = await merchantWith({ payoutRules: rules });
+    const decisions = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? first : second).screen(payoutOf(merchantAccount))),
+    );
+    expect(decisions.filter(({ passed }) => passed)).toHaveLength(allowed);
+    expect(decisions.filter((one) => !one.passed && one.code === 3202)).toHaveLength(100 - allowed);
+  }
+});
+
+it('after a crash, the replica that goes on finds the same decision, and nothing is taken twice', async () => {
+  const merchantAccount = await merchantWith({ payoutRules: [{ kind: 'daily-count', max: 1 }] });
+  const [granted, refused] = [payoutOf(merchantAccount), payoutOf(merchantAccount)];
+  expect(await first.screen(granted)).toEqual(PASSED);
+  expect(await first.screen(refused)).toMatchObject({ passed: false, code: 3202 });
+  expect(await second.screen(granted)).toEqual(PASSED);
+  expect(await second.screen(refused)).toMatchObject({ passed: false, code: 3202 });
+  expect(await reserved(merchantAccount)).toBe(1);
+});
+
+it('what came to nothing makes room, once', async () => {
+  const merchantAccount = await merchantWith({ payoutRules: [{ kind: 'daily-count', max: 2 }] });
+  const [one, other] = [payoutOf(merchantAccount), payoutOf(merchantAccount)];
+  await first.screen(one);
+  await first.screen(other);
+  await Promise.all([first.release(one.reference), second.release(one.reference)]);
+  await second.release(one.reference);
+  expect(await second.screen(payoutOf(merchantAccount))).toEqual(PASSED);
+  expect(await first.screen(payoutOf(merchantAccount))).toMatchObject({ passed: false, code: 3202 });
+});
+
+it("a day is UTC's, and that of the acceptance, however late a payout is screened", async () => {
+  const merchantAccount = await merchantWith({ payoutRules: [{ kind: 'daily-count', max: 1 }] });
+  const at = (acceptedAt: number) => first.screen(payoutOf(merchantAccount, { acceptedAt }));
+  expect(await at(MIDNIGHT)).toEqual(PASSED);
+  expect(await at(MIDNIGHT - 1)).toEqual(PASSED);
+  expect(await at(MIDNIGHT - 2)).toMatchObject({ code: 3202 });
+  expect(await at(MIDNIGHT + 86_399_999)).toMatchObject({ code: 3202 });
+  expect(await at(MIDNIGHT + 86_400_000)).toEqual(PASSED);
+});
+
+it('XTS takes nothing from EUR', async () => {
+  const xts: PayoutRule = { kind: 'daily-amount', currency: 'XTS', maxE4: 200_000 };
+  const merchantAccount = await merchantWith({ payoutRules: [DAILY_EUR, xts, { kind: 'daily-count', max: 2 }] });
+  const in_ = (currency: string) => first.screen(payoutOf(merchantAccount, { currency }));
+  expect(await in_('XTS')).toEqual(PASSED);
+  expect(await in_('XTS')).toMatchObject({ rule: 'daily-amount' });
+  expect([await in_('EUR'), await in_('EUR')]).toEqual([PASSED, PASSED]);
+  expect(await in_('EUR')).toMatchObject({ rule: 'daily-count' });
+});
+
+it('an account without limits costs no write', async () => {
+  const merchantAccount = await merchantWith({
+    payoutRules: [
+      { kind: 'blocked-countries', countries: ['RS'] },
+      { kind: 'daily-amount', currency: 'XTS', maxE4: 1 },
+    ],
+  });
+  const plain = await merchantWith({});
+  expect(await first.screen(payoutOf(merchantAccount))).toEqual(PASSED);
+  expect(await first.screen(payoutOf(plain))).toEqual(PASSED);
+  expect((await reserved(merchantAccount)) + (await reserved(plain))).toBe(0);
+});
+
+it('a first payment above the limit is refused until the receiver has been paid', async () => {
+  const merchantAccount = await merchantWith({
+    payoutRules: [{ kind: 'first-time-receiver', currency: 'EUR', maxE4: 100_000 }],
+  });
+  expect(await first.screen(payoutOf(merchantAccount))).toMatchObject({ code: 3200, rule: 'first-time-receiver' });
+  expect(await first.screen(payoutOf(merchantAccount, { amountE4: 100_000 }))).toEqual(PASSED);
+  paidReceivers.add(`${merchantAccount} token-1`);
+  expect(await first.screen(payoutOf(merchantAccount))).toEqual(PASSED);
+  expect(await first.screen(payoutOf(merchantAccount, { token: 'token-2' }))).toMatchObject({ code: 3200 });
+});
+
+it("an operator's new rule holds within 30 s, and not for what was granted", async () => {
+  const merchantAccount = await merchantWith({ payoutRules: [DAILY_COUNT] });
+  const granted = payoutOf(merchantAccount);
+  await first.screen(granted);
+  await replicas[0].accounts.administration.change(merchantAccount, {
+    payoutRulesByKind: { 'blocked-ibans': [{ kind: 'blocked-ibans', ibans: ['lv80 BANK 0000 4351 9500 1'] }] },
+  });
+  clock += REFRESH_MS;
+  expect(await first.screen(payoutOf(merchantAccount))).toEqual({
+    passed: false,
+    code: 3220,
+    rule: 'blocked-ibans',
+    reason: 'the receiver is blocked',
+  });
+  expect(await first.screen(granted)).toEqual(PASSED);
+});
