@@ -58,9 +58,8 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}payouts` });
   onStop(() => mongo.close());
   const payouts = createPayouts(mongo);
-  await payouts.ensureIndexes();
   const reservations = createReservations(mongo, { now });
-  await reservations.ensureIndexes();
+  await Promise.all([payouts.ensureIndexes(), reservations.ensureIndexes()]);
   const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
   onStop(() => accounts.close());
 
@@ -70,11 +69,12 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
   const outbox = createOutbox({ collection: payouts.outboxes, publish: publishEntries(publisher), now, logger });
   const banks = await openBanks(config.PAYOUT_BANK, { env: deps.env, mongo, logger, metrics, now });
   onStop(() => Promise.all(banks.all.map((bank) => bank.stop())));
-  const { hasBeenPaid } = payouts;
   const ports: Ports = {
     payouts,
     accounts: accounts.directory,
-    screening: deps.screening ?? createScreening({ reservations, accounts: accounts.directory, hasBeenPaid }),
+    screening:
+      deps.screening ??
+      createScreening({ reservations, accounts: accounts.directory, hasBeenPaid: payouts.hasBeenPaid }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
     publishEvents: (payout) => outbox.publish(payout),

@@ -20,6 +20,7 @@ import type { Payout, PayoutDeps } from '../src/app';
 import { createPayout } from '../src/app';
 import type { ScreenedPayout, Screening, ScreeningDecision } from '../src/application/screening-ports';
 import { settings } from '../src/config';
+import { endedWithoutSuccess } from '../src/domain/payout';
 import { startBank } from './bank';
 
 export const MERCHANT = 'payout_merchant';
@@ -158,8 +159,15 @@ export async function openWorld(name: string) {
       await publisher.publish({ declaration: InitiatePayout, data, key });
       return data.reference;
     },
+    /** Waits for a state. An end that is another one is the last word at once. */
     isIn: (reference: string, kind: string) =>
-      until(`${reference} ${kind}`, async () => (await payouts.load(reference))?.state.kind === kind),
+      until(`${reference} ${kind}`, async () => {
+        const state = (await payouts.load(reference))?.state;
+        if (state?.kind === kind) return true;
+        if (state !== undefined && endedWithoutSuccess(state))
+          throw new Error(`${reference}: ${JSON.stringify(state)}`);
+        return false;
+      }),
     ask: async (service: Payout, path: string, method = 'GET') => {
       const response = await fetch(`http://127.0.0.1:${service.ports.query}${path}`, { method });
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
