@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   symlinkSync,
   truncateSync,
   utimesSync,
@@ -95,7 +96,7 @@ function bench(
       writeFileSync(partial, content);
       const aMinuteAgo = clock.now / 1_000 - 60;
       utimesSync(partial, aMinuteAgo, aMinuteAgo);
-      void rename(partial, join(inboxDir, name));
+      renameSync(partial, join(inboxDir, name));
     },
   };
 }
