@@ -15,54 +15,56 @@ const NOT_PERMITTED = 3157;
 const INVALID_OR_CLOSED_ACCOUNT = 3170;
 
 /** ISO 20022 ExternalStatusReason1Code of a rejection, and what the merchants' registry has nearest to it. */
-const CODES: Record<string, number> = {
-  // Incorrect, invalid or closed account; holder deceased or unknown, or another name than the account's.
-  AC01: INVALID_OR_CLOSED_ACCOUNT,
-  AC03: INVALID_OR_CLOSED_ACCOUNT,
-  AC04: INVALID_OR_CLOSED_ACCOUNT,
-  AC07: INVALID_OR_CLOSED_ACCOUNT,
-  BE01: INVALID_OR_CLOSED_ACCOUNT,
-  BE06: INVALID_OR_CLOSED_ACCOUNT,
-  MD07: INVALID_OR_CLOSED_ACCOUNT,
-  // Blocked account, forbidden for this kind of account, or a bank that is not in the scheme.
-  AC06: NOT_PERMITTED,
-  AG01: NOT_PERMITTED,
-  CNOR: NOT_PERMITTED,
-  DNOR: NOT_PERMITTED,
-  AG02: TYPE_NOT_SUPPORTED,
-  AM02: AMOUNT_NOT_POSSIBLE,
-  AM14: AMOUNT_NOT_POSSIBLE,
-  AM03: CURRENCY_NOT_SUPPORTED,
-  CURR: CURRENCY_NOT_SUPPORTED,
-  // Of the debtor, so of the gateway's own account.
-  AM04: INSUFFICIENT_FUNDS,
-  // Address or other data about a party is missing or wrong, or regulation asks for more of it.
-  BE04: DATA_MISSING,
-  BE05: DATA_MISSING,
-  BE07: DATA_MISSING,
-  RR01: DATA_MISSING,
-  RR02: DATA_MISSING,
-  RR03: DATA_MISSING,
-  // Regulatory reasons that no bank explains; never to be tried again.
-  RR04: RISK,
-  FRAD: FRAUD,
-  FOCR: REVOKED,
-  // The file or one of its identifiers is not as the bank wants it.
-  FF01: INVALID_TRANSACTION,
-  RC01: INVALID_TRANSACTION,
-  RC04: INVALID_TRANSACTION,
-  // Too late, at the bank or at one behind it.
-  TM01: EXPIRED_AT_BANK,
-  AB05: EXPIRED_AT_BANK,
-  AB06: EXPIRED_AT_BANK,
-  MS02: UNSPECIFIED,
-  MS03: UNSPECIFIED,
-  NARR: UNSPECIFIED,
-};
+const CODES = new Map(
+  Object.entries({
+    // Incorrect, invalid or closed account; holder deceased or unknown, or another name than the account's.
+    AC01: INVALID_OR_CLOSED_ACCOUNT,
+    AC03: INVALID_OR_CLOSED_ACCOUNT,
+    AC04: INVALID_OR_CLOSED_ACCOUNT,
+    AC07: INVALID_OR_CLOSED_ACCOUNT,
+    BE01: INVALID_OR_CLOSED_ACCOUNT,
+    BE06: INVALID_OR_CLOSED_ACCOUNT,
+    MD07: INVALID_OR_CLOSED_ACCOUNT,
+    // Blocked account, forbidden for this kind of account, or a bank that is not in the scheme.
+    AC06: NOT_PERMITTED,
+    AG01: NOT_PERMITTED,
+    CNOR: NOT_PERMITTED,
+    DNOR: NOT_PERMITTED,
+    AG02: TYPE_NOT_SUPPORTED,
+    AM02: AMOUNT_NOT_POSSIBLE,
+    AM14: AMOUNT_NOT_POSSIBLE,
+    AM03: CURRENCY_NOT_SUPPORTED,
+    CURR: CURRENCY_NOT_SUPPORTED,
+    // Of the debtor, so of the gateway's own account.
+    AM04: INSUFFICIENT_FUNDS,
+    // Address or other data about a party is missing or wrong, or regulation asks for more of it.
+    BE04: DATA_MISSING,
+    BE05: DATA_MISSING,
+    BE07: DATA_MISSING,
+    RR01: DATA_MISSING,
+    RR02: DATA_MISSING,
+    RR03: DATA_MISSING,
+    // Regulatory reasons that no bank explains; never to be tried again.
+    RR04: RISK,
+    FRAD: FRAUD,
+    FOCR: REVOKED,
+    // The file or one of its identifiers is not as the bank wants it.
+    FF01: INVALID_TRANSACTION,
+    RC01: INVALID_TRANSACTION,
+    RC04: INVALID_TRANSACTION,
+    // Too late, at the bank or at one behind it.
+    TM01: EXPIRED_AT_BANK,
+    AB05: EXPIRED_AT_BANK,
+    AB06: EXPIRED_AT_BANK,
+    MS02: UNSPECIFIED,
+    MS03: UNSPECIFIED,
+    NARR: UNSPECIFIED,
+  }),
+);
 
 /** Our 31xx code for a rejection. The bank's own reason is kept beside it, known or not. */
 export function codeOfRejection(reason: string | undefined): number {
-  return CODES[reason ?? ''] ?? GENERAL_DECLINE;
+  return CODES.get(reason ?? '') ?? GENERAL_DECLINE;
 }
 
 /**

@@ -142,7 +142,7 @@ export function createInboxDirectory(options: {
   async function moveTo(folder: string, name: string, record: ReportRecord): Promise<void> {
     const target = join(directory, folder, await freeName(folder, name, record._id));
     await rename(join(directory, name), target);
-    if (folder === FAILED) await writeFile(`${target}.error.json`, `${JSON.stringify(record, undefined, 2)}\n`);
+    if (folder === FAILED) await writeWhole(`${target}.error.json`, `${JSON.stringify(record, undefined, 2)}\n`);
   }
 
   /** Banks use names again; what was set aside earlier stays. */
@@ -155,6 +155,12 @@ export function createInboxDirectory(options: {
   }
 
   return { prepare, readAll };
+}
+
+/** Whoever sees the file sees all of it. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.tmp`, text);
+  await rename(`${path}.tmp`, path);
 }
 
 function failed(problems: readonly string[]): Outcome {

@@ -1,0 +1,35 @@
+import { createIso20022Connector } from '@gateway/payout/dist/adapters/banks/iso20022/connector';
+import { connectMongo } from '@gateway/mongo';
+import { createLogger, createMetrics } from '@gateway/service-kit';
+
+/** What one cut took. */
+export interface CutFigures {
+  payouts: number;
+  seconds: number;
+  /** Resident, before the cut and at its highest. */
+  beforeMiB: number;
+  peakMiB: number;
+}
+
+/** The process whose memory is measured: cuts what waits into a file and tells what it took. */
+async function main(uri: string, database: string): Promise<void> {
+  const mongo = await connectMongo({ uri, database });
+  const connector = createIso20022Connector({
+    mongo,
+    env: process.env,
+    logger: createLogger({ service: 'bench', level: 'warn' }),
+    metrics: createMetrics('bench', { processFigures: false }),
+  });
+  const beforeMiB = process.memoryUsage.rss() / 1024 / 1024;
+  const began = performance.now();
+  const [batch] = await connector.operations.cut();
+  const seconds = (performance.now() - began) / 1_000;
+  if (batch?.state !== 'emitted') throw new Error(`the batch is ${batch?.state ?? 'missing'}`);
+  const peakMiB = process.resourceUsage().maxRSS / 1024;
+  process.send?.({ payouts: batch.payouts, seconds, beforeMiB, peakMiB } satisfies CutFigures);
+  await connector.stop();
+  await mongo.close();
+}
+
+const [uri = '', database = ''] = process.argv.slice(2);
+void main(uri, database);

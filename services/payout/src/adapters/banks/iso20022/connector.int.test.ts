@@ -1,0 +1,631 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { MongoConnection } from '@gateway/mongo';
+import { connectMongo } from '@gateway/mongo';
+import { createMetrics } from '@gateway/service-kit';
+import { silentLogger, testServers, until } from '@gateway/testing';
+import type { BankNews, NewsVerdict } from '../../../application/bank-ports';
+import type { Iso20022Connector } from './connector';
+import { createIso20022Connector } from './connector';
+import { instruction, OTHER_IBAN, OUR_IBAN, pain002, testSettings } from './iso20022.fixture';
+import { openRecords } from './records';
+import { createSchemaCheck, PAIN_001 } from './schema-check';
+
+const NOON = Date.parse('2026-11-21T12:00:00Z');
+
+let mongo: MongoConnection;
+const schemaCheck = createSchemaCheck();
+
+beforeAll(async () => {
+  const database = `iso20022-${randomBytes(4).toString('hex')}`;
+  mongo = await connectMongo({ uri: testServers().mongoUri, database });
+});
+afterAll(async () => {
+  await schemaCheck.stop();
+  await mongo.mongoose.dropDatabase();
+  await mongo.close();
+});
+
+interface Bench {
+  env: Record<string, string>;
+  clock: { now: number };
+  news: BankNews[];
+  connector: Iso20022Connector;
+  another(move?: (from: string, to: string) => Promise<void>): Iso20022Connector;
+  start(take?: (news: BankNews) => Promise<NewsVerdict>): Promise<void>;
+  outbox(): string[];
+  inbox(folder?: string): string[];
+  /** As an agent does it: written under another name, then renamed; a minute ago. */
+  deliver(name: string, content: string | Buffer): void;
+}
+
+let open: Iso20022Connector[] = [];
+
+function bench(
+  options: { env?: Record<string, string>; move?: (from: string, to: string) => Promise<void> } = {},
+): Bench {
+  const env = testSettings(options.env);
+  const clock = { now: NOON };
+  const news: BankNews[] = [];
+  const another = (move?: (from: string, to: string) => Promise<void>) => {
+    const connector = createIso20022Connector({
+      mongo,
+      env,
+      logger: silentLogger,
+      metrics: createMetrics('test', { processFigures: false }),
+      now: () => clock.now,
+      ...(move === undefined ? {} : { move }),
+    });
+    open.push(connector);
+    return connector;
+  };
+  const connector = another(options.move);
+  const inboxDir = String(env['ISO20022_INBOX_DIR']);
+  return {
+    env,
+    clock,
+    news,
+    connector,
+    another,
+    start: (take) =>
+      connector.start(
+        take ??
+          (async (one) => {
+            news.push(one);
+            return 'applied';
+          }),
+      ),
+    outbox: () => listed(String(env['ISO20022_OUTBOX_DIR'])),
+    inbox: (folder = '.') => listed(join(inboxDir, folder)),
+    deliver(name, content) {
+      mkdirSync(inboxDir, { recursive: true });
+      const partial = join(inboxDir, `${name}.part`);
+      writeFileSync(partial, content);
+      const aMinuteAgo = clock.now / 1_000 - 60;
+      utimesSync(partial, aMinuteAgo, aMinuteAgo);
+      renameSync(partial, join(inboxDir, name));
+    },
+  };
+}
+
+function listed(directory: string): string[] {
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .sort();
+}
+
+const records = () => openRecords(mongo);
+
+beforeEach(async () => {
+  for (const collection of Object.values(records())) await collection.deleteMany({});
+});
+afterEach(async () => {
+  for (const connector of open) await connector.stop();
+  open = [];
+});
+
+/** One that is in a file at the bank; returns the file's MsgId. */
+async function sent(at: Bench, ...references: string[]): Promise<string> {
+  for (const reference of references) await at.connector.submit(instruction(reference));
+  const [batch] = await at.connector.operations.cut();
+  return String(batch?.messageId);
+}
+
+describe('a payout that is given to the connector', () => {
+  it('is submitted, once however often it comes', async () => {
+    const at = bench();
+    expect(await at.connector.submit(instruction('A'))).toEqual({ kind: 'submitted' });
+    expect(await at.connector.submit(instruction('A'))).toEqual({ kind: 'submitted' });
+    expect(await at.connector.inquire('A')).toEqual({ kind: 'submitted' });
+    expect(await at.connector.operations.cut()).toMatchObject([{ payouts: 1, totalE4: 310_100 }]);
+    expect(await at.connector.submit(instruction('A'))).toEqual({ kind: 'submitted' });
+    expect(await at.connector.operations.cut()).toEqual([]);
+  });
+
+  it('that SEPA cannot carry out fails, and is in no file', async () => {
+    const at = bench();
+    expect(await at.connector.submit(instruction('A', { amountE4: 150 }))).toMatchObject({
+      kind: 'failed',
+      code: 3310,
+    });
+    expect(await at.connector.submit(instruction('B', { currency: 'USD' }))).toMatchObject({
+      kind: 'failed',
+      code: 3310,
+    });
+    expect(await at.connector.inquire('A')).toEqual({ kind: 'not-found' });
+    expect(await at.connector.operations.cut()).toEqual([]);
+  });
+
+  it('can be cancelled until it is in a file', async () => {
+    const at = bench();
+    await at.connector.submit(instruction('A'));
+    expect(await at.connector.cancel?.('A')).toEqual({ kind: 'cancelled' });
+    expect(await at.connector.cancel?.('A')).toEqual({ kind: 'cancelled' });
+    expect(await at.connector.inquire('A')).toEqual({ kind: 'cancelled' });
+    expect(await at.connector.operations.cut()).toEqual([]);
+    await sent(at, 'B');
+    expect(await at.connector.cancel?.('B')).toEqual({ kind: 'unknown' });
+    expect(await at.connector.inquire('B')).toEqual({ kind: 'submitted' });
+  });
+
+  it('that was cancelled before it came is refused', async () => {
+    const at = bench();
+    expect(await at.connector.cancel?.('A')).toEqual({ kind: 'cancelled' });
+    expect(await at.connector.submit(instruction('A'))).toEqual({ kind: 'failed', code: 3300 });
+    expect(await at.connector.operations.cut()).toEqual([]);
+  });
+
+  it('is in exactly one place when cancelling races the cut', async () => {
+    const at = bench();
+    const references = Array.from({ length: 40 }, (_, index) => `R${index}`);
+    await Promise.all(references.map((reference) => at.connector.submit(instruction(reference))));
+    const [cancelled, batches] = await Promise.all([
+      Promise.all(references.map((reference) => at.connector.cancel?.(reference))),
+      at.connector.operations.cut(),
+    ]);
+    const inFiles = batches.reduce((sum, { payouts }) => sum + payouts, 0);
+    expect(cancelled.filter((answer) => answer?.kind === 'cancelled')).toHaveLength(40 - inFiles);
+    expect(await records().members.countDocuments({ state: 'waiting' })).toBe(0);
+  });
+
+  it('is unknown while the records cannot be reached', async () => {
+    const away = await connectMongo({ uri: testServers().mongoUri, database: 'away' });
+    const connector = createIso20022Connector({
+      mongo: away,
+      env: testSettings(),
+      logger: silentLogger,
+      metrics: createMetrics('test', { processFigures: false }),
+    });
+    await away.close();
+    expect(await connector.submit(instruction('A'))).toEqual({ kind: 'unknown', code: 3118 });
+    expect(await connector.inquire('A')).toMatchObject({ kind: 'unknown' });
+    expect(await connector.cancel?.('A')).toMatchObject({ kind: 'unknown' });
+  });
+});
+
+describe('a cut', () => {
+  it('writes a valid document per debtor, and instant payouts apart', async () => {
+    const at = bench();
+    await at.connector.submit(instruction('A'));
+    await at.connector.submit(instruction('B'));
+    await at.connector.submit(instruction('C', { instant: true }));
+    await at.connector.submit(instruction('D', { merchantAccount: 'merchant_at' }));
+    expect(await at.connector.operations.batches(10)).toMatchObject([
+      { messageId: '-', state: 'open', debtor: OUR_IBAN, instant: true, payouts: 1 },
+      { state: 'open', payouts: expect.any(Number) },
+      { state: 'open', payouts: expect.any(Number) },
+    ]);
+    const batches = await at.connector.operations.cut();
+    expect(batches).toHaveLength(3);
+    expect(batches).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ debtor: OUR_IBAN, instant: false, payouts: 2, totalE4: 620_200, state: 'emitted' }),
+        expect.objectContaining({ debtor: OUR_IBAN, instant: true, payouts: 1, state: 'emitted' }),
+        expect.objectContaining({ debtor: OTHER_IBAN, instant: false, payouts: 1, state: 'emitted' }),
+      ]),
+    );
+    expect(at.outbox()).toEqual(batches.map(({ messageId }) => `${messageId}.xml`).sort());
+    for (const name of at.outbox()) {
+      expect(await schemaCheck.problemOf(join(String(at.env['ISO20022_OUTBOX_DIR']), name), PAIN_001)).toBeUndefined();
+    }
+    expect(listed(join(String(at.env['ISO20022_OUTBOX_DIR']), '.staged'))).toEqual([]);
+    expect(await at.connector.operations.batches(10)).toHaveLength(3);
+    expect(await at.connector.operations.batches(2)).toHaveLength(2);
+  });
+
+  it('comes by itself at its time, and for instant payouts at once', async () => {
+    const at = bench({ env: { ISO20022_CUT_OFF: '08:00,12:30' } });
+    await at.connector.submit(instruction('A'));
+    await at.connector.submit(instruction('B', { instant: true }));
+    await at.start();
+    await until('the instant one is out', () => at.outbox().length === 1);
+    expect(readFileSync(join(String(at.env['ISO20022_OUTBOX_DIR']), String(at.outbox()[0])), 'utf8')).toContain('INST');
+    at.clock.now = NOON + 29 * 60_000;
+    await at.connector.submit(instruction('C', { instant: true }));
+    await until('a later round', () => at.outbox().length === 2);
+    at.clock.now = NOON + 30 * 60_000;
+    await until('the cut-off', () => at.outbox().length === 3);
+  });
+
+  it('of two replicas puts every payout into one file', async () => {
+    const at = bench();
+    const replica = at.another();
+    const references = Array.from({ length: 60 }, (_, index) => `R${index}`);
+    await Promise.all(references.map((reference) => at.connector.submit(instruction(reference))));
+    await Promise.all([at, at, at].flatMap(() => [at.connector.operations.cut(), replica.operations.cut()]));
+    const contents = at.outbox().map((name) => readFileSync(join(String(at.env['ISO20022_OUTBOX_DIR']), name), 'utf8'));
+    const inFiles = contents.flatMap((text) =>
+      [...text.matchAll(/<EndToEndId>(\w+)</g)].map(([, reference]) => reference),
+    );
+    expect(inFiles.toSorted()).toEqual(references.toSorted());
+    await until(
+      'all is emitted',
+      async () => (await records().batches.countDocuments({ state: { $ne: 'emitted' } })) === 0,
+    );
+  });
+
+  it('takes at most 10,000 payouts into one file', async () => {
+    const at = bench();
+    await at.connector.submit(instruction('A'));
+    const [first] = await records().members.find().toArray();
+    const more = Array.from({ length: 10_000 }, (_, index) => ({
+      ...first!,
+      _id: `B${String(index).padStart(5, '0')}`,
+    }));
+    await records().members.insertMany(more);
+    const batches = await at.connector.operations.cut();
+    expect(batches.map(({ payouts }) => payouts).toSorted((a, b) => a - b)).toEqual([1, 10_000]);
+    expect(batches.map(({ totalE4 }) => totalE4).toSorted((a, b) => a - b)).toEqual([310_100, 3_101_000_000]);
+    expect(at.outbox()).toHaveLength(2);
+  });
+});
+
+describe('a process that dies while it writes', () => {
+  const dead = () => new Promise<never>(() => {});
+  const LEASE_MS = 60_000;
+
+  it('before the file is moved: nobody saw it, and another replica writes it', async () => {
+    const at = bench();
+    await at.connector.submit(instruction('A'));
+    // As a process leaves it that died between freezing and moving.
+    await records().batches.insertOne({
+      _id: 'M1',
+      state: 'frozen',
+      debtor: { name: 'Gateway Ltd', iban: OUR_IBAN },
+      initiatingParty: 'Gateway Ltd',
+      instant: false,
+      payouts: 1,
+      totalE4: 310_100,
+      createdAt: NOON,
+      leaseUntil: NOON + LEASE_MS,
+      writer: 'dead',
+    });
+    await records().members.updateOne({ _id: 'A' }, { $set: { state: 'sent', batch: 'M1' } });
+    await at.connector.operations.cut();
+    expect(at.outbox()).toEqual([]);
+    at.clock.now += LEASE_MS;
+    await at.connector.operations.cut();
+    expect(at.outbox()).toEqual(['M1.xml']);
+  });
+
+  it.each([
+    ['before the move', dead],
+    [
+      'after the move',
+      async (from: string, to: string) => {
+        await rename(from, to);
+        return dead();
+      },
+    ],
+  ])(
+    '%s, once it was announced: the batch is held, and written again on an operator’s word only',
+    async (_when, move) => {
+      const at = bench({ move });
+      const survivor = at.another();
+      await at.connector.submit(instruction('A'));
+      void at.connector.operations.cut();
+      const batch = await until('it is about to be moved', () => records().batches.findOne({ state: 'emitting' }));
+      // The agent has taken it, or not.
+      const before = at.outbox();
+      await survivor.operations.cut();
+      expect(await survivor.operations.batches(1)).toMatchObject([{ state: 'emitting' }]);
+      at.clock.now += LEASE_MS;
+      await survivor.operations.cut();
+      expect(await survivor.operations.batches(1)).toMatchObject([{ messageId: batch._id, state: 'held' }]);
+      at.clock.now += LEASE_MS;
+      await survivor.operations.cut();
+      expect(at.outbox()).toEqual(before);
+      expect(await survivor.inquire('A')).toEqual({ kind: 'submitted' });
+
+      expect(await survivor.operations.rewrite(batch._id)).toMatchObject({ messageId: batch._id, state: 'emitted' });
+      expect(at.outbox()).toEqual([`${batch._id}.xml`]);
+      expect(listed(join(String(at.env['ISO20022_OUTBOX_DIR']), '.staged'))).toEqual([]);
+      open = open.filter((connector) => connector !== at.connector);
+    },
+  );
+
+  it('a move that fails leaves the batch held', async () => {
+    const at = bench({ move: () => Promise.reject(new Error('no space left')) });
+    await at.connector.submit(instruction('A'));
+    expect(await at.connector.operations.cut()).toMatchObject([{ state: 'held' }]);
+    expect(await records().batches.findOne()).toMatchObject({ problem: 'no space left' });
+    expect(at.outbox()).toEqual([]);
+  });
+
+  it('a writer that was away for longer than its lease moves nothing', async () => {
+    const at = bench();
+    const { batches } = records();
+    await at.connector.submit(instruction('A'));
+    const slow = at.another();
+    const cutting = slow.operations.cut();
+    await until('it is being written', () => batches.findOne({ writer: { $exists: true } }));
+    at.clock.now += LEASE_MS;
+    await cutting;
+    const [batch] = await batches.find().toArray();
+    expect([batch?.state, at.outbox().length]).toEqual(['held', 0]);
+  });
+
+  it('writes the same bytes again', async () => {
+    const at = bench();
+    const messageId = await sent(at, 'A', 'B');
+    const path = join(String(at.env['ISO20022_OUTBOX_DIR']), `${messageId}.xml`);
+    const digest = () => createHash('sha256').update(readFileSync(path)).digest('hex');
+    const first = digest();
+    at.clock.now += 3_600_000;
+    expect(await at.connector.operations.rewrite(messageId)).toMatchObject({ state: 'emitted' });
+    expect(digest()).toBe(first);
+  });
+
+  it('what is invalid never leaves', async () => {
+    const at = bench();
+    await at.connector.submit(instruction('A'));
+    await records().members.updateOne({ _id: 'A' }, { $set: { 'transfer.bic': 'nonsense' } });
+    expect(await at.connector.operations.cut()).toMatchObject([{ state: 'held' }]);
+    expect(await records().batches.findOne()).toMatchObject({ problem: expect.stringContaining('BICFI') });
+    expect(at.outbox()).toEqual([]);
+  });
+
+  it('knows no batch that there is not', async () => {
+    expect(await bench().connector.operations.rewrite('M0')).toBeUndefined();
+  });
+});
+
+describe('a report', () => {
+  it.each(['03', '12', '14', '15'])('of version %s settles, declines and returns', async (version) => {
+    const at = bench();
+    const message = await sent(at, 'A', 'B', 'C');
+    await at.start();
+    const first = [
+      { reference: 'A', status: 'ACSC' },
+      { reference: 'B', status: 'RJCT', reason: 'AC04' },
+      { reference: 'C', status: 'ACSP' },
+    ];
+    at.deliver('1.xml', pain002({ message, version, group: 'PART', transactions: first }));
+    await until('the first is done', () => at.inbox('done').includes('1.xml'));
+    expect(at.news).toEqual([
+      { reference: 'A', outcome: { kind: 'settled', bank: { advice: 'ACSC', transactionId: 'BANK-1' } } },
+      {
+        reference: 'B',
+        outcome: {
+          kind: 'declined',
+          code: 3170,
+          bank: {
+            advice: 'RJCT',
+            transactionId: 'BANK-1',
+            reasonCode: 'AC04',
+            reasonDescription: 'because of AC04 & such',
+          },
+        },
+      },
+    ]);
+    expect(await at.connector.inquire('A')).toMatchObject({ kind: 'settled' });
+    expect(await at.connector.inquire('B')).toMatchObject({ kind: 'declined', code: 3170 });
+    expect(await at.connector.inquire('C')).toMatchObject({ kind: 'submitted' });
+    at.deliver(
+      '2.xml',
+      pain002({ message, version, id: 'REPORT-2', transactions: [{ reference: 'A', status: 'RJCT', reason: 'AC01' }] }),
+    );
+    await until('the second is done', () => at.inbox('done').includes('2.xml'));
+    expect(at.news.slice(2)).toMatchObject([{ reference: 'A', outcome: { kind: 'returned', reasonCode: 'AC01' } }]);
+    expect(await at.connector.inquire('A')).toMatchObject({ kind: 'settled' });
+  });
+
+  it('that rejects the whole message declines all of it', async () => {
+    const at = bench();
+    const references = Array.from({ length: 80 }, (_, index) => `R${String(index).padStart(2, '0')}`);
+    const message = await sent(at, ...references);
+    await at.start();
+    at.deliver('1.xml', pain002({ message, group: 'RJCT', groupReason: 'FF01' }));
+    await until('it is done', () => at.inbox('done').length === 1);
+    expect(at.news.map(({ reference }) => reference).toSorted()).toEqual(references);
+    expect(new Set(at.news.map(({ outcome }) => outcome.kind === 'declined' && outcome.code))).toEqual(new Set([3150]));
+    expect(await records().members.countDocuments({ transfer: { $exists: true } })).toBe(0);
+  });
+
+  it('that comes again is harmless, and on record', async () => {
+    const at = bench();
+    const message = await sent(at, 'A');
+    await at.start();
+    const report = pain002({ message, transactions: [{ reference: 'A', status: 'ACSC' }] });
+    at.deliver('1.xml', report);
+    await until('it is done', () => at.inbox('done').length === 1);
+    at.deliver('1.xml', report);
+    await until('its copy is done', () => at.inbox('done').length === 2);
+    expect(at.news).toHaveLength(1);
+    const kept = await records().reports.find().sort({ at: 1 }).toArray();
+    expect(kept.map(({ result }) => result).toSorted()).toEqual(['applied', 'duplicate']);
+  });
+
+  it('of a status that nobody knows changes nothing, and is shown', async () => {
+    const at = bench();
+    const message = await sent(at, 'A');
+    await at.start();
+    at.deliver('1.xml', pain002({ message, transactions: [{ reference: 'A', status: 'CANC', reason: 'CUST' }] }));
+    await until('it is set aside', () => at.inbox('failed').includes('1.xml.error.json'));
+    expect(at.news).toMatchObject([
+      { reference: 'A', outcome: { kind: 'submitted', bank: { advice: 'CANC', reasonCode: 'CUST' } } },
+    ]);
+    expect(await at.connector.inquire('A')).toMatchObject({ kind: 'submitted', bank: { advice: 'CANC' } });
+    expect(problemsOf(at, '1.xml')).toEqual(['A: status CANC is not known']);
+  });
+
+  it('of a duplicate leaves the payout open', async () => {
+    const at = bench();
+    const message = await sent(at, 'A');
+    await at.start();
+    at.deliver('1.xml', pain002({ message, group: 'RJCT', groupReason: 'AM05' }));
+    await until('it is set aside', () => at.inbox('failed').includes('1.xml.error.json'));
+    expect(await at.connector.inquire('A')).toMatchObject({ kind: 'submitted', bank: { reasonCode: 'AM05' } });
+  });
+
+  it('that contradicts what is on record changes nothing here', async () => {
+    const at = bench();
+    const message = await sent(at, 'A');
+    await at.start(async () => 'contradiction');
+    at.deliver('1.xml', pain002({ message, transactions: [{ reference: 'A', status: 'ACSC' }] }));
+    await until('it is set aside', () => at.inbox('failed').includes('1.xml.error.json'));
+    expect(problemsOf(at, '1.xml')).toEqual(['A: settled contradicts what is on record']);
+    expect(await at.connector.inquire('A')).toMatchObject({ kind: 'submitted' });
+  });
+
+  it('is applied again until everything of it has been taken', async () => {
+    const at = bench();
+    const message = await sent(at, 'A', 'B');
+    const other = await sent(at, 'C');
+    const taken: string[] = [];
+    let faults = 0;
+    await at.start(async ({ reference }) => {
+      if (reference === 'B' && (faults += 1) < 3) throw new Error('away');
+      taken.push(reference);
+      return 'applied';
+    });
+    const settled = (...references: string[]) => references.map((reference) => ({ reference, status: 'ACSC' }));
+    at.deliver('1.xml', pain002({ message, transactions: settled('A', 'B') }));
+    at.deliver('2.xml', pain002({ message: other, transactions: settled('C') }));
+    await until('both are done', () => at.inbox('done').length === 2);
+    expect(taken.filter((reference) => reference === 'B')).toEqual(['B']);
+    expect(taken).toContain('C');
+  });
+
+  it('proves that the bank has a batch that was held: it is not written again', async () => {
+    const at = bench({ move: () => Promise.reject(new Error('unclear')) });
+    const message = await sent(at, 'A');
+    await at.start();
+    at.deliver('1.xml', pain002({ message, group: 'ACCP' }));
+    await until('it is done', () => at.inbox('done').length === 1);
+    expect(await at.connector.operations.rewrite(message)).toMatchObject({ state: 'emitted' });
+    expect(at.outbox()).toEqual([]);
+  });
+
+  it('is read by one replica', async () => {
+    const at = bench();
+    const message = await sent(at, 'A');
+    await at.start();
+    const replica = at.another();
+    await replica.start(async (news) => {
+      at.news.push(news);
+      return 'applied';
+    });
+    for (let report = 0; report < 20; report += 1) {
+      const id = `REPORT-${report}`;
+      at.deliver(`${report}.xml`, pain002({ message, id, transactions: [{ reference: 'A', status: 'ACSC' }] }));
+    }
+    await until('all are done', () => at.inbox('done').length === 20);
+    expect(at.news).toHaveLength(1);
+  });
+});
+
+function problemsOf(at: Bench, name: string): string[] {
+  const path = join(String(at.env['ISO20022_INBOX_DIR']), 'failed', `${name}.error.json`);
+  return (JSON.parse(readFileSync(path, 'utf8')) as { problems: string[] }).problems;
+}
+
+describe('a file that is no report', () => {
+  const bomb = `<!DOCTYPE d [<!ENTITY a "aaaaaaaaaa">${Array.from({ length: 9 }, (_, level) => {
+    const [name, below] = ['bcdefghij'[level], 'abcdefghi'[level]];
+    return `<!ENTITY ${name} "${`&${below};`.repeat(10)}">`;
+  }).join('')}]>`;
+  const good = pain002({ message: 'M', group: 'ACCP' });
+  const withDoctype = (doctype: string) => good.replace('<Document', `${doctype}<Document`).replace('REPORT-1', '&j;');
+
+  it.each<[string, string | Buffer, RegExp]>([
+    ['expands entities', withDoctype(bomb), /DOCTYPE/],
+    ['has an external entity', withDoctype('<!DOCTYPE d [<!ENTITY j SYSTEM "file:///etc/passwd">]>'), /DOCTYPE/],
+    ['hides a DOCTYPE in UTF-16', Buffer.from(`\ufeff${withDoctype(bomb)}`, 'utf16le'), /UTF-8/],
+    ['is in another encoding', Buffer.from(good.replace('UTF-8', 'UTF-7')), /UTF-7/],
+    ['is not UTF-8', Buffer.concat([Buffer.from(good), Buffer.from([0xff])]), /UTF-8/],
+    ['uses an entity that is none', good.replace('REPORT-1', '&j;'), /ntity/],
+    ['is of another message', good.replaceAll('pain.002.001.12', 'camt.053.001.08'), /namespace .*camt/],
+    ['is of an unknown version', good.replaceAll('pain.002.001.12', 'pain.002.001.99'), /namespace/],
+    ['has no namespace', good.replace(/ xmlns="[^"]*"/, ''), /namespace none/],
+    ['lies about its namespace', good.replace('CstmrPmtStsRpt', 'Other').replace('/CstmrPmtStsRpt', '/Other'), /Other/],
+    ['is nested too deep', `${'<a>'.repeat(100_000)}${'</a>'.repeat(100_000)}`, /./],
+    ['ends in the middle', good.slice(0, 300), /./],
+    ['is no XML', 'MsgId;Status', /./],
+    ['is empty', '', /./],
+    ['is of a message that nobody sent', good, /no message M is known/],
+  ])('because it %s is set aside, and the next one is read', async (_why, content, problem) => {
+    const at = bench();
+    const message = await sent(at, 'A');
+    await at.start();
+    at.deliver('1.xml', content);
+    at.deliver('2.xml', pain002({ message, transactions: [{ reference: 'A', status: 'ACSC' }] }));
+    await until('the bad one is set aside', () => at.inbox('failed').includes('1.xml.error.json'));
+    await until('the good one is done', () => at.inbox('done').includes('2.xml'));
+    expect(at.inbox('failed')).toContain('1.xml');
+    expect(problemsOf(at, '1.xml')).toEqual([expect.stringMatching(problem)]);
+    expect(at.news).toMatchObject([{ reference: 'A', outcome: { kind: 'settled' } }]);
+    expect(await records().reports.findOne({ file: '1.xml' })).toMatchObject({ result: 'failed' });
+  });
+
+  it('because it has 100 MB is not read at all', async () => {
+    const at = bench();
+    await at.start();
+    at.deliver('1.xml', '');
+    const path = join(String(at.env['ISO20022_INBOX_DIR']), 'big');
+    writeFileSync(path, '');
+    truncateSync(path, 100 * 1024 * 1024);
+    utimesSync(path, 1, 1);
+    linkSync(path, join(String(at.env['ISO20022_INBOX_DIR']), 'big.xml'));
+    await until('it is set aside', () => at.inbox('failed').includes('big.xml.error.json'));
+    expect(problemsOf(at, 'big.xml')).toEqual([expect.stringContaining('104857600 bytes')]);
+    expect((await records().reports.findOne({ file: 'big.xml' }))?.digest).toBeUndefined();
+  });
+
+  it('names transfers of others: what is right of it counts, the rest is told', async () => {
+    const at = bench();
+    const message = await sent(at, 'A');
+    await sent(at, 'B');
+    await at.start();
+    const transactions = ['A', 'B', 'X'].map((reference) => ({ reference, status: 'ACSC' }));
+    at.deliver('1.xml', pain002({ message, transactions }));
+    await until('it is set aside', () => at.inbox('failed').includes('1.xml.error.json'));
+    expect(at.news.map(({ reference }) => reference)).toEqual(['A']);
+    expect(problemsOf(at, '1.xml')).toEqual([`B is not in ${message}`, `X is not in ${message}`]);
+  });
+
+  it('is about another payment than the message has', async () => {
+    const at = bench();
+    const message = await sent(at, 'A');
+    await at.start();
+    at.deliver('1.xml', pain002({ message, payment: 'P', transactions: [{ reference: 'A', status: 'ACSC' }] }));
+    await until('it is set aside', () => at.inbox('failed').includes('1.xml.error.json'));
+    expect(at.news).toEqual([]);
+  });
+
+  it('is left alone while it may still be written, or is not for us', async () => {
+    const at = bench();
+    const message = await sent(at, 'A');
+    const inbox = String(at.env['ISO20022_INBOX_DIR']);
+    const report = pain002({ message, transactions: [{ reference: 'A', status: 'ACSC' }] });
+    mkdirSync(join(inbox, 'folder.xml'), { recursive: true });
+    for (const name of ['.1.xml', '1.xml.part', '1.tmp', 'notes.txt']) at.deliver(name, report);
+    writeFileSync(join(inbox, 'elsewhere'), report);
+    symlinkSync(join(inbox, 'elsewhere'), join(inbox, 'link.xml'));
+    at.deliver('new.xml', report);
+    await until('it is there', () => existsSync(join(inbox, 'new.xml')));
+    utimesSync(join(inbox, 'new.xml'), at.clock.now / 1_000 - 1, at.clock.now / 1_000 - 1);
+    await at.start();
+    at.deliver('last.xml', pain002({ message, id: 'REPORT-2', group: 'ACCP' }));
+    await until('another one is done', () => at.inbox('done').includes('last.xml'));
+    expect(at.news).toEqual([]);
+    at.clock.now += 2_000;
+    await until('it has been quiet for long enough', () => at.inbox('done').includes('new.xml'));
+    expect(at.inbox()).toEqual(['.1.xml', '1.tmp', '1.xml.part', 'elsewhere', 'notes.txt']);
+  });
+});

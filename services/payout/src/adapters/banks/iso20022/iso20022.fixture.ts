@@ -1,0 +1,79 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PaymentInstruction } from '../../../application/bank-ports';
+
+export const OUR_IBAN = 'DE89370400440532013000';
+export const OTHER_IBAN = 'AT611904300234573201';
+
+export const DEBTORS = [
+  { name: 'Gateway Ltd', iban: OUR_IBAN, bic: 'COBADEFFXXX' },
+  { name: 'Gateway Austria', iban: OTHER_IBAN, merchantAccounts: ['merchant_at'] },
+];
+
+/** Settings with directories of their own. */
+export function testSettings(change: Record<string, string> = {}, debtors: unknown = DEBTORS): Record<string, string> {
+  const directory = mkdtempSync(join(tmpdir(), 'iso20022-'));
+  writeFileSync(join(directory, 'debtors.json'), JSON.stringify(debtors));
+  return {
+    ISO20022_OUTBOX_DIR: join(directory, 'outbox'),
+    ISO20022_INBOX_DIR: join(directory, 'inbox'),
+    ISO20022_DEBTORS: join(directory, 'debtors.json'),
+    ISO20022_INITIATING_PARTY: 'Gateway Ltd',
+    ISO20022_POLL_MS: '20',
+    ...change,
+  };
+}
+
+export function instruction(reference: string, change: Partial<PaymentInstruction> = {}): PaymentInstruction {
+  return {
+    reference,
+    merchantAccount: 'merchant_de',
+    amountE4: 310_100,
+    currency: 'EUR',
+    instant: false,
+    receiver: { iban: 'NL91ABNA0417164300', name: 'Zoë Ångström', address: {} },
+    description: 'Winnings',
+    acceptedAt: 1_700_000_000_000,
+    ...change,
+  };
+}
+
+interface ReportedTransaction {
+  reference?: string;
+  status?: string;
+  reason?: string;
+}
+
+/** A pain.002 as banks write it. `document` may carry anything before the root element. */
+export function pain002(report: {
+  message: string;
+  id?: string;
+  version?: string;
+  group?: string;
+  groupReason?: string;
+  payment?: string;
+  transactions?: readonly ReportedTransaction[];
+}): string {
+  const { message, id = 'REPORT-1', version = '12', payment = message, transactions = [] } = report;
+  const reasons = (reason?: string) =>
+    reason === undefined
+      ? ''
+      : `<StsRsnInf><Rsn><Cd>${reason}</Cd></Rsn><AddtlInf>because of</AddtlInf><AddtlInf>${reason} &amp; such</AddtlInf></StsRsnInf>`;
+  const element = (name: string, value?: string) => (value === undefined ? '' : `<${name}>${value}</${name}>`);
+  const listed = transactions.map(
+    ({ reference, status, reason }) =>
+      `<TxInfAndSts>${element('OrgnlEndToEndId', reference)}${element('TxSts', status)}${reasons(reason)}<AcctSvcrRef>BANK-1</AcctSvcrRef></TxInfAndSts>`,
+  );
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.${version}"><CstmrPmtStsRpt>`,
+    `<GrpHdr><MsgId>${id}</MsgId><CreDtTm>2026-11-21T10:00:00Z</CreDtTm></GrpHdr>`,
+    `<OrgnlGrpInfAndSts><OrgnlMsgId>${message}</OrgnlMsgId><OrgnlMsgNmId>pain.001.001.09</OrgnlMsgNmId>`,
+    `${element('GrpSts', report.group)}${reasons(report.groupReason)}</OrgnlGrpInfAndSts>`,
+    listed.length === 0
+      ? ''
+      : `<OrgnlPmtInfAndSts><OrgnlPmtInfId>${payment}</OrgnlPmtInfId>${listed.join('')}</OrgnlPmtInfAndSts>`,
+    '</CstmrPmtStsRpt></Document>',
+  ].join('\n');
+}
