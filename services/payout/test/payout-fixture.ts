@@ -120,7 +120,7 @@ export async function openWorld(name: string) {
       VAULT_KEYS,
       PAYOUT_QUERY_PORT: '0',
       SIMULATOR_URL: bank.url,
-      SIMULATOR_TIMEOUT_MS: '300',
+      SIMULATOR_TIMEOUT_MS: '1500',
       ...env,
     };
     const service = createPayout({

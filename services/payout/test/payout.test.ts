@@ -159,14 +159,18 @@ describe('a bank that misbehaves', () => {
     await published(reference, state === 'settled' ? 'PayoutSettled' : 'PayoutFailed');
   });
 
-  it('a bank that cannot be reached was told nothing: error 3118 at once', async () => {
+  it('a bank that cannot be reached does not end a payout: it is told, once, when it is back', async () => {
     await world.stopServices();
     service = await world.start({ SIMULATOR_URL: 'http://127.0.0.1:1' }, { screening: rules.screening });
     const reference = await world.send(payout('10.50'));
-    await world.isIn(reference, 'failed');
-    expect(await world.outcome(service, reference)).toMatchObject({ status: 'error', code: 3118 });
+    await published(reference, 'PayoutAccepted');
+    world.pass(10_000);
+    await until('it was tried again', async () => ((await world.payouts.load(reference))?.inquiries ?? 0) > 0);
+    expect(await world.outcome(service, reference)).toMatchObject({ status: 'pending', code: 11 });
     await world.stopServices();
     service = await world.start({}, { screening: rules.screening });
+    await world.isIn(reference, 'settled');
+    expect(world.bank.submissionsOf(reference)).toBe(1);
   });
 });
 

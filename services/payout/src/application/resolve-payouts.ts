@@ -75,8 +75,8 @@ async function learnOutcome(ports: Ports, payout: StoredPayout): Promise<void> {
   const bank = ports.bank(payout.bank ?? '');
   if (bank === undefined) ports.logger.error('no connector of this name is open', { bank: payout.bank });
   const answer = bank && (await find(ports, bank, payout));
-  const tellsNothing = answer === undefined || (answer.kind === 'submitted' && payout.state.kind === 'submitted');
-  if (tellsNothing) return postpone(ports, payout);
+  if (answer === undefined || answer.kind === 'not-sent') return postpone(ports, payout);
+  if (answer.kind === 'submitted' && payout.state.kind === 'submitted') return postpone(ports, payout);
   const written =
     answer.kind === 'cancelled'
       ? await recordDecision(ports, payout, decideCancelled)
@@ -94,7 +94,7 @@ async function find(
   if (inquiry.kind !== 'not-found') return unlessUnknown(inquiry);
   switch (payout.state.kind) {
     case 'submitting':
-      // Its process died before the bank heard of it. Should the bank hear of it twice, the reference makes it one.
+      // The bank was away, or our process died first. Should the bank hear of it twice, the reference makes it one.
       return submit(bank, payout);
     case 'unknown':
       // Final only when the bank confirms that it will never carry it out.

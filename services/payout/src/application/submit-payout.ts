@@ -14,14 +14,14 @@ const FIRST_INQUIRY_AFTER_MS = 500;
 /** A bank that has a payout tells its outcome by itself; this is for what it forgets to tell. */
 export const SUBMITTED_INQUIRY_EVERY_MS = 3_600_000;
 
-/** Registry: Connection error between PSP and bank. */
-const NO_CONNECTOR = 3118;
-
-/** Tells the bank about a payout whose intent was stored just now, and stores what came of it. */
+/**
+ * Tells the bank about a payout whose intent was stored just now, and stores what came of it. A bank that is away does
+ * not end an accepted payout: it stays as it is, and the resolver tells the bank when the lease has run out.
+ */
 export async function submitPayout(ports: Ports, payout: StoredPayout, causationId: string): Promise<StoredPayout> {
   const bank = ports.bank(payout.bank ?? '');
-  const answer: SubmitAnswer = bank === undefined ? { kind: 'failed', code: NO_CONNECTOR } : await submit(bank, payout);
-  return recordAnswer(ports, payout, answer, causationId);
+  if (bank === undefined) return payout;
+  return recordAnswer(ports, payout, await submit(bank, payout), causationId);
 }
 
 export function submit(bank: BankConnector, payout: StoredPayout): Promise<SubmitAnswer> {

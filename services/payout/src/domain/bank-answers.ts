@@ -20,8 +20,12 @@ export type BankOutcome =
   /** `code`: 33xx, or what else the registry has for a payout that nobody carries out. */
   | { kind: 'failed'; code: number; bank?: BankFacts };
 
-/** `code` is what a silent or unintelligible bank is called: 3109, 3117, 3118, 3124, 3125. */
-export type SubmitAnswer = BankOutcome | { kind: 'unknown'; code: number };
+export type SubmitAnswer =
+  | BankOutcome
+  /** `code` is what a silent or unintelligible bank is called: 3109, 3117, 3118, 3124, 3125. */
+  | { kind: 'unknown'; code: number }
+  /** The bank was not reached: it certainly heard nothing, and is told later. */
+  | { kind: 'not-sent' };
 
 /** What a bank tells by itself: an outcome, or that settled money came back. */
 export type BankStatement = BankOutcome | { kind: 'returned'; reasonCode: string; bank?: BankFacts };

@@ -35,6 +35,7 @@ export type Contradiction = 'contradiction';
 
 /** What the bank's answer to a submission, or to the question what became of it, means. Empty: nothing new. */
 export function decideAnswer(payout: Payout, answer: SubmitAnswer): PayoutEvent[] | Contradiction {
+  if (answer.kind === 'not-sent') return [];
   if (answer.kind !== 'unknown') return decideNews(payout, answer);
   return payout.state.kind === 'submitting' ? [{ type: 'PayoutOutcomeUnknown', code: answer.code }] : [];
 }

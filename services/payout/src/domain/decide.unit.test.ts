@@ -80,6 +80,10 @@ describe.each(PAYOUT_STATES)('a payout that is %s', (state) => {
     }
   });
 
+  it('stays as it is when the bank was not reached', () => {
+    expect(decideAnswer(inState[state], { kind: 'not-sent' })).toEqual([]);
+  });
+
   it('hears nothing from a silent bank, unless it has just been told', () => {
     const expected = state === 'submitting' ? [{ type: 'PayoutOutcomeUnknown', code: 3117 }] : [];
     expect(decideAnswer(inState[state], { kind: 'unknown', code: 3117 })).toEqual(expected);

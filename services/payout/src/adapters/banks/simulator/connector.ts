@@ -117,9 +117,9 @@ async function answerOf(call: () => Promise<AxiosResponse<unknown>>): Promise<Su
 }
 
 function answerOfFault(error: unknown): SubmitAnswer {
-  if (error instanceof BrokenCircuitError) return { kind: 'failed', code: BROKEN_CONNECTION };
+  if (error instanceof BrokenCircuitError) return { kind: 'not-sent' };
   const code = isAxiosError(error) ? error.code : undefined;
-  if (code !== undefined && NEVER_CONNECTED.has(code)) return { kind: 'failed', code: BROKEN_CONNECTION };
+  if (code !== undefined && NEVER_CONNECTED.has(code)) return { kind: 'not-sent' };
   return { kind: 'unknown', code: code === 'ECONNABORTED' || code === 'ETIMEDOUT' ? TIMED_OUT : BROKEN_CONNECTION };
 }
 
