@@ -72,11 +72,11 @@ test('what has no command is nothing for the sweeper', async () => {
   const references = (await journal.findByPayment('demo_merchant', paymentId)).filter(({ command }) => command);
   await journal.close(references.map(({ reference }) => reference));
   await journal.insert(entry('order-4', { checkoutId: 'page' }));
-  expect(await journal.claimOverdue(1_000_000, 2_000_000)).toBeUndefined();
+  expect(await journal.claimOverdue(1_000_000, 2_000_000)).toEqual([]);
   const open = entry('order-5', { command: COMMAND });
   await journal.insert(open);
-  expect(await journal.claimOverdue(5_999, 2_000_000)).toBeUndefined();
-  expect(await journal.claimOverdue(6_000, 2_000_000)).toEqual(open);
+  expect(await journal.claimOverdue(5_999, 2_000_000)).toEqual([]);
+  expect(await journal.claimOverdue(6_000, 2_000_000)).toEqual([open]);
 });
 
 test('a page is swept from its time on, by one at a time, until it has ended', async () => {
@@ -160,7 +160,7 @@ describe('payouts and card operations', () => {
       const now = acceptedAt + minutes * MINUTE;
       return journal.claimOverdue(now, now + MINUTE / 4);
     };
-    expect(await claimAt(0.05)).toBeUndefined();
+    expect(await claimAt(0.05)).toEqual([]);
     for (const [taken, left] of [
       [1, 1.9],
       [2, 3.9],
@@ -169,8 +169,20 @@ describe('payouts and card operations', () => {
       [16, 25.9],
       [26, 35.9],
     ] as const) {
-      expect(await claimAt(taken)).toEqual(open);
-      expect(await claimAt(left)).toBeUndefined();
+      expect(await claimAt(taken)).toEqual([open]);
+      expect(await claimAt(left)).toEqual([]);
     }
+  });
+
+  test('are each taken by one of many sweepers', async () => {
+    await mongo.collection('journal').deleteMany({});
+    const entries = Array.from({ length: 100 }, (_, i) => ofPayout(`order-8-${i}`, 1));
+    for (const one of entries) await journal.insert(one);
+    const claims = await Promise.all(Array.from({ length: 8 }, () => journal.claimOverdue(10_000, 20_000)));
+    const rest = await journal.claimOverdue(10_000, 20_000);
+    const taken = [...claims.flat(), ...rest].map(({ reference }) => reference);
+    expect(taken.sort()).toEqual(entries.map(({ reference }) => reference).sort());
+    await journal.close(taken);
+    expect(await mongo.collection<{ claim?: string }>('journal').countDocuments({ claim: { $exists: true } })).toBe(0);
   });
 });

@@ -341,6 +341,9 @@ describe('CHECK', () => {
     await untilClosed(reference);
     edge.owner.payouts.away = true;
     expect(await check({ reference })).toMatchObject({ status: 'error', code: 10, transactions: [] });
+    edge.owner.payouts.away = false;
+    edge.owner.payouts.outcomes.delete(String(reference));
+    expect(await check({ reference })).toMatchObject(pending);
   });
 
   test('says nothing about what is not there, another merchant’s or a card’s', async () => {

@@ -1,3 +1,4 @@
+import type { PayoutOutcome } from '@gateway/contracts';
 import { messageOfCode } from '@gateway/contracts';
 import { checkPayoutCheckFields } from '../domain/payout-fields';
 import type { PayoutCheckRequest } from '../domain/payout-request';
@@ -35,16 +36,15 @@ async function check(
 ): Promise<Answer> {
   const entry = await entryAsked(ports, merchantAccount, request);
   if (entry === undefined) return checkResponse(session, NOT_FOUND, []);
+  let payout: PayoutOutcome | undefined;
   try {
-    const payout = await ports.payoutQueries.outcome(merchantAccount, entry.reference);
-    return checkResponse(session, 0, [payoutCheckRecord(payout ?? pending(entry))]);
+    payout = await ports.payoutQueries.outcome(merchantAccount, entry.reference);
   } catch (error) {
     ports.logger.warn('CHECK without an answer from the owner', { reference: entry.reference, error });
     // Of a payout that its owner has, nothing is said; of one that may still be on its way there, that it is.
-    return entry.command === undefined
-      ? checkResponse(session, OWNER_SILENT, [])
-      : checkResponse(session, 0, [payoutCheckRecord(pending(entry))]);
+    if (entry.command === undefined) return checkResponse(session, OWNER_SILENT, []);
   }
+  return checkResponse(session, 0, [payoutCheckRecord(payout ?? pending(entry))]);
 }
 
 function entryAsked(

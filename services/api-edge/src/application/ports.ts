@@ -94,10 +94,10 @@ export interface Journal {
   /** The owner has the operation on record: nothing is left to do for it. */
   close(references: readonly string[]): Promise<void>;
   /**
-   * Takes one entry that is open past its deadline, and keeps other sweepers off it until `leaseUntil`; an old entry
-   * longer, up to as long again as it has been there.
+   * Takes a few of the entries that are open past their deadline, and keeps other sweepers off them until `leaseUntil`;
+   * off an old entry longer, up to as long again as it has been there. Empty when there is none.
    */
-  claimOverdue(now: number, leaseUntil: number): Promise<JournalEntry | undefined>;
+  claimOverdue(now: number, leaseUntil: number): Promise<JournalEntry[]>;
 }
 
 export const PAYMENT_ENTRIES_MAX = 500;

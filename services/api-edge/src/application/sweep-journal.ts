@@ -5,9 +5,6 @@ import type { SubmitPorts } from './submit';
 const LEASE_MS = 15_000;
 /** What one run takes on; the next run goes on from there. */
 const ENTRIES_PER_RUN_MAX = 4_000;
-/** Entries looked after at once: every payout comes by here once, so it has to keep pace with them. */
-const LANES = 16;
-
 export type SweepPorts = SubmitPorts & Pick<PayoutPorts, 'payoutQueries'> & { bus: Bus<PayoutCommand> };
 
 /**
@@ -16,19 +13,16 @@ export type SweepPorts = SubmitPorts & Pick<PayoutPorts, 'payoutQueries'> & { bu
  * error; a payout is carried out however late it comes. Returns how many entries it looked at.
  */
 export async function sweepJournal(ports: SweepPorts): Promise<number> {
-  const lanes = Array.from({ length: LANES }, () => sweepLane(ports, ENTRIES_PER_RUN_MAX / LANES));
-  const swept = await Promise.all(lanes);
-  return swept.reduce((sum, entries) => sum + entries, 0);
-}
-
-async function sweepLane(ports: SweepPorts, entriesMax: number): Promise<number> {
-  for (let swept = 0; swept < entriesMax; swept += 1) {
+  let swept = 0;
+  while (swept < ENTRIES_PER_RUN_MAX) {
     const now = ports.now();
-    const entry = await ports.journal.claimOverdue(now, now + LEASE_MS);
-    if (entry === undefined) return swept;
-    await lookAfter(ports, entry);
+    const entries = await ports.journal.claimOverdue(now, now + LEASE_MS);
+    if (entries.length === 0) return swept;
+    // Together: every payout comes by here once, so sweeping has to keep pace with them.
+    await Promise.all(entries.map((entry) => lookAfter(ports, entry)));
+    swept += entries.length;
   }
-  return entriesMax;
+  return swept;
 }
 
 /** An entry that fails comes round when its lease ends; it must not keep the others waiting. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Collection, MongoConnection } from '@gateway/mongo';
 import { paymentIdOf } from '@gateway/contracts';
 import { createGroupFind, createGroupInsert } from '@gateway/mongo';
@@ -11,10 +12,14 @@ type Document = Omit<JournalEntry, 'reference' | 'command'> & {
   state: 'open' | 'closed';
   /** Epoch ms from which a sweeper looks after an open entry; absent when closed. */
   sweepAt?: number;
+  /** Whose it is until then. */
+  claim?: string;
 };
 
 /** A sweeper leaves an entry alone until its own edge replica has surely given up on it. */
 const SWEEP_AFTER_DEADLINE_MS = 5_000;
+/** Entries that a sweeper takes at once. */
+const CLAIM_MAX = 64;
 /** A long rest for an entry whose owner is away. */
 const LEASE_MAX_MS = 600_000;
 const KEY_LIFE_MS = 24 * 3_600_000;
@@ -97,18 +102,25 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
     async close(references) {
       await collection.updateMany(
         { _id: { $in: [...references] } },
-        { $set: { state: 'closed' }, $unset: { command: '', sweepAt: '' } },
+        { $set: { state: 'closed' }, $unset: { command: '', sweepAt: '', claim: '' } },
       );
     },
 
     async claimOverdue(at, leaseUntil) {
-      const document = await collection.findOneAndUpdate(
-        { sweepAt: { $lte: at } },
-        // Twice its age, so that what waits for long for its owner is sent again less and less often.
-        [{ $set: { sweepAt: { $max: [leaseUntil, { $min: [at + LEASE_MAX_MS, doubledAge(at)] }] } } }],
-        { sort: { sweepAt: 1 } },
-      );
-      return toEntry(document);
+      const due = await collection
+        .find({ sweepAt: { $lte: at } }, { projection: { _id: 1 } })
+        .sort({ sweepAt: 1 })
+        .limit(CLAIM_MAX)
+        .toArray();
+      if (due.length === 0) return [];
+      // Another sweeper may have read the same: the update tells who has which.
+      const claim = randomUUID();
+      const _id = { $in: due.map((document) => document._id) };
+      // Twice its age, so that what waits for long for its owner is sent again less and less often.
+      const sweepAt = { $max: [leaseUntil, { $min: [at + LEASE_MAX_MS, doubledAge(at)] }] };
+      await collection.updateMany({ _id, sweepAt: { $lte: at } }, [{ $set: { sweepAt, claim } }]);
+      const claimed = await collection.find({ _id, claim }).toArray();
+      return claimed.map((document) => toEntry(document));
     },
 
     async ensureIndexes() {
@@ -168,6 +180,6 @@ function toEntry(document: Document): JournalEntry;
 function toEntry(document: Document | null): JournalEntry | undefined;
 function toEntry(document: Document | null): JournalEntry | undefined {
   if (document === null) return undefined;
-  const { _id, state: _state, sweepAt: _sweepAt, ...entry } = document;
+  const { _id, state: _state, sweepAt: _sweepAt, claim: _claim, ...entry } = document;
   return { reference: _id, ...entry } as JournalEntry;
 }
