@@ -221,7 +221,7 @@ function startDispatcher(
 }
 
 /** Given ones, or some that end with this process. */
-async function startServers(
+export async function startServers(
   onEnd: (close: () => Promise<unknown>) => void,
 ): Promise<{ kafkaBrokers: string; mongodbUri: string }> {
   const { KAFKA_BROKERS: kafkaBrokers, MONGODB_URI: mongodbUri } = process.env;

@@ -1,4 +1,5 @@
 import { runCallbacks } from './callbacks';
+import { runExpiry } from './expiry';
 import { cardUseCases, tokenize } from './card-use-cases';
 import type { System } from './gateway';
 import { startDirect, startGateway } from './gateway';
@@ -100,7 +101,8 @@ function printMemory(residentBytes: Record<string, number>): void {
 // What was started is stopped on the way out, also when the run is cut short.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopRun.abort(new Error(signal)));
 
-const run = process.argv[2] === 'callbacks' ? runCallbacks : main;
+const RUNS: Record<string, () => Promise<void>> = { callbacks: runCallbacks, expiry: runExpiry };
+const run = RUNS[process.argv[2] ?? ''] ?? main;
 
 run().then(
   () => process.exit(0),
