@@ -1,7 +1,7 @@
 import type { StoredDeadline } from '@gateway/auth-expiry/dist/adapters/mongo/deadlines';
 import { createDeadlines, dueAt } from '@gateway/auth-expiry/dist/adapters/mongo/deadlines';
 import { createAllowance } from '@gateway/auth-expiry/dist/application/allowance';
-import { askDue } from '@gateway/auth-expiry/dist/application/ask-due';
+import { askDue, BATCH_MAX as LOOKED_FOR_AT_ONCE } from '@gateway/auth-expiry/dist/application/ask-due';
 import type { Ports } from '@gateway/auth-expiry/dist/application/ports';
 import { connectMongo } from '@gateway/mongo';
 import { createLogger } from '@gateway/service-kit';
@@ -12,27 +12,45 @@ const TICKS = 300;
 const INSERTED_AT_ONCE = 10_000;
 const DAY_MS = 86_400_000;
 
-interface Tick {
-  nothingDueMs: number;
-  fewDueMs: number;
+interface Store {
+  open: number;
+  tick(): Promise<unknown>;
+  /** Makes ten of its deadlines due. */
+  fall(): Promise<unknown>;
+  plan(): Promise<string>;
 }
 
-/** A tick as auth-expiry has it, commands to nobody, with few and with many authorizations open. */
+/** A tick as auth-expiry has it, commands to nobody, with few and with many authorizations open: in turn. */
 export async function compareTicks(options: {
   uri: string;
   prefix: string;
   open: number;
   onEnd: (close: () => Promise<unknown>) => void;
 }): Promise<void> {
+  const stores = [await openStore(options, FEW_OPEN), await openStore(options, options.open)];
+  const nothingDue = await medians(stores, async () => undefined);
+  // Every ask puts its deadline off: the same ones come round.
+  const fewDue = await medians(stores, (store) => store.fall());
   console.log(`\none tick of auth-expiry, median of ${TICKS}`);
-  console.log('     open | nothing due ms | 10 due ms');
-  const few = await measureTicks(options, FEW_OPEN);
-  const many = await measureTicks(options, options.open);
-  const [nothing, due] = [many.nothingDueMs / few.nothingDueMs, many.fewDueMs / few.fewDueMs];
-  console.log(`    ratio | ${nothing.toFixed(2).padStart(14)} | ${due.toFixed(2).padStart(9)}`);
+  console.log(`     open | nothing due ms | ${FEW_DUE} due ms | the look for ${FEW_DUE} due ones`);
+  for (const [index, store] of stores.entries()) {
+    await store.fall();
+    console.log(
+      `${pad(store.open, 9, 0)} | ${pad(nothingDue[index], 14)} | ${pad(fewDue[index], 9)} | ${await store.plan()}`,
+    );
+  }
+  console.log(`    ratio | ${pad(ratio(nothingDue), 14)} | ${pad(ratio(fewDue), 9)} |`);
 }
 
-async function measureTicks({ uri, prefix, onEnd }: Parameters<typeof compareTicks>[0], open: number): Promise<Tick> {
+function ratio([few = Number.NaN, many = Number.NaN]: readonly number[]): number {
+  return many / few;
+}
+
+function pad(value: number | undefined, width: number, decimals = 2): string {
+  return (value ?? Number.NaN).toFixed(decimals).padStart(width);
+}
+
+async function openStore({ uri, prefix, onEnd }: Parameters<typeof compareTicks>[0], open: number): Promise<Store> {
   const mongo = await connectMongo({ uri, database: `${prefix}ticks-${open}` });
   onEnd(async () => {
     await mongo.mongoose.dropDatabase();
@@ -41,33 +59,23 @@ async function measureTicks({ uri, prefix, onEnd }: Parameters<typeof compareTic
   const collection = mongo.collection<StoredDeadline>('deadlines');
   const deadlines = createDeadlines(mongo, Date.now);
   await deadlines.ensureIndexes();
-  const startedAt = Date.now();
+  const openedAt = Date.now();
   for (let first = 0; first < open; first += INSERTED_AT_ONCE) {
     const count = Math.min(INSERTED_AT_ONCE, open - first);
-    await collection.insertMany(Array.from({ length: count }, (_, index) => openDeadline(first + index, startedAt)));
+    await collection.insertMany(Array.from({ length: count }, (_, index) => openDeadline(first + index, openedAt)));
   }
-  const tick = tickOf(deadlines);
-  const nothingDueMs = await median(async () => undefined, tick);
-  // Every ask puts its deadline off: the same ones come round.
   const ids = Array.from({ length: FEW_DUE }, (_, index) => referenceOf(index));
-  const fall = () => collection.updateMany({ _id: { $in: ids } }, { $set: { dueAt: startedAt, asks: 0 } });
-  const fewDueMs = await median(fall, tick);
-  console.log(
-    `${String(open).padStart(9)} | ${nothingDueMs.toFixed(2).padStart(14)} | ${fewDueMs.toFixed(2).padStart(9)}`,
-  );
-  await fall();
-  console.log(`            ${FEW_DUE} due: ${await planOf()}`);
-  return { nothingDueMs, fewDueMs };
-
-  async function planOf(): Promise<string> {
-    const plan = (await collection
-      .find(dueAt(Date.now()))
-      .sort({ dueAt: 1 })
-      .limit(500)
-      .explain('executionStats')) as unknown as Plan;
-    const { totalKeysExamined: keys, totalDocsExamined: documents } = plan.executionStats;
-    return `${stagesOf(plan.queryPlanner.winningPlan)}; ${keys} keys and ${documents} documents examined`;
-  }
+  return {
+    open,
+    tick: tickOf(deadlines),
+    fall: () => collection.updateMany({ _id: { $in: ids } }, { $set: { dueAt: openedAt, asks: 0 } }),
+    async plan() {
+      const due = collection.find(dueAt(Date.now())).sort({ dueAt: 1 }).limit(LOOKED_FOR_AT_ONCE);
+      const { queryPlanner, executionStats } = (await due.explain('executionStats')) as unknown as Plan;
+      const { totalKeysExamined: keys, totalDocsExamined: documents } = executionStats;
+      return `${stagesOf(queryPlanner.winningPlan)}: ${keys} keys, ${documents} documents`;
+    },
+  };
 }
 
 interface Stage {
@@ -108,13 +116,15 @@ function tickOf(deadlines: Ports['deadlines']): () => Promise<unknown> {
   return () => askDue(ports, unlimited);
 }
 
-async function median(prepare: () => Promise<unknown>, work: () => Promise<unknown>): Promise<number> {
-  const durationsMs: number[] = [];
+async function medians(stores: readonly Store[], prepare: (store: Store) => Promise<unknown>): Promise<number[]> {
+  const durationsMs = stores.map((): number[] => []);
   for (let count = 0; count < TICKS; count += 1) {
-    await prepare();
-    const begun = performance.now();
-    await work();
-    durationsMs.push(performance.now() - begun);
+    for (const [index, store] of stores.entries()) {
+      await prepare(store);
+      const begun = performance.now();
+      await store.tick();
+      durationsMs[index]?.push(performance.now() - begun);
+    }
   }
-  return durationsMs.sort((a, b) => a - b)[TICKS / 2] ?? Number.NaN;
+  return durationsMs.map((values) => values.sort((a, b) => a - b)[TICKS / 2] ?? Number.NaN);
 }
