@@ -1,0 +1,109 @@
+import type { NewMessage } from '@gateway/mongo';
+import type { AcquirerAnswer } from '../domain/decide';
+import type { Payment } from '../domain/payment';
+import { HOLD_SECONDS, NOW, PAYMENT_ID, PAYMENTS, ref, ROUTE } from '../domain/payments.fixture';
+import { expireAuthorization } from './expire-authorization';
+import type { AcquirerConnector, PaymentBody, Ports, StoredPayment } from './ports';
+
+const END = NOW + HOLD_SECONDS * 1000;
+const TIMEOUT_MS = 5_000;
+const APPROVED: AcquirerAnswer = { kind: 'approved', authcode: null, bank: {} };
+const ASK = { paymentId: PAYMENT_ID, merchantAccount: 'merchant', reference: ref('AUTH'), expiresAt: END };
+
+/** One payment in a store whose writes are conditional, and an acquirer that keeps what it finds there when called. */
+function world(payment: Payment, answer: () => Promise<AcquirerAnswer> = () => Promise.resolve(APPROVED)) {
+  let stored: StoredPayment = { _id: PAYMENT_ID, ...payment, route: ROUTE, version: 1, eventSeq: 1, outbox: [] };
+  const calls: { reference: string; currency: string; onRecord: StoredPayment }[] = [];
+  const errors: string[] = [];
+  const announced: NewMessage[] = [];
+  let published = 0;
+  const connector = {
+    name: 'simulator',
+    timeoutMs: TIMEOUT_MS,
+    void: ({ reference, currency }) => {
+      calls.push({ reference, currency, onRecord: stored });
+      return answer();
+    },
+  } as Partial<AcquirerConnector> as AcquirerConnector;
+  const ports = {
+    payments: {
+      load: (id: string) => Promise.resolve(id === PAYMENT_ID ? stored : null),
+      update: async (previous: StoredPayment, body: PaymentBody, messages: readonly NewMessage[]) => {
+        if (previous.version !== stored.version) return undefined;
+        stored = { ...body, _id: PAYMENT_ID, version: previous.version + 1, eventSeq: 1, outbox: [] };
+        announced.push(...messages);
+        return stored;
+      },
+    },
+    connector: () => connector,
+    publishEvents: () => (published += 1),
+    now: () => END,
+    newId: () => 'id',
+    holdSeconds: HOLD_SECONDS,
+    logger: { warn: () => undefined, error: (message: string) => errors.push(message) },
+  } as unknown as Ports;
+  return { ports, calls, errors, announced, payment: () => stored, published: () => published };
+}
+
+test('the intent is on record, with the time at which the resolver may look for its outcome, before the bank is asked', async () => {
+  const { ports, calls, payment } = world(PAYMENTS.authorized);
+  await expireAuthorization(ports, ASK, 'cause');
+  expect(calls).toMatchObject([{ reference: `${PAYMENT_ID}ZZ01`, currency: 'XTS' }]);
+  expect(calls[0]?.onRecord).toMatchObject({ state: { kind: 'voiding' }, pending: { kind: 'void' } });
+  expect(calls[0]?.onRecord.resolveAt).toBeGreaterThanOrEqual(END + TIMEOUT_MS);
+  expect(payment()).toMatchObject({ state: { kind: 'voided' } });
+  expect(payment()).not.toHaveProperty('resolveAt');
+});
+
+test('what came of it is announced', async () => {
+  const { ports, announced, published } = world(PAYMENTS.authorized);
+  await expireAuthorization(ports, ASK, 'cause');
+  expect(announced).toMatchObject([
+    { type: 'AuthorizationVoided', causationId: 'cause', data: { baseReference: ref('AUTH'), status: 'success' } },
+  ]);
+  expect(published()).toBe(1);
+});
+
+test('many at once, and again, call the bank once', async () => {
+  const { ports, calls } = world(PAYMENTS.authorized);
+  await Promise.all(Array.from({ length: 10 }, () => expireAuthorization(ports, ASK, 'cause')));
+  await expireAuthorization(ports, ASK, 'cause');
+  expect(calls).toHaveLength(1);
+});
+
+test('one whose process died before the bank answered is the resolver’s: asked again, the bank is not called', async () => {
+  const died = world(PAYMENTS.authorized, () => new Promise(() => undefined));
+  void expireAuthorization(died.ports, ASK, 'cause');
+  await new Promise(setImmediate);
+  expect(died.calls).toHaveLength(1);
+  const { ports, calls } = world(died.payment());
+  await expireAuthorization(ports, ASK, 'cause');
+  expect(calls).toEqual([]);
+});
+
+test('a time-out leaves it pending, for the resolver', async () => {
+  const { ports, payment } = world(PAYMENTS.authorized, () => Promise.resolve({ kind: 'unknown', code: 3109 }));
+  await expireAuthorization(ports, ASK, 'cause');
+  expect(payment()).toMatchObject({ state: { kind: 'voiding' }, resolveAt: expect.any(Number), inquiries: 0 });
+});
+
+test.each([
+  ['a payment that is not there', { ...ASK, paymentId: 'PAYMENT000000002' }],
+  ['another merchant’s', { ...ASK, merchantAccount: 'another' }],
+  ['another operation', { ...ASK, reference: ref('OTHR') }],
+])('%s is left alone', async (_what, ask) => {
+  const { ports, calls, payment } = world(PAYMENTS.authorized);
+  await expireAuthorization(ports, ask, 'cause');
+  expect(calls).toEqual([]);
+  expect(payment().version).toBe(1);
+});
+
+test('a payment without room calls an operator', async () => {
+  const [operation] = PAYMENTS.authorized.operations;
+  if (operation === undefined) throw new Error('no operation');
+  const full = Array.from({ length: 99 }, (_, index) => ({ ...operation, reference: ref(String(index)) }));
+  const { ports, calls, errors } = world({ ...PAYMENTS.authorized, operations: [operation, ...full] });
+  await expireAuthorization(ports, ASK, 'cause');
+  expect(calls).toEqual([]);
+  expect(errors).toHaveLength(1);
+});
