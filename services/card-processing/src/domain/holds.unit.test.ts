@@ -2,7 +2,9 @@ import { ConfigurationError, loadConfig } from '@gateway/service-kit';
 import { settings } from '../config';
 import { holdOfScheme, parseHolds } from './holds';
 
-const rules = parseHolds('visa:MIT=432000,visa:CIT=604800,mastercard=1000,mastercard:MIT=2000,american-express=3000');
+const rules = parseHolds(
+  'visa:MIT=432000,visa:CIT=604800,mastercard=1000,mastercard:MIT=2000,american-express=3000,maestro:MIT=4000',
+);
 
 test.each([
   ['Visa', 'MIT', 432_000],
@@ -12,6 +14,8 @@ test.each([
   ['Mastercard', 'MIT', 2_000],
   ['Mastercard', undefined, 1_000],
   ['American Express', 'MIT', 3_000],
+  ['Maestro', 'MIT', 4_000],
+  ['Maestro', 'CIT-initial', undefined],
   ['JCB', undefined, undefined],
 ])('%s, %s is held %s s', (brand, cofType, seconds) => {
   expect(holdOfScheme(rules, { brand, cofType })).toBe(seconds);
