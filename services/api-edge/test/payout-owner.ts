@@ -41,6 +41,10 @@ export function createPayoutOwner(): PayoutOwner {
       const [, kind, reference] = pathname.split('/');
       if (kind !== 'payouts') return undefined;
       if (owner.away) return { status: 500, body: {} };
+      if (reference === 'on-record') {
+        const asked = searchParams.get('reference')?.split(',') ?? [];
+        return { status: 200, body: { references: asked.filter((one) => owner.outcomes.has(one)) } };
+      }
       const account = searchParams.get('account');
       if (reference !== undefined) {
         const found = owner.outcomes.get(reference);

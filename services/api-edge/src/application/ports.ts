@@ -100,6 +100,8 @@ export interface Journal {
   claimOverdue(now: number, leaseUntil: number): Promise<JournalEntry[]>;
 }
 
+/** Entries that a sweeper takes at once. */
+export const CLAIM_MAX = 256;
 export const PAYMENT_ENTRIES_MAX = 500;
 
 /** What a merchant wants to be paid on a card-entry page, and until when. */
@@ -142,6 +144,8 @@ export interface PayoutQueries {
   outcome(merchantAccount: string, reference: string): Promise<PayoutOutcome | undefined>;
   /** A page of the payouts that were accepted in the window, in the query's order. */
   list(merchantAccount: string, query: PayoutQuery): Promise<PayoutOutcome[]>;
+  /** Those of the references, at most {@link CLAIM_MAX}, that are on record. */
+  onRecord(references: readonly string[]): Promise<string[]>;
 }
 
 export interface CardVault {

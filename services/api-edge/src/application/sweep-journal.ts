@@ -1,5 +1,4 @@
-import { assertNever } from '@gateway/service-kit';
-import type { Bus, JournalEntry, PayoutCommand, PayoutPorts } from './ports';
+import type { Bus, OperationEntry, PayoutCommand, PayoutEntry, PayoutPorts } from './ports';
 import type { SubmitPorts } from './submit';
 
 const LEASE_MS = 15_000;
@@ -18,35 +17,35 @@ export async function sweepJournal(ports: SweepPorts): Promise<number> {
     const now = ports.now();
     const entries = await ports.journal.claimOverdue(now, now + LEASE_MS);
     if (entries.length === 0) return swept;
-    // Together: every payout comes by here once, so sweeping has to keep pace with them.
-    await Promise.all(entries.map((entry) => lookAfter(ports, entry)));
+    const operations = entries.filter((entry) => entry.space === 'card');
+    const payouts = entries.filter((entry) => entry.space === 'payout');
+    await Promise.all([...operations.map((entry) => lookAfter(ports, entry)), lookAfterPayouts(ports, payouts)]);
     swept += entries.length;
   }
   return swept;
 }
 
 /** An entry that fails comes round when its lease ends; it must not keep the others waiting. */
-async function lookAfter(ports: SweepPorts, entry: JournalEntry): Promise<void> {
+async function lookAfter(ports: SweepPorts, { merchantAccount, reference, command }: OperationEntry): Promise<void> {
   try {
-    if (await isOnRecord(ports, entry)) ports.closer.close(entry.reference);
-    else await publishAgain(ports, entry);
+    const outcome = await ports.queries.outcome(merchantAccount, reference);
+    if (outcome !== undefined) ports.closer.close(reference);
+    else if (command !== undefined) await ports.bus.publish(command);
   } catch (error) {
-    ports.logger.warn('an open request stays open for now', { reference: entry.reference, error });
+    ports.logger.warn('an open request stays open for now', { reference, error });
   }
 }
 
-async function isOnRecord(ports: SweepPorts, { space, merchantAccount, reference }: JournalEntry): Promise<boolean> {
-  const owner = space === 'card' ? ports.queries : ports.payoutQueries;
-  return (await owner.outcome(merchantAccount, reference)) !== undefined;
-}
-
-async function publishAgain(ports: SweepPorts, entry: JournalEntry): Promise<void> {
-  switch (entry.space) {
-    case 'card':
-      return entry.command && ports.bus.publish(entry.command);
-    case 'payout':
-      return entry.command && ports.bus.publish(entry.command);
-    default:
-      return assertNever(entry);
+/** Every payout comes by here once, so its owner is asked about all of them together: sweeping has to keep pace. */
+async function lookAfterPayouts(ports: SweepPorts, entries: readonly PayoutEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  try {
+    const onRecord = new Set(await ports.payoutQueries.onRecord(entries.map(({ reference }) => reference)));
+    await ports.journal.close([...onRecord]);
+    for (const { reference, command } of entries) {
+      if (command !== undefined && !onRecord.has(reference)) await ports.bus.publish(command);
+    }
+  } catch (error) {
+    ports.logger.warn('open payouts stay open for now', { count: entries.length, error });
   }
 }

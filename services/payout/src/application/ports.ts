@@ -47,6 +47,8 @@ export interface Payouts {
   /** Takes this payout, due or not, if there is something left to do for it. */
   claim(reference: string, leaseUntil: number): Promise<StoredPayout | null>;
   page(query: PageQuery): Promise<ShownPayout[]>;
+  /** Which of the references, at most {@link PAGE_LIMIT_MAX}, are on record. */
+  onRecord(references: readonly string[]): Promise<string[]>;
   /** For operators: the newest first. */
   list(query: { state?: PayoutStateKind; limit: number }): Promise<ShownPayout[]>;
 }

@@ -18,5 +18,10 @@ export function createPayoutQueries(options: OwnerOptions): PayoutQueries {
       if (page === undefined) throw new RetryableError('payout answers 404 to a query for a list');
       return page.payouts;
     },
+    async onRecord(references) {
+      const found = await ask<{ references: string[] }>('/payouts/on-record', { reference: references.join(',') });
+      if (found === undefined) throw new RetryableError('payout answers 404 to a question about many');
+      return found.references;
+    },
   };
 }

@@ -3,7 +3,7 @@ import type { Collection, MongoConnection } from '@gateway/mongo';
 import { paymentIdOf } from '@gateway/contracts';
 import { createGroupFind, createGroupInsert } from '@gateway/mongo';
 import type { EntryIn, IdSpace, Insertion, Journal, JournalEntry, OperationEntry } from '../../application/ports';
-import { PAYMENT_ENTRIES_MAX } from '../../application/ports';
+import { CLAIM_MAX, PAYMENT_ENTRIES_MAX } from '../../application/ports';
 
 /** What every kind of entry is stored as; what only some have is looked at through its index alone. */
 type Document = Omit<JournalEntry, 'reference' | 'command'> & {
@@ -18,8 +18,6 @@ type Document = Omit<JournalEntry, 'reference' | 'command'> & {
 
 /** A sweeper leaves an entry alone until its own edge replica has surely given up on it. */
 const SWEEP_AFTER_DEADLINE_MS = 5_000;
-/** Entries that a sweeper takes at once. */
-const CLAIM_MAX = 64;
 /** A long rest for an entry whose owner is away. */
 const LEASE_MAX_MS = 600_000;
 const KEY_LIFE_MS = 24 * 3_600_000;

@@ -1,5 +1,6 @@
 import { TEST_CURRENCY } from '@gateway/contracts';
 import type { BankContext, OpenBank } from './bank-context';
+import { createIso20022Connector } from './iso20022/connector';
 import { createSimulatorConnector } from './simulator/connector';
 
 /** The bank of the sandbox: the only one that the test currency goes to. */
@@ -8,6 +9,7 @@ const SANDBOX_BANK = 'simulator';
 /** Every connector there is. A new one is a folder beside `simulator/` and a line here. */
 const FACTORIES: Record<string, (context: BankContext) => OpenBank | Promise<OpenBank>> = {
   [SANDBOX_BANK]: createSimulatorConnector,
+  iso20022: createIso20022Connector,
 };
 
 export interface Banks {

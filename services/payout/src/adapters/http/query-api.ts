@@ -4,16 +4,22 @@ import { findOutcome, listOutcomes } from '../../application/query-payouts';
 import type { PageQuery, Ports } from '../../application/ports';
 import { PAGE_LIMIT_MAX } from '../../application/ports';
 
-/** Far beyond every window of an account. */
-const PAGE_MAX = 1_000_000;
+/** What lies before a page has a number that is exact: no window of an account is longer. */
+const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / PAGE_LIMIT_MAX);
 
 /**
- * What others ask: `GET /payouts/:reference?account=` (one, 404 when there is none) and
+ * What others ask: `GET /payouts/on-record?reference=a,b,…` (`{references}`, those that are on record: api-edge asks it
+ * for all merchants), `GET /payouts/:reference?account=` (one, 404 when there is none) and
  * `GET /payouts?account=&from=&to=&order=asc|desc&page=&limit=` (`{payouts}`, by time, then reference; unix seconds, ends
  * inclusive; 400 for a query that makes no sense). `account` names the merchant, and only that merchant's are found.
  */
 export function queryRoutes(ports: Pick<Ports, 'payouts' | 'accounts'>): Router {
   const router = express.Router();
+  router.get('/payouts/on-record', async (request, response) => {
+    const references = String(request.query['reference'] ?? '').split(',');
+    if (references.length > PAGE_LIMIT_MAX) response.status(400).json({ error: 'too many references' });
+    else response.json({ references: await ports.payouts.onRecord(references) });
+  });
   router.get('/payouts/:reference', async (request, response) => {
     const { account } = request.query;
     const merchantAccount = typeof account === 'string' ? account : '';

@@ -59,6 +59,10 @@ export function createPayouts(mongo: MongoConnection): PayoutsAdapter {
       );
     },
     page: (query) => findPage(collection, query),
+    async onRecord(references) {
+      const found = collection.find({ _id: { $in: [...references] } }, { projection: { _id: 1 } });
+      return (await found.toArray()).map(({ _id }) => _id);
+    },
     async list({ state, limit }) {
       const found = collection.find<ShownPayout>(state === undefined ? {} : inState(state), {
         projection: HIDDEN,
