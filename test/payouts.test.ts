@@ -183,6 +183,7 @@ test('pages of a window: each payout on one of them, in order, both ways', async
     paged.push(...records);
   }
   expect(paged).toEqual(all);
+  expect(recordsOf(await demo.query({ page: 9_007_199_254_740 }))).toEqual([]);
   const [first] = all;
   const second = Number(first?.['time']);
   const within = recordsOf(await demo.query({ time_from: second, time_to: second }));

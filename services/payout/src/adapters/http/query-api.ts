@@ -16,7 +16,8 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / PAGE_LIMIT_MAX);
 export function queryRoutes(ports: Pick<Ports, 'payouts' | 'accounts'>): Router {
   const router = express.Router();
   router.get('/payouts/on-record', async (request, response) => {
-    const references = String(request.query['reference'] ?? '').split(',');
+    const { reference } = request.query;
+    const references = typeof reference === 'string' ? reference.split(',') : [];
     if (references.length > PAGE_LIMIT_MAX) response.status(400).json({ error: 'too many references' });
     else response.json({ references: await ports.payouts.onRecord(references) });
   });
