@@ -1,11 +1,18 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
-import { CARD_CONTENT_TYPES, createMerchantApi } from '@gateway/api-edge/dist/adapters/http/merchant-api';
+import {
+  CARD_CONTENT_TYPES,
+  createMerchantApi,
+  PAYOUT_CONTENT_TYPES,
+} from '@gateway/api-edge/dist/adapters/http/merchant-api';
 import { createJournal } from '@gateway/api-edge/dist/adapters/mongo/journal';
+import { isoBankAddresses } from '@gateway/api-edge/dist/adapters/bank-addresses/iso';
 import { handleCardRequest } from '@gateway/api-edge/dist/application/handle-card-request';
+import { handlePayoutCheck } from '@gateway/api-edge/dist/application/handle-payout-check';
+import { createPayoutRequestHandler } from '@gateway/api-edge/dist/application/handle-payout-request';
+import type { InitiatePorts } from '@gateway/api-edge/dist/application/handle-payout-request';
 import { createJournalCloser } from '@gateway/api-edge/dist/application/journal-closer';
 import { createPendingOutcomes } from '@gateway/api-edge/dist/application/pending-outcomes';
-import type { SubmitPorts } from '@gateway/api-edge/dist/application/submit';
 import { openConnectors } from '@gateway/card-processing/dist/adapters/acquirers/connectors';
 import { createPayments } from '@gateway/card-processing/dist/adapters/mongo/payments';
 import type { Ports } from '@gateway/card-processing/dist/application/ports';
@@ -14,9 +21,10 @@ import { findOutcome, listOutcomes } from '@gateway/card-processing/dist/applica
 import { connectMongo, createOutbox } from '@gateway/mongo';
 import { createLogger, createMetrics, listen } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
+import { openDirectPayouts } from './direct-payouts';
 
 /**
- * The same use cases wired directly, to compare with: the edge's and card-processing's own code in one process, with
+ * The same use cases wired directly, to compare with: the edge's, card-processing's and payout's own code in one process, with
  * the same validation, logs, MongoDB writes and calls to the simulator, and function calls where Kafka would be.
  * Tells its port, and its memory on request, to the process that forked it.
  */
@@ -41,6 +49,12 @@ async function main(): Promise<void> {
   const cards = await connectMongo({ uri, database: `${prefix}cards` });
   const payments = createPayments(cards);
   await payments.ensureIndexes();
+  const payouts = await openDirectPayouts({
+    mongo: await connectMongo({ uri, database: `${prefix}payouts` }),
+    accounts: accounts.directory,
+    logger,
+    metrics,
+  });
   const edge = await connectMongo({ uri, database: `${prefix}edge` });
   const journal = createJournal(edge, now);
   await journal.ensureIndexes();
@@ -74,14 +88,19 @@ async function main(): Promise<void> {
   });
   const closer = createJournalCloser((references) => journal.close(references), logger);
   const hmacKey = randomBytes(32);
-  const ports: SubmitPorts = {
+  const ports: InitiatePorts = {
     journal,
     queries,
+    payoutQueries: payouts.queries,
+    bankAddresses: isoBankAddresses,
+    receiverToken: (account, iban) => vault.vault.receiverToken(account, iban),
     vault: vault.vault,
     bus: {
       available: () => true,
       publish: (command) =>
-        processCommand(processing, { command, id: randomUUID(), correlationId: randomUUID(), replyPartition: 0 }),
+        command.type === 'InitiatePayout'
+          ? payouts.publish(command)
+          : processCommand(processing, { command, id: randomUUID(), correlationId: randomUUID(), replyPartition: 0 }),
     },
     credentials: accounts.credentials,
     rateLimiter: accounts.rateLimiter,
@@ -102,6 +121,12 @@ async function main(): Promise<void> {
         path: '/api/pf/host-to-host',
         contentTypes: CARD_CONTENT_TYPES,
         handle: (incoming) => handleCardRequest(ports, incoming),
+      },
+      { path: '/api/mp/payout', contentTypes: PAYOUT_CONTENT_TYPES, handle: createPayoutRequestHandler(ports) },
+      {
+        path: '/api/mp/transaction',
+        contentTypes: PAYOUT_CONTENT_TYPES,
+        handle: (incoming) => handlePayoutCheck(ports, incoming),
       },
     ],
     trustedProxies: [],

@@ -18,7 +18,8 @@ export function messageHandlers(ports: Ports): MessageHandler[] {
   ];
 }
 
-function requestOf({ receiver, description, ...request }: InitiatePayoutData): PayoutRequest {
+/** The command as the domain sees it. */
+export function requestOf({ receiver, description, ...request }: InitiatePayoutData): PayoutRequest {
   return { ...request, receiverCountry: countryOf(receiver.iban), instruction: { receiver, description } };
 }
 

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { Account } from '@gateway/accounts';
+import type { PayoutCommand, PayoutQueries } from '@gateway/api-edge/dist/application/ports';
+import type { MongoConnection } from '@gateway/mongo';
+import { createOutbox } from '@gateway/mongo';
+import { openBanks } from '@gateway/payout/dist/adapters/banks/banks';
+import { requestOf } from '@gateway/payout/dist/adapters/kafka/commands';
+import { createPayouts } from '@gateway/payout/dist/adapters/mongo/payouts';
+import { createReservations } from '@gateway/payout/dist/adapters/mongo/reservations';
+import type { Ports } from '@gateway/payout/dist/application/ports';
+import { processCommand } from '@gateway/payout/dist/application/process-command';
+import { findOutcome, listOutcomes } from '@gateway/payout/dist/application/query-payouts';
+import { createScreening } from '@gateway/payout/dist/application/screen-payout';
+import type { Logger, Registry } from '@gateway/service-kit';
+
+/** As many as the payout service works on at once. */
+const CONCURRENCY = 128;
+
+export interface DirectPayouts {
+  queries: PayoutQueries;
+  /** Resolves when the payout waits for its turn, as it would on a topic. */
+  publish(command: PayoutCommand): Promise<void>;
+}
+
+/** The payout service's own code without Kafka: a list where its topic would be. */
+export async function openDirectPayouts(options: {
+  mongo: MongoConnection;
+  accounts: { find(merchantAccount: string): Promise<Account | undefined> };
+  logger: Logger;
+  metrics: Registry;
+}): Promise<DirectPayouts> {
+  const { mongo, accounts, logger, metrics } = options;
+  const now = Date.now;
+  const payouts = createPayouts(mongo);
+  const reservations = createReservations(mongo, { now });
+  await Promise.all([payouts.ensureIndexes(), reservations.ensureIndexes()]);
+  const outbox = createOutbox({ collection: payouts.outboxes, publish: async () => {}, now, logger });
+  outbox.start();
+  const banks = await openBanks('simulator', { env: process.env, mongo, logger, metrics, now });
+  const ports: Ports = {
+    payouts,
+    accounts,
+    screening: createScreening({ reservations, accounts, hasBeenPaid: payouts.hasBeenPaid }),
+    bankFor: (currency) => banks.nameFor(currency),
+    bank: (name) => banks.get(name),
+    publishEvents: (payout) => outbox.publish(payout),
+    now,
+    newId: randomUUID,
+    logger,
+  };
+  const waiting: PayoutCommand[] = [];
+  let running = 0;
+  const runNext = (): void => {
+    if (running >= CONCURRENCY) return;
+    const command = waiting.shift();
+    if (command === undefined) return;
+    running += 1;
+    void processCommand(ports, { request: requestOf(command.data), id: randomUUID() }).finally(() => {
+      running -= 1;
+      runNext();
+    });
+  };
+  return {
+    queries: {
+      outcome: (account, reference) => findOutcome(ports, account, reference),
+      list: (merchantAccount, query) => listOutcomes(ports, { merchantAccount, ...query }),
+      onRecord: (references) => payouts.onRecord(references),
+    },
+    async publish(command) {
+      waiting.push(command);
+      runNext();
+    },
+  };
+}
