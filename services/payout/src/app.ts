@@ -68,7 +68,6 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
   const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
   const outbox = createOutbox({ collection: payouts.outboxes, publish: publishEntries(publisher), now, logger });
   const banks = await openBanks(config.PAYOUT_BANK, { env: deps.env, mongo, logger, metrics, now });
-  onStop(() => Promise.all(banks.all.map((bank) => bank.stop())));
   const ports: Ports = {
     payouts,
     accounts: accounts.directory,
@@ -124,6 +123,8 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
   onStop(() => publisher.stop());
   outbox.start();
   onStop(() => outbox.stop());
+  // After the worker, whose handlers still call them; before the outbox, which takes what their news lead to.
+  onStop(() => Promise.all(banks.all.map((bank) => bank.stop())));
   await Promise.all(banks.all.map((bank) => bank.start((news) => applyNews(ports, bank.name, news))));
   await worker.start();
   resolver.start();

@@ -6,13 +6,12 @@ import { LEASE_MARGIN_MS, submitPayout } from './submit-payout';
 
 /**
  * One payout, start to end: screen, decide, store the intent, tell the bank, store what it said, publish. Run again with
- * the same command it has no second effect: one that is on record is never submitted from here, it is the resolver's.
+ * the same command it has no second effect: the insert finds it on record, screening is asked about the same reference,
+ * and nobody but the resolver asks a bank about what began before.
  */
 export async function processCommand(ports: Ports, received: ReceivedCommand): Promise<void> {
-  const { reference } = received.request;
-  const known = await ports.payouts.load(reference);
-  const begun = known === null ? await begin(ports, received) : undefined;
-  if (begun === undefined) return leave(ports, known ?? (await ports.payouts.load(reference)));
+  const begun = await begin(ports, received);
+  if (begun === undefined) return leaveAsItIs(ports, received.request.reference);
   const finished = begun.state.kind === 'submitting' ? await submitPayout(ports, begun, received.id) : begun;
   ports.publishEvents(finished);
 }
@@ -33,9 +32,10 @@ async function begin(ports: Ports, { request, id }: ReceivedCommand): Promise<St
   return record(ports, undefined, decide(request, { screening, bank }), { resolveAt }, id);
 }
 
-/** Another run of the same command may have screened it after its reservations were released. */
-async function leave(ports: Ports, payout: StoredPayout | null): Promise<void> {
-  if (payout === null) return;
-  if (endedWithoutSuccess(payout.state)) await ports.screening.release(payout.reference);
+/** Screening it again may have reserved again what was released after its end. */
+async function leaveAsItIs(ports: Ports, reference: string): Promise<void> {
+  const payout = await ports.payouts.load(reference);
+  if (payout === null) throw new Error(`broken invariant: payout ${reference} has vanished`);
+  if (endedWithoutSuccess(payout.state)) await ports.screening.release(reference);
   ports.publishEvents(payout);
 }
