@@ -103,7 +103,9 @@ function print({ payouts, seconds, beforeMiB, peakMiB }: CutFigures, folder: str
   const fileMiB = statSync(join(outbox, file)).size / 1024 / 1024;
   console.log(`\n${payouts} payouts in one validated pain.001 of ${fileMiB.toFixed(1)} MiB`);
   console.log(`time        ${seconds.toFixed(2).padStart(8)} s    (target 10)`);
-  console.log(`peak memory ${peakMiB.toFixed(0).padStart(8)} MiB  (target 300; ${beforeMiB.toFixed(0)} before the cut)`);
+  console.log(
+    `peak memory ${peakMiB.toFixed(0).padStart(8)} MiB  (target 300; ${beforeMiB.toFixed(0)} before the cut)`,
+  );
 }
 
 async function drop(uri: string, database: string): Promise<void> {
