@@ -112,7 +112,11 @@ function listed(directory: string): string[] {
 const records = () => openRecords(mongo);
 
 beforeEach(async () => {
-  for (const collection of Object.values(records())) await collection.deleteMany({});
+  const { members, batches, reports, leases } = records();
+  await members.deleteMany({});
+  await batches.deleteMany({});
+  await reports.deleteMany({});
+  await leases.deleteMany({});
 });
 afterEach(async () => {
   for (const connector of open) await connector.stop();
@@ -175,7 +179,7 @@ describe('a payout that is given to the connector', () => {
     const references = Array.from({ length: 40 }, (_, index) => `R${index}`);
     await Promise.all(references.map((reference) => at.connector.submit(instruction(reference))));
     const [cancelled, batches] = await Promise.all([
-      Promise.all(references.map((reference) => at.connector.cancel?.(reference))),
+      Promise.all(references.map(async (reference) => at.connector.cancel?.(reference))),
       at.connector.operations.cut(),
     ]);
     const inFiles = batches.reduce((sum, { payouts }) => sum + payouts, 0);
