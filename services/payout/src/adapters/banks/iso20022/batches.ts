@@ -3,11 +3,7 @@ import type { BatchSummary } from '../../../application/batch-ports';
 import type { Batch, Records } from './records';
 import type { Debtor } from './settings';
 
-/**
- * What one file holds at most. With amounts of at most 99,999,999,999 (contracts' bound) the sum stays a safe integer.
- */
-export const MAX_PAYOUTS_PER_FILE = 10_000;
-/** More than that many groups or files at once wait for the next round. */
+/** What is more waits for the next round. */
 const MAX_FILES_PER_CUT = 100;
 
 /** Payouts that go into one file: of one debtor, instant or not. */
@@ -22,15 +18,20 @@ interface WaitingGroup extends Group {
   since: number;
 }
 
+/** Epoch ms. */
+interface UpTo {
+  instant: number;
+  others: number;
+}
+
 /** An open batch has no MsgId yet. */
 const NOT_NAMED_YET = '-';
 
 export interface Batches {
   /**
-   * Freezes all that waits into files, as far as it was taken until `upTo` (epoch ms; for instant payouts, and for all
-   * others). Returns the new batches.
+   * Freezes what waits into files, instant payouts first, as far as it was taken until `upTo`. Returns the new batches.
    */
-  freeze(upTo: { instant: number; others: number }): Promise<Batch[]>;
+  freeze(upTo: UpTo): Promise<Batch[]>;
   /** Payouts that wait, by file that they will go into, and then the newest files. */
   summaries(limit: number): Promise<BatchSummary[]>;
 }
@@ -39,22 +40,30 @@ export function createBatches(options: {
   mongo: MongoConnection;
   records: Records;
   initiatingParty: string;
+  payoutsPerFile: number;
   now: () => number;
   newId: () => string;
 }): Batches {
   const { mongo, records, now } = options;
 
-  async function freeze(upTo: { instant: number; others: number }): Promise<Batch[]> {
+  async function freeze(upTo: UpTo): Promise<Batch[]> {
     const frozen: Batch[] = [];
-    for (const group of await waitingGroups()) {
-      const until = group.instant ? upTo.instant : upTo.others;
-      while (frozen.length < MAX_FILES_PER_CUT) {
-        const batch = await freezeOne(group, until);
-        if (batch === undefined) break;
-        frozen.push(batch);
-      }
+    for (let files = 0; files < MAX_FILES_PER_CUT; files += 1) {
+      const due = (await longestWaiting(true, upTo.instant)) ?? (await longestWaiting(false, upTo.others));
+      if (due === undefined) break;
+      // Undefined where another replica was quicker.
+      const batch = await freezeOne(due, due.instant ? upTo.instant : upTo.others);
+      if (batch !== undefined) frozen.push(batch);
     }
     return frozen;
+  }
+
+  async function longestWaiting(instant: boolean, upTo: number): Promise<Group | undefined> {
+    const member = await records.members.findOne(
+      { state: 'waiting', instant, since: { $lte: upTo } },
+      { sort: { since: 1 } },
+    );
+    return member?.debtor === undefined ? undefined : { debtor: member.debtor, instant };
   }
 
   /**
@@ -68,7 +77,7 @@ export function createBatches(options: {
         const waiting = await records.members
           .find({ state: 'waiting', debtor: group.debtor, instant: group.instant, since: { $lte: upTo } }, { session })
           .sort({ since: 1 })
-          .limit(MAX_PAYOUTS_PER_FILE)
+          .limit(options.payoutsPerFile)
           .project<{ _id: string; transfer: { amountE4: number } }>({ 'transfer.amountE4': 1 })
           .toArray();
         if (waiting.length === 0) return undefined;

@@ -43,7 +43,7 @@ export function createIso20022Connector(options: {
   const records = openRecords(mongo);
   const schemaCheck = createSchemaCheck();
   const members = createMembers({ members: records.members, debtorOf: settings.debtorOf, now });
-  const batches = createBatches({ mongo, records, initiatingParty: settings.initiatingParty, now, newId });
+  const batches = createBatches({ mongo, records, ...settings, now, newId });
   const outbox = createOutboxDirectory({
     directory: settings.outboxDir,
     records,
@@ -74,8 +74,9 @@ export function createIso20022Connector(options: {
     async cut(): Promise<BatchSummary[]> {
       const frozen = await batches.freeze({ instant: now(), others: now() });
       await outbox.writeFrozen();
-      const written = await records.batches.find({ _id: { $in: frozen.map(({ _id }) => _id) } }).toArray();
-      return written.map(summaryOf);
+      const ids = frozen.map(({ _id }) => _id);
+      const written = await records.batches.find({ _id: { $in: ids } }).toArray();
+      return written.sort((a, b) => ids.indexOf(a._id) - ids.indexOf(b._id)).map(summaryOf);
     },
     batches: (limit) => batches.summaries(limit),
     async rewrite(messageId) {

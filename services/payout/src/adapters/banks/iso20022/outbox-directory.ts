@@ -1,7 +1,6 @@
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '@gateway/service-kit';
-import { MAX_PAYOUTS_PER_FILE } from './batches';
 import type { Transfer } from './pain001-file';
 import { BrokenBatch, writePain001 } from './pain001-file';
 import type { Batch, Records } from './records';
@@ -108,8 +107,11 @@ export function createOutboxDirectory(options: {
     return modifiedCount === 1;
   }
 
-  async function* transfersOf({ _id }: Batch): AsyncGenerator<Transfer> {
-    const cursor = members.find({ batch: _id }).sort({ _id: 1 }).limit(MAX_PAYOUTS_PER_FILE);
+  async function* transfersOf(batch: Batch): AsyncGenerator<Transfer> {
+    const cursor = members
+      .find({ batch: batch._id })
+      .sort({ _id: 1 })
+      .limit(batch.payouts + 1);
     for await (const { _id: reference, transfer } of cursor) {
       if (transfer === undefined) throw new BrokenBatch(`${reference} has nothing to render any more`);
       yield { ...transfer, reference };

@@ -87,6 +87,10 @@ export function openRecords(mongo: MongoConnection): Records {
 
 export async function createIndexes({ members, batches, reports }: Records): Promise<void> {
   await members.createIndex(
+    { instant: 1, since: 1 },
+    { name: 'longest_waiting', partialFilterExpression: { state: 'waiting' } },
+  );
+  await members.createIndex(
     { debtor: 1, instant: 1, since: 1 },
     { name: 'waiting', partialFilterExpression: { state: 'waiting' } },
   );

@@ -9,6 +9,9 @@ import { sepaText } from '../../../domain/iso20022/sepa-text';
 
 const PARTY_NAME_LENGTH = 70;
 
+/** With amounts of at most 99,999,999,999 (the contracts' bound) the sum of so many stays a safe integer. */
+export const MAX_PAYOUTS_PER_FILE = 10_000;
+
 const environment = Type.Object({
   ISO20022_OUTBOX_DIR: Type.String({ minLength: 1 }),
   ISO20022_INBOX_DIR: Type.String({ minLength: 1 }),
@@ -16,6 +19,7 @@ const environment = Type.Object({
   ISO20022_DEBTORS: Type.String({ minLength: 1 }),
   ISO20022_INITIATING_PARTY: Type.String({ minLength: 1, maxLength: PARTY_NAME_LENGTH }),
   ISO20022_CUT_OFF: Type.String({ default: '60m' }),
+  ISO20022_FILE_PAYOUTS: Type.Integer({ minimum: 1, maximum: MAX_PAYOUTS_PER_FILE, default: MAX_PAYOUTS_PER_FILE }),
   ISO20022_POLL_MS: Type.Integer({ minimum: 20, maximum: 60_000, default: 1_000 }),
 });
 
@@ -44,6 +48,7 @@ export interface Iso20022Settings {
   inboxDir: string;
   initiatingParty: string;
   cutOffs: CutOffs;
+  payoutsPerFile: number;
   pollMs: number;
   debtorOf(merchantAccount: string): Debtor;
 }
@@ -63,6 +68,7 @@ export function loadSettings(env: Record<string, string | undefined>): Iso20022S
     inboxDir: settings.ISO20022_INBOX_DIR,
     initiatingParty: settings.ISO20022_INITIATING_PARTY,
     cutOffs,
+    payoutsPerFile: settings.ISO20022_FILE_PAYOUTS,
     pollMs: settings.ISO20022_POLL_MS,
     debtorOf,
   };
