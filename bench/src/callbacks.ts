@@ -5,13 +5,13 @@ import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { openAccounts } from '@gateway/accounts';
 import type { OperationRecord } from '@gateway/contracts';
 import { CardSold, newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
 import { createKafka, createPublisher, createTopics } from '@gateway/messaging';
 import { createLogger, createMetrics, Secret } from '@gateway/service-kit';
+import { startServers } from './servers';
 
 const root = join(__dirname, '..', '..');
 const RECEIVERS = 64;
@@ -219,28 +219,6 @@ function startDispatcher(
     child.kill('SIGTERM');
     await once(child, 'exit');
   });
-}
-
-/** Given ones, or some that end with this process. */
-export async function startServers(
-  onEnd: (close: () => Promise<unknown>) => void,
-): Promise<{ kafkaBrokers: string; mongodbUri: string }> {
-  const { KAFKA_BROKERS: kafkaBrokers, MONGODB_URI: mongodbUri } = process.env;
-  if (kafkaBrokers !== undefined && mongodbUri !== undefined) return { kafkaBrokers, mongodbUri };
-  const holder = spawn(process.execPath, [join(root, 'scripts', 'test-servers.mjs')], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    detached: true,
-  });
-  onEnd(async () => {
-    holder.stdin.end();
-    if (holder.exitCode === null) await once(holder, 'exit');
-  });
-  for await (const line of createInterface({ input: holder.stdout })) {
-    const servers = JSON.parse(line) as { kafkaBrokers: string; mongodbUri: string } | { failure: string };
-    if ('failure' in servers) throw new Error(servers.failure);
-    return servers;
-  }
-  throw new Error('the servers did not start');
 }
 
 /** Signs itself, for this run. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { startServers } from './callbacks';
+import { startServers } from './servers';
 import { compareTicks } from './expiry-ticks';
 import { compareVoids } from './expiry-voids';
 

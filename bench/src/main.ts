@@ -6,6 +6,7 @@ import type { System } from './gateway';
 import { startDirect, startGateway } from './gateway';
 import type { UseCase } from './load';
 import { runPain001 } from './pain001';
+import { runPayoutQuery } from './payout-query';
 import { payoutUseCases } from './payout-use-cases';
 
 const stopRun = new AbortController();
@@ -27,7 +28,10 @@ const runs: Record<string, () => Promise<void>> = {
   async payouts() {
     await againstDirect(async () => payoutUseCases());
     await runPain001();
+    await runPayoutQuery();
   },
+  pain001: runPain001,
+  'payout-query': runPayoutQuery,
   callbacks: runCallbacks,
   expiry: runExpiry,
 };

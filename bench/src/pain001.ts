@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { connectMongo } from '@gateway/mongo';
 import { createIso20022Connector } from '@gateway/payout/dist/adapters/banks/iso20022/connector';
 import { createLogger, createMetrics } from '@gateway/service-kit';
-import { startServers } from './callbacks';
+import { startServers } from './servers';
 import type { CutFigures } from './pain001-writer';
 
 const PAYOUTS = 10_000;

@@ -1,9 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { newPaymentId, newReference } from '@gateway/contracts';
-import type { Collection } from '@gateway/mongo';
+import type { Collection, MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
+import type { PayoutsAdapter } from '@gateway/payout/dist/adapters/mongo/payouts';
 import { createPayouts, pageKeys } from '@gateway/payout/dist/adapters/mongo/payouts';
 import type { PageQuery, StoredPayout } from '@gateway/payout/dist/application/ports';
+import { startServers } from './servers';
 
 const PAYOUTS = 1_000_000;
 const OWN = 50_000;
@@ -17,52 +19,58 @@ const ROUNDS = 15;
 
 /** Pages of 1,000 of one merchant's 50,000 payouts among 1,000,000, straight from the payout service's store. */
 export async function runPayoutQuery(): Promise<void> {
-  const uri = process.env['MONGODB_URI'];
-  if (uri === undefined) throw new Error('MONGODB_URI is not set');
+  const closers: (() => Promise<unknown>)[] = [];
+  const { mongodbUri: uri } = await startServers((close) => void closers.push(close));
   const mongo = await connectMongo({ uri, database: `bench-payout-query-${randomUUID().slice(0, 8)}` });
   try {
     const payouts = createPayouts(mongo);
     await payouts.ensureIndexes();
     const collection = mongo.collection<StoredPayout>('payouts');
-    const measurePages = async (label: string): Promise<void> => {
-      for (const page of [1, OWN / PAGE / 2, OWN / PAGE]) {
-        for (const order of ['asc', 'desc'] as const) {
-          const query: PageQuery = {
-            merchantAccount: MERCHANT,
-            from: START,
-            to: START + WINDOW_SECONDS,
-            order,
-            page,
-            limit: PAGE,
-          };
-          const timesMs: number[] = [];
-          for (let round = 0; round < ROUNDS; round += 1) {
-            const begun = performance.now();
-            const found = await payouts.page(query);
-            timesMs.push(performance.now() - begun);
-            if (found.length !== PAGE) throw new Error(`page ${page} has ${found.length} payouts`);
-          }
-          timesMs.sort((a, b) => a - b);
-          const plan = (await pageKeys(collection, query).explain('executionStats')) as {
-            executionStats: { totalKeysExamined: number; totalDocsExamined: number };
-          };
-          const { totalKeysExamined: keys, totalDocsExamined: documents } = plan.executionStats;
-          const median = timesMs[Math.floor(ROUNDS / 2)]?.toFixed(1);
-          const worst = timesMs.at(-1)?.toFixed(1);
-          console.log(
-            `${label}, page ${page} ${order}: median ${median} ms, slowest ${worst} ms; keys ${keys}, documents for the keys ${documents}`,
-          );
-        }
-      }
-    };
     await fill(collection, OWN, () => MERCHANT);
-    await measurePages(`${OWN} payouts, one merchant`);
+    await measurePages(mongo, `${OWN} payouts, one merchant`);
     await fill(collection, PAYOUTS - OWN, (index) => `other_merchant_${index % OTHERS}`);
-    await measurePages(`${PAYOUTS} payouts, ${OWN} the merchant's`);
+    await measurePages(mongo, `${PAYOUTS} payouts, ${OWN} the merchant's`);
   } finally {
     await mongo.mongoose.dropDatabase();
     await mongo.close();
+    for (const close of closers) await close();
   }
+}
+
+async function measurePages(mongo: MongoConnection, label: string): Promise<void> {
+  const payouts = createPayouts(mongo);
+  console.log(`\n${label}: a page of ${PAGE}`);
+  console.log('page order |  median ms   slowest ms | keys examined   documents for the keys');
+  for (const page of [1, OWN / PAGE / 2, OWN / PAGE]) {
+    for (const order of ['asc', 'desc'] as const) {
+      const window = { merchantAccount: MERCHANT, from: START, to: START + WINDOW_SECONDS };
+      const query: PageQuery = { ...window, order, page, limit: PAGE };
+      const timesMs = await timesOf(payouts, query);
+      const plan = (await pageKeys(mongo.collection<StoredPayout>('payouts'), query).explain('executionStats')) as Plan;
+      const { totalKeysExamined: keys, totalDocsExamined: documents } = plan.executionStats;
+      const [median = NaN, slowest = NaN] = [timesMs[Math.floor(ROUNDS / 2)], timesMs.at(-1)];
+      const times = `${median.toFixed(1).padStart(10)} ${slowest.toFixed(1).padStart(12)}`;
+      console.log(
+        `${String(page).padStart(4)} ${order.padEnd(5)} | ${times} | ${String(keys).padStart(13)} ${String(documents).padStart(24)}`,
+      );
+    }
+  }
+}
+
+interface Plan {
+  executionStats: { totalKeysExamined: number; totalDocsExamined: number };
+}
+
+/** Sorted. */
+async function timesOf(payouts: Pick<PayoutsAdapter, 'page'>, query: PageQuery): Promise<number[]> {
+  const timesMs: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const begun = performance.now();
+    const found = await payouts.page(query);
+    timesMs.push(performance.now() - begun);
+    if (found.length !== PAGE) throw new Error(`page ${query.page} has ${found.length} payouts`);
+  }
+  return timesMs.sort((a, b) => a - b);
 }
 
 async function fill(

@@ -25,7 +25,7 @@ export interface Space extends Addresses {
   remove(): Promise<void>;
 }
 
-const DATABASES = ['edge', 'cards', 'threeds', 'callbacks', 'expiry', 'vault', 'accounts', 'simulator'];
+const DATABASES = ['edge', 'cards', 'threeds', 'callbacks', 'expiry', 'payouts', 'vault', 'accounts', 'simulator'];
 
 export async function openSpace(name: string): Promise<Space> {
   const servers = testServers();

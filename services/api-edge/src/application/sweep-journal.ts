@@ -42,8 +42,8 @@ async function lookAfterPayouts(ports: SweepPorts, entries: readonly PayoutEntry
   try {
     const onRecord = new Set(await ports.payoutQueries.onRecord(entries.map(({ reference }) => reference)));
     await ports.journal.close([...onRecord]);
-    const missing = entries.filter(({ reference }) => !onRecord.has(reference));
-    await Promise.all(missing.map(({ command }) => command && ports.bus.publish(command)));
+    const missing = entries.filter(({ reference }) => !onRecord.has(reference)).flatMap(({ command }) => command ?? []);
+    await Promise.all(missing.map((command) => ports.bus.publish(command)));
   } catch (error) {
     ports.logger.warn('open payouts stay open for now', { count: entries.length, error });
   }
