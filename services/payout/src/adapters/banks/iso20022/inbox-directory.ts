@@ -12,8 +12,8 @@ import type { Records, ReportRecord } from './records';
 import type { SchemaCheck } from './schema-check';
 import { PAIN_002 } from './schema-check';
 
-/** A report on 10,000 payouts has 5 to 10 MB. */
-const MAX_REPORT_BYTES = 20 * 1024 * 1024;
+/** A report on 10,000 payouts has about 2.5 MB; with the original transactions repeated, up to four times that. */
+const MAX_REPORT_BYTES = 10 * 1024 * 1024;
 /** What was written to a moment ago may still be; agents should write elsewhere and rename all the same. */
 const QUIET_MS = 2_000;
 const MAX_FILES_PER_ROUND = 100;
