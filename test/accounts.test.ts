@@ -23,7 +23,7 @@ const ACCOUNTS: NewAccount[] = [
   { merchantAccount: 'limited_one', settings: { limits: [{ currency: 'XTS', minE4: 50_000, maxE4: 100_000 }] } },
   { merchantAccount: 'three_a_second', settings: { rateLimitPerSecond: 3 } },
   { merchantAccount: 'late_void', terminals: [{ currency: 'XTS', lateVoid: true }] },
-  { merchantAccount: 'short_hold', terminals: [{ currency: 'XTS', holdSeconds: 1 }] },
+  { merchantAccount: 'short_hold', terminals: [{ currency: 'XTS', holdSeconds: 4 }] },
   { merchantAccount: 'changing_one' },
   { merchantAccount: 'rotating_one' },
 ];

@@ -15,9 +15,9 @@ interface Context {
   cause: Cause;
 }
 
-/** What the world is told about a domain event; undefined for the intent, which is ours alone. */
+/** What the world is told about a domain event; undefined for the intent and a bank's remarks, which are ours alone. */
 export function announcement(payout: Payout, event: PayoutEvent, context: Context): NewMessage | undefined {
-  if (event.type === 'SubmissionStarted') return undefined;
+  if (event.type === 'SubmissionStarted' || event.type === 'BankSaidMore') return undefined;
   return {
     id: context.newId(),
     at: context.now,

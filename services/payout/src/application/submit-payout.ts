@@ -73,7 +73,8 @@ export function reportContradiction({ logger }: Pick<Ports, 'logger'>, { referen
 
 /** When an open payout is looked after next. */
 export function attentionAfter(ports: Pick<Ports, 'now'>, events: readonly PayoutEvent[]): Attention {
-  const isSubmitted = events.at(-1)?.type === 'PayoutSubmitted';
+  const last = events.at(-1)?.type;
+  const isSubmitted = last === 'PayoutSubmitted' || last === 'BankSaidMore';
   const delayMs = isSubmitted ? SUBMITTED_INQUIRY_EVERY_MS : FIRST_INQUIRY_AFTER_MS;
   return { resolveAt: ports.now() + delayMs };
 }

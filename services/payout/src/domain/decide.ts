@@ -1,4 +1,4 @@
-import type { BankStatement, SubmitAnswer } from './bank-answers';
+import type { BankFacts, BankStatement, SubmitAnswer } from './bank-answers';
 import type { Payout, PayoutEvent, PayoutRequest, ScreeningRecord } from './payout';
 
 /** What the application found out for a new payout. */
@@ -57,7 +57,7 @@ export function decideNews(payout: Payout, told: BankStatement): PayoutEvent[] |
     case 'unknown':
       return eventsOf(told);
     case 'submitted':
-      return told.kind === 'submitted' ? [] : eventsOf(told);
+      return told.kind === 'submitted' ? saidMore(payout, told.bank) : eventsOf(told);
     case 'settled':
       if (told.kind === 'returned') return eventsOf(told).slice(-1);
       return isKnown('settled', told);
@@ -78,6 +78,13 @@ export function decideNews(payout: Payout, told: BankStatement): PayoutEvent[] |
 /** That the bank has it says nothing against any end. */
 function isKnown(end: BankStatement['kind'], told: BankStatement): [] | Contradiction {
   return told.kind === 'submitted' || told.kind === end ? [] : 'contradiction';
+}
+
+/** Kept even where it decides nothing: a status or reason that we do not know, for one. */
+function saidMore({ bankFacts }: Payout, bank: BankFacts | undefined): PayoutEvent[] {
+  const known: Record<string, string | undefined> = { ...bankFacts };
+  const isNew = Object.entries(bank ?? {}).some(([name, value]) => known[name] !== value);
+  return bank !== undefined && isNew ? [{ type: 'BankSaidMore', bank }] : [];
 }
 
 function eventsOf(told: BankStatement): PayoutEvent[] {

@@ -96,6 +96,18 @@ it('money that came back before its settlement was told has left first, and its 
   expect(decideNews(inState.settled, told.returned)).toEqual([{ type: 'PayoutReturned', reasonCode: 'AC04' }]);
 });
 
+it('what a bank adds about a payout that it has is kept, once, and decides nothing', () => {
+  const bank = { advice: 'XYZW', reasonCode: 'Q1' };
+  const decided = decideNews(inState.submitted, { kind: 'submitted', bank });
+  expect(decided).toEqual([{ type: 'BankSaidMore', bank }]);
+  const after = evolve(inState.submitted, { type: 'BankSaidMore', bank });
+  expect(after).toMatchObject({ state: { kind: 'submitted' }, bankFacts: bank });
+  expect(decideNews(after, { kind: 'submitted', bank })).toEqual([]);
+  expect(decideNews(after, { kind: 'submitted', bank: { advice: 'ACSP' } })).toEqual([
+    { type: 'BankSaidMore', bank: { advice: 'ACSP' } },
+  ]);
+});
+
 it('a second return for another reason is for an operator', () => {
   expect(decideNews(inState.returned, { kind: 'returned', reasonCode: 'AC06' })).toBe('contradiction');
 });

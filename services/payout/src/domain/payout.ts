@@ -76,6 +76,8 @@ export type PayoutEvent =
   | { type: 'SubmissionStarted'; bank: string }
   | { type: 'PayoutOutcomeUnknown'; code: number }
   | { type: 'PayoutSubmitted'; bank?: BankFacts }
+  /** It says more about what it has; an operator reads that. */
+  | { type: 'BankSaidMore'; bank: BankFacts }
   | { type: 'PayoutSettled'; bank?: BankFacts }
   | { type: 'PayoutReturned'; reasonCode: string; bank?: BankFacts }
   | { type: 'PayoutDeclined'; code: number; bank?: BankFacts }
@@ -95,6 +97,8 @@ export function evolve(payout: Payout | undefined, event: PayoutEvent): Payout {
       return { ...payout, state: { kind: 'unknown', code: event.code } };
     case 'PayoutSubmitted':
       return { ...payout, ...told(payout, event.bank), state: { kind: 'submitted' } };
+    case 'BankSaidMore':
+      return { ...payout, ...told(payout, event.bank) };
     case 'PayoutSettled':
       return { ...payout, ...told(payout, event.bank), state: { kind: 'settled' } };
     case 'PayoutReturned':

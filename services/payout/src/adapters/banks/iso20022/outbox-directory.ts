@@ -16,8 +16,8 @@ const STAGED = '.staged';
 export interface OutboxDirectory {
   /** Holds what a process left half-emitted, and writes what is frozen. Safe on any number of replicas at once. */
   writeFrozen(): Promise<void>;
-  /** An operator's word that a file be written again; undefined when there is no such batch. */
-  rewrite(messageId: string): Promise<Batch | undefined>;
+  /** An operator's word that a file be written again, where that can be. */
+  rewrite(messageId: string): Promise<void>;
 }
 
 /**
@@ -125,7 +125,7 @@ export function createOutboxDirectory(options: {
       await rm(join(staging, name), { force: true });
   }
 
-  async function rewrite(messageId: string): Promise<Batch | undefined> {
+  async function rewrite(messageId: string): Promise<void> {
     const released = await batches.updateOne(
       { _id: messageId, state: { $in: ['held', 'emitted'] }, reportedAt: { $exists: false } },
       { $set: { state: 'frozen', leaseUntil: 0 }, $unset: { problem: '' } },
@@ -134,7 +134,6 @@ export function createOutboxDirectory(options: {
       logger.warn('an operator has a batch written again', { batch: messageId });
       await writeFrozen();
     }
-    return (await batches.findOne({ _id: messageId })) ?? undefined;
   }
 
   return { writeFrozen, rewrite };

@@ -1,0 +1,128 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Secret } from '@gateway/service-kit';
+import { until } from '@gateway/testing';
+import { pain002, testSettings } from '../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
+import { runCli } from '../services/payout/src/cli';
+import type { Merchant } from './support/merchant';
+import { startMerchant } from './support/merchant';
+import type { PayoutClient } from './support/payouts';
+import { payoutClient } from './support/payouts';
+import type { Body, CheckRecord, System } from './support/system';
+import { recordsOf, startSystem } from './support/system';
+
+const SHOP = { merchant_account: 'file_merchant', merchant_password: 'file_password' };
+
+let files: Record<string, string>;
+let system: System;
+let merchant: Merchant;
+let shop: PayoutClient;
+
+const inOutbox = (): string[] => {
+  const directory = files['ISO20022_OUTBOX_DIR'] ?? '';
+  return existsSync(directory) ? readdirSync(directory).filter((name) => name.endsWith('.xml')) : [];
+};
+
+/** Puts a report where the bank's are put, as an agent has to: under another name first, and complete. */
+function report(name: string, content: string): void {
+  const path = join(files['ISO20022_INBOX_DIR'] ?? '', name);
+  writeFileSync(path, content);
+}
+
+async function command(...args: string[]): Promise<string> {
+  const lines: string[] = [];
+  expect(await runCli(args, { PAYOUT_QUERY_URL: system.env['PAYOUT_QUERY_URL'] }, (line) => lines.push(line))).toBe(0);
+  return lines.join('\n');
+}
+
+async function listed(reference: unknown): Promise<CheckRecord | undefined> {
+  return recordsOf(await shop.query()).find((record) => record.reference === reference);
+}
+
+beforeAll(async () => {
+  files = testSettings();
+  merchant = await startMerchant();
+  system = await startSystem('files', { withPayouts: true, settings: { PAYOUT_BANK: 'iso20022', ...files } });
+  await system.startDispatcher(merchant.ca);
+  const { administration } = system.accounts;
+  await administration.create({
+    merchantAccount: SHOP.merchant_account,
+    password: new Secret(SHOP.merchant_password),
+    payoutSecret: new Secret('file_payout_secret'),
+  });
+  await administration.changeState(SHOP.merchant_account, 'activate');
+  shop = payoutClient(system, SHOP);
+});
+afterAll(async () => {
+  await system.stop();
+  await merchant.close();
+  rmSync(dirname(files['ISO20022_DEBTORS'] ?? ''), { recursive: true });
+});
+
+const euros = (more: Body = {}) =>
+  shop.pay({ amount: '31.01', currency: 'EUR', callback_url: `${merchant.url}/callback`, ...more });
+
+test('a file goes to the bank, and its reports come back to merchants', async () => {
+  const [paid, refused] = [await euros(), await euros({ receiver_iban: 'NL91ABNA0417164300' })];
+  const isWith = async (text: string) => (await command('batches')).includes(text);
+  await until('both in the open batch', () => isWith('62.02'));
+  expect(recordsOf(await shop.check({ reference: paid['reference'] }))).toMatchObject([
+    { status: 'PENDING', code: 11 },
+  ]);
+  expect(inOutbox()).toEqual([]);
+
+  expect(await command('cut')).toContain('emitted');
+  const [file = ''] = inOutbox();
+  const sent = readFileSync(join(files['ISO20022_OUTBOX_DIR'] ?? '', file), 'utf8');
+  for (const { reference } of [paid, refused]) expect(sent).toContain(`<EndToEndId>${String(reference)}</EndToEndId>`);
+  expect(sent).toContain('<CtrlSum>62.02</CtrlSum>');
+  expect(sent).toContain('<Nm>Jorg Muller</Nm>');
+
+  const message = file.replace('.xml', '');
+  const transactions = [
+    { reference: String(paid['reference']), status: 'ACSC' },
+    { reference: String(refused['reference']), status: 'RJCT', reason: 'AC04' },
+  ];
+  report('1.xml', pain002({ message, transactions }));
+  expect(await shop.ended({ reference: paid['reference'] })).toMatchObject({ status: 'SUCCESS', code: 0 });
+  expect(await shop.ended({ reference: refused['reference'] })).toMatchObject({ status: 'DECLINED', code: 3170 });
+  const callback = await merchant.callbackOf(refused['reference']);
+  expect(Object.fromEntries(callback)).toMatchObject({ status: 'DECLINED', code: '3170' });
+  await merchant.callbackOf(paid['reference']);
+
+  const back = [{ reference: String(paid['reference']), status: 'RJCT', reason: 'AC01' }];
+  report('2.xml', pain002({ message, id: 'REPORT-2', transactions: back }));
+  const returned = await until('the return', async () => {
+    const record = await listed(paid['reference']);
+    return record?.['change_reason_type'] === undefined ? undefined : record;
+  });
+  expect(returned).toMatchObject({ status: 'SUCCESS', code: 0, change_reason_type: 'RETURNED AC01', amount: 31.01 });
+  expect(merchant.callbacks.filter((one) => one.get('reference') === paid['reference'])).toHaveLength(1);
+});
+
+test('what a bank says in words of its own is shown to operators, and changes nothing', async () => {
+  const { reference } = await euros();
+  await until('it waits for the file', async () => (await command('show', String(reference))).includes('submitted'));
+  const before = inOutbox();
+  await command('cut');
+  const message =
+    inOutbox()
+      .find((name) => !before.includes(name))
+      ?.replace('.xml', '') ?? '';
+  const transactions = [{ reference: String(reference), status: 'XYZW', reason: 'Q7' }];
+  report('3.xml', pain002({ message, id: 'REPORT-3', transactions }));
+  const shown = await until('the words', async () => {
+    const text = await command('show', String(reference));
+    return text.includes('Q7') ? text : undefined;
+  });
+  expect(shown).toContain('XYZW');
+  expect(shown).toContain('submitted');
+  expect(recordsOf(await shop.check({ reference }))).toMatchObject([{ status: 'PENDING', code: 11 }]);
+});
+
+test('a payout that SEPA cannot carry ends with an error, and XTS goes to the sandbox all the same', async () => {
+  const { reference } = await euros({ receiver_name: '漢字' });
+  expect(await shop.ended({ reference })).toMatchObject({ status: 'ERROR', code: 3310 });
+  const test = await shop.pay({ amount: '31.01' });
+  expect(await shop.ended({ reference: test['reference'] })).toMatchObject({ status: 'DECLINED', code: 3101 });
+});
