@@ -29,10 +29,16 @@ function report(name: string, content: string): void {
   writeFileSync(path, content);
 }
 
-async function command(...args: string[]): Promise<string> {
+async function run(...args: string[]): Promise<{ code: number; text: string }> {
   const lines: string[] = [];
-  expect(await runCli(args, { PAYOUT_QUERY_URL: system.env['PAYOUT_QUERY_URL'] }, (line) => lines.push(line))).toBe(0);
-  return lines.join('\n');
+  const code = await runCli(args, { PAYOUT_QUERY_URL: system.env['PAYOUT_QUERY_URL'] }, (line) => lines.push(line));
+  return { code, text: lines.join('\n') };
+}
+
+async function command(...args: string[]): Promise<string> {
+  const { code, text } = await run(...args);
+  expect([text, code]).toEqual([text, 0]);
+  return text;
 }
 
 async function listed(reference: unknown): Promise<CheckRecord | undefined> {
@@ -102,7 +108,7 @@ test('a file goes to the bank, and its reports come back to merchants', async ()
 
 test('what a bank says in words of its own is shown to operators, and changes nothing', async () => {
   const { reference } = await euros();
-  await until('it waits for the file', async () => (await command('show', String(reference))).includes('submitted'));
+  await until('it waits for the file', async () => (await run('show', String(reference))).text.includes('submitted'));
   const before = inOutbox();
   await command('cut');
   const message =
