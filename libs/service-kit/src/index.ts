@@ -1,10 +1,12 @@
 export * from './batcher';
 export * from './config';
 export * from './errors';
+export * from './call-faults';
 export * from './http-client';
 export * from './http-server';
 export * from './logger';
 export * from './metrics';
+export * from './operator-commands';
 export * from './ops-server';
 export * from './repeat';
 export { Secret } from '@gateway/contracts';

@@ -1,6 +1,6 @@
-import type { AxiosInstance } from 'axios';
 import { formatAmountE4 } from '@gateway/contracts';
-import { createHttpClient, messageOf } from '@gateway/service-kit';
+import type { OperatorApi, Print } from '@gateway/service-kit';
+import { parseId, parseOptions, runCommandLine, runOperatorCommand } from '@gateway/service-kit';
 import type { BatchList, PayoutDetails, PayoutList, PayoutSummary } from './adapters/http/admin-api';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from './adapters/http/admin-api';
 import type { BatchSummary } from './application/batch-ports';
@@ -38,100 +38,58 @@ export function parseArguments(args: readonly string[]): Command | undefined {
     return query && { name, query };
   }
   if (name === 'cut') return rest.length === 0 ? { name } : undefined;
-  const [id] = rest;
-  if ((name !== 'show' && name !== 'retry') || id === undefined || id.startsWith('-') || rest.length !== 1) {
-    return undefined;
-  }
-  return { name, id };
-}
-
-function parseOptions(args: readonly string[], names: readonly string[]): Record<string, string> | undefined {
-  const query: Record<string, string> = {};
-  for (let index = 0; index < args.length; index += 2) {
-    const option = names.find((one) => args[index] === `--${one}`);
-    const value = args[index + 1];
-    if (option === undefined || value === undefined) return undefined;
-    query[option] = value;
-  }
-  return query;
+  const id = parseId(rest);
+  return (name === 'show' || name === 'retry') && id !== undefined ? { name, id } : undefined;
 }
 
 /** Runs one command. @returns the exit code: 0, 1 when it failed, 2 for wrong usage. */
-export async function runCli(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  print: (line: string) => void,
-): Promise<number> {
-  if (args[0] === 'help') {
-    print(USAGE);
-    return 0;
-  }
-  const command = parseArguments(args);
-  if (command === undefined) {
-    print(USAGE);
-    return 2;
-  }
-  const baseUrl = env['PAYOUT_QUERY_URL'] || DEFAULT_QUERY_URL;
-  const http = createHttpClient({ baseUrl, timeoutMs: TIMEOUT_MS, serviceToken: env['SERVICE_TOKEN'] || undefined });
-  try {
-    await execute(command, http, print);
-    return 0;
-  } catch (error) {
-    print(`${command.name} failed: ${messageOf(error)}`);
-    return 1;
-  }
+export function runCli(args: readonly string[], env: NodeJS.ProcessEnv, print: Print): Promise<number> {
+  return runOperatorCommand<Command>(
+    args,
+    {
+      usage: USAGE,
+      service: 'the payout service',
+      url: env['PAYOUT_QUERY_URL'] || DEFAULT_QUERY_URL,
+      serviceToken: env['SERVICE_TOKEN'] || undefined,
+      timeoutMs: TIMEOUT_MS,
+      parse: parseArguments,
+      execute,
+    },
+    print,
+  );
 }
 
-async function execute(command: Command, http: AxiosInstance, print: (line: string) => void): Promise<void> {
+async function execute(command: Command, api: OperatorApi, print: Print): Promise<void> {
   switch (command.name) {
     case 'list': {
-      const { payouts } = await ask<PayoutList>(http, 'GET', '/admin/payouts', command.query);
+      const { payouts } = await api.ask<PayoutList>('GET', '/admin/payouts', command.query);
       if (payouts.length > 0) print(PAYOUT_COLUMNS.join('\t'));
       for (const payout of payouts) print(payoutLine(payout));
       print(`${payouts.length} ${payouts.length === 1 ? 'payout' : 'payouts'}`);
       return;
     }
     case 'show':
-      print(JSON.stringify(await ask<PayoutDetails>(http, 'GET', payoutPath(command.id)), null, 2));
+      print(JSON.stringify(await api.ask<PayoutDetails>('GET', payoutPath(command.id)), null, 2));
       return;
     case 'retry':
-      print(await retry(http, command.id));
+      print(await retry(api, command.id));
       return;
     case 'batches':
-      printBatches(await ask<BatchList>(http, 'GET', '/admin/batches', command.query), print);
+      printBatches(await api.ask<BatchList>('GET', '/admin/batches', command.query), print);
       return;
     case 'cut':
-      printBatches(await ask<BatchList>(http, 'POST', '/admin/batches/cut'), print);
+      printBatches(await api.ask<BatchList>('POST', '/admin/batches/cut'), print);
       return;
   }
 }
 
 /** A payout's reference, or else a batch's message id. */
-async function retry(http: AxiosInstance, id: string): Promise<string> {
-  const { status, data } = await http.post<PayoutSummary & Problem>(`${payoutPath(id)}/retry`);
-  if (status !== 404) return payoutLine(accepted(status, data));
-  const batch = await http.post<BatchSummary & Problem>(`/admin/batches/${encodeURIComponent(id)}/rewrite`);
+async function retry({ request, accepted }: OperatorApi, id: string): Promise<string> {
+  const payout = await request<PayoutSummary>('POST', `${payoutPath(id)}/retry`);
+  if (payout.status !== 404) return payoutLine(accepted(payout));
+  const batch = await request<BatchSummary>('POST', `/admin/batches/${encodeURIComponent(id)}/rewrite`);
   if (batch.status === 404) throw new Error('no such payout, and no such batch');
-  return batchLine(accepted(batch.status, batch.data));
-}
-
-interface Problem {
-  error?: string;
-}
-
-function accepted<T extends Problem>(status: number, data: T): T {
-  if (status !== 200) throw new Error(data.error ?? `the payout service answers ${status}`);
-  return data;
-}
-
-async function ask<T>(
-  http: AxiosInstance,
-  method: string,
-  url: string,
-  params: Record<string, string> = {},
-): Promise<T> {
-  const { status, data } = await http.request<T & Problem>({ method, url, params });
-  return accepted(status, data);
+  return batchLine(accepted(batch));
 }
 
 function payoutPath(reference: string): string {
@@ -144,7 +102,7 @@ function payoutLine(payout: PayoutSummary): string {
   return [reference, state, code, acceptedAt, merchantAccount, amount, bank ?? '-', dueAt ?? '-'].join('\t');
 }
 
-function printBatches({ batches }: BatchList, print: (line: string) => void): void {
+function printBatches({ batches }: BatchList, print: Print): void {
   if (batches.length > 0) print(BATCH_COLUMNS.join('\t'));
   for (const batch of batches) print(batchLine(batch));
   print(`${batches.length} ${batches.length === 1 ? 'batch' : 'batches'}`);
@@ -155,12 +113,4 @@ function batchLine({ messageId, state, createdAt, debtor, instant, payouts, tota
   return [messageId, state, created, debtor, instant ? 'instant' : 'SCT', payouts, formatAmountE4(totalE4)].join('\t');
 }
 
-if (require.main === module) {
-  runCli(process.argv.slice(2), process.env, (line) => console.log(line)).then(
-    (exitCode) => process.exit(exitCode),
-    (error: unknown) => {
-      console.error(messageOf(error));
-      process.exit(1);
-    },
-  );
-}
+if (require.main === module) runCommandLine(runCli);

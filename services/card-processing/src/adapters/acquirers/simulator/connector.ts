@@ -3,7 +3,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import { isAxiosError } from 'axios';
 import { BrokenCircuitError, circuitBreaker, handleAll, SamplingBreaker } from 'cockatiel';
 import { formatAmountE4, isRegisteredCode } from '@gateway/contracts';
-import { closeHttpClient, createHttpClient, Histogram, loadConfig } from '@gateway/service-kit';
+import { callFaultOf, closeHttpClient, createHttpClient, Histogram, loadConfig } from '@gateway/service-kit';
 import type { AcquirerAnswer, BankFacts } from '../../../application/ports';
 import type { AcquirerConnector, AcquirerRequest, Cancellation, Inquiry } from '../../../application/ports';
 import type { AuthenticationResult } from '../../../domain/payment';
@@ -22,9 +22,6 @@ const UNKNOWN_STATUS = 3124;
 const ACQUIRER_FAULT = 3125;
 /** A decline whose code the registry does not know. */
 const GENERAL_DECLINE = 3100;
-
-/** Nothing can have left this machine when a connection was never made. */
-const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);
 
 const EMV_3DS_VERSION = '2.2.0';
 
@@ -123,9 +120,14 @@ async function answerOf(call: () => Promise<AxiosResponse>): Promise<AcquirerAns
 
 function answerOfFault(error: unknown): AcquirerAnswer {
   if (error instanceof BrokenCircuitError) return { kind: 'not-executed', code: BROKEN_CONNECTION };
-  const code = isAxiosError(error) ? error.code : undefined;
-  if (code !== undefined && NEVER_CONNECTED.has(code)) return { kind: 'not-executed', code: BROKEN_CONNECTION };
-  return { kind: 'unknown', code: code === 'ECONNABORTED' || code === 'ETIMEDOUT' ? TIMED_OUT : BROKEN_CONNECTION };
+  switch (callFaultOf(error)) {
+    case 'never-sent':
+      return { kind: 'not-executed', code: BROKEN_CONNECTION };
+    case 'timed-out':
+      return { kind: 'unknown', code: TIMED_OUT };
+    case 'broken':
+      return { kind: 'unknown', code: BROKEN_CONNECTION };
+  }
 }
 
 function answerInBody(data: unknown): AcquirerAnswer {

@@ -3,7 +3,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import { isAxiosError } from 'axios';
 import { BrokenCircuitError, circuitBreaker, handleAll, SamplingBreaker } from 'cockatiel';
 import { formatAmountE4, isRegisteredCode } from '@gateway/contracts';
-import { closeHttpClient, createHttpClient, Histogram, loadConfig, repeat } from '@gateway/service-kit';
+import { callFaultOf, closeHttpClient, createHttpClient, Histogram, loadConfig, repeat } from '@gateway/service-kit';
 import type {
   BankFacts,
   BankNews,
@@ -30,9 +30,6 @@ const BANK_FAULT = 3125;
 
 /** What an end with a code that the registry does not know is called. */
 const GENERAL_CODE = { declined: 3100, frauded: 3200, failed: 3300 } as const;
-
-/** Nothing can have left this machine when a connection was never made. */
-const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);
 
 /** Opens when most calls of the last ten seconds found no answer at all, and lets one through again after five. */
 const REOPEN_AFTER_MS = 5_000;
@@ -118,9 +115,14 @@ async function answerOf(call: () => Promise<AxiosResponse<unknown>>): Promise<Su
 
 function answerOfFault(error: unknown): SubmitAnswer {
   if (error instanceof BrokenCircuitError) return { kind: 'not-sent' };
-  const code = isAxiosError(error) ? error.code : undefined;
-  if (code !== undefined && NEVER_CONNECTED.has(code)) return { kind: 'not-sent' };
-  return { kind: 'unknown', code: code === 'ECONNABORTED' || code === 'ETIMEDOUT' ? TIMED_OUT : BROKEN_CONNECTION };
+  switch (callFaultOf(error)) {
+    case 'never-sent':
+      return { kind: 'not-sent' };
+    case 'timed-out':
+      return { kind: 'unknown', code: TIMED_OUT };
+    case 'broken':
+      return { kind: 'unknown', code: BROKEN_CONNECTION };
+  }
 }
 
 /** Undefined where `kind` is no outcome. */

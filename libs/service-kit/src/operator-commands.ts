@@ -1,0 +1,115 @@
+import type { AxiosInstance } from 'axios';
+import { isAxiosError } from 'axios';
+import { messageOf } from './errors';
+import { closeHttpClient, createHttpClient } from './http-client';
+
+type Query = Record<string, string>;
+export type Print = (line: string) => void;
+
+/** What a service answers to an operator's question: its status, and its body, which says in `error` what is wrong. */
+export interface OperatorAnswer<T> {
+  status: number;
+  data: T & { error?: string };
+}
+
+export interface OperatorApi {
+  /** Gives the body of a 200. @throws Error with one sentence for anything else. */
+  ask<T>(method: 'GET' | 'POST', path: string, query?: Query): Promise<T>;
+  /** The same, with the status for the caller to read. */
+  request<T>(method: 'GET' | 'POST', path: string, query?: Query): Promise<OperatorAnswer<T>>;
+  /** The body of an answer that has to be a 200. */
+  accepted<T>(answer: OperatorAnswer<T>): T;
+}
+
+/** A command line of operators, which talks to the internal port of one service. */
+export interface OperatorCommands<Command extends { name: string }> {
+  usage: string;
+  /** As messages name it. */
+  service: string;
+  url: string;
+  serviceToken: string | undefined;
+  timeoutMs: number;
+  /** What the arguments ask for; undefined when they make no sense. */
+  parse(args: readonly string[]): Command | undefined;
+  execute(command: Command, api: OperatorApi, print: Print): Promise<void>;
+}
+
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+/** What the service itself calls wrong about the arguments. */
+class WrongArguments extends Error {}
+
+/** Runs one command. @returns the exit code: 0, 1 when it failed, 2 for wrong usage. */
+export async function runOperatorCommand<Command extends { name: string }>(
+  args: readonly string[],
+  commands: OperatorCommands<Command>,
+  print: Print,
+): Promise<number> {
+  const command = args[0] === 'help' ? undefined : commands.parse(args);
+  if (command === undefined) {
+    print(commands.usage);
+    return args[0] === 'help' ? 0 : WRONG_USAGE;
+  }
+  const { url: baseUrl, serviceToken, timeoutMs } = commands;
+  const http = createHttpClient({ baseUrl, timeoutMs, serviceToken });
+  try {
+    await commands.execute(command, operatorApi(http, commands), print);
+    return 0;
+  } catch (error) {
+    print(`${command.name} failed: ${messageOf(error)}`);
+    return error instanceof WrongArguments ? WRONG_USAGE : FAILED;
+  } finally {
+    closeHttpClient(http);
+  }
+}
+
+function operatorApi(http: AxiosInstance, { service, url }: { service: string; url: string }): OperatorApi {
+  async function request<T>(method: 'GET' | 'POST', path: string, query: Query = {}): Promise<OperatorAnswer<T>> {
+    try {
+      const { status, data } = await http.request<T & { error?: string }>({ method, url: path, params: query });
+      return { status, data };
+    } catch (error) {
+      if (!isAxiosError(error) || error.code !== 'ECONNREFUSED') throw error;
+      throw new Error(`${service} does not answer at ${url}: is the gateway running?`, { cause: error });
+    }
+  }
+  function accepted<T>({ status, data }: OperatorAnswer<T>): T {
+    if (status === 200) return data;
+    const reason = data.error ?? `${service} answers ${status}`;
+    throw status === 400 ? new WrongArguments(reason) : new Error(reason);
+  }
+  return { request, accepted, ask: async (...question) => accepted(await request(...question)) };
+}
+
+/** Reads `--name value` pairs; undefined when one is not among the names, or has no value. */
+export function parseOptions(args: readonly string[], names: readonly string[]): Query | undefined {
+  const query: Query = {};
+  for (let index = 0; index < args.length; index += 2) {
+    const option = names.find((one) => args[index] === `--${one}`);
+    const value = args[index + 1];
+    if (option === undefined || value === undefined) return undefined;
+    query[option] = value;
+  }
+  return query;
+}
+
+/** The one id that a command like `show ID` takes; undefined when there is none, or more. */
+export function parseId(args: readonly string[]): string | undefined {
+  const [id] = args;
+  return id === undefined || id.startsWith('-') || args.length !== 1 ? undefined : id;
+}
+
+/** Runs a command line as a process: prints, and exits with its code. */
+export function runCommandLine(
+  run: (args: readonly string[], env: NodeJS.ProcessEnv, print: Print) => Promise<number>,
+) {
+  const print: Print = (line) => void process.stdout.write(`${line}\n`);
+  run(process.argv.slice(2), process.env, print).then(
+    (exitCode) => process.exit(exitCode),
+    (error: unknown) => {
+      process.stderr.write(`${messageOf(error)}\n`);
+      process.exit(FAILED);
+    },
+  );
+}

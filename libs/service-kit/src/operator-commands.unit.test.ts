@@ -1,0 +1,55 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { OperatorCommands } from './operator-commands';
+import { parseId, parseOptions, runOperatorCommand } from './operator-commands';
+
+const server = createServer((request, response) => {
+  const status = Number(request.url?.slice(1));
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(status === 200 ? { asked: request.headers.authorization } : { error: 'not so' }));
+});
+let url: string;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+
+async function run(args: readonly string[], change: Partial<OperatorCommands<{ name: string }>> = {}) {
+  const lines: string[] = [];
+  const commands: OperatorCommands<{ name: string }> = {
+    usage: 'usage',
+    service: 'the service',
+    url,
+    serviceToken: 'token',
+    timeoutMs: 2_000,
+    parse: ([name]) => (name === undefined ? undefined : { name }),
+    execute: async ({ name }, { ask }, print) => print(JSON.stringify(await ask('GET', `/${name}`))),
+    ...change,
+  };
+  return { code: await runOperatorCommand(args, commands, (line) => lines.push(line)), text: lines.join('\n') };
+}
+
+test('the exit code says what became of a command, and its words why', async () => {
+  expect(await run(['200'])).toEqual({ code: 0, text: '{"asked":"Bearer token"}' });
+  expect(await run(['404'])).toEqual({ code: 1, text: '404 failed: not so' });
+  expect(await run(['400'])).toEqual({ code: 2, text: '400 failed: not so' });
+  expect(await run([])).toEqual({ code: 2, text: 'usage' });
+  expect(await run(['help'])).toEqual({ code: 0, text: 'usage' });
+});
+
+test('a gateway that is not there is said to be so', async () => {
+  const { code, text } = await run(['200'], { url: 'http://127.0.0.1:1' });
+  expect(code).toBe(1);
+  expect(text).toBe('200 failed: the service does not answer at http://127.0.0.1:1: is the gateway running?');
+});
+
+test('options are pairs of known names and values; an id is one, and no option', () => {
+  expect(parseOptions(['--limit', '5'], ['limit'])).toEqual({ limit: '5' });
+  for (const wrong of [['--limit'], ['--other', '5'], ['limit', '5']]) {
+    expect(parseOptions(wrong, ['limit'])).toBeUndefined();
+  }
+  expect(parseId(['x'])).toBe('x');
+  for (const wrong of [[], ['--x'], ['x', 'y']]) expect(parseId(wrong)).toBeUndefined();
+});
