@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { KafkaClient } from '@gateway/messaging';
 import { createKafka, createTopics } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
@@ -25,6 +26,7 @@ export interface Space extends Addresses {
   remove(): Promise<void>;
 }
 
+const DELETE_TIMEOUT_MS = 30_000;
 const DATABASES = ['edge', 'cards', 'threeds', 'callbacks', 'expiry', 'payouts', 'vault', 'accounts', 'simulator'];
 
 export async function openSpace(name: string): Promise<Space> {
@@ -37,6 +39,7 @@ export async function openSpace(name: string): Promise<Space> {
     topicPrefix: prefix,
     databasePrefix: prefix,
     async remove() {
+      await removeTopics(kafka, prefix);
       for (const database of DATABASES) {
         const mongo = await connectMongo({ uri: servers.mongoUri, database: prefix + database });
         await mongo.mongoose.dropDatabase();
@@ -44,4 +47,16 @@ export async function openSpace(name: string): Promise<Space> {
       }
     },
   };
+}
+
+/** What every file left behind would weigh on the broker of the run until its end. */
+async function removeTopics(kafka: KafkaClient, prefix: string): Promise<void> {
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(prefix));
+    await admin.deleteTopics({ topics, timeout: DELETE_TIMEOUT_MS });
+  } finally {
+    await admin.disconnect();
+  }
 }
