@@ -65,10 +65,10 @@ describe('the command line', () => {
     });
     expect(show.text).not.toContain('Ona');
     expect(await cli(port, 'list', '--state', 'lost')).toMatchObject({
-      exitCode: 1,
+      exitCode: 2,
       text: expect.stringContaining('state is one of') as string,
     });
-    expect(await cli(port, 'list', '--limit', '501')).toMatchObject({ exitCode: 1 });
+    expect(await cli(port, 'list', '--limit', '501')).toMatchObject({ exitCode: 2 });
     expect(await cli(port, 'show', 'NOBODY')).toEqual({ exitCode: 1, text: 'show failed: no such payout' });
   });
 
@@ -117,7 +117,7 @@ describe('the command line', () => {
     const line = (state: string) => `M1\t${state}\t1970-01-01T00:00:00.000Z\tLT12\tinstant\t2\t31.01`;
     expect((await cli(port, 'cut')).text).toContain(line('frozen'));
     expect((await cli(port, 'batches', '--limit', '7')).text).toContain(line('held'));
-    expect(await cli(port, 'batches', '--limit', '0')).toMatchObject({ exitCode: 1 });
+    expect(await cli(port, 'batches', '--limit', '0')).toMatchObject({ exitCode: 2 });
     expect(limits).toEqual([7]);
     expect(await cli(port, 'retry', 'M1')).toEqual({ exitCode: 0, text: line('emitted') });
     expect(await cli(port, 'retry', 'M2')).toMatchObject({ exitCode: 1 });
