@@ -493,7 +493,7 @@ describe('operators', () => {
     expect((await admin('/deliveries', { headers: {} })).status).toBe(401);
     expect(await cli('show', 'none')).toEqual({ code: 1, text: 'show failed: no such delivery' });
     expect(await cli('list', '--state', 'lost')).toMatchObject({
-      code: 1,
+      code: 2,
       text: expect.stringContaining('state is one of'),
     });
   });
