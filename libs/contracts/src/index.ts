@@ -11,5 +11,6 @@ export * from './replies';
 export * from './response-codes';
 export * from './schema-files';
 export * from './secret';
+export * from './sepa';
 export * from './threeds-messages';
 export * from './topics';

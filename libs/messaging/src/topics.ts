@@ -45,7 +45,7 @@ interface WantedTopic {
 
 /** A message of a foreign producer may be as large as the broker lets it be; with the reason it is larger. */
 const DEAD_LETTER_MAX_BYTES = 2 * 1_048_576;
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 60_000;
 const LEADER_POLL_MS = 50;
 
 /**

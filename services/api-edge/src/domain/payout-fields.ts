@@ -6,7 +6,7 @@ import { checkTable, texts } from './field-check';
 import * as rule from './field-rules';
 import type { FieldNeed, FieldReader, FieldRow, Findings } from './field-table';
 import type { PayoutCheckRequest, PayoutQuery, PayoutRequest } from './payout-request';
-import { isSepaIban } from './sepa';
+import { isSepaIban } from '@gateway/contracts';
 
 /** Knows how the account numbers and bank codes of the world's countries are made. */
 export interface BankAddresses {

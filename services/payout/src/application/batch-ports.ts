@@ -17,6 +17,9 @@ export interface BatchOperations {
   cut(): Promise<BatchSummary[]>;
   /** The newest batches first. */
   batches(limit: number): Promise<BatchSummary[]>;
-  /** Writes a batch's file once more, with the same message id; undefined: there is no such batch. */
-  rewrite(messageId: string): Promise<BatchSummary | undefined>;
+  /**
+   * Writes a batch's file once more, with the same message id. Not where its bank has reported on it, or where it is
+   * still being written; undefined: there is no such batch.
+   */
+  rewrite(messageId: string): Promise<BatchSummary | 'not-to-be-written' | undefined>;
 }

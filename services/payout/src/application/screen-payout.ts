@@ -24,8 +24,8 @@ export interface Reservations {
 export interface ScreeningOptions {
   reservations: Reservations;
   accounts: { find(merchantAccount: string): Promise<{ payoutRules?: readonly ScreeningRule[] } | undefined> };
-  /** Whether a payout of this account to this receiver was ever settled. */
-  hasBeenPaid(merchantAccount: string, token: string): Promise<boolean>;
+  /** Whether a payout of this account to this receiver was ever settled, in this currency: a test is no payment. */
+  hasBeenPaid(merchantAccount: string, token: string, currency: string): Promise<boolean>;
 }
 
 /**
@@ -46,7 +46,8 @@ export function createScreening({ reservations, accounts, hasBeenPaid }: Screeni
     for (const rule of rules) {
       const hit = receiverHit(rule, payout);
       if (hit === undefined) continue;
-      if (rule.kind === 'first-time-receiver' && (await hasBeenPaid(payout.merchantAccount, payout.token))) continue;
+      const { merchantAccount, token, currency } = payout;
+      if (rule.kind === 'first-time-receiver' && (await hasBeenPaid(merchantAccount, token, currency))) continue;
       return hit;
     }
     return undefined;

@@ -25,8 +25,8 @@ function given(rules: ScreeningRule[], world: { paid?: string[]; granted?: strin
   const claims: Claim[] = [];
   const screening = createScreening({
     accounts: { find: (name) => Promise.resolve(name === 'acme_shop' ? { payoutRules: rules } : undefined) },
-    hasBeenPaid: (merchantAccount, token) => {
-      asked.push(`paid ${merchantAccount} ${token}`);
+    hasBeenPaid: (merchantAccount, token, currency) => {
+      asked.push(`paid ${merchantAccount} ${token} ${currency}`);
       return Promise.resolve(world.paid?.includes(token) ?? false);
     },
     reservations: {
@@ -82,7 +82,7 @@ it('looks a receiver up only where it matters, at this account', async () => {
   expect(await screening.screen(payout({ amountE4: 100_000 }))).toEqual(PASSED);
   expect(asked).toEqual([]);
   expect(await screening.screen(payout({ token: 'token-2' }))).toEqual(PASSED);
-  expect(asked).toEqual(['paid acme_shop token-2']);
+  expect(asked).toEqual(['paid acme_shop token-2 EUR']);
 });
 
 it('goes on to the limits with a receiver who is known', async () => {

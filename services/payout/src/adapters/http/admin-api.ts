@@ -50,7 +50,8 @@ export interface BatchList {
  * For operators: `GET /admin/payouts?state=&limit=` (newest first), `GET /admin/payouts/:reference`,
  * `POST /admin/payouts/:reference/retry` (asks the bank now; 409 when nothing is left to do), and where a connector
  * collects payouts into files `GET /admin/batches?limit=`, `POST /admin/batches/cut` and
- * `POST /admin/batches/:messageId/rewrite`. 404 when there is none, 400 for a query that makes no sense.
+ * `POST /admin/batches/:messageId/rewrite`. 404 when there is none, 409 where it
+ * must not be written again, 400 for a query that makes no sense.
  */
 export function adminRoutes(ports: Ports, batches: BatchOperations | undefined): Router {
   return express.Router().use('/admin/payouts', payoutRoutes(ports)).use('/admin/batches', batchRoutes(batches));
@@ -105,7 +106,8 @@ function batchRoutes(batches: BatchOperations | undefined): Router {
   router.post('/:messageId/rewrite', async (request, response) => {
     const batch = await batches.rewrite(request.params.messageId);
     if (batch === undefined) response.status(404).json({ error: 'no such batch' });
-    else response.json(batch);
+    else if (batch !== 'not-to-be-written') response.json(batch);
+    else response.status(409).json({ error: 'not written: its bank has it, or it is on its way to the outbox' });
   });
   return router;
 }

@@ -138,10 +138,11 @@ it('a receiver has been paid by an account when its payout is settled, and not w
   await add('A');
   await add('B', { token: 'returned' }, 'returned');
   await add('C', { token: 'declined' }, 'declined');
-  expect(await payouts.hasBeenPaid(request.merchantAccount, request.token)).toBe(true);
-  expect(await payouts.hasBeenPaid('merchant_2', request.token)).toBe(false);
-  expect(await payouts.hasBeenPaid(request.merchantAccount, 'returned')).toBe(false);
-  expect(await payouts.hasBeenPaid(request.merchantAccount, 'declined')).toBe(false);
+  expect(await payouts.hasBeenPaid(request.merchantAccount, request.token, request.currency)).toBe(true);
+  expect(await payouts.hasBeenPaid(request.merchantAccount, request.token, 'ALL')).toBe(false);
+  expect(await payouts.hasBeenPaid('merchant_2', request.token, request.currency)).toBe(false);
+  expect(await payouts.hasBeenPaid(request.merchantAccount, 'returned', request.currency)).toBe(false);
+  expect(await payouts.hasBeenPaid(request.merchantAccount, 'declined', request.currency)).toBe(false);
 });
 
 describe('the operators’ list', () => {

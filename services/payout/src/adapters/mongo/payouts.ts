@@ -20,7 +20,7 @@ const pageIndex = { key: { merchantAccount: 1, time: 1, _id: 1 }, name: 'merchan
 
 /** Receivers whom an account has paid. */
 const paidIndex = {
-  key: { merchantAccount: 1, token: 1 },
+  key: { merchantAccount: 1, token: 1, currency: 1 },
   name: 'paid_receivers',
   partialFilterExpression: { 'state.kind': 'settled' },
 } as const;
@@ -30,8 +30,8 @@ const HIDDEN = { instruction: 0, outbox: 0, stamp: 0 } as const;
 
 export interface PayoutsAdapter extends Payouts {
   ensureIndexes(): Promise<void>;
-  /** Whether the account has paid this receiver, and the money has not come back. For the accounts' rules. */
-  hasBeenPaid(merchantAccount: string, token: string): Promise<boolean>;
+  /** Whether the account has paid this receiver in this currency, and the money has not come back. For the accounts' rules. */
+  hasBeenPaid(merchantAccount: string, token: string, currency: string): Promise<boolean>;
   /** The same collection, as the outbox sees it. */
   readonly outboxes: Collection<OutboxOwner>;
 }
@@ -72,8 +72,8 @@ export function createPayouts(mongo: MongoConnection): PayoutsAdapter {
       const sorted = state !== undefined && isOpenKind(state) ? found.sort({ time: -1 }) : found.sort({ $natural: -1 });
       return await sorted.limit(limit).toArray();
     },
-    async hasBeenPaid(merchantAccount, token) {
-      const paid = { merchantAccount, token, 'state.kind': 'settled' } as Filter<StoredPayout>;
+    async hasBeenPaid(merchantAccount, token, currency) {
+      const paid = { merchantAccount, token, currency, 'state.kind': 'settled' } as Filter<StoredPayout>;
       return (await collection.findOne(paid, { projection: { _id: 1 } })) !== null;
     },
     async ensureIndexes() {

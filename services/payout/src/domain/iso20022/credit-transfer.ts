@@ -1,7 +1,7 @@
 import type { Receiver } from '@gateway/contracts';
 import { alpha2Of } from './country-codes';
 import { isWholeCents, MAX_TRANSFER_E4, MIN_TRANSFER_E4 } from './euro';
-import { hasRightCheckDigits, isInScheme } from './iban';
+import { hasRightCheckDigits, isSepaIban } from '@gateway/contracts';
 import { sepaText } from './sepa-text';
 
 /** The scheme's bounds, tighter than those of pain.001; those of the address are pain.001's. */
@@ -51,7 +51,7 @@ export function creditTransferOf({ amountE4, currency, receiver, description }: 
     return { refusal: 'amount outside 0.01 to 999999999.99' };
   if (!isWholeCents(amountE4)) return { refusal: 'amount finer than a cent' };
   if (!hasRightCheckDigits(receiver.iban)) return { refusal: 'IBAN with wrong check digits' };
-  if (!isInScheme(receiver.iban)) return { refusal: `${receiver.iban.slice(0, 2)} is not in the SEPA scheme` };
+  if (!isSepaIban(receiver.iban)) return { refusal: `${receiver.iban.slice(0, 2)} is not in the SEPA scheme` };
   const name = sepaText(receiver.name, NAME_LENGTH);
   if (!/[a-zA-Z0-9]/.test(name)) return { refusal: 'receiver’s name has no letter that SEPA knows' };
   const address = addressOf(receiver.address);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { TransferOrder } from './credit-transfer';
 import { creditTransferOf } from './credit-transfer';
 import { euroText } from './euro';
-import { hasRightCheckDigits, isInScheme } from './iban';
+import { hasRightCheckDigits, isSepaIban } from '@gateway/contracts';
 
 const order = (change: Partial<TransferOrder> = {}): TransferOrder => ({
   amountE4: 310_100,
@@ -112,9 +112,9 @@ describe('amounts as text', () => {
 
 describe('an IBAN', () => {
   it.each(['DE', 'GI', 'AL', 'ME', 'MD', 'MK', 'RS', 'CH', 'GB'])('of %s is in the scheme', (country) => {
-    expect(isInScheme(`${country}00`)).toBe(true);
+    expect(isSepaIban(`${country}00`)).toBe(true);
   });
-  it.each(['XK', 'TR', 'UA', 'US'])('of %s is not', (country) => expect(isInScheme(`${country}00`)).toBe(false));
+  it.each(['XK', 'TR', 'UA', 'US'])('of %s is not', (country) => expect(isSepaIban(`${country}00`)).toBe(false));
   it.each(['GB82WEST12345698765432', 'MT84MALT011000012345MTLCAST001S', 'NO9386011117947'])('%s is right', (iban) => {
     expect(hasRightCheckDigits(iban)).toBe(true);
   });

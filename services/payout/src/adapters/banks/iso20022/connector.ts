@@ -83,8 +83,9 @@ export function createIso20022Connector(options: {
     },
     batches: (limit) => batches.summaries(limit),
     async rewrite(messageId) {
-      await outbox.rewrite(messageId);
-      return (await whenWritten([messageId]))[0];
+      const mayBe = await outbox.rewrite(messageId);
+      const [batch] = await whenWritten([messageId]);
+      return batch !== undefined && !mayBe ? 'not-to-be-written' : batch;
     },
   };
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { hasRightCheckDigits } from '@gateway/contracts';
 import { ConfigurationError, loadConfig } from '@gateway/service-kit';
 import type { CutOffs } from '../../../domain/iso20022/cut-offs';
 import { parseCutOffs } from '../../../domain/iso20022/cut-offs';
-import { hasRightCheckDigits } from '../../../domain/iso20022/iban';
 import { sepaText } from '../../../domain/iso20022/sepa-text';
 
 const PARTY_NAME_LENGTH = 70;

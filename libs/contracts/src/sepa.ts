@@ -1,0 +1,35 @@
+/**
+ * Countries of the SEPA schemes as IBANs begin (EPC409-09 as of 2026): the scheme's 41 countries, of which Albania,
+ * Moldova, Montenegro, North Macedonia (2025) and Serbia (2026) are the newest, and Gibraltar, which comes with the
+ * United Kingdom. Territories have the IBANs of their country: Åland FI, Guadeloupe and others FR, Jersey, Guernsey and
+ * the Isle of Man GB.
+ */
+const SEPA_COUNTRIES: ReadonlySet<string> = new Set(
+  (
+    'AD AL AT BE BG CH CY CZ DE DK EE ES FI FR GB GI GR HR HU IE IS IT LI LT LU LV MC MD ME MK MT NL NO PL PT RO RS ' +
+    'SE SI SK SM VA'
+  ).split(' '),
+);
+
+/** Whether SEPA reaches accounts whose IBAN begins with these two letters. */
+export function isSepaCountry(country: string): boolean {
+  return SEPA_COUNTRIES.has(country);
+}
+
+/** Whether SEPA reaches this IBAN (electronic form), by its country. */
+export function isSepaIban(iban: string): boolean {
+  return isSepaCountry(iban.slice(0, 2));
+}
+
+const CHECK_DIGITS_MODULUS = 97;
+
+/** Electronic form with right check digits (ISO 13616, ISO 7064 mod 97-10); not the structure of its country. */
+export function hasRightCheckDigits(iban: string): boolean {
+  if (!/^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/.test(iban)) return false;
+  let remainder = 0;
+  for (const character of iban.slice(4) + iban.slice(0, 4)) {
+    const value = parseInt(character, 36);
+    remainder = (remainder * (value < 10 ? 10 : 100) + value) % CHECK_DIGITS_MODULUS;
+  }
+  return remainder === 1;
+}
