@@ -28,6 +28,12 @@ export function isCurrency(code: string): boolean {
 
 /** True when the amount has no digits below the currency's minor unit (JPY 1.5 and EUR 0.001 are too fine). */
 export function isWholeInMinorUnits(amountE4: number, currency: string): boolean {
+  return isCurrency(currency) && amountE4 % minorUnitE4(currency) === 0;
+}
+
+/** The currency's smallest amount, in 1/10000 of it: 100 for EUR, 1 for XTS. Throws on what is no currency. */
+export function minorUnitE4(currency: string): number {
   const units = minorUnits.get(currency);
-  return units !== undefined && amountE4 % 10 ** (4 - units) === 0;
+  if (units === undefined) throw new Error(`${currency} is no currency`);
+  return 10 ** (4 - units);
 }

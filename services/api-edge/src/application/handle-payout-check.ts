@@ -20,6 +20,7 @@ export type PayoutCheckPorts = Ports & Pick<PayoutPorts, 'payoutQueries'>;
 export function handlePayoutCheck(ports: PayoutCheckPorts, incoming: Incoming): Promise<Answer> {
   return handleRequest(ports, incoming, {
     echoed: ['merchant_account'],
+    takesKey: false,
     readType: transactionTypeOf(['CHECK']),
     checkFields: (_type, fields, now) => checkPayoutCheckFields(fields, now),
     checkRules: () => undefined,

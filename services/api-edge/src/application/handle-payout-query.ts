@@ -20,6 +20,7 @@ export type PayoutQueryPorts = Ports & Pick<PayoutPorts, 'payoutQueries'>;
 export function handlePayoutQuery(ports: PayoutQueryPorts, incoming: Incoming, amounts: Amounts): Promise<Answer> {
   return handleRequest(ports, incoming, {
     echoed: ['merchant_account'],
+    takesKey: false,
     readType: () => ({ type: undefined }),
     checkFields: (_type, fields, now) => checkPayoutQueryFields(fields, now),
     checkRules: checkPayoutWindow,

@@ -79,7 +79,7 @@ function entryOf(ports: InitiatePorts, account: Account, request: PayoutRequest)
 function termsOf(account: Account, { amountE4, currency, receiver, description, callbackUrl, custom }: PayoutRequest) {
   return {
     amountE4,
-    feeE4: payoutFeeE4(account.payoutFee, amountE4),
+    feeE4: payoutFeeE4(account.payoutFee, amountE4, currency),
     currency,
     instant: account.payoutInstant ?? false,
     receiver,

@@ -11,6 +11,8 @@ import { failure, fieldFailure, problem, unavailable } from './responses';
 /** What makes one endpoint different from another. */
 export interface RequestKind<Type, Request> {
   echoed: Echoed;
+  /** False where an Idempotency-Key means nothing: what only asks may be asked again. */
+  takesKey?: false;
   /** Step 4. */
   readType: ReadType<Type>;
   /** Step 5. */
@@ -56,7 +58,10 @@ function checkRequest<Type, Request>(
 ): { request: Request } | { refused: Answer } {
   const now = ports.now();
   const checked = kind.checkFields(type, incoming.fields, now);
-  const problems: FieldProblem[] = [...(checked.ok ? [] : checked.problems), ...keyProblems(incoming)];
+  const problems: FieldProblem[] = [
+    ...(checked.ok ? [] : checked.problems),
+    ...(kind.takesKey === false ? [] : keyProblems(incoming)),
+  ];
   if (!checked.ok || problems.length > 0) return { refused: fieldFailure(session, now, problems) };
   const code = kind.checkRules(checked.request, { ...account, activated: account.state === 'active' });
   return code === undefined ? { request: checked.request } : { refused: failure(session, now, code) };

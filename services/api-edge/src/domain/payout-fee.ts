@@ -1,3 +1,5 @@
+import { minorUnitE4 } from '@gateway/contracts';
+
 /** `fixedE4` in 1/10000 of the payout's currency, `percentE4` in 1/10000 of a percent. */
 export interface FeeTerms {
   readonly fixedE4: number;
@@ -8,10 +10,12 @@ export interface FeeTerms {
 const WHOLE_E4 = 1_000_000n;
 
 /**
- * What a payout of this amount costs beside it, in 1/10000 of its currency: rounded half up. A large amount times its
- * percentage does not fit a double, hence the big integers.
+ * What a payout costs beside its amount, in 1/10000 of its currency: rounded half up to what the currency can pay, which
+ * is a cent in EUR. A large amount times its percentage does not fit a double, hence the big integers.
  */
-export function payoutFeeE4({ fixedE4, percentE4 }: FeeTerms, amountE4: number): number {
-  const share = (BigInt(amountE4) * BigInt(percentE4) + WHOLE_E4 / 2n) / WHOLE_E4;
-  return fixedE4 + Number(share);
+export function payoutFeeE4({ fixedE4, percentE4 }: FeeTerms, amountE4: number, currency: string): number {
+  const unit = BigInt(minorUnitE4(currency));
+  const exact = BigInt(fixedE4) * WHOLE_E4 + BigInt(amountE4) * BigInt(percentE4);
+  const divisor = WHOLE_E4 * unit;
+  return Number(((exact + divisor / 2n) / divisor) * unit);
 }
