@@ -302,9 +302,10 @@ describe('a process that dies while it writes', () => {
   });
 
   it.each([
-    ['before the move', dead],
+    ['before the move', 0, dead],
     [
       'after the move',
+      1,
       async (from: string, to: string) => {
         await rename(from, to);
         return dead();
@@ -312,13 +313,14 @@ describe('a process that dies while it writes', () => {
     ],
   ])(
     '%s, once it was announced: the batch is held, and written again on an operator’s word only',
-    async (_when, move) => {
+    async (_when, moved, move) => {
       const at = bench({ move });
       const survivor = at.another();
       await at.connector.submit(instruction('A'));
       void at.connector.operations.cut();
       const batch = await until('it is about to be moved', () => records().batches.findOne({ state: 'emitting' }));
       // The agent has taken it, or not.
+      await until('it was moved, or never will be', () => at.outbox().length === moved);
       const before = at.outbox();
       await survivor.operations.cut();
       expect(await survivor.operations.batches(1)).toMatchObject([{ state: 'emitting' }]);
