@@ -23,6 +23,7 @@ describe('a payout that the bank settles', () => {
     const command = payout('10.50', { custom: { custom_order: '7' } });
     const reference = await world.send(command);
     const final = await published(reference, 'PayoutSettled');
+    await until('its end is told', () => world.typesOf(reference).includes('PayoutSettled'));
     expect(world.typesOf(reference)).toEqual(['PayoutAccepted', 'PayoutScreened', 'PayoutSettled']);
     expect(world.eventsOf(reference).map(({ version }) => version)).toEqual([1, 2, 3]);
     expect(world.eventsOf(reference).map(({ data }) => data.callbackUrl)).toEqual([
@@ -187,7 +188,7 @@ describe('a command that comes again', () => {
       const marker = await world.send(
         payout('1', { payoutId: command.payoutId, reference: `${command.payoutId}ZZZZ` }),
       );
-      await world.isIn(marker, 'settled');
+      await until('all that came before it', () => world.typesOf(marker).includes('PayoutSettled'));
       expect(world.bank.submissionsOf(reference)).toBe(1);
       expect(world.typesOf(reference).filter((type) => type === 'PayoutAccepted')).toHaveLength(1);
     }
