@@ -41,7 +41,9 @@ test('what is missing is created, what is small grows, what is set wrongly is se
   const { name: events } = topics.cardEvents;
   const { name: replies } = topics.gatewayReplies;
   const other = `${kafka.prefix}other.`;
-  await admin.createTopics({ topics: [{ topic: `${other}${replies}`, numPartitions: 2, replicationFactor: 1 }] });
+  const small = { topic: `${other}${replies}`, numPartitions: 2, replicationFactor: 1 };
+  // The client would wait, but gives up on a broker that has not heard of the topic yet.
+  await admin.createTopics({ waitForLeaders: false, topics: [small] });
   const created = await createTopics({
     kafka: kafka.client(),
     prefix: other,
