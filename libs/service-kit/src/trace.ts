@@ -22,3 +22,20 @@ export function newTraceparent(): string {
   const id = randomBytes(24).toString('hex');
   return `00-${id.slice(0, 32)}-${id.slice(32)}-01`;
 }
+
+/** Where a message comes from: the request it belongs to, the message it follows from, and the trace of the work. */
+export interface Cause {
+  correlationId: string;
+  causationId?: string;
+  traceparent?: string;
+}
+
+/** The cause of what is written now. Outside any request, an aggregate's messages belong together by its id. */
+export function causeOf(aggregateId: string, causationId: string | undefined): Cause {
+  const trace = currentTrace();
+  return {
+    correlationId: trace?.correlationId ?? aggregateId,
+    ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
+    ...(causationId === undefined ? {} : { causationId }),
+  };
+}

@@ -1,6 +1,7 @@
 import type { AuthenticateCardholderData, CardEventType, OperationRecord } from '@gateway/contracts';
 import { paymentIdOf } from '@gateway/contracts';
 import type { NewMessage } from '@gateway/mongo';
+import type { Cause } from '@gateway/service-kit';
 import type { Operation, Payment, PaymentEvent } from '../domain/payment';
 import { tellsMerchant } from '../domain/checkout';
 import { findOperation } from '../domain/payment';
@@ -15,12 +16,6 @@ const SUCCESS_EVENTS = {
   REFUND: 'ChargeRefunded',
   TOKENIZE: 'CardTokenized',
 } as const satisfies Record<Operation['type'], CardEventType>;
-
-export interface Cause {
-  correlationId: string;
-  causationId?: string;
-  traceparent?: string;
-}
 
 interface Context {
   now: number;

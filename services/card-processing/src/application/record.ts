@@ -1,9 +1,8 @@
-import { currentTrace } from '@gateway/service-kit';
+import { causeOf } from '@gateway/service-kit';
 import type { NewMessage } from '@gateway/mongo';
 import { bodyOf } from '@gateway/mongo';
 import type { PaymentEvent } from '../domain/payment';
 import { evolve, newPayment, pendingReference } from '../domain/payment';
-import type { Cause } from './announcements';
 import { announcement } from './announcements';
 import type { PaymentBody, Ports, StoredPayment } from './ports';
 
@@ -57,14 +56,5 @@ function withoutLeftovers({ resolveAt, inquiries, awaiting, ...rest }: PaymentBo
     ...(pendingReference(rest) === undefined || resolveAt === undefined ? {} : { resolveAt }),
     ...(rest.pending === undefined || inquiries === undefined ? {} : { inquiries }),
     ...(rest.state.kind !== 'authenticating' || awaiting === undefined ? {} : { awaiting }),
-  };
-}
-
-function causeOf(paymentId: string, causationId: string | undefined): Cause {
-  const trace = currentTrace();
-  return {
-    correlationId: trace?.correlationId ?? paymentId,
-    ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
-    ...(causationId === undefined ? {} : { causationId }),
   };
 }

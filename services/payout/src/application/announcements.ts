@@ -1,13 +1,8 @@
 import type { PayoutRecord } from '@gateway/contracts';
 import type { NewMessage } from '@gateway/mongo';
+import type { Cause } from '@gateway/service-kit';
 import type { Payout, PayoutEvent } from '../domain/payout';
 import { standing } from '../domain/payout';
-
-export interface Cause {
-  correlationId: string;
-  causationId?: string;
-  traceparent?: string;
-}
 
 interface Context {
   now: number;

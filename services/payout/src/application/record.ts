@@ -1,9 +1,8 @@
-import { currentTrace } from '@gateway/service-kit';
+import { causeOf } from '@gateway/service-kit';
 import type { NewMessage } from '@gateway/mongo';
 import { bodyOf } from '@gateway/mongo';
 import type { Payout, PayoutEvent } from '../domain/payout';
 import { endedWithoutSuccess, evolve, isOpen } from '../domain/payout';
-import type { Cause } from './announcements';
 import { announcement } from './announcements';
 import type { PayoutBody, Ports, StoredPayout } from './ports';
 
@@ -28,7 +27,7 @@ export async function record(
   const announcements: NewMessage[] = [];
   for (const event of events) {
     payout = evolve(payout, event);
-    const cause = causeOf(payout, causationId);
+    const cause = causeOf(payout.payoutId, causationId);
     const announced = announcement(payout, event, { now, newId: ports.newId, cause });
     if (announced !== undefined) announcements.push(announced);
   }
@@ -52,13 +51,4 @@ function withoutAttention(stored: StoredPayout): Payout {
 function attentionFor({ state }: Payout, events: readonly PayoutEvent[], attention: Attention, now: number): Attention {
   if (isOpen(state)) return attention;
   return endedWithoutSuccess(state) && events.length > 0 ? { resolveAt: now } : {};
-}
-
-function causeOf({ payoutId }: Payout, causationId: string | undefined): Cause {
-  const trace = currentTrace();
-  return {
-    correlationId: trace?.correlationId ?? payoutId,
-    ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
-    ...(causationId === undefined ? {} : { causationId }),
-  };
 }

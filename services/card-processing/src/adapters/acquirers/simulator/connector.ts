@@ -1,9 +1,17 @@
 import { Type } from '@sinclair/typebox';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { isAxiosError } from 'axios';
 import { BrokenCircuitError, circuitBreaker, handleAll, SamplingBreaker } from 'cockatiel';
 import { formatAmountE4, isRegisteredCode } from '@gateway/contracts';
-import { callFaultOf, closeHttpClient, createHttpClient, Histogram, loadConfig } from '@gateway/service-kit';
+import {
+  answerFields,
+  callFaultOf,
+  closeHttpClient,
+  createHttpClient,
+  fieldText,
+  Histogram,
+  isFields,
+  loadConfig,
+} from '@gateway/service-kit';
 import type { AcquirerAnswer, BankFacts } from '../../../application/ports';
 import type { AcquirerConnector, AcquirerRequest, Cancellation, Inquiry } from '../../../application/ports';
 import type { AuthenticationResult } from '../../../domain/payment';
@@ -131,7 +139,7 @@ function answerOfFault(error: unknown): AcquirerAnswer {
 }
 
 function answerInBody(data: unknown): AcquirerAnswer {
-  if (!isRecord(data)) return { kind: 'unknown', code: MALFORMED };
+  if (!isFields(data)) return { kind: 'unknown', code: MALFORMED };
   switch (data['result']) {
     case 'approved':
       return approved(data);
@@ -147,7 +155,7 @@ function answerInBody(data: unknown): AcquirerAnswer {
 type Settled = Extract<AcquirerAnswer, { kind: 'approved' | 'declined' }>;
 
 function approved(data: Record<string, unknown>): Settled {
-  return { kind: 'approved', authcode: text(data['authcode']) ?? null, bank: bankFacts(data) };
+  return { kind: 'approved', authcode: fieldText(data['authcode']) ?? null, bank: bankFacts(data) };
 }
 
 function declined(data: Record<string, unknown>): Settled {
@@ -156,21 +164,21 @@ function declined(data: Record<string, unknown>): Settled {
 }
 
 function bankFacts(data: Record<string, unknown>): BankFacts {
-  const bank = isRecord(data['bank']) ? data['bank'] : {};
+  const bank = isFields(data['bank']) ? data['bank'] : {};
   const facts: Record<keyof BankFacts, string | undefined> = {
-    transactionId: text(data['transactionId']),
-    id: text(bank['id']),
-    name: text(bank['name']),
-    descriptor: text(bank['descriptor']),
-    advice: text(bank['advice']),
-    reasonCode: text(bank['reasonCode']),
-    reasonDescription: text(bank['reasonDescription']),
+    transactionId: fieldText(data['transactionId']),
+    id: fieldText(bank['id']),
+    name: fieldText(bank['name']),
+    descriptor: fieldText(bank['descriptor']),
+    advice: fieldText(bank['advice']),
+    reasonCode: fieldText(bank['reasonCode']),
+    reasonDescription: fieldText(bank['reasonDescription']),
   };
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
 }
 
 async function inquire(http: AxiosInstance, reference: string): Promise<Inquiry> {
-  const data = await ask(() => http.get(`/acquirer/v1/operations/${reference}`));
+  const data = await answerFields(() => http.get(`/acquirer/v1/operations/${reference}`));
   switch (data['status']) {
     case 'approved':
       return approved(data);
@@ -186,7 +194,7 @@ async function inquire(http: AxiosInstance, reference: string): Promise<Inquiry>
 }
 
 async function cancel(http: AxiosInstance, reference: string): Promise<Cancellation> {
-  const data = await ask(() => http.post(`/acquirer/v1/operations/${reference}/cancel`));
+  const data = await answerFields(() => http.post(`/acquirer/v1/operations/${reference}/cancel`));
   switch (data['status']) {
     case 'cancelled':
       return { kind: 'cancelled' };
@@ -196,23 +204,4 @@ async function cancel(http: AxiosInstance, reference: string): Promise<Cancellat
     default:
       return { kind: 'unknown' };
   }
-}
-
-/** An answer that is not there or not understood says nothing: ask again later. */
-async function ask(call: () => Promise<AxiosResponse>): Promise<Record<string, unknown>> {
-  try {
-    const response: AxiosResponse<unknown> = await call();
-    return response.status === 200 && isRecord(response.data) ? response.data : {};
-  } catch (error) {
-    if (isAxiosError(error)) return {};
-    throw error;
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }

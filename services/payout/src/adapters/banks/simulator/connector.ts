@@ -1,9 +1,18 @@
 import { Type } from '@sinclair/typebox';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { isAxiosError } from 'axios';
 import { BrokenCircuitError, circuitBreaker, handleAll, SamplingBreaker } from 'cockatiel';
 import { formatAmountE4, isRegisteredCode } from '@gateway/contracts';
-import { callFaultOf, closeHttpClient, createHttpClient, Histogram, loadConfig, repeat } from '@gateway/service-kit';
+import {
+  answerFields,
+  callFaultOf,
+  closeHttpClient,
+  createHttpClient,
+  fieldText,
+  Histogram,
+  isFields,
+  loadConfig,
+  repeat,
+} from '@gateway/service-kit';
 import type {
   BankFacts,
   BankNews,
@@ -105,7 +114,7 @@ async function answerOf(call: () => Promise<AxiosResponse<unknown>>): Promise<Su
   try {
     const { status, data } = await call();
     if (status !== 200) return { kind: 'unknown', code: BANK_FAULT };
-    if (!isRecord(data)) return { kind: 'unknown', code: MALFORMED };
+    if (!isFields(data)) return { kind: 'unknown', code: MALFORMED };
     if (data['result'] === 'unknown') return { kind: 'unknown', code: UNKNOWN_STATUS };
     return outcomeOf(data['result'], data) ?? { kind: 'unknown', code: MALFORMED };
   } catch (error) {
@@ -143,59 +152,40 @@ function outcomeOf(kind: unknown, data: Record<string, unknown>): BankOutcome | 
 }
 
 function bankFacts(data: Record<string, unknown>): BankFacts {
-  const bank = isRecord(data['bank']) ? data['bank'] : {};
+  const bank = isFields(data['bank']) ? data['bank'] : {};
   const facts: Record<keyof BankFacts, string | undefined> = {
-    transactionId: text(data['transactionId']),
-    id: text(bank['id']),
-    name: text(bank['name']),
-    advice: text(bank['advice']),
-    reasonCode: text(bank['reasonCode']),
-    reasonDescription: text(bank['reasonDescription']),
+    transactionId: fieldText(data['transactionId']),
+    id: fieldText(bank['id']),
+    name: fieldText(bank['name']),
+    advice: fieldText(bank['advice']),
+    reasonCode: fieldText(bank['reasonCode']),
+    reasonDescription: fieldText(bank['reasonDescription']),
   };
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
 }
 
 async function inquire(http: AxiosInstance, reference: string): Promise<Inquiry> {
-  const data = await ask(() => http.get(`${PAYOUTS}/${reference}`));
+  const data = await answerFields(() => http.get(`${PAYOUTS}/${reference}`));
   const { status } = data;
   if (status === 'not-found' || status === 'cancelled') return { kind: status };
   return outcomeOf(status, data) ?? { kind: 'unknown' };
 }
 
 async function cancel(http: AxiosInstance, reference: string): Promise<Cancellation> {
-  const data = await ask(() => http.post(`${PAYOUTS}/${reference}/cancel`));
+  const data = await answerFields(() => http.post(`${PAYOUTS}/${reference}/cancel`));
   const { status } = data;
   return status === 'cancelled' ? { kind: status } : (outcomeOf(status, data) ?? { kind: 'unknown' });
 }
 
-/** An answer that is not there or not understood says nothing: ask again later. */
-async function ask(call: () => Promise<AxiosResponse<unknown>>): Promise<Record<string, unknown>> {
-  try {
-    const { status, data } = await call();
-    return status === 200 && isRecord(data) ? data : {};
-  } catch (error) {
-    if (isAxiosError(error)) return {};
-    throw error;
-  }
-}
-
 /** The bank tells of a return until it is acknowledged, which it is as soon as it has been taken, whatever came of it. */
 async function takeReturns(http: AxiosInstance, take: (news: BankNews) => Promise<NewsVerdict>): Promise<void> {
-  const { returns } = await ask(() => http.get(RETURNS, { params: { limit: RETURNS_AT_ONCE } }));
+  const { returns } = await answerFields(() => http.get(RETURNS, { params: { limit: RETURNS_AT_ONCE } }));
   if (!Array.isArray(returns)) return;
   for (const one of returns as unknown[]) {
-    const reference = isRecord(one) ? text(one['reference']) : undefined;
-    const reasonCode = isRecord(one) ? text(one['reasonCode']) : undefined;
+    const reference = isFields(one) ? fieldText(one['reference']) : undefined;
+    const reasonCode = isFields(one) ? fieldText(one['reasonCode']) : undefined;
     if (reference === undefined || reasonCode === undefined) continue;
     await take({ reference, outcome: { kind: 'returned', reasonCode } });
     await http.post(`${RETURNS}/${encodeURIComponent(reference)}/acknowledgement`);
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }

@@ -1,0 +1,41 @@
+import type { AxiosResponse } from 'axios';
+import { isAxiosError } from 'axios';
+
+/** Nothing can have left this machine when a connection was never made. */
+const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);
+const TIMED_OUT = new Set(['ECONNABORTED', 'ETIMEDOUT']);
+
+/**
+ * What a call that threw tells about its effect. `never-sent`: the counterpart certainly heard nothing; otherwise it may
+ * have acted.
+ */
+export type CallFault = 'never-sent' | 'timed-out' | 'broken';
+
+export function callFaultOf(error: unknown): CallFault {
+  const code = isAxiosError(error) ? error.code : undefined;
+  if (code === undefined) return 'broken';
+  if (NEVER_CONNECTED.has(code)) return 'never-sent';
+  return TIMED_OUT.has(code) ? 'timed-out' : 'broken';
+}
+
+export type AnswerFields = Record<string, unknown>;
+
+/** The fields of an answer; none where there is no answer, or another than an object with status 200: ask again later. */
+export async function answerFields(call: () => Promise<AxiosResponse<unknown>>): Promise<AnswerFields> {
+  try {
+    const { status, data } = await call();
+    return status === 200 && isFields(data) ? data : {};
+  } catch (error) {
+    if (isAxiosError(error)) return {};
+    throw error;
+  }
+}
+
+export function isFields(value: unknown): value is AnswerFields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A field as text: counterparts write numbers or strings. Undefined for anything else. */
+export function fieldText(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
