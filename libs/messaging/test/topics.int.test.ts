@@ -28,6 +28,13 @@ async function retentionOf(name: string): Promise<string | undefined> {
   return resources[0]?.configEntries[0]?.configValue;
 }
 
+/** The client's own wait gives up on a broker that has not heard of the topic yet. */
+async function partitionsOf(topic: string): Promise<number> {
+  if (!(await admin.listTopics()).includes(topic)) return 0;
+  const { topics: known } = await admin.fetchTopicMetadata({ topics: [topic] });
+  return known[0]?.partitions.length ?? 0;
+}
+
 const NOTHING = { created: [], grown: [], reconfigured: [] };
 
 test('a second time changes nothing, nor do several at once', async () => {
@@ -42,8 +49,8 @@ test('what is missing is created, what is small grows, what is set wrongly is se
   const { name: replies } = topics.gatewayReplies;
   const other = `${kafka.prefix}other.`;
   const small = { topic: `${other}${replies}`, numPartitions: 2, replicationFactor: 1 };
-  // The client would wait, but gives up on a broker that has not heard of the topic yet.
   await admin.createTopics({ waitForLeaders: false, topics: [small] });
+  await until('the broker knows it', async () => (await partitionsOf(small.topic)) === small.numPartitions);
   const created = await createTopics({
     kafka: kafka.client(),
     prefix: other,
@@ -51,10 +58,8 @@ test('what is missing is created, what is small grows, what is set wrongly is se
     replicationFactor: 1,
   });
   expect(created.grown).toEqual([`${other}${replies}`]);
-  await until('the partitions are there', async () => {
-    const { topics: known } = await admin.fetchTopicMetadata({ topics: [`${other}${replies}`] });
-    return known[0]?.partitions.length === topics.gatewayReplies.partitions;
-  });
+  const { partitions } = topics.gatewayReplies;
+  await until('the partitions are there', async () => (await partitionsOf(small.topic)) === partitions);
   expect(created.reconfigured).toEqual([`${other}${replies}`]);
   expect(created.created).toEqual(expect.arrayContaining([`${other}${events}`, `${other}${commands}`]));
 
