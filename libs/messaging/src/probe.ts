@@ -12,7 +12,8 @@ export interface BrokerProbe {
 }
 
 const ASK_EVERY_MS = 1_000;
-const ANSWER_TIMEOUT_MS = 2_000;
+/** A loaded broker takes seconds; what is given to it waits for as long. */
+const ANSWER_TIMEOUT_MS = 5_000;
 const DISCONNECT_TIMEOUT_MS = 1_000;
 
 /** Asks the brokers once a second for the cluster's description. */
