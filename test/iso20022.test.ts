@@ -123,6 +123,7 @@ test('what a bank says in words of its own is shown to operators, and changes no
   });
   expect(shown).toContain('XYZW');
   expect(shown).toContain('submitted');
+  expect(shown).toContain(`"batch": "${message}"`);
   expect(recordsOf(await shop.check({ reference }))).toMatchObject([{ status: 'PENDING', code: 11 }]);
 });
 

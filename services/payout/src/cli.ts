@@ -21,7 +21,7 @@ States: ${PAYOUT_STATES.join(', ')}.
 The settings of the last npm start serve, else: PAYOUT_QUERY_URL says where the payout service's internal port is
 (${DEFAULT_QUERY_URL}); SERVICE_TOKEN if it asks for one.`;
 const PAYOUT_COLUMNS = ['reference', 'state', 'code', 'accepted', 'account', 'amount', 'bank', 'due'];
-const BATCH_COLUMNS = ['batch', 'state', 'created', 'debtor', 'kind', 'payouts', 'total EUR'];
+const BATCH_COLUMNS = ['batch', 'state', 'created', 'debtor', 'kind', 'payouts', 'total EUR', 'problem'];
 
 type Command =
   | { name: 'list' | 'batches'; query: Record<string, string> }
@@ -108,9 +108,10 @@ function printBatches({ batches }: BatchList, print: Print): void {
   print(`${batches.length} ${batches.length === 1 ? 'batch' : 'batches'}`);
 }
 
-function batchLine({ messageId, state, createdAt, debtor, instant, payouts, totalE4 }: BatchSummary): string {
+function batchLine({ messageId, state, problem, createdAt, debtor, instant, payouts, totalE4 }: BatchSummary): string {
   const created = new Date(createdAt).toISOString();
-  return [messageId, state, created, debtor, instant ? 'instant' : 'SCT', payouts, formatAmountE4(totalE4)].join('\t');
+  const kind = instant ? 'instant' : 'SCT';
+  return [messageId, state, created, debtor, kind, payouts, formatAmountE4(totalE4), problem ?? '-'].join('\t');
 }
 
 if (require.main === module) runCommandLine(runCli);

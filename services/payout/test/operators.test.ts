@@ -98,6 +98,7 @@ describe('the command line', () => {
       debtor: 'LT12',
       instant: true,
       state: 'held',
+      problem: 'invalid',
       payouts: 2,
       totalE4: 310_100,
       createdAt: 0,
@@ -109,12 +110,13 @@ describe('the command line', () => {
         limits.push(limit);
         return Promise.resolve([batch]);
       },
+      batchOf: () => Promise.resolve(undefined),
       rewrite: (messageId) => Promise.resolve(messageId === 'M1' ? { ...batch, state: 'emitted' as const } : undefined),
     };
     const ports = { payouts: world.payouts, now: world.now } as unknown as Ports;
     const listener = createInternalApi(ports, { batches, serviceToken: undefined });
     const { port, close } = await listen({ listener, port: 0, host: '127.0.0.1' });
-    const line = (state: string) => `M1\t${state}\t1970-01-01T00:00:00.000Z\tLT12\tinstant\t2\t31.01`;
+    const line = (state: string) => `M1\t${state}\t1970-01-01T00:00:00.000Z\tLT12\tinstant\t2\t31.01\tinvalid`;
     expect((await cli(port, 'cut')).text).toContain(line('frozen'));
     expect((await cli(port, 'batches', '--limit', '7')).text).toContain(line('held'));
     expect(await cli(port, 'batches', '--limit', '0')).toMatchObject({ exitCode: 2 });

@@ -3,8 +3,9 @@ export interface BatchSummary {
   messageId: string;
   debtor: string;
   instant: boolean;
-  /** `held`: written wrong or refused as a whole; it waits for an operator. */
+  /** `held`: it waits for an operator, because of `problem`. */
   state: 'open' | 'frozen' | 'emitting' | 'emitted' | 'held';
+  problem?: string;
   payouts: number;
   totalE4: number;
   /** Unix milliseconds. */
@@ -17,6 +18,8 @@ export interface BatchOperations {
   cut(): Promise<BatchSummary[]>;
   /** The newest batches first. */
   batches(limit: number): Promise<BatchSummary[]>;
+  /** Message id of the file that a payout is in; undefined while it is in none. */
+  batchOf(reference: string): Promise<string | undefined>;
   /**
    * Writes a batch's file once more, with the same message id. Not where its bank has reported on it, or where it is
    * still being written; undefined: there is no such batch.

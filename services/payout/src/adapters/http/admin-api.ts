@@ -36,6 +36,8 @@ export interface PayoutDetails extends PayoutSummary {
   bankFacts?: BankFacts;
   returnReason?: string;
   inquiries?: number;
+  /** Message id of the file that it went to its bank in. */
+  batch?: string;
 }
 
 export interface PayoutList {
@@ -54,10 +56,13 @@ export interface BatchList {
  * must not be written again, 400 for a query that makes no sense.
  */
 export function adminRoutes(ports: Ports, batches: BatchOperations | undefined): Router {
-  return express.Router().use('/admin/payouts', payoutRoutes(ports)).use('/admin/batches', batchRoutes(batches));
+  return express
+    .Router()
+    .use('/admin/payouts', payoutRoutes(ports, batches))
+    .use('/admin/batches', batchRoutes(batches));
 }
 
-function payoutRoutes(ports: Ports): Router {
+function payoutRoutes(ports: Ports, batches: BatchOperations | undefined): Router {
   const router = express.Router();
   router.get('/', async (request, response) => {
     const { state, limit = String(LIST_LIMIT_DEFAULT) } = request.query;
@@ -74,8 +79,8 @@ function payoutRoutes(ports: Ports): Router {
   });
   router.get('/:reference', async (request, response) => {
     const payout = await ports.payouts.load(request.params.reference);
-    if (payout === null) response.status(404).json({ error: 'no such payout' });
-    else response.json(detailsOf(payout));
+    if (payout === null) return void response.status(404).json({ error: 'no such payout' });
+    response.json(detailsOf(payout, await batches?.batchOf(payout.reference)));
   });
   router.post('/:reference/retry', async (request, response) => {
     const payout = await resolveNow(ports, request.params.reference);
@@ -129,7 +134,7 @@ function summaryOf(payout: ShownPayout): PayoutSummary {
   };
 }
 
-function detailsOf(payout: ShownPayout): PayoutDetails {
+function detailsOf(payout: ShownPayout, batch: string | undefined): PayoutDetails {
   const { state, feeE4, instant, receiverCountry, screening, bankFacts, inquiries } = payout;
   return {
     ...summaryOf(payout),
@@ -141,6 +146,7 @@ function detailsOf(payout: ShownPayout): PayoutDetails {
     ...(bankFacts === undefined ? {} : { bankFacts }),
     ...(state.kind === 'returned' ? { returnReason: state.reasonCode } : {}),
     ...(inquiries === undefined ? {} : { inquiries }),
+    ...(batch === undefined ? {} : { batch }),
   };
 }
 

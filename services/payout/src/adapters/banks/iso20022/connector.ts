@@ -82,6 +82,7 @@ export function createIso20022Connector(options: {
       return whenWritten(frozen.map(({ _id }) => _id));
     },
     batches: (limit) => batches.summaries(limit),
+    batchOf: (reference) => members.batchOf(reference),
     async rewrite(messageId) {
       const mayBe = await outbox.rewrite(messageId);
       const [batch] = await whenWritten([messageId]);

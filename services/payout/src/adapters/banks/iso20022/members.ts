@@ -21,6 +21,8 @@ export interface Members {
   inquire(reference: string): Promise<Inquiry>;
   /** Possible until the payout is in a file; a submission that comes later is refused. */
   cancel(reference: string): Promise<Cancellation>;
+  /** Message id of the file that it is in, if it is in one. */
+  batchOf(reference: string): Promise<string | undefined>;
 }
 
 export function createMembers(options: {
@@ -82,7 +84,12 @@ export function createMembers(options: {
     return standing.kind === 'not-found' || standing.kind === 'submitted' ? { kind: 'unknown' } : standing;
   }
 
-  return { add, inquire, cancel };
+  async function batchOf(reference: string): Promise<string | undefined> {
+    const member = await members.findOne({ _id: reference }, { projection: { batch: 1 } });
+    return member?.batch;
+  }
+
+  return { add, inquire, cancel, batchOf };
 }
 
 function outcomeOf({ fate = 'open', code, bank }: Member): BankOutcome {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { XMLParser } from 'fast-xml-parser';
@@ -103,6 +103,10 @@ describe('a pain.001.001.09', () => {
         ],
       },
     });
+  });
+
+  it('is for its owner and group alone', async () => {
+    expect(statSync(await write([plain])).mode & 0o007).toBe(0);
   });
 
   it('of instant payouts says so, and to the second when', async () => {

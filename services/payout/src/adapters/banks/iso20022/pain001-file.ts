@@ -8,6 +8,8 @@ import type { Debtor } from './settings';
 const NAMESPACE = 'urn:iso:std:iso:20022:tech:xsd:pain.001.001.09';
 /** What is rendered before it goes to the disk: so much, and not the document, is in memory. */
 const CHUNK_CHARACTERS = 65_536;
+/** Names and account numbers: for the payout service's user, and for its group, which the operator's agent is in. */
+const FILE_MODE = 0o640;
 
 /** All of it is frozen before the first rendering: rendered again, the same bytes. */
 export interface Pain001 {
@@ -31,7 +33,7 @@ export class BrokenBatch extends Error {}
 
 /** Writes the document to a new file and has it on the disk when it returns. Throws {@link BrokenBatch}. */
 export async function writePain001(path: string, head: Pain001, transfers: AsyncIterable<Transfer>): Promise<void> {
-  const file = await open(path, 'wx');
+  const file = await open(path, 'wx', FILE_MODE);
   try {
     await writeDocument(file, head, transfers);
     await file.sync();
