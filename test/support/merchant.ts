@@ -14,6 +14,8 @@ export interface Merchant {
   readonly returns: URLSearchParams[];
   /** The callback about an operation; waits for it. */
   callbackOf(reference: unknown): Promise<URLSearchParams>;
+  /** Callbacks that come from then on are answered when what this returns is called. */
+  hold(): () => void;
   /** What the merchant's page posts to the `acs_url` from then on. */
   offer(form: { acsUrl: string; fields: Record<string, string> }): void;
   close(): Promise<void>;
@@ -24,6 +26,7 @@ export async function startMerchant(): Promise<Merchant> {
   const callbacks: URLSearchParams[] = [];
   const returns: URLSearchParams[] = [];
   let offered = '';
+  let held: Promise<void> | undefined;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'https://merchant');
@@ -32,6 +35,7 @@ export async function startMerchant(): Promise<Merchant> {
     switch (pathname) {
       case '/callback':
         callbacks.push(body);
+        await held;
         return void response.end('OK');
       case '/back':
         returns.push(searchParams);
@@ -59,6 +63,11 @@ export async function startMerchant(): Promise<Merchant> {
       until(`the callback about ${String(reference)}`, async () =>
         callbacks.find((callback) => callback.get('reference') === reference),
       ),
+    hold() {
+      let release = (): void => undefined;
+      held = new Promise((resolve) => (release = resolve));
+      return release;
+    },
     offer({ acsUrl, fields }) {
       const inputs = Object.entries(fields).map(
         ([name, value]) => `<input type="hidden" name="${name}" value="${value}">`,
