@@ -50,11 +50,18 @@ const STOP_TIMEOUT_MS = 20_000;
 
 /**
  * Runs a service as this process: starts it, drains it on SIGTERM or SIGINT, exits 1 on a fault of the whole process
- * (an unhandled rejection, a start that fails, a stop that hangs).
+ * (one that the service itself tells of, an unhandled rejection, a start that fails, a stop that hangs).
+ *
+ * @param create gives the service, which calls `onFatal` when it cannot go on. That returns, as callers may be inside of
+ * something that takes what is thrown for a failure of its own.
  */
-export async function runService(service: Service, logger: Logger): Promise<void> {
+export async function runService(create: (onFatal: (error: Error) => void) => Service, logger: Logger): Promise<void> {
   let stopping = false;
-  const stop = (reason: string, exitCode: number): void => {
+  const service = create((error) => {
+    logger.error('the service cannot go on', { error });
+    stop('a fault', 1);
+  });
+  function stop(reason: string, exitCode: number): void {
     if (stopping) return;
     stopping = true;
     logger.info('stopping', { reason });
@@ -66,7 +73,7 @@ export async function runService(service: Service, logger: Logger): Promise<void
         process.exit(1);
       },
     );
-  };
+  }
   process.on('SIGTERM', () => stop('SIGTERM', 0));
   process.on('SIGINT', () => stop('SIGINT', 0));
   process.on('unhandledRejection', (error) => {

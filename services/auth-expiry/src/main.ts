@@ -2,14 +2,10 @@ import { createLogger, loadConfig, messageOf, runService } from '@gateway/servic
 import { createAuthExpiry } from './app';
 import { settings } from './config';
 
-function fail(error: Error): never {
-  throw error;
-}
-
 try {
   const config = loadConfig(settings, process.env);
   const logger = createLogger({ service: 'auth-expiry', level: config.LOG_LEVEL });
-  void runService(createAuthExpiry({ config, logger, onFatal: fail }), logger);
+  void runService((onFatal) => createAuthExpiry({ config, logger, onFatal }), logger);
 } catch (error) {
   process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = 1;

@@ -2,14 +2,10 @@ import { createLogger, loadConfig, messageOf, runService } from '@gateway/servic
 import { createCardProcessing } from './app';
 import { settings } from './config';
 
-function fail(error: Error): never {
-  throw error;
-}
-
 try {
   const config = loadConfig(settings, process.env);
   const logger = createLogger({ service: 'card-processing', level: config.LOG_LEVEL });
-  void runService(createCardProcessing({ config, env: process.env, logger, onFatal: fail }), logger);
+  void runService((onFatal) => createCardProcessing({ config, env: process.env, logger, onFatal }), logger);
 } catch (error) {
   process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = 1;

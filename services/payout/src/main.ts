@@ -2,14 +2,10 @@ import { createLogger, loadConfig, messageOf, runService } from '@gateway/servic
 import { createPayout } from './app';
 import { settings } from './config';
 
-function fail(error: Error): never {
-  throw error;
-}
-
 try {
   const config = loadConfig(settings, process.env);
   const logger = createLogger({ service: 'payout', level: config.LOG_LEVEL });
-  void runService(createPayout({ config, env: process.env, logger, onFatal: fail }), logger);
+  void runService((onFatal) => createPayout({ config, env: process.env, logger, onFatal }), logger);
 } catch (error) {
   process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = 1;

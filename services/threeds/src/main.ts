@@ -2,14 +2,10 @@ import { createLogger, loadConfig, messageOf, runService } from '@gateway/servic
 import { createThreeds } from './app';
 import { settings } from './config';
 
-function fail(error: Error): never {
-  throw error;
-}
-
 try {
   const config = loadConfig(settings, process.env);
   const logger = createLogger({ service: 'threeds', level: config.LOG_LEVEL });
-  void runService(createThreeds({ config, logger, onFatal: fail }), logger);
+  void runService((onFatal) => createThreeds({ config, logger, onFatal }), logger);
 } catch (error) {
   process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = 1;

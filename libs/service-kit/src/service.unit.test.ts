@@ -1,0 +1,32 @@
+import { createLogger } from './logger';
+import { repeat } from './repeat';
+import { createService, runService } from './service';
+
+const logger = createLogger({ service: 'test', level: 'silent' });
+const EVENTS = ['SIGTERM', 'SIGINT', 'unhandledRejection', 'uncaughtException'] as const;
+
+test('a service that cannot go on is drained, and its process ends with 1, wherever it tells so', async () => {
+  const listeners = EVENTS.map((event) => process.listeners(event as 'SIGTERM'));
+  const ended = new Promise<unknown>((resolve) => {
+    jest.spyOn(process, 'exit').mockImplementation((code) => resolve(code) as never);
+  });
+  let drained = 0;
+  await runService(
+    (onFatal) =>
+      createService(async (onStop) => {
+        const work = async () => onFatal(new Error('the consumer is dead'));
+        const rounds = repeat({ name: 'a look', everyMs: 1, work, logger });
+        onStop(() => void (drained += 1));
+        onStop(() => rounds.stop());
+        rounds.start();
+        return {};
+      }),
+    logger,
+  );
+  expect(await ended).toBe(1);
+  expect(drained).toBe(1);
+  EVENTS.forEach((event, index) => {
+    for (const listener of process.listeners(event as 'SIGTERM'))
+      if (listeners[index]?.includes(listener) !== true) process.removeListener(event, listener);
+  });
+});
