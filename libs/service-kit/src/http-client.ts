@@ -1,13 +1,15 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { AxiosInstance } from 'axios';
-import axios from 'axios';
+import axios, { AxiosError, isCancel } from 'axios';
+import { Deadline } from './deadline';
 
 const MAX_SOCKETS = 256;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 export interface HttpClientOptions {
   baseUrl: string;
+  /** For a whole call, from its beginning to the end of its answer. */
   timeoutMs: number;
   serviceToken?: string | undefined;
   maxSockets?: number;
@@ -19,9 +21,9 @@ export interface HttpClientOptions {
  */
 export function createHttpClient(options: HttpClientOptions): AxiosInstance {
   const maxSockets = options.maxSockets ?? MAX_SOCKETS;
-  return axios.create({
+  const { timeoutMs } = options;
+  const client = axios.create({
     baseURL: options.baseUrl,
-    timeout: options.timeoutMs,
     httpAgent: new HttpAgent({ keepAlive: true, maxSockets }),
     httpsAgent: new HttpsAgent({ keepAlive: true, maxSockets }),
     proxy: false,
@@ -31,6 +33,12 @@ export function createHttpClient(options: HttpClientOptions): AxiosInstance {
     validateStatus: () => true,
     headers: options.serviceToken === undefined ? {} : { authorization: `Bearer ${options.serviceToken}` },
   });
+  client.interceptors.request.use((config) => ({ ...config, signal: new Deadline(timeoutMs) }));
+  client.interceptors.response.use(undefined, (error: unknown) => {
+    if (!isCancel(error)) throw error;
+    throw new AxiosError(`no whole answer within ${timeoutMs} ms`, AxiosError.ETIMEDOUT);
+  });
+  return client;
 }
 
 /** Lets go of the client's kept-alive connections. */

@@ -2,6 +2,7 @@ export * from './batcher';
 export * from './config';
 export * from './errors';
 export * from './call-answers';
+export * from './deadline';
 export * from './http-client';
 export * from './http-server';
 export * from './logger';

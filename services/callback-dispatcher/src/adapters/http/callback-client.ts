@@ -2,8 +2,9 @@ import type { ClientRequest } from 'node:http';
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { AxiosResponse, GenericAbortSignal } from 'axios';
+import type { AxiosResponse } from 'axios';
 import axios, { AxiosHeaders } from 'axios';
+import { Deadline } from '@gateway/service-kit';
 import type { CallbackRequest } from '../../application/ports';
 import type { AttemptResult } from '../../domain/delivery';
 import type { AddressGuard } from './address-guard';
@@ -95,32 +96,6 @@ export function createCallbackClient(options: {
     },
     close: () => agent.destroy(),
   };
-}
-
-/** `AbortSignal.timeout` at a fraction of its cost: one listener, and no timer that outlives the call by seconds. */
-class Deadline implements GenericAbortSignal {
-  aborted = false;
-  #abort: (() => void) | undefined;
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(timeoutMs: number) {
-    this.#timer = setTimeout(() => {
-      this.aborted = true;
-      this.#abort?.();
-    }, timeoutMs);
-  }
-
-  addEventListener(_type: 'abort', abort: () => void): void {
-    this.#abort = abort;
-  }
-
-  removeEventListener(): void {
-    this.#abort = undefined;
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer);
-  }
 }
 
 /** What can be said before anything is resolved. A literal address never gets to a look-up. */

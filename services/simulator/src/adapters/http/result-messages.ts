@@ -26,8 +26,6 @@ export function createResultMessages(options: {
     try {
       const { status, data } = await http.post<unknown>(url, body, {
         headers: { 'content-type': 'application/json', 'x-ds-signature': `sha256=${signature}` },
-        // The client's own time-out begins anew with each byte that comes.
-        signal: AbortSignal.timeout(RESULT_TIMEOUT_MS),
       });
       return { end: endOf(message, status, data), reason: `HTTP ${status}` };
     } catch (error) {

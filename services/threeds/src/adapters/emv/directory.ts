@@ -43,9 +43,7 @@ export function createDirectory({ url, timeoutMs, own, metrics, logger }: Direct
     registers: [metrics],
   });
 
-  /** The client's own time-out counts silence; this one also ends an answer that trickles. */
-  const post = (body: object) =>
-    policy.execute(() => http.post<unknown>('/ds/v2/authenticate', body, { signal: AbortSignal.timeout(timeoutMs) }));
+  const post = (body: object) => policy.execute(() => http.post<unknown>('/ds/v2/authenticate', body));
 
   async function answerTo(body: object, threeDSServerTransId: string): Promise<DirectoryAnswer> {
     try {
