@@ -14,3 +14,4 @@ export { Secret } from '@gateway/contracts';
 export * from './service';
 export * from './trace';
 export * from './until-written';
+export * from './work-off';

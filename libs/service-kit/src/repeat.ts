@@ -9,7 +9,8 @@ export interface Repeating {
 export function repeat(options: {
   name: string;
   everyMs: number;
-  work: () => Promise<void>;
+  /** What takes long asks now and then whether it should come to its end. */
+  work: (stopping: () => boolean) => Promise<void>;
   logger: Logger;
 }): Repeating {
   let timer: NodeJS.Timeout | undefined;
@@ -17,7 +18,7 @@ export function repeat(options: {
   let stopped = true;
   const run = async (): Promise<void> => {
     try {
-      await options.work();
+      await options.work(() => stopped);
     } catch (error) {
       options.logger.warn(`${options.name} failed; it runs again`, { error });
     }

@@ -98,7 +98,7 @@ async function open(deps: CardProcessingDeps, onStop: OnStop, isStarted: IsStart
   const resolver = repeat({
     name: 'resolving unknown outcomes',
     everyMs: RESOLVE_EVERY_MS,
-    work: async () => void (await resolveOutcomes(ports)),
+    work: async (stopping) => void (await resolveOutcomes(ports, stopping)),
     logger,
   });
 

@@ -96,7 +96,7 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
   const resolver = repeat({
     name: 'resolving payouts',
     everyMs: RESOLVE_EVERY_MS,
-    work: async () => void (await resolvePayouts(ports)),
+    work: async (stopping) => void (await resolvePayouts(ports, stopping)),
     logger,
   });
 

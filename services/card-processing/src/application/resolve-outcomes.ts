@@ -1,4 +1,4 @@
-import { newTraceparent, runWithTrace, untilWritten } from '@gateway/service-kit';
+import { newTraceparent, runWithTrace, untilWritten, workOff } from '@gateway/service-kit';
 import type { AcquirerAnswer } from '../domain/decide';
 import { decideLostAuthentication } from '../domain/decide-authentication';
 import { findOperation, pendingReference } from '../domain/payment';
@@ -17,32 +17,18 @@ const PARALLEL_MAX = 16;
 
 /**
  * Finds out what became of calls that ended without an answer, or whose process died, and gives up authentications that
- * nobody ends: any replica may, one at a time
- * holds the claim. Returns how many payments it looked at.
+ * nobody ends. Any replica may; one at a time holds the claim. Returns how many payments it looked at.
  */
-export async function resolveOutcomes(ports: Ports): Promise<number> {
-  let looked = 0;
-  for (;;) {
-    const claimed = await claim(ports);
-    if (claimed.length === 0) return looked;
-    looked += claimed.length;
-    await Promise.all(
-      claimed.map((payment) =>
-        runWithTrace({ correlationId: payment._id, traceparent: newTraceparent() }, () => resolve(ports, payment)),
-      ),
-    );
-  }
-}
-
-async function claim(ports: Ports): Promise<StoredPayment[]> {
-  const claimed: StoredPayment[] = [];
-  while (claimed.length < PARALLEL_MAX) {
-    const now = ports.now();
-    const payment = await ports.payments.claimUnresolved(now, now + CLAIM_MS);
-    if (payment === null) break;
-    claimed.push(payment);
-  }
-  return claimed;
+export function resolveOutcomes(ports: Ports, stopping: () => boolean): Promise<number> {
+  return workOff({
+    claim: () => ports.payments.claimUnresolved(ports.now(), ports.now() + CLAIM_MS),
+    work: (payment) =>
+      runWithTrace({ correlationId: payment._id, traceparent: newTraceparent() }, () => resolve(ports, payment)),
+    onFailure: ({ _id: payment }, error) =>
+      ports.logger.warn('an outcome could not be looked for; it comes round again', { payment, error }),
+    parallel: PARALLEL_MAX,
+    stopping,
+  });
 }
 
 async function resolve(ports: Ports, payment: StoredPayment): Promise<void> {

@@ -7,6 +7,8 @@ import { announcement } from './announcements';
 import type { PayoutBody, Ports, StoredPayout } from './ports';
 
 const SECOND_MS = 1_000;
+/** What is to be released is in nobody's hands but ours: it comes before all that waits for a bank. */
+const FIRST_OF_ALL = 0;
 
 /** When an open payout is looked after next; an ended one has its own rule. */
 export type Attention = Pick<PayoutBody, 'resolveAt' | 'inquiries'>;
@@ -35,7 +37,7 @@ export async function record(
   const body: PayoutBody = {
     ...payout,
     time: Math.floor(payout.acceptedAt / SECOND_MS),
-    ...attentionFor(payout, events, attention, now),
+    ...attentionFor(payout, events, attention),
   };
   return stored === undefined
     ? ports.payouts.insert(payout.reference, body, announcements)
@@ -48,7 +50,7 @@ function withoutAttention(stored: StoredPayout): Payout {
 }
 
 /** The write that ends a payout without success leaves the mark that has its reservations released. */
-function attentionFor({ state }: Payout, events: readonly PayoutEvent[], attention: Attention, now: number): Attention {
+function attentionFor({ state }: Payout, events: readonly PayoutEvent[], attention: Attention): Attention {
   if (isOpen(state)) return attention;
-  return endedWithoutSuccess(state) && events.length > 0 ? { resolveAt: now } : {};
+  return endedWithoutSuccess(state) && events.length > 0 ? { resolveAt: FIRST_OF_ALL } : {};
 }

@@ -1,4 +1,4 @@
-import { newTraceparent, runWithTrace } from '@gateway/service-kit';
+import { newTraceparent, runWithTrace, workOff } from '@gateway/service-kit';
 import type { BankConnector, Cancellation, Inquiry, SubmitAnswer } from './bank-ports';
 import { decideCancelled } from '../domain/decide';
 import { endedWithoutSuccess, isOpen } from '../domain/payout';
@@ -20,14 +20,15 @@ const PARALLEL_MAX = 16;
  * process died, and gives back what payouts that came to nothing had reserved. Any replica may; one at a time holds the
  * claim. Returns how many payouts it looked at.
  */
-export async function resolvePayouts(ports: Ports): Promise<number> {
-  let looked = 0;
-  for (;;) {
-    const claimed = await claimSome(ports);
-    if (claimed.length === 0) return looked;
-    looked += claimed.length;
-    await Promise.all(claimed.map((payout) => resolveSafely(ports, payout)));
-  }
+export function resolvePayouts(ports: Ports, stopping: () => boolean): Promise<number> {
+  return workOff({
+    claim: () => ports.payouts.claimDue(ports.now(), ports.now() + CLAIM_MS),
+    work: (payout) => resolve(ports, payout),
+    onFailure: ({ reference }, error) =>
+      ports.logger.warn('a payout could not be looked after; it comes round again', { reference, error }),
+    parallel: PARALLEL_MAX,
+    stopping,
+  });
 }
 
 /** An operator asks about one payout now. Undefined when nothing is left to do for it. */
@@ -36,26 +37,6 @@ export async function resolveNow(ports: Ports, reference: string): Promise<Store
   if (payout === null) return undefined;
   await resolve(ports, payout);
   return (await ports.payouts.load(reference)) ?? undefined;
-}
-
-async function claimSome(ports: Ports): Promise<StoredPayout[]> {
-  const claimed: StoredPayout[] = [];
-  while (claimed.length < PARALLEL_MAX) {
-    const now = ports.now();
-    const payout = await ports.payouts.claimDue(now, now + CLAIM_MS);
-    if (payout === null) break;
-    claimed.push(payout);
-  }
-  return claimed;
-}
-
-/** What goes wrong with one payout concerns no other; it is due again when the claim has run out. */
-async function resolveSafely(ports: Ports, payout: StoredPayout): Promise<void> {
-  try {
-    await resolve(ports, payout);
-  } catch (error) {
-    ports.logger.warn('a payout could not be looked after; it comes round again', { reference: payout._id, error });
-  }
 }
 
 function resolve(ports: Ports, payout: StoredPayout): Promise<void> {
