@@ -6,6 +6,8 @@ export { createDeadLetters } from './dead-letters';
 export type { DeadLetter, DeadLetters, RejectedMessage } from './dead-letters';
 export { fieldsOf, headerOf, InvalidMessageError } from './envelope';
 export type { Envelope, OutgoingMessage } from './envelope';
+export { createGroupWatch } from './group-progress';
+export type { GroupProgress, GroupWatch } from './group-progress';
 export { GROUP_LIMITS } from './group-member';
 export type { GroupLimits } from './group-member';
 export { publishOutbox } from './outbox-publication';

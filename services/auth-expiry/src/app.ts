@@ -1,4 +1,4 @@
-import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
+import { createGroupWatch, createKafka, createPublisher, createWorker } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import { brokerList, createMetrics, createService, internalHost, repeat, startOpsServer } from '@gateway/service-kit';
@@ -8,10 +8,12 @@ import { createAskCounter, registerGauges } from './adapters/metrics';
 import { createDeadlines } from './adapters/mongo/deadlines';
 import { createAllowance } from './application/allowance';
 import { askDue } from './application/ask-due';
+import { createRoom } from './application/room';
 import type { Ports } from './application/ports';
 import type { Config } from './config';
 
 const SERVICE = 'auth-expiry';
+const ASKED = 'card-processing';
 const LOOK_EVERY_MS = 250;
 /** Events that are taken together travel in one write. */
 const EVENTS_AT_ONCE = 128;
@@ -47,9 +49,11 @@ async function open(deps: AuthExpiryDeps, onStop: OnStop, isStarted: IsStarted):
   const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
   const topicPrefix = config.TOPIC_PREFIX;
   const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
+  const queue = createGroupWatch({ kafka, groupId: ASKED, topic: 'cardCommands', topicPrefix });
   const ports: Ports = {
     deadlines,
     askToExpire: askToExpire(publisher),
+    room: createRoom(() => queue.look(), now),
     asked: createAskCounter(metrics),
     now,
     logger,
@@ -84,6 +88,8 @@ async function open(deps: AuthExpiryDeps, onStop: OnStop, isStarted: IsStarted):
   onStop(() => ops.close(DRAIN_TIMEOUT_MS));
   await publisher.start();
   onStop(() => publisher.stop());
+  await queue.start();
+  onStop(() => queue.stop());
   await worker.start();
   asker.start();
   onStop(() => Promise.all([worker.stop(), asker.stop()]));

@@ -34,7 +34,7 @@ function recordingLogger(lines: string[]): Logger {
   return { debug: write, info: write, warn: write, error: write, child: () => recordingLogger(lines) };
 }
 
-/** Topics, a database, an observer of what is asked for, and a clock that goes ahead on request. */
+/** Topics, a database, a card-processing of the test's, and a clock that goes ahead on request. */
 export async function openWorld(name: string) {
   const space = await openSpace(name);
   const { topicPrefix } = space;
@@ -47,22 +47,27 @@ export async function openWorld(name: string) {
   const publisher = createPublisher({ kafka, source: 'card-processing', topicPrefix, metrics, logger });
   await publisher.start();
   const asks: Ask[] = [];
-  const observer = createWorker({
-    kafka,
-    groupId: 'observer',
-    topicPrefix,
-    handlers: [
-      on(
-        ExpireAuthorization,
-        async ({ key, data }: Envelope<ExpireAuthorizationData>) => void asks.push({ key, data }),
-      ),
-    ],
-    publisher,
-    onFatal: () => undefined,
-    metrics,
-    logger,
-  });
-  await observer.start();
+  /** It takes what it is asked and does nothing about it. */
+  async function playCardProcessing() {
+    const played = createWorker({
+      kafka: createKafka({ brokers: space.brokers.split(','), clientId: 'played', logger }),
+      groupId: 'card-processing',
+      topicPrefix,
+      handlers: [
+        on(
+          ExpireAuthorization,
+          async ({ key, data }: Envelope<ExpireAuthorizationData>) => void asks.push({ key, data }),
+        ),
+      ],
+      publisher,
+      onFatal: () => undefined,
+      metrics: createMetrics('played', { processFigures: false }),
+      logger,
+    });
+    await played.start();
+    return played;
+  }
+  let cardProcessing = await playCardProcessing();
   const mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}expiry` });
   const deadlines = createDeadlines(mongo, now);
   await deadlines.ensureIndexes();
@@ -82,6 +87,11 @@ export async function openWorld(name: string) {
     stored,
     isOpen: (reference: string) => until('a deadline', async () => (await stored(reference))?.dueAt !== undefined),
     hasEnded: (reference: string) => until('a tombstone', async () => (await stored(reference))?.endedAt !== undefined),
+
+    cardProcessingGoes: () => cardProcessing.stop(),
+    async cardProcessingComes(): Promise<void> {
+      cardProcessing = await playCardProcessing();
+    },
 
     async start(env: Record<string, string> = {}): Promise<AuthExpiry> {
       const config = loadConfig(settings, {
@@ -130,7 +140,7 @@ export async function openWorld(name: string) {
 
     async close() {
       for (const service of started) await service.stop();
-      await observer.stop();
+      await cardProcessing.stop();
       await publisher.stop();
       await mongo.close();
       await space.remove();

@@ -1,4 +1,5 @@
 import { until } from '@gateway/testing';
+import type { AuthExpiry } from '../src/app';
 import { LEASE_MS } from '../src/application/ask-due';
 import type { World } from './expiry-fixture';
 import { MERCHANT, metricsOf, newAuth, openWorld } from './expiry-fixture';
@@ -30,6 +31,9 @@ const countOf = (references: readonly string[]): number => {
   return world.asks.filter(({ data }) => wanted.has(data.reference)).length;
 };
 
+const publishedBy = async (replica: AuthExpiry): Promise<number> =>
+  Number(/outcome="published"\S* (\d+)$/m.exec(await metricsOf(replica))?.[1] ?? 0);
+
 test('two replicas share what is due, and each deadline is asked for once', async () => {
   const references = await openMany(1_000, world.now() - 2_000);
   const replicas = await Promise.all([
@@ -40,9 +44,7 @@ test('two replicas share what is due, and each deadline is asked for once', asyn
   await until('all asks are noted', async () => (await world.collection.countDocuments({ asks: 1 })) === 1_000);
   expect(countOf(references)).toBe(references.length);
   expect(new Set(world.asks.map(({ data }) => data.reference)).size).toBe(references.length);
-  const published = await Promise.all(
-    replicas.map(async (replica) => Number(/outcome="published"\S* (\d+)$/m.exec(await metricsOf(replica))?.[1] ?? 0)),
-  );
+  const published = await Promise.all(replicas.map(publishedBy));
   expect(published.reduce((a, b) => a + b)).toBe(references.length);
 });
 
@@ -96,4 +98,14 @@ test('a day of missed time is caught up at the rate that was set, the longest du
   const place = new Map(references.map((reference, index) => [reference, index]));
   const first = world.asks.filter(({ data }) => place.has(data.reference)).slice(0, perSecond);
   for (const { data } of first) expect(place.get(data.reference)).toBeLessThan(2.5 * perSecond);
+});
+
+test('while card-processing is away a few commands wait for it; the rest is asked for when it is back', async () => {
+  await world.cardProcessingGoes();
+  const references = await openMany(600, world.now() - 1_000);
+  const replica = await world.start({ EXPIRY_RATE_PER_SECOND: '10000' });
+  await until('the first asks', async () => (await publishedBy(replica)) > 0);
+  expect(await publishedBy(replica)).toBe(250);
+  await world.cardProcessingComes();
+  await until('all are asked for', () => countOf(references) >= references.length);
 });

@@ -11,13 +11,15 @@ export const LEASE_MS = 30_000;
 const ASKS_BEFORE_ALARM = 10;
 
 /**
- * Asks for the end of every authorization whose time has come, as far as the allowance goes. Any replica may, at any
+ * Asks for the end of every authorization whose time has come, as far as the allowance goes and card-processing has room:
+ * merchants wait for what is in its queue. Any replica may, at any
  * time: the lease keeps others off while the command is on its way. Who dies in between leaves it to the next one; the
  * command may then go out twice, which is harmless, because the payment's state decides. So there is no outbox: the
  * deadline stays until card-processing tells that it is over. Returns how many were asked for.
  */
 export async function askDue(ports: Ports, allowance: Allowance): Promise<number> {
-  const budget = allowance.available();
+  if ((await ports.deadlines.dueSince(ports.now())) === undefined) return 0;
+  const budget = Math.min(allowance.available(), await ports.room());
   let asked = 0;
   while (asked < budget) {
     const limit = Math.min(budget - asked, BATCH_MAX);

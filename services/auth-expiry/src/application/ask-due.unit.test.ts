@@ -10,7 +10,7 @@ interface Claim {
 }
 
 /** Deadlines that are due already, and a bus that refuses some. */
-function world(options: { due: number; asksBefore?: number; refuses?: (reference: string) => boolean }) {
+function world(options: { due: number; room?: number; asksBefore?: number; refuses?: (reference: string) => boolean }) {
   let clock = NOW;
   const waiting = Array.from({ length: options.due }, (_, index): ClaimedDeadline => ({
     reference: `AUTH${index}`,
@@ -19,12 +19,19 @@ function world(options: { due: number; asksBefore?: number; refuses?: (reference
     asks: options.asksBefore ?? 0,
     claim: 'claim',
   }));
-  const seen = { claims: [] as Claim[], asked: [] as string[], postponed: [] as object[], alarms: [] as string[] };
+  const seen = {
+    looks: 0,
+    claims: [] as Claim[],
+    asked: [] as string[],
+    postponed: [] as object[],
+    alarms: [] as string[],
+  };
   const counted = { published: 0, failed: 0 };
   const ports: Ports = {
     deadlines: {
       open: () => Promise.resolve(),
       end: () => Promise.resolve(),
+      dueSince: () => Promise.resolve(waiting[0]?.expiresAt),
       claimDue: (_now, leaseUntil, limit) => {
         seen.claims.push({ leaseUntil, limit });
         return Promise.resolve(waiting.splice(0, limit));
@@ -35,6 +42,10 @@ function world(options: { due: number; asksBefore?: number; refuses?: (reference
       if (options.refuses?.(reference) === true) return Promise.reject(new Error('no broker'));
       seen.asked.push(reference);
       return Promise.resolve();
+    },
+    room() {
+      seen.looks += 1;
+      return Promise.resolve(options.room ?? Infinity);
     },
     asked(published, failed) {
       counted.published += published;
@@ -61,6 +72,25 @@ test('nothing is asked for beyond the allowance, and what was not used is saved 
   pass(60_000);
   expect(await askDue(ports, allowance)).toBe(100);
   expect(await askDue(ports, allowance)).toBe(0);
+});
+
+test('card-processing is not asked for more than it has room for', async () => {
+  const { ports, seen, pass } = world({ due: 1_000, room: 40 });
+  const allowance = createAllowance(100, ports.now);
+  pass(1_000);
+  expect(await askDue(ports, allowance)).toBe(40);
+  expect(allowance.available()).toBe(60);
+  const full: Ports = { ...ports, room: () => Promise.resolve(-7) };
+  expect(await askDue(full, allowance)).toBe(0);
+  expect(seen.claims).toHaveLength(1);
+});
+
+test('its queue is not looked at when nothing is due', async () => {
+  const { ports, seen, pass } = world({ due: 0 });
+  const allowance = createAllowance(100, ports.now);
+  pass(1_000);
+  expect(await askDue(ports, allowance)).toBe(0);
+  expect(seen).toMatchObject({ looks: 0, claims: [] });
 });
 
 test('a clock that goes back allows nothing and takes nothing away', async () => {

@@ -45,8 +45,6 @@ const tombstoneIndex = {
 
 export interface DeadlinesAdapter extends Deadlines {
   ensureIndexes(): Promise<void>;
-  /** Epoch ms since when the longest due one waits; undefined when nothing is due. */
-  dueSince(now: number): Promise<number | undefined>;
   /** Due ones, counted to 10,000 at most. */
   countDue(now: number): Promise<number>;
   countOpen(): Promise<number>;

@@ -1,0 +1,58 @@
+import type { TopicName } from '@gateway/contracts';
+import type { KafkaClient } from './client';
+import { fetchLag } from './lag';
+import { topicName, topicOf } from './topics';
+import { within } from './within';
+
+/** How far a group has come with a topic, over all partitions. */
+export interface GroupProgress {
+  /** Messages that it has committed, ever. Commits come a second after the work. */
+  done: number;
+  /** Messages that it has not committed yet. */
+  waiting: number;
+}
+
+export interface GroupWatch {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** @throws when the brokers do not answer. */
+  look(): Promise<GroupProgress>;
+}
+
+const ANSWER_TIMEOUT_MS = 5_000;
+
+/** Looks from outside at a group that reads a topic from its beginning, another service's, too. */
+export function createGroupWatch(options: {
+  kafka: KafkaClient;
+  /** Without prefix. */
+  groupId: string;
+  topic: TopicName;
+  topicPrefix?: string;
+}): GroupWatch {
+  const groupId = topicName(options.topicPrefix, options.groupId);
+  const topic = topicOf(options.topicPrefix, options.topic);
+  const admin = options.kafka.admin({ retry: { retries: 0 } });
+  return {
+    start: () => admin.connect(),
+    async look() {
+      try {
+        const partitions = await within(
+          ANSWER_TIMEOUT_MS,
+          `asking how far ${groupId} is`,
+          fetchLag(admin, groupId, [topic]),
+        );
+        return {
+          done: partitions.reduce((sum, { committed }) => sum + committed, 0),
+          waiting: partitions.reduce((sum, { lag }) => sum + lag, 0),
+        };
+      } catch (error) {
+        // kafkajs does not come back to an admin connection that broke by itself.
+        await within(ANSWER_TIMEOUT_MS, 'connecting to the brokers', admin.connect()).catch(() => undefined);
+        throw error;
+      }
+    },
+    async stop() {
+      await within(ANSWER_TIMEOUT_MS, 'leaving the brokers', admin.disconnect()).catch(() => undefined);
+    },
+  };
+}
