@@ -215,12 +215,17 @@ describe('a message that can never be processed', () => {
   const deadLetters = () => deadLetterTopicOf(system.space.topicPrefix, 'cardCommands') ?? '';
   const ids = () => ({ ...newIds(), merchantAccount: 'demo_merchant', transactionUniqueId: uniqueId() });
 
+  const untold = () => storage.collection('cards', 'payments').countDocuments({ 'outbox.0': { $exists: true } });
+
   test.each<[string, string, (of: Body) => unknown, boolean]>([
     ['garbage', 'SellCard', () => Buffer.from([0xff, 0x00, 0x7b]), false],
     ['nothing', 'SellCard', () => Buffer.alloc(0), false],
     ['JSON that is no object', 'SellCard', () => [1, 2, 3], false],
     ['a type that nobody knows', 'BuyCard', (of) => of, false],
     ['no data but the ids', 'SellCard', (of) => of, true],
+    ['a reference that is none', 'SellCard', (of) => ({ ...of, reference: 'broken' }), false],
+    ['a reference of another payment', 'SellCard', (of) => ({ ...of, reference: newIds().reference }), false],
+    ['a merchant that is none', 'VoidAuthorization', (of) => ({ ...of, merchantAccount: '' }), false],
     [
       'a wrong type in a field',
       'VoidAuthorization',
@@ -258,6 +263,7 @@ describe('a message that can never be processed', () => {
       if (recorded)
         expect(recordsOf(checked)).toMatchObject([{ status: 'ERROR', code: 3000, reference: of.reference }]);
       else expect(checked).toMatchObject({ code: 3014 });
+      await until('every end is told', async () => (await untold()) === 0);
     },
   );
 

@@ -1,5 +1,17 @@
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
 import type { CardCommand, MessageDeclaration, ThreedsEvent } from '@gateway/contracts';
-import { cardCommands, EndCheckout, ExpireAuthorization, threedsEvents } from '@gateway/contracts';
+import {
+  cardCommands,
+  EndCheckout,
+  ExpireAuthorization,
+  MerchantAccount,
+  PaymentId,
+  paymentIdOf,
+  Reference,
+  threedsEvents,
+  TransactionUniqueId,
+} from '@gateway/contracts';
 import type { Envelope, MessageHandler, RejectedMessage } from '@gateway/messaging';
 import { fieldsOf, headerOf, on } from '@gateway/messaging';
 import { retryableWhenTransient } from '@gateway/mongo';
@@ -72,14 +84,21 @@ export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => 
   };
 }
 
-const IDENTIFYING = ['paymentId', 'reference', 'merchantAccount', 'transactionUniqueId'] as const;
+/** Fields that an end must have to be told: one that cannot be published would stay in the outbox for ever. */
+const Identification = Type.Object({
+  paymentId: PaymentId,
+  reference: Reference,
+  merchantAccount: MerchantAccount,
+  transactionUniqueId: TransactionUniqueId,
+});
 
 /** What a broken command still says about itself: enough to end its operation, not to run it. */
 function salvage({ message }: RejectedMessage, now: number): CardCommand | undefined {
-  const type = headerOf(message.headers, 'ce_type');
   const data = fieldsOf(message);
-  if (data === undefined) return undefined;
-  if (!IDENTIFYING.every((name) => typeof data[name] === 'string')) return undefined;
-  const ids = Object.fromEntries(IDENTIFYING.map((name) => [name, data[name]]));
-  return { type, data: { ...ids, acceptedAt: now, deadline: now, notes: {} } } as unknown as CardCommand;
+  if (!Value.Check(Identification, data) || paymentIdOf(data.reference) !== data.paymentId) return undefined;
+  const { paymentId, reference, merchantAccount, transactionUniqueId } = data;
+  return {
+    type: headerOf(message.headers, 'ce_type'),
+    data: { paymentId, reference, merchantAccount, transactionUniqueId, acceptedAt: now, deadline: now, notes: {} },
+  } as unknown as CardCommand;
 }
