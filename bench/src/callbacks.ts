@@ -11,6 +11,7 @@ import { CardSold, newPaymentId, newReference, paymentIdOf } from '@gateway/cont
 import type { Publisher } from '@gateway/messaging';
 import { createKafka, createPublisher, createTopics } from '@gateway/messaging';
 import { createLogger, createMetrics, Secret } from '@gateway/service-kit';
+import type { OnEnd } from './run';
 import { startServers } from './servers';
 
 const root = join(__dirname, '..', '..');
@@ -50,16 +51,11 @@ interface Bench {
  * to the same receivers; then both again while another 64 receivers hang. Uses the servers that KAFKA_BROKERS and
  * MONGODB_URI name, else starts some.
  */
-export async function runCallbacks(): Promise<void> {
-  const closers: (() => Promise<unknown> | void)[] = [];
-  try {
-    await compare(await open((close) => closers.push(close)));
-  } finally {
-    for (const close of closers.reverse()) await close();
-  }
+export async function runCallbacks(onEnd: OnEnd): Promise<void> {
+  await compare(await open(onEnd));
 }
 
-async function open(onEnd: (close: () => Promise<unknown> | void) => void): Promise<Bench> {
+async function open(onEnd: OnEnd): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-callbacks-'));
   onEnd(() => rmSync(folder, { recursive: true }));
   const { key, cert } = newCertificate(folder);
@@ -200,17 +196,13 @@ async function answer(child: ChildProcess): Promise<unknown> {
   return message;
 }
 
-function forked(file: string, onEnd: (close: () => void) => void): ChildProcess {
+function forked(file: string, onEnd: OnEnd): ChildProcess {
   const child = fork(join(__dirname, file), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   onEnd(() => child.disconnect());
   return child;
 }
 
-function startDispatcher(
-  logFile: string,
-  env: Record<string, string>,
-  onEnd: (close: () => Promise<unknown>) => void,
-): void {
+function startDispatcher(logFile: string, env: Record<string, string>, onEnd: OnEnd): void {
   const log = openSync(logFile, 'a');
   const main = join(root, 'services', 'callback-dispatcher', 'dist', 'main.js');
   const child = spawn(process.execPath, [main], { env: { ...process.env, ...env }, stdio: ['ignore', log, log] });

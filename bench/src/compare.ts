@@ -16,13 +16,12 @@ interface Contender {
 
 /**
  * The use cases at the gateway and at the direct wiring in turn, load after load, so that drift hits both alike. Prints
- * a table for each. `signal` cuts the run short between two loads.
+ * a table for each.
  */
 export async function compareUseCases(
   gateway: System,
   direct: System,
   useCasesOf: (system: System) => Promise<UseCase[]>,
-  signal: AbortSignal,
 ): Promise<void> {
   const ofGateway = await useCasesOf(gateway);
   const ofDirect = await useCasesOf(direct);
@@ -37,7 +36,7 @@ export async function compareUseCases(
       const load = { clients: WARM_UP_CLIENTS, warmUpMs: 0, measureMs: FIRST_WARM_UP_MS };
       await measure({ baseUrl: system.baseUrl, useCase: one, ...load });
     }
-    await compare(...pair, signal);
+    await compare(...pair);
   }
   printMemory({
     ...(await gateway.memory()),
@@ -58,13 +57,11 @@ export function senderTo(baseUrl: string): Send {
   };
 }
 
-async function compare(gateway: Contender, direct: Contender, signal: AbortSignal): Promise<void> {
+async function compare(gateway: Contender, direct: Contender): Promise<void> {
   console.log(`\n${gateway.useCase.name} (${gateway.useCase.requestsPerRound} request(s) a round)`);
   console.log('clients | gateway /s    p50 ms    p99 ms |  direct /s    p50 ms    p99 ms | ratio /s   ratio p50');
   for (const clients of CLIENTS) {
-    signal.throwIfAborted();
     const a = await measureOne(gateway, clients);
-    signal.throwIfAborted();
     const b = await measureOne(direct, clients);
     console.log(
       `${pad(clients, 7, 0)} | ${figures(a)} | ${figures(b)} | ${pad(a.perSecond / b.perSecond, 8)}   ${pad(a.p50Ms / b.p50Ms, 9)}`,

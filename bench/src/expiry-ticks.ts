@@ -5,6 +5,7 @@ import { askDue, BATCH_MAX as LOOKED_FOR_AT_ONCE } from '@gateway/auth-expiry/di
 import type { Ports } from '@gateway/auth-expiry/dist/application/ports';
 import { connectMongo } from '@gateway/mongo';
 import { createLogger } from '@gateway/service-kit';
+import type { OnEnd } from './run';
 
 const FEW_OPEN = 10_000;
 const FEW_DUE = 10;
@@ -25,7 +26,7 @@ export async function compareTicks(options: {
   uri: string;
   prefix: string;
   open: number;
-  onEnd: (close: () => Promise<unknown>) => void;
+  onEnd: OnEnd;
 }): Promise<void> {
   const stores = [await openStore(options, FEW_OPEN), await openStore(options, options.open)];
   const nothingDue = await medians(stores, async () => undefined);

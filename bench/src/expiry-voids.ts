@@ -23,6 +23,7 @@ import { createKafka, createPublisher, createTopics, createWorker, on } from '@g
 import { connectMongo } from '@gateway/mongo';
 import { createLogger, createMetrics, Secret } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
+import type { OnEnd } from './run';
 
 const root = join(__dirname, '..', '..');
 const MERCHANT = 'bench_expiry';
@@ -35,8 +36,6 @@ const PUBLISHED_AT_ONCE = 1_000;
 const LOOK_EVERY_MS = 100;
 const WAIT_TIMEOUT_MS = 300_000;
 const MIB = 1_024 * 1_024;
-
-type OnEnd = (close: () => Promise<unknown> | void) => void;
 
 interface Options {
   kafkaBrokers: string;

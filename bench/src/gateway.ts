@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { AccountError, openAccounts } from '@gateway/accounts';
 import { Secret } from '@gateway/service-kit';
 import { MERCHANT, PASSWORD } from './card-use-cases';
+import type { OnEnd } from './run';
 
 const root = join(__dirname, '..', '..');
 const RATE_WITHOUT_LIMIT = 1_000_000;
@@ -18,16 +19,16 @@ export interface System {
   baseUrl: string;
   /** Resident memory of each of its processes. */
   memory(): Promise<Record<string, number>>;
-  stop(): Promise<void>;
 }
 
 /** The whole gateway as `npm start` runs it. */
-export async function startGateway(): Promise<System & { env: Record<string, string> }> {
+export async function startGateway(onEnd: OnEnd): Promise<System & { env: Record<string, string> }> {
   const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs')], {
     // Callbacks to nobody are tried once: what is compared with has none at all.
     env: { ...process.env, CALLBACK_RETRY_SCHEDULE: '86400' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  onEnd(() => terminate(child));
   const baseUrl = await readyLine(child);
   const file = readFileSync(join(root, '.gateway', 'environment.json'), 'utf8');
   const env = JSON.parse(file) as Record<string, string>;
@@ -37,7 +38,6 @@ export async function startGateway(): Promise<System & { env: Record<string, str
     baseUrl,
     env,
     memory: () => memoryOfServices(),
-    stop: () => terminate(child),
   };
 }
 
@@ -91,11 +91,16 @@ async function memoryOfServices(): Promise<Record<string, number>> {
 }
 
 /** The same use cases in one process without Kafka, beside the gateway, on databases of its own. */
-export async function startDirect(gatewayEnv: Record<string, string>): Promise<System> {
+export async function startDirect(gatewayEnv: Record<string, string>, onEnd: OnEnd): Promise<System> {
   const env = { ...process.env, ...gatewayEnv, DATABASE_PREFIX: 'bench-direct-' };
   await openMerchant(env);
   const log = openSync(join(root, '.gateway', 'logs', 'direct.log'), 'a');
   const child = fork(join(__dirname, 'direct.js'), { env, stdio: ['ignore', log, log, 'ipc'] });
+  onEnd(async () => {
+    if (child.exitCode !== null) return;
+    child.disconnect();
+    await once(child, 'exit');
+  });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   return {
     name: 'direct',
@@ -104,10 +109,6 @@ export async function startDirect(gatewayEnv: Record<string, string>): Promise<S
       child.send('memory');
       const [{ residentBytes }] = (await once(child, 'message')) as [{ residentBytes: number }];
       return { direct: residentBytes };
-    },
-    async stop() {
-      child.disconnect();
-      await once(child, 'exit');
     },
   };
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@gateway/service-kit';
 import { runCallbacks } from './callbacks';
 import { cardUseCases, tokenize } from './card-use-cases';
 import { compareUseCases, senderTo } from './compare';
@@ -8,27 +9,26 @@ import type { UseCase } from './load';
 import { runPain001 } from './pain001';
 import { runPayoutQuery } from './payout-query';
 import { payoutUseCases } from './payout-use-cases';
+import type { OnEnd, Run } from './run';
 
-const stopRun = new AbortController();
+const USAGE = `usage: npm run bench -- [cards|payouts|pain001|payout-query|callbacks|expiry [OPEN [DUE]]]
+See bench/README.md.`;
 
 /** The gateway against the same work in one process without Kafka. */
-async function againstDirect(useCasesOf: (system: System) => Promise<UseCase[]>): Promise<void> {
-  const gateway = await startGateway();
-  const direct = await startDirect(gateway.env);
-  try {
-    await compareUseCases(gateway, direct, useCasesOf, stopRun.signal);
-  } finally {
-    await direct.stop();
-    await gateway.stop();
-  }
+async function againstDirect(onEnd: OnEnd, useCasesOf: (system: System) => Promise<UseCase[]>): Promise<void> {
+  const gateway = await startGateway(onEnd);
+  const direct = await startDirect(gateway.env, onEnd);
+  await compareUseCases(gateway, direct, useCasesOf);
 }
 
-const runs: Record<string, () => Promise<void>> = {
-  cards: () => againstDirect(async ({ baseUrl }) => cardUseCases(await tokenize(senderTo(baseUrl)))),
-  async payouts() {
-    await againstDirect(async () => payoutUseCases());
-    await runPain001();
-    await runPayoutQuery();
+const runs: Record<string, Run> = {
+  cards: (onEnd) => againstDirect(onEnd, async ({ baseUrl }) => cardUseCases(await tokenize(senderTo(baseUrl)))),
+  async payouts(onEnd) {
+    await againstDirect(onEnd, async () => payoutUseCases());
+    await closeAll();
+    await runPain001(onEnd);
+    await closeAll();
+    await runPayoutQuery(onEnd);
   },
   pain001: runPain001,
   'payout-query': runPayoutQuery,
@@ -36,21 +36,34 @@ const runs: Record<string, () => Promise<void>> = {
   expiry: runExpiry,
 };
 
-// What was started is stopped on the way out, also when the run is cut short.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopRun.abort(new Error(signal)));
+const closers: (() => Promise<unknown> | void)[] = [];
+async function closeAll(): Promise<void> {
+  for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
+}
 
-const [name = 'cards'] = process.argv.slice(2);
+/** The first who says so: what is cut short by a signal fails as well. */
+let ending = false;
+async function end(exitCode: number): Promise<void> {
+  if (ending) return;
+  ending = true;
+  await closeAll().catch((error: unknown) => console.error(messageOf(error)));
+  process.exit(exitCode);
+}
+
+const [name = 'cards', ...numbers] = process.argv.slice(2);
 const run = runs[name];
+const counts = numbers.map(Number);
 
-if (run === undefined) {
-  console.error(`There is no bench ${name}: ${Object.keys(runs).join(', ')}.`);
+if (run === undefined || !counts.every((count) => Number.isSafeInteger(count) && count > 0)) {
+  console.error(USAGE);
   process.exitCode = 2;
 } else {
-  run().then(
-    () => process.exit(0),
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end(1));
+  run((close) => void closers.push(close), counts).then(
+    () => end(0),
     (error: unknown) => {
-      console.error(error);
-      process.exit(1);
+      if (!ending) console.error(messageOf(error));
+      return end(1);
     },
   );
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { connectMongo } from '@gateway/mongo';
 import { createIso20022Connector } from '@gateway/payout/dist/adapters/banks/iso20022/connector';
 import { createLogger, createMetrics } from '@gateway/service-kit';
+import type { OnEnd } from './run';
 import { startServers } from './servers';
 import type { CutFigures } from './pain001-writer';
 
@@ -19,21 +20,15 @@ const ABREAST = 64;
  * it into the outbox, in a process of its own whose time and highest memory are told. Uses the MongoDB that MONGODB_URI
  * names, else starts one.
  */
-export async function runPain001(): Promise<void> {
-  const closers: (() => Promise<unknown> | void)[] = [];
-  try {
-    const { mongodbUri } = await startServers((close) => closers.push(close));
-    const folder = mkdtempSync(join(tmpdir(), 'bench-pain001-'));
-    closers.push(() => rmSync(folder, { recursive: true }));
-    const database = `bench-${randomBytes(3).toString('hex')}-payouts`;
-    const env = settings(folder);
-    await fill({ uri: mongodbUri, database, env });
-    const figures = await cut(env, mongodbUri, database);
-    print(figures, folder);
-    await drop(mongodbUri, database);
-  } finally {
-    for (const close of closers.reverse()) await close();
-  }
+export async function runPain001(onEnd: OnEnd): Promise<void> {
+  const { mongodbUri } = await startServers(onEnd);
+  const folder = mkdtempSync(join(tmpdir(), 'bench-pain001-'));
+  onEnd(() => rmSync(folder, { recursive: true }));
+  const database = `bench-${randomBytes(3).toString('hex')}-payouts`;
+  onEnd(() => drop(mongodbUri, database));
+  const env = settings(folder);
+  await fill({ uri: mongodbUri, database, env });
+  print(await cut(env, mongodbUri, database), folder);
 }
 
 function settings(folder: string): Record<string, string> {

@@ -5,6 +5,7 @@ import { connectMongo } from '@gateway/mongo';
 import type { PayoutsAdapter } from '@gateway/payout/dist/adapters/mongo/payouts';
 import { createPayouts, pageKeys } from '@gateway/payout/dist/adapters/mongo/payouts';
 import type { PageQuery, StoredPayout } from '@gateway/payout/dist/application/ports';
+import type { OnEnd } from './run';
 import { startServers } from './servers';
 
 const PAYOUTS = 1_000_000;
@@ -18,23 +19,20 @@ const PAGE = 1_000;
 const ROUNDS = 15;
 
 /** Pages of 1,000 of one merchant's 50,000 payouts among 1,000,000, straight from the payout service's store. */
-export async function runPayoutQuery(): Promise<void> {
-  const closers: (() => Promise<unknown>)[] = [];
-  const { mongodbUri: uri } = await startServers((close) => void closers.push(close));
+export async function runPayoutQuery(onEnd: OnEnd): Promise<void> {
+  const { mongodbUri: uri } = await startServers(onEnd);
   const mongo = await connectMongo({ uri, database: `bench-payout-query-${randomUUID().slice(0, 8)}` });
-  try {
-    const payouts = createPayouts(mongo);
-    await payouts.ensureIndexes();
-    const collection = mongo.collection<StoredPayout>('payouts');
-    await fill(collection, OWN, () => MERCHANT);
-    await measurePages(mongo, `${OWN} payouts, one merchant`);
-    await fill(collection, PAYOUTS - OWN, (index) => `other_merchant_${index % OTHERS}`);
-    await measurePages(mongo, `${PAYOUTS} payouts, ${OWN} the merchant's`);
-  } finally {
+  onEnd(async () => {
     await mongo.mongoose.dropDatabase();
     await mongo.close();
-    for (const close of closers) await close();
-  }
+  });
+  const payouts = createPayouts(mongo);
+  await payouts.ensureIndexes();
+  const collection = mongo.collection<StoredPayout>('payouts');
+  await fill(collection, OWN, () => MERCHANT);
+  await measurePages(mongo, `${OWN} payouts, one merchant`);
+  await fill(collection, PAYOUTS - OWN, (index) => `other_merchant_${index % OTHERS}`);
+  await measurePages(mongo, `${PAYOUTS} payouts, ${OWN} the merchant's`);
 }
 
 async function measurePages(mongo: MongoConnection, label: string): Promise<void> {

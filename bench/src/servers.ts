@@ -2,13 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { OnEnd } from './run';
 
 const root = join(__dirname, '..', '..');
 
 /** Those that KAFKA_BROKERS and MONGODB_URI name, or some that end with this process. */
-export async function startServers(
-  onEnd: (close: () => Promise<unknown>) => void,
-): Promise<{ kafkaBrokers: string; mongodbUri: string }> {
+export async function startServers(onEnd: OnEnd): Promise<{ kafkaBrokers: string; mongodbUri: string }> {
   const { KAFKA_BROKERS: kafkaBrokers, MONGODB_URI: mongodbUri } = process.env;
   if (kafkaBrokers !== undefined && mongodbUri !== undefined) return { kafkaBrokers, mongodbUri };
   const holder = spawn(process.execPath, [join(root, 'scripts', 'test-servers.mjs')], {
