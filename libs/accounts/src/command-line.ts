@@ -1,5 +1,5 @@
 import type { Secret } from '@gateway/service-kit';
-import { messageOf } from '@gateway/service-kit';
+import { explanationOf } from '@gateway/service-kit';
 import type { Account } from './account';
 import { printAccount, printSummary, publicFields } from './account-printout';
 import { STATE_ACTIONS } from './account-state';
@@ -148,7 +148,7 @@ export async function main(args: string[], io: CommandLineIo): Promise<number> {
     io.out(json ? JSON.stringify(result.fields, undefined, 2) : result.text);
     return EXIT_OK;
   } catch (error) {
-    io.err(messageOf(error));
+    io.err(explanationOf(error));
     const wrongArguments = error instanceof UsageError || (error instanceof AccountError && error.reason === 'invalid');
     return wrongArguments ? EXIT_USAGE : EXIT_FAILED;
   }

@@ -1,4 +1,4 @@
-import { createLogger, createMetrics, messageOf } from '@gateway/service-kit';
+import { createLogger, createMetrics, explanationOf } from '@gateway/service-kit';
 import { createKafka } from './client';
 import type { DeadLetter, DeadLetters } from './dead-letters';
 import { createDeadLetters, MAX_LISTED } from './dead-letters';
@@ -54,6 +54,7 @@ export async function runCli(
   const command = parseArguments(args);
   const brokers = (env['KAFKA_BROKERS'] ?? '').split(',').filter((broker) => broker !== '');
   if (command === undefined || brokers.length === 0) {
+    if (command === undefined && args.length > 0) print(`These arguments make no sense: ${args.join(' ')}`);
     print(USAGE);
     return 2;
   }
@@ -67,7 +68,7 @@ export async function runCli(
     await execute(command, createDeadLetters({ kafka, topicPrefix, publisher }), print);
     return 0;
   } catch (error) {
-    print(`${command.name} failed: ${messageOf(error)}`);
+    print(`${command.name} failed: ${explanationOf(error)}`);
     return 1;
   } finally {
     await publisher.stop();
@@ -94,7 +95,7 @@ if (require.main === module) {
   runCli(process.argv.slice(2), process.env, (line) => console.log(line)).then(
     (exitCode) => process.exit(exitCode),
     (error: unknown) => {
-      console.error(messageOf(error));
+      console.error(explanationOf(error));
       process.exit(1);
     },
   );

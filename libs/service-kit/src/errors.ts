@@ -14,6 +14,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** For command lines: what went wrong, and where nobody listens what is most likely behind it. */
+export function explanationOf(error: unknown): string {
+  const message = messageOf(error);
+  return message.includes('ECONNREFUSED') ? `${message}: is the gateway running?` : message;
+}
+
 /** Closes a `switch` over a union: the compiler refuses a variant that was forgotten. */
 export function assertNever(value: never): never {
   throw new Error(`unexpected variant ${JSON.stringify(value)}`);

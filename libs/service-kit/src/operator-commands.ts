@@ -48,10 +48,15 @@ export async function runOperatorCommand<Command extends { name: string }>(
 ): Promise<number> {
   const command = args[0] === 'help' ? undefined : commands.parse(args);
   if (command === undefined) {
+    if (args.length > 0 && args[0] !== 'help') print(`These arguments make no sense: ${args.join(' ')}`);
     print(commands.usage);
     return args[0] === 'help' ? 0 : WRONG_USAGE;
   }
   const { url: baseUrl, serviceToken, timeoutMs } = commands;
+  if (!URL.canParse(baseUrl)) {
+    print(`${command.name} failed: the address of ${commands.service} is no URL: ${baseUrl}`);
+    return WRONG_USAGE;
+  }
   const http = createHttpClient({ baseUrl, timeoutMs, serviceToken });
   try {
     await commands.execute(command, operatorApi(http, commands), print);

@@ -45,6 +45,13 @@ test('a gateway that is not there is said to be so', async () => {
   expect(text).toBe('200 failed: the service does not answer at http://127.0.0.1:1: is the gateway running?');
 });
 
+test('arguments that make no sense, and an address that is none, are named', async () => {
+  const confused = await run(['list', '--foo'], { parse: () => undefined });
+  expect(confused).toEqual({ code: 2, text: 'These arguments make no sense: list --foo\nusage' });
+  const lost = await run(['200'], { url: 'nonsense' });
+  expect(lost).toEqual({ code: 2, text: '200 failed: the address of the service is no URL: nonsense' });
+});
+
 test('options are pairs of known names and values; an id is one, and no option', () => {
   expect(parseOptions(['--limit', '5'], ['limit'])).toEqual({ limit: '5' });
   for (const wrong of [['--limit'], ['--other', '5'], ['limit', '5']]) {
