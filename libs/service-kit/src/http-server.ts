@@ -3,8 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { RequestListener } from 'node:http';
 import { once } from 'node:events';
-import { timingSafeEqual, createHash } from 'node:crypto';
-import type { RequestHandler } from 'express';
 
 export interface ListeningServer {
   readonly port: number;
@@ -62,18 +60,4 @@ async function closeServer(server: Server, drainTimeoutMs: number): Promise<void
 /** Internal ports are reachable from other machines only when callers have to present a token. */
 export function internalHost(serviceToken: string | undefined): string {
   return serviceToken === undefined ? '127.0.0.1' : '0.0.0.0';
-}
-
-/** Lets a request through when its bearer token is the service token, or when none is configured (loopback only). */
-export function requireServiceToken(serviceToken: string | undefined): RequestHandler {
-  if (serviceToken === undefined) return (_request, _response, next) => next();
-  const expected = sha256(`Bearer ${serviceToken}`);
-  return (request, response, next) => {
-    if (timingSafeEqual(sha256(request.headers.authorization ?? ''), expected)) return next();
-    response.status(401).json({ error: 'service token missing or wrong' });
-  };
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, get } from 'node:http';
 import express from 'express';
-import { listen, requireServiceToken } from './http-server';
+import type { ListeningServer } from './http-server';
+import { listen } from './http-server';
+import { createInternalApi } from './internal-api';
+import type { Logger } from './logger';
 import { createMetrics } from './metrics';
 import { startOpsServer } from './ops-server';
 
@@ -45,14 +48,40 @@ test('a taken port is the caller’s error', async () => {
   await first.close(0);
 });
 
-test('a service token is asked for where one is configured', async () => {
+describe('an internal port', () => {
   const token = 'x'.repeat(32);
-  const app = express().use(requireServiceToken(token), (_request, response) => void response.send('in'));
-  const server = await listen({ listener: app as never, port: 0, host: '127.0.0.1' });
-  expect(await ask(server.port, '/')).toMatchObject({ status: 401 });
-  expect(await ask(server.port, '/', { authorization: 'Bearer y' })).toMatchObject({ status: 401 });
-  expect(await ask(server.port, '/', { authorization: `Bearer ${token}` })).toEqual({ status: 200, body: 'in' });
-  await server.close(0);
+  const lines: [string, unknown][] = [];
+  const logger = { error: (...line: [string, unknown]) => void lines.push(line) } as unknown as Logger;
+  const routes = [
+    express
+      .Router()
+      .get('/in', (_request, response) => void response.send('in'))
+      .get('/broken', () => Promise.reject(new Error('no space left'))),
+  ];
+  let server: ListeningServer;
+  const open = async (serviceToken: string | undefined) => {
+    const listener = createInternalApi({ routes, serviceToken, logger });
+    server = await listen({ listener, port: 0, host: '127.0.0.1' });
+    return server.port;
+  };
+  afterEach(() => server.close(0));
+
+  test('asks for the service token where one is configured', async () => {
+    const port = await open(token);
+    expect(await ask(port, '/in')).toMatchObject({ status: 401 });
+    expect(await ask(port, '/in', { authorization: 'Bearer y' })).toMatchObject({ status: 401 });
+    expect(await ask(port, '/in', { authorization: `Bearer ${token}` })).toEqual({ status: 200, body: 'in' });
+  });
+
+  test('asks for none where none is', async () => {
+    expect(await ask(await open(undefined), '/in')).toEqual({ status: 200, body: 'in' });
+  });
+
+  test('logs what goes wrong, and tells it in one sentence', async () => {
+    expect(await ask(await open(undefined), '/broken')).toEqual({ status: 500, body: '{"error":"no space left"}' });
+    const error: unknown = expect.objectContaining({ message: 'no space left' });
+    expect(lines).toEqual([['an internal request failed', { method: 'GET', path: '/broken', error }]]);
+  });
 });
 
 test('the internal port tells life, readiness by check, and figures', async () => {

@@ -5,6 +5,7 @@ export * from './call-answers';
 export * from './deadline';
 export * from './http-client';
 export * from './http-server';
+export * from './internal-api';
 export * from './logger';
 export * from './metrics';
 export * from './operator-commands';

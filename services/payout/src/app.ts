@@ -13,7 +13,7 @@ import {
   startOpsServer,
 } from '@gateway/service-kit';
 import { openBanks } from './adapters/banks/banks';
-import { createInternalApi } from './adapters/http/internal-api';
+import { createPayoutApi } from './adapters/http/internal-api';
 import { deadLetterHandler, messageHandlers } from './adapters/kafka/commands';
 import { publishEntries } from './adapters/kafka/publications';
 import { createPayouts } from './adapters/mongo/payouts';
@@ -114,7 +114,7 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
   onStop(() => ops.close(DRAIN_TIMEOUT_MS));
   const batches = banks.all.find(({ operations }) => operations !== undefined)?.operations;
   const query = await listen({
-    listener: createInternalApi(ports, { batches, serviceToken: config.SERVICE_TOKEN }),
+    listener: createPayoutApi(ports, { batches, serviceToken: config.SERVICE_TOKEN }),
     port: config.PAYOUT_QUERY_PORT,
     host,
   });

@@ -1,6 +1,6 @@
 import { listen } from '@gateway/service-kit';
 import { until } from '@gateway/testing';
-import { createInternalApi } from '../src/adapters/http/internal-api';
+import { createPayoutApi } from '../src/adapters/http/internal-api';
 import type { Payout } from '../src/app';
 import type { BatchOperations, BatchSummary } from '../src/application/batch-ports';
 import type { Ports } from '../src/application/ports';
@@ -114,7 +114,7 @@ describe('the command line', () => {
       rewrite: (messageId) => Promise.resolve(messageId === 'M1' ? { ...batch, state: 'emitted' as const } : undefined),
     };
     const ports = { payouts: world.payouts, now: world.now } as unknown as Ports;
-    const listener = createInternalApi(ports, { batches, serviceToken: undefined });
+    const listener = createPayoutApi(ports, { batches, serviceToken: undefined });
     const { port, close } = await listen({ listener, port: 0, host: '127.0.0.1' });
     const line = (state: string) => `M1\t${state}\t1970-01-01T00:00:00.000Z\tLT12\tinstant\t2\t31.01\tinvalid`;
     expect((await cli(port, 'cut')).text).toContain(line('frozen'));

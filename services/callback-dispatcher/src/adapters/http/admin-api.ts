@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import express from 'express';
-import { requireServiceToken } from '@gateway/service-kit';
+import { createInternalApi } from '@gateway/service-kit';
 import { listDeliveries, resendDelivery, showDelivery } from '../../application/manage-deliveries';
 import type { Attempt, DeliveryQuery, Ports, StoredDelivery } from '../../application/ports';
 import { DELIVERY_STATES } from '../../domain/delivery';
@@ -47,10 +47,9 @@ type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'publishEvents' | 'newId
  * For operators: `GET /deliveries?state=&account=&limit=&before=` (newest first), `GET /deliveries/:id` (with its
  * attempts) and `POST /deliveries/:id/resend`. 404 when there is none, 400 for a query that makes no sense.
  */
-export function createAdminApi(ports: Managing, serviceToken?: string): RequestListener {
-  const app = express().disable('x-powered-by').disable('etag');
-  app.use(requireServiceToken(serviceToken));
-  app.get('/deliveries', async (request, response) => {
+export function createAdminApi(ports: Managing, serviceToken: string | undefined): RequestListener {
+  const routes = express.Router();
+  routes.get('/deliveries', async (request, response) => {
     const query = parseQuery(request.query);
     if ('problem' in query) return void response.status(400).json({ error: query.problem });
     const found = await listDeliveries(ports, query);
@@ -61,17 +60,17 @@ export function createAdminApi(ports: Managing, serviceToken?: string): RequestL
     };
     response.json(list);
   });
-  app.get('/deliveries/:id', async (request, response) => {
+  routes.get('/deliveries/:id', async (request, response) => {
     const found = await showDelivery(ports, request.params.id);
     if (found === undefined) response.status(404).json({ error: 'no such delivery' });
     else response.json(detailsOf(found.delivery, found.attempts));
   });
-  app.post('/deliveries/:id/resend', async (request, response) => {
+  routes.post('/deliveries/:id/resend', async (request, response) => {
     const resent = await resendDelivery(ports, request.params.id);
     if (resent === undefined) response.status(404).json({ error: 'no such delivery' });
     else response.json(summaryOf(resent));
   });
-  return app;
+  return createInternalApi({ routes: [routes], serviceToken, logger: ports.logger });
 }
 
 function parseQuery(query: Record<string, unknown>): DeliveryQuery | { problem: string } {

@@ -1,6 +1,6 @@
 import express from 'express';
 import type { RequestListener } from 'node:http';
-import { requireServiceToken } from '@gateway/service-kit';
+import { createInternalApi } from '@gateway/service-kit';
 import { findOutcome, listOutcomes } from '../../application/query-operations';
 import type { Ports } from '../../application/ports';
 
@@ -9,18 +9,20 @@ import type { Ports } from '../../application/ports';
  * `GET /operations/:reference/payment` (all of its payment, oldest first). `account` names the merchant, and only that
  * merchant's operations are found.
  */
-export function createQueryApi(ports: Pick<Ports, 'payments' | 'accounts'>, serviceToken?: string): RequestListener {
-  const app = express().disable('x-powered-by').disable('etag');
-  app.use(requireServiceToken(serviceToken));
-  app.get('/operations/:reference', async (request, response) => {
+export function createQueryApi(
+  ports: Pick<Ports, 'payments' | 'accounts' | 'logger'>,
+  serviceToken: string | undefined,
+): RequestListener {
+  const routes = express.Router();
+  routes.get('/operations/:reference', async (request, response) => {
     const outcome = await findOutcome(ports, accountOf(request.query), request.params.reference);
     if (outcome === undefined) response.status(404).json({ error: 'no such operation' });
     else response.json(outcome);
   });
-  app.get('/operations/:reference/payment', async (request, response) => {
+  routes.get('/operations/:reference/payment', async (request, response) => {
     response.json(await listOutcomes(ports, accountOf(request.query), request.params.reference));
   });
-  return app;
+  return createInternalApi({ routes: [routes], serviceToken, logger: ports.logger });
 }
 
 function accountOf(query: { account?: unknown }): string {
