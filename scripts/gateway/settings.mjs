@@ -76,6 +76,8 @@ export function gatewayEnvironment({ env, ports, servers, secrets }) {
     SIMULATOR_PORT: String(ports.SIMULATOR_PORT),
     SIMULATOR_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
     SIMULATOR_PUBLIC_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
+    // Only here: a payout service that was told of no bank must not tell merchants that the sandbox has paid.
+    PAYOUT_BANK: 'simulator',
     DIRECTORY_SERVER_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
     CARD_QUERY_PORT: String(ports.CARD_QUERY_PORT),
     CARD_QUERY_URL: `http://127.0.0.1:${ports.CARD_QUERY_PORT}`,

@@ -110,6 +110,7 @@ export async function openSurroundings(name: string, settings: Record<string, st
     SIMULATOR_PORT: '0',
     CARD_QUERY_PORT: '0',
     PAYOUT_QUERY_PORT: '0',
+    PAYOUT_BANK: 'simulator',
     CALLBACK_ADMIN_PORT: '0',
     CALLBACK_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
     ...settings,

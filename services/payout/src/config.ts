@@ -9,7 +9,7 @@ export const settings = Type.Object({
   /** Internal queries and operators' commands; 0 takes a free port. */
   PAYOUT_QUERY_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 9203 }),
   /** The connector that payouts in EUR go through. It reads its own settings. XTS never leaves the sandbox. */
-  PAYOUT_BANK: Type.String({ default: 'simulator', pattern: '^[a-z0-9-]+$' }),
+  PAYOUT_BANK: Type.String({ pattern: '^[a-z0-9-]+$' }),
   /** Payouts that one replica works on at once. */
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1024, default: 128 }),
 });

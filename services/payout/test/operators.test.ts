@@ -92,6 +92,16 @@ describe('the command line', () => {
     });
   });
 
+  it('says that nobody was asked where the bank of a payout is not connected any more', async () => {
+    const reference = await world.send(payout('31.24'));
+    await world.isIn(reference, 'unknown');
+    await world.payouts.outboxes.updateOne({ _id: reference }, { $set: { bank: 'gone' } });
+    expect(await cli(service.ports.query, 'retry', reference)).toEqual({
+      exitCode: 1,
+      text: 'retry failed: nobody was asked: its bank is not connected (PAYOUT_BANK)',
+    });
+  });
+
   it('cuts, lists and rewrites the batches of a bank that takes files', async () => {
     const batch: BatchSummary = {
       messageId: 'M1',

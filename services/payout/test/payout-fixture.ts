@@ -119,6 +119,7 @@ export async function openWorld(name: string) {
       DATABASE_PREFIX: space.databasePrefix,
       VAULT_KEYS,
       PAYOUT_QUERY_PORT: '0',
+      PAYOUT_BANK: 'simulator',
       SIMULATOR_URL: bank.url,
       SIMULATOR_TIMEOUT_MS: '1500',
       ...env,

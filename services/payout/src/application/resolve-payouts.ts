@@ -32,9 +32,10 @@ export function resolvePayouts(ports: Ports, stopping: () => boolean): Promise<n
 }
 
 /** An operator asks about one payout now. Undefined when nothing is left to do for it. */
-export async function resolveNow(ports: Ports, reference: string): Promise<StoredPayout | undefined> {
+export async function resolveNow(ports: Ports, reference: string): Promise<StoredPayout | 'not-connected' | undefined> {
   const payout = await ports.payouts.claim(reference, ports.now() + CLAIM_MS);
   if (payout === null) return undefined;
+  if (isOpen(payout.state) && ports.bank(payout.bank ?? '') === undefined) return 'not-connected';
   await resolve(ports, payout);
   return (await ports.payouts.load(reference)) ?? undefined;
 }

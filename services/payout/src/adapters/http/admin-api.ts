@@ -84,6 +84,9 @@ function payoutRoutes(ports: Ports, batches: BatchOperations | undefined): Route
   });
   router.post('/:reference/retry', async (request, response) => {
     const payout = await resolveNow(ports, request.params.reference);
+    if (payout === 'not-connected') {
+      return void response.status(409).json({ error: 'nobody was asked: its bank is not connected (PAYOUT_BANK)' });
+    }
     if (payout !== undefined) return void response.json(summaryOf(payout));
     const known = await ports.payouts.load(request.params.reference);
     if (known === null) response.status(404).json({ error: 'no such payout' });
