@@ -9,6 +9,7 @@ export * from './payout-messages';
 export * from './references';
 export * from './replies';
 export * from './response-codes';
+export * from './return-address';
 export * from './schema-files';
 export * from './secret';
 export * from './sepa';

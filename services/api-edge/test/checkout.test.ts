@@ -258,6 +258,15 @@ describe('a payment', () => {
     expect(edge.owner.commands).toHaveLength(commands);
   });
 
+  test('goes back to an address in any script, on every reload', async () => {
+    const { path, id } = await open('SALE', { redirect_url: 'https://магазин.example/заказ' });
+    const { status, headers } = await pay(path);
+    const { reference } = lastCommand().data;
+    const location = `https://xn--80aairftm.example/%D0%B7%D0%B0%D0%BA%D0%B0%D0%B7?reference=${reference}&transaction_unique_id=${id}`;
+    expect([status, headers.location]).toEqual([303, location]);
+    expect((await look(path)).headers.location).toBe(location);
+  });
+
   test('is one, however often the form is sent at once', async () => {
     const { path, id } = await open();
     const commands = edge.owner.commands.length;

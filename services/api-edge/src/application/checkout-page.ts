@@ -1,11 +1,10 @@
-import { isTellable } from '@gateway/contracts';
+import { isTellable, returnAddress } from '@gateway/contracts';
 import { assertNever } from '@gateway/service-kit';
 import type { RawFields } from '../domain/body';
 import type { CardFormProblem, KeptValues } from '../domain/card-form';
 import { readCardForm } from '../domain/card-form';
 import type { FullCard } from '../domain/card-request';
 import type { Attempt, Situation } from '../domain/checkout';
-import { withQuery } from '../domain/checkout';
 import { attemptsOf, situationOfCheckout } from './checkout-attempts';
 import type { CheckoutPorts } from './checkout-ports';
 import { pageUrlOf } from './checkout-ports';
@@ -50,11 +49,7 @@ export async function showCheckout(
       return { kind: 'form', checkout, situation, problems: [], kept: NOTHING_TYPED };
     case 'expired': {
       const { redirectUrl, transactionUniqueId } = checkout.request;
-      return {
-        kind: 'expired',
-        checkout,
-        returnUrl: withQuery(redirectUrl, { transaction_unique_id: transactionUniqueId }),
-      };
+      return { kind: 'expired', checkout, returnUrl: returnAddress(redirectUrl, { transactionUniqueId }) };
     }
     case 'waiting':
       return situation.attempt.reference === returnedReference
@@ -69,8 +64,7 @@ export async function showCheckout(
 
 function finished(checkout: Checkout, { reference }: Attempt): PageAnswer {
   const { redirectUrl, transactionUniqueId } = checkout.request;
-  const location = withQuery(redirectUrl, { reference, transaction_unique_id: transactionUniqueId });
-  return { kind: 'see-other', checkout, location };
+  return { kind: 'see-other', checkout, location: returnAddress(redirectUrl, { reference, transactionUniqueId }) };
 }
 
 /** Away from the page: to the issuer's challenge, or back to the merchant. */

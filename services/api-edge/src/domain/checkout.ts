@@ -45,11 +45,3 @@ function waiting(attempt: Attempt): Situation {
   const acsUrl = outcome?.eci === undefined ? outcome?.acsUrl : undefined;
   return { kind: 'waiting', attempt, ...(acsUrl === undefined ? {} : { acsUrl }) };
 }
-
-/** An address with parameters added to its query; what is there, the fragment too, stays as it was written. */
-export function withQuery(address: string, parameters: Readonly<Record<string, string>>): string {
-  const [base = '', ...fragment] = address.split('#');
-  const added = new URLSearchParams(parameters).toString();
-  const separator = !base.includes('?') ? '?' : /[?&]$/.test(base) ? '' : '&';
-  return [`${base}${separator}${added}`, ...fragment].join('#');
-}

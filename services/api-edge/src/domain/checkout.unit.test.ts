@@ -1,6 +1,6 @@
 import type { OperationOutcome } from '@gateway/contracts';
 import type { Attempt } from './checkout';
-import { situationOf, withQuery } from './checkout';
+import { situationOf } from './checkout';
 
 const ACS = 'http://127.0.0.1:8081/challenge/x';
 
@@ -92,15 +92,4 @@ describe('when the time is over', () => {
   test('without an attempt there is nothing to tell', () => {
     expect(situationOf([], true)).toEqual({ kind: 'expired' });
   });
-});
-
-test.each([
-  ['https://shop.example/done', 'https://shop.example/done?reference=A&id=b%26c'],
-  ['https://shop.example', 'https://shop.example?reference=A&id=b%26c'],
-  ['https://shop.example/?', 'https://shop.example/?reference=A&id=b%26c'],
-  ['https://shop.example/?o=%20x+y', 'https://shop.example/?o=%20x+y&reference=A&id=b%26c'],
-  ['https://shop.example/?o=1&', 'https://shop.example/?o=1&reference=A&id=b%26c'],
-  ['https://shop.example/a#f?b#c', 'https://shop.example/a?reference=A&id=b%26c#f?b#c'],
-])('parameters are added to %s', (address, expected) => {
-  expect(withQuery(address, { reference: 'A', id: 'b&c' })).toBe(expected);
 });

@@ -1,8 +1,9 @@
+import { returnAddress } from '@gateway/contracts';
 import { untilWritten } from '@gateway/service-kit';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Authentication, CardFacts } from '../domain/authentication';
 import { hasEnded, isExpired } from '../domain/authentication';
-import { allowedReturnUrl, redirectAddress } from '../domain/web-address';
+import { allowedReturnUrl } from '../domain/web-address';
 import type { Ports, StoredAuthentication } from './ports';
 import { record } from './record';
 
@@ -111,7 +112,7 @@ function endOf(ports: Ports, authentication: Authentication): Turn {
   const { transactionType, reference, transactionUniqueId, redirectUrl, returnUrl } = authentication;
   if (transactionType === 'SALE3D') {
     if (redirectUrl === undefined) return problem('no-return');
-    return { kind: 'redirect', url: redirectAddress(redirectUrl, reference, transactionUniqueId) };
+    return { kind: 'redirect', url: returnAddress(redirectUrl, { reference, transactionUniqueId }) };
   }
   if (returnUrl === undefined) return problem('no-return');
   return { kind: 'return', authentication, url: returnUrl, pares: ports.proofs.pares(reference) };

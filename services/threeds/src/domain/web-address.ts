@@ -30,11 +30,3 @@ export function allowedReturnUrl(termUrl: string, { redirectUrl, returnHosts }: 
   if (url === undefined) return undefined;
   return termUrl === redirectUrl || returnHosts.includes(url.hostname) ? url.href : undefined;
 }
-
-/** Where a SALE3D ends: its `redirect_url`, query and fragment as they were, with the two names of the operation. */
-export function redirectAddress(redirectUrl: string, reference: string, transactionUniqueId: string): string {
-  const url = new URL(redirectUrl);
-  const names = new URLSearchParams({ reference, transaction_unique_id: transactionUniqueId }).toString();
-  url.search = url.search === '' ? names : `${url.search}&${names}`;
-  return url.href;
-}

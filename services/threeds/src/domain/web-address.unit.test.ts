@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { allowedReturnUrl, redirectAddress, webAddress } from './web-address';
+import { allowedReturnUrl, webAddress } from './web-address';
 
 const rules = { redirectUrl: 'https://shop.example/back?x=1', returnHosts: ['pay.example', '127.0.0.1'] };
 
@@ -87,22 +87,4 @@ test('a host cannot bring syntax into a policy', () => {
     expect(webAddress(text, ['https:'])).toBeUndefined();
   }
   expect(webAddress('https://[::1]:8443/', ['https:'])?.origin).toBe('https://[::1]:8443');
-});
-
-test.each([
-  ['https://a.example', 'https://a.example/?reference=R&transaction_unique_id=u'],
-  ['https://a.example/p?', 'https://a.example/p?reference=R&transaction_unique_id=u'],
-  ['https://a.example/p?x=%20a&y', 'https://a.example/p?x=%20a&y&reference=R&transaction_unique_id=u'],
-  ['https://a.example/p?x=1#f?g', 'https://a.example/p?x=1&reference=R&transaction_unique_id=u#f?g'],
-])('%s with the names of the operation', (redirectUrl, address) => {
-  expect(redirectAddress(redirectUrl, 'R', 'u')).toBe(address);
-});
-
-test('the names of the operation cannot add to the address', () => {
-  const { searchParams, hash } = new URL(redirectAddress('https://a.example/', 'R', 'a&b=c#d+e%20'));
-  expect([...searchParams]).toEqual([
-    ['reference', 'R'],
-    ['transaction_unique_id', 'a&b=c#d+e%20'],
-  ]);
-  expect(hash).toBe('');
 });
