@@ -460,6 +460,7 @@ describe('the challenge of an AUTH3D', () => {
     `https://${RETURN_HOST}/`,
     `https://${RETURN_HOST}:9999/x`,
     `https://${RETURN_HOST.toUpperCase()}/x`,
+    `https://${RETURN_HOST}/заказ`,
   ])('returns to %s', async (TermUrl) => {
     const begun = await fixture.begin('AUTH3D', SUCCESS);
     expect(formOf(await openByForm(begun, { TermUrl })).action).toBe(new URL(TermUrl).href);

@@ -1,7 +1,10 @@
 const ADDRESS_LENGTH_MAX = 2048;
 
-/** What an address is made of when browsers and this code read it alike: they strip tabs, turn backslashes round and add slashes. */
-const PLAIN_TEXT = /^[a-z]+:\/\/[\x21-\x7e]+$/i;
+/**
+ * What an address is made of when browsers and this code read it alike: they strip tabs, turn backslashes round and add
+ * slashes. Any script will do: what is judged, and sent on, is what the URL standard makes of it.
+ */
+const PLAIN_TEXT = /^[a-zA-Z]+:\/\/[^\s\p{Cc}\\]+$/u;
 /** URL takes more than these in a host, and some of that would be syntax in a Content-Security-Policy. */
 const PLAIN_HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
 
@@ -10,7 +13,7 @@ const PLAIN_HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
  * `@` only looks like the host.
  */
 export function webAddress(text: string, protocols: readonly string[]): URL | undefined {
-  if (text.length > ADDRESS_LENGTH_MAX || !PLAIN_TEXT.test(text) || text.includes('\\')) return undefined;
+  if (text.length > ADDRESS_LENGTH_MAX || !PLAIN_TEXT.test(text)) return undefined;
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
   const isPlain = PLAIN_HOST.test(url.hostname) && url.username === '' && url.password === '';

@@ -9,6 +9,7 @@ test.each([
   ['https://pay.example:8443/a?b#c', 'https://pay.example:8443/a?b#c'],
   ['https://127.0.0.1:1/', 'https://127.0.0.1:1/'],
   ['https://shop.example/back?x=1', 'https://shop.example/back?x=1'],
+  ['https://pay.example/größe', 'https://pay.example/gr%C3%B6%C3%9Fe'],
 ])('%s is a way back', (given, address) => expect(allowedReturnUrl(given, rules)).toBe(address));
 
 test.each([
@@ -33,11 +34,21 @@ test.each([
   ' https://pay.example/',
   'https://pay.example/\n',
   'https://pay.ex\tample/',
-  'https://pay.example/ü',
+  'https://päy.example/',
+  'https://pay.example．evil.example/',
+  'https://evil.example／@pay.example/',
+  'https://pay.example/\u2028',
   'https://pay.example./',
   'https://',
   '',
 ])('%j is none', (given) => expect(allowedReturnUrl(given, rules)).toBeUndefined());
+
+test('the address of the AUTH3D may be in any script', () => {
+  const redirectUrl = 'https://магазин.example/заказ';
+  expect(allowedReturnUrl(redirectUrl, { redirectUrl, returnHosts: [] })).toBe(
+    'https://xn--80aairftm.example/%D0%B7%D0%B0%D0%BA%D0%B0%D0%B7',
+  );
+});
 
 test('the address of the AUTH3D is none either where browsers would read it differently', () => {
   const redirectUrl = 'https://user@shop.example/';
@@ -63,6 +74,9 @@ test('whatever is said, an allowed address is https and on an allowed host', () 
     '?',
     ':',
     '.',
+    '．',
+    '／',
+    'ｐay.example',
     '%2f',
     '[',
   );
