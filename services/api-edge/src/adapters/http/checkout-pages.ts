@@ -10,7 +10,7 @@ import type { Checkout } from '../../application/ports';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody } from '../../domain/body';
 import * as view from './checkout-views';
-import { FORM, bytesOf, limitBodyTime, mediaTypeOf, readBody, traced } from './requests';
+import { FORM, bytesOf, isOver, limitBodyTime, mediaTypeOf, readBody, traced } from './requests';
 
 const BODY_BYTES_MAX = 16 * 1024;
 /** 16 bytes in base64url. */
@@ -212,8 +212,8 @@ function send(response: Response, status: number, { headers, body }: RenderedPag
 /** What fails before the journal is asked, a broken body, and an address that is none. */
 function refuseBroken(options: CheckoutPagesOptions): ErrorRequestHandler {
   return (error: { type?: string; status?: number }, request, response, _next) => {
-    // Nobody is there for an answer; express itself would write to standard error.
-    if (response.headersSent || request.destroyed) return void request.destroy();
+    // Express itself would write to standard error.
+    if (isOver(request, response)) return void request.destroy();
     if (error.type === 'entity.too.large') return send(response, 413, notUnderstood());
     if (error.status !== undefined && error.status < 500) return send(response, 400, notUnderstood());
     options.logger.error('a page failed', { error });

@@ -11,7 +11,7 @@ import { failure, sessionIdIn, unavailable } from '../../application/responses';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody, parseJsonBody } from '../../domain/body';
 import { maskCardNumbers } from '../../domain/masking';
-import { FORM, JSON_TYPE, bytesOf, limitBodyTime, mediaTypeOf, readBody, traced } from './requests';
+import { FORM, JSON_TYPE, bytesOf, isOver, limitBodyTime, mediaTypeOf, readBody, traced } from './requests';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
@@ -179,8 +179,8 @@ function logAnswer(options: MerchantApiOptions, incoming: Incoming, { body }: An
 /** The body reader's own refusals: too long, cut off, compressed. */
 function refuseBrokenBody(options: MerchantApiOptions): ErrorRequestHandler {
   return (error: { type?: string; message?: string }, request, response, _next) => {
-    // Nobody is there for an answer; express itself would write to standard error.
-    if (response.headersSent || request.destroyed) return void request.destroy();
+    // Express itself would write to standard error.
+    if (isOver(request, response)) return void request.destroy();
     switch (error.type) {
       case 'entity.too.large':
         return send(response, transport(413, FORMAT_ERROR, response, options));

@@ -34,6 +34,14 @@ export function bytesOf(request: Request): Uint8Array {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
 
+/**
+ * Whether an error comes too late for an answer: one is on its way, or nobody is there any more. A request whose body
+ * was read is destroyed, and says nothing about its client.
+ */
+export function isOver(request: Request, response: Response): boolean {
+  return response.headersSent || request.socket.destroyed;
+}
+
 /** Goes on under the trace that the client brought, or a new one. */
 export function traced(request: Request, correlationId: string, next: () => void): void {
   const { traceparent } = request.headers;
