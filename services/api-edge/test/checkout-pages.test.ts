@@ -5,6 +5,7 @@ import { createMetrics, listen } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
 import type { CheckoutPagesOptions } from '../src/adapters/http/checkout-pages';
 import { createCheckoutPages } from '../src/adapters/http/checkout-pages';
+import type { Checkout } from '../src/application/ports';
 
 const PATH = '/checkout/AAAAAAAAAAAAAAAAAAAAAA';
 const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -46,7 +47,7 @@ test('more at once than it can handle are asked to come again, with a page', asy
   await until('the first is being handled', () => running === 1);
   const second = await fetch(url);
   expect([second.status, second.headers.get('retry-after')]).toEqual([503, '2']);
-  expect(await second.text()).toContain('Nothing was charged');
+  expect(await second.text()).toContain('do not pay a second time');
   release();
   expect((await first).status).toBe(404);
   expect((await fetch(url)).status).toBe(404);
@@ -54,16 +55,31 @@ test('more at once than it can handle are asked to come again, with a page', asy
   expect(await figures()).not.toContain('AAAAAAAA');
 });
 
-test('a fault is a page, and says nothing of its reason', async () => {
-  const { url } = await serve({
-    show: async () => {
-      throw new Error('secret reason');
-    },
+describe('a fault', () => {
+  const fail = async (): Promise<never> => {
+    throw new Error('secret reason');
+  };
+
+  test.each([
+    ['of a page', 'GET', undefined],
+    ['of a form, after which something may have been charged,', 'POST', 'attempt=1'],
+  ])('%s is a page that claims nothing, and says nothing of its reason', async (_name, method, body) => {
+    const { url } = await serve({ show: fail, submit: fail });
+    const answer = await fetch(url, { method, ...(body === undefined ? {} : { body, headers: FORM_TYPE }) });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const text = await answer.text();
+    expect(text).toContain('It is not known yet how your payment stands.');
+    expect(text).toContain('do not pay a second time');
+    expect(text).not.toMatch(/secret|charged/);
   });
-  const answer = await fetch(url);
-  expect(answer.status).toBe(503);
-  expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
-  expect(await answer.text()).not.toContain('secret');
+});
+
+test('what was never offered is said to have charged nothing', async () => {
+  const { url } = await serve({ submit: async () => ({ kind: 'unavailable', checkout: {} as Checkout }) });
+  const answer = await fetch(url, { method: 'POST', body: 'attempt=1', headers: FORM_TYPE });
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
+  expect(await answer.text()).toContain('Nothing was charged');
 });
 
 test('a body that does not arrive ends the request', async () => {

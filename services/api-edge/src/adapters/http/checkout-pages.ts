@@ -90,7 +90,7 @@ function openRequest(options: CheckoutPagesOptions): RequestHandler {
       const method = request.method === 'POST' ? 'POST' : 'GET';
       answered.inc({ method, status: String(response.statusCode) });
     });
-    if (concurrent > options.maxConcurrent) unavailable(response);
+    if (concurrent > options.maxConcurrent) lookAgain(response, view.unknownPage());
     else traced(request, requestId, next);
   };
 }
@@ -113,7 +113,7 @@ function requireOwnOrigin(ownOrigin: string): RequestHandler {
     const { origin } = request.headers;
     const isForeign = origin !== undefined && origin !== 'null' && origin !== ownOrigin;
     if (!isForeign && request.get('sec-fetch-site') !== 'cross-site') return next();
-    send(response, 403, view.noticePage('Not possible', 'This form was sent from another site. Nothing was charged.'));
+    send(response, 403, view.noticePage('Not possible', 'This form was sent from another site, and was not taken.'));
   };
 }
 
@@ -166,7 +166,7 @@ function sendAnswer(options: CheckoutPagesOptions, response: Response, page: Pag
     case 'closed':
       return send(response, 403, view.closedPage(page.checkout));
     case 'unavailable':
-      return unavailable(response);
+      return lookAgain(response, view.unavailablePage());
     case 'see-other':
       return redirect(response, page.location);
     default:
@@ -199,9 +199,9 @@ function notUnderstood(): RenderedPage {
   return view.noticePage('Not understood', 'The form did not arrive as it was sent. Go back and try again.');
 }
 
-function unavailable(response: Response): void {
+function lookAgain(response: Response, page: RenderedPage): void {
   response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
-  send(response, 503, view.unavailablePage());
+  send(response, 503, page);
 }
 
 function send(response: Response, status: number, { headers, body }: RenderedPage): void {
@@ -209,7 +209,7 @@ function send(response: Response, status: number, { headers, body }: RenderedPag
   response.status(status).set(headers).send(body);
 }
 
-/** What fails before the journal is asked, a broken body, and an address that is none. */
+/** A broken body, an address that is none, and what fails at whatever point: a charge may be on record by then. */
 function refuseBroken(options: CheckoutPagesOptions): ErrorRequestHandler {
   return (error: { type?: string; status?: number }, request, response, _next) => {
     // Express itself would write to standard error.
@@ -217,6 +217,6 @@ function refuseBroken(options: CheckoutPagesOptions): ErrorRequestHandler {
     if (error.type === 'entity.too.large') return send(response, 413, notUnderstood());
     if (error.status !== undefined && error.status < 500) return send(response, 400, notUnderstood());
     options.logger.error('a page failed', { error });
-    unavailable(response);
+    lookAgain(response, view.unknownPage());
   };
 }

@@ -158,6 +158,16 @@ export function unavailablePage(): RenderedPage {
   });
 }
 
+/** Nothing is claimed: what was sent before may have been charged. The link asks for the page, and sends no form again. */
+export function unknownPage(): RenderedPage {
+  return renderPage({
+    title: 'Please look again',
+    body: html`<h1>Please look again</h1>
+      <p>It is not known yet how your payment stands. Load this page again; do not pay a second time.</p>
+      <a class="button" href="">Look again</a>`,
+  });
+}
+
 export function noticePage(title: string, text: string): RenderedPage {
   return renderPage({
     title,
