@@ -44,9 +44,14 @@ async function prepared<Entry>(ports: Ports, prepare: () => Promise<Entry>): Pro
   }
 }
 
-/** Nobody will come for it; if this fails, its 20 minutes end it. */
+/** Nobody will come for it. If this fails, its 20 minutes end it; what the journal has said counts all the same. */
 async function dropCvv(ports: Ports, { command, reference }: JournalEntry): Promise<void> {
-  if (command !== undefined && 'withCvv' in command.data && command.data.withCvv) await ports.vault.dropCvv(reference);
+  if (command === undefined || !('withCvv' in command.data) || !command.data.withCvv) return;
+  try {
+    await ports.vault.dropCvv(reference);
+  } catch (error) {
+    ports.logger.warn('a security code that nobody needs stays until its time is over', { reference, error });
+  }
 }
 
 export interface Operation {
