@@ -17,6 +17,7 @@ interface Waiting {
   merchantAccount: string;
   reference: string;
   settle(outcome: OperationOutcome | undefined): void;
+  /** Until the next question; undefined while one is being asked. */
   timer: NodeJS.Timeout | undefined;
   nextDelayMs: number;
   deadline: number;
@@ -48,6 +49,7 @@ export function createPendingOutcomes(options: {
 
   async function question(waiting: Waiting): Promise<void> {
     clearTimeout(waiting.timer);
+    waiting.timer = undefined;
     try {
       const outcome = await options.ask(waiting.merchantAccount, waiting.reference);
       if (outcome !== undefined && isTellable(outcome)) return waiting.settle(outcome);
@@ -69,8 +71,9 @@ export function createPendingOutcomes(options: {
           nextDelayMs: options.repliesExpected() ? FIRST_QUESTION_AFTER_MS : FIRST_QUESTION_WITHOUT_REPLIES_MS,
           deadline: options.now() + options.timeoutMs,
           settle(outcome) {
+            // A reply and a question may both come to it: the group of a later waiter is none of the second one's business.
+            if (!group.delete(waiting)) return;
             clearTimeout(waiting.timer);
-            group.delete(waiting);
             if (group.size === 0) byReference.delete(reference);
             resolve(outcome);
           },
@@ -85,7 +88,9 @@ export function createPendingOutcomes(options: {
       for (const waiting of [...(byReference.get(outcome.reference) ?? [])]) waiting.settle(outcome);
     },
     askForAll() {
-      for (const group of byReference.values()) for (const waiting of group) void question(waiting);
+      for (const group of byReference.values()) {
+        for (const waiting of group) if (waiting.timer !== undefined) void question(waiting);
+      }
     },
     get size() {
       return byReference.size;
