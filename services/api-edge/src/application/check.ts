@@ -122,18 +122,19 @@ function pendingOutcome(entry: OperationEntry): OperationOutcome {
   };
 }
 
+/** Both oldest first, by the clocks of the replicas that accepted them: a dependent may come before its base. */
 function withDependents(
   asked: readonly OperationOutcome[],
   operations: readonly OperationOutcome[],
 ): OperationOutcome[] {
   const included = new Set(asked.map(({ reference }) => reference));
-  const dependents: OperationOutcome[] = [];
-  // Oldest first: what an operation is based on always comes before it.
-  for (const operation of operations) {
-    if (included.has(operation.reference) || operation.baseReference === undefined) continue;
-    if (!included.has(operation.baseReference)) continue;
-    included.add(operation.reference);
-    dependents.push(operation);
-  }
+  let before: number;
+  do {
+    before = included.size;
+    for (const { reference, baseReference } of operations) {
+      if (baseReference !== undefined && included.has(baseReference)) included.add(reference);
+    }
+  } while (included.size > before);
+  const dependents = operations.filter((operation) => included.has(operation.reference) && !asked.includes(operation));
   return [...asked, ...dependents];
 }
