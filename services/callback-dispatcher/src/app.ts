@@ -25,7 +25,7 @@ import { createFigures, OVERDUE_MS, registerGauges } from './adapters/metrics';
 import { createAttempts } from './adapters/mongo/attempts';
 import { createDeliveries } from './adapters/mongo/deliveries';
 import { attemptDelivery } from './application/attempt-delivery';
-import { claimDue, handBack } from './application/claim-due';
+import { createClaimer, handBack } from './application/claim-due';
 import { createDispatcher, DISPATCHER_LIMITS } from './application/dispatcher';
 import type { Ports } from './application/ports';
 import type { Config } from './config';
@@ -130,10 +130,11 @@ async function open(
     metrics,
     logger,
   });
+  const { look } = createClaimer(ports, dispatcher);
   const claimer = repeat({
     name: 'looking for due callbacks',
     everyMs: LOOK_EVERY_MS,
-    work: async () => void (await claimDue(ports, dispatcher)),
+    work: async () => void (await look()),
     logger,
   });
 

@@ -97,7 +97,8 @@ it('what waits when a replica stops is free at once for another; what runs is tr
   await until('one hangs', () => receiver.received.length === 1);
   await until('both are on record', async () => (await Promise.all(ids.map(stateOf))).every(Boolean));
   await replica.stop();
-  const claimable = await world.deliveries.findDue(world.now(), [], 10);
+  const [lane = ''] = await world.deliveries.dueLanes(world.now(), { after: '' }, 10);
+  const claimable = await world.deliveries.findDue(lane, world.now(), 10);
   expect(claimable).toHaveLength(1);
   const [running] = ids.filter((id) => id !== claimable[0]?._id);
   expect(await world.attempts.list(running ?? '')).toMatchObject([{ deliveryId: running }]);

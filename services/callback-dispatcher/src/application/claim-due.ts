@@ -1,31 +1,62 @@
 import { heldUntil } from '../domain/delivery';
 import { LEASE_MS } from './attempt-delivery';
 import type { Dispatcher } from './dispatcher';
-import type { Ports, StoredDelivery } from './ports';
+import type { LaneRange, Ports, StoredDelivery } from './ports';
+import { BEFORE_LANES } from './ports';
 import { rewrite } from './record';
 
-const BATCH_MAX = 200;
-const BATCHES_MAX = 20;
-/** Lanes that one query leaves out. What it finds beyond them has no place and is passed over. */
-const EXCEPT_MAX = 1_000;
+/** Lanes that one query names. */
+const LANES_MAX = 1_000;
+/** Lanes that are asked for their due deliveries at a time. */
+const LANES_AT_ONCE = 32;
+
+export interface Claimer {
+  /** Takes on lease what is due and has a place, and submits it. Returns how many it has taken. */
+  look(): Promise<number>;
+}
 
 /**
- * Takes on lease what is due and has a place, and submits it. Lanes without a place are left out of the query, so
- * that what waits for a dead one hides nothing behind it. Returns how many it has taken.
+ * Looks lane by lane, and asks a lane for no more than it has places for: what waits behind a dead address, or a slow
+ * one, is not even read. A look goes round all lanes once, and begins behind the one that was served last: when places
+ * run out, lanes take turns.
  */
-export async function claimDue(ports: Ports, dispatcher: Dispatcher): Promise<number> {
-  let taken = 0;
-  for (let batches = 0; batches < BATCHES_MAX; batches += 1) {
-    const limit = Math.min(dispatcher.room(), BATCH_MAX);
-    if (limit <= 0) break;
-    const except = dispatcher.busyLanes().slice(0, EXCEPT_MAX);
-    const due = await ports.deliveries.findDue(ports.now(), except, limit);
-    const withPlace = due.filter(({ lane }) => dispatcher.reserve(lane));
-    const claimed = await Promise.all(withPlace.map((delivery) => claim(ports, dispatcher, delivery)));
-    taken += claimed.filter(Boolean).length;
-    if (due.length < limit) break;
+export function createClaimer(ports: Ports, dispatcher: Dispatcher): Claimer {
+  let lastServed = BEFORE_LANES;
+
+  async function serve({ after, upTo }: LaneRange): Promise<number> {
+    let taken = 0;
+    let last = after;
+    let lanes: string[];
+    do {
+      lanes = await ports.deliveries.dueLanes(ports.now(), { after: last, upTo }, LANES_MAX);
+      for (let first = 0; first < lanes.length; first += LANES_AT_ONCE) {
+        if (dispatcher.room() <= 0) return taken;
+        const some = lanes.slice(first, first + LANES_AT_ONCE);
+        const counts = await Promise.all(some.map((lane) => claimIn(ports, dispatcher, lane)));
+        taken += counts.reduce((sum, count) => sum + count, 0);
+        lastServed = some.findLast((_lane, index) => counts[index] !== 0) ?? lastServed;
+        last = some.at(-1) ?? last;
+      }
+    } while (lanes.length === LANES_MAX);
+    return taken;
   }
-  return taken;
+
+  return {
+    async look() {
+      const start = lastServed;
+      const taken = await serve({ after: start });
+      return start === BEFORE_LANES ? taken : taken + (await serve({ after: BEFORE_LANES, upTo: start }));
+    },
+  };
+}
+
+async function claimIn(ports: Ports, dispatcher: Dispatcher, lane: string): Promise<number> {
+  const places = dispatcher.places(lane);
+  if (places <= 0) return 0;
+  const due = await ports.deliveries.findDue(lane, ports.now(), places);
+  const withPlace = due.filter(() => dispatcher.reserve(lane));
+  const claimed = await Promise.all(withPlace.map((delivery) => claim(ports, dispatcher, delivery)));
+  return claimed.filter(Boolean).length;
 }
 
 /** The conditional write decides between replicas. */

@@ -33,8 +33,8 @@ export interface Dispatcher {
   submit(delivery: StoredDelivery): void;
   /** Places that are left. */
   room(): number;
-  /** Lanes that take nothing now. */
-  busyLanes(): string[];
+  /** Of these, those that a lane may have now. */
+  places(lane: string): number;
   figures(): { running: number; waiting: number; openCircuits: number };
   /** Starts nothing more, hands back what waits, and gives what runs `drainTimeoutMs` to end. */
   stop(drainTimeoutMs: number): Promise<void>;
@@ -93,16 +93,20 @@ export function createDispatcher(options: {
   }
 
   /** Places of a lane: an address that let calls time out has none beside the one call. */
-  function placesOf({ health }: Lane): number {
+  function placesOf(health: AddressHealth): number {
     if (isOpen(health, now())) return 0;
     const calls = callsAtOnce(health, limits.concurrencyPerAddress);
     if (health.trusted) return calls + limits.waitingPerAddressMax;
     return health.timeouts === 0 ? limits.concurrencyPerAddress : calls;
   }
 
-  function hasPlace(lane: Lane): boolean {
-    if (stopped || held >= limits.heldMax || lane.held >= placesOf(lane)) return false;
-    return lane.health.trusted || heldUntrusted < limits.heldMax * UNTRUSTED_SHARE;
+  function freePlaces({ health, held: heldHere }: Pick<Lane, 'health' | 'held'>): number {
+    const shared = health.trusted ? room() : Math.min(room(), limits.heldMax * UNTRUSTED_SHARE - heldUntrusted);
+    return Math.max(0, Math.ceil(Math.min(placesOf(health) - heldHere, shared)));
+  }
+
+  function room(): number {
+    return stopped ? 0 : limits.heldMax - held;
   }
 
   function hold(lane: Lane, change: 1 | -1): void {
@@ -195,7 +199,7 @@ export function createDispatcher(options: {
   return {
     reserve(name) {
       const lane = laneOf(name);
-      if (!hasPlace(lane)) return false;
+      if (freePlaces(lane) === 0) return false;
       hold(lane, 1);
       return true;
     },
@@ -207,8 +211,8 @@ export function createDispatcher(options: {
       enqueue(lane);
       startWhatMay();
     },
-    room: () => (stopped ? 0 : limits.heldMax - held),
-    busyLanes: () => [...lanes.values()].filter((lane) => !hasPlace(lane)).map(({ name }) => name),
+    room,
+    places: (name) => freePlaces(lanes.get(name) ?? { health: UNKNOWN_ADDRESS, held: 0 }),
     figures() {
       const all = [...lanes.values()];
       return {

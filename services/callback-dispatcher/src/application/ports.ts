@@ -21,6 +21,14 @@ export interface DeliveryQuery {
   limit: number;
 }
 
+/** Lanes in their order: those behind `after`, to the last one, or up to `upTo` with that itself. */
+export interface LaneRange {
+  after: string;
+  upTo?: string | undefined;
+}
+/** Comes before every lane. */
+export const BEFORE_LANES = '';
+
 export interface Deliveries {
   load(id: string): Promise<StoredDelivery | null>;
   /** Undefined when it exists already. */
@@ -31,8 +39,10 @@ export interface Deliveries {
     body: DeliveryBody,
     events: readonly NewMessage[],
   ): Promise<StoredDelivery | undefined>;
-  /** Those that anyone may take now, longest due first, but none of these lanes. */
-  findDue(now: number, exceptLanes: readonly string[], limit: number): Promise<StoredDelivery[]>;
+  /** The lanes, in their order, that have a delivery which anyone may take now. */
+  dueLanes(now: number, range: LaneRange, limit: number): Promise<string[]>;
+  /** Those of a lane that anyone may take now, longest due first. */
+  findDue(lane: string, now: number, limit: number): Promise<StoredDelivery[]>;
   list(query: DeliveryQuery): Promise<StoredDelivery[]>;
 }
 

@@ -1,6 +1,7 @@
-import type { Collection, Filter, MongoConnection, OutboxOwner, Stored } from '@gateway/mongo';
+import type { Collection, Document, Filter, MongoConnection, OutboxOwner, Stored } from '@gateway/mongo';
 import { createAggregateStore, outboxIndex } from '@gateway/mongo';
-import type { Deliveries, DeliveryBody, DeliveryQuery } from '../../application/ports';
+import type { Deliveries, DeliveryBody, DeliveryQuery, LaneRange } from '../../application/ports';
+import { BEFORE_LANES } from '../../application/ports';
 import type { Progress } from '../../domain/delivery';
 import { RETENTION_SECONDS } from './retention';
 
@@ -8,11 +9,15 @@ const COLLECTION = 'deliveries';
 const COUNT_MAX = 10_000;
 const COUNT_TIMEOUT_MS = 2_000;
 const LIST_TIMEOUT_MS = 5_000;
+const DUE_TIMEOUT_MS = 5_000;
 
-/** Only what is pending is in it. With all that its queries look at, so that they read no document in vain. */
+/**
+ * Only what is pending is in it. By lane, so that a look steps from one lane to the next, however much waits in each.
+ * With all that its queries look at, so that they read no document in vain.
+ */
 const dueIndex = {
-  key: { 'progress.claimableAt': 1, lane: 1, 'progress.nextAttemptAt': 1 },
-  name: 'due',
+  key: { lane: 1, 'progress.claimableAt': 1, 'progress.nextAttemptAt': 1 },
+  name: 'due_by_lane',
   partialFilterExpression: { 'progress.claimableAt': { $exists: true } },
 } as const;
 const byTimeIndex = { key: { createdAt: -1, _id: -1 }, name: 'by_time' } as const;
@@ -54,19 +59,20 @@ export function createDeliveries(mongo: MongoConnection): DeliveriesAdapter {
       return store.update(previous, { ...current, ...endOf(body.progress) }, events);
     },
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
-    async findDue(now, exceptLanes, limit) {
-      const due = { 'progress.claimableAt': { $lte: now }, lane: { $nin: exceptLanes } };
-      const found = collection.find(due as Filter<Stored<Kept>>).sort({ 'progress.claimableAt': 1 });
-      return await found.limit(limit).toArray();
+    async dueLanes(...asked) {
+      const found = collection.aggregate<{ _id: string }>(dueLaneSteps(...asked), { maxTimeMS: DUE_TIMEOUT_MS });
+      return (await found.toArray()).map(({ _id }) => _id);
+    },
+    async findDue(lane, now, limit) {
+      const found = collection.find(dueIn(lane, now)).sort({ 'progress.claimableAt': 1 });
+      return await found.limit(limit).maxTimeMS(DUE_TIMEOUT_MS).toArray();
     },
     async list(query) {
       const found = collection.find(listed(query)).sort({ createdAt: -1, _id: -1 });
       return await found.limit(query.limit).maxTimeMS(LIST_TIMEOUT_MS).toArray();
     },
     async countOverdue(before) {
-      // The bound on a field that is there only while pending lets the index serve.
-      const overdue = { 'progress.claimableAt': { $gte: 0 }, 'progress.nextAttemptAt': { $lt: before } };
-      return await collection.countDocuments(overdue, {
+      return await collection.countDocuments(overdueSince(before), {
         limit: COUNT_MAX,
         maxTimeMS: COUNT_TIMEOUT_MS,
       });
@@ -74,6 +80,30 @@ export function createDeliveries(mongo: MongoConnection): DeliveriesAdapter {
     async ensureIndexes() {
       await collection.createIndexes([outboxIndex, dueIndex, byTimeIndex, byAccountIndex, exhaustedIndex, expiryIndex]);
     },
+  };
+}
+
+/** Grouped by what the index begins with: the server reads one key of each lane in it, and no document. */
+export function dueLaneSteps(now: number, { after, upTo }: LaneRange, limit: number): Document[] {
+  const lane = { $gt: after, ...(upTo === undefined ? {} : { $lte: upTo }) };
+  return [
+    { $match: { lane, 'progress.claimableAt': { $lte: now } } },
+    { $group: { _id: '$lane' } },
+    { $sort: { _id: 1 } },
+    { $limit: limit },
+  ];
+}
+
+export function dueIn(lane: string, now: number): Filter<Stored<Kept>> {
+  return { lane, 'progress.claimableAt': { $lte: now } };
+}
+
+/** The bounds on the index's first fields, of which one is there only while pending, let it serve. */
+export function overdueSince(before: number) {
+  return {
+    lane: { $gt: BEFORE_LANES },
+    'progress.claimableAt': { $gte: 0 },
+    'progress.nextAttemptAt': { $lt: before },
   };
 }
 

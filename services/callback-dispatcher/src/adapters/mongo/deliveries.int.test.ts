@@ -1,0 +1,100 @@
+import type { MongoConnection } from '@gateway/mongo';
+import { connectMongo } from '@gateway/mongo';
+import type { Space } from '@gateway/testing';
+import { openSpace } from '@gateway/testing';
+import type { DeliveriesAdapter } from './deliveries';
+import { createDeliveries, dueIn, dueLaneSteps, overdueSince } from './deliveries';
+
+const NOW = Date.UTC(2026, 0, 15);
+const DEAD = 'merchant https://dead.example';
+const WAITING = 5_000;
+const DUE_LANES = 20;
+const LATER_LANES = 30;
+const lane = (name: string, index: number): string =>
+  `merchant https://${name}${String(index).padStart(3, '0')}.example`;
+
+let space: Space;
+let mongo: MongoConnection;
+let deliveries: DeliveriesAdapter;
+
+beforeAll(async () => {
+  space = await openSpace('deliveries');
+  mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}callbacks` });
+  deliveries = createDeliveries(mongo);
+  await deliveries.ensureIndexes();
+  const pending = (of: string, index: number, claimableAt: number) => ({
+    ...{ _id: `${of}/${index}`, lane: of, createdAt: NOW },
+    progress: { state: 'pending', claimableAt, nextAttemptAt: claimableAt },
+  });
+  const several = <T>(count: number, make: (index: number) => T): T[] =>
+    Array.from({ length: count }, (_, i) => make(i));
+  await mongo.collection<{ _id: string }>('deliveries').insertMany([
+    // Longest due, and far more than anything else.
+    ...several(WAITING, (index) => pending(DEAD, index, NOW - 1_000_000 + index)),
+    ...several(DUE_LANES, (index) => pending(lane('due', index), 1, NOW)),
+    ...several(LATER_LANES, (index) => pending(lane('later', index), 1, NOW + 1)),
+    ...several(1_000, (index) => ({
+      _id: `told/${index}`,
+      lane: lane('told', index),
+      progress: { state: 'delivered' },
+    })),
+  ]);
+});
+afterAll(async () => {
+  await mongo.close();
+  await space.remove();
+});
+
+interface Read {
+  totalKeysExamined: number;
+  totalDocsExamined: number;
+}
+/** Of a find, or of what an aggregation begins with. */
+function readBy(plan: unknown): Read {
+  const { stages, executionStats } = plan as { stages?: [{ $cursor: { executionStats: Read } }]; executionStats: Read };
+  return stages?.[0].$cursor.executionStats ?? executionStats;
+}
+
+test('the lanes with something due come in their order, part after part', async () => {
+  const due = [DEAD, ...Array.from({ length: DUE_LANES }, (_, index) => lane('due', index))];
+  expect(await deliveries.dueLanes(NOW, { after: '' }, 100)).toEqual(due);
+  expect(await deliveries.dueLanes(NOW, { after: '' }, 3)).toEqual(due.slice(0, 3));
+  expect(await deliveries.dueLanes(NOW, { after: due[2] ?? '' }, 3)).toEqual(due.slice(3, 6));
+  expect(await deliveries.dueLanes(NOW, { after: '', upTo: due[2] }, 100)).toEqual(due.slice(0, 3));
+  expect(await deliveries.dueLanes(NOW - 2_000_000, { after: '' }, 100)).toEqual([]);
+});
+
+test('the longest due of a lane come first', async () => {
+  const found = await deliveries.findDue(DEAD, NOW, 3);
+  expect(found.map(({ _id }) => _id)).toEqual([0, 1, 2].map((index) => `${DEAD}/${index}`));
+  expect(await deliveries.findDue(lane('later', 0), NOW, 3)).toEqual([]);
+});
+
+describe('what a look reads', () => {
+  const collection = () => mongo.collection('deliveries');
+
+  test('to find the lanes depends on how many there are, not on how much waits in them', async () => {
+    const plan: unknown = await collection()
+      .aggregate(dueLaneSteps(NOW, { after: '' }, 1_000))
+      .explain('executionStats');
+    const { totalKeysExamined, totalDocsExamined } = readBy(plan);
+    // A lane costs two at most: where it begins, and what is beyond the time that is asked for.
+    expect(totalKeysExamined).toBeLessThanOrEqual(2 * (1 + DUE_LANES + LATER_LANES));
+    expect(totalDocsExamined).toBe(0);
+  });
+
+  test('in a lane is what it takes', async () => {
+    const look = collection()
+      .find(dueIn(DEAD, NOW) as object)
+      .sort({ 'progress.claimableAt': 1 })
+      .limit(4);
+    expect(readBy(await look.explain('executionStats'))).toMatchObject({ totalKeysExamined: 4, totalDocsExamined: 4 });
+  });
+});
+
+test('what is overdue is counted in all lanes', async () => {
+  expect(await deliveries.countOverdue(NOW)).toBe(WAITING);
+  expect(await deliveries.countOverdue(NOW + 1)).toBe(WAITING + DUE_LANES);
+  const count = mongo.collection('deliveries').aggregate([{ $match: overdueSince(NOW) }, { $count: 'count' }]);
+  expect(readBy(await count.explain('executionStats')).totalDocsExamined).toBe(0);
+});
