@@ -106,10 +106,11 @@ async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Pr
     metrics,
     logger,
   });
+  let stopping = false;
   const expiry = repeat({
     name: 'expiring challenges',
     everyMs: EXPIRE_EVERY_MS,
-    work: async () => void (await expireChallenges(ports)),
+    work: async () => void (await expireChallenges(ports, () => stopping)),
     logger,
   });
 
@@ -136,7 +137,10 @@ async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Pr
   onStop(() => http.close(DRAIN_TIMEOUT_MS));
   await worker.start();
   expiry.start();
-  onStop(() => Promise.all([worker.stop(), expiry.stop()]));
+  onStop(() => {
+    stopping = true;
+    return Promise.all([worker.stop(), expiry.stop()]);
+  });
   return { http: http.port, ops: ops.port };
 }
 

@@ -1,0 +1,54 @@
+import { expireChallenges } from './expire-challenges';
+import type { Ports, StoredAuthentication } from './ports';
+
+const NOW = 1_000_000;
+const BATCH = 100;
+const RUN_MAX = 5_000;
+
+/** Challenges whose time is over, and one whose time is not. */
+function world(expired: number) {
+  const stored = new Map<string, StoredAuthentication>();
+  for (let index = 0; index <= expired; index += 1) {
+    const reference = `PAYMENT${index}`;
+    const state = { kind: 'challenge', expiresAt: index < expired ? NOW - index : NOW + 1 };
+    const authentication = { _id: reference, reference, transactionType: 'SALE3D', ids: {}, state, outbox: [] };
+    stored.set(reference, authentication as unknown as StoredAuthentication);
+  }
+  const isOpen = ({ state }: StoredAuthentication): boolean => state.kind === 'challenge' && state.expiresAt <= NOW;
+  const open = (): StoredAuthentication[] => [...stored.values()].filter(isOpen);
+  let looks = 0;
+  const authentications: Partial<Ports['authentications']> = {
+    async findExpired(_now, limit) {
+      looks += 1;
+      return open().slice(0, limit);
+    },
+    async update(previous, body) {
+      const written = { ...previous, ...body };
+      stored.set(previous._id, written);
+      return written;
+    },
+  };
+  const ports = { authentications, recorded: () => {}, publishEvents: () => {}, newId: () => 'id', now: () => NOW };
+  return { ports: ports as unknown as Ports, open: () => open().length, looks: () => looks };
+}
+
+const goOn = (): boolean => false;
+
+test.each([0, 1, 99, 100, 250])('%i challenges whose time is over end in one run', async (expired) => {
+  const { ports, open } = world(expired);
+  expect(await expireChallenges(ports, goOn)).toBe(expired);
+  expect(open()).toBe(0);
+});
+
+test('a run has an end; the next one takes the rest', async () => {
+  const { ports, open } = world(RUN_MAX + 1);
+  expect(await expireChallenges(ports, goOn)).toBe(RUN_MAX);
+  expect(open()).toBe(1);
+  expect(await expireChallenges(ports, goOn)).toBe(1);
+});
+
+test('a run begins no further batch when the service stops', async () => {
+  const { ports, looks } = world(3 * BATCH);
+  expect(await expireChallenges(ports, () => looks() > 0)).toBe(BATCH);
+  expect(looks()).toBe(1);
+});
