@@ -10,6 +10,7 @@ export * from './logger';
 export * from './metrics';
 export * from './operator-commands';
 export * from './ops-server';
+export * from './owner-queries';
 export * from './repeat';
 export { Secret } from '@gateway/contracts';
 export * from './service';

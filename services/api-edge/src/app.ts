@@ -10,6 +10,7 @@ import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/serv
 import {
   brokerList,
   createMetrics,
+  createOwnerQueries,
   createService,
   internalHost,
   listen,
@@ -80,8 +81,11 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
   const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
   onStop(() => accounts.close());
   const serviceToken = config.SERVICE_TOKEN;
-  const queries = createCardQueries({ url: config.CARD_QUERY_URL, serviceToken });
-  const payoutQueries = createPayoutQueries({ url: config.PAYOUT_QUERY_URL, serviceToken });
+  const cardOwner = createOwnerQueries('card-processing', { url: config.CARD_QUERY_URL, serviceToken });
+  onStop(() => cardOwner.close());
+  const payoutOwner = createOwnerQueries('payout', { url: config.PAYOUT_QUERY_URL, serviceToken });
+  onStop(() => payoutOwner.close());
+  const queries = createCardQueries(cardOwner.ask);
 
   const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
   const topicPrefix = config.TOPIC_PREFIX;
@@ -110,7 +114,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
   const ports: EdgePorts = {
     journal,
     queries,
-    payoutQueries,
+    payoutQueries: createPayoutQueries(payoutOwner.ask),
     bankAddresses: isoBankAddresses,
     receiverToken: (merchantAccount, iban) => vault.vault.receiverToken(merchantAccount, iban),
     vault: vault.vault,

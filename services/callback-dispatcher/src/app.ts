@@ -6,6 +6,7 @@ import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/serv
 import {
   brokerList,
   createMetrics,
+  createOwnerQueries,
   createService,
   internalHost,
   listen,
@@ -169,8 +170,10 @@ async function open(
 
 /** By what is told: its owner knows the custom values. */
 function openQueries({ CARD_QUERY_URL, PAYOUT_QUERY_URL, SERVICE_TOKEN: serviceToken }: Config) {
+  const cards = createOwnerQueries('card-processing', { url: CARD_QUERY_URL, serviceToken });
+  const payouts = createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, serviceToken });
   return {
-    card: createOutcomeQueries('card-processing', { url: CARD_QUERY_URL, path: '/operations', serviceToken }),
-    payout: createOutcomeQueries('payout', { url: PAYOUT_QUERY_URL, path: '/payouts', serviceToken }),
+    card: createOutcomeQueries(cards, '/operations'),
+    payout: createOutcomeQueries(payouts, '/payouts'),
   } satisfies Record<CallbackKind, OutcomeQueries>;
 }

@@ -1,11 +1,9 @@
 import type { OperationOutcome } from '@gateway/contracts';
+import type { AskOwner } from '@gateway/service-kit';
 import type { CardQueries } from '../../application/ports';
-import type { OwnerOptions } from './owner-queries';
-import { createOwnerQueries } from './owner-queries';
 
 /** Asks card-processing about operations. */
-export function createCardQueries(options: OwnerOptions): CardQueries {
-  const ask = createOwnerQueries('card-processing', options);
+export function createCardQueries(ask: AskOwner): CardQueries {
   return {
     outcome: (account, reference) => ask<OperationOutcome>(`/operations/${encodeURIComponent(reference)}`, { account }),
     payment: async (account, reference) =>

@@ -1,15 +1,13 @@
 import type { PayoutOutcome } from '@gateway/contracts';
+import type { AskOwner } from '@gateway/service-kit';
 import { RetryableError } from '@gateway/service-kit';
 import type { PayoutQueries } from '../../application/ports';
-import type { OwnerOptions } from './owner-queries';
-import { createOwnerQueries } from './owner-queries';
 
 /** A page of 1,000 payouts, each with all custom parameters at a generous length. */
 const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Asks the payout service about payouts. */
-export function createPayoutQueries(options: OwnerOptions): PayoutQueries {
-  const ask = createOwnerQueries('payout', options);
+export function createPayoutQueries(ask: AskOwner): PayoutQueries {
   return {
     outcome: (account, reference) => ask<PayoutOutcome>(`/payouts/${encodeURIComponent(reference)}`, { account }),
     async list(account, query) {

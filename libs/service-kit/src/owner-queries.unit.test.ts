@@ -1,0 +1,63 @@
+import { createServer } from 'node:http';
+import { isRetryable } from './errors';
+import type { ListeningServer } from './http-server';
+import { listen } from './http-server';
+import type { OwnerQueries } from './owner-queries';
+import { createOwnerQueries } from './owner-queries';
+
+const TOKEN = 'a-service-token-of-at-least-32-characters';
+
+let server: ListeningServer;
+let owner: OwnerQueries;
+let answer = { status: 200, body: '{}' };
+const asked: { url: string | undefined; authorization: string | undefined }[] = [];
+
+beforeAll(async () => {
+  server = await listen({
+    listener: ({ url, headers: { authorization } }, response) => {
+      asked.push({ url, authorization });
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
+    },
+    port: 0,
+    host: '127.0.0.1',
+    server: createServer(),
+  });
+  owner = createOwnerQueries('card-processing', { url: `http://127.0.0.1:${server.port}`, serviceToken: TOKEN });
+});
+afterAll(async () => {
+  owner.close();
+  await server.close(0);
+});
+
+const ask = () => owner.ask<{ a: number }>('/operations/x', { account: 'a&b' });
+const failure = () =>
+  ask().then(
+    () => 'none',
+    (error: unknown) => error as Error,
+  );
+
+test('what is there is the answer; the question brings its parameters and the token', async () => {
+  answer = { status: 200, body: '{"a":1}' };
+  expect(await ask()).toEqual({ a: 1 });
+  expect(asked.at(-1)).toEqual({ url: '/operations/x?account=a%26b', authorization: `Bearer ${TOKEN}` });
+});
+
+test('what is not there is undefined', async () => {
+  answer = { status: 404, body: '{}' };
+  expect(await ask()).toBeUndefined();
+});
+
+test.each([401, 500, 503])('status %i is no answer, and may be one later', async (status) => {
+  answer = { status, body: '{"a":1}' };
+  const error = await failure();
+  expect(error).toMatchObject({ message: `card-processing answers ${status} to a query` });
+  expect(isRetryable(error)).toBe(true);
+});
+
+test('an answer beyond its bounds, and nobody there, are no answers', async () => {
+  answer = { status: 200, body: JSON.stringify('x'.repeat(2_000)) };
+  const problem = { message: 'card-processing does not answer queries', retryable: true };
+  await expect(owner.ask('/', {}, { answerBytesMax: 1_000 })).rejects.toMatchObject(problem);
+  const nobody = createOwnerQueries('card-processing', { url: 'http://127.0.0.1:1' });
+  await expect(nobody.ask('/', {})).rejects.toMatchObject(problem);
+});
