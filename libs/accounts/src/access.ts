@@ -1,4 +1,3 @@
-import { TEST_CURRENCY } from '@gateway/contracts';
 import type { Account, AccountTransactionType, Terminal } from './account';
 import { rangeContains } from './address-range';
 
@@ -17,15 +16,6 @@ export function isEnabledType(account: Pick<Account, 'transactionTypes'>, type: 
   return account.transactionTypes.includes(type);
 }
 
-/** Whether the account may use the currency at all (2009 otherwise): the test currency always, others once active. */
-export function isActivatedFor(account: Pick<Account, 'state'>, currency: string): boolean {
-  return currency === TEST_CURRENCY || account.state === 'active';
-}
-
-export function activeTerminals(account: Pick<Account, 'terminals'>): readonly Terminal[] {
-  return account.terminals.filter((terminal) => terminal.active);
-}
-
 /**
  * The active terminal for a currency: the one of that `mid_reference`, else the first. Undefined without a
  * `mid_reference`: no terminal for the currency (2006); with one: it is not an active terminal for it (2005).
@@ -35,14 +25,10 @@ export function terminalFor(
   currency: string,
   midReference?: string,
 ): Terminal | undefined {
-  return activeTerminals(account).find(
+  return account.terminals.find(
     (terminal) =>
-      terminal.currency === currency && (midReference === undefined || terminal.midReference === midReference),
+      terminal.active &&
+      terminal.currency === currency &&
+      (midReference === undefined || terminal.midReference === midReference),
   );
-}
-
-/** Whether the amount is within the account's limits for the currency, bounds included (2007 otherwise). */
-export function isWithinLimits(account: Pick<Account, 'limits'>, currency: string, amountE4: number): boolean {
-  const limit = account.limits.find((one) => one.currency === currency);
-  return limit === undefined || (amountE4 >= limit.minE4 && amountE4 <= limit.maxE4);
 }

@@ -1,12 +1,4 @@
-import {
-  activeTerminals,
-  isActivatedFor,
-  isAllowedSource,
-  isEnabledType,
-  isOpen,
-  isWithinLimits,
-  terminalFor,
-} from './access';
+import { isAllowedSource, isEnabledType, isOpen, terminalFor } from './access';
 import type { Terminal } from './account';
 import { ACCOUNT_STATES } from './account-state';
 
@@ -51,34 +43,11 @@ describe('terminal', () => {
   ])('for %s with mid_reference %s is %s', (currency, midReference, found) => {
     expect(terminalFor({ terminals }, currency, midReference)?.midReference).toBe(found);
   });
-
-  it('counts when it is active', () => {
-    expect(activeTerminals({ terminals }).map((one) => one.midReference)).toEqual(['MD2', 'MD3', 'MD5']);
-  });
-});
-
-describe('limits', () => {
-  const account = { limits: [{ currency: 'EUR', minE4: 10_000, maxE4: 5_000_000 }] };
-
-  it.each([
-    [9_999, false],
-    [10_000, true],
-    [5_000_000, true],
-    [5_000_001, false],
-  ])('take in their bounds: %i is %s', (amountE4, within) => {
-    expect(isWithinLimits(account, 'EUR', amountE4)).toBe(within);
-  });
-
-  it('hold for their currency alone', () => {
-    expect(isWithinLimits(account, 'USD', 1)).toBe(true);
-  });
 });
 
 describe('state', () => {
-  it('decides who may come, and with which currency', () => {
+  it('decides who may come', () => {
     expect(ACCOUNT_STATES.filter((state) => isOpen({ state }))).toEqual(['test', 'active']);
-    expect(ACCOUNT_STATES.filter((state) => isActivatedFor({ state }, 'EUR'))).toEqual(['active']);
-    expect(isActivatedFor({ state: 'test' }, 'XTS')).toBe(true);
   });
 });
 
