@@ -73,6 +73,6 @@ export function codeOfRejection(reason: string | undefined): number {
  */
 const DUPLICATE_REASONS = new Set(['AM05', 'DU01', 'DU02', 'DU03', 'DU04', 'DU05', 'DUPL']);
 
-export function isDuplicateReason(reason: string | undefined): boolean {
-  return reason !== undefined && DUPLICATE_REASONS.has(reason);
+export function isDuplicateReason(reason: string): boolean {
+  return DUPLICATE_REASONS.has(reason);
 }

@@ -6,37 +6,35 @@ export interface StatusReport {
   messageId: string;
   /** MsgId of the pain.001 that it is about. */
   originalMessageId: string;
-  group?: BankStatus;
+  group: BankStatus;
   payments: PaymentStatus[];
 }
 
+/** What a report says at one of its levels; the status may stand at another one than the reasons. */
 export interface BankStatus {
   /** ISO 20022 external status code, e.g. ACSC. */
-  status: string;
-  reason?: string;
+  status?: string;
+  /** Codes, as many as the bank gives; the first one is shown. */
+  reasons: readonly string[];
   description?: string;
 }
 
-export interface PaymentStatus {
+export interface PaymentStatus extends BankStatus {
   originalPaymentId?: string;
-  own?: BankStatus;
   transactions: TransactionStatus[];
 }
 
-export interface TransactionStatus {
+export interface TransactionStatus extends BankStatus {
   endToEndId?: string;
-  own?: BankStatus;
-  /** Of the report where the transaction says only why. */
-  reason?: string;
-  description?: string;
   /** The bank's own reference of the transaction. */
   bankReference?: string;
 }
 
 /** What a report says of one transfer. */
 export interface Statement extends BankStatus {
-  /** Said of this transfer by name, not of the whole file. */
-  individual: boolean;
+  status: string;
+  /** Said of the whole message, and of this transfer perhaps once more by name. */
+  general: boolean;
   bankReference?: string;
 }
 
@@ -58,7 +56,7 @@ export function statementsOf(report: StatusReport): Statements {
   for (const payment of report.payments) {
     for (const transaction of payment.transactions) {
       const { endToEndId } = transaction;
-      const statement = statementOf(transaction, inherited(payment, report));
+      const statement = statementOf(transaction, [payment, report.group]);
       if (endToEndId === undefined) problems.push('a transaction without OrgnlEndToEndId');
       else if (statement === undefined) problems.push(`${endToEndId} without a status`);
       else byReference.set(endToEndId, [...(byReference.get(endToEndId) ?? []), statement]);
@@ -69,29 +67,32 @@ export function statementsOf(report: StatusReport): Statements {
   return { byReference, ...(forTheRest === undefined ? {} : { forTheRest }), problems };
 }
 
-function inherited(payment: PaymentStatus, report: StatusReport): BankStatus | undefined {
-  return [payment.own ?? report.group].find((status) => status !== undefined && status.status !== PARTIAL);
-}
-
-function statementOf(transaction: TransactionStatus, above: BankStatus | undefined): Statement | undefined {
-  const { own, bankReference } = transaction;
-  const said = own ?? above;
-  if (said === undefined) return undefined;
-  const { reason = said.reason, description = said.description } = transaction;
+/**
+ * The status is the nearest one. Levels above that say the same give their reasons, too: banks write why at one level and
+ * repeat the bare status at the others. So does a PART, where something was rejected, for it may say why that was.
+ */
+function statementOf(own: Partial<TransactionStatus>, above: readonly BankStatus[]): Statement | undefined {
+  const { bankReference } = own;
+  const levels = [{ reasons: [], ...own }, ...above];
+  const status = levels.find((level) => level.status !== undefined)?.status;
+  if (status === undefined || status === PARTIAL) return undefined;
+  const explaining = levels.filter(
+    (level) =>
+      level.status === undefined || level.status === status || (level.status === PARTIAL && status === REJECTED),
+  );
+  const description = explaining.find((level) => level.description !== undefined)?.description;
   return {
-    status: said.status,
-    ...(reason === undefined ? {} : { reason }),
+    status,
+    reasons: explaining.flatMap(({ reasons }) => reasons),
     ...(description === undefined ? {} : { description }),
     ...(bankReference === undefined ? {} : { bankReference }),
-    individual: own !== undefined,
+    general: above.some((level) => level.status === status),
   };
 }
 
 /** Our messages have one payment each, so its status is the message's. */
-function statusOfTheRest(report: StatusReport): Statement | undefined {
-  const [payment] = report.payments;
-  const said = payment?.own ?? report.group;
-  return said === undefined || said.status === PARTIAL ? undefined : { ...said, individual: false };
+function statusOfTheRest({ group, payments: [payment] }: StatusReport): Statement | undefined {
+  return statementOf({}, payment === undefined ? [group] : [payment, group]);
 }
 
 /** What is known of a transfer so far. */
@@ -131,15 +132,17 @@ function readSettlement(fate: Fate): Reading {
   return fate === 'open' || fate === 'declined' ? { kind: 'settled' } : { kind: 'nothing-new' };
 }
 
-function readRejection(fate: Fate, { reason, individual }: Statement): Reading {
-  if (isDuplicateReason(reason)) return { kind: 'doubtful', problem: `rejected as a duplicate (${reason})` };
+function readRejection(fate: Fate, { reasons, general }: Statement): Reading {
+  const duplicate = reasons.find(isDuplicateReason);
+  if (duplicate !== undefined) return { kind: 'doubtful', problem: `rejected as a duplicate (${duplicate})` };
+  const [reason] = reasons;
   switch (fate) {
     case 'open':
       return { kind: 'declined', code: codeOfRejection(reason) };
     case 'settled':
-      return individual
-        ? { kind: 'returned', reasonCode: reason ?? NO_REASON }
-        : { kind: 'doubtful', problem: 'the whole message rejected after it was settled' };
+      return general
+        ? { kind: 'doubtful', problem: 'the whole message rejected after it was settled' }
+        : { kind: 'returned', reasonCode: reason ?? NO_REASON };
     case 'declined':
     case 'returned':
       return { kind: 'nothing-new' };

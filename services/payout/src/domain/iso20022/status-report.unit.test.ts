@@ -1,14 +1,29 @@
 import { isRegisteredCode } from '@gateway/contracts';
 import { codeOfRejection } from './reasons';
-import type { Fate, Statement, StatusReport } from './status-report';
+import type { BankStatus, Fate, Statement, StatusReport, TransactionStatus } from './status-report';
 import { readStatement, statementsOf } from './status-report';
 
-const said = (status: string, change: Partial<Statement> = {}): Statement => ({ status, individual: true, ...change });
+const said = (status: string, change: Partial<Statement> = {}): Statement => ({
+  status,
+  reasons: [],
+  general: false,
+  ...change,
+});
 const report = (change: Partial<StatusReport>): StatusReport => ({
   messageId: 'R1',
   originalMessageId: 'M1',
+  group: says(),
   payments: [],
   ...change,
+});
+/** What one level says. */
+const says = (status?: string, ...reasons: string[]): BankStatus => ({
+  ...(status === undefined ? {} : { status }),
+  reasons,
+});
+const transaction = (endToEndId: string, status?: string, ...reasons: string[]): TransactionStatus => ({
+  endToEndId,
+  ...says(status, ...reasons),
 });
 
 describe('what a status says, by what is known', () => {
@@ -28,7 +43,7 @@ describe('what a status says, by what is known', () => {
   });
 
   it('RJCT: declined, a return after settlement, else nothing new', () => {
-    const rejected = said('RJCT', { reason: 'AC04' });
+    const rejected = said('RJCT', { reasons: ['AC04'] });
     expect(readStatement('open', rejected)).toEqual({ kind: 'declined', code: 3170 });
     expect(readStatement('settled', rejected)).toEqual({ kind: 'returned', reasonCode: 'AC04' });
     expect(readStatement('declined', rejected)).toEqual({ kind: 'nothing-new' });
@@ -40,13 +55,17 @@ describe('what a status says, by what is known', () => {
   });
 
   it('a whole message rejected after settlement is no return of all its transfers', () => {
-    expect(readStatement('settled', said('RJCT', { reason: 'FF01', individual: false })).kind).toBe('doubtful');
+    expect(readStatement('settled', said('RJCT', { reasons: ['FF01'], general: true })).kind).toBe('doubtful');
   });
 
   const fates: Fate[] = ['open', 'settled', 'declined', 'returned'];
   it.each(fates)('a duplicate says nothing about the first one (%s)', (fate) => {
-    expect(readStatement(fate, said('RJCT', { reason: 'AM05' })).kind).toBe('doubtful');
-    expect(readStatement(fate, said('RJCT', { reason: 'DU01' })).kind).toBe('doubtful');
+    expect(readStatement(fate, said('RJCT', { reasons: ['AM05'] })).kind).toBe('doubtful');
+    expect(readStatement(fate, said('RJCT', { reasons: ['DU01'] })).kind).toBe('doubtful');
+    expect(readStatement(fate, said('RJCT', { reasons: ['NARR', 'AM05'] }))).toEqual({
+      kind: 'doubtful',
+      problem: 'rejected as a duplicate (AM05)',
+    });
   });
 
   it.each(fates)('an unknown status is not guessed (%s)', (fate) => {
@@ -79,46 +98,74 @@ describe('statements of a report', () => {
   it('takes a transaction’s own status, else its payment’s, else the group’s', () => {
     const { byReference, problems } = statementsOf(
       report({
-        group: { status: 'ACCP' },
+        group: says('ACCP'),
         payments: [
-          {
-            own: { status: 'ACSP', reason: 'X' },
-            transactions: [{ endToEndId: 'A', own: { status: 'RJCT' }, reason: 'AC01' }, { endToEndId: 'B' }],
-          },
-          { transactions: [{ endToEndId: 'C', bankReference: '7' }] },
+          { ...says('ACSP', 'X'), transactions: [transaction('A', 'RJCT', 'AC01'), transaction('B')] },
+          { ...says(), transactions: [{ ...transaction('C'), bankReference: '7' }] },
         ],
       }),
     );
     expect(Object.fromEntries(byReference)).toEqual({
-      A: [{ status: 'RJCT', reason: 'AC01', individual: true }],
-      B: [{ status: 'ACSP', reason: 'X', individual: false }],
-      C: [{ status: 'ACCP', bankReference: '7', individual: false }],
+      A: [{ status: 'RJCT', reasons: ['AC01'], general: false }],
+      B: [{ status: 'ACSP', reasons: ['X'], general: true }],
+      C: [{ status: 'ACCP', reasons: [], bankReference: '7', general: true }],
     });
     expect(problems).toEqual([]);
   });
 
-  it('a rejection’s reason above does not stick to a transaction that says another status', () => {
-    const { byReference } = statementsOf(
-      report({
-        group: { status: 'RJCT', reason: 'AM05' },
-        payments: [{ transactions: [{ endToEndId: 'A', own: { status: 'RJCT' } }] }],
-      }),
-    );
-    expect(byReference.get('A')).toEqual([{ status: 'RJCT', individual: true }]);
+  const ofA = (group: BankStatus, payment: BankStatus, own: BankStatus) =>
+    statementsOf(
+      report({ group, payments: [{ ...payment, transactions: [{ ...own, endToEndId: 'A' }] }] }),
+    ).byReference.get('A');
+
+  it.each<[string, BankStatus, BankStatus]>([
+    ['the group', says('RJCT', 'AM05'), says()],
+    ['the payment', says('RJCT'), says('RJCT', 'AM05')],
+    ['the group, of payment and transaction', says('RJCT', 'AM05'), says('RJCT')],
+    ['the group, which does not say what it is the reason of', says(undefined, 'AM05'), says()],
+    ['the group of which a part was rejected', says('PART', 'AM05'), says('PART')],
+    ['the group of which the payment says less', says('RJCT', 'AM05'), says('PART')],
+  ])('a rejection without a reason has that of %s', (_level, group, payment) => {
+    expect(ofA(group, payment, says('RJCT'))).toMatchObject([{ status: 'RJCT', reasons: ['AM05'] }]);
+  });
+
+  it('a rejection with a reason of its own has those above as well, behind it', () => {
+    expect(ofA(says('RJCT', 'AM05'), says(), says('RJCT', 'AC04'))).toMatchObject([{ reasons: ['AC04', 'AM05'] }]);
+  });
+
+  it('a reason of another status is none of the transaction’s', () => {
+    expect(ofA(says('RJCT', 'AM05'), says('RJCT', 'FF01'), says('ACSC'))).toEqual([
+      { status: 'ACSC', reasons: [], general: false },
+    ]);
+    expect(ofA(says('PART', 'AM05'), says(), says('ACSC'))).toMatchObject([{ reasons: [] }]);
+  });
+
+  it('is general where a transaction repeats what is said above it', () => {
+    expect(ofA(says('RJCT'), says(), says('RJCT'))).toMatchObject([{ general: true }]);
+    expect(ofA(says('RJCT'), says('PART'), says('RJCT'))).toMatchObject([{ general: true }]);
+    expect(ofA(says(), says('RJCT'), says('RJCT', 'AC04'))).toMatchObject([{ general: true }]);
+    expect(ofA(says('PART'), says('PART'), says('RJCT'))).toMatchObject([{ general: false }]);
+    expect(ofA(says(), says(), says('RJCT'))).toMatchObject([{ general: false }]);
+  });
+
+  it('has the nearest description', () => {
+    const words = (description: string) => ({ ...says('RJCT'), description });
+    expect(ofA(words('all'), words('payment'), says('RJCT'))).toMatchObject([{ description: 'payment' }]);
+    expect(ofA(words('all'), words('payment'), words('own'))).toMatchObject([{ description: 'own' }]);
   });
 
   it('the group’s status is that of all that are not named', () => {
-    expect(statementsOf(report({ group: { status: 'RJCT', reason: 'FF01' } })).forTheRest).toEqual({
+    expect(statementsOf(report({ group: says('RJCT', 'FF01') })).forTheRest).toEqual({
       status: 'RJCT',
-      reason: 'FF01',
-      individual: false,
+      reasons: ['FF01'],
+      general: true,
     });
   });
 
   it('PART says nothing about those that are not named', () => {
     const partial = report({
-      group: { status: 'PART' },
-      payments: [{ transactions: [{ endToEndId: 'A', own: { status: 'ACSC' } }, { endToEndId: 'B' }] }],
+      group: says('PART'),
+      payments: [{ ...says(), transactions: [transaction('A', 'ACSC'), transaction('B')] }],
     });
     const { byReference, forTheRest, problems } = statementsOf(partial);
     expect(forTheRest).toBeUndefined();
@@ -127,17 +174,14 @@ describe('statements of a report', () => {
   });
 
   it('keeps the order of what is said twice', () => {
-    const twice = [
-      { endToEndId: 'A', own: { status: 'ACSC' } },
-      { endToEndId: 'A', own: { status: 'RJCT' } },
-    ];
-    const { byReference } = statementsOf(report({ payments: [{ transactions: twice }] }));
+    const twice = [transaction('A', 'ACSC'), transaction('A', 'RJCT')];
+    const { byReference } = statementsOf(report({ payments: [{ ...says(), transactions: twice }] }));
     expect(byReference.get('A')?.map(({ status }) => status)).toEqual(['ACSC', 'RJCT']);
   });
 
   it.each([
     ['nothing at all', report({})],
-    ['only that it is partial', report({ group: { status: 'PART' } })],
+    ['only that it is partial', report({ group: says('PART') })],
   ])('says so when it says %s', (_what, empty) => {
     expect(statementsOf(empty).problems).toEqual(['no status that says anything']);
   });

@@ -112,7 +112,7 @@ function changeOf(
   }
 }
 
-function factsOf({ status, reason, description, bankReference }: Statement): BankFacts {
+function factsOf({ status, reasons: [reason], description, bankReference }: Statement): BankFacts {
   return {
     advice: status,
     ...(bankReference === undefined ? {} : { transactionId: bankReference }),

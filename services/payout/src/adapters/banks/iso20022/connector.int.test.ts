@@ -463,13 +463,27 @@ describe('a report', () => {
     expect(problemsOf(at, '1.xml')).toEqual(['A: status CANC is not known']);
   });
 
-  it('of a duplicate leaves the payout open', async () => {
+  const wholeFile = { group: 'RJCT', groupReason: 'AM05' };
+  it.each([
+    ['of the whole file', 'AM05', wholeFile],
+    [
+      'of the whole file, all of it listed',
+      'AM05',
+      { ...wholeFile, transactions: [{ reference: 'A', status: 'RJCT' }] },
+    ],
+    [
+      'that another reason stands before',
+      'NARR',
+      { transactions: [{ reference: 'A', status: 'RJCT', firstReason: 'NARR', reason: 'AM05' }] },
+    ],
+  ])('of a duplicate, %s, leaves the payout open', async (_how, reasonCode, said) => {
     const at = bench();
     const message = await sent(at, 'A');
     await at.start();
-    at.deliver('1.xml', pain002({ message, group: 'RJCT', groupReason: 'AM05' }));
+    at.deliver('1.xml', pain002({ message, ...said }));
     await until('it is set aside', () => at.inbox('failed').includes('1.xml.error.json'));
-    expect(await at.connector.inquire('A')).toMatchObject({ kind: 'submitted', bank: { reasonCode: 'AM05' } });
+    expect(problemsOf(at, '1.xml')).toEqual(['A: rejected as a duplicate (AM05)']);
+    expect(await at.connector.inquire('A')).toMatchObject({ kind: 'submitted', bank: { reasonCode } });
   });
 
   it('that contradicts what is on record changes nothing here', async () => {

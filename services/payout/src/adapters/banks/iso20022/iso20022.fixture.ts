@@ -43,6 +43,8 @@ interface ReportedTransaction {
   reference?: string;
   status?: string;
   reason?: string;
+  /** Said before the reason. */
+  firstReason?: string;
 }
 
 /** A pain.002 as banks write it. `document` may carry anything before the root element. */
@@ -62,8 +64,8 @@ export function pain002(report: {
       : `<StsRsnInf><Rsn><Cd>${reason}</Cd></Rsn><AddtlInf>because of</AddtlInf><AddtlInf>${reason} &amp; such</AddtlInf></StsRsnInf>`;
   const element = (name: string, value?: string) => (value === undefined ? '' : `<${name}>${value}</${name}>`);
   const listed = transactions.map(
-    ({ reference, status, reason }) =>
-      `<TxInfAndSts>${element('OrgnlEndToEndId', reference)}${element('TxSts', status)}${reasons(reason)}<AcctSvcrRef>BANK-1</AcctSvcrRef></TxInfAndSts>`,
+    ({ reference, status, firstReason, reason }) =>
+      `<TxInfAndSts>${element('OrgnlEndToEndId', reference)}${element('TxSts', status)}${reasons(firstReason)}${reasons(reason)}<AcctSvcrRef>BANK-1</AcctSvcrRef></TxInfAndSts>`,
   );
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',

@@ -47,52 +47,48 @@ function decoded(bytes: Uint8Array): string {
 export function readPain002(text: string): StatusReport {
   const report = node(node(parser.parse(text), 'Document'), 'CstmrPmtStsRpt');
   const group = node(report, 'OrgnlGrpInfAndSts');
-  const own = statusOf(group, 'GrpSts');
   return {
     messageId: word(node(report, 'GrpHdr'), 'MsgId') ?? '',
     originalMessageId: word(group, 'OrgnlMsgId') ?? '',
-    ...(own === undefined ? {} : { group: own }),
+    group: statusOf(group, 'GrpSts'),
     payments: nodes(report, 'OrgnlPmtInfAndSts').map(paymentOf),
   };
 }
 
 function paymentOf(payment: Node): PaymentStatus {
   const originalPaymentId = word(payment, 'OrgnlPmtInfId');
-  const own = statusOf(payment, 'PmtInfSts');
   return {
     ...(originalPaymentId === undefined ? {} : { originalPaymentId }),
-    ...(own === undefined ? {} : { own }),
+    ...statusOf(payment, 'PmtInfSts'),
     transactions: nodes(payment, 'TxInfAndSts').map(transactionOf),
   };
 }
 
 function transactionOf(transaction: Node): TransactionStatus {
   const endToEndId = word(transaction, 'OrgnlEndToEndId');
-  const own = statusOf(transaction, 'TxSts');
   const bankReference = word(transaction, 'AcctSvcrRef');
   return {
     ...(endToEndId === undefined ? {} : { endToEndId }),
-    ...(own === undefined ? {} : { own }),
-    ...reasonsOf(transaction),
+    ...statusOf(transaction, 'TxSts'),
     ...(bankReference === undefined ? {} : { bankReference }),
   };
 }
 
-function statusOf(parent: Node, name: string): BankStatus | undefined {
+/** What is written beside the reasons, together. */
+function statusOf(parent: Node, name: string): BankStatus {
   const status = word(parent, name);
-  return status === undefined ? undefined : { status, ...reasonsOf(parent) };
-}
-
-/** The first reason's code; what is written beside the reasons, together. */
-function reasonsOf(parent: Node): { reason?: string; description?: string } {
   const infos = nodes(parent, 'StsRsnInf');
-  const [reason] = infos.map((info) => node(info, 'Rsn')).flatMap((one) => word(one, 'Cd') ?? word(one, 'Prtry') ?? []);
+  const reasons = infos.map((info) => node(info, 'Rsn')).flatMap((one) => word(one, 'Cd') ?? word(one, 'Prtry') ?? []);
   const description = infos
     .flatMap((info) => list(info, 'AddtlInf'))
     .filter((line) => typeof line === 'string')
     .join(' ')
     .slice(0, DESCRIPTION_LENGTH);
-  return { ...(reason === undefined ? {} : { reason }), ...(description === '' ? {} : { description }) };
+  return {
+    ...(status === undefined ? {} : { status }),
+    reasons,
+    ...(description === '' ? {} : { description }),
+  };
 }
 
 type Node = Record<string, unknown>;
