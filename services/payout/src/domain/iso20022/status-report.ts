@@ -43,6 +43,8 @@ export interface Statements {
   byReference: Map<string, Statement[]>;
   /** For those of the message that the report does not name. */
   forTheRest?: Statement;
+  /** What keeps the report from saying anything of them, where it says several things. */
+  unclearRest?: string;
   problems: string[];
 }
 
@@ -53,25 +55,32 @@ const PARTIAL = 'PART';
 export function statementsOf(report: StatusReport): Statements {
   const byReference = new Map<string, Statement[]>();
   const problems: string[] = [];
+  const rest = restOf(report);
+  const ofAll = [report.group.status, rest.forTheRest?.status];
   for (const payment of report.payments) {
     for (const transaction of payment.transactions) {
       const { endToEndId } = transaction;
-      const statement = statementOf(transaction, [payment, report.group]);
+      const said = statementOf(transaction, [payment, report.group]);
       if (endToEndId === undefined) problems.push('a transaction without OrgnlEndToEndId');
-      else if (statement === undefined) problems.push(`${endToEndId} without a status`);
-      else byReference.set(endToEndId, [...(byReference.get(endToEndId) ?? []), statement]);
+      else if (said === undefined) problems.push(`${endToEndId} without a status`);
+      else {
+        const statement = { ...said, general: ofAll.includes(said.status) };
+        byReference.set(endToEndId, [...(byReference.get(endToEndId) ?? []), statement]);
+      }
     }
   }
-  const forTheRest = statusOfTheRest(report);
-  if (byReference.size === 0 && forTheRest === undefined) problems.push('no status that says anything');
-  return { byReference, ...(forTheRest === undefined ? {} : { forTheRest }), problems };
+  if (byReference.size === 0 && Object.keys(rest).length === 0) problems.push('no status that says anything');
+  return { byReference, ...rest, problems };
 }
 
 /**
  * The status is the nearest one. Levels above that say the same give their reasons, too: banks write why at one level and
  * repeat the bare status at the others. So does a PART, where something was rejected, for it may say why that was.
  */
-function statementOf(own: Partial<TransactionStatus>, above: readonly BankStatus[]): Statement | undefined {
+function statementOf(
+  own: Partial<TransactionStatus>,
+  above: readonly BankStatus[],
+): Omit<Statement, 'general'> | undefined {
   const { bankReference } = own;
   const levels = [{ reasons: [], ...own }, ...above];
   const status = levels.find((level) => level.status !== undefined)?.status;
@@ -86,13 +95,21 @@ function statementOf(own: Partial<TransactionStatus>, above: readonly BankStatus
     reasons: explaining.flatMap(({ reasons }) => reasons),
     ...(description === undefined ? {} : { description }),
     ...(bankReference === undefined ? {} : { bankReference }),
-    general: above.some((level) => level.status === status),
   };
 }
 
-/** Our messages have one payment each, so its status is the message's. */
-function statusOfTheRest({ group, payments: [payment] }: StatusReport): Statement | undefined {
-  return statementOf({}, payment === undefined ? [group] : [payment, group]);
+/**
+ * Our messages have one payment each, so its status is that of all its transfers. A bank that makes several blocks of it,
+ * or whose group says that it is a part, may mean by each status the transfers beside it alone.
+ */
+function restOf({ group, payments }: StatusReport): Pick<Statements, 'forTheRest' | 'unclearRest'> {
+  const ofEach = payments.map(({ status = group.status }) => status);
+  // A group that accepted for a start does not contradict what its payment has come to since.
+  const contradicts = group.status === PARTIAL || [group.status, ...ofEach].includes(REJECTED);
+  const different = new Set(contradicts && group.status !== undefined ? [group.status, ...ofEach] : ofEach);
+  if (different.size > 1) return { unclearRest: [...different].map((status = 'none') => status).join(' and ') };
+  const said = statementOf({}, [...payments, group]);
+  return said === undefined ? {} : { forTheRest: { ...said, general: true } };
 }
 
 /** What is known of a transfer so far. */

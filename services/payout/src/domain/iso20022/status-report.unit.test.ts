@@ -107,7 +107,7 @@ describe('statements of a report', () => {
     );
     expect(Object.fromEntries(byReference)).toEqual({
       A: [{ status: 'RJCT', reasons: ['AC01'], general: false }],
-      B: [{ status: 'ACSP', reasons: ['X'], general: true }],
+      B: [{ status: 'ACSP', reasons: ['X'], general: false }],
       C: [{ status: 'ACCP', reasons: [], bankReference: '7', general: true }],
     });
     expect(problems).toEqual([]);
@@ -145,6 +145,7 @@ describe('statements of a report', () => {
     expect(ofA(says('RJCT'), says('PART'), says('RJCT'))).toMatchObject([{ general: true }]);
     expect(ofA(says(), says('RJCT'), says('RJCT', 'AC04'))).toMatchObject([{ general: true }]);
     expect(ofA(says('PART'), says('PART'), says('RJCT'))).toMatchObject([{ general: false }]);
+    expect(ofA(says('PART'), says('RJCT'), says('RJCT'))).toMatchObject([{ general: false }]);
     expect(ofA(says(), says(), says('RJCT'))).toMatchObject([{ general: false }]);
   });
 
@@ -171,6 +172,28 @@ describe('statements of a report', () => {
     expect(forTheRest).toBeUndefined();
     expect([...byReference.keys()]).toEqual(['A']);
     expect(problems).toEqual(['B without a status']);
+  });
+
+  const inBlocks = (group: BankStatus, ...payments: BankStatus[]) =>
+    statementsOf(report({ group, payments: payments.map((payment) => ({ ...payment, transactions: [] })) }));
+
+  it('blocks of one status give it to all that are not named, and each its reasons', () => {
+    expect(inBlocks(says(), says('RJCT', 'FF01'), says('RJCT', 'AM05'))).toMatchObject({
+      forTheRest: { status: 'RJCT', reasons: ['FF01', 'AM05'] },
+    });
+    expect(inBlocks(says('ACSC'), says('ACSC'), says())).toMatchObject({ forTheRest: { status: 'ACSC' } });
+    expect(inBlocks(says('ACTC'), says('ACSC'))).toMatchObject({ forTheRest: { status: 'ACSC' } });
+  });
+
+  it.each<[string, BankStatus, BankStatus[]]>([
+    ['PART and RJCT and ACSC', says('PART'), [says('RJCT'), says('ACSC')]],
+    ['PART and RJCT', says('PART'), [says('RJCT')]],
+    ['RJCT and ACSC', says('RJCT'), [says(), says('ACSC')]],
+    ['RJCT and none', says(), [says('RJCT'), says()]],
+    ['ACSC and RJCT', says('ACSC'), [says('RJCT')]],
+    ['RJCT and PART', says('RJCT'), [says('PART')]],
+  ])('of a payment that is said to be %s nobody is meant who is not named', (unclearRest, group, payments) => {
+    expect(inBlocks(group, ...payments)).toEqual({ byReference: new Map(), unclearRest, problems: [] });
   });
 
   it('keeps the order of what is said twice', () => {

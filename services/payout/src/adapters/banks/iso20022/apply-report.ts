@@ -17,8 +17,9 @@ export async function applyReport(
   report: StatusReport,
   context: { members: Records['members']; take: TakeNews; beforeEach: () => Promise<void> },
 ): Promise<string[]> {
-  const { byReference, forTheRest, problems } = statementsOf(report);
+  const { byReference, forTheRest, unclearRest, problems } = statementsOf(report);
   const strangers = new Set(byReference.keys());
+  let unnamed = 0;
   const cursor = context.members.find({ batch: report.originalMessageId }).sort({ _id: 1 }).batchSize(ABREAST);
   let abreast: Promise<string[]>[] = [];
   const wait = async (): Promise<void> => {
@@ -27,6 +28,7 @@ export async function applyReport(
   };
   for await (const member of cursor) {
     strangers.delete(member._id);
+    if (!byReference.has(member._id)) unnamed += 1;
     const statements = byReference.get(member._id) ?? (forTheRest === undefined ? [] : [forTheRest]);
     if (statements.length === 0) continue;
     abreast.push(applyStatements(member, statements, context));
@@ -35,6 +37,8 @@ export async function applyReport(
     await context.beforeEach();
   }
   await wait();
+  if (unnamed > 0 && unclearRest !== undefined)
+    problems.push(`${unnamed} not named, payment said to be ${unclearRest}`);
   return [...problems, ...[...strangers].map((reference) => `${reference} is not in ${report.originalMessageId}`)];
 }
 

@@ -486,6 +486,24 @@ describe('a report', () => {
     expect(await at.connector.inquire('A')).toMatchObject({ kind: 'submitted', bank: { reasonCode } });
   });
 
+  it('in blocks of different statuses says nothing of transfers that it does not name', async () => {
+    const at = bench();
+    const message = await sent(at, 'A', 'B', 'C');
+    await at.start();
+    const rejected = { status: 'RJCT', transactions: [{ reference: 'A', status: 'RJCT', reason: 'AC04' }] };
+    const settled = { status: 'ACSC', transactions: [{ reference: 'B' }] };
+    at.deliver('1.xml', pain002({ message, group: 'PART', blocks: [rejected, settled] }));
+    await until('it is set aside', () => at.inbox('failed').includes('1.xml.error.json'));
+    expect(problemsOf(at, '1.xml')).toEqual(['1 not named, payment said to be PART and RJCT and ACSC']);
+    expect(at.news.map(({ reference, outcome }) => [reference, outcome.kind])).toEqual([
+      ['A', 'declined'],
+      ['B', 'settled'],
+    ]);
+    const both = { status: 'ACSC', transactions: [{ reference: 'B' }, { reference: 'C' }] };
+    at.deliver('2.xml', pain002({ message, group: 'PART', blocks: [rejected, both] }));
+    await until('who names all is done', () => at.inbox('done').includes('2.xml'));
+  });
+
   it('that contradicts what is on record changes nothing here', async () => {
     const at = bench();
     const message = await sent(at, 'A');

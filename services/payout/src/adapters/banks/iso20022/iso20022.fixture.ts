@@ -47,7 +47,7 @@ interface ReportedTransaction {
   firstReason?: string;
 }
 
-/** A pain.002 as banks write it. `document` may carry anything before the root element. */
+/** A pain.002 as banks write it. */
 export function pain002(report: {
   message: string;
   id?: string;
@@ -56,26 +56,31 @@ export function pain002(report: {
   groupReason?: string;
   payment?: string;
   transactions?: readonly ReportedTransaction[];
+  /** In place of one of these transactions. */
+  blocks?: readonly { status?: string; transactions: readonly ReportedTransaction[] }[];
 }): string {
   const { message, id = 'REPORT-1', version = '12', payment = message, transactions = [] } = report;
+  const { blocks = transactions.length === 0 ? [] : [{ transactions }] } = report;
   const reasons = (reason?: string) =>
     reason === undefined
       ? ''
       : `<StsRsnInf><Rsn><Cd>${reason}</Cd></Rsn><AddtlInf>because of</AddtlInf><AddtlInf>${reason} &amp; such</AddtlInf></StsRsnInf>`;
   const element = (name: string, value?: string) => (value === undefined ? '' : `<${name}>${value}</${name}>`);
-  const listed = transactions.map(
-    ({ reference, status, firstReason, reason }) =>
-      `<TxInfAndSts>${element('OrgnlEndToEndId', reference)}${element('TxSts', status)}${reasons(firstReason)}${reasons(reason)}<AcctSvcrRef>BANK-1</AcctSvcrRef></TxInfAndSts>`,
-  );
+  const listed = (all: readonly ReportedTransaction[]) =>
+    all.map(
+      ({ reference, status, firstReason, reason }) =>
+        `<TxInfAndSts>${element('OrgnlEndToEndId', reference)}${element('TxSts', status)}${reasons(firstReason)}${reasons(reason)}<AcctSvcrRef>BANK-1</AcctSvcrRef></TxInfAndSts>`,
+    );
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.${version}"><CstmrPmtStsRpt>`,
     `<GrpHdr><MsgId>${id}</MsgId><CreDtTm>2026-11-21T10:00:00Z</CreDtTm></GrpHdr>`,
     `<OrgnlGrpInfAndSts><OrgnlMsgId>${message}</OrgnlMsgId><OrgnlMsgNmId>pain.001.001.09</OrgnlMsgNmId>`,
     `${element('GrpSts', report.group)}${reasons(report.groupReason)}</OrgnlGrpInfAndSts>`,
-    listed.length === 0
-      ? ''
-      : `<OrgnlPmtInfAndSts><OrgnlPmtInfId>${payment}</OrgnlPmtInfId>${listed.join('')}</OrgnlPmtInfAndSts>`,
+    ...blocks.map(
+      (block) =>
+        `<OrgnlPmtInfAndSts><OrgnlPmtInfId>${payment}</OrgnlPmtInfId>${element('PmtInfSts', block.status)}${listed(block.transactions).join('')}</OrgnlPmtInfAndSts>`,
+    ),
     '</CstmrPmtStsRpt></Document>',
   ].join('\n');
 }
