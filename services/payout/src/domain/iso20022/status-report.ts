@@ -115,6 +115,12 @@ function restOf({ group, payments }: StatusReport): Pick<Statements, 'forTheRest
 /** What is known of a transfer so far. */
 export type Fate = 'open' | 'settled' | 'declined' | 'returned';
 
+export interface Known {
+  fate: Fate;
+  /** Its file may be at the bank more than once: what is said of the whole message may be said of either copy. */
+  writtenAgain: boolean;
+}
+
 export type Reading =
   /** Changes nothing. */
   | { kind: 'nothing-new' }
@@ -136,11 +142,12 @@ const REJECTED = 'RJCT';
 const NO_REASON = 'NARR';
 
 /** Reads a statement in the light of what is known. Reports come twice and out of order. */
-export function readStatement(fate: Fate, statement: Statement): Reading {
+export function readStatement(known: Known, statement: Statement): Reading {
+  const { fate } = known;
   const { status } = statement;
   if (ON_ITS_WAY.has(status)) return fate === 'open' ? { kind: 'submitted' } : { kind: 'nothing-new' };
   if (SETTLED.has(status)) return readSettlement(fate);
-  if (status === REJECTED) return readRejection(fate, statement);
+  if (status === REJECTED) return readRejection(known, statement);
   return { kind: 'doubtful', problem: `status ${status} is not known` };
 }
 
@@ -149,13 +156,15 @@ function readSettlement(fate: Fate): Reading {
   return fate === 'open' || fate === 'declined' ? { kind: 'settled' } : { kind: 'nothing-new' };
 }
 
-function readRejection(fate: Fate, { reasons, general }: Statement): Reading {
+function readRejection({ fate, writtenAgain }: Known, { reasons, general }: Statement): Reading {
   const duplicate = reasons.find(isDuplicateReason);
   if (duplicate !== undefined) return { kind: 'doubtful', problem: `rejected as a duplicate (${duplicate})` };
   const [reason] = reasons;
   switch (fate) {
     case 'open':
-      return { kind: 'declined', code: codeOfRejection(reason) };
+      return general && writtenAgain
+        ? { kind: 'doubtful', problem: 'the whole message rejected, which may have been sent twice' }
+        : { kind: 'declined', code: codeOfRejection(reason) };
     case 'settled':
       return general
         ? { kind: 'doubtful', problem: 'the whole message rejected after it was settled' }

@@ -1,7 +1,7 @@
 import { isRegisteredCode } from '@gateway/contracts';
 import { codeOfRejection } from './reasons';
 import type { BankStatus, Fate, Statement, StatusReport, TransactionStatus } from './status-report';
-import { readStatement, statementsOf } from './status-report';
+import { readStatement as read, statementsOf } from './status-report';
 
 const said = (status: string, change: Partial<Statement> = {}): Statement => ({
   status,
@@ -9,6 +9,7 @@ const said = (status: string, change: Partial<Statement> = {}): Statement => ({
   general: false,
   ...change,
 });
+const readStatement = (fate: Fate, statement: Statement) => read({ fate, writtenAgain: false }, statement);
 const report = (change: Partial<StatusReport>): StatusReport => ({
   messageId: 'R1',
   originalMessageId: 'M1',
@@ -56,6 +57,13 @@ describe('what a status says, by what is known', () => {
 
   it('a whole message rejected after settlement is no return of all its transfers', () => {
     expect(readStatement('settled', said('RJCT', { reasons: ['FF01'], general: true })).kind).toBe('doubtful');
+  });
+
+  it('a whole message rejected that may have been sent twice may be the second one', () => {
+    const known = { fate: 'open', writtenAgain: true } as const;
+    expect(read(known, said('RJCT', { reasons: ['FF01'], general: true })).kind).toBe('doubtful');
+    expect(read(known, said('RJCT', { reasons: ['AC04'] })).kind).toBe('declined');
+    expect(read(known, said('ACSC', { general: true })).kind).toBe('settled');
   });
 
   const fates: Fate[] = ['open', 'settled', 'declined', 'returned'];

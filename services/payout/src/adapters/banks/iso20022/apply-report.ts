@@ -5,6 +5,13 @@ import type { Member, Records } from './records';
 
 export type TakeNews = (news: BankNews) => Promise<NewsVerdict>;
 
+interface Context {
+  members: Records['members'];
+  take: TakeNews;
+  /** The message may have been sent twice. */
+  writtenAgain: boolean;
+}
+
 /** Transfers that are told of at the same time. */
 const ABREAST = 32;
 
@@ -15,7 +22,7 @@ const ABREAST = 32;
  */
 export async function applyReport(
   report: StatusReport,
-  context: { members: Records['members']; take: TakeNews; beforeEach: () => Promise<void> },
+  context: Context & { beforeEach: () => Promise<void> },
 ): Promise<string[]> {
   const { byReference, forTheRest, unclearRest, problems } = statementsOf(report);
   const strangers = new Set(byReference.keys());
@@ -45,12 +52,12 @@ export async function applyReport(
 async function applyStatements(
   member: Member,
   statements: readonly Statement[],
-  { members, take }: { members: Records['members']; take: TakeNews },
+  { members, take, writtenAgain }: Context,
 ): Promise<string[]> {
   const problems: string[] = [];
   let known = member;
   for (const statement of statements) {
-    const reading = readStatement(known.fate ?? 'open', statement);
+    const reading = readStatement({ fate: known.fate ?? 'open', writtenAgain }, statement);
     const bank = factsOf(statement);
     const problem = await tell(known, reading, bank, take);
     if (problem !== undefined) problems.push(`${member._id}: ${problem}`);

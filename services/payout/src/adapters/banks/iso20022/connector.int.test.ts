@@ -486,6 +486,23 @@ describe('a report', () => {
     expect(await at.connector.inquire('A')).toMatchObject({ kind: 'submitted', bank: { reasonCode } });
   });
 
+  it.each([
+    ['for a reason that is none of a duplicate', { groupReason: 'FF01' }],
+    ['and lists it', { transactions: [{ reference: 'A', status: 'RJCT', reason: 'FF01' }] }],
+  ])('that rejects the whole of a message written twice, %s, may mean the second one', async (_how, said) => {
+    const at = bench();
+    const message = await sent(at, 'A');
+    expect(await at.connector.operations.rewrite(message)).toMatchObject({ state: 'emitted' });
+    await at.start();
+    at.deliver('1.xml', pain002({ message, group: 'RJCT', ...said }));
+    await until('it is set aside', () => at.inbox('failed').includes('1.xml.error.json'));
+    expect(problemsOf(at, '1.xml')).toEqual(['A: the whole message rejected, which may have been sent twice']);
+    expect(await at.connector.inquire('A')).toMatchObject({ kind: 'submitted' });
+    at.deliver('2.xml', pain002({ message, transactions: [{ reference: 'A', status: 'RJCT', reason: 'FF01' }] }));
+    await until('the payout by name is done', () => at.inbox('done').includes('2.xml'));
+    expect(await at.connector.inquire('A')).toMatchObject({ kind: 'declined' });
+  });
+
   it('in blocks of different statuses says nothing of transfers that it does not name', async () => {
     const at = bench();
     const message = await sent(at, 'A', 'B', 'C');

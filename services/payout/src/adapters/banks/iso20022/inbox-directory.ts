@@ -117,17 +117,19 @@ export function createInboxDirectory(options: {
 
   async function apply(report: StatusReport, take: TakeNews): Promise<Outcome> {
     const { originalMessageId } = report;
-    const reported = await records.batches.updateOne(
+    const batch = await records.batches.findOneAndUpdate(
       { _id: originalMessageId },
       // Whatever was thought of it: what the bank reports on, it has, and so it is not written again.
       { $set: { state: 'emitted', reportedAt: now() }, $unset: { problem: '' } },
     );
-    if (reported.matchedCount === 0) return failed([`no message ${originalMessageId} is known`]);
+    if (batch === null) return failed([`no message ${originalMessageId} is known`]);
     const stranger = report.payments.find(
       ({ originalPaymentId = originalMessageId }) => originalPaymentId !== originalMessageId,
     );
     if (stranger !== undefined) return failed([`${originalMessageId} has no payment ${stranger.originalPaymentId}`]);
-    const problems = await applyReport(report, { members: records.members, take, beforeEach: keepLease });
+    const writtenAgain = (batch.writings ?? 0) > 1;
+    const { members } = records;
+    const problems = await applyReport(report, { members, take, writtenAgain, beforeEach: keepLease });
     return problems.length === 0 ? { result: 'applied', problems } : failed(problems);
   }
 

@@ -77,7 +77,8 @@ export function createOutboxDirectory(options: {
     await mkdir(staging, { recursive: true });
     const invalid = await render(staged, batch);
     if (invalid !== undefined) return hold({ ...mine, state: 'frozen' }, invalid);
-    if (!(await mark({ ...mine, state: 'frozen' }, { state: 'emitting' }))) return rm(staged, { force: true });
+    if (!(await mark({ ...mine, state: 'frozen' }, { $set: { state: 'emitting' }, $inc: { writings: 1 } })))
+      return rm(staged, { force: true });
     try {
       // Whoever found the lease over has held it by now, and an operator may have had it written again.
       if (now() >= batch.leaseUntil) throw new Error('too late: its lease was over before it could be moved');
@@ -86,7 +87,7 @@ export function createOutboxDirectory(options: {
     } catch (error) {
       return hold({ ...mine, state: 'emitting' }, (error as Error).message);
     }
-    await mark({ ...mine, state: 'emitting' }, { state: 'emitted', emittedAt: now() });
+    await mark({ ...mine, state: 'emitting' }, { $set: { state: 'emitted', emittedAt: now() } });
     logger.info('a batch is in the outbox', { batch: batch._id, payouts: batch.payouts });
     await removeStaged(batch._id);
   }
@@ -102,8 +103,11 @@ export function createOutboxDirectory(options: {
     return options.schemaCheck.problemOf(staged, PAIN_001);
   }
 
-  async function mark(filter: Pick<Batch, '_id' | 'state' | 'writer'>, fields: Partial<Batch>): Promise<boolean> {
-    const { modifiedCount } = await batches.updateOne(filter, { $set: fields });
+  async function mark(
+    filter: Pick<Batch, '_id' | 'state' | 'writer'>,
+    change: { $set: Partial<Batch>; $inc?: { writings: 1 } },
+  ): Promise<boolean> {
+    const { modifiedCount } = await batches.updateOne(filter, change);
     return modifiedCount === 1;
   }
 

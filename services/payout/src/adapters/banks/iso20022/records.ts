@@ -44,6 +44,8 @@ export interface Batch {
   leaseUntil: number;
   /** Tells that writer from one that came after it. */
   writer?: string;
+  /** How often it was about to be moved into the outbox, and so may be at the bank. */
+  writings?: number;
   problem?: string;
   emittedAt?: number;
   /** A report was about it: the bank has it. */
