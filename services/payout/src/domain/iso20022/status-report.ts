@@ -35,6 +35,8 @@ export interface Statement extends BankStatus {
   status: string;
   /** Said of the whole message, and of this transfer perhaps once more by name. */
   general: boolean;
+  /** The transfer is named with this status. */
+  named: boolean;
   bankReference?: string;
 }
 
@@ -95,6 +97,7 @@ function statementOf(
     reasons: explaining.flatMap(({ reasons }) => reasons),
     ...(description === undefined ? {} : { description }),
     ...(bankReference === undefined ? {} : { bankReference }),
+    named: own.status !== undefined,
   };
 }
 
@@ -119,6 +122,8 @@ export interface Known {
   fate: Fate;
   /** Its file may be at the bank more than once: what is said of the whole message may be said of either copy. */
   writtenAgain: boolean;
+  /** It was declined by a word about itself, not about the whole message. */
+  declinedByName: boolean;
 }
 
 export type Reading =
@@ -146,14 +151,23 @@ export function readStatement(known: Known, statement: Statement): Reading {
   const { fate } = known;
   const { status } = statement;
   if (ON_ITS_WAY.has(status)) return fate === 'open' ? { kind: 'submitted' } : { kind: 'nothing-new' };
-  if (SETTLED.has(status)) return readSettlement(fate);
+  if (SETTLED.has(status)) return readSettlement(known, statement);
   if (status === REJECTED) return readRejection(known, statement);
   return { kind: 'doubtful', problem: `status ${status} is not known` };
 }
 
-function readSettlement(fate: Fate): Reading {
-  // Against a decline it stands as news: whoever keeps the payout sees the contradiction.
-  return fate === 'open' || fate === 'declined' ? { kind: 'settled' } : { kind: 'nothing-new' };
+function readSettlement({ fate, declinedByName }: Known, { named }: Statement): Reading {
+  switch (fate) {
+    case 'open':
+      return { kind: 'settled' };
+    case 'declined':
+      // That the message was settled is said of what was left of it. Else it stands as news against the decline: whoever
+      // keeps the payout sees the contradiction.
+      return declinedByName && !named ? { kind: 'nothing-new' } : { kind: 'settled' };
+    case 'settled':
+    case 'returned':
+      return { kind: 'nothing-new' };
+  }
 }
 
 function readRejection({ fate, writtenAgain }: Known, { reasons, general }: Statement): Reading {

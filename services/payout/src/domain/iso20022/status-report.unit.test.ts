@@ -7,9 +7,11 @@ const said = (status: string, change: Partial<Statement> = {}): Statement => ({
   status,
   reasons: [],
   general: false,
+  named: true,
   ...change,
 });
-const readStatement = (fate: Fate, statement: Statement) => read({ fate, writtenAgain: false }, statement);
+const unknown = { writtenAgain: false, declinedByName: false };
+const readStatement = (fate: Fate, statement: Statement) => read({ ...unknown, fate }, statement);
 const report = (change: Partial<StatusReport>): StatusReport => ({
   messageId: 'R1',
   originalMessageId: 'M1',
@@ -43,6 +45,13 @@ describe('what a status says, by what is known', () => {
     expect(readings).toEqual(['settled', 'nothing-new', 'settled', 'nothing-new']);
   });
 
+  it('a settled message says nothing of what was declined by name', () => {
+    const byName = { ...unknown, fate: 'declined', declinedByName: true } as const;
+    expect(read(byName, said('ACSC', { named: false, general: true })).kind).toBe('nothing-new');
+    expect(read(byName, said('ACSC', { general: true })).kind).toBe('settled');
+    expect(readStatement('declined', said('ACSC', { named: false, general: true })).kind).toBe('settled');
+  });
+
   it('RJCT: declined, a return after settlement, else nothing new', () => {
     const rejected = said('RJCT', { reasons: ['AC04'] });
     expect(readStatement('open', rejected)).toEqual({ kind: 'declined', code: 3170 });
@@ -60,7 +69,7 @@ describe('what a status says, by what is known', () => {
   });
 
   it('a whole message rejected that may have been sent twice may be the second one', () => {
-    const known = { fate: 'open', writtenAgain: true } as const;
+    const known = { ...unknown, fate: 'open', writtenAgain: true } as const;
     expect(read(known, said('RJCT', { reasons: ['FF01'], general: true })).kind).toBe('doubtful');
     expect(read(known, said('RJCT', { reasons: ['AC04'] })).kind).toBe('declined');
     expect(read(known, said('ACSC', { general: true })).kind).toBe('settled');
@@ -114,9 +123,9 @@ describe('statements of a report', () => {
       }),
     );
     expect(Object.fromEntries(byReference)).toEqual({
-      A: [{ status: 'RJCT', reasons: ['AC01'], general: false }],
-      B: [{ status: 'ACSP', reasons: ['X'], general: false }],
-      C: [{ status: 'ACCP', reasons: [], bankReference: '7', general: true }],
+      A: [{ status: 'RJCT', reasons: ['AC01'], general: false, named: true }],
+      B: [{ status: 'ACSP', reasons: ['X'], general: false, named: false }],
+      C: [{ status: 'ACCP', reasons: [], bankReference: '7', general: true, named: false }],
     });
     expect(problems).toEqual([]);
   });
@@ -143,7 +152,7 @@ describe('statements of a report', () => {
 
   it('a reason of another status is none of the transaction’s', () => {
     expect(ofA(says('RJCT', 'AM05'), says('RJCT', 'FF01'), says('ACSC'))).toEqual([
-      { status: 'ACSC', reasons: [], general: false },
+      { status: 'ACSC', reasons: [], general: false, named: true },
     ]);
     expect(ofA(says('PART', 'AM05'), says(), says('ACSC'))).toMatchObject([{ reasons: [] }]);
   });
@@ -168,6 +177,7 @@ describe('statements of a report', () => {
       status: 'RJCT',
       reasons: ['FF01'],
       general: true,
+      named: false,
     });
   });
 

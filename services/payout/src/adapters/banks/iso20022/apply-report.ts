@@ -57,7 +57,8 @@ async function applyStatements(
   const problems: string[] = [];
   let known = member;
   for (const statement of statements) {
-    const reading = readStatement({ fate: known.fate ?? 'open', writtenAgain }, statement);
+    const { fate = 'open', declinedByName = false } = known;
+    const reading = readStatement({ fate, declinedByName, writtenAgain }, statement);
     const bank = factsOf(statement);
     const problem = await tell(known, reading, bank, take);
     if (problem !== undefined) problems.push(`${member._id}: ${problem}`);
@@ -103,7 +104,7 @@ function outcomeOf(reading: Reading, bank: BankFacts, { fate = 'open' }: Member)
 function changeOf(
   { fate = 'open' }: Member,
   reading: Reading,
-  { status }: Statement,
+  { status, general }: Statement,
   bank: BankFacts,
   isProblem: boolean,
 ): { $set: Partial<Member>; $unset?: { transfer: '' } } {
@@ -115,7 +116,10 @@ function changeOf(
     case 'returned':
       return { $set: { ...said, fate: reading.kind }, $unset: { transfer: '' } };
     case 'declined':
-      return { $set: { ...said, fate: reading.kind, code: reading.code }, $unset: { transfer: '' } };
+      return {
+        $set: { ...said, fate: reading.kind, code: reading.code, declinedByName: !general },
+        $unset: { transfer: '' },
+      };
     case 'submitted':
     case 'nothing-new':
     case 'doubtful':

@@ -503,6 +503,21 @@ describe('a report', () => {
     expect(await at.connector.inquire('A')).toMatchObject({ kind: 'declined' });
   });
 
+  it('that settles a message says nothing new of what one before it declined by name', async () => {
+    const at = bench();
+    const message = await sent(at, 'A', 'B');
+    await at.start();
+    const declined = [{ reference: 'B', status: 'RJCT', reason: 'AC04' }];
+    at.deliver('1.xml', pain002({ message, group: 'PART', transactions: declined }));
+    await until('the first is done', () => at.inbox('done').includes('1.xml'));
+    at.deliver('2.xml', pain002({ message, group: 'ACSC' }));
+    await until('the second is done', () => at.inbox('done').includes('2.xml'));
+    expect(at.news.map(({ reference, outcome }) => [reference, outcome.kind])).toEqual([
+      ['B', 'declined'],
+      ['A', 'settled'],
+    ]);
+  });
+
   it('in blocks of different statuses says nothing of transfers that it does not name', async () => {
     const at = bench();
     const message = await sent(at, 'A', 'B', 'C');

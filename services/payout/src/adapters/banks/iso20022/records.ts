@@ -21,6 +21,7 @@ export interface Member {
   fate?: Fate;
   /** Of a decline. */
   code?: number;
+  declinedByName?: boolean;
   /** ISO 20022 status that was reported last. */
   status?: string;
   bank?: BankFacts;
