@@ -28,22 +28,37 @@ export async function applyReport(
   const strangers = new Set(byReference.keys());
   let unnamed = 0;
   const cursor = context.members.find({ batch: report.originalMessageId }).sort({ _id: 1 }).batchSize(ABREAST);
-  let abreast: Promise<string[]>[] = [];
-  const wait = async (): Promise<void> => {
-    for (const found of await Promise.all(abreast)) problems.push(...found);
-    abreast = [];
+  const abreast: Promise<void>[] = [];
+  const failures: unknown[] = [];
+  const begin = (member: Member, statements: readonly Statement[]): void => {
+    const told = applyStatements(member, statements, context);
+    abreast.push(
+      told.then(
+        (found) => void problems.push(...found),
+        (error: unknown) => void failures.push(error),
+      ),
+    );
   };
-  for await (const member of cursor) {
-    strangers.delete(member._id);
-    if (!byReference.has(member._id)) unnamed += 1;
-    const statements = byReference.get(member._id) ?? (forTheRest === undefined ? [] : [forTheRest]);
-    if (statements.length === 0) continue;
-    abreast.push(applyStatements(member, statements, context));
-    if (abreast.length < ABREAST) continue;
+  const wait = async (): Promise<void> => {
+    await Promise.all(abreast.splice(0));
+    if (failures.length > 0) throw failures[0];
+  };
+  try {
+    for await (const member of cursor) {
+      strangers.delete(member._id);
+      if (!byReference.has(member._id)) unnamed += 1;
+      const statements = byReference.get(member._id) ?? (forTheRest === undefined ? [] : [forTheRest]);
+      if (statements.length === 0) continue;
+      begin(member, statements);
+      if (abreast.length < ABREAST) continue;
+      await wait();
+      await context.beforeEach();
+    }
     await wait();
-    await context.beforeEach();
+  } finally {
+    // Whoever reads the next report does so alone.
+    await Promise.all(abreast);
   }
-  await wait();
   if (unnamed > 0 && unclearRest !== undefined)
     problems.push(`${unnamed} not named, payment said to be ${unclearRest}`);
   return [...problems, ...[...strangers].map((reference) => `${reference} is not in ${report.originalMessageId}`)];

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import type { MongoConnection } from '@gateway/mongo';
+import { connectMongo } from '@gateway/mongo';
+import { testServers } from '@gateway/testing';
+import type { StatusReport } from '../../../domain/iso20022/status-report';
+import type { TakeNews } from './apply-report';
+import { applyReport } from './apply-report';
+import { openRecords } from './records';
+
+let mongo: MongoConnection;
+beforeAll(async () => {
+  const database = `iso20022-${randomBytes(4).toString('hex')}`;
+  mongo = await connectMongo({ uri: testServers().mongoUri, database });
+});
+afterAll(async () => {
+  await mongo.mongoose.dropDatabase();
+  await mongo.close();
+});
+beforeEach(() => openRecords(mongo).members.deleteMany({}));
+
+/** More than are fetched at once. */
+const REFERENCES = Array.from({ length: 80 }, (_, index) => `R${String(index).padStart(2, '0')}`);
+
+/** Settles these; `take` is told so. */
+async function apply(references: readonly string[], take: TakeNews): Promise<string[]> {
+  const { members } = openRecords(mongo);
+  await members.insertMany(REFERENCES.map((_id) => ({ _id, state: 'sent', since: 0, batch: 'M1' })));
+  const transactions = references.map((endToEndId) => ({ endToEndId, status: 'ACSC', reasons: [] }));
+  const report: StatusReport = {
+    messageId: 'REPORT-1',
+    originalMessageId: 'M1',
+    group: { reasons: [] },
+    payments: [{ reasons: [], transactions }],
+  };
+  return applyReport(report, { members, take, writtenAgain: false, beforeEach: () => Promise.resolve() });
+}
+
+const aRoundTrip = () => openRecords(mongo).members.countDocuments();
+
+it('has told everything that it had begun to tell when it gives up', async () => {
+  const begun: string[] = [];
+  const ended: string[] = [];
+  const applied = apply(REFERENCES, async ({ reference }) => {
+    begun.push(reference);
+    if (reference === 'R01') throw new Error('away');
+    await aRoundTrip();
+    ended.push(reference);
+    return 'applied';
+  });
+  await expect(applied).rejects.toThrow('away');
+  expect(ended.toSorted()).toEqual(begun.filter((reference) => reference !== 'R01').toSorted());
+  expect(begun).not.toContain('R79');
+});
+
+it('has told everything that it had begun to tell when no more can be fetched', async () => {
+  const begun: string[] = [];
+  const ended: string[] = [];
+  const dropped = Promise.withResolvers<void>();
+  // One is passed over, so that fewer than may be told at once are under way when the next are fetched.
+  const applied = apply(REFERENCES.slice(1), async ({ reference }) => {
+    begun.push(reference);
+    if (reference === 'R01') dropped.resolve(openRecords(mongo).members.drop().then());
+    await dropped.promise;
+    await aRoundTrip();
+    ended.push(reference);
+    return 'applied';
+  });
+  await expect(applied).rejects.toThrow(/drop|cursor/i);
+  expect(ended.toSorted()).toEqual(begun.toSorted());
+});
