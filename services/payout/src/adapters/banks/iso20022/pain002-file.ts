@@ -43,9 +43,9 @@ function decoded(bytes: Uint8Array): string {
   throw new UnreadableReport('not UTF-8');
 }
 
-/** Reads what its schema has found valid. */
+/** Reads what its schema has found valid. Throws {@link UnreadableReport} all the same. */
 export function readPain002(text: string): StatusReport {
-  const report = node(node(parser.parse(text), 'Document'), 'CstmrPmtStsRpt');
+  const report = node(node(parsed(text), 'Document'), 'CstmrPmtStsRpt');
   const group = node(report, 'OrgnlGrpInfAndSts');
   return {
     messageId: word(node(report, 'GrpHdr'), 'MsgId') ?? '',
@@ -53,6 +53,15 @@ export function readPain002(text: string): StatusReport {
     group: statusOf(group, 'GrpSts'),
     payments: nodes(report, 'OrgnlPmtInfAndSts').map(paymentOf),
   };
+}
+
+/** Supplementary data may be anything: nested deeper than the parser goes, or named as it takes no element to be. */
+function parsed(text: string): unknown {
+  try {
+    return parser.parse(text);
+  } catch (error) {
+    throw new UnreadableReport((error as Error).message);
+  }
 }
 
 function paymentOf(payment: Node): PaymentStatus {
