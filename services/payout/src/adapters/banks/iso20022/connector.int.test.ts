@@ -565,6 +565,37 @@ describe('a report', () => {
     expect(taken).toContain('C');
   });
 
+  it('waits for an earlier one of its message that could not be applied', async () => {
+    const at = bench();
+    const message = await sent(at, 'A');
+    const saying = (id: string, status: string) => pain002({ message, id, transactions: [{ reference: 'A', status }] });
+    at.deliver('1.xml', saying('REPORT-1', 'ACSC'));
+    at.deliver('2.xml', saying('REPORT-2', 'RJCT'));
+    let faults = 0;
+    await at.start(async (news) => {
+      if (news.outcome.kind === 'settled' && (faults += 1) < 3) throw new Error('away');
+      at.news.push(news);
+      return 'applied';
+    });
+    await until('both are done', () => at.inbox('done').length === 2);
+    expect(at.news.map(({ outcome }) => outcome.kind)).toEqual(['settled', 'returned']);
+  });
+
+  it('that stays in the inbox keeps no report of another message from being read, however many stay', async () => {
+    const at = bench();
+    const message = await sent(at, 'A');
+    const other = await sent(at, 'B');
+    for (let report = 100; report < 200; report += 1) {
+      at.deliver(`${report}.xml`, pain002({ message, id: `REPORT-${report}`, group: 'ACSC' }));
+    }
+    at.deliver('other.xml', pain002({ message: other, group: 'ACSC' }));
+    await at.start(({ reference }) =>
+      reference === 'A' ? Promise.reject(new Error('away')) : Promise.resolve('applied'),
+    );
+    await until('the last one is done', () => at.inbox('done').includes('other.xml'));
+    expect(at.inbox()).toHaveLength(100);
+  });
+
   it('proves that the bank has a batch that was held: it is not written again', async () => {
     const at = bench({ move: () => Promise.reject(new Error('unclear')) });
     const message = await sent(at, 'A');
@@ -604,6 +635,9 @@ describe('a file that is no report', () => {
     return `<!ENTITY ${name} "${`&${below};`.repeat(10)}">`;
   }).join('')}]>`;
   const good = pain002({ message: 'M', group: 'ACCP' });
+  /** Valid by the schema, which lets anything be there. */
+  const supplemented = (data: string) =>
+    good.replace('</CstmrPmtStsRpt>', `<SplmtryData><Envlp>${data}</Envlp></SplmtryData></CstmrPmtStsRpt>`);
   const withDoctype = (doctype: string) => good.replace('<Document', `${doctype}<Document`).replace('REPORT-1', '&j;');
 
   it.each<[string, string | Buffer, RegExp]>([
@@ -622,6 +656,8 @@ describe('a file that is no report', () => {
     ['ends in the middle', good.slice(0, 300), /./],
     ['is no XML', 'MsgId;Status', /./],
     ['is empty', '', /./],
+    ['is nested deeper than its parser goes', supplemented(`${'<a>'.repeat(120)}${'</a>'.repeat(120)}`), /nested/],
+    ['has an element of a name that its parser does not take', supplemented('<constructor/>'), /constructor/],
     ['is of a message that nobody sent', good, /no message M is known/],
   ])('because it %s is set aside, and the next one is read', async (_why, content, problem) => {
     const at = bench();

@@ -16,6 +16,7 @@ import { PAIN_002 } from './schema-check';
 const MAX_REPORT_BYTES = 10 * 1024 * 1024;
 /** What was written to a moment ago may still be; agents should write elsewhere and rename all the same. */
 const QUIET_MS = 2_000;
+/** Set aside, before the inbox is looked at again. Those that stay do not count: they keep nobody from having a turn. */
 const MAX_FILES_PER_ROUND = 100;
 const MAX_PROBLEMS = 100;
 
@@ -26,6 +27,12 @@ export interface InboxDirectory {
   prepare(): Promise<void>;
   /** Reads what there is, oldest first, and sets it aside under `done/` or `failed/`. One replica at a time does so. */
   readAll(take: TakeNews): Promise<void>;
+}
+
+interface Round {
+  take: TakeNews;
+  /** Messages of which a report stays in the inbox. */
+  unfinished: Set<string>;
 }
 
 type Outcome = Pick<ReportRecord, 'result' | 'problems'> & Partial<ReportRecord>;
@@ -49,8 +56,13 @@ export function createInboxDirectory(options: {
   async function readAll(take: TakeNews): Promise<void> {
     const files = await waitingFiles();
     if (files.length === 0 || !(await lease.take())) return;
+    const unfinished = new Set<string>();
+    let setAside = 0;
     try {
-      for (const name of files) await readOne(name, take);
+      for (const name of files) {
+        if (await readOne(name, { take, unfinished })) setAside += 1;
+        if (setAside === MAX_FILES_PER_ROUND) return;
+      }
     } finally {
       await lease.release();
     }
@@ -66,7 +78,6 @@ export function createInboxDirectory(options: {
       .flatMap(({ name, stats }) => (stats === undefined ? [] : { name, at: stats.mtimeMs }))
       .filter(({ at }) => at <= now() - QUIET_MS)
       .sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1))
-      .slice(0, MAX_FILES_PER_ROUND)
       .map(({ name }) => name);
   }
 
@@ -75,15 +86,18 @@ export function createInboxDirectory(options: {
     return lstat(join(directory, name)).catch(() => undefined);
   }
 
-  /** A report that cannot be applied now stays where it is, and the others have their turn. */
-  async function readOne(name: string, take: TakeNews): Promise<void> {
+  /** A report that cannot be applied now stays where it is (false), and the others have their turn. */
+  async function readOne(name: string, round: Round): Promise<boolean> {
     await keepLease();
     const stats = await statsOf(name);
-    if (stats === undefined) return;
+    if (stats === undefined) return false;
     try {
-      await setAside(name, await outcomeOf(name, stats.size, take));
+      const outcome = await outcomeOf(name, stats.size, round);
+      if (outcome !== undefined) await setAside(name, outcome);
+      return outcome !== undefined;
     } catch (error) {
       logger.warn('a report stays in the inbox; it is read again', { file: name, error });
+      return false;
     }
   }
 
@@ -91,7 +105,8 @@ export function createInboxDirectory(options: {
     if (!(await lease.take())) throw new Error('another replica reads the inbox now');
   }
 
-  async function outcomeOf(name: string, size: number, take: TakeNews): Promise<Outcome> {
+  /** Undefined where it has to wait for an earlier one of its message, so that the order stays the bank's. */
+  async function outcomeOf(name: string, size: number, { take, unfinished }: Round): Promise<Outcome | undefined> {
     if (size > MAX_REPORT_BYTES) return failed([`${size} bytes are more than ${MAX_REPORT_BYTES}`]);
     const bytes = await readFile(join(directory, name));
     const digest = createHash('sha256').update(bytes).digest('hex');
@@ -101,7 +116,11 @@ export function createInboxDirectory(options: {
     const report = await reportIn(bytes);
     if (typeof report === 'string') return { ...failed([report]), digest };
     const { messageId, originalMessageId } = report;
-    return { ...(await apply(report, take)), digest, messageId, originalMessageId };
+    if (unfinished.has(originalMessageId)) return undefined;
+    unfinished.add(originalMessageId);
+    const outcome = await apply(report, take);
+    unfinished.delete(originalMessageId);
+    return { ...outcome, digest, messageId, originalMessageId };
   }
 
   /** Or what is wrong with it. */
