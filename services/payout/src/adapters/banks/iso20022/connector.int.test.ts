@@ -6,6 +6,8 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
+  rmSync,
   symlinkSync,
   truncateSync,
   utimesSync,
@@ -13,8 +15,10 @@ import {
 } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
+import type { Logger } from '@gateway/service-kit';
 import { createMetrics } from '@gateway/service-kit';
 import { silentLogger, testServers, until } from '@gateway/testing';
 import type { BankNews, NewsVerdict } from '../../../application/bank-ports';
@@ -43,6 +47,8 @@ interface Bench {
   env: Record<string, string>;
   clock: { now: number };
   news: BankNews[];
+  /** What was logged. */
+  lines: string[];
   connector: Iso20022Connector;
   another(move?: (from: string, to: string) => Promise<void>): Iso20022Connector;
   start(take?: (news: BankNews) => Promise<NewsVerdict>): Promise<void>;
@@ -60,11 +66,12 @@ function bench(
   const env = testSettings(options.env);
   const clock = { now: NOON };
   const news: BankNews[] = [];
+  const lines: string[] = [];
   const another = (move?: (from: string, to: string) => Promise<void>) => {
     const connector = createIso20022Connector({
       mongo,
       env,
-      logger: silentLogger,
+      logger: loggerInto(lines),
       metrics: createMetrics('test', { processFigures: false }),
       now: () => clock.now,
       ...(move === undefined ? {} : { move }),
@@ -78,6 +85,7 @@ function bench(
     env,
     clock,
     news,
+    lines,
     connector,
     another,
     start: (take) =>
@@ -99,6 +107,11 @@ function bench(
       renameSync(partial, join(inboxDir, name));
     },
   };
+}
+
+function loggerInto(lines: string[]): Logger {
+  const write = (message: string, fields?: Record<string, unknown>) => void lines.push(`${message} ${inspect(fields)}`);
+  return { debug: write, info: write, warn: write, error: write, child: () => loggerInto(lines) };
 }
 
 function listed(directory: string): string[] {
@@ -697,6 +710,52 @@ describe('a file that is no report', () => {
     await until('it is set aside', () => at.inbox('failed').includes('1.xml.error.json'));
     expect(at.news.map(({ reference }) => reference)).toEqual(['A']);
     expect(problemsOf(at, '1.xml')).toEqual([`B is not in ${message}`, `X is not in ${message}`]);
+  });
+
+  it('has a name too long for what belongs beside it: it is cut, and what was set aside earlier stays', async () => {
+    const at = bench();
+    await at.start();
+    const name = (last: string) => `${'ä'.repeat(121)}${last}.xml`;
+    at.deliver(name('1'), 'no report');
+    at.deliver(name('2'), 'no report either');
+    await until('both are set aside', () => at.inbox('failed').length === 4);
+    const reports = at.inbox('failed').filter((one) => one.endsWith('.xml'));
+    expect(reports).toHaveLength(2);
+    expect(at.inbox('failed')).toEqual(expect.arrayContaining(reports.map((one) => `${one}.error.json`)));
+    const kept = await records().reports.find().toArray();
+    expect(kept.map(({ file }) => file).toSorted()).toEqual([name('1'), name('2')]);
+  });
+
+  it('that cannot be moved is on record once for what came of it, however often it is tried', async () => {
+    const at = bench();
+    const message = await sent(at, 'A');
+    await at.start();
+    const done = join(String(at.env['ISO20022_INBOX_DIR']), 'done');
+    rmdirSync(done);
+    writeFileSync(done, '');
+    at.deliver('1.xml', pain002({ message, transactions: [{ reference: 'A', status: 'ACSC' }] }));
+    // Each of these is a round, and there is one of them at least in which the other was tried again.
+    for (const bad of ['2.xml', '3.xml', '4.xml']) {
+      at.deliver(bad, 'no report');
+      await until('another one is set aside', () => at.inbox('failed').includes(bad));
+    }
+    const kept = await records().reports.find({ file: '1.xml' }).toArray();
+    expect(kept.map(({ result }) => result).toSorted()).toEqual(['applied', 'duplicate']);
+    rmSync(done);
+    mkdirSync(done);
+    await until('it is done', () => at.inbox('done').includes('1.xml'));
+    expect(at.news).toHaveLength(1);
+  });
+
+  it('says in no log whom it is about', async () => {
+    const at = bench();
+    await at.start();
+    const iban = 'NL91ABNA0417164300';
+    at.deliver('1.xml', good.replace('2026-11-21T10:00:00Z', iban));
+    await until('it is set aside', () => at.inbox('failed').includes('1.xml.error.json'));
+    expect(problemsOf(at, '1.xml')).toEqual([expect.stringContaining(iban)]);
+    await until('it is told', () => at.lines.some((line) => line.includes('a report is set aside')));
+    expect(at.lines.join()).not.toContain(iban);
   });
 
   it('is about another payment than the message has', async () => {

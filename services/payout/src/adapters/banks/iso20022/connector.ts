@@ -65,7 +65,6 @@ export function createIso20022Connector(options: {
     schemaCheck,
     logger,
     now,
-    newId,
   });
   const started: { stop(): Promise<void> }[] = [];
 

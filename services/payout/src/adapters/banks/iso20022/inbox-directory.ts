@@ -22,6 +22,9 @@ const MAX_PROBLEMS = 100;
 
 const DONE = 'done';
 const FAILED = 'failed';
+/** A name has at most 255 bytes in common file systems; what is put before and behind it takes 52 of them. */
+const MAX_NAME_BYTES = 200;
+const ID_LENGTH = 32;
 
 export interface InboxDirectory {
   prepare(): Promise<void>;
@@ -45,7 +48,6 @@ export function createInboxDirectory(options: {
   schemaCheck: SchemaCheck;
   logger: Logger;
   now: () => number;
-  newId: () => string;
 }): InboxDirectory {
   const { directory, records, lease, logger, now } = options;
 
@@ -93,7 +95,7 @@ export function createInboxDirectory(options: {
     if (stats === undefined) return false;
     try {
       const outcome = await outcomeOf(name, stats.size, round);
-      if (outcome !== undefined) await setAside(name, outcome);
+      if (outcome !== undefined) await setAside(name, stats, outcome);
       return outcome !== undefined;
     } catch (error) {
       logger.warn('a report stays in the inbox; it is read again', { file: name, error });
@@ -152,16 +154,17 @@ export function createInboxDirectory(options: {
     return problems.length === 0 ? { result: 'applied', problems } : failed(problems);
   }
 
-  async function setAside(name: string, outcome: Outcome): Promise<void> {
-    const record: ReportRecord = { ...outcome, _id: options.newId(), file: name, at: now() };
-    await records.reports.insertOne(record);
-    if (outcome.result !== 'failed') return moveTo(DONE, name, record);
-    logger.error('a report is set aside', { file: name, problems: outcome.problems });
-    return moveTo(FAILED, name, record);
+  async function setAside(name: string, { mtimeMs }: Stats, outcome: Outcome): Promise<void> {
+    const { result, problems, digest } = outcome;
+    const record: ReportRecord = { ...outcome, _id: idOf([name, mtimeMs, digest, result]), file: name, at: now() };
+    await records.reports.replaceOne({ _id: record._id }, record, { upsert: true });
+    await moveTo(result === 'failed' ? FAILED : DONE, name, record);
+    // The problems quote the report, and with it account numbers.
+    if (result === 'failed') logger.error('a report is set aside', { file: name, problems: problems.length });
   }
 
   async function moveTo(folder: string, name: string, record: ReportRecord): Promise<void> {
-    const target = join(directory, folder, await freeName(folder, name, record._id));
+    const target = join(directory, folder, await freeName(folder, shortened(name), record._id));
     await rename(join(directory, name), target);
     if (folder === FAILED) await writeWhole(`${target}.error.json`, `${JSON.stringify(record, undefined, 2)}\n`);
   }
@@ -176,6 +179,18 @@ export function createInboxDirectory(options: {
   }
 
   return { prepare, readAll };
+}
+
+/** The same for a file that is set aside again because it could not be moved: one record, however often. */
+function idOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, ID_LENGTH);
+}
+
+/** Cut between two characters, and still a report by its ending. */
+function shortened(name: string): string {
+  const bytes = Buffer.from(name);
+  if (bytes.length <= MAX_NAME_BYTES) return name;
+  return `${new TextDecoder().decode(bytes.subarray(0, MAX_NAME_BYTES), { stream: true })}.xml`;
 }
 
 /** Whoever sees the file sees all of it. */
