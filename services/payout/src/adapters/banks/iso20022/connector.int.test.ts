@@ -122,6 +122,8 @@ function listed(directory: string): string[] {
     .sort();
 }
 
+const staged = (at: Bench) => listed(join(String(at.env['ISO20022_OUTBOX_DIR']), '.staged'));
+
 const records = () => openRecords(mongo);
 
 beforeEach(async () => {
@@ -240,7 +242,7 @@ describe('a cut', () => {
     for (const name of at.outbox()) {
       expect(await schemaCheck.problemOf(join(String(at.env['ISO20022_OUTBOX_DIR']), name), PAIN_001)).toBeUndefined();
     }
-    expect(listed(join(String(at.env['ISO20022_OUTBOX_DIR']), '.staged'))).toEqual([]);
+    expect(staged(at)).toEqual([]);
     expect(await at.connector.operations.batches(10)).toHaveLength(3);
     expect(await at.connector.operations.batches(2)).toHaveLength(2);
   });
@@ -347,7 +349,7 @@ describe('a process that dies while it writes', () => {
 
       expect(await survivor.operations.rewrite(batch._id)).toMatchObject({ messageId: batch._id, state: 'emitted' });
       expect(at.outbox()).toEqual([`${batch._id}.xml`]);
-      expect(listed(join(String(at.env['ISO20022_OUTBOX_DIR']), '.staged'))).toEqual([]);
+      expect(staged(at)).toEqual([]);
       open = open.filter((connector) => connector !== at.connector);
     },
   );
@@ -357,6 +359,7 @@ describe('a process that dies while it writes', () => {
     await at.connector.submit(instruction('A'));
     expect(await at.connector.operations.cut()).toMatchObject([{ state: 'held', problem: 'no space left' }]);
     expect(at.outbox()).toEqual([]);
+    expect(staged(at)).toEqual([]);
   });
 
   it('a writer that was away for longer than its lease moves nothing', async () => {
@@ -386,10 +389,27 @@ describe('a process that dies while it writes', () => {
   it('what is invalid never leaves', async () => {
     const at = bench();
     await at.connector.submit(instruction('A'));
-    await records().members.updateOne({ _id: 'A' }, { $set: { 'transfer.bic': 'nonsense' } });
-    const problem: unknown = expect.stringContaining('BICFI');
-    expect(await at.connector.operations.cut()).toMatchObject([{ state: 'held', problem }]);
+    const wrong = { 'transfer.bic': 'nonsense', 'transfer.iban': 'NL91 ABNA 0417 1643 00' };
+    await records().members.updateOne({ _id: 'A' }, { $set: wrong });
+    const [batch] = await at.connector.operations.cut();
+    expect(batch).toMatchObject({
+      state: 'held',
+      problem: expect.stringMatching(/BICFI.*\(pattern\).*IBAN/) as string,
+    });
     expect(at.outbox()).toEqual([]);
+    expect(staged(at)).toEqual([]);
+    for (const value of Object.values(wrong)) {
+      expect(batch?.problem).not.toContain(value);
+      expect(at.lines.join()).not.toContain(value);
+    }
+  });
+
+  it('what cannot be rendered for the moment leaves nothing behind', async () => {
+    const at = bench();
+    await at.connector.submit(instruction('A'));
+    await records().members.updateOne({ _id: 'A' }, { $set: { 'transfer.amountE4': 150 } });
+    await expect(at.connector.operations.cut()).rejects.toThrow('no amount');
+    expect(staged(at)).toEqual([]);
   });
 
   it('knows no batch that there is not', async () => {

@@ -73,12 +73,20 @@ export function createOutboxDirectory(options: {
 
   async function write(batch: Batch & { writer: string }): Promise<void> {
     const staged = join(staging, `${batch._id}.${batch.writer}.xml`);
-    const mine = { _id: batch._id, writer: batch.writer };
     await mkdir(staging, { recursive: true });
+    try {
+      await emit(staged, batch);
+    } finally {
+      // Still there where it was not moved.
+      await rm(staged, { force: true });
+    }
+  }
+
+  async function emit(staged: string, batch: Batch & { writer: string }): Promise<void> {
+    const mine = { _id: batch._id, writer: batch.writer };
     const invalid = await render(staged, batch);
     if (invalid !== undefined) return hold({ ...mine, state: 'frozen' }, invalid);
-    if (!(await mark({ ...mine, state: 'frozen' }, { $set: { state: 'emitting' }, $inc: { writings: 1 } })))
-      return rm(staged, { force: true });
+    if (!(await mark({ ...mine, state: 'frozen' }, { $set: { state: 'emitting' }, $inc: { writings: 1 } }))) return;
     try {
       // Whoever found the lease over has held it by now, and an operator may have had it written again.
       if (now() >= batch.leaseUntil) throw new Error('too late: its lease was over before it could be moved');
@@ -100,7 +108,8 @@ export function createOutboxDirectory(options: {
       if (error instanceof BrokenBatch) return error.message;
       throw error;
     }
-    return options.schemaCheck.problemOf(staged, PAIN_001);
+    const problem = await options.schemaCheck.problemOf(staged, PAIN_001);
+    return problem === undefined ? undefined : `not valid by its schema: ${wrongElements(problem)}`;
   }
 
   async function mark(
@@ -141,6 +150,13 @@ export function createOutboxDirectory(options: {
   }
 
   return { writeFrozen, rewrite };
+}
+
+/** libxml2 quotes the values that it refuses: account numbers and names, which belong in no log and no list. */
+function wrongElements(problem: string): string {
+  const found = problem.matchAll(/Element '\{[^}']*\}(\w+)':(?: \[facet '(\w+)'\])?/g);
+  const elements = [...found].map(([, element, facet]) => (facet === undefined ? element : `${element} (${facet})`));
+  return [...new Set(elements)].join(', ');
 }
 
 /** Makes a rename survive a power cut. */
