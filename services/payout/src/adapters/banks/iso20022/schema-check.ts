@@ -34,66 +34,61 @@ const IDLE_MS = 5_000;
 const WORKER = join(__dirname, `schema-worker${extname(__filename) === '.ts' ? '.mts' : '.mjs'}`);
 
 interface Answer {
-  id: number;
   problem?: string;
 }
 
-interface Waiting {
-  resolve: (problem: string | undefined) => void;
-  reject: (error: Error) => void;
-  timer: NodeJS.Timeout;
-}
-
+/** One document at a time, in the order in which they were given. */
 export function createSchemaCheck(): SchemaCheck {
   let worker: Worker | undefined;
+  let asking: PromiseWithResolvers<string | undefined> | undefined;
   let idle: NodeJS.Timeout | undefined;
-  let lastId = 0;
-  const waiting = new Map<number, Waiting>();
+  let last: Promise<unknown> = Promise.resolve();
 
-  function settle(id: number, finish: (one: Waiting) => void): void {
-    const one = waiting.get(id);
-    if (one === undefined) return;
-    waiting.delete(id);
-    clearTimeout(one.timer);
-    finish(one);
-    if (waiting.size === 0) idle = setTimeout(() => void dismiss(), IDLE_MS).unref();
+  async function ask(xml: string | Uint8Array, schemas: Schemas): Promise<string | undefined> {
+    clearTimeout(idle);
+    asking = Promise.withResolvers();
+    const timer = setTimeout(() => void dismiss(`no schema validation within ${TIMEOUT_MS} ms`), TIMEOUT_MS);
+    try {
+      worker ??= started();
+      worker.postMessage({ xml, schemas });
+      return await asking.promise;
+    } finally {
+      clearTimeout(timer);
+      idle = setTimeout(() => void dismiss('nobody asks'), IDLE_MS).unref();
+    }
   }
 
   function started(): Worker {
-    if (worker !== undefined) return worker;
     const fresh = new Worker(WORKER);
     fresh.unref();
-    fresh.on('message', ({ id, problem }: Answer) => settle(id, ({ resolve }) => resolve(problem)));
     const lost = (error: Error): void => {
-      if (worker === fresh) worker = undefined;
-      for (const id of waiting.keys()) settle(id, ({ reject }) => reject(error));
+      if (worker !== fresh) return;
+      worker = undefined;
+      asking?.reject(error);
     };
-    fresh.on('error', lost);
-    fresh.on('exit', () => {
-      if (worker === fresh) lost(new Error('the schema worker has ended'));
+    fresh.on('message', ({ problem }: Answer) => {
+      if (worker === fresh) asking?.resolve(problem);
     });
-    worker = fresh;
+    fresh.on('error', lost);
+    fresh.on('exit', () => lost(new Error('the schema worker has ended')));
     return fresh;
   }
 
-  /** Whoever still waits is told so by the worker's end. */
-  async function dismiss(): Promise<void> {
+  /** Whoever still waits is told why; whoever asks next has a worker that is not about to end. */
+  async function dismiss(why: string): Promise<void> {
     clearTimeout(idle);
-    await worker?.terminate();
+    const leaving = worker;
+    worker = undefined;
+    asking?.reject(new Error(why));
+    await leaving?.terminate();
   }
 
   return {
-    problemOf: (xml, schemas) =>
-      new Promise((resolve, reject) => {
-        clearTimeout(idle);
-        const id = (lastId += 1);
-        const timer = setTimeout(() => {
-          settle(id, (one) => one.reject(new Error(`no schema validation within ${TIMEOUT_MS} ms`)));
-          void dismiss();
-        }, TIMEOUT_MS);
-        waiting.set(id, { resolve, reject, timer });
-        started().postMessage({ id, xml, schemas });
-      }),
-    stop: dismiss,
+    problemOf(xml, schemas) {
+      const answer = last.then(() => ask(xml, schemas));
+      last = answer.catch(() => undefined);
+      return answer;
+    },
+    stop: () => dismiss('the schema check is stopped'),
   };
 }

@@ -8,7 +8,6 @@ import { ParseOption, XmlDocument, XsdValidator } from 'libxml2-wasm';
  */
 
 interface Task {
-  id: number;
   /** A path, or the document itself. */
   xml: string | Uint8Array;
   /** Path of the schema by namespace of the root element. */
@@ -52,5 +51,5 @@ function problemOf({ xml, schemas }: Task): string | undefined {
 }
 
 parentPort?.on('message', (task: Task) => {
-  parentPort?.postMessage({ id: task.id, problem: problemOf(task) });
+  parentPort?.postMessage({ problem: problemOf(task) });
 });
