@@ -21,7 +21,7 @@ States: ${PAYOUT_STATES.join(', ')}.
 The settings of the last npm start serve, else: PAYOUT_QUERY_URL says where the payout service's internal port is
 (${DEFAULT_QUERY_URL}); SERVICE_TOKEN if it asks for one.`;
 const PAYOUT_COLUMNS = ['reference', 'state', 'code', 'accepted', 'account', 'amount', 'bank', 'due'];
-const BATCH_COLUMNS = ['batch', 'state', 'created', 'debtor', 'kind', 'payouts', 'total EUR', 'problem'];
+const BATCH_COLUMNS = ['batch', 'state', 'created', 'reported', 'debtor', 'kind', 'payouts', 'total EUR', 'problem'];
 
 type Command =
   | { name: 'list' | 'batches'; query: Record<string, string> }
@@ -108,10 +108,13 @@ function printBatches({ batches }: BatchList, print: Print): void {
   print(`${batches.length} ${batches.length === 1 ? 'batch' : 'batches'}`);
 }
 
-function batchLine({ messageId, state, problem, createdAt, debtor, instant, payouts, totalE4 }: BatchSummary): string {
+function batchLine(batch: BatchSummary): string {
+  const { messageId, state, createdAt, reportedAt, debtor, instant, payouts, totalE4, problem } = batch;
   const created = new Date(createdAt).toISOString();
+  const reported = reportedAt === undefined ? '-' : new Date(reportedAt).toISOString();
   const kind = instant ? 'instant' : 'SCT';
-  return [messageId, state, created, debtor, kind, payouts, formatAmountE4(totalE4), problem ?? '-'].join('\t');
+  const total = formatAmountE4(totalE4);
+  return [messageId, state, created, reported, debtor, kind, payouts, total, problem ?? '-'].join('\t');
 }
 
 if (require.main === module) runCommandLine(runCli);

@@ -113,12 +113,13 @@ describe('the command line', () => {
       totalE4: 310_100,
       createdAt: 0,
     };
+    const reportedAt = 1_000;
     const limits: number[] = [];
     const batches: BatchOperations = {
       cut: () => Promise.resolve([{ ...batch, state: 'frozen' }]),
       batches: (limit) => {
         limits.push(limit);
-        return Promise.resolve([batch]);
+        return Promise.resolve([{ ...batch, reportedAt }]);
       },
       batchOf: () => Promise.resolve(undefined),
       rewrite: (messageId) => Promise.resolve(messageId === 'M1' ? { ...batch, state: 'emitted' as const } : undefined),
@@ -126,9 +127,10 @@ describe('the command line', () => {
     const ports = { payouts: world.payouts, now: world.now } as unknown as Ports;
     const listener = createPayoutApi(ports, { batches, serviceToken: undefined });
     const { port, close } = await listen({ listener, port: 0, host: '127.0.0.1' });
-    const line = (state: string) => `M1\t${state}\t1970-01-01T00:00:00.000Z\tLT12\tinstant\t2\t31.01\tinvalid`;
+    const line = (state: string, reported = '-') =>
+      `M1\t${state}\t1970-01-01T00:00:00.000Z\t${reported}\tLT12\tinstant\t2\t31.01\tinvalid`;
     expect((await cli(port, 'cut')).text).toContain(line('frozen'));
-    expect((await cli(port, 'batches', '--limit', '7')).text).toContain(line('held'));
+    expect((await cli(port, 'batches', '--limit', '7')).text).toContain(line('held', '1970-01-01T00:00:01.000Z'));
     expect(await cli(port, 'batches', '--limit', '0')).toMatchObject({ exitCode: 2 });
     expect(limits).toEqual([7]);
     expect(await cli(port, 'retry', 'M1')).toEqual({ exitCode: 0, text: line('emitted') });

@@ -10,6 +10,8 @@ export interface BatchSummary {
   totalE4: number;
   /** Unix milliseconds. */
   createdAt: number;
+  /** When the bank's last report was read; absent while it has said nothing. */
+  reportedAt?: number;
 }
 
 /** What an operator may do to the batches of a connector that collects payouts into files. */

@@ -148,7 +148,10 @@ function openSummary({ debtor, instant, payouts, totalE4, since }: WaitingGroup)
 }
 
 export function summaryOf(batch: Batch): BatchSummary {
-  const { _id: messageId, debtor, instant, state, problem, payouts, totalE4, createdAt } = batch;
-  const why = problem === undefined ? {} : { problem };
-  return { messageId, debtor: debtor.iban, instant, state, ...why, payouts, totalE4, createdAt };
+  const { _id: messageId, debtor, instant, state, problem, payouts, totalE4, createdAt, reportedAt } = batch;
+  const more = {
+    ...(problem === undefined ? {} : { problem }),
+    ...(reportedAt === undefined ? {} : { reportedAt }),
+  };
+  return { messageId, debtor: debtor.iban, instant, state, payouts, totalE4, createdAt, ...more };
 }

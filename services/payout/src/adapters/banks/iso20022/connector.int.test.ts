@@ -49,6 +49,8 @@ interface Bench {
   news: BankNews[];
   /** What was logged. */
   lines: string[];
+  /** A gauge's value. */
+  figure(name: string): Promise<number | undefined>;
   connector: Iso20022Connector;
   another(move?: (from: string, to: string) => Promise<void>): Iso20022Connector;
   start(take?: (news: BankNews) => Promise<NewsVerdict>): Promise<void>;
@@ -67,12 +69,14 @@ function bench(
   const clock = { now: NOON };
   const news: BankNews[] = [];
   const lines: string[] = [];
+  const metrics = createMetrics('test', { processFigures: false });
   const another = (move?: (from: string, to: string) => Promise<void>) => {
     const connector = createIso20022Connector({
       mongo,
       env,
       logger: loggerInto(lines),
-      metrics: createMetrics('test', { processFigures: false }),
+      // A replica has figures of its own.
+      metrics: open.length === 0 ? metrics : createMetrics('test', { processFigures: false }),
       now: () => clock.now,
       ...(move === undefined ? {} : { move }),
     });
@@ -86,6 +90,10 @@ function bench(
     clock,
     news,
     lines,
+    async figure(name) {
+      const figure = await metrics.getSingleMetric(name)?.get();
+      return figure?.values[0]?.value;
+    },
     connector,
     another,
     start: (take) =>
@@ -596,6 +604,29 @@ describe('a report', () => {
     await until('both are done', () => at.inbox('done').length === 2);
     expect(taken.filter((reference) => reference === 'B')).toEqual(['B']);
     expect(taken).toContain('C');
+  });
+
+  it('that never comes is missed', async () => {
+    const at = bench();
+    const figures = async () => [
+      await at.figure('gateway_iso20022_unreported_batches'),
+      await at.figure('gateway_iso20022_oldest_unreported_seconds'),
+    ];
+    expect(await figures()).toEqual([0, 0]);
+    const message = await sent(at, 'A');
+    at.clock.now += 3_600_000;
+    const other = await sent(at, 'B');
+    at.clock.now += 60_000;
+    expect(await figures()).toEqual([2, 3_660]);
+    await at.start();
+    at.deliver('1.xml', pain002({ message, group: 'ACTC' }));
+    await until('it is done', () => at.inbox('done').length === 1);
+    expect(await figures()).toEqual([1, 60]);
+    const batches = await at.connector.operations.batches(2);
+    expect(batches.map(({ messageId, reportedAt }) => [messageId, reportedAt])).toEqual([
+      [other, undefined],
+      [message, at.clock.now],
+    ]);
   });
 
   it('waits for an earlier one of its message that could not be applied', async () => {

@@ -24,6 +24,9 @@ const CALL_TIMEOUT_MS = 20_000;
 /** An operator who cuts sees what came of it: several times what a file of 10,000 payouts takes. */
 const LOOKS_MAX = 400;
 const LOOK_EVERY_MS = 50;
+const SECOND_MS = 1_000;
+
+const UNREPORTED = { state: 'emitted', reportedAt: { $exists: false } } as const;
 
 export interface Iso20022Connector extends BankConnector {
   readonly operations: BatchOperations;
@@ -101,15 +104,26 @@ export function createIso20022Connector(options: {
     return written.sort((a, b) => ids.indexOf(a._id) - ids.indexOf(b._id)).map(summaryOf);
   }
 
-  countHeld();
+  gauge('held_batches', 'Batches that wait for an operator', () => records.batches.countDocuments({ state: 'held' }));
+  gauge('unreported_batches', 'Batches in the outbox or beyond that no report was about', () =>
+    records.batches.countDocuments(UNREPORTED),
+  );
+  gauge(
+    'oldest_unreported_seconds',
+    'Since the oldest of them went into the outbox; 0 when there is none',
+    async () => {
+      const oldest = await records.batches.findOne(UNREPORTED, { sort: { emittedAt: 1 } });
+      return oldest === null ? 0 : (now() - (oldest.emittedAt ?? oldest.createdAt)) / SECOND_MS;
+    },
+  );
 
-  function countHeld(): void {
+  function gauge(name: string, help: string, value: () => Promise<number>): void {
     new Gauge({
-      name: 'gateway_iso20022_held_batches',
-      help: 'Batches that wait for an operator',
+      name: `gateway_iso20022_${name}`,
+      help,
       registers: [options.metrics],
       async collect() {
-        this.set(await records.batches.countDocuments({ state: 'held' }));
+        this.set(await value());
       },
     });
   }

@@ -106,5 +106,6 @@ export async function createIndexes({ members, batches, reports }: Records): Pro
     { name: 'unwritten', partialFilterExpression: { state: { $in: ['frozen', 'emitting'] } } },
   );
   await batches.createIndex({ createdAt: -1 }, { name: 'newest' });
+  await batches.createIndex({ state: 1, reportedAt: 1, emittedAt: 1 }, { name: 'figures' });
   await reports.createIndex({ digest: 1 }, { name: 'digest', partialFilterExpression: { result: 'applied' } });
 }
