@@ -1,6 +1,7 @@
 export * from './callback-events';
 export * from './card-commands';
 export * from './card-events';
+export * from './countries';
 export * from './currencies';
 export * from './fields';
 export * from './message';

@@ -1,6 +1,5 @@
-import { isCurrency, parseAmountE4 } from '@gateway/contracts';
+import { isCountry, isCurrency, parseAmountE4 } from '@gateway/contracts';
 import { isCardNumber } from './card-number';
-import { isCountry } from './countries';
 import type { FieldReader } from './field-table';
 import { isIpAddress } from './ip-address';
 import { maskCardNumbers } from './masking';

@@ -1,12 +1,11 @@
 import type { Receiver, ReceiverType } from '@gateway/contracts';
-import { RECEIVER_TYPES } from '@gateway/contracts';
+import { isSepaIban, RECEIVER_TYPES } from '@gateway/contracts';
 import type { RawFields } from './body';
 import type { FieldCheck, RequestTable } from './field-check';
 import { checkTable, texts } from './field-check';
 import * as rule from './field-rules';
 import type { FieldNeed, FieldReader, FieldRow, Findings } from './field-table';
 import type { PayoutCheckRequest, PayoutQuery, PayoutRequest } from './payout-request';
-import { isSepaIban } from '@gateway/contracts';
 
 /** Knows how the account numbers and bank codes of the world's countries are made. */
 export interface BankAddresses {

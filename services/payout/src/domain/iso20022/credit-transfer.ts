@@ -1,7 +1,6 @@
 import type { Receiver } from '@gateway/contracts';
-import { alpha2Of } from './country-codes';
+import { alpha2Of, hasRightCheckDigits, isSepaIban } from '@gateway/contracts';
 import { isWholeCents, MAX_TRANSFER_E4, MIN_TRANSFER_E4 } from './euro';
-import { hasRightCheckDigits, isSepaIban } from '@gateway/contracts';
 import { sepaText } from './sepa-text';
 
 /** The scheme's bounds, tighter than those of pain.001; those of the address are pain.001's. */

@@ -1,4 +1,8 @@
-/** ISO 3166-1 as of January 2026: each word is an alpha-3 code and its alpha-2 code. */
+/**
+ * The officially assigned codes of ISO 3166-1 as of January 2026: 249 countries and areas, each word an alpha-3 code and
+ * its alpha-2 code. Codes that are user-assigned (XKK, XKX for Kosovo), reserved (UK) or withdrawn (ANT, SCG, …) are not
+ * current.
+ */
 const CODES =
   'ABWAW AFGAF AGOAO AIAAI ALAAX ALBAL ANDAD AREAE ARGAR ARMAM ASMAS ATAAQ ATFTF ATGAG AUSAU AUTAT AZEAZ ' +
   'BDIBI BELBE BENBJ BESBQ BFABF BGDBD BGRBG BHRBH BHSBS BIHBA BLMBL BLRBY BLZBZ BMUBM BOLBO BRABR BRBBB ' +
@@ -14,11 +18,22 @@ const CODES =
   'REURE ROURO RUSRU RWARW SAUSA SDNSD SENSN SGPSG SGSGS SHNSH SJMSJ SLBSB SLESL SLVSV SMRSM SOMSO SPMPM ' +
   'SRBRS SSDSS STPST SURSR SVKSK SVNSI SWESE SWZSZ SXMSX SYCSC SYRSY TCATC TCDTD TGOTG THATH TJKTJ TKLTK ' +
   'TKMTM TLSTL TONTO TTOTT TUNTN TURTR TUVTV TWNTW TZATZ UGAUG UKRUA UMIUM URYUY USAUS UZBUZ VATVA VCTVC ' +
-  'VENVE VGBVG VIRVI VNMVN VUTVU WLFWF WSMWS XKKXK YEMYE ZAFZA ZMBZM ZWEZW';
+  'VENVE VGBVG VIRVI VNMVN VUTVU WLFWF WSMWS YEMYE ZAFZA ZMBZM ZWEZW';
 
-const alpha2 = new Map(CODES.split(' ').map((word) => [word.slice(0, 3), word.slice(3)]));
+const BY_ALPHA_3 = new Map(CODES.split(' ').map((word) => [word.slice(0, 3), word.slice(3)]));
+const ALPHA_2 = new Set(BY_ALPHA_3.values());
 
-/** The alpha-2 code, as ISO 20022 wants it, of a country's alpha-3 code; undefined when there is no such country. */
+/** Whether it is a current alpha-3 code, as merchants name countries. */
+export function isCountry(alpha3: string): boolean {
+  return BY_ALPHA_3.has(alpha3);
+}
+
+/** Whether it is a current alpha-2 code, as IBANs and banks name countries. */
+export function isCountryAlpha2(alpha2: string): boolean {
+  return ALPHA_2.has(alpha2);
+}
+
+/** The alpha-2 code of a country's alpha-3 code; undefined when there is no such country. */
 export function alpha2Of(alpha3: string): string | undefined {
-  return alpha2.get(alpha3);
+  return BY_ALPHA_3.get(alpha3);
 }
