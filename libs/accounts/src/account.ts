@@ -44,7 +44,7 @@ export interface PayoutFee {
 
 /**
  * One rule that the payouts of an account are screened by. Amounts in 1/10000 of the currency; days are UTC's; a country
- * is that of the IBAN, ISO 3166-1 alpha-2; IBANs are in electronic form.
+ * is that of the IBAN or of the receiver's address, ISO 3166-1 alpha-2; IBANs are in electronic form.
  */
 export type PayoutRule =
   | { readonly kind: 'daily-amount'; readonly currency: string; readonly maxE4: number }

@@ -112,7 +112,7 @@ describe('create', () => {
       '--types AUTH,PAYOUT --terminal EUR:north-bank:3600:late-void --terminal USD --limit EUR:1.00-500.00 ' +
       '--allow-ip ::ffff:10.1.2.3/104 --return-host Shop.Example --rate-limit 5 --custom custom_mid_id ' +
       '--payout-fee 0.50+1% --payout-instant yes --payout-daily-amount EUR:10000,XTS:5 --payout-daily-count 7 ' +
-      '--payout-first-receiver EUR:500 --payout-blocked-countries rs,AL,RS ' +
+      '--payout-first-receiver EUR:500 --payout-blocked-countries rs,IR,RS ' +
       '--payout-blocked-ibans LV80BANK0000435195001 --password chosen_password_of_32_characters';
     const { password, ...created } = await json('create', 'acme_shop', ...options.split(' '));
     expect(password).toBe('chosen_password_of_32_characters');
@@ -135,7 +135,7 @@ describe('create', () => {
         { kind: 'daily-amount', currency: 'XTS', maxE4: 50_000 },
         { kind: 'daily-count', max: 7 },
         { kind: 'first-time-receiver', currency: 'EUR', maxE4: 5_000_000 },
-        { kind: 'blocked-countries', countries: ['RS', 'AL'] },
+        { kind: 'blocked-countries', countries: ['RS', 'IR'] },
         { kind: 'blocked-ibans', ibans: ['LV80BANK0000435195001'] },
       ],
     });
@@ -177,8 +177,8 @@ describe('create', () => {
     [['acme_shop', '--payout-daily-amount', 'EUR:1,EUR:2'], 'more than once for the same currency'],
     [['acme_shop', '--payout-first-receiver', 'EUR:1,EUR:2'], 'more than once for the same currency'],
     [['acme_shop', '--payout-daily-count', '10000001'], '10000001 is more than 10000000'],
-    [['acme_shop', '--payout-blocked-countries', 'RSD'], 'RSD is no country of SEPA'],
-    [['acme_shop', '--payout-blocked-countries', 'GB,UK'], 'UK is no country of SEPA'],
+    [['acme_shop', '--payout-blocked-countries', 'RSD'], 'RSD is no country'],
+    [['acme_shop', '--payout-blocked-countries', 'GB,UK'], 'UK is no country'],
     [['acme_shop', '--payout-blocked-ibans', 'LV80BANK,'], 'LV80BANK is not an IBAN'],
     [['acme_shop', '--payout-blocked-ibans', 'DE89370400440532013001'], 'has wrong check digits'],
     [['acme_shop', '--payout-blocked-ibans', ibans(1_001)], 'blocks at most 1000 IBANs'],

@@ -1,5 +1,5 @@
 import { Schema } from 'mongoose';
-import { hasRightCheckDigits, isSepaCountry, MAX_AMOUNT_E4 } from '@gateway/contracts';
+import { hasRightCheckDigits, isCountryAlpha2, MAX_AMOUNT_E4 } from '@gateway/contracts';
 import type { PayoutRule, PayoutRuleKind } from './account';
 import { atMost, currency, text, whole, withoutRepeats } from './field-types';
 
@@ -8,11 +8,11 @@ const MAX_DAILY_COUNT = 10_000_000;
 
 const amount = { currency, maxE4: whole(0, MAX_AMOUNT_E4) };
 const countries = {
-  // A country that no payout can go to is a slip of the pen: a rule about it would hit nothing.
+  // Receivers live anywhere. What is no country is a slip of the pen: a rule about it would hit nothing.
   type: [
     {
       ...text,
-      validate: { validator: isSepaCountry, message: '{VALUE} is no country of SEPA (two letters, as IBANs begin)' },
+      validate: { validator: isCountryAlpha2, message: '{VALUE} is no country (two letters, ISO 3166-1 alpha-2)' },
     },
   ],
 };

@@ -11,14 +11,9 @@ const SEPA_COUNTRIES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Whether SEPA reaches accounts whose IBAN begins with these two letters. */
-export function isSepaCountry(country: string): boolean {
-  return SEPA_COUNTRIES.has(country);
-}
-
 /** Whether SEPA reaches this IBAN (electronic form), by its country. */
 export function isSepaIban(iban: string): boolean {
-  return isSepaCountry(iban.slice(0, 2));
+  return SEPA_COUNTRIES.has(iban.slice(0, 2));
 }
 
 const CHECK_DIGITS_MODULUS = 97;

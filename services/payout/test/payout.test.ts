@@ -117,7 +117,8 @@ describe('a payout that comes to nothing', () => {
 describe('a payout that a rule of its account hits', () => {
   it('is FRAUDED with the reason on record, and no bank hears of it', async () => {
     rules.rule(() => ({ passed: false, code: 3202, rule: 'daily-amount', reason: 'more than 100 EUR today' }));
-    const command = payout('10.50');
+    const receiver = { iban: IBAN, name: RECEIVER_NAME, address: { country: 'IRN' } };
+    const command = payout('10.50', { receiver });
     const reference = await world.send(command);
     const event = await published(reference, 'PayoutFrauded');
     expect(event.data).toMatchObject({ status: 'frauded', code: 3202, callbackUrl: command.callbackUrl });
@@ -132,6 +133,7 @@ describe('a payout that a rule of its account hits', () => {
       amountE4: 105_000,
       currency: 'XTS',
       iban: IBAN,
+      addressCountry: 'IR',
       token: command.token,
       acceptedAt: command.acceptedAt,
     });

@@ -1,3 +1,4 @@
+import { alpha2Of } from '@gateway/contracts';
 import { decide } from '../domain/decide';
 import { endedWithoutSuccess } from '../domain/payout';
 import type { Ports, ReceivedCommand, StoredPayout } from './ports';
@@ -19,12 +20,15 @@ export async function processCommand(ports: Ports, received: ReceivedCommand): P
 /** Undefined when it is on record already. Only who gets the payout back tells the bank. */
 async function begin(ports: Ports, { request, id }: ReceivedCommand): Promise<StoredPayout | undefined> {
   const bank = ports.bankFor(request.currency);
+  const { iban = '', address } = request.instruction?.receiver ?? {};
+  const addressCountry = alpha2Of(address?.country ?? '');
   const screening = await ports.screening.screen({
     reference: request.reference,
     merchantAccount: request.merchantAccount,
     amountE4: request.amountE4,
     currency: request.currency,
-    iban: request.instruction?.receiver.iban ?? '',
+    iban,
+    ...(addressCountry === undefined ? {} : { addressCountry }),
     token: request.token,
     acceptedAt: request.acceptedAt,
   });

@@ -5,6 +5,8 @@ export interface ScreenedPayout {
   amountE4: number;
   currency: string;
   iban: string;
+  /** ISO 3166-1 alpha-2, of the receiver's address; absent where the merchant gave none. */
+  addressCountry?: string;
   /** Stands for the receiver at this merchant. */
   token: string;
   /** Epoch ms, when it was accepted: decides on the day that it counts for. */

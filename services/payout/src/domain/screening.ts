@@ -21,6 +21,8 @@ export interface PayoutFacts {
   amountE4: number;
   currency: string;
   iban: string;
+  /** ISO 3166-1 alpha-2, of the receiver's address; absent where the merchant gave none. */
+  addressCountry?: string;
 }
 
 /** What other payouts of the same account, UTC day and currency have taken of its limits. */
@@ -71,8 +73,10 @@ export function isReceiverRule(rule: ScreeningRule): rule is ReceiverRule {
 export function receiverHit(rule: ReceiverRule, payout: PayoutFacts): Hit | undefined {
   switch (rule.kind) {
     case 'blocked-countries': {
-      const country = payout.iban.slice(0, 2);
-      if (!rule.countries.includes(country)) return undefined;
+      const country = [payout.iban.slice(0, 2), payout.addressCountry].find(
+        (one) => one !== undefined && rule.countries.includes(one),
+      );
+      if (country === undefined) return undefined;
       return { code: 3220, rule: rule.kind, reason: `country ${country} is blocked` };
     }
     case 'blocked-ibans':

@@ -58,6 +58,18 @@ describe('a receiver', () => {
       { iban: 'DE89LV0400RS0532013000' },
       undefined,
     ],
+    [
+      'with an account elsewhere and an address in a blocked country',
+      countries,
+      { iban: 'DE89370400440532013000', addressCountry: 'RS' },
+      3220,
+    ],
+    [
+      'with account and address elsewhere',
+      countries,
+      { iban: 'DE89370400440532013000', addressCountry: 'FR' },
+      undefined,
+    ],
     ['who is blocked', ibans, {}, 3220],
     ['whose IBAN only begins like a blocked one', ibans, { iban: `${IBAN}1` }, undefined],
     ['with the most that a new one gets', firstTime, { amountE4: 500_000 }, undefined],
