@@ -10,6 +10,8 @@ interface Parameter {
 }
 
 const text = (maxLength: number): RegExp => new RegExp(`^[^]{1,${maxLength}}$`, 'u');
+/** Banks write as much as they like. */
+const REMARK_LENGTH = 200;
 const digits = (maxLength: number): RegExp => new RegExp(`^\\d{1,${maxLength}}$`);
 const NUMBER = /^\d+(\.\d{1,4})?$/;
 
@@ -19,7 +21,10 @@ const PARAMETERS: Record<string, Parameter> = {
   custom_bank_id: { rule: digits(20), value: ({ bankFacts }) => bankFacts?.id },
   custom_bank_name: { rule: text(32), value: ({ bankFacts }) => bankFacts?.name },
   custom_bank_reason_code: { rule: text(45), value: ({ bankFacts }) => bankFacts?.reasonCode },
-  custom_bank_reason_description: { rule: text(200), value: ({ bankFacts }) => bankFacts?.reasonDescription },
+  custom_bank_reason_description: {
+    rule: text(REMARK_LENGTH),
+    value: ({ bankFacts }) => [...(bankFacts?.reasonDescription ?? '')].slice(0, REMARK_LENGTH).join(''),
+  },
   custom_bank_transaction_id: { rule: text(255), value: ({ bankFacts }) => bankFacts?.transactionId },
   custom_fee_eur: {
     rule: NUMBER,
