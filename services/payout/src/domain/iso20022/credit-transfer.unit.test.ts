@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { TransferOrder } from './credit-transfer';
 import { creditTransferOf } from './credit-transfer';
 import { euroText } from './euro';
-import { hasRightCheckDigits, isSepaIban } from '@gateway/contracts';
+import { hasRightCheckDigits, isSepaIban, MAX_AMOUNT_E4 } from '@gateway/contracts';
 
 const order = (change: Partial<TransferOrder> = {}): TransferOrder => ({
   amountE4: 310_100,
@@ -24,8 +24,7 @@ describe('a payout as a SEPA credit transfer', () => {
     ['another currency', order({ currency: 'XTS' }), /EUR/],
     ['nothing', order({ amountE4: 0 }), /amount/],
     ['less than nothing', order({ amountE4: -100 }), /amount/],
-    ['less than a cent', order({ amountE4: 99 }), /amount/],
-    ['more than 999,999,999.99', order({ amountE4: 10_000_000_000_000 }), /amount/],
+    ['less than a cent', order({ amountE4: 99 }), /cent/],
     ['a part of a cent', order({ amountE4: 310_150 }), /cent/],
     ['wrong check digits', to({ iban: 'DE88370400440532013000' }), /check digits/],
     ['blanks in the IBAN', to({ iban: 'DE89 3704 0044 0532 0130 00' }), /check digits/],
@@ -35,8 +34,8 @@ describe('a payout as a SEPA credit transfer', () => {
     expect(creditTransferOf(refused)).toEqual({ refusal: expect.stringMatching(why) });
   });
 
-  it('takes the largest amount of the scheme', () => {
-    expect(creditTransferOf(order({ amountE4: 9_999_999_999_900 }))).toHaveProperty('transfer');
+  it('takes the largest amount of a payout', () => {
+    expect(creditTransferOf(order({ amountE4: MAX_AMOUNT_E4 - (MAX_AMOUNT_E4 % 100) }))).toHaveProperty('transfer');
   });
 
   it('cuts the name at 70 and the description at 140 characters, after transliteration', () => {

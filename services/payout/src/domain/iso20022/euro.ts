@@ -1,10 +1,6 @@
 const E4_PER_CENT = 100;
 const CENTS_PER_EURO = 100;
 
-/** 999,999,999.99, the scheme's bound of one credit transfer. */
-export const MAX_TRANSFER_E4 = 9_999_999_999_900;
-export const MIN_TRANSFER_E4 = E4_PER_CENT;
-
 export function isWholeCents(amountE4: number): boolean {
   return amountE4 % E4_PER_CENT === 0;
 }
