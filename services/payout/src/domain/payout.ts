@@ -154,11 +154,11 @@ function withMessage(status: PayoutStatus, code: number): Standing {
 }
 
 /** Nothing moved and nothing will: what was reserved for it is free again. */
-export function endedWithoutSuccess({ kind }: PayoutState): boolean {
+export function endedWithoutSuccess({ kind }: Pick<PayoutState, 'kind'>): boolean {
   return kind === 'declined' || kind === 'frauded' || kind === 'failed';
 }
 
 /** The bank may still say something that decides. */
-export function isOpen({ kind }: PayoutState): boolean {
+export function isOpen({ kind }: Pick<PayoutState, 'kind'>): boolean {
   return kind === 'submitting' || kind === 'unknown' || kind === 'submitted';
 }

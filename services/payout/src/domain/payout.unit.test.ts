@@ -25,7 +25,7 @@ describe('how a payout stands', () => {
 });
 
 it('every state is open, or a success, or gives back what it reserved', () => {
-  const kinds = PAYOUT_STATES.map((kind) => [kind, isOpen({ kind } as never), endedWithoutSuccess({ kind } as never)]);
+  const kinds = PAYOUT_STATES.map((kind) => [kind, isOpen({ kind }), endedWithoutSuccess({ kind })]);
   expect(kinds).toEqual([
     ['accepted', false, false],
     ['screened', false, false],

@@ -2,7 +2,7 @@ import type { Collection, Filter, MongoConnection, OutboxOwner } from '@gateway/
 import { createAggregateStore, outboxIndex } from '@gateway/mongo';
 import type { PageQuery, PayoutBody, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
 import { isOpen } from '../../domain/payout';
-import type { PayoutState, PayoutStateKind } from '../../domain/payout';
+import type { PayoutStateKind } from '../../domain/payout';
 
 const COLLECTION = 'payouts';
 /** A page far behind in a large window walks over the keys before it: not for longer than this. */
@@ -69,7 +69,8 @@ export function createPayouts(mongo: MongoConnection): PayoutsAdapter {
         maxTimeMS: QUERY_TIMEOUT_MS,
       });
       // In the order in which they came, as nearly as a list needs it, from the end; what is open is a short list.
-      const sorted = state !== undefined && isOpenKind(state) ? found.sort({ time: -1 }) : found.sort({ $natural: -1 });
+      const sorted =
+        state !== undefined && isOpen({ kind: state }) ? found.sort({ time: -1 }) : found.sort({ $natural: -1 });
       return await sorted.limit(limit).toArray();
     },
     async hasBeenPaid(merchantAccount, token, currency) {
@@ -108,11 +109,7 @@ export function pageKeys(collection: Collection<StoredPayout>, query: PageQuery)
     .hint(pageIndex.name);
 }
 
-function isOpenKind(kind: PayoutStateKind): boolean {
-  return isOpen({ kind } as PayoutState);
-}
-
 function inState(kind: PayoutStateKind): Filter<StoredPayout> {
   // What is open is found by the index on what is left to do.
-  return { 'state.kind': kind, ...(isOpenKind(kind) ? { resolveAt: { $exists: true } } : {}) };
+  return { 'state.kind': kind, ...(isOpen({ kind }) ? { resolveAt: { $exists: true } } : {}) };
 }
