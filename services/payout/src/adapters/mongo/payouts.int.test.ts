@@ -6,7 +6,7 @@ import type { PageQuery, PayoutBody, StoredPayout } from '../../application/port
 import { inState, request } from '../../domain/payouts.fixture';
 import type { PayoutStateKind } from '../../domain/payout';
 import type { PayoutsAdapter } from './payouts';
-import { createPayouts, pageKeys } from './payouts';
+import { createPayouts, newest, pageKeys } from './payouts';
 
 let space: Space;
 let mongo: MongoConnection;
@@ -114,6 +114,17 @@ it('the keys of a page come from one index alone, and other merchants’ payouts
   }
 });
 
+it('a page is looked for no longer than its caller waits', async () => {
+  await add('A');
+  const { db } = mongo.mongoose;
+  if (db === undefined) throw new Error('not connected');
+  await db.command({ profile: 2 });
+  await payouts.page(query);
+  await db.command({ profile: 0 });
+  const finds = await db.collection('system.profile').find({ 'command.find': 'payouts' }).toArray();
+  expect(finds.map(({ command }) => (command as { maxTimeMS?: number }).maxTimeMS)).toEqual([3_000, 3_000]);
+});
+
 describe('what is due', () => {
   it('is taken by one, and by the next when the lease has run out', async () => {
     await add('A', { resolveAt: 1_000 }, 'unknown');
@@ -157,5 +168,32 @@ describe('the operators’ list', () => {
     expect(await ids('settled')).toEqual(['B']);
     expect(await ids()).toEqual(['C', 'B', 'A']);
     expect(await ids('returned')).toEqual([]);
+  });
+
+  it.each([
+    ['declined', 'exceptional_states'],
+    ['frauded', 'exceptional_states'],
+    ['failed', 'exceptional_states'],
+    ['returned', 'exceptional_states'],
+    // No document is ever in this one.
+    ['accepted', 'exceptional_states'],
+    ['unknown', 'resolve_at'],
+  ] as const)('finds what is %s by the index %s, whatever else there is', async (kind, indexName) => {
+    await Promise.all(Array.from({ length: 100 }, (_, index) => add(`S${index}`)));
+    await add('A', { resolveAt: 1 }, 'submitted');
+    if (kind !== 'accepted') await add('B', { resolveAt: 1 }, kind);
+    const plan = await newest(mongo.collection<StoredPayout>('payouts'), kind).limit(10).explain('executionStats');
+    const { executionStats } = plan as { executionStats: { totalDocsExamined: number } };
+    expect(JSON.stringify(plan)).toContain(`"indexName":"${indexName}"`);
+    expect(executionStats.totalDocsExamined).toBeLessThanOrEqual(2);
+  });
+
+  it('of what is settled costs what it shows, and its payouts are not in the index of the others', async () => {
+    await Promise.all(Array.from({ length: 100 }, (_, index) => add(`S${index}`)));
+    const collection = mongo.collection<StoredPayout>('payouts');
+    const plan = await newest(collection, 'settled').limit(10).explain('executionStats');
+    expect(plan).toMatchObject({ executionStats: { totalDocsExamined: 10, nReturned: 10 } });
+    const keys = await collection.find({}).hint('exceptional_states').returnKey(true).toArray();
+    expect(keys).toEqual([]);
   });
 });

@@ -1,12 +1,13 @@
 import type { Collection, Filter, MongoConnection, OutboxOwner } from '@gateway/mongo';
 import { createAggregateStore, outboxIndex } from '@gateway/mongo';
 import type { PageQuery, PayoutBody, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
-import { isOpen } from '../../domain/payout';
+import { isOpen, PAYOUT_STATES } from '../../domain/payout';
 import type { PayoutStateKind } from '../../domain/payout';
 
 const COLLECTION = 'payouts';
-/** A page far behind in a large window walks over the keys before it: not for longer than this. */
-const QUERY_TIMEOUT_MS = 10_000;
+/** A page far behind in a large window walks over the keys before it: not for longer than api-edge waits for it. */
+const PAGE_TIMEOUT_MS = 3_000;
+const LIST_TIMEOUT_MS = 10_000;
 
 /** All that is left to do. What has come to its end is not in it. */
 const dueIndex = {
@@ -23,6 +24,16 @@ const paidIndex = {
   key: { merchantAccount: 1, token: 1, currency: 1 },
   name: 'paid_receivers',
   partialFilterExpression: { 'state.kind': 'settled' },
+} as const;
+
+/**
+ * For operators: the ends that are no success, by their time. What is open is in `resolve_at`, and what is settled is
+ * most of all there is, so neither is written here.
+ */
+const exceptionalIndex = {
+  key: { 'state.kind': 1, time: -1 },
+  name: 'exceptional_states',
+  partialFilterExpression: { 'state.kind': { $in: PAYOUT_STATES.filter(isExceptional) } },
 } as const;
 
 /** What queries do not read. */
@@ -63,22 +74,13 @@ export function createPayouts(mongo: MongoConnection): PayoutsAdapter {
       const found = collection.find({ _id: { $in: [...references] } }, { projection: { _id: 1 } });
       return (await found.toArray()).map(({ _id }) => _id);
     },
-    async list({ state, limit }) {
-      const found = collection.find<ShownPayout>(state === undefined ? {} : inState(state), {
-        projection: HIDDEN,
-        maxTimeMS: QUERY_TIMEOUT_MS,
-      });
-      // In the order in which they came, as nearly as a list needs it, from the end; what is open is a short list.
-      const sorted =
-        state !== undefined && isOpen({ kind: state }) ? found.sort({ time: -1 }) : found.sort({ $natural: -1 });
-      return await sorted.limit(limit).toArray();
-    },
+    list: ({ state, limit }) => newest(collection, state).limit(limit).toArray(),
     async hasBeenPaid(merchantAccount, token, currency) {
       const paid = { merchantAccount, token, currency, 'state.kind': 'settled' } as Filter<StoredPayout>;
       return (await collection.findOne(paid, { projection: { _id: 1 } })) !== null;
     },
     async ensureIndexes() {
-      await collection.createIndexes([outboxIndex, dueIndex, pageIndex, paidIndex]);
+      await collection.createIndexes([outboxIndex, dueIndex, pageIndex, paidIndex, exceptionalIndex]);
     },
   };
 }
@@ -89,7 +91,7 @@ async function findPage(collection: Collection<StoredPayout>, query: PageQuery):
   const documents = await collection
     .find<ShownPayout>({ _id: { $in: ids } } as Filter<StoredPayout>, {
       projection: HIDDEN,
-      maxTimeMS: QUERY_TIMEOUT_MS,
+      maxTimeMS: PAGE_TIMEOUT_MS,
     })
     .toArray();
   const byId = new Map(documents.map((document) => [document._id, document]));
@@ -102,14 +104,26 @@ export function pageKeys(collection: Collection<StoredPayout>, query: PageQuery)
   const direction = order === 'asc' ? 1 : -1;
   const filter = { merchantAccount, time: { $gte: from, $lte: to } } as Filter<StoredPayout>;
   return collection
-    .find<{ _id: string }>(filter, { projection: { _id: 1 }, maxTimeMS: QUERY_TIMEOUT_MS })
+    .find<{ _id: string }>(filter, { projection: { _id: 1 }, maxTimeMS: PAGE_TIMEOUT_MS })
     .sort({ time: direction, _id: direction })
     .skip((page - 1) * limit)
     .limit(limit)
     .hint(pageIndex.name);
 }
 
-function inState(kind: PayoutStateKind): Filter<StoredPayout> {
-  // What is open is found by the index on what is left to do.
-  return { 'state.kind': kind, ...(isOpen({ kind }) ? { resolveAt: { $exists: true } } : {}) };
+/** The cursor of all payouts, or of those in one state, newest first; for its plan, too. */
+export function newest(collection: Collection<StoredPayout>, kind: PayoutStateKind | undefined) {
+  const options = { projection: HIDDEN, maxTimeMS: LIST_TIMEOUT_MS };
+  // In the order in which they came, as nearly as a list needs it, from the end.
+  if (kind === undefined) return collection.find<ShownPayout>({}, options).sort({ $natural: -1 });
+  const inState = { 'state.kind': kind } as Filter<StoredPayout>;
+  if (isExceptional(kind)) return collection.find<ShownPayout>(inState, options).sort({ time: -1 });
+  if (!isOpen({ kind })) return collection.find<ShownPayout>(inState, options).sort({ $natural: -1 });
+  // A short list, which the index on what is left to do has.
+  const open = { ...inState, resolveAt: { $exists: true } };
+  return collection.find<ShownPayout>(open, options).sort({ time: -1 });
+}
+
+function isExceptional(kind: PayoutStateKind): boolean {
+  return kind !== 'settled' && !isOpen({ kind });
 }
