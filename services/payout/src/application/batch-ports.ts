@@ -16,7 +16,7 @@ export interface BatchSummary {
 
 /** What an operator may do to the batches of a connector that collects payouts into files. */
 export interface BatchOperations {
-  /** Closes every open batch now, whatever its age or size. */
+  /** Closes every open batch now, whatever its age or size. Where there is much to write, some are still `frozen`. */
   cut(): Promise<BatchSummary[]>;
   /** The newest batches first. */
   batches(limit: number): Promise<BatchSummary[]>;

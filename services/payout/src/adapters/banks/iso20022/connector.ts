@@ -21,8 +21,8 @@ import { loadSettings } from './settings';
 const BROKEN_CONNECTION = 3118;
 /** The database's own time-outs of looking, waiting and writing, together. */
 const CALL_TIMEOUT_MS = 20_000;
-/** An operator who cuts sees what came of it: several times what a file of 10,000 payouts takes. */
-const LOOKS_MAX = 400;
+/** Several times what a file of 10,000 payouts takes; many files take longer than an operator's command line waits. */
+const ANSWER_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 50;
 const SECOND_MS = 1_000;
 
@@ -45,8 +45,10 @@ export function createIso20022Connector(options: {
   newId?: () => string;
   /** For tests of a process that dies while it moves a file into the outbox. */
   move?: (from: string, to: string) => Promise<void>;
+  /** How long an operator waits for files to be written. */
+  answerWithinMs?: number;
 }): Iso20022Connector {
-  const { mongo, logger, now = Date.now, newId = randomUUID } = options;
+  const { mongo, logger, now = Date.now, newId = randomUUID, answerWithinMs = ANSWER_WITHIN_MS } = options;
   const settings = loadSettings(options.env);
   const records = openRecords(mongo);
   const schemaCheck = createSchemaCheck();
@@ -70,6 +72,7 @@ export function createIso20022Connector(options: {
     now,
   });
   const started: { stop(): Promise<void> }[] = [];
+  let writing: Promise<unknown> = Promise.resolve();
 
   /** Instant payouts have no cut-off: they go with the next round. */
   async function cutDue(): Promise<void> {
@@ -80,28 +83,32 @@ export function createIso20022Connector(options: {
   const operations: BatchOperations = {
     async cut(): Promise<BatchSummary[]> {
       const frozen = await batches.freeze({ instant: now(), others: now() });
-      await outbox.writeFrozen();
-      return whenWritten(frozen.map(({ _id }) => _id));
+      return whenWritten(
+        frozen.map(({ _id }) => _id),
+        outbox.writeFrozen(),
+      );
     },
     batches: (limit) => batches.summaries(limit),
     batchOf: (reference) => members.batchOf(reference),
     async rewrite(messageId) {
-      const mayBe = await outbox.rewrite(messageId);
-      const [batch] = await whenWritten([messageId]);
-      return batch !== undefined && !mayBe ? 'not-to-be-written' : batch;
+      const released = await outbox.release(messageId);
+      const [batch] = await whenWritten([messageId], released ? outbox.writeFrozen() : Promise.resolve());
+      return batch !== undefined && !released ? 'not-to-be-written' : batch;
     },
   };
 
-  /** In their order, as they are once nobody is writing them, or after 20 s: any replica may. */
-  async function whenWritten(ids: readonly string[]): Promise<BatchSummary[]> {
+  /** In their order, as they are once nobody is writing them, which any replica may; or, if that takes long, by then. */
+  async function whenWritten(ids: readonly string[], ours: Promise<void>): Promise<BatchSummary[]> {
+    writing = Promise.allSettled([writing, ours]);
     const filter = { _id: { $in: [...ids] } };
     const underWay = { ...filter, state: { $in: ['frozen', 'emitting'] satisfies Batch['state'][] } };
-    for (let looks = 1; looks <= LOOKS_MAX; looks += 1) {
-      if ((await records.batches.countDocuments(underWay)) === 0) break;
-      await pause(LOOK_EVERY_MS);
+    const tooLong = pause(answerWithinMs, true, { ref: false });
+    let isOver = await Promise.race([ours, tooLong]);
+    while (isOver !== true && (await records.batches.countDocuments(underWay)) > 0) {
+      isOver = await Promise.race([pause(LOOK_EVERY_MS), tooLong]);
     }
-    const written = await records.batches.find(filter).toArray();
-    return written.sort((a, b) => ids.indexOf(a._id) - ids.indexOf(b._id)).map(summaryOf);
+    const found = await records.batches.find(filter).toArray();
+    return found.sort((a, b) => ids.indexOf(a._id) - ids.indexOf(b._id)).map(summaryOf);
   }
 
   gauge('held_batches', 'Batches that wait for an operator', () => records.batches.countDocuments({ state: 'held' }));
@@ -148,6 +155,7 @@ export function createIso20022Connector(options: {
     },
     async stop() {
       for (const round of started.splice(0)) await round.stop();
+      await writing;
       await schemaCheck.stop();
     },
   };

@@ -16,8 +16,8 @@ const STAGED = '.staged';
 export interface OutboxDirectory {
   /** Holds what a process left half-emitted, and writes what is frozen. Safe on any number of replicas at once. */
   writeFrozen(): Promise<void>;
-  /** An operator's word that a file be written again; false where that cannot be. */
-  rewrite(messageId: string): Promise<boolean>;
+  /** An operator's word that a file be written again, with what is frozen; false where that cannot be. */
+  release(messageId: string): Promise<boolean>;
 }
 
 /**
@@ -138,18 +138,17 @@ export function createOutboxDirectory(options: {
       await rm(join(staging, name), { force: true });
   }
 
-  async function rewrite(messageId: string): Promise<boolean> {
+  async function release(messageId: string): Promise<boolean> {
     const released = await batches.updateOne(
       { _id: messageId, state: { $in: ['held', 'emitted'] }, reportedAt: { $exists: false } },
       { $set: { state: 'frozen', leaseUntil: 0 }, $unset: { problem: '' } },
     );
     if (released.modifiedCount === 0) return false;
     logger.warn('an operator has a batch written again', { batch: messageId });
-    await writeFrozen();
     return true;
   }
 
-  return { writeFrozen, rewrite };
+  return { writeFrozen, release };
 }
 
 /** libxml2 quotes the values that it refuses: account numbers and names, which belong in no log and no list. */
