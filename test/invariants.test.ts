@@ -9,7 +9,7 @@ import { openStorage } from './support/storage';
 import type { Body, System } from './support/system';
 import { charge, checkOf, followUp, recordsOf, startSystem, uniqueId } from './support/system';
 import type { Lying } from './support/topics';
-import { kafkaOf, readTopics } from './support/topics';
+import { eventsOf as eventsIn, kafkaOf, readTopics } from './support/topics';
 
 let system: System;
 let storage: Storage;
@@ -63,12 +63,7 @@ async function messages(topic: string, key: string): Promise<Lying[]> {
   return (await readTopics(system.space, [topic])).filter((message) => message.key === key);
 }
 
-/** The events of a payment, each once: after a crash or in a hurry one may be published twice. */
-async function eventsOf(paymentId: string): Promise<Lying[]> {
-  const all = await messages(eventTopic, paymentId);
-  const first = new Map(all.toReversed().map((message) => [message.headers['ce_id'], message]));
-  return all.filter((message) => first.get(message.headers['ce_id']) === message);
-}
+const eventsOf = (paymentId: string): Promise<Lying[]> => eventsIn(system.space, paymentId);
 
 const again = ({ topic, key, value, headers }: Lying): RawMessage => ({
   topic,

@@ -91,8 +91,9 @@ function lying(
   };
 }
 
-/** Events of a payment as `card.events` has them, oldest first. */
+/** Events of a payment, oldest first. `card.events` may have one several times, which is the same one by its id. */
 export async function eventsOf(space: Space, paymentId: string): Promise<Lying[]> {
   const all = await readTopics(space, [topicOf(space.topicPrefix, 'cardEvents')]);
-  return all.filter((message) => message.key === paymentId);
+  const seen = new Set<string | undefined>();
+  return all.filter(({ key, headers: { ce_id: id } }) => key === paymentId && !seen.has(id) && seen.add(id));
 }
