@@ -8,7 +8,7 @@ import { ACCOUNT_TRANSACTION_TYPES, SANDBOX_ACQUIRER } from './account';
 import type { AccountState, SuspendedFrom } from './account-state';
 import { ACCOUNT_STATES } from './account-state';
 import { canonicalRange } from './address-range';
-import { CUSTOM_PARAMETERS } from './custom-parameters';
+import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 import { atMost, currency, text, whole, withoutRepeats } from './field-types';
 import { declareKinds, payoutRuleList, toPayoutRule } from './payout-rule-model';
 

@@ -2,7 +2,7 @@ import type { Secret } from '@gateway/service-kit';
 import { TRANSACTION_TYPES } from '@gateway/contracts';
 import type { Sealed } from '@gateway/vault';
 import type { AccountState } from './account-state';
-import type { CustomParameter } from './custom-parameters';
+import type { CustomParameter } from '@gateway/contracts';
 
 /** What an account can be enabled for: the card requests, and SEPA payouts. */
 export const ACCOUNT_TRANSACTION_TYPES = [...TRANSACTION_TYPES, 'PAYOUT'] as const;

@@ -6,8 +6,8 @@ import type { AccountSettings, AccountTransactionType, AmountLimit, PayoutFee, P
 import { ACCOUNT_TRANSACTION_TYPES } from './account';
 import type { AccountChanges, NewTerminal, PayoutRulesByKind } from './administration';
 import { canonicalRange } from './address-range';
-import type { CustomParameter } from './custom-parameters';
-import { CUSTOM_PARAMETERS } from './custom-parameters';
+import type { CustomParameter } from '@gateway/contracts';
+import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 
 /** Arguments that cannot be understood; `message` is one sentence. */
 export class UsageError extends Error {}

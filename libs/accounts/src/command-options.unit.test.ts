@@ -1,4 +1,4 @@
-import { CUSTOM_PARAMETERS } from './custom-parameters';
+import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 import { ACCOUNT_TRANSACTION_TYPES } from './account';
 import {
   changesOf,
@@ -160,9 +160,4 @@ it.each([
 
 it('writes a fee as it is given', () => {
   expect(formatFee({ fixedE4: 5_000, percentE4: 10_000 })).toBe('0.5+1%');
-});
-
-it('knows every custom parameter once', () => {
-  expect(new Set(CUSTOM_PARAMETERS).size).toBe(51);
-  expect(CUSTOM_PARAMETERS).toHaveLength(51);
 });

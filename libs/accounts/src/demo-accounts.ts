@@ -2,7 +2,7 @@ import { parseAmountE4 } from '@gateway/contracts';
 import { Secret } from '@gateway/service-kit';
 import type { AccountAdministration, NewAccount } from './administration';
 import { AccountError } from './administration';
-import { CUSTOM_PARAMETERS } from './custom-parameters';
+import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 
 const RETURN_HOSTS = ['127.0.0.1', 'localhost'];
 const ONE_PERCENT_E4 = 10_000;

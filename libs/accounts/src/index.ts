@@ -24,8 +24,6 @@ export type {
 export { AccountError } from './administration';
 export type { CredentialAttempt, CredentialCheck, CredentialVerdict } from './credentials';
 export { createCredentialCheck } from './credentials';
-export type { CustomParameter } from './custom-parameters';
-export { CUSTOM_PARAMETERS } from './custom-parameters';
 export type { AccountDirectory, AccountDirectoryOptions } from './directory';
 export { createAccountDirectory } from './directory';
 export type { OpenAccounts, OpenAccountsOptions } from './open-accounts';

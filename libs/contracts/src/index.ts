@@ -3,6 +3,7 @@ export * from './card-commands';
 export * from './card-events';
 export * from './countries';
 export * from './currencies';
+export * from './custom-parameters';
 export * from './fields';
 export * from './message';
 export * from './money';

@@ -1,4 +1,4 @@
-import type { CustomParameter } from '@gateway/accounts';
+import type { CustomParameter } from '@gateway/contracts';
 import type { Logger, Secret } from '@gateway/service-kit';
 import type { NewMessage, Stored } from '@gateway/mongo';
 import type { CallbackKind, Outcome } from '../domain/callback';

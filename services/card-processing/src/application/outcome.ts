@@ -1,8 +1,8 @@
 import type { OperationOutcome } from '@gateway/contracts';
-import { paymentIdOf } from '@gateway/contracts';
+import { activatedValues, paymentIdOf } from '@gateway/contracts';
 import type { Operation } from '../domain/payment';
 import { findOperation } from '../domain/payment';
-import { customParameters } from './custom-parameters';
+import { customValues } from './custom-parameters';
 import type { Ports, StoredPayment } from './ports';
 
 /** How an operation stands, with the custom parameters that its account has activated. */
@@ -14,7 +14,7 @@ export async function outcomeOf(
   const operation = findOperation(payment, reference);
   if (operation === undefined) return undefined;
   const account = await ports.accounts.find(payment.merchantAccount);
-  const custom = customParameters(account?.customParameters ?? [], payment, operation);
+  const custom = activatedValues(account?.customParameters ?? [], customValues(payment, operation));
   return { ...record(payment, operation), ...(custom === undefined ? {} : { custom }) };
 }
 

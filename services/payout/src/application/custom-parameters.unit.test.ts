@@ -1,20 +1,15 @@
-import { customParameters } from './custom-parameters';
+import { customValues } from './custom-parameters';
 
-const ofFacts = (bankFacts: Parameters<typeof customParameters>[1]['bankFacts'] & object) =>
-  customParameters(['custom_bank_reason_description', 'custom_bank_reason_code', 'custom_bank_id'], {
-    bankFacts,
-    feeE4: 0,
-    currency: 'EUR',
-  });
+const payout = { feeE4: 12_500, currency: 'EUR' };
 
 it('what a bank remarks is cut at 200 characters, whole ones', () => {
-  expect(ofFacts({ reasonDescription: `${'x'.repeat(199)}😀 and more` })).toEqual({
+  const reasonDescription = `${'x'.repeat(199)}😀 and more`;
+  expect(customValues({ ...payout, bankFacts: { reasonDescription } })).toMatchObject({
     custom_bank_reason_description: `${'x'.repeat(199)}😀`,
   });
 });
 
-it('what is outside its rule is left out, and nothing activated is nothing', () => {
-  expect(ofFacts({ reasonCode: 'x'.repeat(46), id: 'x' })).toBeUndefined();
-  expect(ofFacts({ reasonDescription: '', reasonCode: 'AC04' })).toEqual({ custom_bank_reason_code: 'AC04' });
-  expect(customParameters([], { feeE4: 0, currency: 'EUR' })).toBeUndefined();
+it('the fee is known in EUR only, and of a bank nothing before it has answered', () => {
+  expect(customValues(payout)).toEqual({ custom_fee_eur: '1.25' });
+  expect(customValues({ ...payout, currency: 'XTS' }).custom_fee_eur).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import type { PayoutOutcome } from '@gateway/contracts';
+import { activatedValues } from '@gateway/contracts';
 import { standing } from '../domain/payout';
-import { customParameters } from './custom-parameters';
+import { customValues } from './custom-parameters';
 import type { PageQuery, Ports, ShownPayout } from './ports';
 
 type Reading = Pick<Ports, 'payouts' | 'accounts'>;
@@ -14,7 +15,7 @@ export async function findOutcome(
   const payout = await ports.payouts.load(reference);
   if (payout?.merchantAccount !== merchantAccount) return undefined;
   const account = await ports.accounts.find(merchantAccount);
-  const custom = customParameters(account?.customParameters ?? [], payout);
+  const custom = activatedValues(account?.customParameters ?? [], customValues(payout));
   return { ...outcomeOf(payout), ...(custom === undefined ? {} : { custom }) };
 }
 
