@@ -10,7 +10,7 @@ import type { OpenAccounts } from './open-accounts';
 import { openAccounts } from './open-accounts';
 import { createPasswordHasher } from './passwords';
 import { parseKeyRing } from '@gateway/vault';
-import { CUSTOM_PARAMETERS } from './custom-parameters';
+import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 
 const uri = process.env['TEST_MONGODB_URI'] as string;
 const databasePrefix = `accounts_int_${randomBytes(5).toString('hex')}_`;
@@ -175,6 +175,8 @@ describe('create', () => {
     [['acme_shop', '--return-host', 'https://shop.example'], 'is not a host name'],
     [['acme_shop', '--payout-fee', '101%'], '1010000 is more than 1000000'],
     [['acme_shop', '--payout-daily-amount', 'EUR:1,EUR:2'], 'more than once for the same currency'],
+    [['acme_shop', '--payout-daily-amount', 'USD:10'], 'USD is no currency of payouts (EUR, XTS)'],
+    [['acme_shop', '--payout-first-receiver', 'GBP:10'], 'GBP is no currency of payouts (EUR, XTS)'],
     [['acme_shop', '--payout-first-receiver', 'EUR:1,EUR:2'], 'more than once for the same currency'],
     [['acme_shop', '--payout-daily-count', '10000001'], '10000001 is more than 10000000'],
     [['acme_shop', '--payout-blocked-countries', 'RSD'], 'RSD is no country'],

@@ -1,11 +1,18 @@
 import { Schema } from 'mongoose';
-import { hasRightCheckDigits, isCountryAlpha2, MAX_AMOUNT_E4 } from '@gateway/contracts';
+import { hasRightCheckDigits, isCountryAlpha2, MAX_AMOUNT_E4, TEST_CURRENCY } from '@gateway/contracts';
 import type { PayoutRule, PayoutRuleKind } from './account';
-import { atMost, currency, text, whole, withoutRepeats } from './field-types';
+import { atMost, text, whole, withoutRepeats } from './field-types';
 
 const MAX_BLOCKED_IBANS = 1_000;
 const MAX_DAILY_COUNT = 10_000_000;
 
+/** Payouts have no others. A limit in another currency would protect nobody. */
+const PAYOUT_CURRENCIES = ['EUR', TEST_CURRENCY];
+
+const currency = {
+  ...text,
+  enum: { values: PAYOUT_CURRENCIES, message: `{VALUE} is no currency of payouts (${PAYOUT_CURRENCIES.join(', ')})` },
+};
 const amount = { currency, maxE4: whole(0, MAX_AMOUNT_E4) };
 const countries = {
   // Receivers live anywhere. What is no country is a slip of the pen: a rule about it would hit nothing.

@@ -1,3 +1,4 @@
+import { ConfigurationError } from './config';
 import type { Logger } from './logger';
 
 /** What every service's `app.ts` returns. `stop` drains: it finishes what runs and takes nothing new. */
@@ -88,7 +89,8 @@ export async function runService(create: (onFatal: (error: Error) => void) => Se
     await service.start();
     logger.info('ready');
   } catch (error) {
-    logger.error('start failed', { error });
+    // What a setting says wrong is said in one sentence; where it was found helps nobody.
+    logger.error('start failed', error instanceof ConfigurationError ? { reason: error.message } : { error });
     stop('start failed', 1);
   }
 }

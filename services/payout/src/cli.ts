@@ -9,7 +9,7 @@ import { PAYOUT_STATES } from './domain/payout';
 const DEFAULT_QUERY_URL = 'http://127.0.0.1:9203';
 /** Asking a bank takes as long as the bank does. */
 const TIMEOUT_MS = 30_000;
-const USAGE = `usage: npm run payouts -- list [--state STATE] [--limit N]
+const USAGE = `usage: npm run payouts -- list [--state STATE] [--account ACCOUNT] [--limit N]
                                           newest first, at most ${LIST_LIMIT_MAX}; ${LIST_LIMIT_DEFAULT} unless given
        npm run payouts -- show REFERENCE  one payout: its screening, what the bank said, when it is looked after next
        npm run payouts -- retry REFERENCE asks the bank now what became of a payout that is under way
@@ -28,7 +28,7 @@ type Command =
   | { name: 'show' | 'retry'; id: string }
   | { name: 'cut' };
 
-const OPTIONS = { list: ['state', 'limit'], batches: ['limit'] };
+const OPTIONS = { list: ['state', 'account', 'limit'], batches: ['limit'] };
 
 /** What the arguments ask for; undefined when they make no sense. */
 export function parseArguments(args: readonly string[]): Command | undefined {

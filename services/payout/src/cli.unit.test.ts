@@ -4,6 +4,7 @@ describe('the arguments of the command line', () => {
   it.each([
     [['list'], { name: 'list', query: {} }],
     [['list', '--state', 'unknown', '--limit', '5'], { name: 'list', query: { state: 'unknown', limit: '5' } }],
+    [['list', '--account', 'shop_one'], { name: 'list', query: { account: 'shop_one' } }],
     [['batches', '--limit', '5'], { name: 'batches', query: { limit: '5' } }],
     [['show', 'x'], { name: 'show', id: 'x' }],
     [['retry', 'x'], { name: 'retry', id: 'x' }],

@@ -69,6 +69,8 @@ describe('the command line', () => {
       text: expect.stringContaining('state is one of') as string,
     });
     expect(await cli(port, 'list', '--limit', '501')).toMatchObject({ exitCode: 2 });
+    expect((await cli(port, 'list', '--account', MERCHANT)).text).toContain(reference);
+    expect(await cli(port, 'list', '--account', 'nobody_else')).toEqual({ exitCode: 0, text: '0 payouts' });
     expect(await cli(port, 'show', 'NOBODY')).toEqual({ exitCode: 1, text: 'show failed: no such payout' });
   });
 

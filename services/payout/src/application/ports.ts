@@ -38,6 +38,12 @@ export interface PageQuery {
   limit: number;
 }
 
+export interface ListQuery {
+  state?: PayoutStateKind;
+  merchantAccount?: string;
+  limit: number;
+}
+
 export interface Payouts {
   load(reference: string): Promise<StoredPayout | null>;
   insert(reference: string, body: PayoutBody, events: readonly NewMessage[]): Promise<StoredPayout | undefined>;
@@ -50,7 +56,7 @@ export interface Payouts {
   /** Which of the references, at most {@link PAGE_LIMIT_MAX}, are on record. */
   onRecord(references: readonly string[]): Promise<string[]>;
   /** For operators: the newest first. */
-  list(query: { state?: PayoutStateKind; limit: number }): Promise<ShownPayout[]>;
+  list(query: ListQuery): Promise<ShownPayout[]>;
 }
 
 export interface Accounts {

@@ -48,9 +48,8 @@ export type PayoutState =
 
 export type PayoutStateKind = PayoutState['kind'];
 
+/** Those that a payout can be found in: the write that puts it on record has passed the first two. */
 export const PAYOUT_STATES = [
-  'accepted',
-  'screened',
   'submitting',
   'unknown',
   'submitted',

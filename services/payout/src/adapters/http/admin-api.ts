@@ -49,7 +49,7 @@ export interface BatchList {
 }
 
 /**
- * For operators: `GET /admin/payouts?state=&limit=` (newest first), `GET /admin/payouts/:reference`,
+ * For operators: `GET /admin/payouts?state=&account=&limit=` (newest first), `GET /admin/payouts/:reference`,
  * `POST /admin/payouts/:reference/retry` (asks the bank now; 409 when nothing is left to do), and where a connector
  * collects payouts into files `GET /admin/batches?limit=`, `POST /admin/batches/cut` and
  * `POST /admin/batches/:messageId/rewrite`. 404 when there is none, 409 where it
@@ -65,7 +65,7 @@ export function adminRoutes(ports: Ports, batches: BatchOperations | undefined):
 function payoutRoutes(ports: Ports, batches: BatchOperations | undefined): Router {
   const router = express.Router();
   router.get('/', async (request, response) => {
-    const { state, limit = String(LIST_LIMIT_DEFAULT) } = request.query;
+    const { state, account, limit = String(LIST_LIMIT_DEFAULT) } = request.query;
     const known = PAYOUT_STATES.find((one) => one === state);
     const rows = wholeNumber(limit, 1, LIST_LIMIT_MAX);
     if (rows === undefined) {
@@ -74,7 +74,14 @@ function payoutRoutes(ports: Ports, batches: BatchOperations | undefined): Route
     if (state !== undefined && known === undefined) {
       return void response.status(400).json({ error: `state is one of ${PAYOUT_STATES.join(', ')}` });
     }
-    const found = await ports.payouts.list({ limit: rows, ...(known === undefined ? {} : { state: known }) });
+    if (account !== undefined && typeof account !== 'string') {
+      return void response.status(400).json({ error: 'account is one name' });
+    }
+    const found = await ports.payouts.list({
+      limit: rows,
+      ...(known === undefined ? {} : { state: known }),
+      ...(account === undefined ? {} : { merchantAccount: account }),
+    });
     response.json({ payouts: found.map(summaryOf) } satisfies PayoutList);
   });
   router.get('/:reference', async (request, response) => {

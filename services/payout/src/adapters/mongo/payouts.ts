@@ -1,6 +1,6 @@
 import type { Collection, Filter, MongoConnection, OutboxOwner } from '@gateway/mongo';
 import { createAggregateStore, outboxIndex } from '@gateway/mongo';
-import type { PageQuery, PayoutBody, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
+import type { ListQuery, PageQuery, PayoutBody, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
 import { isOpen, PAYOUT_STATES } from '../../domain/payout';
 import type { PayoutStateKind } from '../../domain/payout';
 
@@ -74,7 +74,7 @@ export function createPayouts(mongo: MongoConnection): PayoutsAdapter {
       const found = collection.find({ _id: { $in: [...references] } }, { projection: { _id: 1 } });
       return (await found.toArray()).map(({ _id }) => _id);
     },
-    list: ({ state, limit }) => newest(collection, state).limit(limit).toArray(),
+    list: (query) => newest(collection, query).limit(query.limit).toArray(),
     async hasBeenPaid(merchantAccount, token, currency) {
       const paid = { merchantAccount, token, currency, 'state.kind': 'settled' } as Filter<StoredPayout>;
       return (await collection.findOne(paid, { projection: { _id: 1 } })) !== null;
@@ -111,9 +111,16 @@ export function pageKeys(collection: Collection<StoredPayout>, query: PageQuery)
     .hint(pageIndex.name);
 }
 
-/** The cursor of all payouts, or of those in one state, newest first; for its plan, too. */
-export function newest(collection: Collection<StoredPayout>, kind: PayoutStateKind | undefined) {
+/** The cursor of all payouts, or of those in one state or of one account, newest first; for its plan, too. */
+export function newest(
+  collection: Collection<StoredPayout>,
+  { state: kind, merchantAccount }: Pick<ListQuery, 'state' | 'merchantAccount'>,
+) {
   const options = { projection: HIDDEN, maxTimeMS: LIST_TIMEOUT_MS };
+  if (merchantAccount !== undefined) {
+    const own = { merchantAccount, ...(kind === undefined ? {} : { 'state.kind': kind }) } as Filter<StoredPayout>;
+    return collection.find<ShownPayout>(own, options).sort({ time: -1, _id: -1 }).hint(pageIndex.name);
+  }
   // In the order in which they came, as nearly as a list needs it, from the end.
   if (kind === undefined) return collection.find<ShownPayout>({}, options).sort({ $natural: -1 });
   const inState = { 'state.kind': kind } as Filter<StoredPayout>;

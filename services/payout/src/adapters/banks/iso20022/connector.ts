@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MongoConnection } from '@gateway/mongo';
 import type { Logger, Registry } from '@gateway/service-kit';
-import { Gauge, repeat } from '@gateway/service-kit';
+import { Counter, Gauge, repeat } from '@gateway/service-kit';
 import type { BankConnector, Cancellation, Inquiry, SubmitAnswer } from '../../../application/bank-ports';
 import type { BatchOperations, BatchSummary } from '../../../application/batch-ports';
 import { lastCutOff } from '../../../domain/iso20022/cut-offs';
@@ -63,11 +63,18 @@ export function createIso20022Connector(options: {
     newId,
     ...(options.move === undefined ? {} : { move: options.move }),
   });
+  const reports = new Counter({
+    name: 'gateway_iso20022_reports_total',
+    help: 'Files from the inbox that were set aside, by what became of them: applied, duplicate, failed',
+    labelNames: ['result'],
+    registers: [options.metrics],
+  });
   const inbox = createInboxDirectory({
     directory: settings.inboxDir,
     records,
     lease: createWorkLease({ leases: records.leases, work: 'inbox', owner: newId(), now }),
     schemaCheck,
+    onReport: (result) => reports.inc({ result }),
     logger,
     now,
   });

@@ -46,6 +46,8 @@ export function createInboxDirectory(options: {
   records: Records;
   lease: WorkLease;
   schemaCheck: SchemaCheck;
+  /** Told of every file that is set aside. */
+  onReport: (result: ReportRecord['result']) => void;
   logger: Logger;
   now: () => number;
 }): InboxDirectory {
@@ -159,6 +161,7 @@ export function createInboxDirectory(options: {
     const record: ReportRecord = { ...outcome, _id: idOf([name, mtimeMs, digest, result]), file: name, at: now() };
     await records.reports.replaceOne({ _id: record._id }, record, { upsert: true });
     await moveTo(result === 'failed' ? FAILED : DONE, name, record);
+    options.onReport(result);
     // The problems quote the report, and with it account numbers.
     if (result === 'failed') logger.error('a report is set aside', { file: name, problems: problems.length });
   }
@@ -166,7 +169,9 @@ export function createInboxDirectory(options: {
   async function moveTo(folder: string, name: string, record: ReportRecord): Promise<void> {
     const target = join(directory, folder, await freeName(folder, shortened(name), record._id));
     await rename(join(directory, name), target);
-    if (folder === FAILED) await writeWhole(`${target}.error.json`, `${JSON.stringify(record, undefined, 2)}\n`);
+    if (folder !== FAILED) return;
+    const shown = { ...record, at: new Date(record.at).toISOString() };
+    await writeWhole(`${target}.error.json`, `${JSON.stringify(shown, undefined, 2)}\n`);
   }
 
   /** Banks use names again; what was set aside earlier stays. */

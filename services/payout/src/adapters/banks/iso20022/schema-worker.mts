@@ -40,7 +40,9 @@ function problemOf({ xml, schemas }: Task): string | undefined {
     document = XmlDocument.fromBuffer(bytes, { option: STRICT });
     const namespace = document.root.namespaceUri;
     const schema = schemas[namespace];
-    if (schema === undefined) return `namespace ${namespace === '' ? 'none' : namespace} is not taken`;
+    if (schema === undefined) {
+      return `namespace ${namespace === '' ? 'none' : namespace} is not taken, only ${Object.keys(schemas).join(', ')}`;
+    }
     validatorOf(schema).validate(document);
     return undefined;
   } catch (error) {

@@ -76,6 +76,7 @@ export function loadSettings(env: Record<string, string | undefined>): Iso20022S
 
 function readDebtors(path: string): { debtorOf?: (merchantAccount: string) => Debtor; problems: string[] } {
   const file = parseJson(path);
+  if (file instanceof Error) return { problems: [`ISO20022_DEBTORS: ${path}: ${file.message}`] };
   if (!Value.Check(DebtorsFile, file)) {
     const problems = [...Value.Errors(DebtorsFile, file)].map(({ path: at, message }) => `${path} ${at} ${message}`);
     return { problems };
@@ -96,11 +97,12 @@ function readDebtors(path: string): { debtorOf?: (merchantAccount: string) => De
   return { problems, debtorOf: (merchantAccount) => party(byAccount.get(merchantAccount) ?? ours) };
 }
 
+/** An Error where it cannot be read. */
 function parseJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new ConfigurationError(`Configuration: ISO20022_DEBTORS: ${(error as Error).message}.`);
+    return error;
   }
 }
 

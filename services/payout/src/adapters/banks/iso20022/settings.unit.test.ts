@@ -26,6 +26,13 @@ describe('settings', () => {
     ['a name in letters that SEPA has not', {}, [{ ...ours, name: 'Gäteway' }], /characters of SEPA/],
     ['an IBAN twice', {}, [ours, { ...other, iban: OUR_IBAN }], /IBAN comes twice/],
     ['an account twice', {}, [ours, { ...other, merchantAccounts: ['a', 'a'] }], /account comes twice/],
+    ['a file of debtors that is no JSON', { ISO20022_DEBTORS: __filename }, DEBTORS, /settings\.unit.*JSON/],
+    [
+      'several things wrong, all of them told,',
+      { ISO20022_DEBTORS: '/nowhere/debtors.json', ISO20022_CUT_OFF: 'never', ISO20022_INITIATING_PARTY: 'Müller' },
+      DEBTORS,
+      /nowhere.*ISO20022_CUT_OFF.*ISO20022_INITIATING_PARTY/,
+    ],
   ])('with %s are refused', (_what, change, debtors, problem) => {
     const load = () => loadSettings(testSettings(change, debtors));
     expect(load).toThrow(ConfigurationError);
