@@ -5,7 +5,7 @@ import { createCertificate, startHttpsServer } from '@gateway/testing';
 import { isSigned } from './support/merchant';
 import type { Body, System } from './support/system';
 import { charge, startSystem } from './support/system';
-import { allTopics, readTopics } from './support/topics';
+import { readOnce } from './support/topics';
 
 /** What a merchant's server says to the callbacks that come, one after the other; the last word stays. */
 type Script = readonly { status: number; body?: string; location?: string }[];
@@ -62,8 +62,7 @@ const callbacks = (path: string, count: number) =>
   });
 
 const eventTypes = async (reference: unknown): Promise<(string | undefined)[]> => {
-  const topics = allTopics(system.space).filter((name) => name.includes('callback.events'));
-  const events = await readTopics(system.space, topics);
+  const events = await readOnce(system.space, 'callbackEvents');
   return events
     .filter(({ value }) => (JSON.parse(value) as Body)['reference'] === reference)
     .map(({ headers }) => headers['ce_type']);
@@ -84,6 +83,7 @@ test.each<[string, Script]>([
     return found.includes('CallbackDelivered') ? found : undefined;
   });
   expect(types).toEqual(['CallbackAttempted', 'CallbackAttempted', 'CallbackDelivered']);
+  expect(received.get(path)).toHaveLength(2);
 });
 
 test('after the last retry it is exhausted', async () => {

@@ -91,9 +91,14 @@ function lying(
   };
 }
 
-/** Events of a payment, oldest first. `card.events` may have one several times, which is the same one by its id. */
-export async function eventsOf(space: Space, paymentId: string): Promise<Lying[]> {
-  const all = await readTopics(space, [topicOf(space.topicPrefix, 'cardEvents')]);
+/** Each message of a topic, oldest first. It may lie there several times, and is the same one by its id. */
+export async function readOnce(space: Space, topic: TopicName): Promise<Lying[]> {
   const seen = new Set<string | undefined>();
-  return all.filter(({ key, headers: { ce_id: id } }) => key === paymentId && !seen.has(id) && seen.add(id));
+  const all = await readTopics(space, [topicOf(space.topicPrefix, topic)]);
+  return all.filter(({ headers: { ce_id: id } }) => !seen.has(id) && seen.add(id));
+}
+
+/** Events of a payment, oldest first. */
+export async function eventsOf(space: Space, paymentId: string): Promise<Lying[]> {
+  return (await readOnce(space, 'cardEvents')).filter(({ key }) => key === paymentId);
 }
