@@ -4,6 +4,7 @@ import { access, lstat, mkdir, readdir, readFile, rename, writeFile } from 'node
 import { join } from 'node:path';
 import type { Logger } from '@gateway/service-kit';
 import type { StatusReport } from '../../../domain/iso20022/status-report';
+import { FILE_MODE } from './pain001-file';
 import type { TakeNews } from './apply-report';
 import { applyReport } from './apply-report';
 import type { WorkLease } from './lease';
@@ -200,7 +201,7 @@ function shortened(name: string): string {
 
 /** Whoever sees the file sees all of it. */
 async function writeWhole(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.tmp`, text);
+  await writeFile(`${path}.tmp`, text, { mode: FILE_MODE });
   await rename(`${path}.tmp`, path);
 }
 

@@ -9,7 +9,7 @@ const NAMESPACE = 'urn:iso:std:iso:20022:tech:xsd:pain.001.001.09';
 /** What is rendered before it goes to the disk: so much, and not the document, is in memory. */
 const CHUNK_CHARACTERS = 65_536;
 /** Names and account numbers: for the payout service's user, and for its group, which the operator's agent is in. */
-const FILE_MODE = 0o640;
+export const FILE_MODE = 0o640;
 
 /** All of it is frozen before the first rendering: rendered again, the same bytes. */
 export interface Pain001 {
