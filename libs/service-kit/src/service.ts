@@ -66,14 +66,20 @@ export async function runService(create: (onFatal: (error: Error) => void) => Se
     if (stopping) return;
     stopping = true;
     logger.info('stopping', { reason });
-    setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref();
-    service.stop().then(
-      () => process.exit(exitCode),
-      (error: unknown) => {
-        logger.error('stop failed', { error });
-        process.exit(1);
-      },
-    );
+    const giveUp = setTimeout(() => process.exit(1), STOP_TIMEOUT_MS);
+    void service
+      .stop()
+      .then(
+        () => exitCode,
+        (error: unknown) => {
+          logger.error('stop failed', { error });
+          return 1;
+        },
+      )
+      .then((code) => {
+        clearTimeout(giveUp);
+        process.exit(code);
+      });
   }
   process.on('SIGTERM', () => stop('SIGTERM', 0));
   process.on('SIGINT', () => stop('SIGINT', 0));

@@ -27,8 +27,6 @@ describe('how a payout stands', () => {
 it('every state is open, or a success, or gives back what it reserved', () => {
   const kinds = PAYOUT_STATES.map((kind) => [kind, isOpen({ kind }), endedWithoutSuccess({ kind })]);
   expect(kinds).toEqual([
-    ['accepted', false, false],
-    ['screened', false, false],
     ['submitting', true, false],
     ['unknown', true, false],
     ['submitted', true, false],
