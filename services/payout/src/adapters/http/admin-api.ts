@@ -122,7 +122,10 @@ function batchRoutes(batches: BatchOperations | undefined): Router {
     const batch = await batches.rewrite(request.params.messageId);
     if (batch === undefined) response.status(404).json({ error: 'no such batch' });
     else if (batch !== 'not-to-be-written') response.json(batch);
-    else response.status(409).json({ error: 'not written: its bank has it, or it is on its way to the outbox' });
+    else
+      response
+        .status(409)
+        .json({ error: 'not written again: its bank has reported on it, or it is about to be written by itself' });
   });
   return router;
 }
