@@ -105,9 +105,10 @@ async function openBench(options: Options): Promise<{ bench: Bench; env: Record<
     ],
     otherTypes: 'skip',
     publisher,
-    onFatal: (error) => {
-      throw error;
-    },
+    onFatal: (error) =>
+      setImmediate(() => {
+        throw error;
+      }),
     metrics,
     logger,
   });

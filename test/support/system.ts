@@ -25,7 +25,7 @@ import { settings as cardProcessingSettings } from '../../services/card-processi
 import { settings as apiEdgeSettings } from '../../services/api-edge/src/config';
 import { settings as threedsSettings } from '../../services/threeds/src/config';
 import type { Space } from '@gateway/testing';
-import { openSpace, silentLogger } from '@gateway/testing';
+import { failTest, openSpace, silentLogger } from '@gateway/testing';
 import { freePort } from './free-port';
 
 /** Where nobody listens. */
@@ -79,10 +79,6 @@ export interface SystemOptions {
   beforeAcquirer?: (simulatorUrl: string) => Promise<string>;
   /** Takes what all services log. */
   logger?: Logger;
-}
-
-function unexpected(error: Error): never {
-  throw error;
 }
 
 /** What services need around them: databases, topics, keys and the demo accounts. */
@@ -147,7 +143,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   async function startProcessor(overrides: Record<string, string> = {}): Promise<CardProcessing> {
     const own = { ...env, ...overrides };
     const config = loadConfig(cardProcessingSettings, own);
-    const service = createCardProcessing({ config, env: own, logger, onFatal: unexpected });
+    const service = createCardProcessing({ config, env: own, logger, onFatal: failTest });
     await service.start();
     started.unshift(service);
     if (env['CARD_QUERY_URL'] === NOBODY) env['CARD_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
@@ -155,7 +151,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   }
   async function startEdge(overrides: Record<string, string> = {}, now = Date.now): Promise<ApiEdge> {
     const config = loadConfig(apiEdgeSettings, { ...env, ...overrides });
-    const service = createApiEdge({ config, logger, now, onFatal: unexpected });
+    const service = createApiEdge({ config, logger, now, onFatal: failTest });
     await service.start();
     started.unshift(service);
     return service;
@@ -163,7 +159,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
 
   async function startThreeds(overrides: Record<string, string> = {}, now = Date.now): Promise<Threeds> {
     const config = loadConfig(threedsSettings, { ...env, ...overrides });
-    const service = createThreeds({ config, logger, now, onFatal: unexpected });
+    const service = createThreeds({ config, logger, now, onFatal: failTest });
     await service.start();
     started.unshift(service);
     return service;
@@ -171,7 +167,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   async function startPayouts(overrides: Record<string, string> = {}): Promise<Payout> {
     const own = { ...env, ...overrides };
     const config = loadConfig(payoutSettings, own);
-    const service = createPayout({ config, env: own, logger, onFatal: unexpected });
+    const service = createPayout({ config, env: own, logger, onFatal: failTest });
     await service.start();
     started.unshift(service);
     if (env['PAYOUT_QUERY_URL'] === NOBODY) env['PAYOUT_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
@@ -179,14 +175,14 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   }
   async function startExpiry(overrides: Record<string, string> = {}, now = Date.now): Promise<AuthExpiry> {
     const config = loadConfig(authExpirySettings, { ...env, ...overrides });
-    const service = createAuthExpiry({ config, logger, now, onFatal: unexpected });
+    const service = createAuthExpiry({ config, logger, now, onFatal: failTest });
     await service.start();
     started.unshift(service);
     return service;
   }
   async function startDispatcher(ca: string, overrides: Record<string, string> = {}): Promise<CallbackDispatcher> {
     const config = loadConfig(callbackDispatcherSettings, { ...env, ...overrides });
-    const service = createCallbackDispatcher({ config, logger, ca, onFatal: unexpected });
+    const service = createCallbackDispatcher({ config, logger, ca, onFatal: failTest });
     await service.start();
     started.unshift(service);
     return service;

@@ -27,9 +27,10 @@ function replica() {
     declaration: Answered,
     onReply: ({ data, partition }) => replies.push({ n: data.n, partition }),
     onPartitionsChanged: (partitions) => changes.push(partitions),
-    onFatal: (error) => {
-      throw error;
-    },
+    onFatal: (error) =>
+      setImmediate(() => {
+        throw error;
+      }),
     limits: { fetchWaitMs: 50, heartbeatIntervalMs: 200 },
     now: () => seconds * 1_000,
     logger,

@@ -13,7 +13,7 @@ import { connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createMetrics, loadConfig } from '@gateway/service-kit';
 import type { Space } from '@gateway/testing';
-import { openSpace, silentLogger } from '@gateway/testing';
+import { failTest, openSpace, silentLogger } from '@gateway/testing';
 import type { ApiEdge } from '../src/app';
 import { createApiEdge } from '../src/app';
 import { settings } from '../src/config';
@@ -122,7 +122,7 @@ async function startOwner(space: Space): Promise<Owner> {
     handlers: [...handlers, payouts.handler, on(EndCheckout, async ({ data }) => void owner.ended.push(data))],
     publisher,
     onDeadLetter: async () => {},
-    onFatal: unexpected,
+    onFatal: failTest,
     metrics,
     logger: silentLogger,
   });
@@ -151,10 +151,6 @@ async function startOwner(space: Space): Promise<Owner> {
   await publisher.start();
   await worker.start();
   return owner;
-}
-
-function unexpected(error: Error): never {
-  throw error;
 }
 
 function collectingLogger(lines: string[]): Logger {
@@ -214,7 +210,7 @@ export async function startEdgeFixture(name: string, overrides: Record<string, s
   });
   const logger = collectingLogger(log);
   const fixture = { skewMs: 0 };
-  const edge = createApiEdge({ config, logger, now: () => Date.now() + fixture.skewMs, onFatal: unexpected });
+  const edge = createApiEdge({ config, logger, now: () => Date.now() + fixture.skewMs, onFatal: failTest });
   await edge.start();
   const database = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}edge` });
 

@@ -13,7 +13,7 @@ import { createKafka, createPublisher, createWorker, on, topicOf } from '@gatewa
 import { connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createMetrics, loadConfig } from '@gateway/service-kit';
-import { openSpace, silentLogger, until } from '@gateway/testing';
+import { failTest, openSpace, silentLogger, until } from '@gateway/testing';
 import type { StoredDeadline } from '../src/adapters/mongo/deadlines';
 import { createDeadlines } from '../src/adapters/mongo/deadlines';
 import type { AuthExpiry } from '../src/app';
@@ -60,7 +60,7 @@ export async function openWorld(name: string) {
         ),
       ],
       publisher,
-      onFatal: () => undefined,
+      onFatal: failTest,
       metrics: createMetrics('played', { processFigures: false }),
       logger,
     });
@@ -106,9 +106,7 @@ export async function openWorld(name: string) {
         logger: recordingLogger(lines),
         now,
         metrics: createMetrics('auth-expiry', { processFigures: false }),
-        onFatal: (error) => {
-          throw error;
-        },
+        onFatal: failTest,
       });
       await service.start();
       started.push(service);

@@ -16,7 +16,7 @@ import { connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createMetrics, listen, loadConfig, Secret } from '@gateway/service-kit';
 import type { Space } from '@gateway/testing';
-import { openSpace, silentLogger } from '@gateway/testing';
+import { failTest, openSpace, silentLogger } from '@gateway/testing';
 import { createAttempts } from '../src/adapters/mongo/attempts';
 import { createDeliveries } from '../src/adapters/mongo/deliveries';
 import type { CallbackDispatcher, CallbackDispatcherDeps } from '../src/app';
@@ -72,7 +72,7 @@ export async function openWorld(name: string, certificate: Certificate) {
       }),
     ),
     publisher,
-    onFatal: () => undefined,
+    onFatal: failTest,
     metrics,
     logger: silentLogger,
   });
@@ -125,9 +125,7 @@ export async function openWorld(name: string, certificate: Certificate) {
         metrics: createMetrics('callback-dispatcher', { processFigures: false }),
         random: () => 0.5,
         ca: certificate.cert,
-        onFatal: (error) => {
-          throw error;
-        },
+        onFatal: failTest,
         ...deps,
       });
       await dispatcher.start();

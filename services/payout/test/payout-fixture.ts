@@ -14,7 +14,7 @@ import { createKafka, createPublisher, createWorker, on } from '@gateway/messagi
 import { connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createMetrics, loadConfig, Secret } from '@gateway/service-kit';
-import { openSpace, silentLogger, until } from '@gateway/testing';
+import { failTest, openSpace, silentLogger, until } from '@gateway/testing';
 import { createPayouts } from '../src/adapters/mongo/payouts';
 import type { Payout, PayoutDeps } from '../src/app';
 import { createPayout } from '../src/app';
@@ -97,7 +97,7 @@ export async function openWorld(name: string) {
       }),
     ),
     publisher,
-    onFatal: () => undefined,
+    onFatal: failTest,
     metrics,
     logger: silentLogger,
   });
@@ -130,9 +130,7 @@ export async function openWorld(name: string) {
       logger: recordingLogger(lines),
       now,
       metrics: createMetrics('payout', { processFigures: false }),
-      onFatal: (error) => {
-        throw error;
-      },
+      onFatal: failTest,
       ...deps,
     });
     await service.start();

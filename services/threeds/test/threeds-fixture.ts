@@ -9,7 +9,7 @@ import type { Envelope } from '@gateway/messaging';
 import { createKafka, createPublisher, createWorker, on } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
 import { createMetrics, loadConfig, Secret } from '@gateway/service-kit';
-import { openSpace, silentLogger, until } from '@gateway/testing';
+import { failTest, openSpace, silentLogger, until } from '@gateway/testing';
 import { openVault } from '@gateway/vault';
 import type { Threeds } from '../src/app';
 import { createThreeds } from '../src/app';
@@ -131,7 +131,7 @@ export async function openFixture(name: string) {
       on(declaration as MessageDeclaration<ThreedsEvent['data']>, async (envelope) => take(told, envelope)),
     ),
     publisher,
-    onFatal: fail,
+    onFatal: failTest,
     metrics,
     logger: silentLogger,
   });
@@ -206,7 +206,7 @@ export async function openFixture(name: string) {
     told: (reference: string) => told.get(reference) ?? [],
 
     async start(): Promise<Threeds> {
-      const threeds = createThreeds({ config, logger: silentLogger, now: () => clock.now, onFatal: fail });
+      const threeds = createThreeds({ config, logger: silentLogger, now: () => clock.now, onFatal: failTest });
       await threeds.start();
       running.push(threeds);
       return threeds;
@@ -256,10 +256,6 @@ export async function openFixture(name: string) {
     },
   };
   return fixture;
-}
-
-function fail(error: Error): never {
-  throw error;
 }
 
 /** At least once means that an event may come twice; its id tells. */
