@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { Error as MongooseError } from 'mongoose';
 import { duplicateKeyIndex } from '@gateway/mongo';
-import { Secret } from '@gateway/service-kit';
+import { messageOf, Secret } from '@gateway/service-kit';
 import type { KeyRing } from '@gateway/vault';
 import { TEST_CURRENCY } from '@gateway/contracts';
 import type { Account, AccountSettings, PayoutRule, PayoutRuleKind, Terminal } from './account';
@@ -136,18 +136,16 @@ export function createAccountAdministration(options: AccountAdministrationOption
   function sealedAgain(account: Account) {
     const { merchantAccount, credentials } = account;
     const { formerSigning } = credentials.expose();
-    // Within any overlap, and after it.
-    const { cardSecret: former } = signingSecrets(keyRing, account, 0);
     const { cardSecret, payoutSecret } = signingSecrets(keyRing, account, Number.MAX_SAFE_INTEGER);
-    return {
+    const sealed = {
       signingPassword: seal(merchantAccount, 'signing-password', cardSecret),
       payoutSecret: seal(merchantAccount, 'payout-secret', payoutSecret),
-      ...(formerSigning === undefined
-        ? {}
-        : {
-            formerSigning: { password: seal(merchantAccount, 'signing-password', former), until: formerSigning.until },
-          }),
     };
+    // Its key may be gone already.
+    if (formerSigning === undefined || formerSigning.until <= now()) return { ...sealed, formerSigning: undefined };
+    const { cardSecret: former } = signingSecrets(keyRing, account, now());
+    const password = seal(merchantAccount, 'signing-password', former);
+    return { ...sealed, formerSigning: { password, until: formerSigning.until } };
   }
 
   return {
@@ -225,15 +223,26 @@ export function createAccountAdministration(options: AccountAdministrationOption
 
     async reencrypt() {
       const active = keyRing.activeKeyId;
-      const stale = { $or: [{ 'signingPassword.keyId': { $ne: active } }, { 'payoutSecret.keyId': { $ne: active } }] };
+      const stale = {
+        $or: [
+          { 'signingPassword.keyId': { $ne: active } },
+          { 'payoutSecret.keyId': { $ne: active } },
+          { 'formerSigning.password.keyId': { $exists: true, $ne: active } },
+        ],
+      };
       let count = 0;
+      const failures: string[] = [];
       for await (const document of model.find(stale).cursor()) {
-        const account = toAccount(document.toObject());
-        document.set(sealedAgain(account));
-        await save(document);
-        count += 1;
+        try {
+          document.set(sealedAgain(toAccount(document.toObject())));
+          await save(document);
+          count += 1;
+        } catch (error) {
+          failures.push(`${document._id} (${messageOf(error)})`);
+        }
       }
-      return count;
+      if (failures.length === 0) return count;
+      throw new AccountError('refused', `${count} encrypted again, but not ${failures.join(', ')}.`);
     },
 
     get: async (merchantAccount) => toAccount((await load(merchantAccount)).toObject()),
@@ -252,7 +261,8 @@ export function createAccountAdministration(options: AccountAdministrationOption
 /** Writes the document if nobody else has since it was read. */
 async function save(document: AccountDocument): Promise<Account> {
   try {
-    await document.save();
+    // What an earlier release took, and today's rules would not, keeps nobody from suspending the account.
+    await document.save({ validateModifiedOnly: true });
   } catch (error) {
     if (error instanceof MongooseError.ValidationError) {
       const problems = new Set(Object.values(error.errors).map((problem) => problem.message.replace(/\.$/, '')));

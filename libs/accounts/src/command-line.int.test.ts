@@ -423,6 +423,40 @@ describe('rotation', () => {
     await later.close();
   });
 
+  it('of encryption keys: the former signing password moves too, and what is over is forgotten', async () => {
+    const { password } = await json('create', 'acme_shop');
+    await json('create', 'over_shop');
+    const both = { VAULT_KEYS: `${newKey},${oldKey}` };
+    const later = await openAccounts({ uri, databasePrefix, ...both, now: () => now });
+    for (const [name, seconds] of [
+      ['acme_shop', 3_600],
+      ['over_shop', 1],
+    ] as const) {
+      // As after a leak: all that is new is under the new key already.
+      await later.administration.rotatePassword(name, { signWithOldSeconds: seconds });
+      await later.administration.rotatePayoutSecret(name);
+    }
+    now += 1_000;
+    expect(await later.administration.reencrypt()).toBe(2);
+    await later.close();
+    const alone = await openAccounts({ uri, databasePrefix, VAULT_KEYS: newKey, now: () => now });
+    const account = await alone.administration.get('acme_shop');
+    expect(alone.signingSecrets(account).cardSecret.expose()).toBe(password);
+    expect((await alone.administration.get('over_shop')).credentials.expose().formerSigning).toBeUndefined();
+    await alone.close();
+  });
+
+  it('of encryption keys: one account that cannot be encrypted again keeps no other from it', async () => {
+    await json('create', 'acme_shop');
+    await json('create', 'lost_shop');
+    const stored = connection.collection<{ _id: string }>('accounts');
+    await stored.updateOne({ _id: 'lost_shop' }, { $set: { 'payoutSecret.keyId': 'gone' } });
+    const both = { VAULT_KEYS: `${newKey},${oldKey}` };
+    const { code, err } = await run(['reencrypt'], both);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^1 encrypted again, but not lost_shop \(.*gone.*\)\.$/);
+  });
+
   it("refuses one account's encrypted secrets in another, or in another role", async () => {
     await json('create', 'acme_shop');
     await json('create', 'other_shop');
@@ -435,6 +469,14 @@ describe('rotation', () => {
       expect(() => accounts.signingSecrets(account)).toThrow('does not belong here');
     }
   });
+});
+
+it('what an earlier release took, and today’s rules would not, keeps nobody from suspending an account', async () => {
+  await json('create', 'acme_shop');
+  const stored = connection.collection<{ _id: string }>('accounts');
+  const rule = { kind: 'daily-amount', currency: 'USD', maxE4: 1 };
+  await stored.updateOne({ _id: 'acme_shop' }, { $set: { payoutRules: [rule] } as object });
+  expect(await run(['suspend', 'acme_shop'])).toMatchObject({ code: 0 });
 });
 
 describe('command line', () => {

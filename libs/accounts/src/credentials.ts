@@ -9,7 +9,6 @@ import { createHashPool, HashPoolFull } from './hash-pool';
 import type { PasswordHasher } from './passwords';
 import { createTokenBuckets } from './token-buckets';
 
-const REMEMBER_MS = 30_000;
 const MAX_REMEMBERED = 10_000;
 /** Hashing runs on libuv's four threads; two stay free for name resolution and files. */
 const HASH_CONCURRENCY = 2;
@@ -53,19 +52,15 @@ interface Credential {
   readonly fingerprint: string;
 }
 
-interface Remembered {
-  readonly storedHash: string;
-  readonly verifiedAtMs: number;
-}
-
 /**
- * Checks merchants' passwords. A credential that was right within the last 30 s costs no hash; everything else costs
- * exactly one, of the same parameters, whether the account exists or not.
+ * Checks merchants' passwords. A credential that was right before, and whose stored hash is the same, costs no hash;
+ * everything else costs exactly one, of the same parameters, whether the account exists or not.
  */
 export function createCredentialCheck(options: CredentialCheckOptions): CredentialCheck {
   const { directory, passwords, now } = options;
   const processKey = randomBytes(32);
-  const remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
+  /** The stored hash that a credential was right by. Only right ones are in it, so that wrong ones push none out. */
+  const remembered = new LRUCache<string, string>({ max: MAX_REMEMBERED });
   /** Bounded by the pool and by the directory's loads. */
   const checks = new Map<string, Promise<CredentialVerdict>>();
   const pool = createHashPool({ concurrency: HASH_CONCURRENCY, maxQueued: MAX_QUEUED_HASHES });
@@ -80,19 +75,18 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
 
   /** A password that was rotated since has another stored hash, so that the old one is not remembered any more. */
   async function recall(credential: Credential): Promise<Account | undefined> {
-    const known = remembered.get(credential.fingerprint);
-    if (known === undefined || now() - known.verifiedAtMs >= REMEMBER_MS) return undefined;
+    const storedHash = remembered.get(credential.fingerprint);
+    if (storedHash === undefined) return undefined;
     const account = await directory.find(credential.merchantAccount);
-    return account?.credentials.expose().passwordHash === known.storedHash ? account : undefined;
+    return account?.credentials.expose().passwordHash === storedHash ? account : undefined;
   }
 
   async function check(credential: Credential): Promise<CredentialVerdict> {
     const account = await directory.find(credential.merchantAccount);
     const storedHash = account?.credentials.expose().passwordHash ?? passwords.dummyHash;
-    const verifiedAtMs = now();
     const matches = await pool.run(() => passwords.matches(storedHash, credential.password));
     if (account === undefined || !matches) return { kind: 'refused' };
-    remembered.set(credential.fingerprint, { storedHash, verifiedAtMs });
+    remembered.set(credential.fingerprint, storedHash);
     return { kind: 'ok', account };
   }
 

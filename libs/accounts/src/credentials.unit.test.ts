@@ -86,15 +86,12 @@ describe('verdict', () => {
 });
 
 describe('memory', () => {
-  it('spares the hash for 30 s, and no longer', async () => {
+  it('spares the hash from the second time on, however late that is', async () => {
     const all = setUp();
     await right(all);
-    all.clock.now += 29_999;
+    all.clock.now += 86_400 * SECOND_MS;
     await right(all);
     expect(all.hashed).toHaveLength(1);
-    all.clock.now += 1;
-    await right(all);
-    expect(all.hashed).toHaveLength(2);
   });
 
   it('is of one account with one password', async () => {
@@ -231,8 +228,9 @@ describe('throttle', () => {
   it('takes nothing for a success', async () => {
     const all = setUp();
     for (let count = 0; count < 300; count += 1) {
-      all.clock.now += 30 * SECOND_MS;
-      expect(await right(all)).toMatchObject({ kind: 'ok' });
+      const name = `account_${count}`;
+      all.stored.set(name, accountOf(name, 'demo_password'));
+      expect(await all.attempt(name, 'demo_password')).toMatchObject({ kind: 'ok' });
     }
     expect(all.hashed).toHaveLength(300);
     expect(new Set(await fail(all, 100))).toEqual(new Set(['refused']));
