@@ -1,6 +1,7 @@
 import type { OperationOutcome } from '@gateway/contracts';
 import { messageOfCode, paymentIdOf } from '@gateway/contracts';
 import type { CheckRequest } from '../domain/card-request';
+import { maskCardNumbers } from '../domain/masking';
 import type { OperationEntry, Ports } from './ports';
 import type { Answer, Session } from './responses';
 import { checkRecord, checkResponse } from './responses';
@@ -29,7 +30,7 @@ export async function check(
   try {
     operations = withUnderWay(await onRecord(ports, merchantAccount, reference, journalled), journalled);
   } catch (error) {
-    ports.logger.warn('CHECK without an answer from the owner', { reference, error });
+    ports.logger.warn('CHECK without an answer from the owner', { reference: maskCardNumbers(reference), error });
     return withoutOwner(session, request, journalled);
   }
   const asked = operations.filter((operation) => isAsked(operation, request));

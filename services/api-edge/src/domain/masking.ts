@@ -1,7 +1,11 @@
 import { MAX_CARD_DIGITS, MIN_CARD_DIGITS, isInCardRange, isLuhnValid } from './card-number';
 
-/** Text without this holds no card number. Each step has one way to go on, so it takes linear time. */
-const CANDIDATE = /\d(?:[ -]?\d){12}/;
+/** What people and programs write between groups of digits: spaces of several widths, dashes, dots, strokes. */
+const SEPARATOR = /^[ \t\u00a0\u2007\u2009\u202f\-\u2010\u2011\u2013._/]{1,2}$/;
+const SEPARATORS_MAX = 2;
+
+/** Text without so many digits holds no card number. */
+const CANDIDATE = /(?:\d[^\d]{0,2}){13}/;
 const GROUP = /\d+/g;
 
 const FIRST_SHOWN = 6;
@@ -15,8 +19,8 @@ interface Group {
 
 /**
  * Masks every card number in a text but for its first six and last four digits; separators and length stay. A card
- * number is 13 to 19 digits, Luhn valid, of a card range, written as one or more groups of digits with a single space
- * or dash between them. It begins and ends where a group does: beside other numbers (`flat 7 4111 1111 …`) it is
+ * number is 13 to 19 digits, Luhn valid, of a card range, written as one or more groups of digits with one or two
+ * separators between them. It begins and ends where a group does: beside other numbers (`flat 7 4111 1111 …`) it is
  * found, but not within a longer unbroken row of digits, where one number in ten would be taken for a card.
  */
 export function maskCardNumbers(text: string): string {
@@ -47,7 +51,7 @@ function hiddenPositions(text: string, groups: readonly Group[], first: number):
 
 function isJoined(text: string, before: Group, after: Group): boolean {
   const end = before.at + before.digits.length;
-  return after.at === end + 1 && (text[end] === ' ' || text[end] === '-');
+  return after.at - end <= SEPARATORS_MAX && SEPARATOR.test(text.slice(end, after.at));
 }
 
 function isShownCard(digits: string): boolean {
