@@ -67,7 +67,9 @@ export function statementsOf(report: StatusReport): Statements {
       else if (said === undefined) problems.push(`${endToEndId} without a status`);
       else {
         const statement = { ...said, general: ofAll.includes(said.status) };
-        byReference.set(endToEndId, [...(byReference.get(endToEndId) ?? []), statement]);
+        const told = byReference.get(endToEndId) ?? [];
+        told.push(statement);
+        byReference.set(endToEndId, told);
       }
     }
   }
@@ -111,6 +113,9 @@ function restOf({ group, payments }: StatusReport): Pick<Statements, 'forTheRest
   const contradicts = group.status === PARTIAL || [group.status, ...ofEach].includes(REJECTED);
   const different = new Set(contradicts && group.status !== undefined ? [group.status, ...ofEach] : ofEach);
   if (different.size > 1) return { unclearRest: [...different].map((status = 'none') => status).join(' and ') };
+  const naming = payments.filter(({ transactions }) => transactions.length > 0);
+  if (group.status === undefined && naming.length > 1)
+    return { unclearRest: `${[...different].join()} in several blocks` };
   const said = statementOf({}, [...payments, group]);
   return said === undefined ? {} : { forTheRest: { ...said, general: true } };
 }

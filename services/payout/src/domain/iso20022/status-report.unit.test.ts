@@ -214,6 +214,14 @@ describe('statements of a report', () => {
     expect(inBlocks(group, ...payments)).toEqual({ byReference: new Map(), unclearRest, problems: [] });
   });
 
+  it('blocks that name transactions speak for these alone, where the group says nothing', () => {
+    const payments = ['A', 'B'].map((id) => ({ ...says('RJCT'), transactions: [transaction(id)] }));
+    const { byReference, ...rest } = statementsOf(report({ payments }));
+    expect([...byReference.keys()]).toEqual(['A', 'B']);
+    expect(rest).toEqual({ unclearRest: 'RJCT in several blocks', problems: [] });
+    expect(statementsOf(report({ group: says('RJCT'), payments }))).toMatchObject({ forTheRest: { status: 'RJCT' } });
+  });
+
   it('keeps the order of what is said twice', () => {
     const twice = [transaction('A', 'ACSC'), transaction('A', 'RJCT')];
     const { byReference } = statementsOf(report({ payments: [{ ...says(), transactions: twice }] }));
