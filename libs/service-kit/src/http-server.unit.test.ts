@@ -56,7 +56,7 @@ describe('an internal port', () => {
     express
       .Router()
       .get('/in', (_request, response) => void response.send('in'))
-      .get('/broken', () => Promise.reject(new Error('no space left'))),
+      .get('/:broken', () => Promise.reject(new Error('no space left'))),
   ];
   let server: ListeningServer;
   const open = async (serviceToken: string | undefined) => {
@@ -80,7 +80,7 @@ describe('an internal port', () => {
   test('logs what goes wrong, and tells it in one sentence', async () => {
     expect(await ask(await open(undefined), '/broken')).toEqual({ status: 500, body: '{"error":"no space left"}' });
     const error: unknown = expect.objectContaining({ message: 'no space left' });
-    expect(lines).toEqual([['an internal request failed', { method: 'GET', path: '/broken', error }]]);
+    expect(lines).toEqual([['an internal request failed', { method: 'GET', path: '/:broken', error }]]);
   });
 });
 

@@ -14,7 +14,9 @@ export function createInternalApi(options: {
   serviceToken: string | undefined;
   logger: Logger;
 }): RequestListener {
-  const fail: ErrorRequestHandler = (error: unknown, { method, path }, response, _next) => {
+  // The route, and not the path: what is asked for may be anything that a merchant sent.
+  const fail: ErrorRequestHandler = (error: unknown, { method, route }, response, _next) => {
+    const { path } = (route ?? {}) as { path?: string };
     options.logger.error('an internal request failed', { method, path, error });
     response.status(500).json({ error: messageOf(error) });
   };

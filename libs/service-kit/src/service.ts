@@ -21,9 +21,14 @@ export function createService<Ports>(open: (onStop: OnStop, isStarted: IsStarted
   let closers: (() => Promise<unknown> | void)[] = [];
   let ports: Ports | undefined;
 
+  /** One that fails keeps no other from closing; what it threw is thrown at the end. */
   async function stop(): Promise<void> {
     ports = undefined;
-    for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
+    const failures: unknown[] = [];
+    for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
+      await Promise.resolve(close()).catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   return {
@@ -35,7 +40,7 @@ export function createService<Ports>(open: (onStop: OnStop, isStarted: IsStarted
           () => ports !== undefined,
         );
       } catch (error) {
-        await stop();
+        await stop().catch(() => undefined);
         throw error;
       }
     },

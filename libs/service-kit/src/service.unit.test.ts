@@ -30,3 +30,35 @@ test('a service that cannot go on is drained, and its process ends with 1, where
       if (listeners[index]?.includes(listener) !== true) process.removeListener(event, listener);
   });
 });
+
+describe('what a service has opened', () => {
+  const opened = (...closers: (() => Promise<unknown> | void)[]) =>
+    createService(async (onStop) => {
+      for (const close of closers) onStop(close);
+      return {};
+    });
+
+  test('is closed to the end, also where one of it fails', async () => {
+    const closed: string[] = [];
+    const service = opened(
+      () => void closed.push('first'),
+      () => Promise.reject(new Error('the database is away')),
+      () => void closed.push('last'),
+    );
+    await service.start();
+    await expect(service.stop()).rejects.toThrow('the database is away');
+    expect(closed).toEqual(['last', 'first']);
+    await service.stop();
+  });
+
+  test('is closed when the start fails, whose reason is told and not that of a close', async () => {
+    const closed: string[] = [];
+    const service = createService(async (onStop) => {
+      onStop(() => void closed.push('first'));
+      onStop(() => Promise.reject(new Error('the database is away')));
+      throw new Error('the port is taken');
+    });
+    await expect(service.start()).rejects.toThrow('the port is taken');
+    expect(closed).toEqual(['first']);
+  });
+});
