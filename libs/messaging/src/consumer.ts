@@ -199,12 +199,13 @@ export function createWorker(options: {
 
   /**
    * After an announced join kafkajs delivers from the committed offsets. Before an unannounced one the fetch loop was
-   * not stopped, and a batch from before may still come: seeking to the watermark makes kafkajs throw it away.
+   * not stopped, and a batch from before may still come: seeking to the watermark makes kafkajs throw it away. What is
+   * below it does not come again, so that the watermark has to be committed even if nothing follows.
    */
   function reassign(newAssignment: Assignment, announced: boolean): void {
     assignment = newAssignment;
     const positions = announced ? [] : queue.watermarks();
-    queue.assign(newAssignment);
+    queue.assign(newAssignment, positions);
     for (const { topic, partition, offset } of positions) {
       if (!newAssignment[topic]?.includes(partition)) continue;
       member.consumer.seek({ topic, partition, offset: String(offset) });

@@ -136,6 +136,16 @@ test('after an announced join positions are those of the group; after another, t
   expect(consumer.seek).toHaveBeenCalledTimes(1);
 });
 
+test('what was done before an unannounced join is committed after it, also when nothing follows', async () => {
+  const { deliver, handled, join, commits, commitOf, worker } = await setUp();
+  await deliver([5, 6]);
+  for (const offset of [5, 6]) handled.get(offset)?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  join();
+  await worker.stop();
+  expect(commits.at(-1)).toEqual(commitOf('7'));
+});
+
 test('a crash that kafkajs does not restart is fatal, once', async () => {
   const { emitter, failures, worker } = await setUp();
   const crash = { payload: { error: new Error('gone'), restart: false, groupId: 'g' } };

@@ -94,8 +94,11 @@ export interface WorkQueue<M extends QueuedMessage> {
   take(topic: string, partition: number, messages: readonly M[]): { next: number; full: boolean };
   /** Forgets what has not started, on all partitions: it will be delivered again, here or elsewhere. */
   drop(): void;
-  /** The partitions of this replica from now on. What runs goes on; positions start anew. */
-  assign(assignment: Readonly<Record<string, readonly number[]>>): void;
+  /**
+   * The partitions of this replica from now on. What runs goes on; positions start anew, but for those in `resumed`: they
+   * go on from there, and it is not known whether the group has heard of that.
+   */
+  assign(assignment: Readonly<Record<string, readonly number[]>>, resumed?: readonly Watermark[]): void;
   /** Takes nothing from now on, and forgets what has not started. */
   close(): void;
   /** Resolves when no handler runs. */
@@ -355,7 +358,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     release(item, 'dropped');
   }
 
-  function assign(assignment: Readonly<Record<string, readonly number[]>>): void {
+  function assign(assignment: Readonly<Record<string, readonly number[]>>, resumed: readonly Watermark[] = []): void {
     drop();
     for (const log of logs.values()) log.assigned = assignment[log.topic]?.includes(log.partition) === true;
     for (const [topic, partitions] of Object.entries(assignment)) {
@@ -366,10 +369,16 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
       // Another replica continues there; only what runs here must not be started a second time.
       for (const item of log.carried.values()) if (item.state === 'done') log.carried.delete(item.offset);
     }
+    for (const { topic, partition, offset } of resumed) {
+      const log = logOf(topic, partition);
+      if (!log.assigned) continue;
+      startLog(log, offset);
+      log.committed = 0;
+    }
     // All of them are delivered again from their positions.
-    const resumed = [...refused];
+    const waiting = [...refused];
     refused.clear();
-    if (!closed) for (const log of resumed) onRoom(log.topic, log.partition);
+    if (!closed) for (const log of waiting) onRoom(log.topic, log.partition);
   }
 
   function settleIdle(): void {

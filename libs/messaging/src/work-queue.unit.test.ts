@@ -288,6 +288,29 @@ describe('rebalance', () => {
     expect(started).toEqual(['0/0', '0/0']);
   });
 
+  test('where a position goes on, what was done before it is still to be committed', async () => {
+    const { queue, started, end, watermark } = setUp();
+    queue.take(TOPIC, 0, range(0, 3));
+    await end('0/0');
+    await end('0/2');
+    queue.assign({ [TOPIC]: [0] }, [{ topic: TOPIC, partition: 0, offset: 1 }]);
+    expect(queue.uncommitted()).toEqual([{ topic: TOPIC, partition: 0, offset: 1 }]);
+    expect(queue.outstanding(TOPIC, 0)).toBe(0);
+    queue.take(TOPIC, 0, range(1, 4));
+    await end('0/1');
+    expect(watermark()).toBe(3);
+    queue.committed(queue.uncommitted());
+    expect(queue.uncommitted()).toEqual([]);
+    expect(started).toEqual(['0/0', '0/1', '0/2', '0/3']);
+  });
+
+  test('no position goes on where the partition went to another replica', () => {
+    const { queue } = setUp();
+    queue.take(TOPIC, 0, range(0, 1));
+    queue.assign({ [TOPIC]: [1] }, [{ topic: TOPIC, partition: 0, offset: 1 }]);
+    expect(queue.uncommitted()).toEqual([]);
+  });
+
   test('a refused partition is fetched again after a rebalance', () => {
     const { queue, room } = setUp({ maxHeld: 1 });
     queue.take(TOPIC, 0, range(0, 3));
