@@ -130,7 +130,8 @@ beforeAll(async () => {
   });
   await send(charge('SALE'));
   played = new Map(CASES.map((one) => [one, play(one)]));
-  await Promise.allSettled(played.values());
+  const ended = Promise.allSettled(played.values());
+  await callsThatGoWell(ended);
 });
 afterAll(async () => {
   await system.stop();
@@ -141,6 +142,13 @@ async function send(fields: Body): Promise<Body> {
   const { status, data } = await system.send(fields);
   expect(status).toBe(200);
   return data;
+}
+
+/** As others' do in production: the circuit to an acquirer of which nothing but silence is heard opens. */
+async function callsThatGoWell(ended: Promise<unknown>): Promise<void> {
+  let over = false;
+  void ended.then(() => (over = true));
+  while (!over) await send(charge('SALE'));
 }
 
 interface Played {
