@@ -13,6 +13,7 @@ import type { PartitionLag } from './lag';
 import { fetchLag } from './lag';
 import { workerMetrics } from './metrics';
 import type { Publisher } from './producer';
+import { reconnectAdmin } from './reconnect-admin';
 import { deadLetterTopicOf, topicName, topicOf } from './topics';
 import { within } from './within';
 import type { Job, Outcome, Watermark, WorkQueueLimits } from './work-queue';
@@ -252,14 +253,14 @@ export function createWorker(options: {
     await admin?.disconnect();
   }
 
-  /** Undefined while the brokers do not answer. kafkajs does not repair an admin connection that broke by itself. */
+  /** Undefined while the brokers do not answer. */
   async function lagOfGroup(): Promise<PartitionLag[] | undefined> {
     if (admin === undefined) return undefined;
     try {
       return await fetchLag(admin, groupId, topicNames);
     } catch (error) {
       logger.info('the lag is not known', { reason: messageOf(error) });
-      await within(limits.leaveTimeoutMs, 'connecting to Kafka', admin.connect()).catch(() => undefined);
+      await reconnectAdmin(admin, limits.leaveTimeoutMs);
       return undefined;
     }
   }

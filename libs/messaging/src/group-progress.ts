@@ -1,6 +1,7 @@
 import type { TopicName } from '@gateway/contracts';
 import type { KafkaClient } from './client';
 import { fetchLag } from './lag';
+import { reconnectAdmin } from './reconnect-admin';
 import { topicName, topicOf } from './topics';
 import { within } from './within';
 
@@ -46,8 +47,7 @@ export function createGroupWatch(options: {
           waiting: partitions.reduce((sum, { lag }) => sum + lag, 0),
         };
       } catch (error) {
-        // kafkajs does not come back to an admin connection that broke by itself.
-        await within(ANSWER_TIMEOUT_MS, 'connecting to the brokers', admin.connect()).catch(() => undefined);
+        await reconnectAdmin(admin, ANSWER_TIMEOUT_MS);
         throw error;
       }
     },

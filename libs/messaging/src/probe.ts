@@ -1,6 +1,7 @@
 import type { Logger } from '@gateway/service-kit';
 import { messageOf, repeat } from '@gateway/service-kit';
 import type { KafkaClient } from './client';
+import { reconnectAdmin } from './reconnect-admin';
 import { within } from './within';
 
 /** Tells whether a broker answers, so that work can be refused before it is begun. */
@@ -30,8 +31,7 @@ export function createBrokerProbe(options: { kafka: KafkaClient; logger: Logger 
     } catch (error) {
       if (answered) logger.error('the brokers do not answer', { reason: messageOf(error) });
       answered = false;
-      // kafkajs does not come back to an admin connection that broke by itself.
-      await within(ANSWER_TIMEOUT_MS, 'connecting to the brokers', admin.connect()).catch(() => undefined);
+      await reconnectAdmin(admin, ANSWER_TIMEOUT_MS);
     }
   }
 
