@@ -1,0 +1,125 @@
+import { AxiosError } from 'axios';
+import { createMetrics } from '@gateway/service-kit';
+import { createCallPolicy, lane } from './call-policy';
+import type { CallFault } from './faults';
+
+type Answer = { kind: 'said'; text: string } | { kind: 'silent'; fault: CallFault };
+
+const CIRCUIT = { unansweredPerParty: 3, unanswered: 6, probeEveryMs: 1_000, probesAtOnce: 1, parties: 10 };
+const LIMITS = { ...lane(2, 500), waitingPerParty: 1 };
+
+function world(counterpart = 'bank', metrics = createMetrics('test', { processFigures: false })) {
+  const policy = createCallPolicy({ counterpart, lane: 'merchants', limits: LIMITS, circuit: CIRCUIT, metrics });
+  const sent: string[] = [];
+  const call = (party: string, send: () => Promise<string>): Promise<Answer> =>
+    policy.call<string, Answer>({
+      party,
+      operation: 'pay',
+      send() {
+        sent.push(party);
+        return send();
+      },
+      read: (text) => ({ kind: 'said', text }),
+      onFault: (fault) => ({ kind: 'silent', fault }),
+    });
+  return { policy, call, sent, metrics };
+}
+
+const failing = (code: string) => () => Promise.reject(new AxiosError('failed', code));
+const hanging = () => new Promise<never>(() => undefined);
+
+test.each([
+  ['ECONNREFUSED', 'never-sent'],
+  ['ENOTFOUND', 'never-sent'],
+  ['ETIMEDOUT', 'timed-out'],
+  ['ECONNABORTED', 'timed-out'],
+  ['ECONNRESET', 'broken'],
+])('%s is called %s', async (code, fault) => {
+  const { call } = world();
+  expect(await call('a', failing(code))).toEqual({ kind: 'silent', fault });
+});
+
+test('an answer is read, and its place is free again', async () => {
+  const { call, policy } = world();
+  expect(await call('a', () => Promise.resolve('yes'))).toEqual({ kind: 'said', text: 'yes' });
+  expect(policy.room('a')).toBe(1);
+});
+
+test('calls that hang for one party take nothing from another, and are refused beyond their bounds', async () => {
+  const { call, sent } = world();
+  void call('a', hanging);
+  void call('a', hanging);
+  expect(await call('a', hanging)).toEqual({ kind: 'silent', fault: 'bulkhead-full' });
+  expect(await call('b', () => Promise.resolve('yes'))).toMatchObject({ kind: 'said' });
+  expect(sent).toEqual(['a', 'b']);
+});
+
+test('an open circuit refuses before anything is sent', async () => {
+  const { call, sent } = world();
+  const faults: unknown[] = [];
+  for (let count = 0; count < 5; count += 1) faults.push((await call('a', failing('ETIMEDOUT'))).kind);
+  expect(await call('a', failing('ETIMEDOUT'))).toEqual({ kind: 'silent', fault: 'circuit-open' });
+  // Three that opened it, and one that tried it.
+  expect(sent).toHaveLength(4);
+});
+
+test('a place that was taken before is used, and left', async () => {
+  const { policy } = world();
+  const place = policy.tryEnter('a');
+  expect(policy.tryEnter('a')).toBeUndefined();
+  const answer = await policy.call<string, Answer>({
+    party: 'a',
+    operation: 'pay',
+    place,
+    send: () => Promise.resolve('yes'),
+    read: (text) => ({ kind: 'said', text }),
+    onFault: (fault) => ({ kind: 'silent', fault }),
+  });
+  expect(answer.kind).toBe('said');
+  expect(policy.room('a')).toBe(1);
+});
+
+test('an answer that cannot be read leaves its place all the same', async () => {
+  const { policy } = world();
+  const unreadable = policy.call<string, Answer>({
+    party: 'a',
+    operation: 'pay',
+    send: () => Promise.resolve('yes'),
+    read: () => {
+      throw new Error('a defect');
+    },
+    onFault: (fault) => ({ kind: 'silent', fault }),
+  });
+  await expect(unreadable).rejects.toThrow('a defect');
+  expect(policy.room('a')).toBe(1);
+});
+
+test('many counterparts share their registry’s metrics', async () => {
+  const { call, metrics } = world('one');
+  const other = world('two', metrics);
+  await call('a', () => Promise.resolve('yes'));
+  await other.call('a', failing('ETIMEDOUT'));
+  void other.call('b', hanging);
+  const text = await metrics.metrics();
+  const labels = (counterpart: string) => `counterpart="${counterpart}",lane="merchants"`;
+  const own = 'service="test"';
+  expect(text).toContain(
+    `gateway_outbound_call_seconds_count{${own},${labels('one')},operation="pay",answer="said"} 1`,
+  );
+  expect(text).toContain(
+    `gateway_outbound_call_seconds_count{${own},${labels('two')},operation="pay",answer="silent"} 1`,
+  );
+  expect(text).toContain(`gateway_outbound_in_use{${labels('two')},${own}} 1`);
+  expect(text).toContain(`gateway_outbound_party_calls{${labels('two')},party="b",${own}} 1`);
+});
+
+test('a scrape shows the busiest parties, not all', async () => {
+  const metrics = createMetrics('test', { processFigures: false });
+  const limits = lane(100, 1_000);
+  const policy = createCallPolicy({ counterpart: 'bank', lane: 'merchants', limits, metrics });
+  for (let index = 0; index < 30; index += 1) policy.tryEnter(`party${index}`);
+  policy.tryEnter('party29');
+  const shown = (await metrics.metrics()).match(/gateway_outbound_party_calls\{.*/g) ?? [];
+  expect(shown).toHaveLength(10);
+  expect(shown.some((line) => line.includes('party29') && line.endsWith(' 2'))).toBe(true);
+});

@@ -1,0 +1,51 @@
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import type { Registry } from '@gateway/service-kit';
+import { closeHttpClient, createHttpClient } from '@gateway/service-kit';
+import type { BulkheadLimits, Place } from './bulkhead';
+import type { CallPolicy, OutboundCall } from './call-policy';
+import { createCallPolicy } from './call-policy';
+
+/** An HTTP service of somebody else. Its connector builds requests and reads answers; everything else is here. */
+export interface Counterpart<Lane extends string> {
+  call<Answer extends { kind: string }>(
+    lane: Lane,
+    call: Omit<OutboundCall<AxiosResponse<unknown>, Answer>, 'send'> & {
+      send(http: AxiosInstance): Promise<AxiosResponse<unknown>>;
+    },
+  ): Promise<Answer>;
+  tryEnter(lane: Lane, party: string): Place | undefined;
+  room(lane: Lane, party: string): number;
+  /** From asking for a place to the end of the call: what a lease has to cover. */
+  longestMs(lane: Lane): number;
+  close(): void;
+}
+
+/** Opens the connections to a counterpart, with a call policy for each lane of work. */
+export function openCounterpart<Lane extends string>(options: {
+  name: string;
+  baseUrl: string;
+  /** For a whole call, from its beginning to the end of its answer. */
+  timeoutMs: number;
+  lanes: Readonly<Record<Lane, BulkheadLimits>>;
+  metrics: Registry;
+}): Counterpart<Lane> {
+  const { name, baseUrl, timeoutMs, lanes, metrics } = options;
+  const limits = Object.entries<BulkheadLimits>(lanes);
+  const maxSockets = limits.reduce((sum, [, { atOnce }]) => sum + atOnce, 0);
+  const http = createHttpClient({ baseUrl, timeoutMs, maxSockets });
+  const policies = new Map(
+    limits.map(([lane, bulkhead]) => [lane, createCallPolicy({ counterpart: name, lane, limits: bulkhead, metrics })]),
+  );
+  const policyOf = (lane: Lane): CallPolicy => {
+    const policy = policies.get(lane);
+    if (policy === undefined) throw new Error(`${name} has no lane ${lane}`);
+    return policy;
+  };
+  return {
+    call: (lane, call) => policyOf(lane).call({ ...call, send: () => call.send(http) }),
+    tryEnter: (lane, party) => policyOf(lane).tryEnter(party),
+    room: (lane, party) => policyOf(lane).room(party),
+    longestMs: (lane) => policyOf(lane).limits.waitMs + timeoutMs,
+    close: () => closeHttpClient(http),
+  };
+}

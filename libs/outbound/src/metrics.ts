@@ -1,0 +1,84 @@
+import type { Registry } from '@gateway/service-kit';
+import { Counter, Gauge, Histogram } from '@gateway/service-kit';
+import type { Bulkhead, PartyFigures } from './bulkhead';
+import type { Circuit } from './circuit';
+
+/** Parties that a scrape shows for each lane: those with the most calls under way and waiting. */
+const PARTIES_SHOWN = 10;
+
+/** One policy, as the gauges read it. */
+interface Observed {
+  readonly labels: { counterpart: string; lane: string };
+  readonly bulkhead: Bulkhead;
+  readonly circuit: Circuit;
+}
+
+const LANE = ['counterpart', 'lane'] as const;
+
+export type OutboundMetrics = ReturnType<typeof register>;
+
+const registered = new WeakMap<Registry, OutboundMetrics>();
+
+/** The metrics of a registry's outbound calls: registered by the first policy, shared by all. */
+export function outboundMetrics(registry: Registry): OutboundMetrics {
+  const metrics = registered.get(registry) ?? register(registry);
+  registered.set(registry, metrics);
+  return metrics;
+}
+
+function register(registry: Registry) {
+  const policies: Observed[] = [];
+  const registers = [registry];
+
+  function gauge(name: string, help: string, value: (policy: Observed) => number): void {
+    new Gauge({
+      name: `gateway_outbound_${name}`,
+      help,
+      labelNames: LANE,
+      registers,
+      collect() {
+        for (const policy of policies) this.set(policy.labels, value(policy));
+      },
+    });
+  }
+
+  gauge('in_use', 'Calls to a counterpart that are under way', ({ bulkhead }) => bulkhead.inUse());
+  gauge('waiting', 'Calls that wait for a place', ({ bulkhead }) => bulkhead.waiting());
+  gauge('circuit_open', '1 while the circuit is open for everybody', ({ circuit }) => Number(circuit.isOpen()));
+  gauge('open_parties', 'Accounts whose own circuit is open', ({ circuit }) => circuit.openParties());
+  new Gauge({
+    name: 'gateway_outbound_party_calls',
+    help: `Calls under way and waiting of the ${PARTIES_SHOWN} accounts that have the most`,
+    labelNames: [...LANE, 'party'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { labels, bulkhead } of policies) {
+        for (const busy of busiest(bulkhead)) this.set({ ...labels, party: busy.party }, total(busy));
+      }
+    },
+  });
+
+  return {
+    seconds: new Histogram({
+      name: 'gateway_outbound_call_seconds',
+      help: 'Calls to a counterpart, by operation and kind of answer, without the wait for a place',
+      labelNames: [...LANE, 'operation', 'answer'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    refused: new Counter({
+      name: 'gateway_outbound_refused_total',
+      help: 'Calls that were not made: circuit-open, bulkhead-full, waited-too-long',
+      labelNames: [...LANE, 'reason'],
+      registers,
+    }),
+    observe: (policy: Observed) => void policies.push(policy),
+  };
+}
+
+const total = ({ inUse, waiting }: PartyFigures): number => inUse + waiting;
+
+function busiest(bulkhead: Bulkhead): PartyFigures[] {
+  return [...bulkhead.parties()].sort((a, b) => total(b) - total(a)).slice(0, PARTIES_SHOWN);
+}
