@@ -19,7 +19,7 @@ import type { Ports } from '@gateway/card-processing/dist/application/ports';
 import { processCommand } from '@gateway/card-processing/dist/application/process-command';
 import { findOutcome, listOutcomes } from '@gateway/card-processing/dist/application/query-operations';
 import { connectMongo, createOutbox } from '@gateway/mongo';
-import { createLogger, createMetrics, listen } from '@gateway/service-kit';
+import { createBodyReader, createLogger, createMetrics, listen } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
 import { openDirectPayouts } from './direct-payouts';
 
@@ -131,6 +131,7 @@ async function main(): Promise<void> {
     ],
     trustedProxies: [],
     maxConcurrent: 2_000,
+    bodies: createBodyReader(),
     bodyTimeoutMs: 10_000,
     now,
     logger,

@@ -1,5 +1,5 @@
 import type { Account, AccountTransactionType, Terminal } from './account';
-import { rangeContains } from './address-range';
+import { rangeContains } from '@gateway/service-kit';
 
 /** Whether requests may come from this address (2008 otherwise): the allowlist names it, or is empty. */
 export function isAllowedSource(account: Pick<Account, 'ipAllowlist'>, source: string): boolean {

@@ -1,13 +1,12 @@
 import type { Connection, HydratedDocument, Model } from 'mongoose';
 import { Schema } from 'mongoose';
 import { MAX_AMOUNT_E4, TEST_CURRENCY } from '@gateway/contracts';
-import { Secret } from '@gateway/service-kit';
+import { canonicalRange, Secret } from '@gateway/service-kit';
 import type { Sealed } from '@gateway/vault';
 import type { Account, AccountSettings, AmountLimit, FormerSigning, Terminal } from './account';
 import { ACCOUNT_TRANSACTION_TYPES, SANDBOX_ACQUIRER } from './account';
 import type { AccountState, SuspendedFrom } from './account-state';
 import { ACCOUNT_STATES } from './account-state';
-import { canonicalRange } from './address-range';
 import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 import { atMost, currency, text, whole, withoutRepeats } from './field-types';
 import { declareKinds, payoutRuleList, toPayoutRule } from './payout-rule-model';

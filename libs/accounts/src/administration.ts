@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { Error as MongooseError } from 'mongoose';
 import { duplicateKeyIndex } from '@gateway/mongo';
-import { messageOf, Secret } from '@gateway/service-kit';
+import { canonicalRange, messageOf, Secret } from '@gateway/service-kit';
 import type { KeyRing } from '@gateway/vault';
 import { TEST_CURRENCY } from '@gateway/contracts';
 import type { Account, AccountSettings, PayoutRule, PayoutRuleKind, Terminal } from './account';
@@ -10,7 +10,6 @@ import type { AccountDocument, AccountModel, AccountRecord } from './account-mod
 import { toAccount } from './account-model';
 import type { StateAction } from './account-state';
 import { nextStanding } from './account-state';
-import { canonicalRange } from './address-range';
 import type { PasswordHasher } from './passwords';
 import type { SigningPurpose } from './signing';
 import { sealSigningSecret, signingSecrets } from './signing';

@@ -1,11 +1,10 @@
 import type { ParseArgsConfig } from 'node:util';
 import { parseArgs } from 'node:util';
 import { formatAmountE4, isCurrency, parseAmountE4 } from '@gateway/contracts';
-import { Secret } from '@gateway/service-kit';
+import { canonicalRange, Secret } from '@gateway/service-kit';
 import type { AccountSettings, AccountTransactionType, AmountLimit, PayoutFee, PayoutRule } from './account';
 import { ACCOUNT_TRANSACTION_TYPES } from './account';
 import type { AccountChanges, NewTerminal, PayoutRulesByKind } from './administration';
-import { canonicalRange } from './address-range';
 import type { CustomParameter } from '@gateway/contracts';
 import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 

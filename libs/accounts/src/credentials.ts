@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { Secret } from '@gateway/service-kit';
+import { Secret, sourceKey } from '@gateway/service-kit';
 import type { Account } from './account';
 import { MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH } from './account';
-import { sourceKey } from './address-range';
+
 import type { AccountDirectory } from './directory';
 import { createHashPool, HashPoolFull } from './hash-pool';
 import type { PasswordHasher } from './passwords';

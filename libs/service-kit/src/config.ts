@@ -1,6 +1,8 @@
 import type { Static, TObject } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import Ajv from 'ajv';
+import type { ConnectionLimits } from './connection-limits';
+import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
 
 /** All problems of a configuration at once, one sentence each. */
 export class ConfigurationError extends Error {}
@@ -42,6 +44,29 @@ export const commonSettings = {
   /** Internal ports listen on loopback unless this token is set; then callers must present it. */
   SERVICE_TOKEN: Type.Optional(Type.String({ minLength: 32 })),
 };
+
+/** The settings of a service with a public port, for {@link connectionLimitsOf}. */
+export const connectionSettings = {
+  /** Open connections of the public port. */
+  MAX_CONNECTIONS: Type.Integer({ minimum: 1, default: DEFAULT_CONNECTION_LIMITS.max }),
+  /** Of those, from one IPv4 address or IPv6 /64. */
+  MAX_CONNECTIONS_PER_SOURCE: Type.Integer({ minimum: 1, default: DEFAULT_CONNECTION_LIMITS.maxPerSource }),
+  /** Addresses and CIDRs, comma-separated. Whose `X-Forwarded-For` counts. */
+  TRUSTED_PROXY_CIDRS: Type.String({ default: '' }),
+};
+
+export function connectionLimitsOf(config: {
+  MAX_CONNECTIONS: number;
+  MAX_CONNECTIONS_PER_SOURCE: number;
+  TRUSTED_PROXY_CIDRS: string;
+}): ConnectionLimits {
+  const trustedProxies = config.TRUSTED_PROXY_CIDRS.split(',').map((cidr) => cidr.trim());
+  return {
+    max: config.MAX_CONNECTIONS,
+    maxPerSource: config.MAX_CONNECTIONS_PER_SOURCE,
+    trustedProxies: trustedProxies.filter((cidr) => cidr !== ''),
+  };
+}
 
 /** `host:port,host:port` as Kafka clients take it. */
 export function brokerList(brokers: string): string[] {

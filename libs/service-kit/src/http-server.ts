@@ -1,8 +1,11 @@
-import type { Server } from 'node:http';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { RequestListener } from 'node:http';
 import { once } from 'node:events';
+import type { RequestListener, Server } from 'node:http';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+import type { ConnectionLimits } from './connection-limits';
+import { DEFAULT_CONNECTION_LIMITS, limitConnections } from './connection-limits';
 
 export interface ListeningServer {
   readonly port: number;
@@ -14,28 +17,40 @@ export interface ListeningServer {
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
+/** How often Node looks for connections over their time; 30 s by default, which would triple the time-outs above. */
+const TIMEOUT_CHECK_MS = 1_000;
 
 export interface ListenOptions {
   listener: RequestListener;
   /** 0 takes a free port. */
   port: number;
   host: string;
-  /** Made by the caller where it is not plain HTTP. */
-  server?: Server;
+  /** PEM; without it plain HTTP. */
+  tls?: { cert: Buffer; key: Buffer } | undefined;
+  /**
+   * From the first byte of a request to the last one of its body; the head has at most 10 s of it. Whoever reads the
+   * body answers then, and Node ends without an envelope what is left a second later.
+   */
+  requestTimeoutMs?: number;
+  connections?: ConnectionLimits;
+  /** Where figures about connections go; for one listener of a process. */
+  metrics?: Registry;
 }
 
-/** Starts an HTTP server with every time-out set. Rejects with the system's error when the port is taken. */
+/** Starts an HTTP server with every limit and time-out set. Rejects with the system's error when the port is taken. */
 export async function listen(options: ListenOptions): Promise<ListeningServer> {
-  const server = options.server ?? createServer();
+  const server = createServerFor(options);
   let closing = false;
   server.on('request', (_request, response) => {
     // A connection that was busy when closing began has to end with its answer, not with its next idle minute.
     if (closing) response.setHeader('Connection', 'close');
     response.once('close', () => closing && server.closeIdleConnections());
   });
+  limitConnections(server, options.connections ?? DEFAULT_CONNECTION_LIMITS, options.metrics);
   server.on('request', options.listener);
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.requestTimeout = (options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS) + TIMEOUT_CHECK_MS;
+  server.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, server.requestTimeout);
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   server.listen(options.port, options.host);
   await once(server, 'listening');
@@ -47,6 +62,13 @@ export async function listen(options: ListenOptions): Promise<ListeningServer> {
       return closeServer(server, drainTimeoutMs);
     },
   };
+}
+
+function createServerFor({ tls }: ListenOptions): Server {
+  const connectionsCheckingInterval = TIMEOUT_CHECK_MS;
+  return tls === undefined
+    ? createServer({ connectionsCheckingInterval })
+    : createTlsServer({ ...tls, connectionsCheckingInterval, handshakeTimeout: TLS_HANDSHAKE_TIMEOUT_MS });
 }
 
 async function closeServer(server: Server, drainTimeoutMs: number): Promise<void> {

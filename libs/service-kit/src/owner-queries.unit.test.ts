@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { isRetryable } from './errors';
 import type { ListeningServer } from './http-server';
 import { listen } from './http-server';
@@ -20,7 +19,6 @@ beforeAll(async () => {
     },
     port: 0,
     host: '127.0.0.1',
-    server: createServer(),
   });
   owner = createOwnerQueries('card-processing', { url: `http://127.0.0.1:${server.port}`, serviceToken: TOKEN });
 });

@@ -1,17 +1,19 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
-import { createServer } from 'node:https';
 import { isOpen, openAccounts } from '@gateway/accounts';
 import { OperationReplied } from '@gateway/contracts';
 import { createBrokerProbe, createKafka, createPublisher, createReplyListener } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
-import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
+import type { IsStarted, ListenOptions, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
+  connectionLimitsOf,
+  createBodyReader,
   createMetrics,
   createOwnerQueries,
   createService,
+  DEFAULT_BODY_LIMITS,
   internalHost,
   listen,
   repeat,
@@ -170,7 +172,10 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
     listener: listenerOf(config, ports, metrics),
     port: config.PORT,
     host: config.HOST,
-    ...tlsServer(config),
+    tls: certificateOf(config),
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    connections: connectionLimitsOf(config),
+    metrics,
   });
   // Requests that run get their answers first: replies and questions go on until the last one has left.
   onStop(() => api.close(DRAIN_TIMEOUT_MS));
@@ -181,6 +186,12 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
 function listenerOf(config: Config, ports: EdgePorts, metrics: Registry): RequestListener {
   const shared = {
     maxConcurrent: config.MAX_CONCURRENT_REQUESTS,
+    trustedProxies: connectionLimitsOf(config).trustedProxies,
+    bodies: createBodyReader({
+      ...DEFAULT_BODY_LIMITS,
+      max: config.MAX_CONNECTIONS,
+      maxPerSource: config.MAX_CONNECTIONS_PER_SOURCE,
+    }),
     bodyTimeoutMs: config.REQUEST_TIMEOUT_MS,
     now: ports.now,
     logger: ports.logger,
@@ -201,7 +212,6 @@ function listenerOf(config: Config, ports: EdgePorts, metrics: Registry): Reques
       },
       ...payoutEndpoints(ports),
     ],
-    trustedProxies: config.TRUSTED_PROXY_CIDRS.split(',').filter((cidr) => cidr !== ''),
   });
   const pages = createCheckoutPages({
     ...shared,
@@ -227,7 +237,7 @@ function payoutEndpoints(ports: EdgePorts): MerchantEndpoint[] {
   ];
 }
 
-function tlsServer(config: Config) {
-  if (config.TLS_CERT_FILE === undefined || config.TLS_KEY_FILE === undefined) return {};
-  return { server: createServer({ cert: readFileSync(config.TLS_CERT_FILE), key: readFileSync(config.TLS_KEY_FILE) }) };
+function certificateOf({ TLS_CERT_FILE, TLS_KEY_FILE }: Config): ListenOptions['tls'] {
+  if (TLS_CERT_FILE === undefined || TLS_KEY_FILE === undefined) return undefined;
+  return { cert: readFileSync(TLS_CERT_FILE), key: readFileSync(TLS_KEY_FILE) };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { ListeningServer } from '@gateway/service-kit';
-import { createMetrics, listen } from '@gateway/service-kit';
+import { createBodyReader, createMetrics, listen } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
 import type { CheckoutPagesOptions } from '../src/adapters/http/checkout-pages';
 import { createCheckoutPages } from '../src/adapters/http/checkout-pages';
@@ -21,6 +21,8 @@ async function serve(options: Partial<CheckoutPagesOptions>) {
     publicBaseUrl: 'https://pay.example',
     threedsUrl: 'https://3ds.example',
     maxConcurrent: 10,
+    trustedProxies: [],
+    bodies: createBodyReader(),
     bodyTimeoutMs: 10_000,
     now: Date.now,
     logger: silentLogger,

@@ -1,5 +1,4 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import { openAccounts } from '@gateway/accounts';
 import type {
   CardEventType,
@@ -240,7 +239,6 @@ export async function startQueries() {
     },
     port: 0,
     host: '127.0.0.1',
-    server: createServer(),
   });
   return {
     url: `http://127.0.0.1:${port}`,

@@ -5,6 +5,8 @@ import { connectMongo, createOutbox } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
+  connectionLimitsOf,
+  createBodyReader,
   createMetrics,
   createService,
   internalHost,
@@ -15,7 +17,7 @@ import {
 } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
 import { createDirectory } from './adapters/emv/directory';
-import { createPublicSite, NOTIFICATION_PATH, RESULTS_PATH } from './adapters/http/public-site';
+import { BODY_TIMEOUT_MS, createPublicSite, NOTIFICATION_PATH, RESULTS_PATH } from './adapters/http/public-site';
 import { commandHandlers, deadLetterHandler } from './adapters/kafka/commands';
 import { publishEntries } from './adapters/kafka/publications';
 import { createAuthentications } from './adapters/mongo/authentications';
@@ -129,10 +131,20 @@ async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Pr
     }),
   });
   onStop(() => ops.close(DRAIN_TIMEOUT_MS));
+  const connections = connectionLimitsOf(config);
   const http = await listen({
-    listener: createPublicSite({ ports, messageKey: keyOf(config.DS_MESSAGE_KEY), logger }),
+    listener: createPublicSite({
+      ports,
+      messageKey: keyOf(config.DS_MESSAGE_KEY),
+      bodies: createBodyReader(),
+      trustedProxies: connections.trustedProxies,
+      logger,
+    }),
     port: config.THREEDS_PORT,
     host: config.HOST,
+    requestTimeoutMs: BODY_TIMEOUT_MS,
+    connections,
+    metrics,
   });
   onStop(() => http.close(DRAIN_TIMEOUT_MS));
   await worker.start();

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import { commonSettings } from '@gateway/service-kit';
+import { commonSettings, connectionSettings } from '@gateway/service-kit';
 import { vaultSettings } from '@gateway/vault';
 
 /** Base64 of 32 bytes or more. */
@@ -18,6 +18,7 @@ const A_DAY_IN_SECONDS = 86_400;
 export const settings = Type.Object({
   ...commonSettings,
   ...vaultSettings,
+  ...connectionSettings,
   /** Pages and the address for results; 0 takes a free port. */
   THREEDS_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8081 }),
   HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { RenderedPage } from '@gateway/pages';
-import type { Logger, Registry } from '@gateway/service-kit';
-import { Counter, assertNever } from '@gateway/service-kit';
+import type { BodyFault, BodyReader, Logger, Registry } from '@gateway/service-kit';
+import { bytesOf, Counter, assertNever, readBody } from '@gateway/service-kit';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
 import type { PageAnswer } from '../../application/checkout-page';
@@ -10,7 +10,7 @@ import type { Checkout } from '../../application/ports';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody } from '../../domain/body';
 import * as view from './checkout-views';
-import { FORM, bytesOf, isOver, limitBodyTime, mediaTypeOf, readBody, traced } from './requests';
+import { FORM, isOver, mediaTypeOf, traced } from './requests';
 
 const BODY_BYTES_MAX = 16 * 1024;
 /** 16 bytes in base64url. */
@@ -26,8 +26,11 @@ export interface CheckoutPagesOptions {
   /** How browsers reach this page, and the challenge pages. */
   publicBaseUrl: string;
   threedsUrl: string;
-  /** Requests handled at once; more are refused with 503. */
+  /** Requests handled at once, counted when their forms are there; more get 503. */
   maxConcurrent: number;
+  /** Addresses of proxies whose `X-Forwarded-For` counts. */
+  trustedProxies: readonly string[];
+  bodies: BodyReader;
   /** What a body may take to arrive. */
   bodyTimeoutMs: number;
   now: () => number;
@@ -44,18 +47,22 @@ export function isForPages(url: string | undefined): boolean {
 export function createCheckoutPages(options: CheckoutPagesOptions): RequestListener {
   const app = express().disable('x-powered-by').disable('etag');
   app.enable('case sensitive routing').enable('strict routing');
+  app.set('trust proxy', [...options.trustedProxies]);
   app.use(openRequest(options));
+  const takePlace = limitConcurrency(options.maxConcurrent);
   app
     .route(`${PATH}:id`)
-    .get(requirePageId(), show(options))
+    .get(requirePageId(), takePlace, show(options))
     .post(
       requirePageId(),
       requireOwnOrigin(new URL(options.publicBaseUrl).origin),
       requireForm(),
-      limitBodyTime(options.bodyTimeoutMs, (response) =>
-        send(response, 408, view.noticePage('Please try again', 'Your details took too long to arrive.')),
-      ),
-      readBody(BODY_BYTES_MAX),
+      readBody(options.bodies, {
+        limitBytes: BODY_BYTES_MAX,
+        timeoutMs: options.bodyTimeoutMs,
+        refuse: refuseBody,
+      }),
+      takePlace,
       submit(options),
     )
     .all((_request, response) => {
@@ -71,7 +78,7 @@ interface Locals {
   startedAt: number;
 }
 
-/** Gives the request its id and trace, counts it, and refuses it when too many are being handled. */
+/** Gives the request its id and trace, and counts its answer. */
 function openRequest(options: CheckoutPagesOptions): RequestHandler {
   const answered = new Counter({
     name: 'gateway_page_requests_total',
@@ -79,19 +86,26 @@ function openRequest(options: CheckoutPagesOptions): RequestHandler {
     labelNames: ['method', 'status'],
     registers: [options.metrics],
   });
-  let concurrent = 0;
   return (request, response, next) => {
     const requestId = randomUUID();
     Object.assign(response.locals, { startedAt: options.now() } satisfies Locals);
     response.setHeader('X-Request-Id', requestId);
-    concurrent += 1;
     response.once('close', () => {
-      concurrent -= 1;
       const method = request.method === 'POST' ? 'POST' : 'GET';
       answered.inc({ method, status: String(response.statusCode) });
     });
-    if (concurrent > options.maxConcurrent) lookAgain(response, view.unknownPage());
-    else traced(request, requestId, next);
+    traced(request, requestId, next);
+  };
+}
+
+/** Takes a place once the form is there: a slow one keeps nobody else out. */
+function limitConcurrency(maxConcurrent: number): RequestHandler {
+  let concurrent = 0;
+  return (_request, response, next) => {
+    if (concurrent >= maxConcurrent) return lookAgain(response, view.unknownPage());
+    concurrent += 1;
+    response.once('close', () => (concurrent -= 1));
+    next();
   };
 }
 
@@ -195,6 +209,19 @@ function notFound(response: Response): void {
   send(response, 404, view.noticePage('Page not found', 'There is no payment at this address. Check the link.'));
 }
 
+function refuseBody(response: Response, fault: Exclude<BodyFault, 'cut-off'>): void {
+  switch (fault) {
+    case 'too-slow':
+      return send(response, 408, view.noticePage('Please try again', 'Your details took too long to arrive.'));
+    case 'too-large':
+      return send(response, 413, notUnderstood());
+    case 'encoded':
+      return send(response, 400, notUnderstood());
+    default:
+      return assertNever(fault);
+  }
+}
+
 function notUnderstood(): RenderedPage {
   return view.noticePage('Not understood', 'The form did not arrive as it was sent. Go back and try again.');
 }
@@ -209,12 +236,11 @@ function send(response: Response, status: number, { headers, body }: RenderedPag
   response.status(status).set(headers).send(body);
 }
 
-/** A broken body, an address that is none, and what fails at whatever point: a charge may be on record by then. */
+/** An address that is none, and what fails at whatever point: a charge may be on record by then. */
 function refuseBroken(options: CheckoutPagesOptions): ErrorRequestHandler {
-  return (error: { type?: string; status?: number }, request, response, _next) => {
+  return (error: { status?: number }, request, response, _next) => {
     // Express itself would write to standard error.
     if (isOver(request, response)) return void request.destroy();
-    if (error.type === 'entity.too.large') return send(response, 413, notUnderstood());
     if (error.status !== undefined && error.status < 500) return send(response, 400, notUnderstood());
     options.logger.error('a page failed', { error });
     lookAgain(response, view.unknownPage());

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
-import type { Logger, Registry } from '@gateway/service-kit';
-import { Counter, Gauge, Histogram } from '@gateway/service-kit';
+import type { BodyFault, BodyReader, Logger, Registry } from '@gateway/service-kit';
+import { bytesOf, Counter, Gauge, Histogram, readBody } from '@gateway/service-kit';
 import type { Incoming } from '../../application/admit';
 import { sessionOf } from '../../application/admit';
 import type { Answer, Family, Session } from '../../application/responses';
@@ -11,9 +11,14 @@ import { failure, sessionIdIn, unavailable } from '../../application/responses';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody, parseJsonBody } from '../../domain/body';
 import { maskCardNumbers } from '../../domain/masking';
-import { FORM, JSON_TYPE, bytesOf, isOver, limitBodyTime, mediaTypeOf, readBody, traced } from './requests';
+import { FORM, JSON_TYPE, isOver, mediaTypeOf, traced } from './requests';
 
 const BODY_BYTES_MAX = 64 * 1024;
+
+const BODY_FAULTS = { 'too-large': 413, 'too-slow': 408, encoded: 415 } as const satisfies Record<
+  Exclude<BodyFault, 'cut-off'>,
+  Answer['httpStatus']
+>;
 
 const GENERAL_GATE_ERROR = 1000;
 const FORMAT_ERROR = 1001;
@@ -28,8 +33,9 @@ export interface MerchantApiOptions {
   endpoints: readonly MerchantEndpoint[];
   /** Addresses of proxies whose `X-Forwarded-For` counts. */
   trustedProxies: readonly string[];
-  /** Requests handled at once; more are refused with 503 before anything is done for them. */
+  /** Requests handled at once, counted when their bodies are there; more get 503. */
   maxConcurrent: number;
+  bodies: BodyReader;
   /** What a body may take to arrive. */
   bodyTimeoutMs: number;
   now: () => number;
@@ -46,16 +52,20 @@ export function createMerchantApi(options: MerchantApiOptions): RequestListener 
   app.set('trust proxy', [...options.trustedProxies]);
   // One address, written in one way: the figures have a label for it.
   app.enable('case sensitive routing').enable('strict routing');
-  app.use(openSession(options));
+  const figures = transportFigures(options.metrics);
+  const takePlace = limitConcurrency(options, figures);
+  app.use(openSession(options, figures));
   for (const endpoint of options.endpoints) {
     app
       .route(endpoint.path)
       .post(
         requireContentType(endpoint, options),
-        limitBodyTime(options.bodyTimeoutMs, (response) =>
-          send(response, transport(408, FORMAT_ERROR, response, options)),
-        ),
-        readBody(BODY_BYTES_MAX),
+        readBody(options.bodies, {
+          limitBytes: BODY_BYTES_MAX,
+          timeoutMs: options.bodyTimeoutMs,
+          refuse: (response, fault) => send(response, transport(BODY_FAULTS[fault], FORMAT_ERROR, response, options)),
+        }),
+        takePlace,
         handle(endpoint, options),
       )
       .all((_request, response) => {
@@ -64,7 +74,7 @@ export function createMerchantApi(options: MerchantApiOptions): RequestListener 
       });
   }
   app.use((_request, response) => send(response, transport(404, GENERAL_GATE_ERROR, response, options)));
-  app.use(refuseBrokenBody(options));
+  app.use(answerFault(options));
   return app;
 }
 
@@ -84,15 +94,28 @@ function familyOf(request: Request): Family {
   return request.path.startsWith(PAYOUT_PATHS) ? 'payout' : 'card';
 }
 
-/** Gives the request its session and trace, counts it, and refuses it when too many are being handled. */
-function openSession(options: MerchantApiOptions): RequestHandler {
-  const figures = transportFigures(options.metrics);
-  let concurrent = 0;
+type Figures = ReturnType<typeof transportFigures>;
+
+/** Gives the request its session and trace, and counts its answer. */
+function openSession(options: MerchantApiOptions, figures: Figures): RequestHandler {
   return (request, response, next) => {
     const session: Session = { family: familyOf(request), sessionId: randomUUID() };
     Object.assign(response.locals, { session, startedAt: options.now() } satisfies Locals);
+    response.once('close', () => {
+      const code = String(response.locals['code'] ?? 'none');
+      figures.answered.inc({ path: request.route === undefined ? 'other' : request.path, code });
+      figures.duration.observe((options.now() - localsOf(response).startedAt) / 1000);
+    });
+    traced(request, session.sessionId, next);
+  };
+}
+
+/** Takes a place once the body is there: a slow body keeps nobody else out. Without a free place the answer is 503. */
+function limitConcurrency(options: MerchantApiOptions, figures: Figures): RequestHandler {
+  let concurrent = 0;
+  return (_request, response, next) => {
     if (concurrent >= options.maxConcurrent) {
-      send(response, unavailable(session, options.now()));
+      send(response, unavailable(localsOf(response).session, options.now()));
       return;
     }
     concurrent += 1;
@@ -100,11 +123,8 @@ function openSession(options: MerchantApiOptions): RequestHandler {
     response.once('close', () => {
       concurrent -= 1;
       figures.concurrent.set(concurrent);
-      const code = String(response.locals['code'] ?? 'none');
-      figures.answered.inc({ path: request.route === undefined ? 'other' : request.path, code });
-      figures.duration.observe((options.now() - localsOf(response).startedAt) / 1000);
     });
-    traced(request, session.sessionId, next);
+    next();
   };
 }
 
@@ -176,22 +196,12 @@ function logAnswer(options: MerchantApiOptions, incoming: Incoming, { body }: An
   });
 }
 
-/** The body reader's own refusals: too long, cut off, compressed. */
-function refuseBrokenBody(options: MerchantApiOptions): ErrorRequestHandler {
-  return (error: { type?: string; message?: string }, request, response, _next) => {
+function answerFault(options: MerchantApiOptions): ErrorRequestHandler {
+  return (error: unknown, request, response, _next) => {
     // Express itself would write to standard error.
     if (isOver(request, response)) return void request.destroy();
-    switch (error.type) {
-      case 'entity.too.large':
-        return send(response, transport(413, FORMAT_ERROR, response, options));
-      case 'encoding.unsupported':
-        return send(response, transport(415, FORMAT_ERROR, response, options));
-      case undefined:
-        options.logger.error('a request failed', { error });
-        return send(response, failure(localsOf(response).session, options.now(), 1));
-      default:
-        return send(response, failure(localsOf(response).session, options.now(), FORMAT_ERROR));
-    }
+    options.logger.error('a request failed', { error });
+    send(response, failure(localsOf(response).session, options.now(), 1));
   };
 }
 

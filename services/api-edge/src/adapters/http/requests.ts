@@ -1,5 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express';
-import express from 'express';
+import type { Request, Response } from 'express';
 import { newTraceparent, runWithTrace } from '@gateway/service-kit';
 
 export const FORM = 'application/x-www-form-urlencoded';
@@ -8,30 +7,6 @@ export const JSON_TYPE = 'application/json';
 export function mediaTypeOf(request: Request): string {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
   return type.trim().toLowerCase();
-}
-
-/** A body that trickles in for longer than its time-out ends the request: 408, and the connection with it. */
-export function limitBodyTime(bodyTimeoutMs: number, refuse: (response: Response) => void): RequestHandler {
-  return (request, response, next) => {
-    const timer = setTimeout(() => {
-      response.setHeader('Connection', 'close');
-      refuse(response);
-      response.once('finish', () => request.destroy());
-    }, bodyTimeoutMs);
-    request.once('end', () => clearTimeout(timer));
-    request.once('close', () => clearTimeout(timer));
-    next();
-  };
-}
-
-/** Reads the body as it is; neither unpacked nor interpreted. */
-export function readBody(limitBytes: number): RequestHandler {
-  return express.raw({ type: () => true, limit: limitBytes, inflate: false });
-}
-
-export function bytesOf(request: Request): Uint8Array {
-  // Without a body the raw parser leaves none.
-  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { RetryableError, listen, Secret } from '@gateway/service-kit';
+import { createBodyReader, RetryableError, listen, Secret } from '@gateway/service-kit';
 import type { ListeningServer } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
 import type { Ports } from '../../application/ports';
@@ -9,7 +9,13 @@ let findByPage: () => Promise<null>;
 
 beforeAll(async () => {
   const ports = { authentications: { findByPage: () => findByPage() } } as unknown as Ports;
-  const listener = createPublicSite({ ports, messageKey: new Secret(Buffer.alloc(32)), logger: silentLogger });
+  const listener = createPublicSite({
+    ports,
+    messageKey: new Secret(Buffer.alloc(32)),
+    bodies: createBodyReader(),
+    trustedProxies: [],
+    logger: silentLogger,
+  });
   server = await listen({ listener, port: 0, host: '127.0.0.1' });
 });
 afterAll(() => server.close(0));

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
-import type { Logger, Secret } from '@gateway/service-kit';
-import { isRetryable, newTraceparent, runWithTrace } from '@gateway/service-kit';
+import type { BodyFault, BodyReader, Logger, Secret } from '@gateway/service-kit';
+import { bytesOf, isRetryable, newTraceparent, readBody, runWithTrace } from '@gateway/service-kit';
 import { retryableWhenTransient } from '@gateway/mongo';
 import type { Turn } from '../../application/browser';
 import { comeBack, lookForResult, openPage } from '../../application/browser';
@@ -27,13 +27,18 @@ export const RESULTS_PATH = '/3ds/results';
 export const NOTIFICATION_PATH = '/challenge/notification';
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** Requests handled at once; more are turned away before anything is done for them. */
+/** From the head of a request to the end of its body. */
+export const BODY_TIMEOUT_MS = 10_000;
+/** Requests handled at once, counted when their bodies are there; more are turned away. */
 const CONCURRENT_MAX = 512;
 
 export interface PublicSiteOptions {
   ports: Ports;
   /** Signs result messages; 32 bytes or more. */
   messageKey: Secret<Buffer>;
+  bodies: BodyReader;
+  /** Addresses of proxies whose `X-Forwarded-For` counts. */
+  trustedProxies: readonly string[];
   logger: Logger;
 }
 
@@ -41,21 +46,25 @@ export interface PublicSiteOptions {
  * What browsers and the directory server reach: the pages of a challenge and the address for its result. A browser is
  * sent on by what is on record, never by what it brings. No cookies; nothing is cached.
  */
-export function createPublicSite({ ports, messageKey, logger }: PublicSiteOptions): RequestListener {
+export function createPublicSite(options: PublicSiteOptions): RequestListener {
+  const { ports, messageKey, bodies, trustedProxies, logger } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.enable('case sensitive routing').enable('strict routing');
-  app.use(openRequest(), limitConcurrency());
+  app.set('trust proxy', [...trustedProxies]);
+  const takePlace = limitConcurrency();
+  const body = [readForm(bodies), takePlace];
+  app.use(openRequest());
 
   app
     .route(RESULTS_PATH)
-    .post(readBody(), async (request, response) => {
+    .post(...body, async (request, response) => {
       const { status, body } = await answerResult(ports, messageKey, request);
       response.status(status).json(body);
     })
     .all(refuseMethod('POST'));
   app
     .route(NOTIFICATION_PATH)
-    .post(readBody(), async (request, response) => {
+    .post(...body, async (request, response) => {
       const turn = await notified(ports, request);
       if (turn.kind === 'wait' || turn.kind === 'out-of-time') {
         return sendElsewhere(response, ports.publicUrl + resultPath(turn.authentication));
@@ -65,12 +74,12 @@ export function createPublicSite({ ports, messageKey, logger }: PublicSiteOption
     .all(refuseMethod('POST'));
   app
     .route('/challenge/:pageId')
-    .get(async (request, response) => show(response, await openedByAddress(ports, request.params.pageId)))
-    .post(readBody(), async (request, response) => show(response, await openedByForm(ports, request)))
+    .get(takePlace, async (request, response) => show(response, await openedByAddress(ports, request.params.pageId)))
+    .post(...body, async (request, response) => show(response, await openedByForm(ports, request)))
     .all(refuseMethod('GET, HEAD, POST'));
   app
     .route('/challenge/:pageId/result')
-    .get(async (request, response) => show(response, await lookedAgain(ports, request.params.pageId)))
+    .get(takePlace, async (request, response) => show(response, await lookedAgain(ports, request.params.pageId)))
     .all(refuseMethod('GET, HEAD'));
   app.use((_request, response) => sendPage(response, problemPage('unknown-page')));
   app.use(explainFault(logger));
@@ -97,17 +106,17 @@ function limitConcurrency(): RequestHandler {
   };
 }
 
-/** The bytes as they came: a signature is over them. */
-function readBody(): RequestHandler {
-  return express.raw({ type: () => true, limit: BODY_BYTES_MAX, inflate: false }) as RequestHandler;
-}
-
-function bodyOf(request: Request<object>): Buffer {
-  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+/** The bytes as they came: a signature is over them. A slow body keeps nobody else out. */
+function readForm(bodies: BodyReader): RequestHandler {
+  return readBody(bodies, {
+    limitBytes: BODY_BYTES_MAX,
+    timeoutMs: BODY_TIMEOUT_MS,
+    refuse: (response, fault) => sendPage(response, messagePage(BODY_FAULTS[fault], REFUSED, GO_BACK)),
+  });
 }
 
 async function answerResult(ports: Ports, messageKey: Secret<Buffer>, request: Request): Promise<ResultReply> {
-  const body = bodyOf(request);
+  const body = bytesOf(request);
   if (!isSigned(body, request.get(SIGNATURE_HEADER), messageKey)) return notSigned();
   const message = parseResultMessage(body);
   if (message === undefined) return notUnderstood();
@@ -138,7 +147,7 @@ function lookedAgain(ports: Ports, pageId: string): Promise<Turn> {
 }
 
 function formOf(request: Request<object>): ReadonlyMap<string, string> | undefined {
-  return parseForm(bodyOf(request), request.get('content-type'));
+  return parseForm(bytesOf(request), request.get('content-type'));
 }
 
 function show(response: Response, turn: Turn): void {
@@ -173,14 +182,16 @@ function sendPage(response: Response, { status, headers, body }: StatusPage): vo
 function refuseMethod(allowed: string): RequestHandler {
   return (_request, response) => {
     response.set('Allow', allowed);
-    sendPage(
-      response,
-      messagePage(405, 'This page cannot be used like this', 'Go back to the merchant and try again.'),
-    );
+    sendPage(response, messagePage(405, 'This page cannot be used like this', GO_BACK));
   };
 }
 
 const REFUSED = 'This request cannot be read';
+const GO_BACK = 'Go back to the merchant and try again.';
+const BODY_FAULTS = { 'too-large': 413, 'too-slow': 408, encoded: 415 } as const satisfies Record<
+  Exclude<BodyFault, 'cut-off'>,
+  number
+>;
 const TRY_AGAIN = messagePage(
   503,
   'This takes longer than usual',
@@ -198,7 +209,7 @@ function explainFault(logger: Logger): ErrorRequestHandler {
     if (response.headersSent) return next(error);
     const refusal = refusalOf(error);
     if (refusal !== undefined) {
-      return sendPage(response, messagePage(refusal, REFUSED, 'Go back to the merchant and try again.'));
+      return sendPage(response, messagePage(refusal, REFUSED, GO_BACK));
     }
     logger.error('a request could not be answered', { method: request.method, error });
     sendPage(response, isRetryable(error) ? TRY_AGAIN : BROKEN);

@@ -1,0 +1,114 @@
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
+import type { BodyLimits, BodyResult } from './body-reader';
+import { createBodyReader } from './body-reader';
+
+const LONG_ENOUGH_MS = 60_000;
+const ROOMY: BodyLimits = { max: 100, maxPerSource: 100, maxBytes: 1_000_000, maxBytesPerSource: 1_000_000 };
+
+/** A request whose body the test sends in pieces. */
+function begin(limits: Partial<BodyLimits>) {
+  const reader = createBodyReader({ ...ROOMY, ...limits });
+  return (source: string, options: { headers?: object; limitBytes?: number; timeoutMs?: number } = {}) => {
+    const { headers = {}, limitBytes = 1_000, timeoutMs = LONG_ENOUGH_MS } = options;
+    const stream = Object.assign(new PassThrough(), { headers });
+    const body = { stream, result: undefined as BodyResult | undefined };
+    const read = reader.read(stream as unknown as IncomingMessage, { source, limitBytes, timeoutMs });
+    return Object.assign(body, { read: read.then((result) => (body.result = result)) });
+  };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('reads a body that comes in pieces', async () => {
+  const { stream, read } = begin({})('192.0.2.1');
+  stream.write('one');
+  stream.end('two');
+  expect(await read).toEqual({ bytes: Buffer.from('onetwo') });
+});
+
+test.each([
+  ['too large', { limitBytes: 5 }, { fault: 'too-large' }],
+  ['packed', { headers: { 'content-encoding': 'gzip' } }, { fault: 'encoded' }],
+  ['as it is', { headers: { 'content-encoding': 'Identity' } }, { bytes: Buffer.from('sixsix') }],
+])('a body that is %s is read to its end', async (_what, options, expected) => {
+  const { stream, read } = begin({})('192.0.2.1', options);
+  stream.end('sixsix');
+  expect(await read).toEqual(expected);
+});
+
+test('a body without an end is not read for ever', async () => {
+  const { stream, read } = begin({})('192.0.2.1', { limitBytes: 5 });
+  stream.on('error', () => undefined);
+  for (let sent = 0; sent <= 20; sent += 1) stream.write(Buffer.alloc(64 * 1024));
+  expect(await read).toEqual({ fault: 'too-large' });
+});
+
+test('a body has its time', async () => {
+  const { read } = begin({})('192.0.2.1', { timeoutMs: 1 });
+  expect(await read).toEqual({ fault: 'too-slow' });
+});
+
+test('a client that has gone waits for nothing', async () => {
+  const { stream, read } = begin({})('192.0.2.1');
+  stream.write('a');
+  stream.destroy();
+  expect(await read).toEqual({ fault: 'cut-off' });
+});
+
+test('a source with too many bodies under way loses its oldest, and nobody else does', async () => {
+  const start = begin({ maxPerSource: 2 });
+  const other = start('192.0.2.9');
+  const [first, second, third] = [start('2001:db8::1'), start('2001:db8::2'), start('2001:db8::3')];
+  await settled();
+  expect(first.result).toEqual({ fault: 'too-slow' });
+  expect([second.result, third.result, other.result]).toEqual([undefined, undefined, undefined]);
+});
+
+test('a source with too many bytes under way loses its oldest body', async () => {
+  const start = begin({ maxBytesPerSource: 10 });
+  const [first, second] = [start('192.0.2.1'), start('192.0.2.1')];
+  first.stream.write('123456');
+  await settled();
+  second.stream.write('12345');
+  await settled();
+  expect([first.result, second.result]).toEqual([{ fault: 'too-slow' }, undefined]);
+});
+
+test('beyond the whole budget the source with most loses one', async () => {
+  const start = begin({ max: 3 });
+  const [quiet, loud] = [start('192.0.2.1'), start('192.0.2.2')];
+  start('192.0.2.2');
+  const newcomer = start('192.0.2.3');
+  await settled();
+  expect([quiet.result, loud.result, newcomer.result]).toEqual([undefined, { fault: 'too-slow' }, undefined]);
+});
+
+test('whatever slow sources do, the budget holds and a body in one piece is read', async () => {
+  const limits = { max: 6, maxPerSource: 3, maxBytes: 60, maxBytesPerSource: 30 };
+  const step = fc.record({ source: fc.integer({ min: 1, max: 4 }), bytes: fc.integer({ min: 0, max: 10 }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const start = begin(limits);
+      const slow = steps.map(({ source, bytes }) => {
+        const body = start(`192.0.2.${source}`);
+        body.stream.write('x'.repeat(bytes));
+        return { source, bytes, body };
+      });
+      await settled();
+      const open = slow.filter(({ body }) => body.result === undefined);
+      const held = (some: typeof open) => some.reduce((sum, { bytes }) => sum + bytes, 0);
+      expect(open.length).toBeLessThanOrEqual(limits.max);
+      expect(held(open)).toBeLessThanOrEqual(limits.maxBytes);
+      for (const source of [1, 2, 3, 4]) {
+        const own = open.filter((one) => one.source === source);
+        expect(own.length).toBeLessThanOrEqual(limits.maxPerSource);
+        expect(held(own)).toBeLessThanOrEqual(limits.maxBytesPerSource);
+      }
+      const quick = start('192.0.2.100');
+      quick.stream.end('quick');
+      expect(await quick.read).toEqual({ bytes: Buffer.from('quick') });
+    }),
+  );
+});

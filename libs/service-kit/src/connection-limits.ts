@@ -1,0 +1,107 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Registry } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
+import { rangeContains, sourceKey } from './address-range';
+
+export interface ConnectionLimits {
+  /** Open connections of the listener. */
+  max: number;
+  /** Open connections of one source: an IPv4 address or an IPv6 /64. */
+  maxPerSource: number;
+  /** Addresses and CIDRs whose connections carry the requests of many clients: they are exempt from `maxPerSource`. */
+  trustedProxies: readonly string[];
+}
+
+/** An open connection costs about 20 KB: a full listener stays below 100 MB. */
+export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = { max: 5_000, maxPerSource: 2_500, trustedProxies: [] };
+
+interface Connection {
+  readonly socket: Socket;
+  /** Address and port of the client. TLS wraps the socket in another one; both have the same peer. */
+  readonly peer: string;
+  /** The last request whose head has arrived. */
+  request?: IncomingMessage;
+}
+
+/**
+ * Bounds the open connections of a server, in all and for each source. A source at its limit gives up the connection
+ * that has kept the server waiting for a whole request the longest, so a merchant behind the same NAT as an attacker
+ * still gets in. When all of its connections have sent a whole request, the new one is closed.
+ */
+export function limitConnections(server: Server, limits: ConnectionLimits, metrics?: Registry): void {
+  const sources = new Map<string, Map<string, Connection>>();
+  const byPeer = new Map<string, Connection>();
+  const closed = metrics && closedConnections(metrics);
+  if (metrics !== undefined) openConnections(metrics, server);
+
+  /** False when the source has to do without another connection. */
+  function makeRoom(connections: ReadonlyMap<string, Connection>): boolean {
+    if (connections.size < limits.maxPerSource) return true;
+    closed?.inc({ limit: 'source' });
+    const waiting = longestWaiting(connections);
+    waiting?.socket.destroy();
+    return waiting !== undefined;
+  }
+
+  server.maxConnections = limits.max;
+  server.on('drop', () => closed?.inc({ limit: 'all' }));
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress;
+    if (address === undefined) return void socket.destroy();
+    if (limits.trustedProxies.some((range) => rangeContains(range, address))) return;
+    const source = sourceKey(address);
+    const connections = sources.get(source) ?? new Map<string, Connection>();
+    if (!makeRoom(connections)) return void socket.destroy();
+    const connection = { socket, peer: peerOf(socket) };
+    connections.set(connection.peer, connection);
+    sources.set(source, connections);
+    byPeer.set(connection.peer, connection);
+    socket.once('close', () => {
+      connections.delete(connection.peer);
+      byPeer.delete(connection.peer);
+      if (connections.size === 0) sources.delete(source);
+    });
+  });
+  server.on('request', (request) => {
+    const connection = byPeer.get(peerOf(request.socket));
+    if (connection !== undefined) connection.request = request;
+  });
+}
+
+/** In the order in which they were opened. */
+function longestWaiting(connections: ReadonlyMap<string, Connection>): Connection | undefined {
+  for (const connection of connections.values()) {
+    if (connection.request?.complete !== true && !connection.socket.destroyed) return connection;
+  }
+  return undefined;
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress}|${remotePort}`;
+}
+
+function closedConnections(metrics: Registry) {
+  return new Counter({
+    name: 'gateway_connections_closed_total',
+    help: 'Connections closed because their source, or the listener, was at its limit',
+    labelNames: ['limit'],
+    registers: [metrics],
+  });
+}
+
+function openConnections(metrics: Registry, server: Server): void {
+  new Gauge({
+    name: 'gateway_connections_open',
+    help: 'Open connections of the public listener',
+    registers: [metrics],
+    collect() {
+      return new Promise<void>((resolve) =>
+        server.getConnections((_error, count) => {
+          this.set(count ?? 0);
+          resolve();
+        }),
+      );
+    },
+  });
+}
