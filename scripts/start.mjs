@@ -1,12 +1,15 @@
-/** `npm start`: everything from a clone to a running gateway. Runs on the system's Node, before anything is installed. */
+/**
+ * `npm start`: everything from a clone to a running gateway. Runs on the system's Node, before anything is installed.
+ * `npm run cluster` is the same with `--cluster`: on three brokers and a replica set of three.
+ */
 import { join } from 'node:path';
 import { environmentFile, logDirectory, projectNode, root, stateDirectory } from './checkout.mjs';
-import { explain, StopRequested } from './failure.mjs';
+import { explain, Failure, StopRequested } from './failure.mjs';
 import { firstSale } from './gateway/first-sale.mjs';
 import { writePrivateFile } from './gateway/private-file.mjs';
 import { developmentSecrets } from './gateway/secrets.mjs';
 import { startServices } from './gateway/services.mjs';
-import { baseUrl, gatewayEnvironment, gatewayPorts, portUses } from './gateway/settings.mjs';
+import { baseUrl, gatewayEnvironment, gatewayPorts, portUses, serverPorts } from './gateway/settings.mjs';
 import { installDependencies } from './install/dependencies.mjs';
 import { requireNode } from './install/prerequisites.mjs';
 import { stopLeftovers } from './processes/child-processes.mjs';
@@ -20,43 +23,59 @@ import { provideServers } from './servers/provide-servers.mjs';
 const BUILD_TIMEOUT_MS = 600_000;
 const PREPARE_TIMEOUT_MS = 120_000;
 
-/** @typedef {import('./processes/child-processes.mjs').ChildProcesses} ChildProcesses */
+/**
+ * @typedef {import('./processes/child-processes.mjs').ChildProcesses} ChildProcesses
+ * @typedef {import('./servers/provide-servers.mjs').ServerContext} ServerContext
+ */
 
 const recordFile = join(stateDirectory, 'processes.json');
+const clusterDirectory = join(stateDirectory, 'cluster');
 const progress = createProgress(process.stdout);
 let ready = false;
 
 async function start() {
   requireNode();
+  const onCluster = clusterIsWanted(process.argv.slice(2));
   const ports = gatewayPorts(process.env);
+  const servers = serverPorts(ports, onCluster ? 3 : 1);
   const release = becomeOnlyInstance(join(stateDirectory, 'start.lock'));
   try {
     const leftovers = await stopLeftovers(recordFile);
     if (leftovers.length > 0) progress.note(`Stopped what a killed start had left running: ${leftovers.join(', ')}`);
-    await requireFreePorts(portUses(process.env, ports));
+    await requireFreePorts(portUses(process.env, ports, servers));
     const onStopping = () => progress.note('Stopping services and servers …');
-    await supervise({ recordFile, logDirectory, onStopping }, (processes) => bringUp(processes, ports));
+    await supervise({ recordFile, logDirectory, onStopping }, (processes) =>
+      bringUp({ processes, ports, servers, onCluster }),
+    );
   } finally {
     release();
   }
 }
 
+/** @param {string[]} args */
+function clusterIsWanted(args) {
+  const unknown = args.find((argument) => argument !== '--cluster');
+  if (unknown === undefined) return args.length > 0;
+  throw new Failure(`Nobody knows the option ${unknown}: there is npm start, and npm run cluster.`);
+}
+
 /**
- * @param {ChildProcesses} processes
- * @param {ReturnType<typeof gatewayPorts>} ports
+ * @param {{ processes: ChildProcesses, ports: ReturnType<typeof gatewayPorts>, servers: ServerContext['ports'], onCluster: boolean }} parts
  */
-async function bringUp(processes, ports) {
+async function bringUp({ processes, ports, servers: wanted, onCluster }) {
   const installed = installDependencies({ processes, progress });
+  /** @type {ServerContext} */
   const context = {
-    directory: stateDirectory,
+    directory: onCluster ? clusterDirectory : stateDirectory,
     logDirectory,
-    ports: { kafka: ports.KAFKA_PORT, kafkaController: ports.KAFKA_PORT + 1, mongodb: ports.MONGODB_PORT },
+    ports: wanted,
+    launch: ({ name, program }) => processes.launch('server', name, program),
     processes,
     progress,
     installed,
   };
   const [servers] = await Promise.all([
-    provideServers(process.env, context, () => new DockerServers(context)),
+    provideServers(process.env, context, onCluster ? undefined : () => new DockerServers(context)),
     installed.then(() => build(processes)),
   ]);
   const environment = gatewayEnvironment({ env: process.env, ports, servers, secrets: developmentSecrets() });

@@ -12,7 +12,7 @@ import { watchLauncher } from './processes/launcher.mjs';
 import { supervise } from './processes/supervise.mjs';
 import { createProgress } from './progress.mjs';
 import { until } from './servers/ports.mjs';
-import { newTestRunDirectory } from './test-run-directory.mjs';
+import { newTestRunDirectory } from './test-run.mjs';
 
 const SERVERS_STOP_TIMEOUT_MS = 60_000;
 

@@ -12,8 +12,9 @@ const defaultPorts = {
   PAYOUT_QUERY_PORT: 9203,
   /** The first of the services' internal ports; the others follow. */
   OPS_PORT: 9100,
-  /** Its controller listens on the next one. */
+  /** Its controller listens on the next one, and the other nodes of a cluster on those after it. */
   KAFKA_PORT: 19192,
+  /** The first one of a replica set's members. */
   MONGODB_PORT: 27217,
 };
 
@@ -30,22 +31,42 @@ export function gatewayPorts(env) {
 }
 
 /**
+ * @param {typeof defaultPorts} ports
+ * @param {1 | 3} members of a Kafka cluster and of a replica set
+ * @returns {import('../servers/provide-servers.mjs').ServerPorts}
+ */
+export function serverPorts({ KAFKA_PORT, MONGODB_PORT }, members) {
+  const kafka = (/** @type {number} */ index) => ({
+    port: KAFKA_PORT + 2 * index,
+    controllerPort: KAFKA_PORT + 2 * index + 1,
+  });
+  const mongodb = (/** @type {number} */ index) => MONGODB_PORT + index;
+  const others = members === 1 ? [] : [1, 2];
+  return { kafka: [kafka(0), ...others.map(kafka)], mongodb: [mongodb(0), ...others.map(mongodb)] };
+}
+
+/**
  * Who listens where, as far as it is ours to start.
  * @param {NodeJS.ProcessEnv} env
  * @param {typeof defaultPorts} ports
+ * @param {import('../servers/provide-servers.mjs').ServerPorts} servers
  * @returns {import('../servers/ports.mjs').PortUse[]}
  */
-export function portUses(env, ports) {
+export function portUses(env, ports, servers) {
   const missing = missingServers(env);
   const uses = services.flatMap(({ name, ops, listens }) => [
     ...listens.map((setting) => ({ owner: name, setting, port: ports[/** @type {'PORT'} */ (setting)] })),
     { owner: `${name} (internal)`, setting: 'OPS_PORT', port: ports.OPS_PORT + ops },
   ]);
   if (missing.includes('kafka')) {
-    uses.push({ owner: 'Kafka', setting: 'KAFKA_PORT', port: ports.KAFKA_PORT });
-    uses.push({ owner: "Kafka's controller", setting: 'KAFKA_PORT', port: ports.KAFKA_PORT + 1 });
+    for (const { port, controllerPort } of servers.kafka) {
+      uses.push({ owner: 'Kafka', setting: 'KAFKA_PORT', port });
+      uses.push({ owner: "Kafka's controller", setting: 'KAFKA_PORT', port: controllerPort });
+    }
   }
-  if (missing.includes('mongodb')) uses.push({ owner: 'MongoDB', setting: 'MONGODB_PORT', port: ports.MONGODB_PORT });
+  if (missing.includes('mongodb')) {
+    for (const port of servers.mongodb) uses.push({ owner: 'MongoDB', setting: 'MONGODB_PORT', port });
+  }
   return uses;
 }
 

@@ -14,6 +14,7 @@ import { ended, identify, isRunning, signalGroup } from './identity.mjs';
  * @typedef {'task' | 'server' | 'service'} Role
  * @typedef {{ code: number | null, signal: NodeJS.Signals | null, error?: Error }} Exit
  * @typedef {import('./identity.mjs').ProcessIdentity & { role: Role, container?: string }} ProcessRecord
+ * @typedef {{ pid: number | undefined, logFile: string, exit: Promise<Exit>, isRunning(): boolean, signal(signal: NodeJS.Signals): void }} Held
  * @typedef {{ child: import('node:child_process').ChildProcess, exit: Promise<Exit>, record: ProcessRecord | undefined }} Running
  */
 
@@ -31,6 +32,11 @@ const LOG_TAIL_BYTES = 8_192;
 export class ChildProcesses {
   /** @type {Set<Running>} */
   #running = new Set();
+  /**
+   * Of what is held, by name.
+   * @type {Map<string, string>}
+   */
+  #logs = new Map();
   #stopping = false;
   #recordFile;
   #logDirectory;
@@ -48,18 +54,41 @@ export class ChildProcesses {
   }
 
   /**
-   * Starts a process that runs until it is stopped; its output goes to `<name>.log`.
+   * Starts a process that runs until it is stopped; its output goes to `<name>.log`. Its end fails the run.
    * @param {'server' | 'service'} role
    * @param {string} name
    * @param {Program} program
    */
   launch(role, name, program) {
-    const logFile = this.#newLog(name);
-    const running = this.#start(role, name, program, logFile);
-    void running.exit.then((exit) => {
+    const { logFile, exit } = this.hold(role, name, program);
+    void exit.then((how) => {
       if (this.#stopping) return;
-      this.#onFailure(new Failure(`${name} has ended by itself (${describeExit(exit)}). ${logTail(logFile)}`));
+      this.#onFailure(new Failure(`${name} has ended by itself (${describeExit(how)}). ${logTail(logFile)}`));
     });
+  }
+
+  /**
+   * Starts a process that runs until it is stopped, or for as long as the caller likes: its end means nothing here. Its
+   * output goes to `<name>.log`; one that is started again goes on there.
+   * @param {'server' | 'service'} role
+   * @param {string} name
+   * @param {Program} program
+   * @returns {Held}
+   */
+  hold(role, name, program) {
+    const logFile = this.#logs.get(name) ?? this.#newLog(name);
+    this.#logs.set(name, logFile);
+    const { exit, record } = this.#start(role, name, program, logFile);
+    const running = () => record !== undefined && isRunning(record);
+    return {
+      pid: record?.pid,
+      logFile,
+      exit,
+      isRunning: running,
+      signal(signal) {
+        if (record !== undefined && running()) signalGroup(record.pid, signal);
+      },
+    };
   }
 
   /**

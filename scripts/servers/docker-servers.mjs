@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { checkoutId } from '../checkout.mjs';
-import { asImageEnvironment, KAFKA_IMAGE, KAFKA_IMAGE_DATA, kafkaIsUp, kafkaProperties } from './kafka.mjs';
+import { asImageEnvironment, KAFKA_IMAGE, KAFKA_IMAGE_DATA, kafkaIsUp } from './kafka.mjs';
+import { kafkaJvm, kafkaNodes, kafkaProperties } from './kafka.mjs';
 import { initiateReplicaSet, MONGODB_IMAGE, MONGODB_IMAGE_DATA, mongodArguments } from './mongodb.mjs';
 
 /**
@@ -20,21 +21,24 @@ export class DockerServers {
 
   async startKafka() {
     const { logDirectory, ports } = this.#context;
-    const place = { host: '0.0.0.0', port: ports.kafka, controllerPort: ports.kafkaController };
-    const environment = asImageEnvironment(kafkaProperties({ ...place, dataDirectory: KAFKA_IMAGE_DATA }));
-    const settings = Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
-    this.#launch('kafka', ports.kafka, KAFKA_IMAGE_DATA, [...settings, KAFKA_IMAGE]);
-    await kafkaIsUp(ports.kafka, join(logDirectory, 'kafka.log'));
-    return `127.0.0.1:${ports.kafka}`;
+    const nodes = kafkaNodes(ports.kafka);
+    const [node] = nodes;
+    const properties = kafkaProperties({ node, nodes, host: '0.0.0.0', dataDirectory: KAFKA_IMAGE_DATA });
+    const environment = Object.entries(asImageEnvironment(properties, kafkaJvm(nodes)));
+    const settings = environment.flatMap(([name, value]) => ['--env', `${name}=${value}`]);
+    this.#launch('kafka', node.port, KAFKA_IMAGE_DATA, [...settings, KAFKA_IMAGE]);
+    await kafkaIsUp({ port: node.port, logFile: join(logDirectory, 'kafka.log') });
+    return `127.0.0.1:${node.port}`;
   }
 
   async startMongodb() {
     const { logDirectory, ports, processes, installed } = this.#context;
     // The same port inside as outside: the replica set tells its clients the address that it knows itself by.
-    const command = [MONGODB_IMAGE, 'mongod', ...mongodArguments(ports.mongodb)];
-    this.#launch('mongod', ports.mongodb, MONGODB_IMAGE_DATA, command);
+    const [port] = ports.mongodb;
+    const command = [MONGODB_IMAGE, 'mongod', ...mongodArguments(port)];
+    this.#launch('mongod', port, MONGODB_IMAGE_DATA, command);
     await installed;
-    return initiateReplicaSet({ port: ports.mongodb, logFile: join(logDirectory, 'mongod.log'), processes });
+    return initiateReplicaSet({ ports: [port], logFile: join(logDirectory, 'mongod.log'), processes });
   }
 
   /**

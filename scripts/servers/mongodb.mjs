@@ -12,27 +12,42 @@ const READY_TIMEOUT_MS = 60_000;
 /** @typedef {import('../processes/child-processes.mjs').ChildProcesses} ChildProcesses */
 
 /**
- * The arguments for the only member of a replica set: without one there are no transactions and change streams.
+ * The arguments for a member of a replica set: without a set there are no transactions and change streams.
  * @param {number} port
+ * @param {number} [members] of the set; those of a larger one take less memory each
  * @returns {string[]}
  */
-export function mongodArguments(port) {
-  return ['--replSet', REPLICA_SET, '--port', String(port), '--wiredTigerCacheSizeGB', '0.5'];
+export function mongodArguments(port, members = 1) {
+  return ['--replSet', REPLICA_SET, '--port', String(port), '--wiredTigerCacheSizeGB', members > 1 ? '0.25' : '0.5'];
 }
 
 /**
- * Waits for the server and makes it a replica set of one. Needs the installed dependencies: the driver is among them.
- * @param {{ port: number, logFile: string, processes: ChildProcesses }} server `logFile` is named in the failure
- * @returns {Promise<string>} its URI
+ * Waits for the servers and makes them one replica set. Needs the installed dependencies: the driver is among them.
+ * @param {{ ports: readonly number[], logFile: string, processes: ChildProcesses }} servers `logFile` is named in the
+ *   failure
+ * @returns {Promise<string>} the set's URI
  */
-export async function initiateReplicaSet({ port, logFile, processes }) {
-  await until(() => answers({ host: '127.0.0.1', port }), {
-    timeoutMs: READY_TIMEOUT_MS,
-    complaint: `MongoDB has not come up on port ${port} within ${READY_TIMEOUT_MS / 1000} s: ${logFile} says why.`,
-  });
-  const uri = `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`;
+export async function initiateReplicaSet({ ports, logFile, processes }) {
+  await Promise.all(
+    ports.map((port) =>
+      until(() => answers({ host: '127.0.0.1', port }), {
+        timeoutMs: READY_TIMEOUT_MS,
+        complaint: `MongoDB has not come up on port ${port} within ${READY_TIMEOUT_MS / 1000} s: ${logFile} says why.`,
+      }),
+    ),
+  );
+  const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',');
+  const uri = `mongodb://${hosts}/?replicaSet=${REPLICA_SET}`;
   await runWithDriver('mongodb-replica-set', 'initiate-replica-set.mjs', uri, processes);
   return uri;
+}
+
+/**
+ * Waits until the server on `port` serves as a member of its set, as primary or as secondary.
+ * @param {{ name: string, port: number, processes: ChildProcesses }} member
+ */
+export async function memberServes({ name, port, processes }) {
+  await runWithDriver(`${name}-serves`, 'await-member.mjs', `mongodb://127.0.0.1:${port}/`, processes);
 }
 
 /**

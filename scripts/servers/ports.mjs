@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createServer, connect } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,6 +8,8 @@ const POLL_INTERVAL_MS = 100;
 const PROBE_TIMEOUT_MS = 2_000;
 const RELEASE_TIMEOUT_MS = 2_000;
 const HIGHEST_PORT = 65_535;
+const LOWEST_LASTING_PORT = 20_000;
+const HIGHEST_LASTING_PORT = 32_000;
 
 /**
  * A port that something of ours listens on, and the setting that moves it.
@@ -57,6 +60,32 @@ export async function findFreePorts(count) {
 }
 
 /**
+ * Free ports below those that systems give to outgoing connections: a server that is down for a while, with clients
+ * that try to reach it, finds its port free when it starts again.
+ * @param {number} count
+ * @returns {Promise<number[]>}
+ */
+export async function findLastingPorts(count) {
+  /** @type {Set<number>} */
+  const ports = new Set();
+  while (ports.size < count) {
+    const port = randomInt(LOWEST_LASTING_PORT, HIGHEST_LASTING_PORT);
+    if (!ports.has(port) && (await isFree(port))) ports.add(port);
+  }
+  return [...ports];
+}
+
+/** @param {number} port */
+async function isFree(port) {
+  try {
+    await close(await listen(port));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
  * Asks again and again until the answer is yes. Throws {@link Failure} with `complaint` after `timeoutMs`.
  * @param {() => Promise<boolean>} question
  * @param {{ timeoutMs: number, complaint: string }} bound
@@ -70,12 +99,10 @@ export async function until(question, { timeoutMs, complaint }) {
 }
 
 /**
- * Connects, sends and reads the first answer.
  * @param {{ host: string, port: number }} address
- * @param {Buffer} [request] without one, a connection is all that is asked for
- * @returns {Promise<boolean>} whether somebody accepts the connection and answers the request
+ * @returns {Promise<boolean>} whether somebody accepts connections there
  */
-export function answers({ host, port }, request) {
+export function answers({ host, port }) {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: PROBE_TIMEOUT_MS });
     /** @param {boolean} answer */
@@ -83,9 +110,34 @@ export function answers({ host, port }, request) {
       socket.destroy();
       resolve(answer);
     };
-    socket.once('connect', () => (request === undefined ? settle(true) : socket.write(request)));
-    socket.once('data', () => settle(true));
+    socket.once('connect', () => settle(true));
     for (const event of ['error', 'timeout', 'close']) socket.once(event, () => settle(false));
+  });
+}
+
+/**
+ * Sends a request and reads the answer, both with their size in front as four bytes, as Kafka has it.
+ * @param {{ host: string, port: number }} address
+ * @param {Buffer} request
+ * @returns {Promise<Buffer | undefined>} the answer without its size; undefined when none comes in time
+ */
+export function exchange({ host, port }, request) {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: PROBE_TIMEOUT_MS });
+    let received = Buffer.alloc(0);
+    /** @param {Buffer | undefined} answer */
+    const settle = (answer) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => socket.write(request));
+    socket.on('data', (/** @type {Buffer} */ chunk) => {
+      received = Buffer.concat([received, chunk]);
+      if (received.length < 4) return;
+      const end = 4 + received.readInt32BE(0);
+      if (received.length >= end) settle(received.subarray(4, end));
+    });
+    for (const event of ['error', 'timeout', 'close']) socket.once(event, () => settle(undefined));
   });
 }
 

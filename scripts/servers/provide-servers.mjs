@@ -9,11 +9,23 @@ import { LocalServers } from './local-servers.mjs';
  * A way to have servers. Both methods return when the server answers clients: Kafka's brokers, MongoDB's URI.
  * @typedef {{ startKafka(): Promise<string>, startMongodb(): Promise<string> }} ServerProvider
  *
- * `directory` takes the servers' data; `installed` resolves when the dependencies are installed.
+ * One entry for each member of a cluster; a single server has one.
+ * @typedef {object} ServerPorts
+ * @property {[KafkaPorts, ...KafkaPorts[]]} kafka
+ * @property {[number, ...number[]]} mongodb
+ * @typedef {{ port: number, controllerPort: number }} KafkaPorts
+ *
+ * A server that is a process on this machine. `serves` resolves when it does its part, also after it has been started
+ * again, and throws {@link import('../failure.mjs').Failure} when that takes too long.
+ * @typedef {{ name: string, port: number, program: import('../processes/child-processes.mjs').Program, serves(): Promise<void> }} LocalServer
+ *
+ * `directory` takes the servers' data; `installed` resolves when the dependencies are installed; `launch` starts a
+ * server that is a process, and decides what its end means.
  * @typedef {object} ServerContext
  * @property {string} directory
  * @property {string} logDirectory
- * @property {{ kafka: number, kafkaController: number, mongodb: number }} ports
+ * @property {ServerPorts} ports
+ * @property {(server: LocalServer) => void} launch
  * @property {import('../processes/child-processes.mjs').ChildProcesses} processes
  * @property {import('../progress.mjs').Progress} progress
  * @property {Promise<void>} installed
@@ -36,7 +48,7 @@ export function missingServers(env) {
  * The servers that the environment names; for the rest containers where Docker can have them, else local processes.
  * @param {NodeJS.ProcessEnv} env
  * @param {ServerContext} context
- * @param {() => ServerProvider} containers
+ * @param {(() => ServerProvider) | undefined} containers undefined: local processes only
  * @returns {Promise<Servers>}
  */
 export async function provideServers(env, context, containers) {
@@ -55,11 +67,11 @@ export async function provideServers(env, context, containers) {
 /**
  * @param {ServerName[]} missing
  * @param {ServerContext} context
- * @param {() => ServerProvider} containers
+ * @param {(() => ServerProvider) | undefined} containers
  * @returns {Promise<ServerProvider>}
  */
 async function chooseProvider(missing, context, containers) {
-  if (await dockerHasImages(missing, context)) {
+  if (containers !== undefined && (await dockerHasImages(missing, context))) {
     context.progress.note('Servers run in Docker containers');
     return containers();
   }

@@ -1,4 +1,5 @@
-import { asImageEnvironment, KAFKA_IMAGE, KAFKA_IMAGE_DATA, kafkaIsUp, kafkaProperties } from './kafka.mjs';
+import { asImageEnvironment, KAFKA_IMAGE, KAFKA_IMAGE_DATA, kafkaIsUp } from './kafka.mjs';
+import { kafkaJvm, kafkaNodes, kafkaProperties } from './kafka.mjs';
 import { initiateReplicaSet, MONGODB_IMAGE, MONGODB_IMAGE_DATA, mongodArguments } from './mongodb.mjs';
 
 /**
@@ -21,19 +22,23 @@ export class TestContainers {
   }
 
   async startKafka() {
-    const { kafka: port, kafkaController: controllerPort } = this.#context.ports;
-    const properties = kafkaProperties({ host: '0.0.0.0', port, controllerPort, dataDirectory: KAFKA_IMAGE_DATA });
-    await this.#start(KAFKA_IMAGE, port, (container) => container.withEnvironment(asImageEnvironment(properties)));
-    await kafkaIsUp(port, `docker logs of ${KAFKA_IMAGE}`);
-    return `127.0.0.1:${port}`;
+    const { ports } = this.#context;
+    const nodes = kafkaNodes(ports.kafka);
+    const [node] = nodes;
+    const properties = kafkaProperties({ node, nodes, host: '0.0.0.0', dataDirectory: KAFKA_IMAGE_DATA });
+    const environment = asImageEnvironment(properties, kafkaJvm(nodes));
+    await this.#start(KAFKA_IMAGE, node.port, (container) => container.withEnvironment(environment));
+    await kafkaIsUp({ port: node.port, logFile: `docker logs of ${KAFKA_IMAGE}` });
+    return `127.0.0.1:${node.port}`;
   }
 
   async startMongodb() {
-    const { mongodb: port } = this.#context.ports;
+    const [port] = this.#context.ports.mongodb;
     await this.#start(MONGODB_IMAGE, port, (container) =>
       container.withCommand(['mongod', ...mongodArguments(port)]).withTmpFs({ [MONGODB_IMAGE_DATA]: 'rw' }),
     );
-    return initiateReplicaSet({ port, logFile: `docker logs of ${MONGODB_IMAGE}`, processes: this.#context.processes });
+    const logFile = `docker logs of ${MONGODB_IMAGE}`;
+    return initiateReplicaSet({ ports: [port], logFile, processes: this.#context.processes });
   }
 
   async stop() {

@@ -24,7 +24,7 @@ import { settings as callbackDispatcherSettings } from '../../services/callback-
 import { settings as cardProcessingSettings } from '../../services/card-processing/src/config';
 import { settings as apiEdgeSettings } from '../../services/api-edge/src/config';
 import { settings as threedsSettings } from '../../services/threeds/src/config';
-import type { Space } from '@gateway/testing';
+import type { Addresses, Space } from '@gateway/testing';
 import { failTest, openSpace, silentLogger } from '@gateway/testing';
 import { freePort } from './free-port';
 
@@ -89,8 +89,12 @@ export interface Surroundings {
   close(): Promise<void>;
 }
 
-export async function openSurroundings(name: string, settings: Record<string, string> = {}): Promise<Surroundings> {
-  const space = await openSpace(name);
+export async function openSurroundings(
+  name: string,
+  settings: Record<string, string> = {},
+  servers?: Addresses,
+): Promise<Surroundings> {
+  const space = await openSpace(name, servers);
   const env: Record<string, string> = {
     KAFKA_BROKERS: space.brokers,
     MONGODB_URI: space.mongoUri,

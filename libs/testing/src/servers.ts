@@ -13,22 +13,35 @@ export interface TestServers {
   mongodbUri: string;
 }
 
-type Holder = ChildProcessByStdio<Writable, Readable, null>;
+/** A process that holds servers. */
+export type Holder = ChildProcessByStdio<Writable, Readable, null>;
 
 const root = join(__dirname, '..', '..', '..');
 let holder: Holder | undefined;
 
 /**
- * Starts the process that holds the servers: those that KAFKA_BROKERS and MONGODB_URI name, else containers, else local
- * ones. It stops them when this process ends, however it ends: its standard input is the lifeline. A session of its own
- * keeps Ctrl-C from it, so that it can tidy up. Throws an error whose message is one sentence when they cannot be had.
+ * Starts a script that holds servers. It stops them when this process ends, however it ends: its standard input is the
+ * lifeline. A session of its own keeps Ctrl-C from it, so that it can tidy up.
+ */
+export function startHolder(script: string, args: readonly string[] = []): Holder {
+  const node = join(root, 'node_modules', '.bin', 'node');
+  return spawn(node, [join(root, 'scripts', script), ...args], { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+}
+
+/** Resolves when the holder has stopped its servers and removed their data. */
+export async function endHolder(running: Holder): Promise<void> {
+  if (running.exitCode !== null || running.signalCode !== null) return;
+  const exited = once(running, 'exit');
+  running.stdin.end();
+  await exited;
+}
+
+/**
+ * Starts the servers of the run: those that KAFKA_BROKERS and MONGODB_URI name, else containers, else local ones.
+ * Throws an error whose message is one sentence when they cannot be had.
  */
 export async function startServers(): Promise<TestServers> {
-  const node = join(root, 'node_modules', '.bin', 'node');
-  holder = spawn(node, [join(root, 'scripts', 'test-servers.mjs')], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    detached: true,
-  });
+  holder = startHolder('test-servers.mjs');
   const failed = once(holder, 'error').then(([error]) => Promise.reject(error as Error));
   const answer = await Promise.race([firstLine(holder), failed]);
   if ('failure' in answer) throw withoutStack(answer.failure);
@@ -37,9 +50,7 @@ export async function startServers(): Promise<TestServers> {
 
 /** Stops the servers of {@link startServers} and waits until their processes and data are gone. */
 export async function stopServers(): Promise<void> {
-  if (holder === undefined || holder.exitCode !== null) return;
-  holder.stdin.end();
-  await once(holder, 'exit');
+  if (holder !== undefined) await endHolder(holder);
 }
 
 async function firstLine(from: Holder): Promise<TestServers | { failure: string }> {

@@ -26,16 +26,20 @@ export interface Space extends Addresses {
   remove(): Promise<void>;
 }
 
+const REPLICATED = { replicationFactor: 3, minInsyncReplicas: 2 };
+const SINGLE = { replicationFactor: 1, minInsyncReplicas: 1 };
 const DELETE_TIMEOUT_MS = 30_000;
 const DATABASES = ['edge', 'cards', 'threeds', 'callbacks', 'expiry', 'payouts', 'vault', 'accounts', 'simulator'];
 
-export async function openSpace(name: string): Promise<Space> {
-  const servers = testServers();
+/** @param servers those of the run unless given; a cluster's topics have three replicas each. */
+export async function openSpace(name: string, servers: Addresses = testServers()): Promise<Space> {
   const prefix = `${name}-${randomBytes(4).toString('hex')}-`;
   const kafka = createKafka({ brokers: servers.brokers.split(','), clientId: 'test', logger: silentLogger });
-  await createTopics({ kafka, prefix, minInsyncReplicas: 1, replicationFactor: 1 });
+  const replicas = servers.brokers.split(',').length >= 3 ? REPLICATED : SINGLE;
+  await createTopics({ kafka, prefix, ...replicas });
   return {
-    ...servers,
+    brokers: servers.brokers,
+    mongoUri: servers.mongoUri,
     topicPrefix: prefix,
     databasePrefix: prefix,
     async remove() {

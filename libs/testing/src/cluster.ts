@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Addresses } from './space';
+import type { Holder } from './servers';
+import { endHolder, startHolder } from './servers';
+
+/** A server of a cluster that a test may end, stop and start again; its data stay. */
+export interface Member {
+  /** `kafka-1` to `kafka-3`, `mongod-1` to `mongod-3`. */
+  readonly name: string;
+  /** On 127.0.0.1, where its clients reach it; the same after a restart. */
+  readonly port: number;
+  /** Of the process that runs, or that ran last. */
+  readonly pid: number;
+  /** SIGKILL. Resolves when the process has ended. */
+  kill(): Promise<void>;
+  /** SIGTERM, for a controlled shutdown. Resolves when the process has ended. */
+  terminate(): Promise<void>;
+  /** SIGSTOP: its connections stay open, and nothing is answered on them. */
+  freeze(): Promise<void>;
+  /** SIGCONT. Resolves when the member serves again. */
+  thaw(): Promise<void>;
+  /** Starts it again after its end, with the same data. Resolves when the member serves again. */
+  start(): Promise<void>;
+}
+
+export type Members = readonly [Member, Member, Member];
+
+export interface KafkaCluster {
+  /** `host:port,host:port,host:port` */
+  readonly brokers: string;
+  readonly kafka: Members;
+  /** Ends all members, also those that are frozen, and removes their data. */
+  close(): Promise<void>;
+}
+
+export interface ReplicaSet {
+  /** The set's URI, without a database. */
+  readonly mongoUri: string;
+  readonly mongo: Members;
+  /** Ends all members, also those that are frozen, and removes their data. */
+  close(): Promise<void>;
+}
+
+export type Cluster = KafkaCluster & ReplicaSet & Addresses;
+
+/**
+ * Three brokers and a replica set of three, as local processes that belong to the caller alone. Both are set up as
+ * `npm run cluster` has them: internal topics with replication 3 and two in-sync replicas. Nothing is left behind when
+ * this process is killed. Members whose death or silence a test leaves as it is do not disturb `close`.
+ *
+ * @throws Error with one sentence when this machine cannot run them.
+ */
+export async function openCluster(): Promise<Cluster> {
+  const { brokers, mongoUri, kafka, mongo, close } = await open(['kafka', 'mongodb']);
+  return { brokers, mongoUri, kafka: three(kafka), mongo: three(mongo), close };
+}
+
+/** The brokers of {@link openCluster} without its replica set. */
+export async function openKafkaCluster(): Promise<KafkaCluster> {
+  const { brokers, kafka, close } = await open(['kafka']);
+  return { brokers, kafka: three(kafka), close };
+}
+
+/** The replica set of {@link openCluster} without its brokers. */
+export async function openReplicaSet(): Promise<ReplicaSet> {
+  const { mongoUri, mongo, close } = await open(['mongodb']);
+  return { mongoUri, mongo: three(mongo), close };
+}
+
+interface Announced {
+  kafkaBrokers: string;
+  mongodbUri: string;
+  members: { name: string; port: number; pid: number }[];
+}
+
+interface Opened extends Addresses {
+  kafka: Member[];
+  mongo: Member[];
+  close(): Promise<void>;
+}
+
+async function open(servers: readonly ('kafka' | 'mongodb')[]): Promise<Opened> {
+  const holder = startHolder('test-cluster.mjs', servers);
+  const orders = createOrders(holder);
+  const { kafkaBrokers: brokers, mongodbUri: mongoUri, members } = await orders.announced;
+  const all = members.map((member) => memberOf(member, orders.give));
+  return {
+    brokers,
+    mongoUri,
+    kafka: all.filter(({ name }) => name.startsWith('kafka')),
+    mongo: all.filter(({ name }) => name.startsWith('mongod')),
+    close: () => endHolder(holder),
+  };
+}
+
+function three(members: readonly Member[]): Members {
+  const [first, second, third] = members;
+  if (first === undefined || second === undefined || third === undefined) throw new Error('not a cluster of three');
+  return [first, second, third];
+}
+
+type Give = (member: string, action: string) => Promise<number>;
+
+function memberOf({ name, port, pid }: Announced['members'][number], give: Give): Member {
+  const order = (action: string) => async (): Promise<void> => {
+    pid = await give(name, action);
+  };
+  return {
+    name,
+    port,
+    get pid() {
+      return pid;
+    },
+    kill: order('kill'),
+    terminate: order('terminate'),
+    freeze: order('freeze'),
+    thaw: order('thaw'),
+    start: order('start'),
+  };
+}
+
+type Answer = { id: number; pid: number } | { id: number; failure: string };
+
+/** Orders to the holder, and its answers, one line of JSON each; the first line announces the servers. */
+function createOrders(holder: Holder): { announced: Promise<Announced>; give: Give } {
+  const waiting = new Map<number, { resolve: (pid: number) => void; reject: (error: Error) => void }>();
+  let given = 0;
+  const lines = createInterface({ input: holder.stdout });
+  const announced = Promise.race([
+    once(lines, 'line').then(([line]) => announcementIn(line as string)),
+    once(holder, 'exit').then(() => Promise.reject(new Error('the cluster has ended without a word'))),
+  ]);
+  lines.on('line', (line) => {
+    const answer = JSON.parse(line) as Answer;
+    const order = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    if ('failure' in answer) order?.reject(new Error(answer.failure));
+    else order?.resolve(answer.pid);
+  });
+  holder.once('exit', () => {
+    for (const { reject } of waiting.values()) reject(new Error('the cluster has ended'));
+    waiting.clear();
+  });
+  // Written to after its end.
+  holder.stdin.on('error', () => undefined);
+  return {
+    announced,
+    give: (member, action) =>
+      new Promise((resolve, reject) => {
+        if (holder.exitCode !== null) throw new Error('the cluster has ended');
+        given += 1;
+        waiting.set(given, { resolve, reject });
+        holder.stdin.write(`${JSON.stringify({ id: given, member, action })}\n`);
+      }),
+  };
+}
+
+function announcementIn(line: string): Announced {
+  const announced = JSON.parse(line) as Announced | { failure: string };
+  if ('failure' in announced) throw new Error(announced.failure);
+  return announced;
+}
