@@ -9,6 +9,8 @@ export type Document = Record<string, unknown>;
 /** A look into the databases of a space, past all services. */
 export interface Storage {
   collection(database: string, name: string): ReturnType<MongoConnection['collection']>;
+  /** Has the database refuse documents of a collection that match. `{ $expr: false }` matches none. */
+  refuse(database: string, name: string, match: object): Promise<void>;
   /** How many documents there are of each kind that a request could leave behind. */
   counts(): Promise<Record<string, number>>;
   /** Every document of every database, by `database.collection`. */
@@ -32,6 +34,9 @@ export async function openStorage(space: Space): Promise<Storage> {
 
   return {
     collection,
+    async refuse(database, name, match) {
+      await connectionTo(database).mongoose.db?.command({ collMod: name, validator: { $nor: [match] } });
+    },
     async counts() {
       const counted = COUNTED.map(async (name) => {
         const [database = '', of = ''] = name.split('.');

@@ -1,7 +1,7 @@
 import type { Admin, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { MessageDeclaration, TopicName } from '@gateway/contracts';
 import type { Logger, Registry } from '@gateway/service-kit';
-import { isRetryable as hasRetryableFlag, messageOf, newTraceparent, repeat, runWithTrace } from '@gateway/service-kit';
+import { isLimitedRetry, isRetryable, messageOf, newTraceparent, repeat, runWithTrace } from '@gateway/service-kit';
 import type { KafkaClient } from './client';
 import type { RejectedMessage } from './dead-letters';
 import { deadLetterFrom } from './dead-letters';
@@ -22,6 +22,11 @@ import { createWorkQueue } from './work-queue';
 export interface WorkerLimits extends WorkQueueLimits, GroupLimits {
   readonly commitIntervalMs: number;
   readonly commitTimeoutMs: number;
+  /**
+   * Attempts at a message, and again at the record of its dead letter, that fail with a limited retry. With the pauses
+   * above they span some 10 s: longer than most index builds, lock waits and privilege changes.
+   */
+  readonly limitedAttempts: number;
   /** What `stop` gives to handlers that run. */
   readonly drainTimeoutMs: number;
   /** No handler runs longer: all that it does has time-outs of its own. */
@@ -39,6 +44,7 @@ export const WORKER_LIMITS: WorkerLimits = {
   maxUncommitted: 5_000,
   retryBaseMs: 100,
   retryCapMs: 10_000,
+  limitedAttempts: 8,
   commitIntervalMs: 1_000,
   commitTimeoutMs: 3_000,
   drainTimeoutMs: 10_000,
@@ -57,8 +63,8 @@ export interface MessageHandler {
  * Binds a handler to a message type. A handler must be idempotent: a message comes again after a crash, a rebalance or
  * an error. It runs within the message's trace.
  *
- * An error that is `retryable` brings the message back after a pause, as often as it takes, while its key waits; any
- * other error sends it to the dead letters.
+ * A `RetryableError` brings the message back after a pause, as often as it takes, while its key waits. A
+ * `LimitedRetryError` does so `limitedAttempts` times. Then, and after any other error, the message is dead-lettered.
  */
 export function on<T>(
   declaration: MessageDeclaration<T>,
@@ -83,6 +89,8 @@ interface Progress {
   envelope?: Envelope;
   /** Set when it goes to the dead letters; `published` when it is there. */
   rejection?: { reason: string; published: boolean };
+  /** Attempts that failed with a limited retry: to handle it, and from its rejection on to record its end. */
+  limitedFailures: number;
 }
 
 type WorkerJob = Job<KafkaMessage, Progress>;
@@ -108,10 +116,10 @@ export function createWorker(options: {
   publisher: Pick<Publisher, 'publishRaw'>;
   /**
    * Called when a message lies with the dead letters, before its offset counts as done, so that the owner can put an
-   * end to the operation on record. Must be idempotent. A retryable error brings it back.
+   * end to the operation on record. Must be idempotent. Its errors are retried as those of a handler are; the last one
+   * raises an alarm, and the message counts as done.
    */
   onDeadLetter?: (rejected: RejectedMessage) => Promise<void>;
-  isRetryable?: (error: unknown) => boolean;
   /** This process cannot go on: the consumer is dead or a handler hangs. Called once. */
   onFatal: (error: Error) => void;
   limits?: Partial<WorkerLimits>;
@@ -119,7 +127,6 @@ export function createWorker(options: {
   logger: Logger;
 }): Worker {
   const { kafka, topicPrefix, publisher, onDeadLetter, otherTypes = 'dead-letter' } = options;
-  const { isRetryable = hasRetryableFlag } = options;
   const limits = { ...WORKER_LIMITS, ...options.limits };
   const groupId = topicName(topicPrefix, options.groupId);
   const logger = options.logger.child({ groupId });
@@ -130,6 +137,7 @@ export function createWorker(options: {
     skipped: metrics.messages.labels({ group, outcome: 'skipped' }),
     retried: metrics.messages.labels({ group, outcome: 'retried' }),
     deadLettered: metrics.messages.labels({ group, outcome: 'dead_lettered' }),
+    unrecorded: metrics.messages.labels({ group, outcome: 'unrecorded' }),
     failures: metrics.failures.labels({ group }),
   };
   const handlers = new Map<string, MessageHandler & { duration: { observe(seconds: number): void } }>();
@@ -298,7 +306,7 @@ export function createWorker(options: {
   }
 
   async function work(job: WorkerJob): Promise<Outcome> {
-    const progress = (job.note ??= {});
+    const progress = (job.note ??= { limitedFailures: 0 });
     try {
       if (progress.rejection === undefined) await handle(job, progress);
       else await bury(job, progress, progress.rejection);
@@ -335,18 +343,27 @@ export function createWorker(options: {
       type: progress.envelope?.type,
     };
     // Whatever keeps a dead letter from its topic passes; only its own hook can refuse for good.
-    if (isRetryable(error) || progress.rejection?.published === false) {
+    if (mayRetry(progress, error) || progress.rejection?.published === false) {
       count.retried.inc();
       logger.warn('a message comes again', { ...place, attempts: job.attempts, reason: messageOf(error) });
       return 'retry';
     }
     if (progress.rejection !== undefined) {
+      count.unrecorded.inc();
       logger.error('the end of a dead-lettered operation is not on record', { ...place, error });
       return 'done';
     }
     logger.error('a message cannot be processed', { ...place, error });
     progress.rejection = { reason: reasonFrom(error), published: false };
+    progress.limitedFailures = 0;
+    job.attempts = 1;
     return work(job);
+  }
+
+  function mayRetry(progress: Progress, error: unknown): boolean {
+    if (!isLimitedRetry(error)) return isRetryable(error);
+    progress.limitedFailures += 1;
+    return progress.limitedFailures < limits.limitedAttempts;
   }
 
   async function bury(

@@ -54,7 +54,7 @@ export function workerMetrics(registry: Registry) {
   return {
     messages: counter(registry, {
       name: 'messages_consumed_total',
-      help: 'By outcome: handled, skipped, retried (once per attempt), dead_lettered',
+      help: 'By outcome: handled, skipped, retried (once per attempt), dead_lettered, unrecorded (its dead letter is, its end is not)',
       labelNames: ['group', 'outcome'] as const,
     }),
     failures: counter(registry, {

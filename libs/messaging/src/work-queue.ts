@@ -38,13 +38,13 @@ export interface Job<M extends QueuedMessage, N> {
   readonly message: M;
   readonly topic: string;
   readonly partition: number;
-  readonly attempts: number;
+  /** The pause before the next one grows with it. Whoever runs the message may start it anew with other work. */
+  attempts: number;
   note: N | undefined;
 }
 
 interface Item<M extends QueuedMessage, N> extends Job<M, N> {
   message: M;
-  attempts: number;
   readonly offset: number;
   readonly key: string;
   readonly bytes: number;

@@ -1,4 +1,4 @@
-import { RetryableError } from '@gateway/service-kit';
+import { LimitedRetryError, RetryableError } from '@gateway/service-kit';
 import type { Envelope, RejectedMessage } from '../src';
 import { createDeadLetters, on } from '../src';
 import { encode } from '../src/envelope';
@@ -316,6 +316,55 @@ test('the owner is told of a dead letter until it has it on record, and the lett
   await allCommitted();
   expect(told).toBe(3);
   expect(await kafka.size('card.commands.dlq.v1')).toBe(1);
+});
+
+test('a limited retry ends with the dead letters, and a record that fails so with an alarm; others go on', async () => {
+  await publish(['poison', 'other'], 2);
+  const attempts = { handle: 0, record: 0 };
+  const handled: string[] = [];
+  const metrics = newMetrics();
+  const worker = kafka.worker({
+    metrics,
+    limits: { limitedAttempts: 3 },
+    handlers: [
+      on(Numbered, async ({ key, data }) => {
+        if (key === 'poison' && data.n === 0) {
+          attempts.handle += 1;
+          throw new LimitedRetryError('the store refuses it');
+        }
+        handled.push(`${key} ${data.n}`);
+      }),
+    ],
+    onDeadLetter: async () => {
+      attempts.record += 1;
+      throw new LimitedRetryError('the store refuses that, too');
+    },
+  });
+  await worker.start();
+  await allCommitted();
+  expect(attempts).toEqual({ handle: 3, record: 3 });
+  expect(handled.sort()).toEqual(['other 0', 'other 1', 'poison 1']);
+  expect(await kafka.size('card.commands.dlq.v1')).toBe(1);
+  expect(await metrics.metrics()).toMatch(/messages_consumed_total\{.*outcome="unrecorded".*\} 1/);
+});
+
+test('an outage does not use up the attempts of a limited retry', async () => {
+  await publish(['K'], 1);
+  let attempts = 0;
+  const worker = kafka.worker({
+    limits: { limitedAttempts: 2 },
+    handlers: [
+      on(Numbered, async () => {
+        attempts += 1;
+        if (attempts <= 4) throw new RetryableError('the store is away');
+        if (attempts === 5) throw new LimitedRetryError('the store refuses it');
+      }),
+    ],
+  });
+  await worker.start();
+  await allCommitted();
+  expect(attempts).toBe(6);
+  expect(await kafka.size('card.commands.dlq.v1')).toBe(0);
 });
 
 test('dead letters wait for their topic', async () => {

@@ -1,25 +1,51 @@
-import { createBatcher } from '@gateway/service-kit';
+import { createBatcher, messageOf } from '@gateway/service-kit';
 import { mongo } from 'mongoose';
 import { duplicateKeyIndex } from './connection';
 import type { Collection, Document, Filter, FindOptions, OptionalUnlessRequiredId, UpdateFilter } from './driver';
+import { isUnreachable } from './errors';
 
 /**
  * Group commit. A write that waits for a majority costs a round trip, an fsync and a dozen system calls, whether it
  * carries one document or fifty. So while one command is under way, the next ones gather and go together.
  */
 
+/**
+ * Finds the items that make their whole batch fail, as a document over the size limit or one that cannot be serialized
+ * does: runs the batch again by halves, so that only those items fail. A write of the first run may have taken effect;
+ * inserts and conditional updates notice that. A database that cannot be reached fails the batch as it is.
+ */
+function isolating<In, Out>(
+  run: (items: readonly In[]) => Promise<(Out | Error)[]>,
+): (items: readonly In[]) => Promise<(Out | Error)[]> {
+  return async function runOrSplit(items): Promise<(Out | Error)[]> {
+    try {
+      return await run(items);
+    } catch (error) {
+      if (items.length === 1 || isUnreachable(error)) return items.map(() => asError(error));
+      const middle = Math.ceil(items.length / 2);
+      return [...(await runOrSplit(items.slice(0, middle))), ...(await runOrSplit(items.slice(middle)))];
+    }
+  };
+}
+
+/** A batch takes only an `Error` for the failure of an item. */
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(messageOf(thrown), { cause: thrown });
+}
+
 /** Undefined when the document was inserted, else the name of the unique index that refused it. */
 export type Insert<T> = (document: T) => Promise<string | undefined>;
 
 export function createGroupInsert<T extends Document>(collection: Collection<T>): Insert<T> {
-  const batcher = createBatcher<T, string | undefined>(async (documents) => {
+  const insertAll = async (documents: readonly T[]): Promise<(string | undefined | Error)[]> => {
     try {
       await collection.insertMany(documents as unknown as OptionalUnlessRequiredId<T>[], { ordered: false });
       return documents.map(() => undefined);
     } catch (error) {
       return refusals(error, documents.length);
     }
-  });
+  };
+  const batcher = createBatcher<T, string | undefined>(isolating(insertAll));
   return (document) => batcher.add(document);
 }
 
@@ -65,7 +91,8 @@ export type SetFields = (id: string, fields: Document) => Promise<void>;
  * no record for a repetition by the driver, which is half of such a write's cost. A failover in between is an error.
  */
 export function createGroupSet<T extends Document>(collection: Collection<T>): SetFields {
-  const batcher = createBatcher<{ id: string; fields: Document }, void>(async (updates) => {
+  type Fields = { id: string; fields: Document };
+  const setAll = async (updates: readonly Fields[]): Promise<(undefined | Error)[]> => {
     const operations = updates.map(({ id, fields }) => ({
       updateMany: {
         filter: { _id: id } as unknown as Filter<T>,
@@ -74,7 +101,8 @@ export function createGroupSet<T extends Document>(collection: Collection<T>): S
     }));
     const refused = await refusedBy(() => collection.bulkWrite(operations, { ordered: false }));
     return updates.map((_update, index) => refused.get(index));
-  });
+  };
+  const batcher = createBatcher<Fields, void>(isolating<Fields, void>(setAll));
   return (id, fields) => batcher.add({ id, fields });
 }
 
@@ -94,6 +122,8 @@ export interface ConditionalUpdate {
   update: Document;
 }
 
+type StampedUpdate = ConditionalUpdate & { stamp: string };
+
 /** True when the document still had its version and was changed. */
 export type UpdateIfUnchanged = (update: ConditionalUpdate) => Promise<boolean>;
 
@@ -112,27 +142,27 @@ export function createGroupUpdate<T extends Document & Stamped>(
   collection: Collection<T>,
   newStamp: () => string,
 ): UpdateIfUnchanged {
-  const batcher = createBatcher<ConditionalUpdate, boolean>(async (updates) => {
-    const stamps = updates.map(newStamp);
-    const { matched, refused } = await write(collection, updates, stamps);
+  const updateAll = async (updates: readonly StampedUpdate[]): Promise<(boolean | Error)[]> => {
+    const { matched, refused } = await write(collection, updates);
     if (matched === updates.length) return updates.map(() => true);
     const left = await stampsOf(collection, updates);
-    return updates.map(({ id }, index) => refused.get(index) ?? left.get(id) === stamps[index]);
-  });
-  return (update) => batcher.add(update);
+    return updates.map(({ id, stamp }, index) => refused.get(index) ?? left.get(id) === stamp);
+  };
+  const batcher = createBatcher<StampedUpdate, boolean>(isolating(updateAll));
+  // Stamped once: a repetition finds the mark of the first run.
+  return (update) => batcher.add({ ...update, stamp: newStamp() });
 }
 
 async function write<T extends Document>(
   collection: Collection<T>,
-  updates: readonly ConditionalUpdate[],
-  stamps: readonly string[],
+  updates: readonly StampedUpdate[],
 ): Promise<{ matched: number; refused: Map<number, Error> }> {
-  const operations = updates.map(({ id, version, update }, index) => ({
+  const operations = updates.map(({ id, version, update, stamp }) => ({
     updateOne: {
       filter: { _id: id, version } as unknown as Filter<T>,
       update: {
         ...update,
-        $set: { ...(update['$set'] as Document), stamp: stamps[index] },
+        $set: { ...(update['$set'] as Document), stamp },
       } as unknown as UpdateFilter<T>,
     },
   }));

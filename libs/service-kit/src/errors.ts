@@ -7,7 +7,20 @@ export class RetryableError extends Error {
 export class OverloadedError extends RetryableError {}
 
 export function isRetryable(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && (error as { retryable?: unknown }).retryable === true;
+  return retryableOf(error) === true;
+}
+
+/** A fault that may belong to the moment or to the work itself: worth a few attempts, but not endless ones. */
+export class LimitedRetryError extends Error {
+  readonly retryable = 'limited';
+}
+
+export function isLimitedRetry(error: unknown): boolean {
+  return retryableOf(error) === 'limited';
+}
+
+function retryableOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null ? (error as { retryable?: unknown }).retryable : undefined;
 }
 
 export function messageOf(error: unknown): string {

@@ -1,0 +1,60 @@
+import { isLimitedRetry, isRetryable } from '@gateway/service-kit';
+import { mongo } from 'mongoose';
+import { retryableWhenTransient } from './errors';
+
+const server = (code: number, errorLabels: string[] = []): Error =>
+  new mongo.MongoServerError({ message: `code ${code}`, code, errorLabels });
+
+/** An unordered bulk write in which the server refused one document, and the majority may not have answered. */
+function bulk(code: number, concern?: number): Error {
+  const result = { getWriteConcernError: () => (concern === undefined ? undefined : { code: concern }) };
+  const error = { message: `code ${code}`, code, writeErrors: [] };
+  return new mongo.MongoBulkWriteError(error, result as never);
+}
+
+class MongoWaitQueueTimeoutError extends mongo.MongoDriverError {
+  override get name(): string {
+    return 'MongoWaitQueueTimeoutError';
+  }
+}
+
+async function retryOf(error: Error): Promise<'unlimited' | 'limited' | 'none'> {
+  const thrown: unknown = await retryableWhenTransient(() => Promise.reject(error)).catch((fault: unknown) => fault);
+  if (isRetryable(thrown)) return 'unlimited';
+  return isLimitedRetry(thrown) ? 'limited' : 'none';
+}
+
+test.each<[string, Error]>([
+  ['a broken connection', new mongo.MongoNetworkError('reset')],
+  ['a silent connection', new mongo.MongoNetworkTimeoutError('silent')],
+  ['no primary', new mongo.MongoServerSelectionError('no primary', {} as never)],
+  ['a pool that is used up', new MongoWaitQueueTimeoutError('too many')],
+  ['a closed client', new mongo.MongoNotConnectedError('closed')],
+  ['no primary any more', server(10107)],
+  ['a primary that stepped down', server(189)],
+  ['a node that shuts down', server(91)],
+  ['a full disk', server(14031)],
+  ['what the server calls retryable', server(1, ['RetryableWriteError'])],
+  ['no majority in time', new mongo.MongoWriteConcernError({ writeConcernError: { code: 64, errmsg: 'x' }, ok: 1 })],
+  ['a refusal within a bulk write that no majority has seen', bulk(121, 64)],
+])('%s is retried without end', async (_name, error) => {
+  expect(await retryOf(error)).toBe('unlimited');
+});
+
+test.each<[string, Error]>([
+  ['a document that fails its validation', server(121)],
+  ['a document within a bulk write that fails its validation', bulk(121)],
+  ['a document that is too large', server(10334)],
+  ['a document that grows too large', server(17419)],
+  ['a document that the driver finds too large', new mongo.MongoInvalidArgumentError('too large')],
+  ['a command that cannot be parsed', server(9)],
+  ['a command that is not allowed', server(13)],
+  ['a duplicate key', server(11000)],
+  ['a code that nobody has heard of', server(987_654)],
+])('%s gets a few attempts', async (_name, error) => {
+  expect(await retryOf(error)).toBe('limited');
+});
+
+test('what is no fault of the database keeps its error', async () => {
+  expect(await retryOf(new Error('broken invariant'))).toBe('none');
+});

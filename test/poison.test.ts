@@ -1,0 +1,80 @@
+import { deadLetterTopicOf, topicOf } from '@gateway/messaging';
+import { until } from '@gateway/testing';
+import type { Storage } from './support/storage';
+import { openStorage } from './support/storage';
+import type { Body, System } from './support/system';
+import { charge, checkOf, recordsOf, startSystem } from './support/system';
+import { kafkaOf, readTopics } from './support/topics';
+
+/** Longer than all attempts at one message, and at the record of its end, together. */
+const ATTEMPTS_TIMEOUT_MS = 45_000;
+
+let system: System;
+let storage: Storage;
+
+beforeEach(async () => {
+  system = await startSystem('poi');
+  storage = await openStorage(system.space);
+  // The collection has to be there before it can have a validator.
+  expect((await system.send(charge('SALE'))).data).toMatchObject({ status: 'success' });
+});
+afterEach(async () => {
+  await storage.close();
+  await system.stop();
+});
+
+async function deadLetterTypes(): Promise<(string | undefined)[]> {
+  const topic = deadLetterTopicOf(system.space.topicPrefix, 'cardCommands') ?? '';
+  return (await readTopics(system.space, [topic])).map(({ headers }) => headers['ce_type']);
+}
+
+/** Commands that no one has committed yet. */
+async function commandLag(): Promise<number> {
+  const topic = topicOf(system.space.topicPrefix, 'cardCommands');
+  const admin = kafkaOf(system.space).admin();
+  await admin.connect();
+  const [group] = await admin.fetchOffsets({ groupId: `${system.space.topicPrefix}card-processing`, topics: [topic] });
+  const ends = await admin.fetchTopicOffsets(topic);
+  await admin.disconnect();
+  const committed = new Map(group?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+  return ends.reduce((sum, { partition, high }) => sum + Number(high) - Math.max(0, committed.get(partition) ?? 0), 0);
+}
+
+async function neighbours(): Promise<void> {
+  const answers = await Promise.all(Array.from({ length: 40 }, () => system.send(charge('SALE'))));
+  for (const { data } of answers) expect(data).toMatchObject({ status: 'success', code: 0 });
+}
+
+const isSettled = (): Promise<boolean | undefined> =>
+  until('all is committed', async () => ((await commandLag()) === 0 ? true : undefined), ATTEMPTS_TIMEOUT_MS);
+
+async function statusOf(fields: Body): Promise<unknown> {
+  const { data } = await system.send(checkOf({ transaction_unique_id: fields['transaction_unique_id'] }));
+  return recordsOf(data)[0];
+}
+
+test('a payment that the database refuses is dead-lettered and on record; its neighbours go on', async () => {
+  const poison = charge('SALE');
+  const { transaction_unique_id } = poison;
+  await storage.refuse('cards', 'payments', {
+    operations: { $elemMatch: { transactionUniqueId: transaction_unique_id, status: 'pending' } },
+  });
+  const answer = system.send(poison);
+  await neighbours();
+  expect((await answer).data).toMatchObject({ status: 'error', code: 3000 });
+  expect(await statusOf(poison)).toMatchObject({ status: 'ERROR', code: 3000 });
+  expect(await deadLetterTypes()).toEqual(['SellCard']);
+  await isSettled();
+});
+
+test('when not even its end can be recorded, the watermark still passes it', async () => {
+  const poison = charge('SALE');
+  const { transaction_unique_id } = poison;
+  await storage.refuse('cards', 'payments', { 'operations.transactionUniqueId': transaction_unique_id });
+  const answer = system.send(poison);
+  await neighbours();
+  await isSettled();
+  expect(await deadLetterTypes()).toContain('SellCard');
+  await storage.refuse('cards', 'payments', { $expr: false });
+  expect((await answer).data).toMatchObject({ status: 'error' });
+});
