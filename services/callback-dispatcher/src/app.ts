@@ -106,6 +106,8 @@ async function open(
     limits: {
       ...DISPATCHER_LIMITS,
       concurrency: config.CALLBACK_CONCURRENCY,
+      concurrencyPerMerchant: config.CALLBACK_CONCURRENCY_PER_MERCHANT,
+      unprovenPerMerchant: config.CALLBACK_UNPROVEN_PER_MERCHANT,
       concurrencyPerAddress: config.CALLBACK_CONCURRENCY_PER_ADDRESS,
     },
     attempt: (delivery) => attemptDelivery(ports, delivery),

@@ -22,7 +22,19 @@ export const settings = Type.Object({
   CALLBACK_ADMIN_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 9202 }),
   /** Callbacks at a time, in one replica. */
   CALLBACK_CONCURRENCY: Type.Integer({ minimum: 2, maximum: CONCURRENCY_MAX, default: DISPATCHER_LIMITS.concurrency }),
-  /** Of these, to one address. */
+  /** Of these, for one merchant, whatever the number of its addresses. */
+  CALLBACK_CONCURRENCY_PER_MERCHANT: Type.Integer({
+    minimum: 1,
+    maximum: CONCURRENCY_MAX,
+    default: DISPATCHER_LIMITS.concurrencyPerMerchant,
+  }),
+  /** Of a merchant's, to addresses that may hang: unknown ones, and those that were slow or silent last time. */
+  CALLBACK_UNPROVEN_PER_MERCHANT: Type.Integer({
+    minimum: 1,
+    maximum: CONCURRENCY_MAX,
+    default: DISPATCHER_LIMITS.unprovenPerMerchant,
+  }),
+  /** Of a merchant's, to one address. */
   CALLBACK_CONCURRENCY_PER_ADDRESS: Type.Integer({
     minimum: 1,
     maximum: CONCURRENCY_MAX,

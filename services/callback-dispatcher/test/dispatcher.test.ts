@@ -17,7 +17,7 @@ import {
   startQueries,
 } from './dispatcher-fixture';
 import type { Answer, Receiver } from './receiver';
-import { acknowledge, fail, hang, newCertificate, startReceiver } from './receiver';
+import { acknowledge, fail, newCertificate, startReceiver } from './receiver';
 
 const TOKEN = 'a-service-token-of-at-least-32-characters';
 const certificate = newCertificate();
@@ -400,20 +400,6 @@ describe('custom parameters', () => {
     await isIn(id, 'delivered');
     expect(Object.keys(receiver.received[0]?.fields ?? {}).join()).not.toContain('custom_');
     expect(world.lines.join()).toContain('the owner of an outcome does not know what it has published');
-  });
-});
-
-describe('merchants that do not answer', () => {
-  it('do not delay one that does', async () => {
-    const dead = await Promise.all(Array.from({ length: 20 }, newReceiver));
-    for (const one of dead) one.answer(hang);
-    await Promise.all(dead.flatMap(({ url }) => Array.from({ length: 6 }, () => world.publish(outcome(url)))));
-    await until('all hang', () => dead.every(({ received }) => received.length > 0));
-    const ids = await Promise.all(Array.from({ length: 30 }, () => world.publish(outcome(receiver.url))));
-    for (const id of ids) await isIn(id, 'delivered');
-    // Each of them has the one call that a stranger gets, and waits for it still.
-    expect(dead.map(({ received }) => received.length)).toEqual(dead.map(() => 1));
-    expect(await metricsOf(dispatcher)).toMatch(/^callback_in_flight\S* 20$/m);
   });
 });
 

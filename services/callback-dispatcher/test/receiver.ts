@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,6 +85,36 @@ export async function startReceiver(certificate: Certificate, host = '127.0.0.1'
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Servers that take connections and never say a word, each a host and port of its own. */
+export interface SilentHosts {
+  urls: string[];
+  /** Connections that are open. */
+  connections(): number;
+  close(): Promise<void>;
+}
+
+export async function startSilentHosts(count: number): Promise<SilentHosts> {
+  const sockets = new Set<Socket>();
+  const servers = Array.from({ length: count }, () =>
+    createTcpServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    }),
+  );
+  for (const server of servers) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  }
+  return {
+    urls: servers.map((server) => `https://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    connections: () => sockets.size,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Logger, Registry } from '@gateway/service-kit';
 import { Counter, Gauge, Histogram } from '@gateway/service-kit';
 import type { Dispatcher } from '../application/dispatcher';
 import type { Figures } from '../application/ports';
+import { sumOf } from '../domain/fair-share';
 
 /** Due for longer than this, and not tried since. */
 export const OVERDUE_MS = 60_000;
@@ -54,7 +55,24 @@ export function registerGauges(options: {
       },
     });
   };
-  figure('callback_in_flight', 'Attempts that run in this replica', () => dispatcher.figures().running);
+  figure('callback_in_flight', 'Attempts that run in this replica', () => sumOf(dispatcher.figures().running));
+  figure(
+    'callback_in_flight_unproven',
+    'Of these, attempts at addresses that are unknown, or were slow or silent last time',
+    () => dispatcher.figures().running.unproven,
+  );
+  new Gauge({
+    name: 'callback_in_flight_by_account',
+    help: 'Attempts that run in this replica, of the 10 accounts with the most',
+    labelNames: ['account'] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const { merchantAccount, running } of dispatcher.figures().busiest) {
+        this.set({ account: merchantAccount }, running);
+      }
+    },
+  });
   figure('callback_waiting', 'Deliveries that wait in this replica', () => dispatcher.figures().waiting);
   figure('callback_open_circuits', 'Addresses that get nothing now', () => dispatcher.figures().openCircuits);
   new Gauge({

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { newTraceparent, runWithTrace } from '@gateway/service-kit';
+import type { CallEnd } from '../domain/address-health';
+import { callEnd } from '../domain/address-health';
 import { isAcknowledgement, signedText } from '../domain/callback';
 import type { AttemptResult } from '../domain/delivery';
 import { decideAfterAttempt } from '../domain/delivery';
@@ -12,8 +14,8 @@ export const LEASE_MS = 60_000;
 /** An attempt takes at most 15 s and two writes; with less than this left of the lease, another may begin meanwhile. */
 const ATTEMPT_BUDGET_MS = 25_000;
 
-/** How the address behaved; `none` when it was not asked. */
-export type AddressVerdict = 'answered' | 'timed-out' | 'none';
+/** How the call ended; `none` when none was made. */
+export type AddressVerdict = CallEnd | 'none';
 
 /**
  * One attempt: on record before the call and after it. When this process dies in between, the lease runs out and any
@@ -46,8 +48,7 @@ export async function attemptDelivery(ports: Ports, stored: StoredDelivery): Pro
       recordResult(ports, stored, result, acknowledged),
     ]);
     ports.figures.attempted(stored.kind, outcomeOf(result, acknowledged), result.durationMs);
-    if ('problem' in signed) return 'none';
-    return result.timedOut === true ? 'timed-out' : 'answered';
+    return 'problem' in signed ? 'none' : callEnd(result);
   });
 }
 

@@ -1,4 +1,5 @@
 import { createLogger } from '@gateway/service-kit';
+import { laneOf } from '../domain/lane';
 import { createClaimer } from './claim-due';
 import type { DispatcherLimits } from './dispatcher';
 import { createDispatcher, DISPATCHER_LIMITS } from './dispatcher';
@@ -7,7 +8,11 @@ import type { Deliveries, LaneRange, Ports, StoredDelivery } from './ports';
 const NOW = 1_000_000;
 const logger = createLogger({ service: 'test', level: 'silent' });
 
-/** Deliveries that are all due, by lane, and a dispatcher whose attempts never end. */
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+const numbered = (name: string, index: number): string => `${name}-${String(index).padStart(4, '0')}`;
+const one = (lanes: readonly string[], waiting = 1) => Object.fromEntries(lanes.map((lane) => [lane, waiting]));
+
+/** Deliveries that are all due, by lane, and a dispatcher whose attempts never end, but at the lanes in `quick`. */
 function open(waiting: Record<string, number>, limits: Partial<DispatcherLimits> = {}) {
   const stored = new Map<string, StoredDelivery>();
   for (const [lane, count] of Object.entries(waiting)) {
@@ -18,19 +23,35 @@ function open(waiting: Record<string, number>, limits: Partial<DispatcherLimits>
     }
   }
   const isDue = ({ progress }: StoredDelivery): boolean => progress.state === 'pending' && progress.claimableAt <= NOW;
+  const inRange = ({ after, upTo = '~' }: LaneRange) =>
+    [...stored.values()].filter(({ lane }) => lane > after && lane <= upTo);
   const asked: [lane: string, limit: number][] = [];
-  const rounds: LaneRange[] = [];
+  const ranges: LaneRange[] = [];
+  const parts: LaneRange[] = [];
   const lost = new Set<string>();
+  const quick = new Set<string>();
+  let random = 0;
   const deliveries: Partial<Deliveries> = {
     async dueLanes(_now, range, limit) {
-      rounds.push(range);
-      const lanes = new Set([...stored.values()].filter(isDue).map(({ lane }) => lane));
-      const inRange = [...lanes].filter((lane) => lane > range.after && lane <= (range.upTo ?? '~'));
-      return inRange.sort().slice(0, limit);
+      ranges.push(range);
+      const lanes = new Set(
+        inRange(range)
+          .filter(isDue)
+          .map(({ lane }) => lane),
+      );
+      return [...lanes].sort().slice(0, limit);
+    },
+    async duePart(_now, range, keysMax) {
+      parts.push(range);
+      const keys = inRange(range)
+        .sort((a, b) => (a.lane < b.lane ? -1 : 1))
+        .slice(0, keysMax);
+      const due = new Set(keys.filter(isDue).map(({ lane }) => lane));
+      return { due: [...due], readTo: keys.length < keysMax ? undefined : keys.at(-1)?.lane };
     },
     async findDue(lane, _now, limit) {
       asked.push([lane, limit]);
-      return [...stored.values()].filter((one) => one.lane === lane && isDue(one)).slice(0, limit);
+      return [...stored.values()].filter((each) => each.lane === lane && isDue(each)).slice(0, limit);
     },
     async update(previous, body) {
       if (lost.has(previous._id)) return undefined;
@@ -41,49 +62,60 @@ function open(waiting: Record<string, number>, limits: Partial<DispatcherLimits>
   };
   const dispatcher = createDispatcher({
     limits: { ...DISPATCHER_LIMITS, ...limits },
-    attempt: () => new Promise(() => {}),
+    attempt: ({ lane }) => (quick.has(lane) ? Promise.resolve('quick') : new Promise(() => {})),
     handBack: async () => {},
     now: () => NOW,
     logger,
   });
-  const ports = { deliveries, now: () => NOW, logger } as unknown as Ports;
-  const taken = (): string[] => [...stored.values()].filter((one) => !isDue(one)).map(({ _id }) => _id);
+  const ports = { deliveries, now: () => NOW, random: () => random, logger } as unknown as Ports;
+  const taken = (): string[] => [...stored.values()].filter((each) => !isDue(each)).map(({ _id }) => _id);
   return {
     look: createClaimer(ports, dispatcher).look,
     dispatcher,
     asked,
-    rounds,
+    ranges,
+    parts,
     taken,
+    takenOf: (merchant: string) => taken().filter((id) => id.startsWith(`${merchant} `)),
+    setRandom: (value: number) => void (random = value),
     lose: (id: string) => void lost.add(id),
+    async prove(lane: string) {
+      quick.add(lane);
+      dispatcher.reserve(lane);
+      dispatcher.submit({ _id: 'proof', lane } as StoredDelivery);
+      await new Promise(setImmediate);
+    },
+    finish: (lane: string) => {
+      for (const [id, each] of stored) if (each.lane === lane) stored.delete(id);
+    },
   };
 }
 
 test('a lane is asked for what it has places for, and not at all without one', async () => {
-  const { look, asked, taken } = open({ dead: 1_000, living: 1 }, { concurrencyPerAddress: 2 });
+  const { look, asked, taken } = open({ 'm dead': 1_000, 'm living': 1 }, { concurrencyPerAddress: 2 });
   expect(await look()).toBe(3);
   expect(asked).toEqual([
-    ['dead', 2],
-    ['living', 2],
+    ['m dead', 2],
+    ['m living', 2],
   ]);
-  expect(taken()).toEqual(['dead#0', 'dead#1', 'living#0']);
+  expect(taken()).toEqual(['m dead#0', 'm dead#1', 'm living#0']);
   asked.length = 0;
   expect(await look()).toBe(0);
   expect(asked).toEqual([]);
 });
 
-test('however many lanes there are, one look comes to all of them', async () => {
-  const lanes = Array.from({ length: 2_500 }, (_, index) => `lane-${String(index).padStart(4, '0')}`);
-  const { look, taken, rounds } = open(Object.fromEntries(lanes.map((lane) => [lane, 1])));
+test('however many merchants there are, one look comes to all of them', async () => {
+  const lanes = times(2_300, (index) => laneOf(numbered('merchant', index), 'a'));
+  const { look, taken, ranges } = open(one(lanes));
   expect(await look()).toBe(lanes.length);
   expect(taken()).toHaveLength(lanes.length);
-  expect(rounds.map(({ after }) => after)).toEqual(['', lanes[999], lanes[1_999]]);
+  expect(ranges.map(({ after }) => after)).toEqual(['', lanes[999], lanes[1_999]]);
 });
 
-test('when places run out, the next look begins behind the lane that was served last', async () => {
-  const lanes = Array.from({ length: 100 }, (_, index) => `lane-${String(index).padStart(2, '0')}`);
-  const waiting = Object.fromEntries(lanes.map((lane) => [lane, 2]));
-  const { look, dispatcher, taken } = open(waiting, { heldMax: 128, concurrencyPerAddress: 1 });
-  // Half of the memory is for addresses that were never called.
+test('when places run out, the next look begins behind the merchant that was served last', async () => {
+  const lanes = times(100, (index) => laneOf(numbered('merchant', index), 'a'));
+  const { look, dispatcher, taken } = open(one(lanes, 2), { heldMax: 128, concurrencyPerAddress: 1 });
+  // Half of the memory is for addresses that are proven.
   expect(await look()).toBe(64);
   expect(taken()).toEqual(lanes.slice(0, 64).map((lane) => `${lane}#0`));
   for (const lane of lanes.slice(0, 10)) dispatcher.giveBack(lane);
@@ -94,8 +126,79 @@ test('when places run out, the next look begins behind the lane that was served 
 });
 
 test('a place whose delivery another replica was faster to take is free again', async () => {
-  const { look, dispatcher, lose } = open({ a: 1 });
-  lose('a#0');
+  const { look, dispatcher, lose } = open({ 'm a': 1 });
+  lose('m a#0');
   expect(await look()).toBe(0);
   expect(dispatcher.room()).toBe(DISPATCHER_LIMITS.heldMax);
+});
+
+describe('a merchant whose places ran out', () => {
+  const lanes = times(100, (index) => laneOf('m', numbered('a', index)));
+
+  test('has no lane asked in vain', async () => {
+    const { look, asked } = open(one(lanes), { unprovenPerMerchant: 2 });
+    expect(await look()).toBe(4);
+    expect(asked).toHaveLength(4);
+  });
+
+  test('has its lanes begin elsewhere the next time', async () => {
+    const { look, taken, setRandom } = open(one(lanes), { unprovenPerMerchant: 1 });
+    setRandom(0.985);
+    await look();
+    expect(taken()).toEqual([98, 99].map((index) => `${lanes[index]}#0`));
+  });
+});
+
+describe('a merchant with very many addresses', () => {
+  const hanging = times(2_000, (index) => laneOf('loud', numbered('a', index)));
+  const others = [
+    ...times(5, (index) => laneOf(numbered('before', index), 'a')),
+    ...times(5, (index) => laneOf(numbered('zeta', index), 'a')),
+  ];
+
+  test('takes no more than its budget, and the others get their places in the same look', async () => {
+    const { look, takenOf, taken } = open(one([...hanging, ...others]));
+    await look();
+    expect(takenOf('loud')).toHaveLength(2 * DISPATCHER_LIMITS.unprovenPerMerchant);
+    expect(taken()).toHaveLength(2 * DISPATCHER_LIMITS.unprovenPerMerchant + others.length);
+  });
+
+  test('is read part by part from the second look on, round and round, and the others whole', async () => {
+    const { look, parts, ranges } = open(one([...hanging, ...others]));
+    await look();
+    ranges.length = 0;
+    for (let count = 0; count < 5; count += 1) await look();
+    expect(parts.map(({ after }) => after)).toEqual([
+      'loud ',
+      ...[499, 999, 1_499, 1_999].map((index) => hanging[index]),
+    ]);
+    expect(parts.every(({ upTo }) => upTo === 'loud!')).toBe(true);
+    expect(ranges.some(({ after, upTo }) => after < 'loud ' && (upTo === undefined || upTo > 'loud '))).toBe(false);
+    expect(ranges.some(({ after }) => after === 'loud!')).toBe(true);
+    await look();
+    expect(parts.at(-1)?.after).toBe('loud ');
+  });
+
+  test('has a proven address served when its part is read, though its budget is used up', async () => {
+    const { look, prove, parts, taken } = open({ ...one(hanging), 'loud z': 100 });
+    const takenOfProven = () => taken().filter((id) => id.startsWith('loud z'));
+    await prove('loud z');
+    await look();
+    expect(takenOfProven()).toHaveLength(68);
+    for (let count = 0; count < 5; count += 1) await look();
+    expect(parts).toHaveLength(5);
+    expect(takenOfProven()).toHaveLength(100);
+  });
+
+  test('is read like the others when it has few left', async () => {
+    const { look, parts, ranges, finish } = open(one([...hanging, ...others]));
+    await look();
+    for (const lane of hanging.slice(100)) finish(lane);
+    await look();
+    expect(parts).toHaveLength(1);
+    ranges.length = 0;
+    await look();
+    expect(parts).toHaveLength(1);
+    expect(ranges.some(({ after, upTo }) => after < 'loud ' && (upTo === undefined || upTo > 'loud '))).toBe(true);
+  });
 });

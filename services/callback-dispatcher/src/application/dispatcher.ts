@@ -1,30 +1,42 @@
 import type { Logger } from '@gateway/service-kit';
-import type { AddressHealth } from '../domain/address-health';
-import { afterCall, callsAtOnce, isOpen, UNKNOWN_ADDRESS } from '../domain/address-health';
+import type { AddressHealth, Standing } from '../domain/address-health';
+import { afterCall, callsAtOnce, isOpen, standingOf, STANDINGS } from '../domain/address-health';
+import type { PlaceLimits, Places } from '../domain/fair-share';
+import { freePlaces, placesLeft, sumOf } from '../domain/fair-share';
 import type { AddressVerdict } from './attempt-delivery';
+import type { Lane, LaneLimits, Merchant } from './lanes';
+import { createLanes } from './lanes';
 import type { StoredDelivery } from './ports';
 
-export interface DispatcherLimits {
+export interface DispatcherLimits extends LaneLimits {
   /** Attempts at a time. */
   concurrency: number;
+  concurrencyPerMerchant: number;
+  /** Of a merchant's, those at addresses that may hang: unknown ones, and those that were slow or silent last time. */
+  unprovenPerMerchant: number;
   concurrencyPerAddress: number;
   /** Deliveries in memory, running ones included. */
   heldMax: number;
   /** Deliveries to one address that wait in memory. The others wait in the database, where they take nobody's place. */
   waitingPerAddressMax: number;
-  /** Addresses whose health is remembered. */
-  addressesMax: number;
 }
 
 export const DISPATCHER_LIMITS: DispatcherLimits = {
   concurrency: 512,
+  concurrencyPerMerchant: 128,
+  unprovenPerMerchant: 16,
   concurrencyPerAddress: 4,
   heldMax: 5_000,
   waitingPerAddressMax: 64,
   addressesMax: 10_000,
+  addressesPerMerchantMax: 1_000,
 };
 
-/** Runs attempts, as many at a time as the limits say, so that no address takes the place of another. */
+/** One that runs and one that waits for each: what waits behind calls that hang would outlive its lease. */
+const UNPROVEN_HELD_PER_CALL = 2;
+const BUSIEST_MERCHANTS = 10;
+
+/** Runs attempts, as many at a time as the limits say, so that no merchant takes the place of another. */
 export interface Dispatcher {
   /** Keeps a place for one delivery in this lane; false when there is none. A place kept is submitted to, or given back. */
   reserve(lane: string): boolean;
@@ -35,26 +47,22 @@ export interface Dispatcher {
   room(): number;
   /** Of these, those that a lane may have now. */
   places(lane: string): number;
-  figures(): { running: number; waiting: number; openCircuits: number };
+  figures(): DispatcherFigures;
   /** Starts nothing more, hands back what waits, and gives what runs `drainTimeoutMs` to end. */
   stop(drainTimeoutMs: number): Promise<void>;
 }
 
-interface Lane {
-  readonly name: string;
-  health: AddressHealth;
-  /** Places kept, waiting and running. */
-  held: number;
-  running: number;
-  waiting: StoredDelivery[];
+export interface DispatcherFigures {
+  running: Readonly<Places>;
+  waiting: number;
+  openCircuits: number;
+  /** Merchants with the most attempts that run, most first; at most 10. */
+  busiest: { merchantAccount: string; running: number }[];
 }
 
-/** Addresses that did not answer last time, or were never asked, get this share of all places together. */
-const UNTRUSTED_SHARE = 0.5;
-
 /**
- * A lane for each merchant's address. An address that has not answered its last call in time gets one call at a time, and all such
- * addresses together get half of the places: however many are dead, the others have the other half. Lanes take turns.
+ * Places go round the merchants, and a merchant's places go round its addresses. A merchant has a bound, and a smaller
+ * one for addresses that may hang, whatever their number. One that lets its calls time out gets no call for a while.
  */
 export function createDispatcher(options: {
   limits: DispatcherLimits;
@@ -66,60 +74,47 @@ export function createDispatcher(options: {
   logger: Logger;
 }): Dispatcher {
   const { limits, attempt, handBack, now, logger } = options;
-  const lanes = new Map<string, Lane>();
-  const ready = { trusted: new Set<Lane>(), untrusted: new Set<Lane>() };
-  const running = { trusted: 0, untrusted: 0 };
+  const callLimits = callLimitsOf(limits);
+  const heldLimits = heldLimitsOf(limits);
+  const lanes = createLanes(limits);
+  const held: Places = { proven: 0, unproven: 0 };
+  const running: Places = { proven: 0, unproven: 0 };
+  /** Merchants with a lane that could start a call, in turn. */
+  const ready: Record<Standing, Set<Merchant>> = { proven: new Set(), unproven: new Set() };
   const calls = new Set<Promise<void>>();
   const handingBack = new Set<Promise<void>>();
-  let held = 0;
-  let heldUntrusted = 0;
   let stopped = false;
-
-  function laneOf(name: string): Lane {
-    const lane = lanes.get(name) ?? { name, health: UNKNOWN_ADDRESS, held: 0, running: 0, waiting: [] };
-    // The one used last goes to the end: what is forgotten first was not used for longest.
-    lanes.delete(name);
-    lanes.set(name, lane);
-    if (lanes.size > limits.addressesMax) forgetOne();
-    return lane;
-  }
-
-  function forgetOne(): void {
-    for (const lane of lanes.values()) {
-      if (lane.held > 0) continue;
-      lanes.delete(lane.name);
-      return;
-    }
-  }
 
   /** Places of a lane: an address that let calls time out has none beside the one call. */
   function placesOf(health: AddressHealth): number {
     if (isOpen(health, now())) return 0;
-    const calls = callsAtOnce(health, limits.concurrencyPerAddress);
-    if (health.trusted) return calls + limits.waitingPerAddressMax;
-    return health.timeouts === 0 ? limits.concurrencyPerAddress : calls;
+    if (standingOf(health) === 'proven') return limits.concurrencyPerAddress + limits.waitingPerAddressMax;
+    return health.timeouts === 0 ? limits.concurrencyPerAddress : 1;
   }
 
-  function freePlaces({ health, held: heldHere }: Pick<Lane, 'health' | 'held'>): number {
-    const shared = health.trusted ? room() : Math.min(room(), limits.heldMax * UNTRUSTED_SHARE - heldUntrusted);
-    return Math.max(0, Math.ceil(Math.min(placesOf(health) - heldHere, shared)));
-  }
-
-  function room(): number {
-    return stopped ? 0 : limits.heldMax - held;
+  function placesIn({ health, held: heldHere, merchant }: Lane): number {
+    if (stopped) return 0;
+    const left = placesLeft(standingOf(health), merchant.held, held, heldLimits);
+    return Math.max(0, Math.min(placesOf(health) - heldHere, left));
   }
 
   function hold(lane: Lane, change: 1 | -1): void {
+    const standing = standingOf(lane.health);
     lane.held += change;
-    held += change;
-    if (!lane.health.trusted) heldUntrusted += change;
+    lane.merchant.held[standing] += change;
+    held[standing] += change;
   }
 
   function setHealth(lane: Lane, health: AddressHealth): void {
-    if (lane.health.trusted !== health.trusted) {
-      heldUntrusted += health.trusted ? -lane.held : lane.held;
-      running.trusted += health.trusted ? lane.running : -lane.running;
-      running.untrusted += health.trusted ? -lane.running : lane.running;
+    const [before, after] = [standingOf(lane.health), standingOf(health)];
+    for (const [places, count] of [
+      [held, lane.held],
+      [lane.merchant.held, lane.held],
+      [running, lane.running],
+      [lane.merchant.running, lane.running],
+    ] as const) {
+      places[before] -= count;
+      places[after] += count;
     }
     lane.health = health;
     if (isOpen(health, now())) empty(lane);
@@ -141,38 +136,41 @@ export function createDispatcher(options: {
     enqueue(lane);
   }
 
-  /** Puts the lane where its turn comes, or nowhere. */
+  /** Puts the lane and its merchant where their turns come, or nowhere. */
   function enqueue(lane: Lane): void {
-    ready.trusted.delete(lane);
-    ready.untrusted.delete(lane);
-    const { health, waiting } = lane;
-    if (waiting.length === 0 || lane.running >= callsAtOnce(health, limits.concurrencyPerAddress)) return;
-    ready[health.trusted ? 'trusted' : 'untrusted'].add(lane);
-  }
-
-  function startWhatMay(): void {
-    if (stopped) return;
-    startFrom(ready.trusted, () => running.trusted + running.untrusted < limits.concurrency);
-    startFrom(
-      ready.untrusted,
-      () =>
-        running.trusted + running.untrusted < limits.concurrency &&
-        running.untrusted < limits.concurrency * UNTRUSTED_SHARE,
-    );
-  }
-
-  /** A lane that has more goes to the end of its set, which this loop reaches in the end. */
-  function startFrom(lanesInTurn: Set<Lane>, isFree: () => boolean): void {
-    for (const lane of lanesInTurn) {
-      if (!isFree()) return;
-      const delivery = lane.waiting.shift();
-      if (delivery !== undefined) start(lane, delivery);
+    const { merchant, health, waiting } = lane;
+    const couldStart = waiting.length > 0 && lane.running < callsAtOnce(health, limits.concurrencyPerAddress);
+    for (const standing of STANDINGS) {
+      if (couldStart && standing === standingOf(health)) merchant.ready[standing].add(lane);
+      else merchant.ready[standing].delete(lane);
+      if (merchant.ready[standing].size > 0) ready[standing].add(merchant);
+      else ready[standing].delete(merchant);
     }
   }
 
-  function start(lane: Lane, delivery: StoredDelivery): void {
+  /**
+   * A merchant that starts a call goes to the end of its set, which the loop reaches in the end. One that is passed over
+   * has calls that run, so no more than `concurrency` are.
+   */
+  function startWhatMay(): void {
+    if (stopped) return;
+    for (const standing of STANDINGS) {
+      for (const merchant of ready[standing]) {
+        if (freePlaces(standing, running, callLimits) <= 0) break;
+        if (placesLeft(standing, merchant.running, running, callLimits) > 0) startOne(merchant, standing);
+      }
+    }
+  }
+
+  function startOne(merchant: Merchant, standing: Standing): void {
+    const [lane] = merchant.ready[standing];
+    const delivery = lane?.waiting.shift();
+    if (lane === undefined || delivery === undefined) return;
     lane.running += 1;
-    running[lane.health.trusted ? 'trusted' : 'untrusted'] += 1;
+    merchant.running[standing] += 1;
+    running[standing] += 1;
+    merchant.ready[standing].delete(lane);
+    ready[standing].delete(merchant);
     enqueue(lane);
     const call: Promise<void> = run(lane, delivery).finally(() => calls.delete(call));
     calls.add(call);
@@ -188,46 +186,71 @@ export function createDispatcher(options: {
         error,
       });
     }
+    const standing = standingOf(lane.health);
     lane.running -= 1;
-    running[lane.health.trusted ? 'trusted' : 'untrusted'] -= 1;
+    lane.merchant.running[standing] -= 1;
+    running[standing] -= 1;
     hold(lane, -1);
-    if (verdict !== 'none') setHealth(lane, afterCall(lane.health, verdict === 'timed-out', now()));
+    if (verdict !== 'none') setHealth(lane, afterCall(lane.health, verdict, now()));
     enqueue(lane);
     startWhatMay();
   }
 
   return {
     reserve(name) {
-      const lane = laneOf(name);
-      if (freePlaces(lane) === 0) return false;
+      const lane = lanes.peek(name);
+      if (placesIn(lane) === 0) return false;
       hold(lane, 1);
+      lanes.keep(lane);
       return true;
     },
-    giveBack: (name) => hold(laneOf(name), -1),
+    giveBack: (name) => hold(lanes.peek(name), -1),
     submit(delivery) {
-      const lane = laneOf(delivery.lane);
+      const lane = lanes.peek(delivery.lane);
       lane.waiting.push(delivery);
       if (stopped || isOpen(lane.health, now())) return empty(lane);
       enqueue(lane);
       startWhatMay();
     },
-    room,
-    places: (name) => freePlaces(lanes.get(name) ?? { health: UNKNOWN_ADDRESS, held: 0 }),
+    room: () => (stopped ? 0 : freePlaces('proven', held, heldLimits)),
+    places: (name) => placesIn(lanes.peek(name)),
     figures() {
-      const all = [...lanes.values()];
+      const all = [...lanes.all()];
       return {
-        running: running.trusted + running.untrusted,
+        running,
         waiting: all.reduce((sum, lane) => sum + lane.waiting.length, 0),
         openCircuits: all.filter(({ health }) => isOpen(health, now())).length,
+        busiest: busiestOf(lanes.merchants()),
       };
     },
     async stop(drainTimeoutMs) {
       stopped = true;
-      for (const lane of lanes.values()) empty(lane);
+      for (const lane of lanes.all()) empty(lane);
       let timer: NodeJS.Timeout | undefined;
       const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, drainTimeoutMs)));
       await Promise.race([Promise.all([...calls, ...handingBack]), timeout]);
       clearTimeout(timer);
     },
   };
+}
+
+function callLimitsOf(limits: DispatcherLimits): PlaceLimits {
+  const { concurrency: total, concurrencyPerMerchant: perMerchant, unprovenPerMerchant } = limits;
+  return { total, perMerchant, unprovenPerMerchant };
+}
+
+function heldLimitsOf({ heldMax, unprovenPerMerchant }: DispatcherLimits): PlaceLimits {
+  return {
+    total: heldMax,
+    perMerchant: heldMax,
+    unprovenPerMerchant: unprovenPerMerchant * UNPROVEN_HELD_PER_CALL,
+  };
+}
+
+function busiestOf(merchants: Iterable<Merchant>): DispatcherFigures['busiest'] {
+  return [...merchants]
+    .map(({ name, running }) => ({ merchantAccount: name, running: sumOf(running) }))
+    .filter(({ running }) => running > 0)
+    .sort((a, b) => b.running - a.running)
+    .slice(0, BUSIEST_MERCHANTS);
 }

@@ -1,4 +1,5 @@
 import { createLogger } from '@gateway/service-kit';
+import { sumOf } from '../domain/fair-share';
 import type { AddressVerdict } from './attempt-delivery';
 import type { DispatcherLimits } from './dispatcher';
 import { createDispatcher, DISPATCHER_LIMITS } from './dispatcher';
@@ -6,6 +7,9 @@ import type { StoredDelivery } from './ports';
 
 const OPEN_MS = 30_000;
 const LONG_MS = 10_000;
+
+/** Lanes of one merchant; a lane named with a space is another's. */
+const laneNamed = (name: string): string => (name.includes(' ') ? name : `merchant ${name}`);
 
 /** A dispatcher whose attempts end when the test says so. */
 function open(limits: Partial<DispatcherLimits> = {}) {
@@ -29,7 +33,8 @@ function open(limits: Partial<DispatcherLimits> = {}) {
   });
 
   /** Submits one where there is a place; its id, or undefined. */
-  function send(lane: string): string | undefined {
+  function send(name: string): string | undefined {
+    const lane = laneNamed(name);
     if (!dispatcher.reserve(lane)) return undefined;
     const id = `${lane}#${(lastId += 1)}`;
     dispatcher.submit({ _id: id, lane } as StoredDelivery);
@@ -45,12 +50,16 @@ function open(limits: Partial<DispatcherLimits> = {}) {
     dispatcher,
     handedBack,
     running: () => [...running.keys()],
+    runningOf: (merchant: string) => [...running.keys()].filter((id) => id.startsWith(`${merchant} `)),
+    places: (name: string) => dispatcher.places(laneNamed(name)),
     send,
     end,
     pass: (ms: number) => void (clock += ms),
-    trust: (lane: string) => end(send(lane), 'answered'),
+    prove: (name: string) => end(send(name), 'quick'),
   };
 }
+
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 describe('one address', () => {
   it('gets one call at a time until it has answered, then as many as the limit says', async () => {
@@ -58,20 +67,26 @@ describe('one address', () => {
     const first = send('a');
     send('a');
     expect(running()).toEqual([first]);
-    await end(first, 'answered');
+    await end(first, 'quick');
     send('a');
     send('a');
     expect(running()).toHaveLength(2);
   });
 
+  it('that is slow keeps its calls at once', async () => {
+    const { send, end, running } = open({ concurrencyPerAddress: 2 });
+    await end(send('a'), 'slow');
+    expect([send('a'), send('a')]).toEqual(running());
+  });
+
   it('has a bounded number of places to wait in', async () => {
-    const { dispatcher, send, trust } = open({ concurrencyPerAddress: 2, waitingPerAddressMax: 3 });
+    const { places, send, prove } = open({ concurrencyPerAddress: 2, waitingPerAddressMax: 3 });
     expect([send('new'), send('new')]).not.toContain(undefined);
     expect(send('new')).toBeUndefined();
-    await trust('a');
-    expect(Array.from({ length: 5 }, () => send('a'))).not.toContain(undefined);
+    await prove('a');
+    expect(times(5, () => send('a'))).not.toContain(undefined);
     expect(send('a')).toBeUndefined();
-    expect([dispatcher.places('new'), dispatcher.places('a'), dispatcher.places('other')]).toEqual([0, 0, 2]);
+    expect([places('new'), places('a'), places('other')]).toEqual([0, 0, 2]);
   });
 
   it('frees its place when an attempt ends, also when it throws', async () => {
@@ -81,38 +96,43 @@ describe('one address', () => {
     await end(first, new Error('the database is away'));
     expect(dispatcher.room()).toBe(10);
     expect(running()).toEqual([]);
-    expect(dispatcher.figures()).toEqual({ running: 0, waiting: 0, openCircuits: 0 });
+    expect(dispatcher.figures()).toEqual({
+      running: { proven: 0, unproven: 0 },
+      waiting: 0,
+      openCircuits: 0,
+      busiest: [],
+    });
   });
 
   it('gives back a place that was kept in vain', () => {
-    const { dispatcher } = open({ heldMax: 2, concurrencyPerAddress: 1 });
-    expect(dispatcher.reserve('a')).toBe(true);
-    expect(dispatcher.reserve('a')).toBe(false);
-    dispatcher.giveBack('a');
-    expect(dispatcher.reserve('a')).toBe(true);
+    const { dispatcher } = open({ concurrencyPerAddress: 1 });
+    expect(dispatcher.reserve('merchant a')).toBe(true);
+    expect(dispatcher.reserve('merchant a')).toBe(false);
+    dispatcher.giveBack('merchant a');
+    expect(dispatcher.reserve('merchant a')).toBe(true);
   });
 });
 
 describe('an address that lets calls time out', () => {
   it('gets nothing while its circuit is open; what waited is handed back; then one call tries it', async () => {
-    const { dispatcher, send, end, pass, trust, running, handedBack } = open({ concurrencyPerAddress: 4 });
-    await trust('a');
-    const [first, second, third, ...waiting] = Array.from({ length: 6 }, () => send('a'));
+    const { dispatcher, places, send, end, pass, prove, running, handedBack } = open({ concurrencyPerAddress: 4 });
+    await prove('a');
+    const [first, second, third, ...waiting] = times(6, () => send('a'));
     for (const id of [first, second, third]) await end(id, 'timed-out');
     expect(handedBack).toEqual(waiting.slice(1));
     expect(dispatcher.figures().openCircuits).toBe(1);
     expect(send('a')).toBeUndefined();
-    expect(dispatcher.places('a')).toBe(0);
+    expect(places('a')).toBe(0);
     await end(waiting[0], 'none');
     pass(OPEN_MS);
-    expect(dispatcher.places('a')).toBe(1);
+    expect(places('a')).toBe(1);
     const probe = send('a');
     expect(running()).toEqual([probe]);
     expect(send('a')).toBeUndefined();
     await end(probe, 'timed-out');
     expect(send('a')).toBeUndefined();
     pass(OPEN_MS);
-    await end(send('a'), 'answered');
+    await end(send('a'), 'quick');
     expect([send('a'), send('a')]).not.toContain(undefined);
     expect(running()).toHaveLength(2);
   });
@@ -124,60 +144,134 @@ describe('an address that lets calls time out', () => {
   });
 });
 
-describe('many dead addresses', () => {
-  it('leave half of the places to those that answer', async () => {
-    const { send, trust, running } = open({ concurrency: 8 });
-    await trust('living');
-    for (let index = 0; index < 100; index += 1) send(`dead-${index}`);
-    expect(running()).toHaveLength(4);
-    const ids = Array.from({ length: 4 }, () => send('living'));
-    expect(running()).toEqual(expect.arrayContaining(ids));
+describe('a merchant', () => {
+  const limits = { concurrency: 40, concurrencyPerMerchant: 6, unprovenPerMerchant: 3, concurrencyPerAddress: 2 };
+
+  it('has a bound for all its addresses together', async () => {
+    const { send, prove, runningOf } = open(limits);
+    for (const name of times(5, (index) => `a${index}`)) {
+      await prove(`one ${name}`);
+      await prove(`other ${name}`);
+    }
+    for (const name of times(5, (index) => `a${index}`)) times(2, () => send(`one ${name}`));
+    expect(runningOf('one')).toHaveLength(6);
+    expect(times(2, () => send('other a0'))).toEqual(runningOf('other'));
   });
 
-  it('leave half of the memory to those that answer', async () => {
-    const { dispatcher, send, trust } = open({ heldMax: 20 });
-    await trust('living');
-    const sent = Array.from({ length: 100 }, (_, index) => send(`dead-${index}`));
-    expect(sent.filter((id) => id !== undefined)).toHaveLength(10);
-    expect(dispatcher.room()).toBe(10);
-    expect([dispatcher.places('stranger'), dispatcher.places('living')]).toEqual([0, 10]);
+  it('has a smaller budget for addresses that may hang, and its proven ones keep the rest', async () => {
+    const { send, prove, running } = open(limits);
+    await prove('living');
+    times(100, (index) => send(`new-${index}`));
+    expect(running()).toHaveLength(3);
+    expect(times(2, () => send('living')).every((id) => running().includes(id ?? ''))).toBe(true);
+  });
+
+  it('has an address counted as one that may hang from its first slow answer on', async () => {
+    const { send, end, running } = open(limits);
+    const slow = times(5, (index) => `slow-${index}`);
+    for (const name of slow) await end(send(name), 'slow');
+    for (const name of slow) send(name);
+    expect(running()).toHaveLength(3);
+  });
+
+  it('has an address counted as one that may hang while its other calls still run', async () => {
+    const { send, end, prove, running } = open(limits);
+    await prove('a');
+    const [first, second] = [send('a'), send('a'), send('a')];
+    await end(first, 'timed-out');
+    // No call begins beside the one that runs: the address has one at a time now.
+    expect(running()).toEqual([second]);
+    times(3, (index) => send(`new-${index}`));
+    expect(running()).toHaveLength(3);
+  });
+
+  it('keeps few deliveries in memory for addresses that may hang', async () => {
+    const { dispatcher, places, send, prove } = open(limits);
+    await prove('living');
+    expect(times(100, (index) => send(`new-${index}`)).filter((id) => id !== undefined)).toHaveLength(6);
+    expect([places('stranger'), dispatcher.places('other a')]).toEqual([0, 2]);
     expect(send('living')).toBeDefined();
   });
 
-  it('that answered before are counted as dead from their first time-out on', async () => {
-    const { send, end, trust, running } = open({ concurrency: 4, concurrencyPerAddress: 2 });
-    await trust('a');
-    await trust('living');
-    const [first] = [send('a'), send('a'), send('a')];
-    await end(first, 'timed-out');
-    // One more runs, none begins: it has one call at a time now.
-    expect(running()).toHaveLength(1);
-    send('dead-1');
-    send('dead-2');
-    expect(running()).toHaveLength(2);
-    expect([send('living'), send('living')].every((id) => running().includes(id ?? ''))).toBe(true);
+  it('is named among the busiest while its calls run', async () => {
+    const { dispatcher, send, prove } = open(limits);
+    await prove('quiet a');
+    times(12, (index) => send(`m${index} a`));
+    send('m5 b');
+    const { busiest } = dispatcher.figures();
+    expect(busiest).toHaveLength(10);
+    expect(busiest[0]).toEqual({ merchantAccount: 'm5', running: 2 });
   });
 });
 
-describe('all addresses', () => {
+describe('many merchants', () => {
+  it('take turns, whatever the number of their addresses', async () => {
+    const { send, end, prove, running } = open({ concurrency: 1, concurrencyPerAddress: 1 });
+    const names = [...times(10, (index) => `loud a${index}`), 'quiet a', 'silent a'];
+    for (const name of names) await prove(name);
+    for (const name of names) send(name);
+    const order: string[] = [];
+    for (let [id] = running(); id !== undefined; [id] = running()) {
+      order.push(id.slice(0, id.indexOf(' ')));
+      await end(id, 'quick');
+    }
+    expect(order.slice(0, 4)).toEqual(['loud', 'loud', 'quiet', 'silent']);
+    expect(order).toHaveLength(names.length);
+  });
+
+  it('whose addresses all hang leave half of the places, and of the memory, to proven addresses', async () => {
+    const { dispatcher, send, prove } = open({ concurrency: 8, heldMax: 40, unprovenPerMerchant: 2 });
+    await prove('living a');
+    for (const merchant of times(20, (index) => `m${index}`)) times(3, (index) => send(`${merchant} a${index}`));
+    expect(dispatcher.figures().running).toEqual({ proven: 0, unproven: 4 });
+    expect(dispatcher.room()).toBe(20);
+    send('living a');
+    expect(dispatcher.figures().running).toEqual({ proven: 1, unproven: 4 });
+  });
+
+  it('leave places to the next one however much they take', async () => {
+    const { dispatcher, send, prove, runningOf } = open({ concurrency: 16, concurrencyPerAddress: 16 });
+    const names = ['m1 a', 'm2 a', 'm3 a'];
+    for (const name of names) await prove(name);
+    for (const name of names) times(16, () => send(name));
+    expect(names.map((name) => runningOf(name.slice(0, 2)).length)).toEqual([8, 4, 2]);
+    expect(sumOf(dispatcher.figures().running)).toBeLessThan(16);
+  });
+});
+
+describe('the addresses of a merchant', () => {
   it('take turns', async () => {
-    const { send, end, trust, running } = open({ concurrency: 2, concurrencyPerAddress: 2 });
-    await trust('a');
-    await trust('b');
-    const [a1] = [send('a'), send('a'), send('a'), send('a')];
-    send('b');
-    await end(a1, 'answered');
-    await end(running()[0], 'answered');
-    expect(running().some((id) => id.startsWith('b'))).toBe(true);
+    const { send, end, prove, running } = open({ concurrency: 4, concurrencyPerMerchant: 2, concurrencyPerAddress: 2 });
+    await prove('a');
+    await prove('b');
+    const [a1] = times(4, () => send('a'));
+    const b = send('b');
+    await end(a1, 'quick');
+    await end(running()[0], 'quick');
+    expect(running()).toContain(b);
   });
 
   it('are remembered up to a bound; those that hold something are never forgotten', async () => {
-    const { dispatcher, send, trust } = open({ addressesMax: 3, concurrencyPerAddress: 1 });
+    const { dispatcher, places, send, prove } = open({ addressesMax: 3, concurrencyPerAddress: 1 });
     send('held');
-    for (const lane of ['b', 'c', 'd', 'e']) await trust(lane);
+    for (const lane of ['b', 'c', 'd', 'e']) await prove(lane);
     expect(send('held')).toBeUndefined();
-    expect(dispatcher.figures().running).toBe(1);
-    expect(dispatcher.places('held')).toBe(0);
+    expect(sumOf(dispatcher.figures().running)).toBe(1);
+    expect(places('held')).toBe(0);
+  });
+
+  it('make their own forgotten when they are very many, and nobody else’s', async () => {
+    const { places, prove } = open({
+      addressesPerMerchantMax: 3,
+      addressesMax: 10,
+      concurrencyPerAddress: 1,
+      waitingPerAddressMax: 4,
+    });
+    const [proven, unknown] = [5, 1];
+    await prove('other a');
+    for (const name of times(20, (index) => `a${index}`)) await prove(name);
+    expect(places('other a')).toBe(proven);
+    expect(['a16', 'a17', 'a18', 'a19'].map(places)).toEqual([unknown, proven, proven, proven]);
   });
 });
 
@@ -194,15 +288,15 @@ describe('stopping', () => {
     void stopping.then(() => (stopped = true));
     await new Promise(setImmediate);
     expect(stopped).toBe(false);
-    await end(first, 'answered');
+    await end(first, 'quick');
     await stopping;
   });
 
   it('hands back what was on its way into a place', async () => {
     const { dispatcher, handedBack } = open();
-    dispatcher.reserve('a');
+    dispatcher.reserve('merchant a');
     await dispatcher.stop(LONG_MS);
-    dispatcher.submit({ _id: 'late', lane: 'a' } as StoredDelivery);
+    dispatcher.submit({ _id: 'late', lane: 'merchant a' } as StoredDelivery);
     expect(handedBack).toEqual(['late']);
   });
 

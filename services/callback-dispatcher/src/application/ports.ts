@@ -26,8 +26,6 @@ export interface LaneRange {
   after: string;
   upTo?: string | undefined;
 }
-/** Comes before every lane. */
-export const BEFORE_LANES = '';
 
 export interface Deliveries {
   load(id: string): Promise<StoredDelivery | null>;
@@ -41,6 +39,11 @@ export interface Deliveries {
   ): Promise<StoredDelivery | undefined>;
   /** The lanes, in their order, that have a delivery which anyone may take now. */
   dueLanes(now: number, range: LaneRange, limit: number): Promise<string[]>;
+  /**
+   * The same for what `keysMax` keys of the index tell: a deep lane may be all of that. `readTo` is the lane behind
+   * which to go on; undefined when that was everything.
+   */
+  duePart(now: number, range: LaneRange, keysMax: number): Promise<{ due: string[]; readTo: string | undefined }>;
   /** Those of a lane that anyone may take now, longest due first. */
   findDue(lane: string, now: number, limit: number): Promise<StoredDelivery[]>;
   list(query: DeliveryQuery): Promise<StoredDelivery[]>;

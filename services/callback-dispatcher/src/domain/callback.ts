@@ -1,3 +1,5 @@
+import { laneOf } from './lane';
+
 /** Where an outcome comes from: it decides on the secret, on what acknowledges it, and on how a status is spelled. */
 export type CallbackKind = 'card' | 'payout';
 
@@ -29,7 +31,7 @@ export interface Callback {
   url: string;
   /** Scheme, host and port of `url`: all that logs and events say of it. */
   origin: string;
-  /** Merchant and origin: what shares limits. Two merchants on one host are not in each other's way. */
+  /** Merchant and origin: see {@link laneOf}. */
   lane: string;
   /** In the order in which they are sent; without `checkSum`, which each attempt makes with the secret of its day. */
   fields: readonly Field[];
@@ -50,7 +52,7 @@ export function callbackOf(outcome: Outcome, custom: readonly Field[]): Callback
     transactionUniqueId,
     url: callbackUrl,
     origin,
-    lane: `${merchantAccount} ${origin}`,
+    lane: laneOf(merchantAccount, origin),
     fields: [
       ...(outcome.token === undefined ? [] : [['token', outcome.token] as const]),
       ['reference', reference],

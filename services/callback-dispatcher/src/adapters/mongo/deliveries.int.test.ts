@@ -3,7 +3,7 @@ import { connectMongo } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 import { openSpace } from '@gateway/testing';
 import type { DeliveriesAdapter } from './deliveries';
-import { createDeliveries, dueIn, dueLaneSteps, overdueSince } from './deliveries';
+import { createDeliveries, dueIn, dueLaneSteps, LANE_ORDER, overdueSince, pendingIn } from './deliveries';
 
 const NOW = Date.UTC(2026, 0, 15);
 const DEAD = 'merchant https://dead.example';
@@ -70,6 +70,26 @@ test('the longest due of a lane come first', async () => {
   expect(await deliveries.findDue(lane('later', 0), NOW, 3)).toEqual([]);
 });
 
+describe('a part of a merchant’s lanes', () => {
+  const all = { after: 'merchant ', upTo: 'merchant!' };
+
+  test('is what so many keys of the index tell, and where to go on', async () => {
+    // A deep lane may be all of it.
+    expect(await deliveries.duePart(NOW, all, 100)).toEqual({ due: [DEAD], readTo: DEAD });
+    const behind = { ...all, after: DEAD };
+    const some = await deliveries.duePart(NOW, behind, 5);
+    expect(some).toEqual({ due: [0, 1, 2, 3, 4].map((index) => lane('due', index)), readTo: lane('due', 4) });
+  });
+
+  test('names what is due, and ends where there is no more', async () => {
+    const { due, readTo } = await deliveries.duePart(NOW, { ...all, after: DEAD }, 100);
+    expect(due).toEqual(Array.from({ length: DUE_LANES }, (_, index) => lane('due', index)));
+    expect(readTo).toBeUndefined();
+    const later = await deliveries.duePart(NOW + 1, { ...all, after: lane('due', DUE_LANES - 1) }, 100);
+    expect(later.due).toHaveLength(LATER_LANES);
+  });
+});
+
 describe('what a look reads', () => {
   const collection = () => mongo.collection('deliveries');
 
@@ -81,6 +101,15 @@ describe('what a look reads', () => {
     // A lane costs two at most: where it begins, and what is beyond the time that is asked for.
     expect(totalKeysExamined).toBeLessThanOrEqual(2 * (1 + DUE_LANES + LATER_LANES));
     expect(totalDocsExamined).toBe(0);
+  });
+
+  test('of a part is as many keys as it asks for', async () => {
+    const look = collection()
+      .find(pendingIn({ after: DEAD, upTo: 'merchant!' }) as object)
+      .sort(LANE_ORDER)
+      .limit(10)
+      .project({ _id: 0, lane: 1, 'progress.claimableAt': 1 });
+    expect(readBy(await look.explain('executionStats'))).toMatchObject({ totalKeysExamined: 10, totalDocsExamined: 0 });
   });
 
   test('in a lane is what it takes', async () => {

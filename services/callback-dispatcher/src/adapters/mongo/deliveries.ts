@@ -1,8 +1,8 @@
 import type { Collection, Document, Filter, MongoConnection, OutboxOwner, Stored } from '@gateway/mongo';
 import { createAggregateStore, outboxIndex } from '@gateway/mongo';
 import type { Deliveries, DeliveryBody, DeliveryQuery, LaneRange } from '../../application/ports';
-import { BEFORE_LANES } from '../../application/ports';
 import type { Progress } from '../../domain/delivery';
+import { BEFORE_LANES } from '../../domain/lane';
 import { RETENTION_SECONDS } from './retention';
 
 const COLLECTION = 'deliveries';
@@ -12,8 +12,9 @@ const LIST_TIMEOUT_MS = 5_000;
 const DUE_TIMEOUT_MS = 5_000;
 
 /**
- * Only what is pending is in it. By lane, so that a look steps from one lane to the next, however much waits in each.
- * With all that its queries look at, so that they read no document in vain.
+ * Only what is pending is in it. A lane's name begins with the merchant, so merchants stand together, and a look steps
+ * from one lane to the next, however much waits in each. With all that its queries look at, so that they read no
+ * document in vain.
  */
 const dueIndex = {
   key: { lane: 1, 'progress.claimableAt': 1, 'progress.nextAttemptAt': 1 },
@@ -37,6 +38,13 @@ const expiryIndex = {
   partialFilterExpression: { endedAt: { $exists: true } },
   expireAfterSeconds: RETENTION_SECONDS,
 } as const;
+
+export const LANE_ORDER = { lane: 1, 'progress.claimableAt': 1 } as const;
+/** What the index alone tells of a pending delivery. */
+interface PendingKey {
+  lane: string;
+  progress: { claimableAt: number };
+}
 
 /** `progress.at` of what ended, as the date that the index needs by which the server removes it. */
 type Kept = DeliveryBody & { endedAt?: Date };
@@ -63,6 +71,12 @@ export function createDeliveries(mongo: MongoConnection): DeliveriesAdapter {
       const found = collection.aggregate<{ _id: string }>(dueLaneSteps(...asked), { maxTimeMS: DUE_TIMEOUT_MS });
       return (await found.toArray()).map(({ _id }) => _id);
     },
+    async duePart(now, range, keysMax) {
+      const found = collection.find(pendingIn(range)).sort(LANE_ORDER).limit(keysMax).maxTimeMS(DUE_TIMEOUT_MS);
+      const keys = await found.project<PendingKey>({ _id: 0, lane: 1, 'progress.claimableAt': 1 }).toArray();
+      const due = keys.filter(({ progress }) => progress.claimableAt <= now).map(({ lane }) => lane);
+      return { due: [...new Set(due)], readTo: keys.length < keysMax ? undefined : keys.at(-1)?.lane };
+    },
     async findDue(lane, now, limit) {
       const found = collection.find(dueIn(lane, now)).sort({ 'progress.claimableAt': 1 });
       return await found.limit(limit).maxTimeMS(DUE_TIMEOUT_MS).toArray();
@@ -83,15 +97,26 @@ export function createDeliveries(mongo: MongoConnection): DeliveriesAdapter {
   };
 }
 
-/** Grouped by what the index begins with: the server reads one key of each lane in it, and no document. */
-export function dueLaneSteps(now: number, { after, upTo }: LaneRange, limit: number): Document[] {
-  const lane = { $gt: after, ...(upTo === undefined ? {} : { $lte: upTo }) };
+/**
+ * Grouped by what the index begins with: the server reads two keys of each lane in it at most, and no document. It reads
+ * them for the whole range, whatever the limit.
+ */
+export function dueLaneSteps(now: number, range: LaneRange, limit: number): Document[] {
   return [
-    { $match: { lane, 'progress.claimableAt': { $lte: now } } },
+    { $match: { lane: within(range), 'progress.claimableAt': { $lte: now } } },
     { $group: { _id: '$lane' } },
     { $sort: { _id: 1 } },
     { $limit: limit },
   ];
+}
+
+/** In index order, so that a limit bounds the keys that are read. */
+export function pendingIn(range: LaneRange): Filter<Stored<Kept>> {
+  return { lane: within(range), 'progress.claimableAt': { $gte: 0 } };
+}
+
+function within({ after, upTo }: LaneRange): { $gt: string; $lte?: string } {
+  return { $gt: after, ...(upTo === undefined ? {} : { $lte: upTo }) };
 }
 
 export function dueIn(lane: string, now: number): Filter<Stored<Kept>> {

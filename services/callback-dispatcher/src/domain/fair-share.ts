@@ -1,0 +1,40 @@
+import type { Standing } from './address-health';
+
+/** Places taken, by the standing of the address that they are taken for. */
+export type Places = Record<Standing, number>;
+
+export interface PlaceLimits {
+  /** Of all merchants together. */
+  total: number;
+  perMerchant: number;
+  /** Of a merchant's places, those for addresses that may hang. */
+  unprovenPerMerchant: number;
+}
+
+/** Addresses that may hang get this share of all places together. */
+const UNPROVEN_SHARE = 0.5;
+
+export function sumOf({ proven, unproven }: Places): number {
+  return proven + unproven;
+}
+
+/** Places that are free, whoever asks. */
+export function freePlaces(standing: Standing, all: Places, { total }: PlaceLimits): number {
+  const free = total - sumOf(all);
+  return standing === 'proven' ? free : Math.min(free, Math.ceil(total * UNPROVEN_SHARE) - all.unproven);
+}
+
+/**
+ * Places that a merchant may take now. It stays within its bound and never holds more than it leaves free: however many
+ * merchants take all they can get, the next one still finds places.
+ */
+export function placesLeft(standing: Standing, own: Places, all: Places, limits: PlaceLimits): number {
+  const left = fairShare(limits.perMerchant, sumOf(own), freePlaces('proven', all, limits));
+  if (standing === 'proven') return left;
+  const free = freePlaces('unproven', all, limits);
+  return Math.min(left, fairShare(limits.unprovenPerMerchant, own.unproven, free));
+}
+
+function fairShare(bound: number, taken: number, free: number): number {
+  return Math.max(0, Math.min(bound - taken, Math.ceil((free - taken) / 2)));
+}

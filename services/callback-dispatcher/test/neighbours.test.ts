@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { Secret } from '@gateway/service-kit';
+import { until } from '@gateway/testing';
+import { DISPATCHER_LIMITS } from '../src/application/dispatcher';
+import { callbackOf } from '../src/domain/callback';
+import { newDelivery } from '../src/domain/delivery';
+import type { World } from './dispatcher-fixture';
+import { metricsOf, openWorld, outcome } from './dispatcher-fixture';
+import type { Receiver, SilentHosts } from './receiver';
+import { newCertificate, startReceiver, startSilentHosts } from './receiver';
+
+const LOUD = 'loud_merchant';
+const QUIET = 'quiet_merchant';
+const HOSTS = 200;
+const LOUD_BACKLOG = 2_000;
+const QUIET_CALLBACKS = 30;
+/** No call to a silent host ends within a test: what the others get, they get beside it. */
+const ENDLESS = { connectTimeoutMs: 600_000, totalTimeoutMs: 600_000 };
+const BUDGET = DISPATCHER_LIMITS.unprovenPerMerchant;
+
+const certificate = newCertificate();
+let world: World;
+let receiver: Receiver;
+let silent: SilentHosts;
+
+beforeAll(async () => {
+  world = await openWorld('neighbours', certificate);
+  await world.deliveries.ensureIndexes();
+  for (const merchantAccount of [LOUD, QUIET]) {
+    await world.accounts.create({ merchantAccount, password: new Secret(`${merchantAccount}_password`) });
+  }
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  receiver = await startReceiver(certificate);
+  silent = await startSilentHosts(HOSTS);
+});
+afterEach(async () => {
+  await silent.close();
+  await receiver.close();
+  await world.stopDispatchers();
+  await world.clear();
+});
+
+const publish = (merchantAccount: string, url: string): Promise<string> =>
+  world.publish(outcome(url, { merchantAccount }));
+
+/** Due, as another replica has left it. */
+async function leave(merchantAccount: string, url: string): Promise<string> {
+  const id = randomUUID();
+  const record = outcome(url, { merchantAccount });
+  const callback = callbackOf({ ...record, kind: 'card', status: 'success', callbackUrl: url }, []);
+  const now = world.now();
+  await world.deliveries.insert(id, { ...newDelivery(callback, { now, claimableAt: now }), correlationId: id }, []);
+  return id;
+}
+
+const allDelivered = (ids: readonly string[]) =>
+  until('all are delivered', async () => {
+    const stored = await Promise.all(ids.map((id) => world.deliveries.load(id)));
+    return stored.every((delivery) => delivery?.progress.state === 'delivered');
+  });
+
+describe('beside a merchant whose hosts all hang', () => {
+  it('the callbacks of another are sent without waiting for its calls, which stay within its budget', async () => {
+    const dispatcher = await world.start({}, { timeouts: ENDLESS });
+    await Promise.all(silent.urls.map((url) => publish(LOUD, url)));
+    await until('the budget is used up', () => silent.connections() === BUDGET);
+    const ids = await Promise.all(Array.from({ length: QUIET_CALLBACKS }, () => publish(QUIET, receiver.url)));
+    await allDelivered(ids);
+    expect(receiver.received).toHaveLength(QUIET_CALLBACKS);
+    expect(silent.connections()).toBe(BUDGET);
+    const metrics = await metricsOf(dispatcher);
+    expect(metrics).toMatch(new RegExp(`^callback_in_flight_unproven\\S* ${BUDGET}$`, 'm'));
+    expect(metrics).toMatch(new RegExp(`^callback_in_flight_by_account\\{account="${LOUD}",\\S* ${BUDGET}$`, 'm'));
+  });
+
+  it('its own proven addresses are served as well', async () => {
+    await world.start({}, { timeouts: ENDLESS });
+    await allDelivered([await publish(LOUD, receiver.url)]);
+    await Promise.all(silent.urls.map((url) => publish(LOUD, url)));
+    await until('the budget is used up', () => silent.connections() === BUDGET);
+    await allDelivered(await Promise.all(Array.from({ length: 10 }, () => publish(LOUD, receiver.url))));
+    expect(silent.connections()).toBe(BUDGET);
+  });
+
+  it('what is due of another is found behind its backlog', async () => {
+    const url = (index: number) => silent.urls[index % HOSTS] ?? '';
+    await Promise.all(Array.from({ length: LOUD_BACKLOG }, (_, index) => leave(LOUD, url(index))));
+    const first = await leave(QUIET, receiver.url);
+    await world.start({}, { timeouts: ENDLESS });
+    await allDelivered([first]);
+    await until('the budget is used up', () => silent.connections() === BUDGET);
+    const ids = await Promise.all(Array.from({ length: QUIET_CALLBACKS }, () => leave(QUIET, receiver.url)));
+    await allDelivered(ids);
+    expect(silent.connections()).toBe(BUDGET);
+  });
+});
