@@ -2,7 +2,7 @@ import { createLogger, createMetrics, explanationOf } from '@gateway/service-kit
 import { createKafka } from './client';
 import type { DeadLetter, DeadLetters } from './dead-letters';
 import { createDeadLetters, MAX_LISTED } from './dead-letters';
-import { createPublisher } from './producer';
+import { createPublisher } from './publisher';
 
 const DEFAULT_LIMIT = 50;
 const USAGE = `usage: npm run dlq -- list [--topic TOPIC] [--limit N]      newest first, at most ${MAX_LISTED}; ${DEFAULT_LIMIT} unless given

@@ -3,10 +3,16 @@ import tls from 'node:tls';
 import type { ISocketFactoryArgs, LogEntry } from 'kafkajs';
 import { Kafka, logLevel } from 'kafkajs';
 import type { Logger } from '@gateway/service-kit';
+import type { BrokerAddress, OpenLink } from './broker-link';
+import { createLinks } from './broker-link';
+import { assertKafkajsVersion } from './kafkajs-version';
 import { quietRequestQueues } from './quiet-request-queue';
 
 /** The connection settings of one process. Kept opaque outside this library: nothing else imports kafkajs. */
-export type KafkaClient = Kafka;
+export interface KafkaClient extends Kafka {
+  /** Single connections, for what cannot go through kafkajs' own view of the cluster. */
+  readonly links: { readonly openLink: OpenLink; readonly seeds: readonly BrokerAddress[] };
+}
 
 const KEEP_ALIVE_DELAY_MS = 30_000;
 const CONNECTION_TIMEOUT_MS = 3_000;
@@ -26,10 +32,12 @@ export function createKafka(options: {
   clientId: string;
   logger: Logger;
 }): KafkaClient {
+  assertKafkajsVersion();
   quietRequestQueues();
-  return new Kafka({
-    brokers: [...options.brokers],
-    clientId: options.clientId,
+  const { clientId, brokers } = options;
+  const kafka = new Kafka({
+    brokers: [...brokers],
+    clientId,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     enforceRequestTimeout: true,
@@ -38,6 +46,13 @@ export function createKafka(options: {
     logLevel: logLevel.INFO,
     logCreator: () => (entry) => forwardLog(options.logger, entry),
   });
+  const openLink = createLinks({ clientId, socketFactory: createSocket });
+  return Object.assign(kafka, { links: { openLink, seeds: brokers.map(addressFrom) } });
+}
+
+function addressFrom(broker: string): BrokerAddress {
+  const colon = broker.lastIndexOf(':');
+  return { host: broker.slice(0, colon), port: Number(broker.slice(colon + 1)) };
 }
 
 /** Nagle's algorithm holds small requests back for an acknowledgement: with one send in flight, that is every send. */

@@ -12,7 +12,7 @@ import { createGroupMember, GROUP_LIMITS } from './group-member';
 import type { PartitionLag } from './lag';
 import { fetchLag } from './lag';
 import { workerMetrics } from './metrics';
-import type { Publisher } from './producer';
+import type { Publisher } from './publisher';
 import { reconnectAdmin } from './reconnect-admin';
 import { deadLetterTopicOf, topicName, topicOf } from './topics';
 import { within } from './within';

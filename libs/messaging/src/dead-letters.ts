@@ -3,7 +3,7 @@ import type { IHeaders, KafkaMessage } from 'kafkajs';
 import type { KafkaClient } from './client';
 import type { Envelope } from './envelope';
 import { headerOf } from './envelope';
-import type { Publisher, RawMessage } from './producer';
+import type { Publisher, RawMessage } from './publisher';
 import { deadLetterTopics } from './topics';
 import { within } from './within';
 

@@ -1,7 +1,67 @@
-/** kafkajs declares no types for its inner modules. Only what `quiet-request-queue.ts` corrects. */
+/** kafkajs declares no types for its inner modules. Only what this library uses of them; `kafkajs-version.ts` pins it. */
 declare module 'kafkajs/src/network/requestQueue' {
   const RequestQueue: {
     prototype: { pending: readonly unknown[]; scheduleCheckPendingRequests(): void };
   };
   export default RequestQueue;
+}
+
+declare module 'kafkajs/src/network/connectionPool' {
+  import type { ISocketFactory } from 'kafkajs';
+
+  interface InnerLogger {
+    namespace(): Record<'debug' | 'info' | 'warn' | 'error', (message: string, extra?: object) => void>;
+  }
+  class ConnectionPool {
+    constructor(options: {
+      host: string;
+      port: number;
+      clientId: string;
+      socketFactory: ISocketFactory;
+      connectionTimeout: number;
+      requestTimeout: number;
+      enforceRequestTimeout: boolean;
+      logger: InnerLogger;
+    });
+    isConnected(): boolean;
+    /** Resolves with what `parse` makes of the answer. */
+    send<T>(exchange: {
+      request: unknown;
+      response: { decode: unknown; parse: (decoded: T) => Promise<T> };
+    }): Promise<T>;
+  }
+  export default ConnectionPool;
+}
+
+declare module 'kafkajs/src/broker' {
+  import type ConnectionPool from 'kafkajs/src/network/connectionPool';
+
+  class Broker {
+    constructor(options: {
+      connectionPool: ConnectionPool;
+      logger: ConstructorParameters<typeof ConnectionPool>[0]['logger'];
+    });
+    isConnected(): boolean;
+    /** Connects, and agrees on the versions of the requests. */
+    connect(): Promise<void>;
+    /** The newest version that both sides know. */
+    lookupRequest(
+      apiKey: number,
+      definitions: unknown,
+    ): (args: object) => { request: unknown; response: { decode: unknown } };
+  }
+  export default Broker;
+}
+
+declare module 'kafkajs/src/protocol/requests' {
+  export const requests: Readonly<Record<'Metadata' | 'Produce', unknown>>;
+}
+
+declare module 'kafkajs/src/protocol/requests/apiKeys' {
+  const apiKeys: Readonly<Record<'Metadata' | 'Produce', number>>;
+  export default apiKeys;
+}
+
+declare module 'kafkajs/src/protocol/error' {
+  export const errorCodes: readonly { readonly type: string; readonly code: number }[];
 }

@@ -44,7 +44,16 @@ export function publisherMetrics(registry: Registry) {
       help: 'One request to the brokers, until all of it is acknowledged',
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     }),
-    queued: gauge(registry, { name: 'publish_queued_messages', help: 'Waiting for the request in flight' }),
+    queued: gauge(registry, { name: 'publish_queued_messages', help: 'Not acknowledged yet' }),
+    failedAttempts: counter(registry, {
+      name: 'publish_failed_attempts_total',
+      help: 'Sent again, because of the broker (no answer), the partition (moved, no leader) or its replicas (slow)',
+      labelNames: ['reason'] as const,
+    }),
+    stuckPartitions: gauge(registry, {
+      name: 'publish_stuck_partitions',
+      help: 'Partitions for which messages wait and that take none at the moment',
+    }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { MessageDeclaration } from '@gateway/contracts';
 import type { OutgoingMessage } from './envelope';
-import type { Publisher } from './producer';
+import type { Publisher } from './publisher';
 
 /** A message as it waits in the outbox of its aggregate. */
 export interface WaitingMessage {

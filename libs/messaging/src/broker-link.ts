@@ -1,0 +1,151 @@
+import type net from 'node:net';
+import type { ISocketFactory, Message, PartitionMetadata } from 'kafkajs';
+import Broker from 'kafkajs/src/broker';
+import ConnectionPool from 'kafkajs/src/network/connectionPool';
+import { requests } from 'kafkajs/src/protocol/requests';
+import apiKeys from 'kafkajs/src/protocol/requests/apiKeys';
+import { RetryableError } from '@gateway/service-kit';
+import { within } from './within';
+
+export interface BrokerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Who leads what, as one broker knows it. */
+export interface ClusterMetadata {
+  readonly brokers: readonly (BrokerAddress & { readonly nodeId: number })[];
+  readonly topicMetadata: readonly {
+    readonly topic: string;
+    readonly topicErrorCode: number;
+    readonly partitionMetadata: readonly PartitionMetadata[];
+  }[];
+}
+
+/** What goes to one partition as one record batch. A request has one for each of its partitions. */
+export interface PartitionBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly messages: readonly Message[];
+}
+
+export interface PartitionAnswer {
+  readonly topic: string;
+  readonly partition: number;
+  /** Of the Kafka protocol; 0 when all in-sync replicas have the batch. */
+  readonly errorCode: number;
+}
+
+/** One connection to one broker. It connects with the first request, and is of no use after a failure. */
+export interface BrokerLink {
+  /** @throws LinkError */
+  metadata(topics: readonly string[], timeoutMs: number): Promise<ClusterMetadata>;
+  /**
+   * `acks=all`. A broker works on one request of a connection at a time, so a partition that waits for its replicas
+   * holds up the whole link, for `ackTimeoutMs` at most.
+   *
+   * @throws LinkError; the batches may be published all the same.
+   */
+  produce(
+    batches: readonly PartitionBatch[],
+    timeouts: { ackTimeoutMs: number; timeoutMs: number },
+  ): Promise<PartitionAnswer[]>;
+  usable(): boolean;
+  close(): void;
+}
+
+/** The broker could not be reached or did not answer in time. */
+export class LinkError extends RetryableError {
+  override readonly name = 'LinkError';
+}
+
+export type OpenLink = (address: BrokerAddress) => BrokerLink;
+
+const CONNECTION_TIMEOUT_MS = 2_000;
+/** kafkajs' own bound, for requests whose link was closed. Shorter ones are enforced here. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
+const ignore = (): void => undefined;
+/** Whoever owns the link reports what fails. */
+const SILENT = { namespace: () => ({ debug: ignore, info: ignore, warn: ignore, error: ignore }) };
+
+interface ProduceResponse {
+  readonly topics: readonly {
+    readonly topicName: string;
+    readonly partitions: readonly { readonly partition: number; readonly errorCode: number }[];
+  }[];
+}
+
+/**
+ * kafkajs' connection and protocol without its cluster: `Broker.produce` and `Broker.metadata` throw away the whole
+ * answer when one partition in it carries an error, and a cluster waits for the one broker that it happens to ask.
+ */
+export function createLinks(options: { clientId: string; socketFactory: ISocketFactory }): OpenLink {
+  return (address) => openLink(address, options);
+}
+
+function openLink(address: BrokerAddress, options: { clientId: string; socketFactory: ISocketFactory }): BrokerLink {
+  let socket: net.Socket | undefined;
+  let connected = false;
+  let closed = false;
+  const connectionPool = new ConnectionPool({
+    ...address,
+    clientId: options.clientId,
+    socketFactory: (args) => (socket = options.socketFactory(args)),
+    connectionTimeout: CONNECTION_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    enforceRequestTimeout: true,
+    logger: SILENT,
+  });
+  const broker = new Broker({ connectionPool, logger: SILENT });
+
+  async function exchange<T>(name: 'Metadata' | 'Produce', args: object): Promise<T> {
+    if (!broker.isConnected()) await broker.connect();
+    connected = true;
+    const { request, response } = broker.lookupRequest(apiKeys[name], requests[name])(args);
+    const parse = async (decoded: T): Promise<T> => decoded;
+    return connectionPool.send({ request, response: { decode: response.decode, parse } });
+  }
+
+  async function ask<T>(name: 'Metadata' | 'Produce', args: object, timeoutMs: number): Promise<T> {
+    const what = `${name} at ${address.host}:${address.port}`;
+    if (closed) throw new LinkError(`${what}: the connection is closed`);
+    try {
+      return await within(timeoutMs, what, exchange<T>(name, args));
+    } catch (error) {
+      close();
+      throw new LinkError(error instanceof Error ? error.message : what, { cause: error });
+    }
+  }
+
+  /** With an error, kafkajs takes it for a connection that broke: it rejects what waits and clears its timers. */
+  function close(): void {
+    if (closed) return;
+    closed = true;
+    socket?.destroy(new Error('closed'));
+  }
+
+  return {
+    usable: () => !closed && (!connected || connectionPool.isConnected()),
+    close,
+    metadata: (topics, timeoutMs) =>
+      ask<ClusterMetadata>('Metadata', { topics, allowAutoTopicCreation: false }, timeoutMs),
+    async produce(batches, { ackTimeoutMs, timeoutMs }) {
+      const args = { acks: -1, timeout: ackTimeoutMs, topicData: topicDataOf(batches) };
+      const { topics } = await ask<ProduceResponse>('Produce', args, timeoutMs);
+      return topics.flatMap(({ topicName, partitions }) =>
+        partitions.map(({ partition, errorCode }) => ({ topic: topicName, partition, errorCode })),
+      );
+    },
+  };
+}
+
+function topicDataOf(batches: readonly PartitionBatch[]) {
+  const byTopic = new Map<string, Omit<PartitionBatch, 'topic'>[]>();
+  for (const { topic, ...batch } of batches) {
+    const partitions = byTopic.get(topic);
+    if (partitions === undefined) byTopic.set(topic, [batch]);
+    else partitions.push(batch);
+  }
+  return Array.from(byTopic, ([topic, partitions]) => ({ topic, partitions }));
+}

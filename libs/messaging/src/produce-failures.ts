@@ -1,0 +1,40 @@
+import { errorCodes } from 'kafkajs/src/protocol/error';
+
+/** What a broker's answer for a partition means for the batch that went there. */
+export type ProduceOutcome =
+  | 'acknowledged'
+  /** The messages themselves: no broker will take them. */
+  | 'refused'
+  /** In the leader's log, but not with enough replicas in time; it held up its neighbours in the request. */
+  | 'slow'
+  /** Whatever else: send it again, perhaps elsewhere. */
+  | 'failed';
+
+const NO_ERROR = 'NO_ERROR';
+const NOT_IN_ANSWER = 'NOT_IN_ANSWER';
+const nameByCode = new Map([...errorCodes.map(({ code, type }) => [code, type] as const), [0, NO_ERROR]]);
+
+const REFUSALS = new Set([
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_RECORD',
+  'INVALID_TIMESTAMP',
+  'INVALID_TOPIC_EXCEPTION',
+  'TOPIC_AUTHORIZATION_FAILED',
+  'CLUSTER_AUTHORIZATION_FAILED',
+  'UNSUPPORTED_FOR_MESSAGE_FORMAT',
+  'POLICY_VIOLATION',
+]);
+const HELD_UP = new Set(['REQUEST_TIMED_OUT', 'NOT_ENOUGH_REPLICAS_AFTER_APPEND']);
+
+/** The name of a Kafka error code. A partition that the answer leaves out was not acknowledged. */
+export function errorName(errorCode: number | undefined): string {
+  return errorCode === undefined ? NOT_IN_ANSWER : (nameByCode.get(errorCode) ?? `error ${errorCode}`);
+}
+
+/** By the name that {@link errorName} gives. */
+export function outcomeOf(name: string): ProduceOutcome {
+  if (name === NO_ERROR) return 'acknowledged';
+  if (REFUSALS.has(name)) return 'refused';
+  return HELD_UP.has(name) ? 'slow' : 'failed';
+}

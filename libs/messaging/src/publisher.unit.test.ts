@@ -1,0 +1,406 @@
+import { Type } from '@sinclair/typebox';
+import { declareMessage } from '@gateway/contracts';
+import { createLogger, createMetrics, OverloadedError } from '@gateway/service-kit';
+import { KAFKA, playedCluster } from '../test/played-cluster';
+import { until } from '../test/support';
+import type { OutgoingMessage } from './envelope';
+import type { PublisherLimits } from './publisher';
+import { createPublisher, MessageRefusedError, PublishError } from './publisher';
+import { TimeoutError } from './within';
+
+const EVENTS = 'card.events.v1';
+const COMMANDS = 'threeds.commands.v1';
+const Noted = declareMessage('cardEvents', 'Noted', 'For tests', Type.Object({ text: Type.String() }));
+const Asked = declareMessage('threedsCommands', 'Asked', 'For tests', Type.Object({ text: Type.String() }));
+
+function note(text: string, partition = 0): OutgoingMessage {
+  return { declaration: Noted, data: { text }, key: 'K', partition };
+}
+
+/** A publisher on brokers that do what the test says. Brokers 1 to n lead the partitions in turn. */
+async function setUp(options: { brokers?: number; limits?: Partial<PublisherLimits> } = {}) {
+  const nodeIds = Array.from({ length: options.brokers ?? 1 }, (_, index) => index + 1);
+  const cluster = playedCluster({ nodeIds, topics: { [EVENTS]: 6, [COMMANDS]: 6 } });
+  const publisher = createPublisher({
+    kafka: cluster.kafka,
+    source: 'test',
+    metrics: createMetrics('test', { processFigures: false }),
+    logger: createLogger({ service: 'test', level: 'silent' }),
+    limits: { minPauseMs: 1, maxPauseMs: 5, ...options.limits },
+  });
+  await publisher.start();
+  const texts = (): string[][] => cluster.requests.map((request) => Object.values(request.texts).flat());
+  return { publisher, cluster, texts };
+}
+
+function gate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** The first time that each text appears. */
+const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
+
+describe('one request in flight', () => {
+  test('what arrives while a request is in flight travels in the next one, in order', async () => {
+    const first = gate();
+    const { publisher, cluster, texts } = await setUp();
+    cluster.meddle = () => (cluster.requests.length === 1 ? first.opened : undefined);
+    const published = [publisher.publish(note('a'))];
+    await turn();
+    await turn();
+    for (const [index, text] of ['b', 'c', 'd'].entries()) {
+      published.push(publisher.publish(note(text, index % 2)));
+      await turn();
+    }
+    expect(texts()).toEqual([['a']]);
+    first.open();
+    await Promise.all(published);
+    expect(cluster.requests.slice(1)).toEqual([
+      { nodeId: 1, texts: { [`${EVENTS}/0`]: ['b', 'd'], [`${EVENTS}/1`]: ['c'] } },
+    ]);
+    await publisher.stop();
+  });
+
+  test('a request has no more messages and bytes than the limits, and a unit is not torn apart', async () => {
+    const { publisher, texts } = await setUp({ limits: { maxBatchMessages: 3, maxBatchBytes: 10_000 } });
+    await Promise.all([
+      publisher.publishAll([note('a1'), note('a2')]),
+      publisher.publishAll([note('b1'), note('b2')]),
+      publisher.publish(note('c')),
+      publisher.publish(note('x'.repeat(8_000))),
+    ]);
+    expect(texts().map((request) => request.map((text) => text.slice(0, 2)))).toEqual([
+      ['a1', 'a2'],
+      ['b1', 'b2', 'c'],
+      ['xx'],
+    ]);
+    await publisher.stop();
+  });
+
+  test('partitions that had no room in one request are first in the next', async () => {
+    const { publisher, texts } = await setUp({ limits: { maxBatchMessages: 2 } });
+    await Promise.all(
+      [...'abcd'].map((text) => publisher.publish(note(text, 0))).concat(publisher.publish(note('x', 1))),
+    );
+    expect(texts()).toEqual([['a', 'b'], ['x', 'c'], ['d']]);
+    await publisher.stop();
+  });
+});
+
+describe('bounds', () => {
+  test('a full queue refuses with a retryable error, and tells before', async () => {
+    const blocked = gate();
+    const { publisher, cluster } = await setUp({ limits: { maxQueuedMessages: 5 } });
+    cluster.meddle = () => blocked.opened;
+    const published = Array.from({ length: 4 }, () => publisher.publish(note('queued')));
+    expect(publisher.saturated()).toBe(true);
+    published.push(publisher.publish(note('queued')));
+    await expect(publisher.publish(note('too many'))).rejects.toThrow(OverloadedError);
+    blocked.open();
+    await Promise.all(published);
+    expect(publisher.saturated()).toBe(false);
+    await publisher.stop();
+  });
+
+  test('the queue is bounded in bytes too', async () => {
+    const blocked = gate();
+    const { publisher, cluster } = await setUp({ limits: { maxQueuedBytes: 10_000 } });
+    cluster.meddle = () => blocked.opened;
+    const first = publisher.publish(note('x'.repeat(8_000)));
+    await expect(publisher.publish(note('x'.repeat(8_000)))).rejects.toThrow(OverloadedError);
+    blocked.open();
+    await first;
+    await publisher.stop();
+  });
+
+  test('a partition that takes nothing leaves room for the others', async () => {
+    const { publisher, cluster } = await setUp({ limits: { maxStuckMessages: 2, publishTimeoutMs: 300 } });
+    cluster.leaders.set(`${EVENTS}/0`, -1);
+    const stuck = [publisher.publish(note('a')), publisher.publish(note('b'))];
+    const results = Promise.allSettled(stuck);
+    await until('the leader is known to be gone', () => cluster.requests.length > 0);
+    await expect(publisher.publish(note('c'))).rejects.toThrow(OverloadedError);
+    await publisher.publish(note('d', 1));
+    expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await publisher.stop();
+  });
+
+  test('invalid or too large messages are refused before they are queued', async () => {
+    const { publisher, cluster } = await setUp();
+    await expect(publisher.publish({ ...note('a'), data: {} })).rejects.toThrow('Noted is not valid');
+    await expect(publisher.publish(note('x'.repeat(3_000_000)))).rejects.toThrow(MessageRefusedError);
+    const headers = { broken: 7 as unknown as string };
+    const raw = publisher.publishRaw({ topic: EVENTS, key: 'K', value: null, headers });
+    await expect(raw).rejects.toThrow(MessageRefusedError);
+    expect(cluster.requests).toEqual([]);
+    await publisher.stop();
+  });
+
+  test('nothing is acknowledged for a while: work is refused early, until something is', async () => {
+    const { publisher, cluster } = await setUp({ brokers: 2, limits: { requestTimeoutMs: 200 } });
+    cluster.frozen.add(1).add(2);
+    const published = publisher.publish(note('a'));
+    expect(publisher.saturated()).toBe(false);
+    await until('the publisher tells that it is stalled', () => publisher.saturated());
+    cluster.frozen.clear();
+    await published;
+    expect(publisher.saturated()).toBe(false);
+    await publisher.stop();
+  });
+});
+
+describe('refusals', () => {
+  test('a message that the broker refuses does not fail its neighbours', async () => {
+    const { publisher, cluster, texts } = await setUp();
+    cluster.meddle = (request) => {
+      if (Object.values(request.texts).flat().includes('bad')) return { [`${EVENTS}/0`]: KAFKA.MESSAGE_TOO_LARGE };
+    };
+    const sent = ['a', 'b', 'c', 'bad', 'd', 'e'];
+    const results = await Promise.allSettled(sent.map((text) => publisher.publish(note(text))));
+    expect(results.map(({ status }) => status)).toEqual(
+      sent.map((text) => (text === 'bad' ? 'rejected' : 'fulfilled')),
+    );
+    expect((results[3] as PromiseRejectedResult).reason).toBeInstanceOf(MessageRefusedError);
+    expect(texts().at(-1)).not.toContain('bad');
+    expect(cluster.log(`${EVENTS}/0`)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    await publisher.stop();
+  });
+
+  test('an explicit partition that does not exist is refused, after another look', async () => {
+    const { publisher } = await setUp();
+    await expect(publisher.publish(note('a', 99))).rejects.toThrow(
+      new MessageRefusedError(`${EVENTS} has no partition 99`),
+    );
+    await publisher.stop();
+  });
+});
+
+describe('no loss', () => {
+  test('a partition that moves to a broker that has answered is sent there', async () => {
+    const { publisher, cluster } = await setUp({ brokers: 2 });
+    const answered = gate();
+    cluster.meddle = async ({ nodeId }) => {
+      if (nodeId === 2) answered.open();
+      else if (cluster.leaders.get(`${EVENTS}/0`) === 1) {
+        await answered.opened;
+        cluster.leaders.set(`${EVENTS}/0`, 2);
+      }
+    };
+    await Promise.all([publisher.publish(note('moving', 0)), publisher.publish(note('staying', 1))]);
+    expect(cluster.log(`${EVENTS}/0`)).toEqual(['moving']);
+    expect(cluster.log(`${EVENTS}/1`)).toEqual(['staying']);
+    await publisher.stop();
+  });
+
+  test('a partition that the answer leaves out was not acknowledged', async () => {
+    const { publisher, cluster, texts } = await setUp();
+    cluster.meddle = () => (cluster.requests.length === 1 ? { [`${EVENTS}/0`]: 'left out' } : undefined);
+    await publisher.publish(note('a'));
+    expect(texts()).toEqual([['a'], ['a']]);
+    await publisher.stop();
+  });
+
+  test('what was not acknowledged is sent again before anything newer of its partition', async () => {
+    const { publisher, cluster, texts } = await setUp();
+    const failing = gate();
+    cluster.meddle = async () => {
+      if (cluster.requests.length > 1) return undefined;
+      await failing.opened;
+      return { [`${EVENTS}/0`]: KAFKA.NOT_ENOUGH_REPLICAS };
+    };
+    const published = ['a', 'b'].map((text) => publisher.publish(note(text)));
+    await until('the first request is under way', () => cluster.requests.length === 1);
+    published.push(publisher.publish(note('c')));
+    failing.open();
+    await Promise.all(published);
+    expect(texts()).toEqual([
+      ['a', 'b'],
+      ['a', 'b', 'c'],
+    ]);
+    await publisher.stop();
+  });
+
+  test('messages for two partitions are published when both have them', async () => {
+    const { publisher, cluster } = await setUp({ brokers: 2 });
+    cluster.frozen.add(2);
+    let done = false;
+    const asked: OutgoingMessage = { declaration: Asked, data: { text: 'command' }, key: 'K', partition: 1 };
+    const published = publisher.publishAll([note('event', 0), asked]).then(() => (done = true));
+    await until('one has it', () => cluster.log(`${EVENTS}/0`).length === 1);
+    await turn();
+    expect(done).toBe(false);
+    cluster.leaders.set(`${COMMANDS}/1`, 1);
+    await published;
+    expect(cluster.log(`${COMMANDS}/1`)).toEqual(['command']);
+    await publisher.stop();
+  });
+
+  test('brokers that are away and come back: everything arrives, in order', async () => {
+    const { publisher, cluster } = await setUp();
+    cluster.down.add(1);
+    const published = ['a', 'b', 'c'].map((text) => publisher.publish(note(text)));
+    await turn();
+    cluster.down.clear();
+    await Promise.all(published);
+    expect(cluster.log(`${EVENTS}/0`)).toEqual(['a', 'b', 'c']);
+    await publisher.stop();
+  });
+
+  test('whatever brokers and leaders do, what is acknowledged is there, and each key in order', async () => {
+    const { publisher, cluster } = await setUp({
+      brokers: 3,
+      limits: { requestTimeoutMs: 20, publishTimeoutMs: 20_000, drainTimeoutMs: 20_000 },
+    });
+    const random = seeded(42);
+    const names = [...cluster.leaders.keys()].filter((name) => name.startsWith(EVENTS));
+    let faults = 100;
+    cluster.meddle = ({ texts }) => {
+      if (faults <= 0) return undefined;
+      faults -= 1;
+      cluster.leaders.set(pick(names, random), 1 + Math.floor(random() * 3));
+      cluster.frozen.clear();
+      if (random() < 0.1) cluster.frozen.add(1 + Math.floor(random() * 3));
+      if (random() < 0.3) return { [pick(Object.keys(texts), random)]: pick([7, 19, 6, 'left out'], random) };
+    };
+    const published: Promise<void>[] = [];
+    for (let n = 0; n < 300; n += 1) {
+      for (let partition = 0; partition < 6; partition += 1)
+        published.push(publisher.publish(note(String(n), partition)));
+      await turn();
+    }
+    await Promise.all(published);
+    const inOrder = Array.from({ length: 300 }, (_, n) => String(n));
+    for (const name of names) expect(unique(cluster.log(name))).toEqual(inOrder);
+    expect(faults).toBe(0);
+    await publisher.stop();
+  });
+});
+
+describe('isolation', () => {
+  test('a frozen broker holds up the partitions that it leads, and no others', async () => {
+    const { publisher, cluster } = await setUp({ brokers: 3, limits: { requestTimeoutMs: 100 } });
+    cluster.frozen.add(1);
+    const stuck = publisher.publish(note('stuck', 0));
+    for (let n = 0; n < 20; n += 1) {
+      await Promise.all([publisher.publish(note(`b${n}`, 1)), publisher.publish(note(`c${n}`, 2))]);
+    }
+    expect(cluster.log(`${EVENTS}/0`)).toEqual([]);
+    cluster.frozen.clear();
+    await stuck;
+    expect(cluster.connections(1)).toBeGreaterThan(1);
+    expect(cluster.connections(2)).toBe(1);
+    await publisher.stop();
+  });
+
+  test('a new leader takes over what a frozen one does not answer, before the request times out', async () => {
+    const { publisher, cluster } = await setUp({ brokers: 2, limits: { requestTimeoutMs: 4_000 } });
+    cluster.frozen.add(1);
+    const published = publisher.publish(note('a', 0));
+    await until('the request hangs', () => cluster.requests.length === 1);
+    cluster.leaders.set(`${EVENTS}/0`, 2);
+    await published;
+    expect(cluster.log(`${EVENTS}/0`)).toEqual(['a']);
+    await publisher.stop();
+  });
+
+  test('a partition without a leader, or with too few replicas, holds up its own messages only', async () => {
+    const { publisher, cluster } = await setUp();
+    cluster.leaders.set(`${EVENTS}/0`, -1);
+    cluster.meddle = () => ({ [`${EVENTS}/1`]: KAFKA.NOT_ENOUGH_REPLICAS });
+    const leaderless = publisher.publish(note('a', 0));
+    const underReplicated = publisher.publish(note('b', 1));
+    await Promise.all(['c', 'd'].map((text) => publisher.publish(note(text, 2))));
+    expect(cluster.log(`${EVENTS}/2`)).toEqual(['c', 'd']);
+    cluster.leaders.set(`${EVENTS}/0`, 1);
+    cluster.meddle = () => undefined;
+    await Promise.all([leaderless, underReplicated]);
+    await publisher.stop();
+  });
+
+  test('a partition whose replicas are slow goes over a connection of its own until they are back', async () => {
+    const { publisher, cluster } = await setUp();
+    const replicas = gate();
+    let held = 0;
+    cluster.meddle = async ({ texts }) => {
+      if (!(`${EVENTS}/0` in texts)) return undefined;
+      held += 1;
+      if (held > 1) await replicas.opened;
+      else return { [`${EVENTS}/0`]: KAFKA.REQUEST_TIMED_OUT };
+    };
+    const slow = publisher.publish(note('slow', 0));
+    await until('it is tried again', () => held === 2);
+    await publisher.publish(note('quick', 1));
+    expect(cluster.connections(1)).toBe(2);
+    replicas.open();
+    await slow;
+    await publisher.publish(note('next', 0));
+    expect(cluster.log(`${EVENTS}/0`)).toEqual(['slow', 'next']);
+    await publisher.stop();
+  });
+
+  test('a broker that does not answer is not asked who leads what either', async () => {
+    const { publisher, cluster } = await setUp({ brokers: 3, limits: { requestTimeoutMs: 50 } });
+    cluster.frozen.add(1).add(2);
+    cluster.leaders.set(`${EVENTS}/0`, 3).set(`${EVENTS}/1`, 3);
+    await Promise.all([0, 1].map((partition) => publisher.publish(note('a', partition))));
+    await publisher.stop();
+  });
+});
+
+describe('time', () => {
+  test('a broker that hangs: what is in flight and what waits is rejected in time', async () => {
+    const { publisher, cluster, texts } = await setUp({ limits: { publishTimeoutMs: 150, drainTimeoutMs: 50 } });
+    cluster.frozen.add(1);
+    const inFlight = publisher.publish(note('a'));
+    await turn();
+    await turn();
+    const waiting = publisher.publish(note('b'));
+    await expect(inFlight).rejects.toThrow(TimeoutError);
+    await expect(waiting).rejects.toThrow(TimeoutError);
+    expect(texts()).toEqual([['a']]);
+    await publisher.stop();
+  });
+
+  test('the rejection says what the brokers said', async () => {
+    const { publisher, cluster } = await setUp({ limits: { publishTimeoutMs: 150 } });
+    cluster.meddle = () => ({ [`${EVENTS}/0`]: KAFKA.NOT_ENOUGH_REPLICAS });
+    await expect(publisher.publish(note('a'))).rejects.toThrow('not acknowledged within 150 ms: NOT_ENOUGH_REPLICAS');
+    await publisher.stop();
+  });
+
+  test('stop publishes what is queued and takes nothing new', async () => {
+    const first = gate();
+    const { publisher, cluster, texts } = await setUp();
+    cluster.meddle = () => (cluster.requests.length === 1 ? first.opened : undefined);
+    const published = [publisher.publish(note('a'))];
+    await until('it is sent', () => cluster.requests.length === 1);
+    published.push(publisher.publish(note('b')));
+    const stopped = publisher.stop();
+    await expect(publisher.publish(note('late'))).rejects.toThrow(PublishError);
+    first.open();
+    await Promise.all([...published, stopped]);
+    expect(texts()).toEqual([['a'], ['b']]);
+  });
+
+  test('stop does not wait longer than its bound', async () => {
+    const { publisher, cluster } = await setUp({ limits: { drainTimeoutMs: 20 } });
+    cluster.frozen.add(1);
+    const rejected = expect(publisher.publish(note('a'))).rejects.toThrow('the publisher was stopped');
+    await publisher.stop();
+    await rejected;
+  });
+});
+
+/** The same numbers in every run: a linear congruential generator. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => (state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32) / 2 ** 32;
+}
+
+function pick<T>(values: readonly T[], random: () => number): T {
+  return values[Math.floor(random() * values.length)] as T;
+}
