@@ -1,0 +1,39 @@
+/** `npm run test:faults [-- --seed N] [--minutes N] [--long] [jest's arguments]`: see docs/faults.md. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { projectNode, root } from './checkout.mjs';
+
+const LONG_MINUTES = '60';
+
+const { values, positionals } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    minutes: { type: 'string' },
+    long: { type: 'boolean' },
+    json: { type: 'boolean' },
+    outputFile: { type: 'string' },
+  },
+  allowPositionals: true,
+});
+
+const minutes = values.minutes ?? (values.long === true ? LONG_MINUTES : undefined);
+const jestArguments = [
+  ...(values.json === true ? ['--json'] : []),
+  ...(values.outputFile === undefined ? [] : [`--outputFile=${values.outputFile}`]),
+  ...positionals,
+];
+const { status } = spawnSync(
+  projectNode,
+  [join(root, 'scripts', 'test.mjs'), '--config', 'jest.faults.cjs', 'faults.run', ...jestArguments],
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      ...(values.seed === undefined ? {} : { FAULTS_SEED: values.seed }),
+      ...(minutes === undefined ? {} : { FAULTS_MINUTES: minutes }),
+    },
+  },
+);
+process.exit(status ?? 1);

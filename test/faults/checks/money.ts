@@ -1,0 +1,144 @@
+import { paymentIdOf } from '@gateway/contracts';
+import type { BankEntry, BankOperation, Evidence, Observation } from '../model/evidence';
+import { documentsOf } from '../model/evidence';
+
+const SUCCESS = 'SUCCESS';
+
+/** What a bank must have done for each kind of operation. AUTH3D and TOKENIZE concern no bank. */
+const BANK_OPERATION: Partial<Record<string, BankOperation>> = {
+  AUTH: 'authorize',
+  SALE: 'sale',
+  SALE3D: 'sale',
+  SETTLE: 'capture',
+  VOID: 'void',
+  REFUND: 'refund',
+  PAYOUT: 'payout',
+};
+
+const approvedEntries = ({ bank }: Evidence) => bank.filter(({ state }) => state === 'approved');
+
+/** A success that anybody was told is one at the bank, of the same kind and amount. */
+export function successesAreTheBanks(evidence: Evidence): string[] {
+  const approved = new Map(approvedEntries(evidence).map((entry) => [entry.reference, entry]));
+  const types = new Map(evidence.observations.map(({ reference, type }) => [reference, type]));
+  const problems = new Set<string>();
+  for (const told of evidence.observations) {
+    const expected = BANK_OPERATION[told.type];
+    if (told.status !== SUCCESS || expected === undefined) continue;
+    // Nothing was held by an AUTH3D: its VOID is no bank's business.
+    if (told.type === 'VOID' && types.get(told.baseReference ?? '') === 'AUTH3D') continue;
+    const entry = approved.get(told.reference);
+    if (entry?.operation !== expected) problems.add(`${told.reference}: ${told.type} is a success, ${atBank(entry)}`);
+    else if (differs(told, entry)) problems.add(`${told.reference}: ${told.amountE4} told, ${entry.amountE4} moved`);
+  }
+  return [...problems];
+}
+
+function atBank(entry: BankEntry | undefined): string {
+  return entry === undefined ? 'of which the bank knows nothing' : `at the bank it is ${entry.operation}`;
+}
+
+function differs({ type, amountE4 }: Observation, entry: BankEntry): boolean {
+  return type !== 'VOID' && amountE4 !== undefined && amountE4 !== entry.amountE4;
+}
+
+/** For everything that a bank did, CHECK has told some merchant a success. */
+export function movedMoneyIsShown(evidence: Evidence): string[] {
+  const shown = new Set(
+    evidence.observations
+      .filter(({ source, status }) => source === 'check' && status === SUCCESS)
+      .map(({ reference }) => reference),
+  );
+  return approvedEntries(evidence)
+    .filter(({ reference }) => !shown.has(reference))
+    .map(({ reference, operation, amountE4 }) => `${reference}: ${operation} of ${amountE4}, and CHECK tells nobody`);
+}
+
+/**
+ * Nothing is charged, settled, refunded, or paid twice: not within a payment, and not for one request of a merchant,
+ * whatever references it was given.
+ */
+export function nothingMovesTwice(evidence: Evidence): string[] {
+  const requests = new Map(
+    documentsOf(evidence, 'edge.journal').map((entry) => [
+      entry._id,
+      `${String(entry['space'])} ${String(entry['merchantAccount'])} ${String(entry['transactionUniqueId'])}`,
+    ]),
+  );
+  const approved = approvedEntries(evidence);
+  return [
+    ...repeated(approved, ({ reference, operation }) => `${paymentIdOf(reference)}: ${roleOf(operation)}`),
+    ...repeated(approved, ({ reference }) => requests.get(reference)),
+    ...repeated(approved, ({ reference }) => `reference ${reference}`),
+  ];
+}
+
+/** Of each role a payment has one at most. A hold that is captured is not voided. */
+function roleOf(operation: BankOperation | undefined): string {
+  switch (operation) {
+    case 'authorize':
+    case 'sale':
+      return 'charged';
+    case 'capture':
+    case 'void':
+      return 'settled or voided';
+    case 'refund':
+      return 'refunded';
+    case 'payout':
+      return 'paid';
+    case undefined:
+      return 'unknown';
+  }
+}
+
+function repeated(entries: readonly BankEntry[], keyOf: (entry: BankEntry) => string | undefined): string[] {
+  const groups = Map.groupBy(entries, keyOf);
+  return [...groups]
+    .filter(([key, group]) => key !== undefined && group.length > 1)
+    .map(([key, group]) => `${key} ${group.length} times: ${group.map(({ reference }) => reference).join(', ')}`);
+}
+
+/** "Invalid acquirer reference": a bank was asked for what the gateway's own rules forbid. */
+const AGAINST_THE_BOOKS = 3122;
+
+/**
+ * A bank is asked once for each operation, is never asked for what its books forbid, and no call is cancelled while it
+ * may still be under way. Payouts may be sent again: their bank knows the key.
+ */
+export function banksAreAskedOnce(evidence: Evidence): string[] {
+  const byKey = Map.groupBy(evidence.calls, ({ key }) => key);
+  const problems = evidence.bank
+    .filter(({ code }) => code === AGAINST_THE_BOOKS)
+    .map(({ reference, operation }) => `${reference}: ${operation} is against the bank's books`);
+  for (const [key, calls] of byKey) {
+    const made = calls.filter(({ kind }) => kind === 'call').sort((a, b) => a.at - b.at);
+    if (made.length > 1 && made[0]?.bank === 'acquirer') problems.push(`${key}: called ${made.length} times`);
+    const [first] = made;
+    const cancelled = calls.find(({ kind, at }) => kind === 'cancel' && first !== undefined && overlaps(first, at));
+    if (cancelled !== undefined && first !== undefined && cancelled.at < first.at + evidence.callTimeoutMs) {
+      problems.push(`${key}: cancelled ${cancelled.at - first.at} ms after its call began`);
+    }
+  }
+  return problems;
+}
+
+const overlaps = (call: { at: number; endedAt?: number }, at: number) =>
+  at >= call.at && (call.endedAt === undefined || at < call.endedAt);
+
+/** Between the last look at the clock and the call: the write of the intent, and the wait for a free place. */
+const ON_THE_WAY_MS = 5_000;
+
+/** What a merchant's request asks for begins before its deadline or never. */
+export function nothingRunsLate(evidence: Evidence): string[] {
+  const deadlines = new Map(
+    documentsOf(evidence, 'edge.journal')
+      .filter(({ space, operationType }) => space === 'card' && operationType !== 'SALE3D')
+      .map(({ _id, deadline }) => [_id, Number(deadline)]),
+  );
+  return evidence.calls.flatMap(({ kind, key, at }) => {
+    const deadline = deadlines.get(key);
+    return kind === 'call' && deadline !== undefined && at > deadline + ON_THE_WAY_MS
+      ? [`${key}: called ${at - deadline} ms after its deadline`]
+      : [];
+  });
+}

@@ -1,0 +1,103 @@
+import type { Evidence, Observation, SentOperation } from '../model/evidence';
+import { documentsOf, PENDING } from '../model/evidence';
+
+/** Two times of this process that are closer than this say nothing about what came first. */
+const SAME_MOMENT_MS = 50;
+
+/** Every final outcome that anybody was told about an operation is the same one, and none turns back into PENDING. */
+export function terminalStatesStay({ observations }: Evidence): string[] {
+  const problems: string[] = [];
+  for (const [reference, told] of byReference(observations)) {
+    const final = told.filter(({ status }) => status !== PENDING).sort((a, b) => a.toldAt - b.toldAt);
+    const [first] = final;
+    if (first === undefined) continue;
+    const other = final.find(({ status, code }) => status !== first.status || code !== first.code);
+    if (other !== undefined) problems.push(`${reference}: ${say(first)}, then ${say(other)}`);
+    // An event bears the time of a clock that may be off on purpose.
+    const knownAt = final.find(({ source }) => source !== 'event')?.toldAt ?? Infinity;
+    const back = told.find(({ status, askedAt }) => status === PENDING && askedAt > knownAt + SAME_MOMENT_MS);
+    if (back !== undefined) problems.push(`${reference}: ${say(first)}, then ${say(back)}`);
+  }
+  return problems;
+}
+
+/** The last that CHECK said about an operation, and what the stores hold, is final. */
+export function everyPendingEnds({ observations }: Evidence): string[] {
+  const problems: string[] = [];
+  for (const [reference, told] of byReference(observations)) {
+    for (const source of ['check', 'store'] as const) {
+      const last = told
+        .filter((one) => one.source === source)
+        .sort((a, b) => a.askedAt - b.askedAt)
+        .at(-1);
+      if (last?.status === PENDING) problems.push(`${reference}: ${say(last)} to the end`);
+    }
+  }
+  return problems;
+}
+
+/**
+ * CHECK finds what the gateway has accepted: everything that an answer gave a reference, and everything that is in the
+ * journal. Before its acceptance, a request may be denied.
+ */
+export function checkKnowsWhatWasAccepted(evidence: Evidence): string[] {
+  const acceptedAt = acceptances(evidence);
+  return evidence.denials.flatMap(({ merchant, uniqueId, askedAt }) => {
+    const accepted = acceptedAt.get(`${merchant} ${uniqueId}`);
+    return accepted !== undefined && accepted + SAME_MOMENT_MS < askedAt
+      ? [`${merchant} ${uniqueId}: accepted ${askedAt - accepted} ms before CHECK said 3014`]
+      : [];
+  });
+}
+
+/** When a merchant could know, or the journal did, that a request was accepted; by merchant and unique id. */
+function acceptances(evidence: Evidence): Map<string, number> {
+  const accepted = new Map<string, number>();
+  const note = (key: string, at: number) => accepted.set(key, Math.min(at, accepted.get(key) ?? Infinity));
+  for (const operation of evidence.operations) {
+    if (operation.reference === undefined) continue;
+    for (const { httpStatus, endedAt, code } of operation.attempts) {
+      if (httpStatus === 200 && code !== ID_USED) note(keyOf(operation), endedAt);
+    }
+  }
+  for (const entry of documentsOf(evidence, 'edge.journal')) {
+    const { merchantAccount, transactionUniqueId } = entry;
+    // Its insert may have ended at any time before the end of the run. What was asked in the end counts.
+    note(`${String(merchantAccount)} ${String(transactionUniqueId)}`, lastAttemptOf(evidence, entry));
+  }
+  return accepted;
+}
+
+const ID_USED = 3001;
+
+function lastAttemptOf({ operations, collectedAt }: Evidence, entry: Record<string, unknown>): number {
+  const sent = operations.find(
+    ({ merchant, uniqueId }) => merchant === entry['merchantAccount'] && uniqueId === entry['transactionUniqueId'],
+  );
+  return sent?.attempts.at(-1)?.endedAt ?? collectedAt;
+}
+
+const keyOf = ({ merchant, uniqueId }: SentOperation) => `${merchant} ${uniqueId}`;
+
+/** A request that was refused with 503 or 429, each time it was sent, has left nothing behind. */
+export function refusedRequestsDidNothing(evidence: Evidence): string[] {
+  const journalled = new Set(
+    documentsOf(evidence, 'edge.journal').map(
+      ({ merchantAccount, transactionUniqueId }) => `${String(merchantAccount)} ${String(transactionUniqueId)}`,
+    ),
+  );
+  return evidence.operations
+    .filter(({ attempts }) => attempts.length > 0 && attempts.every(({ httpStatus }) => isRefusal(httpStatus)))
+    .filter((operation) => journalled.has(keyOf(operation)))
+    .map((operation) => `${keyOf(operation)}: refused, and in the journal`);
+}
+
+const isRefusal = (httpStatus: number | undefined) => httpStatus === 503 || httpStatus === 429;
+
+export function byReference(observations: readonly Observation[]): Map<string, Observation[]> {
+  return Map.groupBy(observations, ({ reference }) => reference);
+}
+
+function say({ source, type, status, code }: Observation): string {
+  return `${source} says ${type} ${status} ${code}`;
+}

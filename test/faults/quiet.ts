@@ -1,0 +1,38 @@
+import { until } from '@gateway/testing';
+import type { Storage } from '../support/storage';
+import { nothingIsLeftBehind } from './checks/leftovers';
+import { fetchLags } from './collect';
+import type { StoredDocument } from './model/evidence';
+import { NO_EVIDENCE } from './model/evidence';
+import type { World } from './world/world';
+
+const LOOK_EVERY_MS = 1_000;
+
+/** What is open in the stores, and unread in the topics, at this moment. */
+async function open(world: World, storage: Storage): Promise<string[]> {
+  const documents = (await storage.everything()) as Map<string, StoredDocument[]>;
+  return nothingIsLeftBehind({
+    ...NO_EVIDENCE,
+    documents,
+    lags: await fetchLags(world.space),
+    collectedAt: Date.now(),
+  });
+}
+
+/**
+ * Waits until nothing is open any more, or the time is over: what is open then is for the checks to say. Resolves with
+ * how long it took.
+ */
+export async function untilQuiet(world: World, storage: Storage, patienceMs: number): Promise<number> {
+  const began = Date.now();
+  await Promise.all(world.all().map((replica) => replica.untilReady()));
+  let lookAt = 0;
+  const look = async (): Promise<boolean> => {
+    if (Date.now() < lookAt) return false;
+    const left = await open(world, storage);
+    lookAt = Date.now() + LOOK_EVERY_MS;
+    return left.length === 0;
+  };
+  await until('an end of everything', look, patienceMs).catch(() => undefined);
+  return Date.now() - began;
+}

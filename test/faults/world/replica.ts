@@ -1,0 +1,140 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { createHttpClient } from '@gateway/service-kit';
+import { until } from '@gateway/testing';
+import { freePort } from '../../support/free-port';
+
+const root = join(__dirname, '..', '..', '..');
+const READY_TIMEOUT_MS = 90_000;
+const PROBE_EVERY_MS = 400;
+const PROBE_TIMEOUT_MS = 1_000;
+/** Doubles with each end that follows soon on a start, up to the maximum. */
+const RESTART_FIRST_MS = 500;
+const RESTART_MAX_MS = 8_000;
+const HEAP_MB = 96;
+
+/** One process of a service. Whoever ends it, it is started again, as Kubernetes would. */
+export interface Replica {
+  readonly service: string;
+  readonly name: string;
+  /** The port that others call it on; 0 where nobody does. */
+  readonly port: number;
+  /** As its readiness probe said last. A frozen one is not. */
+  ready(): boolean;
+  kill(): void;
+  terminate(): void;
+  freeze(): void;
+  thaw(): void;
+  /** Ends it; the next start has these preloads (`--require`). */
+  restartWith(preloads: readonly Preload[]): Promise<void>;
+  untilReady(): Promise<void>;
+  /** Ends it for good. */
+  end(): Promise<void>;
+}
+
+/** A script that runs before the service, with its settings. */
+export interface Preload {
+  file: string;
+  env: Record<string, string>;
+}
+
+export interface ReplicaOptions {
+  service: string;
+  index: number;
+  env: Record<string, string>;
+  /** The setting that takes `port`. */
+  portSetting?: string | undefined;
+  port: number;
+  preloads: readonly Preload[];
+  logDirectory: string;
+  /** An end that nobody ordered. */
+  onDeath(name: string, how: string): void;
+}
+
+export async function startReplica(options: ReplicaOptions): Promise<Replica> {
+  const name = `${options.service}-${options.index}`;
+  const opsPort = await freePort();
+  const log = createWriteStream(join(options.logDirectory, `${name}.log`), { flags: 'a' });
+  const ops = createHttpClient({ baseUrl: `http://127.0.0.1:${opsPort}`, timeoutMs: PROBE_TIMEOUT_MS });
+  let preloads = options.preloads;
+  let child: ChildProcess = launch();
+  let ordered = false;
+  let ended = false;
+  let isReady = false;
+  let restartDelayMs = RESTART_FIRST_MS;
+
+  function launch(): ChildProcess {
+    const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', ...options.env, OPS_PORT: String(opsPort) };
+    if (options.portSetting !== undefined) env[options.portSetting] = String(options.port);
+    for (const preload of preloads) Object.assign(env, preload.env);
+    const args = [
+      `--max-old-space-size=${HEAP_MB}`,
+      ...preloads.flatMap(({ file }) => ['--require', file]),
+      join(root, 'services', options.service, 'dist', 'main.js'),
+    ];
+    const started = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    started.stdout.pipe(log, { end: false });
+    started.stderr.pipe(log, { end: false });
+    started.once('exit', (code, signal) => onExit(code, signal));
+    return started;
+  }
+
+  function onExit(code: number | null, signal: string | null): void {
+    isReady = false;
+    if (ended) return;
+    if (!ordered) options.onDeath(name, signal ?? `exit code ${code}`);
+    ordered = false;
+    setTimeout(() => {
+      if (!ended) child = launch();
+    }, restartDelayMs);
+    restartDelayMs = Math.min(restartDelayMs * 2, RESTART_MAX_MS);
+  }
+
+  async function probe(): Promise<void> {
+    while (!ended) {
+      isReady = await ops.get('/health/ready').then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+      if (isReady) restartDelayMs = RESTART_FIRST_MS;
+      await new Promise((resolve) => setTimeout(resolve, PROBE_EVERY_MS));
+    }
+  }
+
+  function signal(name: NodeJS.Signals): void {
+    if (name === 'SIGKILL' || name === 'SIGTERM') ordered = true;
+    if (name !== 'SIGCONT') isReady = false;
+    child.kill(name);
+  }
+
+  void probe();
+  return {
+    service: options.service,
+    name,
+    port: options.port,
+    ready: () => isReady,
+    kill: () => signal('SIGKILL'),
+    terminate: () => signal('SIGTERM'),
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    async restartWith(next) {
+      preloads = next;
+      const gone = once(child, 'exit');
+      signal('SIGTERM');
+      await gone;
+    },
+    untilReady: async () => void (await until(`${name} to be ready`, () => isReady, READY_TIMEOUT_MS)),
+    async end() {
+      ended = true;
+      if (child.exitCode === null && child.signalCode === null) {
+        const gone = once(child, 'exit');
+        child.kill('SIGKILL');
+        await gone;
+      }
+      log.end();
+    },
+  };
+}
