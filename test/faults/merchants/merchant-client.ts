@@ -21,7 +21,6 @@ export interface SendOptions {
   baseReference?: string;
   /** Sent to both edges at once, with an Idempotency-Key. */
   twice?: boolean;
-  awaitsCallback?: boolean;
 }
 
 /** One merchant's connection to the gateway. Notes all that it sends and is told. */
@@ -114,7 +113,7 @@ export function createMerchantClient(options: MerchantClientOptions): MerchantCl
     const { reference, code } = answer;
     if (reference === undefined) return;
     operation.reference ??= reference;
-    if (isStarted(answer)) operation.awaitsCallback = true;
+    if (operation.type === 'SALE3D' && isStarted(answer)) operation.awaitsCallback = true;
     const { type, amountE4, baseReference } = operation;
     const status = operation.space === 'payout' && answer.status === 'pending' ? 'PENDING' : statusOf(answer);
     if (status === 'SUCCESS' && operation.space === 'card') notebook.approvals.push(made.endedAt);
