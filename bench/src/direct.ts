@@ -19,7 +19,7 @@ import type { Ports } from '@gateway/card-processing/dist/application/ports';
 import { processCommand } from '@gateway/card-processing/dist/application/process-command';
 import { findOutcome, listOutcomes } from '@gateway/card-processing/dist/application/query-operations';
 import { connectMongo, createOutbox } from '@gateway/mongo';
-import { createBodyReader, createLogger, createMetrics, listen } from '@gateway/service-kit';
+import { createBodyReader, createDetachedWork, createLogger, createMetrics, listen } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
 import { openDirectPayouts } from './direct-payouts';
 
@@ -29,6 +29,7 @@ import { openDirectPayouts } from './direct-payouts';
  * Tells its port, and its memory on request, to the process that forked it.
  */
 const REPLY_TIMEOUT_MS = 30_000;
+const CALLS_AT_ONCE = 512;
 
 function required(name: string): string {
   const value = process.env[name];
@@ -60,12 +61,13 @@ async function main(): Promise<void> {
   await journal.ensureIndexes();
 
   const outbox = createOutbox({ collection: payments.outboxes, publish: async () => {}, now, logger });
-  const connectors = openConnectors(['simulator'], { env: process.env, logger, metrics });
+  const connectors = openConnectors(['simulator'], { env: process.env, callsAtOnce: CALLS_AT_ONCE, metrics });
   const processing: Ports = {
     payments,
     cards: vault.vault,
     accounts: accounts.directory,
     connector: (name) => connectors.get(name),
+    calls: createDetachedWork({ name: 'a call', max: CALLS_AT_ONCE, logger }),
     publishEvents: (payment) => outbox.publish(payment),
     reply: async (outcome) => pending.deliver(outcome),
     now,

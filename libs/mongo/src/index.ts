@@ -4,3 +4,4 @@ export * from './connection';
 export * from './errors';
 export * from './group-writes';
 export * from './outbox';
+export * from './due-by-account';

@@ -31,6 +31,11 @@ export async function answerFields(call: () => Promise<AxiosResponse<unknown>>):
   }
 }
 
+/** The same of a response: none in another status than 200, or in another body than an object. */
+export function fieldsIn({ status, data }: AxiosResponse<unknown>): AnswerFields {
+  return status === 200 && isFields(data) ? data : {};
+}
+
 export function isFields(value: unknown): value is AnswerFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

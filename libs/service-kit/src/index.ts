@@ -6,6 +6,8 @@ export * from './connection-limits';
 export * from './errors';
 export * from './call-answers';
 export * from './deadline';
+export * from './detached-work';
+export * from './fair-work';
 export * from './http-client';
 export * from './http-server';
 export * from './internal-api';

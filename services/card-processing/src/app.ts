@@ -5,11 +5,11 @@ import { connectMongo, createOutbox } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
+  createDetachedWork,
   createMetrics,
   createService,
   internalHost,
   listen,
-  repeat,
   startOpsServer,
 } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
@@ -19,7 +19,7 @@ import { messageHandlers, deadLetterHandler } from './adapters/kafka/commands';
 import { publishEntries, sendReply } from './adapters/kafka/publications';
 import { createPayments } from './adapters/mongo/payments';
 import type { Ports } from './application/ports';
-import { resolveOutcomes } from './application/resolve-outcomes';
+import { createResolver } from './application/resolve-outcomes';
 import type { Config } from './config';
 import { parseHolds } from './domain/holds';
 
@@ -28,6 +28,10 @@ const RESOLVE_EVERY_MS = 250;
 /** The threeds service ends a challenge first, unless it has lost it. */
 const AUTHENTICATION_MARGIN_SECONDS = 300;
 const DRAIN_TIMEOUT_MS = 5_000;
+/** Beyond this at the stop, calls are left to the resolver of any replica. */
+const CALLS_DRAIN_TIMEOUT_MS = 8_000;
+/** Calls that run or wait, and answers on their way into the database; beyond it, commands wait. */
+const CALLS_UNDER_WAY_FACTOR = 4;
 
 export type CardProcessing = Service<{ query: number; ops: number }>;
 
@@ -62,18 +66,28 @@ async function open(deps: CardProcessingDeps, onStop: OnStop, isStarted: IsStart
   onStop(() => vault.close());
   const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
   onStop(() => accounts.close());
-  const connectors = openConnectors(config.ACQUIRERS.split(','), { env: deps.env, logger, metrics });
+  const connectors = openConnectors(config.ACQUIRERS.split(','), {
+    env: deps.env,
+    callsAtOnce: config.ACQUIRER_CALLS_AT_ONCE,
+    metrics,
+  });
   onStop(() => connectors.forEach((connector) => connector.close()));
 
   const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
   const topicPrefix = config.TOPIC_PREFIX;
   const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
   const outbox = createOutbox({ collection: payments.outboxes, publish: publishEntries(publisher), now, logger });
+  const calls = createDetachedWork({
+    name: 'a call to an acquirer, which is left to the resolver,',
+    max: CALLS_UNDER_WAY_FACTOR * config.ACQUIRER_CALLS_AT_ONCE,
+    logger,
+  });
   const ports: Ports = {
     payments,
     cards: vault.vault,
     accounts: accounts.directory,
     connector: (name) => connectors.get(name),
+    calls,
     publishEvents: (payment) => outbox.publish(payment),
     reply: sendReply(publisher, logger),
     now,
@@ -95,12 +109,7 @@ async function open(deps: CardProcessingDeps, onStop: OnStop, isStarted: IsStart
     metrics,
     logger,
   });
-  const resolver = repeat({
-    name: 'resolving unknown outcomes',
-    everyMs: RESOLVE_EVERY_MS,
-    work: async (stopping) => void (await resolveOutcomes(ports, stopping)),
-    logger,
-  });
+  const resolver = createResolver(ports, RESOLVE_EVERY_MS);
 
   const host = internalHost(config.SERVICE_TOKEN);
   const ops = await startOpsServer({
@@ -126,6 +135,10 @@ async function open(deps: CardProcessingDeps, onStop: OnStop, isStarted: IsStart
   onStop(() => outbox.stop());
   await worker.start();
   resolver.start();
-  onStop(() => Promise.all([worker.stop(), resolver.stop()]));
+  onStop(async () => {
+    await Promise.all([worker.stop(), resolver.stop()]);
+    const left = await calls.drain(CALLS_DRAIN_TIMEOUT_MS);
+    if (left > 0) logger.warn('calls are left to the resolver', { calls: left });
+  });
   return { query: query.port, ops: ops.port };
 }

@@ -22,7 +22,9 @@ export const settings = Type.Object({
   AUTH_HOLDS: Type.String({ default: '', pattern: `^(${HOLD}(,${HOLD})*)?$` }),
   /** The threeds service's own setting: how long a cardholder has for a challenge. */
   CHALLENGE_TIMEOUT_SECONDS: Type.Integer({ minimum: 1, default: 900 }),
-  /** Commands that one replica works on at once, each on another payment. */
+  /** Merchants' operations under way at one acquirer at once; one account has half of them at most. */
+  ACQUIRER_CALLS_AT_ONCE: Type.Integer({ minimum: 2, maximum: 10_000, default: 512 }),
+  /** Commands that one replica decides on at once, each on another payment. Calls to acquirers are not among them. */
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1024, default: 128 }),
 });
 

@@ -1,18 +1,19 @@
 import type { Customer } from '@gateway/contracts';
+import type { Place } from '@gateway/outbound';
 import type { Secret } from '@gateway/service-kit';
-import { assertNever, untilWritten } from '@gateway/service-kit';
+import { untilWritten } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerAnswer } from '../domain/decide';
 import { decideAnswer } from '../domain/decide';
 import type { AuthenticationResult, PendingCall, Route } from '../domain/payment';
 import { findOperation } from '../domain/payment';
-import type { AcquirerConnector, AcquirerRequest, Ports, StoredPayment } from './ports';
+import type { AcquirerRequest, Ports, StoredPayment } from './ports';
 import { record } from './record';
 
 /** The acquirer is asked soon about a call that ended without an answer: nothing of ours is under way any more. */
 const FIRST_INQUIRY_AFTER_MS = 500;
 
-/** How long after its time-out a call may still be under way in a process that is slow. */
+/** How long after its time a call may still be under way in a process that is slow. */
 const LEASE_MARGIN_MS = 2_000;
 
 /** Registry: the processing error for an operation whose CVV is gone. */
@@ -24,19 +25,24 @@ const NO_CONNECTOR = 3118;
 export interface CallContext {
   request: { amountE4?: number; customer?: Customer; withCvv?: boolean; card?: Secret<CardData> };
   causationId: string;
+  /** For the end of a hold. It is left whatever happens. */
+  place?: Place;
 }
 
 /** From the intent on, how long nobody else may look for the outcome of a call. */
 export function callTimeoutMs(ports: Pick<Ports, 'connector'>, route: Route | undefined): number {
   const connector = route && ports.connector(route.acquirer);
-  return (connector?.timeoutMs ?? 0) + LEASE_MARGIN_MS;
+  return (connector?.longestCallMs ?? 0) + LEASE_MARGIN_MS;
 }
 
-/** Makes the pending call of a payment whose intent was stored just now, and stores what came of it. */
+/**
+ * Makes the pending call of a payment whose intent was stored just now, and stores what came of it. The call may wait for
+ * its turn and for the acquirer, so it belongs into `ports.calls`: nobody's message waits for it.
+ */
 export async function callAcquirer(ports: Ports, payment: StoredPayment, context: CallContext): Promise<StoredPayment> {
   const { pending } = payment;
   if (pending === undefined) throw new Error('broken invariant: a call without an intent');
-  const answer = await answerOf(ports, payment, pending, context);
+  const answer = await answerOf(ports, payment, pending, context).finally(() => context.place?.leave());
   return recordAnswer(ports, payment, pending.reference, answer, context.causationId);
 }
 
@@ -54,8 +60,9 @@ async function answerOf(
   const authentication = authenticationOf(payment, pending.reference);
   // A VOID has none of its own.
   const currency = findOperation(payment, pending.reference)?.currency ?? currencyOf(payment);
-  return call(connector, pending, {
+  return connector.operate(pending.kind, {
     reference: pending.reference,
+    merchantAccount: payment.merchantAccount,
     currency,
     midReference: payment.route?.midReference ?? '',
     ...(context.request.amountE4 === undefined ? {} : { amountE4: context.request.amountE4 }),
@@ -63,6 +70,7 @@ async function answerOf(
     ...(pending.originalTransactionId === undefined ? {} : { originalTransactionId: pending.originalTransactionId }),
     ...(card === undefined ? {} : { card }),
     ...(authentication === undefined ? {} : { authentication }),
+    ...(context.place === undefined ? {} : { place: context.place }),
   });
 }
 
@@ -93,23 +101,6 @@ async function cardOf(
 
 function needsCard({ kind }: PendingCall): boolean {
   return kind === 'authorize' || kind === 'sale';
-}
-
-function call(connector: AcquirerConnector, pending: PendingCall, request: AcquirerRequest): Promise<AcquirerAnswer> {
-  switch (pending.kind) {
-    case 'authorize':
-      return connector.authorize(request);
-    case 'sale':
-      return connector.sale(request);
-    case 'capture':
-      return connector.capture(request);
-    case 'void':
-      return connector.void(request);
-    case 'refund':
-      return connector.refund(request);
-    default:
-      return assertNever(pending.kind);
-  }
 }
 
 /** Feeds an answer back in. An operation that has ended meanwhile stays as it ended. */

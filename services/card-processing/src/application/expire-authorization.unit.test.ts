@@ -7,6 +7,7 @@ import type { AcquirerConnector, PaymentBody, Ports, StoredPayment } from './por
 
 const END = NOW + HOLD_SECONDS * 1000;
 const TIMEOUT_MS = 5_000;
+const PLACES = 20;
 const APPROVED: AcquirerAnswer = { kind: 'approved', authcode: null, bank: {} };
 const ASK = { paymentId: PAYMENT_ID, merchantAccount: 'merchant', reference: ref('AUTH'), expiresAt: END };
 
@@ -16,11 +17,17 @@ function world(payment: Payment, answer: () => Promise<AcquirerAnswer> = () => P
   const calls: { reference: string; currency: string; onRecord: StoredPayment }[] = [];
   const errors: string[] = [];
   const announced: NewMessage[] = [];
+  const begun: Promise<void>[] = [];
   let published = 0;
+  let places = PLACES;
   const connector = {
     name: 'simulator',
-    timeoutMs: TIMEOUT_MS,
-    void: ({ reference, currency }) => {
+    longestCallMs: TIMEOUT_MS,
+    placeForExpiry: () => {
+      places -= 1;
+      return { leave: () => (places += 1) };
+    },
+    operate: (_operation, { reference, currency }) => {
       calls.push({ reference, currency, onRecord: stored });
       return answer();
     },
@@ -36,18 +43,32 @@ function world(payment: Payment, answer: () => Promise<AcquirerAnswer> = () => P
       },
     },
     connector: () => connector,
+    calls: { begin: (work: () => Promise<void>) => (begun.push(work()), Promise.resolve()) },
     publishEvents: () => (published += 1),
     now: () => END,
     newId: () => 'id',
     holdSeconds: HOLD_SECONDS,
     logger: { warn: () => undefined, error: (message: string) => errors.push(message) },
   } as unknown as Ports;
-  return { ports, calls, errors, announced, payment: () => stored, published: () => published };
+  const expire = async (ask = ASK): Promise<void> => {
+    await expireAuthorization(ports, ask, 'cause');
+    await Promise.all(begun);
+  };
+  return {
+    ports,
+    expire,
+    calls,
+    errors,
+    announced,
+    payment: () => stored,
+    published: () => published,
+    places: () => places,
+  };
 }
 
 test('the intent is on record, with the time at which the resolver may look for its outcome, before the bank is asked', async () => {
-  const { ports, calls, payment } = world(PAYMENTS.authorized);
-  await expireAuthorization(ports, ASK, 'cause');
+  const { expire, calls, payment } = world(PAYMENTS.authorized);
+  await expire();
   expect(calls).toMatchObject([{ reference: `${PAYMENT_ID}ZZ01`, currency: 'XTS' }]);
   expect(calls[0]?.onRecord).toMatchObject({ state: { kind: 'voiding' }, pending: { kind: 'void' } });
   expect(calls[0]?.onRecord.resolveAt).toBeGreaterThanOrEqual(END + TIMEOUT_MS);
@@ -56,8 +77,8 @@ test('the intent is on record, with the time at which the resolver may look for 
 });
 
 test('what came of it is announced', async () => {
-  const { ports, announced, published } = world(PAYMENTS.authorized);
-  await expireAuthorization(ports, ASK, 'cause');
+  const { expire, announced, published } = world(PAYMENTS.authorized);
+  await expire();
   expect(announced).toMatchObject([
     { type: 'AuthorizationVoided', causationId: 'cause', data: { baseReference: ref('AUTH'), status: 'success' } },
   ]);
@@ -65,9 +86,9 @@ test('what came of it is announced', async () => {
 });
 
 test('many at once, and again, call the bank once', async () => {
-  const { ports, calls } = world(PAYMENTS.authorized);
-  await Promise.all(Array.from({ length: 10 }, () => expireAuthorization(ports, ASK, 'cause')));
-  await expireAuthorization(ports, ASK, 'cause');
+  const { expire, calls } = world(PAYMENTS.authorized);
+  await Promise.all(Array.from({ length: 10 }, () => expire()));
+  await expire();
   expect(calls).toHaveLength(1);
 });
 
@@ -76,14 +97,14 @@ test('one whose process died before the bank answered is the resolver’s: asked
   void expireAuthorization(died.ports, ASK, 'cause');
   await new Promise(setImmediate);
   expect(died.calls).toHaveLength(1);
-  const { ports, calls } = world(died.payment());
-  await expireAuthorization(ports, ASK, 'cause');
+  const { expire, calls } = world(died.payment());
+  await expire();
   expect(calls).toEqual([]);
 });
 
 test('a time-out leaves it pending, for the resolver', async () => {
-  const { ports, payment } = world(PAYMENTS.authorized, () => Promise.resolve({ kind: 'unknown', code: 3109 }));
-  await expireAuthorization(ports, ASK, 'cause');
+  const { expire, payment } = world(PAYMENTS.authorized, () => Promise.resolve({ kind: 'unknown', code: 3109 }));
+  await expire();
   expect(payment()).toMatchObject({ state: { kind: 'voiding' }, resolveAt: expect.any(Number), inquiries: 0 });
 });
 
@@ -92,8 +113,8 @@ test.each([
   ['another merchant’s', { ...ASK, merchantAccount: 'another' }],
   ['another operation', { ...ASK, reference: ref('OTHR') }],
 ])('%s is left alone', async (_what, ask) => {
-  const { ports, calls, payment } = world(PAYMENTS.authorized);
-  await expireAuthorization(ports, ask, 'cause');
+  const { expire, calls, payment } = world(PAYMENTS.authorized);
+  await expire(ask);
   expect(calls).toEqual([]);
   expect(payment().version).toBe(1);
 });
@@ -102,8 +123,22 @@ test('a payment without room calls an operator', async () => {
   const [operation] = PAYMENTS.authorized.operations;
   if (operation === undefined) throw new Error('no operation');
   const full = Array.from({ length: 99 }, (_, index) => ({ ...operation, reference: ref(String(index)) }));
-  const { ports, calls, errors } = world({ ...PAYMENTS.authorized, operations: [operation, ...full] });
-  await expireAuthorization(ports, ASK, 'cause');
+  const { expire, calls, errors } = world({ ...PAYMENTS.authorized, operations: [operation, ...full] });
+  await expire();
   expect(calls).toEqual([]);
   expect(errors).toHaveLength(1);
+});
+
+test('where no place is free among the calls, nothing happens: auth-expiry asks again', async () => {
+  const { ports, expire, calls, payment } = world(PAYMENTS.authorized);
+  ports.connector = () => ({ placeForExpiry: () => undefined }) as unknown as AcquirerConnector;
+  await expire();
+  expect(calls).toEqual([]);
+  expect(payment().version).toBe(1);
+});
+
+test.each(['authorized', 'voided'] as const)('an ask about a payment that is %s keeps no place', async (state) => {
+  const { expire, places } = world(PAYMENTS[state]);
+  await Promise.all(Array.from({ length: 10 }, () => expire()));
+  expect(places()).toBe(PLACES);
 });

@@ -1,11 +1,12 @@
 import type { Account } from '@gateway/accounts';
 import type { CardCommand, Customer, OperationOutcome } from '@gateway/contracts';
-import type { Logger, Secret } from '@gateway/service-kit';
+import type { Place } from '@gateway/outbound';
+import type { DetachedWork, Logger, Secret } from '@gateway/service-kit';
 import type { NewMessage, Stored } from '@gateway/mongo';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerAnswer } from '../domain/decide';
 import type { HoldRule } from '../domain/holds';
-import type { AuthenticationResult, BankFacts, Payment } from '../domain/payment';
+import type { AuthenticationResult, BankFacts, CallKind, Payment } from '../domain/payment';
 import type { CardPresentation } from './custom-parameters';
 
 /** What a payment's document holds beside outbox and version. */
@@ -43,13 +44,19 @@ export interface Payments {
   loadWhole(paymentId: string): Promise<StoredPayment[]>;
   insert(id: string, body: PaymentBody, events: readonly NewMessage[]): Promise<StoredPayment | undefined>;
   update(previous: StoredPayment, body: PaymentBody, events: readonly NewMessage[]): Promise<StoredPayment | undefined>;
-  /** Takes one payment whose acquirer may be asked now, and keeps other resolvers off it until `leaseUntil`. */
-  claimUnresolved(now: number, leaseUntil: number): Promise<StoredPayment | null>;
+  /** Accounts with payments that are due, in ascending order: those after `after`, at most `limit`. */
+  accountsWithUnresolved(now: number, after: string, limit: number): Promise<string[]>;
+  /** Takes one payment of the account that is due, and keeps other resolvers off it until `leaseUntil`. */
+  claimUnresolved(merchantAccount: string, now: number, leaseUntil: number): Promise<StoredPayment | null>;
 }
 
 /** What goes to an acquirer beside the idempotency key, which is the operation's reference. */
 export interface AcquirerRequest {
   reference: string;
+  /** Whose share of the calls it takes. */
+  merchantAccount: string;
+  /** Taken before, for the end of a hold; a merchant's operation waits for its own. */
+  place?: Place;
   /** Undefined for a void. */
   amountE4?: number;
   currency: string;
@@ -72,22 +79,23 @@ export type Cancellation =
   /** The acquirer will refuse this key from now on. */
   { kind: 'cancelled' } | Extract<AcquirerAnswer, { kind: 'approved' | 'declined' }> | { kind: 'unknown' };
 
-/**
- * A way to an acquirer. Calls never throw: whatever happens is an answer. Every call has a time-out within
- * `timeoutMs`. The idempotency key of every operation is its reference.
- */
+/** A way to an acquirer. Calls never throw: whatever happens is an answer. */
 export interface AcquirerConnector {
   readonly name: string;
-  readonly timeoutMs: number;
-  authorize(request: AcquirerRequest): Promise<AcquirerAnswer>;
-  sale(request: AcquirerRequest): Promise<AcquirerAnswer>;
-  capture(request: AcquirerRequest): Promise<AcquirerAnswer>;
-  void(request: AcquirerRequest): Promise<AcquirerAnswer>;
-  refund(request: AcquirerRequest): Promise<AcquirerAnswer>;
-  inquire(reference: string): Promise<Inquiry>;
+  /** From asking for a place among the calls to the end of the call: what the lease of an intent has to cover. */
+  readonly longestCallMs: number;
+  /** A place for the VOID at the end of a hold; undefined when those of the account, or all, are taken. */
+  placeForExpiry(merchantAccount: string): Place | undefined;
+  operate(operation: CallKind, request: AcquirerRequest): Promise<AcquirerAnswer>;
+  inquire(operation: OperationAtAcquirer): Promise<Inquiry>;
   /** Absent where the acquirer cannot cancel by key: then "not found" is never final, and an operator decides. */
-  cancel?(reference: string): Promise<Cancellation>;
+  cancel?(operation: OperationAtAcquirer): Promise<Cancellation>;
   close(): void;
+}
+
+export interface OperationAtAcquirer {
+  merchantAccount: string;
+  reference: string;
 }
 
 export interface Cards {
@@ -118,6 +126,8 @@ export interface Ports {
   accounts: Accounts;
   /** By name. Undefined when no connector of that name is configured. */
   connector(name: string): AcquirerConnector | undefined;
+  /** Calls to acquirers, and what follows from them, go on after their message is done. */
+  calls: Pick<DetachedWork, 'begin'>;
   /** Has the payment's outbox published soon; never throws. */
   publishEvents(payment: StoredPayment): void;
   /** A short cut to the edge replica that waits; never throws. */

@@ -22,11 +22,15 @@ export async function processAuthentication(ports: Ports, event: ThreedsEvent, c
   }
   if (awaiting === undefined) return ports.publishEvents(payment);
   await reply(ports, payment, reference, awaiting);
-  const finished =
-    payment.pending?.reference === reference ? await sell(ports, payment, awaiting, causationId) : payment;
-  if (findOperation(finished, reference)?.status !== 'pending' && awaiting.withCvv)
-    await ports.cards.dropCvv(reference);
-  ports.publishEvents(finished);
+  if (payment.pending?.reference !== reference) return finish(ports, payment, reference, awaiting);
+  await ports.calls.begin(async () =>
+    finish(ports, await sell(ports, payment, awaiting, causationId), reference, awaiting),
+  );
+}
+
+async function finish(ports: Ports, payment: StoredPayment, reference: string, { withCvv }: Awaiting): Promise<void> {
+  if (findOperation(payment, reference)?.status !== 'pending' && withCvv) await ports.cards.dropCvv(reference);
+  ports.publishEvents(payment);
 }
 
 interface TakenUp {

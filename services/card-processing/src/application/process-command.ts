@@ -19,8 +19,8 @@ import { loadRecords, recordRefusal } from './record-refusal';
 import { routeFor, withHold } from './route';
 
 /**
- * One command, start to end: load, decide, store the intent, call the acquirer, store the outcome, reply, publish.
- * Run again with the same command it has no second effect: an operation on record is answered from the record, and one
+ * One command: load, decide, and store the intent or the end. Calling the acquirer, storing the outcome, replying and
+ * publishing go on after the message is done, so that no acquirer holds up another payment's message. Run again with the same command it has no second effect: an operation on record is answered from the record, and one
  * whose intent is stored without an outcome is the resolver's.
  */
 export async function processCommand(ports: Ports, received: ReceivedCommand): Promise<void> {
@@ -33,15 +33,19 @@ export async function processCommand(ports: Ports, received: ReceivedCommand): P
     expectNew = false;
     return taken;
   });
-  const finished =
-    stored.pending?.reference === reference && stored.fresh
-      ? await callAcquirer(ports, stored.payment, {
-          request: requestOf(received.command, gathered),
-          causationId: received.id,
-        })
-      : await withoutCall(ports, received.command, stored.payment);
-  ports.publishEvents(finished);
-  await reply(ports, received, finished);
+  if (stored.pending?.reference !== reference || !stored.fresh) {
+    await dropUnusedCvv(ports, received.command, stored.payment);
+    return tell(ports, received, stored.payment);
+  }
+  const request = requestOf(received.command, gathered);
+  await ports.calls.begin(async () =>
+    tell(ports, received, await callAcquirer(ports, stored.payment, { request, causationId: received.id })),
+  );
+}
+
+async function tell(ports: Ports, received: ReceivedCommand, payment: StoredPayment): Promise<void> {
+  ports.publishEvents(payment);
+  await reply(ports, received, payment);
 }
 
 function isFirst(command: CardCommand): boolean {
@@ -50,11 +54,10 @@ function isFirst(command: CardCommand): boolean {
 }
 
 /** A CVV that no call has used goes with the end of its operation; while a call is pending it may be about to. */
-async function withoutCall(ports: Ports, command: CardCommand, payment: StoredPayment): Promise<StoredPayment> {
+async function dropUnusedCvv(ports: Ports, command: CardCommand, payment: StoredPayment): Promise<void> {
   const { reference } = command.data;
   const hasEnded = findOperation(payment, reference)?.status !== 'pending';
   if (isCardholderCommand(command) && command.data.withCvv && hasEnded) await ports.cards.dropCvv(reference);
-  return payment;
 }
 
 /** Everything that deciding and calling need to know beside the payment itself. */

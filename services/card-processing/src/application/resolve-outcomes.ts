@@ -1,4 +1,5 @@
-import { newTraceparent, runWithTrace, untilWritten, workOff } from '@gateway/service-kit';
+import type { FairWork } from '@gateway/service-kit';
+import { createFairWork, newTraceparent, runWithTrace, untilWritten } from '@gateway/service-kit';
 import type { AcquirerAnswer } from '../domain/decide';
 import { decideLostAuthentication } from '../domain/decide-authentication';
 import { findOperation, pendingReference } from '../domain/payment';
@@ -12,22 +13,28 @@ const BACKOFF_MAX_MS = 300_000;
 const CLAIM_MS = 25_000;
 /** From here on the log calls for an operator each time. */
 const INQUIRIES_BEFORE_ALARM = 10;
-/** At most so many outcomes are looked for at once by one replica. */
-const PARALLEL_MAX = 16;
+/** Outcomes that one replica looks for at once: in all, and of one account. */
+const PARALLEL_MAX = 64;
+const PARALLEL_PER_ACCOUNT_MAX = 16;
 
 /**
  * Finds out what became of calls that ended without an answer, or whose process died, and gives up authentications that
- * nobody ends. Any replica may; one at a time holds the claim. Returns how many payments it looked at.
+ * nobody ends. Any replica may; one at a time holds the claim. Accounts take turns, so that an acquirer that is slow
+ * about those of one account keeps no other's waiting.
  */
-export function resolveOutcomes(ports: Ports, stopping: () => boolean): Promise<number> {
-  return workOff({
-    claim: () => ports.payments.claimUnresolved(ports.now(), ports.now() + CLAIM_MS),
+export function createResolver(ports: Ports, everyMs: number): FairWork {
+  return createFairWork({
+    name: 'resolving unknown outcomes',
+    everyMs,
+    dueParties: (after, limit) => ports.payments.accountsWithUnresolved(ports.now(), after, limit),
+    claim: (account) => ports.payments.claimUnresolved(account, ports.now(), ports.now() + CLAIM_MS),
     work: (payment) =>
       runWithTrace({ correlationId: payment._id, traceparent: newTraceparent() }, () => resolve(ports, payment)),
     onFailure: ({ _id: payment }, error) =>
       ports.logger.warn('an outcome could not be looked for; it comes round again', { payment, error }),
     parallel: PARALLEL_MAX,
-    stopping,
+    parallelPerParty: PARALLEL_PER_ACCOUNT_MAX,
+    logger: ports.logger,
   });
 }
 
@@ -64,7 +71,8 @@ async function find(
   payment: StoredPayment,
   reference: string,
 ): Promise<AcquirerAnswer | undefined> {
-  const inquiry = await connector.inquire(reference);
+  const operation = { merchantAccount: payment.merchantAccount, reference };
+  const inquiry = await connector.inquire(operation);
   switch (inquiry.kind) {
     case 'approved':
     case 'declined':
@@ -74,7 +82,7 @@ async function find(
     case 'unknown':
       return undefined;
     case 'not-found': {
-      const cancellation = await connector.cancel?.(reference);
+      const cancellation = await connector.cancel?.(operation);
       if (cancellation === undefined || cancellation.kind === 'unknown') return undefined;
       return cancellation.kind === 'cancelled' ? notExecuted(payment, reference) : cancellation;
     }

@@ -1,31 +1,18 @@
 import { Type } from '@sinclair/typebox';
-import type { AxiosInstance, AxiosResponse } from 'axios';
-import { BrokenCircuitError, circuitBreaker, handleAll, SamplingBreaker } from 'cockatiel';
+import type { AxiosResponse } from 'axios';
 import { formatAmountE4, isRegisteredCode } from '@gateway/contracts';
-import {
-  answerFields,
-  callFaultOf,
-  closeHttpClient,
-  createHttpClient,
-  fieldText,
-  Histogram,
-  isFields,
-  loadConfig,
-} from '@gateway/service-kit';
-import type { AcquirerAnswer, BankFacts } from '../../../application/ports';
-import type { AcquirerConnector, AcquirerRequest, Cancellation, Inquiry } from '../../../application/ports';
-import type { AuthenticationResult } from '../../../domain/payment';
-import type { ConnectorContext } from '../connector-context';
+import { fieldText, fieldsIn, isFields, loadConfig } from '@gateway/service-kit';
+import type { AcquirerAnswer, AcquirerRequest, BankFacts, Cancellation, Inquiry } from '../../../application/ports';
+import type { AuthenticationResult, CallKind } from '../../../domain/payment';
+import type { AcquirerTranslation } from '../acquirer';
 
 const settings = Type.Object({
   SIMULATOR_URL: Type.String({ minLength: 1 }),
   SIMULATOR_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 60_000, default: 5_000 }),
 });
 
-/** Registry codes for what a connection can do instead of answering. */
-const TIMED_OUT = 3109;
+/** Registry codes for answers that do not say what happened. */
 const MALFORMED = 3117;
-const BROKEN_CONNECTION = 3118;
 const UNKNOWN_STATUS = 3124;
 const ACQUIRER_FAULT = 3125;
 /** A decline whose code the registry does not know. */
@@ -33,56 +20,27 @@ const GENERAL_DECLINE = 3100;
 
 const EMV_3DS_VERSION = '2.2.0';
 
-/** Opens when most calls of the last ten seconds found no answer at all, and lets one through again after five. */
-const REOPEN_AFTER_MS = 5_000;
-const SAMPLING = { threshold: 0.8, duration: 10_000, minimumRps: 10 };
+const OPERATIONS = '/acquirer/v1/operations';
 
-type Operation = 'authorize' | 'sale' | 'capture' | 'void' | 'refund';
-
-/** Speaks the simulator's acquirer API over kept-alive HTTP. */
-export function createSimulatorConnector({ env, metrics }: ConnectorContext): AcquirerConnector {
+/** The simulator's acquirer API. */
+export function simulatorTranslation(env: Record<string, string | undefined>): AcquirerTranslation {
   const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS } = loadConfig(settings, env);
-  const http = createHttpClient({ baseUrl: SIMULATOR_URL, timeoutMs: SIMULATOR_TIMEOUT_MS });
-  const policy = circuitBreaker(handleAll, {
-    halfOpenAfter: REOPEN_AFTER_MS,
-    breaker: new SamplingBreaker(SAMPLING),
-  });
-  const duration = new Histogram({
-    name: 'gateway_acquirer_call_seconds',
-    help: 'Calls to an acquirer, by operation and kind of answer',
-    labelNames: ['acquirer', 'operation', 'answer'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [metrics],
-  });
-
-  async function perform(operation: Operation, request: AcquirerRequest): Promise<AcquirerAnswer> {
-    const observe = duration.startTimer({ acquirer: 'simulator', operation });
-    const answer = await answerOf(() => policy.execute(() => post(http, operation, request)));
-    observe({ answer: answer.kind });
-    return answer;
-  }
-
   return {
-    name: 'simulator',
+    baseUrl: SIMULATOR_URL,
     timeoutMs: SIMULATOR_TIMEOUT_MS,
-    authorize: (request) => perform('authorize', request),
-    sale: (request) => perform('sale', request),
-    capture: (request) => perform('capture', request),
-    void: (request) => perform('void', request),
-    refund: (request) => perform('refund', request),
-    inquire: (reference) => inquire(http, reference),
-    cancel: (reference) => cancel(http, reference),
-    close: () => closeHttpClient(http),
+    operate: (http, operation, request) =>
+      http.post(OPERATIONS, bodyOf(operation, request), { headers: { 'idempotency-key': request.reference } }),
+    answerIn: ({ status, data }) => (status === 200 ? answerInBody(data) : { kind: 'unknown', code: ACQUIRER_FAULT }),
+    inquire: (http, reference) => http.get(`${OPERATIONS}/${reference}`),
+    inquiryIn,
+    cancellation: {
+      send: (http, reference) => http.post(`${OPERATIONS}/${reference}/cancel`),
+      answerIn: cancellationIn,
+    },
   };
 }
 
-function post(http: AxiosInstance, operation: Operation, request: AcquirerRequest): Promise<AxiosResponse> {
-  return http.post('/acquirer/v1/operations', bodyOf(operation, request), {
-    headers: { 'idempotency-key': request.reference },
-  });
-}
-
-function bodyOf(operation: Operation, request: AcquirerRequest) {
+function bodyOf(operation: CallKind, request: AcquirerRequest) {
   const card = request.card?.data.expose();
   return {
     operation,
@@ -115,27 +73,6 @@ function threeDSOf({ ids, eci, authenticationValue }: AuthenticationResult) {
     threeDSServerTransID: ids.threeDSServerTransId,
     ...(ids.dsTransId === undefined ? {} : { dsTransID: ids.dsTransId }),
   };
-}
-
-async function answerOf(call: () => Promise<AxiosResponse>): Promise<AcquirerAnswer> {
-  try {
-    const response = await call();
-    return response.status === 200 ? answerInBody(response.data) : { kind: 'unknown', code: ACQUIRER_FAULT };
-  } catch (error) {
-    return answerOfFault(error);
-  }
-}
-
-function answerOfFault(error: unknown): AcquirerAnswer {
-  if (error instanceof BrokenCircuitError) return { kind: 'not-executed', code: BROKEN_CONNECTION };
-  switch (callFaultOf(error)) {
-    case 'never-sent':
-      return { kind: 'not-executed', code: BROKEN_CONNECTION };
-    case 'timed-out':
-      return { kind: 'unknown', code: TIMED_OUT };
-    case 'broken':
-      return { kind: 'unknown', code: BROKEN_CONNECTION };
-  }
 }
 
 function answerInBody(data: unknown): AcquirerAnswer {
@@ -177,8 +114,8 @@ function bankFacts(data: Record<string, unknown>): BankFacts {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
 }
 
-async function inquire(http: AxiosInstance, reference: string): Promise<Inquiry> {
-  const data = await answerFields(() => http.get(`/acquirer/v1/operations/${reference}`));
+function inquiryIn(response: AxiosResponse<unknown>): Inquiry {
+  const data = fieldsIn(response);
   switch (data['status']) {
     case 'approved':
       return approved(data);
@@ -193,8 +130,8 @@ async function inquire(http: AxiosInstance, reference: string): Promise<Inquiry>
   }
 }
 
-async function cancel(http: AxiosInstance, reference: string): Promise<Cancellation> {
-  const data = await answerFields(() => http.post(`/acquirer/v1/operations/${reference}/cancel`));
+function cancellationIn(response: AxiosResponse<unknown>): Cancellation {
+  const data = fieldsIn(response);
   switch (data['status']) {
     case 'cancelled':
       return { kind: 'cancelled' };

@@ -1,0 +1,51 @@
+import type { Collection, Document, Filter } from './driver';
+
+/** An aggregate that somebody has to look after from time to time. */
+interface Dueable {
+  _id: string;
+  merchantAccount: string;
+  /** Epoch ms; absent when nothing is left to do. */
+  resolveAt?: number;
+}
+
+/** By account, so that finding the accounts with something due reads one key of each, however much waits there. */
+export const dueByAccountIndex = {
+  key: { merchantAccount: 1, resolveAt: 1 },
+  name: 'due_by_account',
+  partialFilterExpression: { resolveAt: { $exists: true } },
+} as const;
+
+/** Aggregates that are due, account by account. Needs {@link dueByAccountIndex}. */
+export interface DueByAccount<T> {
+  /** Accounts with something due at `now`, in ascending order: those after `after`, at most `limit`. */
+  accounts(now: number, after: string, limit: number): Promise<string[]>;
+  /** Takes what is due for longest of an account, and keeps others off it until `leaseUntil`. */
+  claim(merchantAccount: string, now: number, leaseUntil: number): Promise<T | null>;
+}
+
+export function createDueByAccount<T extends Dueable>(collection: Collection<T>): DueByAccount<T> {
+  return {
+    async accounts(now, after, limit) {
+      const found = collection.aggregate<{ _id: string }>(dueAccountSteps(now, after, limit));
+      return (await found.toArray()).map(({ _id }) => _id);
+    },
+    async claim(merchantAccount, now, leaseUntil) {
+      const claimed = await collection.findOneAndUpdate(
+        { merchantAccount, resolveAt: { $lte: now } } as Filter<T>,
+        { $set: { resolveAt: leaseUntil } } as Document,
+        { sort: { resolveAt: 1 }, returnDocument: 'after', hint: dueByAccountIndex.key },
+      );
+      return claimed as T | null;
+    },
+  };
+}
+
+/** Grouped by what the index begins with, so that the server skips from account to account. */
+export function dueAccountSteps(now: number, after: string, limit: number): Document[] {
+  return [
+    { $match: { merchantAccount: { $gt: after }, resolveAt: { $lte: now } } },
+    { $group: { _id: '$merchantAccount' } },
+    { $sort: { _id: 1 } },
+    { $limit: limit },
+  ];
+}

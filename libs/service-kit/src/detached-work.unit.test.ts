@@ -1,0 +1,39 @@
+import { createDetachedWork } from './detached-work';
+import type { Logger } from './logger';
+
+function world(max: number) {
+  const warnings: string[] = [];
+  const logger = { warn: (message: string) => warnings.push(message) } as unknown as Logger;
+  return { warnings, detached: createDetachedWork({ name: 'work', max, logger }) };
+}
+
+const turn = () => new Promise(setImmediate);
+
+test('whoever begins work does not wait for it, up to the bound', async () => {
+  const { detached } = world(1);
+  let end: () => void = () => undefined;
+  await detached.begin(() => new Promise((resolve) => (end = resolve)));
+  let hasBegun = false;
+  void detached.begin(async () => undefined).then(() => (hasBegun = true));
+  await turn();
+  expect(hasBegun).toBe(false);
+  end();
+  await turn();
+  expect(hasBegun).toBe(true);
+});
+
+test('work that fails is logged, and its place is free again', async () => {
+  const { detached, warnings } = world(1);
+  await detached.begin(() => Promise.reject(new Error('no')));
+  await detached.begin(async () => undefined);
+  expect(warnings).toEqual(['work failed']);
+});
+
+test('draining waits for what is under way, but not for ever', async () => {
+  const { detached } = world(2);
+  let end: () => void = () => undefined;
+  await detached.begin(() => new Promise((resolve) => (end = resolve)));
+  expect(await detached.drain(1)).toBe(1);
+  setImmediate(() => end());
+  expect(await detached.drain(60_000)).toBe(0);
+});

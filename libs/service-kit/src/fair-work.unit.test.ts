@@ -1,0 +1,109 @@
+import { createFairWork } from './fair-work';
+import type { Logger } from './logger';
+
+const logger = { warn: () => undefined } as unknown as Logger;
+
+interface Piece {
+  party: string;
+  done: () => void;
+  fail: (error: Error) => void;
+}
+
+/** Work that ends when the test says so. */
+function world(due: Record<string, number>, limits = { parallel: 4, parallelPerParty: 2 }) {
+  const begun: Piece[] = [];
+  const failures: unknown[] = [];
+  const waiting = new Map(Object.entries(due));
+  const fair = createFairWork<{ party: string }>({
+    name: 'work',
+    everyMs: 1_000,
+    dueParties: async (after, limit) =>
+      [...waiting]
+        .filter(([party, count]) => count > 0 && party > after)
+        .map(([party]) => party)
+        .sort()
+        .slice(0, limit),
+    async claim(party) {
+      const left = waiting.get(party) ?? 0;
+      if (left === 0) return null;
+      waiting.set(party, left - 1);
+      return { party };
+    },
+    work: ({ party }) => new Promise((done, fail) => begun.push({ party, done, fail })),
+    onFailure: (_claimed, error) => failures.push(error),
+    ...limits,
+    logger,
+  });
+  return { fair, begun, failures, due: waiting, parties: () => begun.map(({ party }) => party).join('') };
+}
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+const settled = () => jest.advanceTimersByTimeAsync(0);
+const nextLook = () => jest.advanceTimersByTimeAsync(1_000);
+
+test('everybody with something due is served in turn', async () => {
+  const { fair, parties } = world({ a: 600, b: 1, c: 1 });
+  fair.start();
+  await settled();
+  expect(parties()).toBe('abca');
+});
+
+test('a party whose work hangs keeps its share, and no more', async () => {
+  const { fair, parties, due } = world({ a: 600 });
+  fair.start();
+  await settled();
+  expect(parties()).toBe('aa');
+  due.set('b', 3);
+  await nextLook();
+  expect(parties()).toBe('aabb');
+});
+
+test('a free place goes to whoever has the least under way', async () => {
+  const { fair, parties, begun, due } = world({ a: 9, b: 9 });
+  fair.start();
+  await settled();
+  due.set('z', 1);
+  begun[0]?.done();
+  await settled();
+  expect(parties()).toBe('ababz');
+});
+
+test('many parties with one piece each all come to their turn', async () => {
+  const names = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index));
+  const { fair, begun } = world(Object.fromEntries(names.map((name) => [name, 100])), {
+    parallel: 4,
+    parallelPerParty: 4,
+  });
+  fair.start();
+  await settled();
+  for (let index = 0; index < 48; index += 1) {
+    begun[index]?.done();
+    await settled();
+  }
+  expect(new Set(begun.slice(0, 52).map(({ party }) => party)).size).toBe(26);
+});
+
+test('what goes wrong with one concerns no other', async () => {
+  const { fair, begun, failures, parties } = world({ a: 3 }, { parallel: 1, parallelPerParty: 1 });
+  fair.start();
+  await settled();
+  begun[0]?.fail(new Error('no'));
+  await settled();
+  expect(failures).toHaveLength(1);
+  expect(parties()).toBe('aa');
+});
+
+test('stopping begins nothing more, and waits for what is under way', async () => {
+  const { fair, begun } = world({ a: 3 }, { parallel: 1, parallelPerParty: 1 });
+  fair.start();
+  await settled();
+  let stopped = false;
+  void fair.stop().then(() => (stopped = true));
+  await settled();
+  expect(stopped).toBe(false);
+  begun[0]?.done();
+  await settled();
+  expect(stopped).toBe(true);
+  expect(begun).toHaveLength(1);
+});

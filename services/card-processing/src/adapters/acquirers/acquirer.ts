@@ -1,0 +1,99 @@
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import type { CallFault, Counterpart } from '@gateway/outbound';
+import { lane, neverSent, openCounterpart } from '@gateway/outbound';
+import type { Registry } from '@gateway/service-kit';
+import type {
+  AcquirerAnswer,
+  AcquirerConnector,
+  AcquirerRequest,
+  Cancellation,
+  Inquiry,
+} from '../../application/ports';
+import type { CallKind } from '../../domain/payment';
+
+/**
+ * How an acquirer is spoken to. A connector builds requests and reads answers, whatever their HTTP status; it keeps no
+ * state and never sees a fault. The idempotency key of every operation is its reference.
+ */
+export interface AcquirerTranslation {
+  baseUrl: string;
+  /** For a whole call. */
+  timeoutMs: number;
+  operate(http: AxiosInstance, operation: CallKind, request: AcquirerRequest): Promise<AxiosResponse<unknown>>;
+  answerIn(response: AxiosResponse<unknown>): AcquirerAnswer;
+  inquire(http: AxiosInstance, reference: string): Promise<AxiosResponse<unknown>>;
+  inquiryIn(response: AxiosResponse<unknown>): Inquiry;
+  /** Absent where the acquirer cannot cancel by key: then "not found" is never final, and an operator decides. */
+  cancellation?: {
+    send(http: AxiosInstance, reference: string): Promise<AxiosResponse<unknown>>;
+    answerIn(response: AxiosResponse<unknown>): Cancellation;
+  };
+}
+
+/** Registry codes for what a connection can do instead of answering. */
+const TIMED_OUT = 3109;
+const BROKEN_CONNECTION = 3118;
+
+/** How long a merchant's operation may wait for its turn. Whoever waits longer is told 3118: nothing was sent. */
+const WAIT_MS = 2_000;
+/** Ends of holds, and inquiries about unknown outcomes. They take their turns before they are claimed. */
+const EXPIRY_CALLS = 64;
+const INQUIRIES = 64;
+
+/** Opens the way to an acquirer: its translation within the call policy, a lane for each kind of work. */
+export function openAcquirer(
+  name: string,
+  translation: AcquirerTranslation,
+  { callsAtOnce, metrics }: { callsAtOnce: number; metrics: Registry },
+): AcquirerConnector {
+  const { baseUrl, timeoutMs, cancellation } = translation;
+  const lanes = {
+    merchants: lane(callsAtOnce, WAIT_MS),
+    expiry: lane(EXPIRY_CALLS, 0),
+    inquiries: lane(INQUIRIES, WAIT_MS),
+  };
+  const counterpart = openCounterpart({ name, baseUrl, timeoutMs, lanes, metrics });
+  return {
+    name,
+    longestCallMs: counterpart.longestMs('merchants'),
+    placeForExpiry: (merchantAccount) => counterpart.tryEnter('expiry', merchantAccount),
+    operate: (operation, request) =>
+      counterpart.call<AcquirerAnswer>(request.place === undefined ? 'merchants' : 'expiry', {
+        party: request.merchantAccount,
+        operation,
+        place: request.place,
+        send: (http) => translation.operate(http, operation, request),
+        read: (response) => translation.answerIn(response),
+        onFault: answerOfFault,
+      }),
+    inquire: ({ merchantAccount, reference }) =>
+      counterpart.call<Inquiry>('inquiries', {
+        party: merchantAccount,
+        operation: 'inquire',
+        send: (http) => translation.inquire(http, reference),
+        read: (response) => translation.inquiryIn(response),
+        onFault: () => ({ kind: 'unknown' }),
+      }),
+    ...(cancellation === undefined ? {} : { cancel: (operation) => cancel(counterpart, cancellation, operation) }),
+    close: () => counterpart.close(),
+  };
+}
+
+function cancel(
+  counterpart: Counterpart<'inquiries'>,
+  { send, answerIn }: NonNullable<AcquirerTranslation['cancellation']>,
+  { merchantAccount, reference }: { merchantAccount: string; reference: string },
+): Promise<Cancellation> {
+  return counterpart.call<Cancellation>('inquiries', {
+    party: merchantAccount,
+    operation: 'cancel',
+    send: (http) => send(http, reference),
+    read: answerIn,
+    onFault: () => ({ kind: 'unknown' }),
+  });
+}
+
+function answerOfFault(fault: CallFault): AcquirerAnswer {
+  if (neverSent(fault)) return { kind: 'not-executed', code: BROKEN_CONNECTION };
+  return { kind: 'unknown', code: fault === 'timed-out' ? TIMED_OUT : BROKEN_CONNECTION };
+}
