@@ -69,7 +69,9 @@ async function bringUp({ processes, ports, servers: wanted, onCluster }) {
     directory: onCluster ? clusterDirectory : stateDirectory,
     logDirectory,
     ports: wanted,
-    launch: ({ name, program }) => processes.launch('server', name, program),
+    // A single server is the only one; the others of a cluster carry on while one of them comes back.
+    launch: ({ name, program }) =>
+      onCluster ? processes.keep('server', name, program, progress) : processes.launch('server', name, program),
     processes,
     progress,
     installed,

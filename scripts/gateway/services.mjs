@@ -24,16 +24,14 @@ export const services = [
 ];
 
 /**
- * Starts every service and waits until all of them are ready.
+ * Starts every service and waits until all of them are ready. One that dies is started again.
  * @param {{ environment: Record<string, string>, opsPort: number, processes: import('../processes/child-processes.mjs').ChildProcesses, progress: import('../progress.mjs').Progress }} context
  */
 export async function startServices({ environment, opsPort, processes, progress }) {
   for (const { name, ops } of services) {
-    processes.launch('service', name, {
-      command: projectNode,
-      args: ['--enable-source-maps', join(root, 'services', name, 'dist', 'main.js')],
-      env: { ...process.env, ...environment, OPS_PORT: String(opsPort + ops) },
-    });
+    const main = join(root, 'services', name, 'dist', 'main.js');
+    const env = { ...process.env, ...environment, OPS_PORT: String(opsPort + ops) };
+    processes.keep('service', name, { command: projectNode, args: ['--enable-source-maps', main], env }, progress);
   }
   await Promise.all(
     services.map(({ name, ops }) => progress.during(`Service ${name}`, () => isReady(name, opsPort + ops))),

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { root } from '../checkout.mjs';
 import { Failure } from '../failure.mjs';
 import { ended, identify, isRunning, signalGroup } from './identity.mjs';
+import { RESTART_LIMITS, Restarts } from './restarts.mjs';
 
 /**
  * A `task` runs to its end, a `server` or a `service` runs until it is stopped. Services stop before servers, because
@@ -37,7 +38,8 @@ export class ChildProcesses {
    * @type {Map<string, string>}
    */
   #logs = new Map();
-  #stopping = false;
+  /** Aborted when everything is being stopped. */
+  #stop = new AbortController();
   #recordFile;
   #logDirectory;
   #onFailure;
@@ -65,6 +67,37 @@ export class ChildProcesses {
       if (this.#stopping) return;
       this.#onFailure(new Failure(`${name} has ended by itself (${describeExit(how)}). ${logTail(logFile)}`));
     });
+  }
+
+  /**
+   * Starts a process that runs until it is stopped, and starts it again whenever it ends. The run fails when the process
+   * keeps dying.
+   * @param {'server' | 'service'} role
+   * @param {string} name
+   * @param {Program} program
+   * @param {{ note: (line: string) => void, limits?: import('./restarts.mjs').RestartLimits }} options `note` hears of
+   *   each death
+   */
+  keep(role, name, program, { note, limits = RESTART_LIMITS }) {
+    const restarts = new Restarts(limits);
+    const start = () => {
+      const startedAtMs = performance.now();
+      const { logFile, exit } = this.hold(role, name, program);
+      void exit.then(async (how) => {
+        if (this.#stopping) return;
+        const atMs = performance.now();
+        const delayMs = restarts.afterDeath({ ranForMs: atMs - startedAtMs, atMs });
+        if (delayMs === undefined) {
+          const often = `${limits.maxDeaths} times within ${limits.deathsWithinMs / 1000} s`;
+          this.#onFailure(new Failure(`${name} keeps dying, ${often} (${describeExit(how)}). ${logTail(logFile)}`));
+          return;
+        }
+        note(`${name} has died (${describeExit(how)}), restart in ${delayMs / 1000} s: see ${shownPath(logFile)}`);
+        await delay(delayMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+        if (!this.#stopping) start();
+      });
+    };
+    start();
   }
 
   /**
@@ -128,7 +161,7 @@ export class ChildProcesses {
    * @param {{ graceMs?: number }} [options] how long a process may take before it is killed
    */
   async stop({ graceMs } = {}) {
-    this.#stopping = true;
+    this.#stop.abort();
     await endInOrder(this.#records(), graceMs);
     await Promise.all([...this.#running].map(({ exit }) => exit));
     rmSync(this.#recordFile, { force: true });
@@ -181,6 +214,10 @@ export class ChildProcesses {
     timer.abort();
     if (exit === undefined && running.record !== undefined) await endGroup(running.record);
     return exit;
+  }
+
+  get #stopping() {
+    return this.#stop.signal.aborted;
   }
 
   #records() {
@@ -266,8 +303,13 @@ function describeExit({ code, signal, error }) {
 /** @param {string} logFile */
 function logTail(logFile) {
   const lines = lastBytes(logFile, LOG_TAIL_BYTES).trimEnd().split('\n').slice(-LOG_TAIL_LINES);
-  const path = relative(root, logFile);
-  return `The end of ${path.startsWith('..') ? logFile : path}:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+  return `The end of ${shownPath(logFile)}:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+}
+
+/** @param {string} file */
+function shownPath(file) {
+  const path = relative(root, file);
+  return path.startsWith('..') ? file : path;
 }
 
 /**

@@ -3,8 +3,8 @@ import { ChildProcesses } from './child-processes.mjs';
 import { watchLauncher } from './launcher.mjs';
 
 /**
- * Does `work` with child processes, until it ends or fails, a server or service of it ends by itself, or a signal asks
- * to stop (npm's end counts as one); whichever comes first, every process is stopped before this returns or throws. A
+ * Does `work` with child processes, until it ends or fails, one of them has ended and cannot be done without (see
+ * {@link ChildProcesses.launch} and {@link ChildProcesses.keep}), or a signal asks to stop (npm's end counts as one); whichever comes first, every process is stopped before this returns or throws. A
  * signal throws {@link StopRequested}.
  * @template T
  * @param {{ recordFile: string, logDirectory: string, graceMs?: number, onStopping?: () => void, stopWhen?: (stop: () => void) => void }} options
