@@ -1,22 +1,19 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
-import { Secret, sourceKey } from '@gateway/service-kit';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createFairSlots, Secret, sourceKey } from '@gateway/service-kit';
 import type { Account } from './account';
 import { MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH } from './account';
-
 import type { AccountDirectory } from './directory';
-import { createHashPool, HashPoolFull } from './hash-pool';
+import { createHashedPasswords, HashesFull } from './hashed-passwords';
 import type { PasswordHasher } from './passwords';
 import { createTokenBuckets } from './token-buckets';
 
-const MAX_REMEMBERED = 10_000;
-/** Hashing runs on libuv's four threads; two stay free for name resolution and files. */
-const HASH_CONCURRENCY = 2;
-const MAX_QUEUED_HASHES = 64;
-const FULL_POOL_RETRY_SECONDS = 1;
 /** Failures of one source: 100 at once, then 5 a second. */
 const FAILURES = { burst: 100, perSecond: 5 };
 const MAX_SOURCES = 10_000;
+/** Below what the directory reads at once, so that names nobody has keep no account from being read. */
+const LOOK_UPS = { max: 128, maxWaiting: 2_000, waitTimeoutMs: 5_000 };
+const MAX_LOOK_UPS_PER_SOURCE = 1_000;
+const FULL_RETRY_SECONDS = 1;
 
 /** What a request carries, unchecked, and the address that it came from. */
 export interface CredentialAttempt {
@@ -30,7 +27,7 @@ export type CredentialVerdict =
   | { readonly kind: 'ok'; readonly account: Account }
   /** Unknown account, wrong password, malformed credential: 2001, indistinguishable by message and by time. */
   | { readonly kind: 'refused' }
-  /** Too many failures from this source, or too many passwords to check: nothing was checked. */
+  /** Too many failures from this source, or too much to check at once. */
   | { readonly kind: 'throttled'; readonly retryAfterSeconds: number };
 
 export interface CredentialCheck {
@@ -40,7 +37,12 @@ export interface CredentialCheck {
 
 export interface CredentialCheckOptions {
   directory: AccountDirectory;
-  passwords: Pick<PasswordHasher, 'matches' | 'dummyHash'>;
+  /**
+   * Opens the encrypted copy of the account's password; undefined when its key is gone. Without an account it takes as
+   * long, and what it gives is nobody's password.
+   */
+  openPassword(account: Account | undefined): Secret | undefined;
+  passwords: Pick<PasswordHasher, 'matches'>;
   /** Epoch ms. */
   now: () => number;
 }
@@ -48,93 +50,80 @@ export interface CredentialCheckOptions {
 interface Credential {
   readonly merchantAccount: string;
   readonly password: Secret;
-  /** Keyed by a key of this process: says nothing to anyone else. */
-  readonly fingerprint: string;
 }
 
 /**
- * Checks merchants' passwords. A credential that was right before, and whose stored hash is the same, costs no hash;
- * everything else costs exactly one, of the same parameters, whether the account exists or not.
+ * Checks merchants' passwords against the encrypted copies that callbacks are signed with (ADR 0031): no check costs a
+ * hash, so nobody who guesses keeps others waiting. Only a copy whose key is gone leaves the hash to check against.
  */
 export function createCredentialCheck(options: CredentialCheckOptions): CredentialCheck {
-  const { directory, passwords, now } = options;
-  const processKey = randomBytes(32);
-  /** The stored hash that a credential was right by. Only right ones are in it, so that wrong ones push none out. */
-  const remembered = new LRUCache<string, string>({ max: MAX_REMEMBERED });
-  /** Bounded by the pool and by the directory's loads. */
-  const checks = new Map<string, Promise<CredentialVerdict>>();
-  const pool = createHashPool({ concurrency: HASH_CONCURRENCY, maxQueued: MAX_QUEUED_HASHES });
+  const { directory, openPassword, now } = options;
+  const comparisonKey = randomBytes(32);
+  const lookUps = createFairSlots(LOOK_UPS);
+  const hashed = createHashedPasswords(options.passwords);
   const failures = createTokenBuckets({ now, maxKeys: MAX_SOURCES });
 
-  function readCredential({ merchantAccount, password }: CredentialAttempt): Credential | undefined {
-    if (!isWellFormed(merchantAccount) || !isWellFormed(password)) return undefined;
-    // As JSON no character of a name can be taken for the end of it.
-    const fingerprint = createHmac('sha256', processKey).update(JSON.stringify([merchantAccount, password]));
-    return { merchantAccount, password: new Secret(password), fingerprint: fingerprint.digest('base64') };
+  /** Sources take turns: one that asks for names nobody has delays itself. */
+  async function find(merchantAccount: string, source: string): Promise<Account | undefined | 'crowded'> {
+    const slot = await lookUps.take(source, MAX_LOOK_UPS_PER_SOURCE);
+    if (typeof slot === 'string') return 'crowded';
+    try {
+      return await directory.find(merchantAccount);
+    } finally {
+      slot.release();
+    }
   }
 
-  /** A password that was rotated since has another stored hash, so that the old one is not remembered any more. */
-  async function recall(credential: Credential): Promise<Account | undefined> {
-    const storedHash = remembered.get(credential.fingerprint);
-    if (storedHash === undefined) return undefined;
-    const account = await directory.find(credential.merchantAccount);
-    return account?.credentials.expose().passwordHash === storedHash ? account : undefined;
-  }
-
-  async function check(credential: Credential): Promise<CredentialVerdict> {
-    const account = await directory.find(credential.merchantAccount);
-    const storedHash = account?.credentials.expose().passwordHash ?? passwords.dummyHash;
-    const matches = await pool.run(() => passwords.matches(storedHash, credential.password));
-    if (account === undefined || !matches) return { kind: 'refused' };
-    remembered.set(credential.fingerprint, storedHash);
-    return { kind: 'ok', account };
-  }
-
-  /** Takes as long as a check does. */
-  async function refuseMalformed(): Promise<CredentialVerdict> {
-    await pool.run(() => passwords.matches(passwords.dummyHash, new Secret('')));
-    return { kind: 'refused' };
+  function isSame(one: Secret, other: Secret): boolean {
+    const [a, b] = [one, other].map((secret) => createHmac('sha256', comparisonKey).update(secret.expose()).digest());
+    return a !== undefined && b !== undefined && timingSafeEqual(a, b);
   }
 
   /** The token is taken before the hash, so that attempts in parallel cannot get round the limit. */
-  async function givingBackUnlessRefused(
-    source: string,
-    checking: () => Promise<CredentialVerdict>,
-  ): Promise<CredentialVerdict> {
-    let verdict: CredentialVerdict | undefined;
+  async function checkByHash(account: Account, { password }: Credential, source: string): Promise<CredentialVerdict> {
+    const { merchantAccount, credentials } = account;
+    const claim = { merchantAccount, password, storedHash: credentials.expose().passwordHash };
+    if (hashed.remembers(claim)) return { kind: 'ok', account };
+    const failed = refuse(source);
+    if (failed.kind === 'throttled') return failed;
+    let isCounted = false;
     try {
-      verdict = await checking();
+      isCounted = !(await hashed.matches(claim, source));
     } catch (error) {
-      if (!(error instanceof HashPoolFull)) throw error;
-      verdict = { kind: 'throttled', retryAfterSeconds: FULL_POOL_RETRY_SECONDS };
+      if (!(error instanceof HashesFull)) throw error;
+      return { kind: 'throttled', retryAfterSeconds: FULL_RETRY_SECONDS };
     } finally {
-      if (verdict?.kind !== 'refused') failures.giveBack(source);
+      if (!isCounted) failures.giveBack(source);
     }
-    return verdict;
+    return isCounted ? failed : { kind: 'ok', account };
+  }
+
+  function refuse(source: string): CredentialVerdict {
+    const retryAfterSeconds = failures.take(source, FAILURES);
+    return retryAfterSeconds > 0 ? { kind: 'throttled', retryAfterSeconds } : { kind: 'refused' };
   }
 
   return {
     async verify(attempt) {
-      const credential = readCredential(attempt);
-      const known = credential && (await recall(credential));
-      if (known !== undefined) return { kind: 'ok', account: known };
-
-      // Identical attempts that arrive together share one hash, and one token: they learn no more than one of them.
-      const running = credential && checks.get(credential.fingerprint);
-      if (running !== undefined) return running;
-
       const source = sourceKey(attempt.source);
-      const retryAfterSeconds = failures.take(source, FAILURES);
-      if (retryAfterSeconds > 0) return { kind: 'throttled', retryAfterSeconds };
-      if (credential === undefined) return givingBackUnlessRefused(source, refuseMalformed);
-      const { fingerprint } = credential;
-      const started = givingBackUnlessRefused(source, () => check(credential)).finally(() =>
-        checks.delete(fingerprint),
-      );
-      checks.set(fingerprint, started);
-      return started;
+      const credential = readCredential(attempt);
+      const account = credential && (await find(credential.merchantAccount, source));
+      if (account === 'crowded') return { kind: 'throttled', retryAfterSeconds: FULL_RETRY_SECONDS };
+      const password = openPassword(account);
+      if (account !== undefined && credential !== undefined && password === undefined) {
+        return checkByHash(account, credential, source);
+      }
+      const isRight = isSame(credential?.password ?? NO_PASSWORD, password ?? NO_PASSWORD);
+      return isRight && account !== undefined ? { kind: 'ok', account } : refuse(source);
     },
   };
+}
+
+const NO_PASSWORD = new Secret('');
+
+function readCredential({ merchantAccount, password }: CredentialAttempt): Credential | undefined {
+  if (!isWellFormed(merchantAccount) || !isWellFormed(password)) return undefined;
+  return { merchantAccount, password: new Secret(password) };
 }
 
 function isWellFormed(value: unknown): value is string {

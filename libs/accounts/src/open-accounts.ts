@@ -12,7 +12,7 @@ import { createPasswordHasher } from './passwords';
 import type { RateLimiter } from './rate-limit';
 import { createRateLimiter } from './rate-limit';
 import type { SigningSecrets } from './signing';
-import { signingSecrets } from './signing';
+import { createPasswordOpener, signingSecrets } from './signing';
 
 export interface OpenAccounts {
   readonly directory: AccountDirectory;
@@ -49,7 +49,7 @@ export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAc
   });
   return {
     directory,
-    credentials: createCredentialCheck({ directory, passwords, now }),
+    credentials: createCredentialCheck({ directory, openPassword: createPasswordOpener(keyRing), passwords, now }),
     rateLimiter: createRateLimiter({ now }),
     administration: createAccountAdministration({ model, keyRing, passwords, now }),
     signingSecrets: (account) => signingSecrets(keyRing, account, now()),

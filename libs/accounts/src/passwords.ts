@@ -3,7 +3,7 @@ import type { Secret } from '@gateway/service-kit';
 
 /**
  * N = 2^15, r = 8, p = 1: 32 MiB and 60 to 100 ms on one core. OWASP's table asks for p = 3 at this N to protect
- * passwords that people choose; those generated here have 190 bits, and api-edge has to check them by the second.
+ * passwords that people choose; those generated here have 190 bits.
  */
 const LOG2_COST = 15;
 const BLOCK_SIZE = 8;
@@ -13,16 +13,11 @@ const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 const HEADER = `$scrypt$ln=${LOG2_COST},r=${BLOCK_SIZE},p=${PARALLELIZATION}$`;
 
-/**
- * Hashes as PHC strings: `$scrypt$ln=15,r=8,p=1$salt$key`, base64 without padding. All hashes have the parameters above:
- * checking an unknown account costs what checking a known one costs only as long as that is so.
- */
+/** Hashes as PHC strings: `$scrypt$ln=15,r=8,p=1$salt$key`, base64 without padding. */
 export interface PasswordHasher {
   hash(password: Secret): Promise<string>;
   /** Costs one hash, whatever the answer. Throws when the stored hash has other parameters. */
   matches(storedHash: string, password: Secret): Promise<boolean>;
-  /** A hash of nobody's password, to check against where there is no account. */
-  readonly dummyHash: string;
 }
 
 export function createPasswordHasher(): PasswordHasher {
@@ -35,7 +30,6 @@ export function createPasswordHasher(): PasswordHasher {
       const { salt, key } = decode(storedHash);
       return timingSafeEqual(await derive(password, salt), key);
     },
-    dummyHash: encode(randomBytes(SALT_BYTES), randomBytes(KEY_BYTES)),
   };
 }
 

@@ -1,0 +1,142 @@
+export interface FairSlotsOptions {
+  /** Slots in all. */
+  max: number;
+  /** Takers that wait for a slot, in all. */
+  maxWaiting: number;
+  /** How long a taker waits at most. */
+  waitTimeoutMs: number;
+}
+
+/** `release` counts once, however often it is called. */
+export interface Slot {
+  release(): void;
+}
+
+/** `share`: the key has all that it may have. `full`: every slot is taken, and none came free in time. */
+export type SlotRefusal = 'share' | 'full';
+
+export interface FairSlots {
+  /**
+   * Takes a slot for a key, such as an account or a client's address.
+   *
+   * @param share how many of the key's takers may hold a slot or wait for one
+   */
+  take(key: string, share: number): Promise<Slot | SlotRefusal>;
+  /** Slots held by each key that holds any. */
+  held(): Iterable<[key: string, count: number]>;
+}
+
+interface Waiter {
+  admit(): void;
+  refuse(): void;
+}
+
+interface Key {
+  readonly name: string;
+  held: number;
+  /** In the order in which they came. */
+  readonly waiting: Set<Waiter>;
+}
+
+/**
+ * Slots that are shared fairly between keys. While slots are free, everybody takes one. When they are all taken, the
+ * next free one goes to the waiting key that holds the fewest, and among equals in turn. When no more may wait, the key
+ * with the most takers gives up the one that came last.
+ */
+export function createFairSlots(options: FairSlotsOptions): FairSlots {
+  const keys = new Map<string, Key>();
+  /** The keys somebody waits for, the one whose turn is next first. */
+  const turns = new Set<Key>();
+  let held = 0;
+  let waiting = 0;
+
+  function hold(key: Key): Slot {
+    key.held += 1;
+    held += 1;
+    let released = false;
+    return {
+      release() {
+        if (released) return;
+        released = true;
+        key.held -= 1;
+        held -= 1;
+        forgetIdle(key);
+        admitNext();
+      },
+    };
+  }
+
+  function admitNext(): void {
+    const key = smallest(turns, (one) => one.held);
+    const [next] = key?.waiting ?? [];
+    if (key === undefined || next === undefined) return;
+    next.admit();
+    // The next turn is another key's.
+    if (turns.delete(key) && key.waiting.size > 0) turns.add(key);
+  }
+
+  function wait(key: Key): Promise<Slot | SlotRefusal> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => waiter.refuse(), options.waitTimeoutMs).unref();
+      function leave(): void {
+        clearTimeout(timer);
+        waiting -= 1;
+        key.waiting.delete(waiter);
+        if (key.waiting.size === 0) turns.delete(key);
+      }
+      const waiter: Waiter = {
+        admit() {
+          leave();
+          resolve(hold(key));
+        },
+        refuse() {
+          leave();
+          forgetIdle(key);
+          resolve('full');
+        },
+      };
+      waiting += 1;
+      key.waiting.add(waiter);
+      turns.add(key);
+    });
+  }
+
+  /** False when nobody who waits has more than the newcomer would have. */
+  function makeRoom(newcomer: Key): boolean {
+    if (waiting < options.maxWaiting) return true;
+    const loudest = smallest(turns, (one) => -takersOf(one));
+    if (loudest === undefined || takersOf(loudest) <= takersOf(newcomer) + 1) return false;
+    [...loudest.waiting].at(-1)?.refuse();
+    return true;
+  }
+
+  function forgetIdle(key: Key): void {
+    if (takersOf(key) === 0) keys.delete(key.name);
+  }
+
+  return {
+    async take(name, share) {
+      const key = keys.get(name) ?? { name, held: 0, waiting: new Set<Waiter>() };
+      if (takersOf(key) >= share) return 'share';
+      const isFree = held < options.max;
+      if (!isFree && !makeRoom(key)) return 'full';
+      keys.set(name, key);
+      return isFree ? hold(key) : wait(key);
+    },
+
+    *held() {
+      for (const key of keys.values()) if (key.held > 0) yield [key.name, key.held];
+    },
+  };
+}
+
+function takersOf(key: Key): number {
+  return key.held + key.waiting.size;
+}
+
+/** The first of those with the smallest value. */
+function smallest<T>(items: Iterable<T>, valueOf: (item: T) => number): T | undefined {
+  let found: T | undefined;
+  for (const item of items) if (found === undefined || valueOf(item) < valueOf(found)) found = item;
+  return found;
+}
