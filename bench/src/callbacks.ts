@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { execFileSync, fork, spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openAccounts } from '@gateway/accounts';
@@ -11,6 +11,7 @@ import { CardSold, newPaymentId, newReference, paymentIdOf } from '@gateway/cont
 import type { Publisher } from '@gateway/messaging';
 import { createKafka, createPublisher, createTopics } from '@gateway/messaging';
 import { createLogger, createMetrics, Secret } from '@gateway/service-kit';
+import { newCertificate } from './certificate';
 import type { OnEnd } from './run';
 import { startServers } from './servers';
 
@@ -26,6 +27,10 @@ const LOOK_EVERY_MS = 100;
 const HANGING_EVERY_MS = 1_000;
 const HANG_TIMEOUT_MS = 30_000;
 const MERCHANT = 'bench_callbacks';
+/** Has the receivers that hang. */
+const NEIGHBOUR = 'bench_neighbour';
+/** Calls at once that a merchant has for addresses that may hang: CALLBACK_UNPROVEN_PER_MERCHANT. */
+const HUNG_AT_ONCE = 16;
 /** As long as a callback. */
 const BARE_BODY = new URLSearchParams({
   token: randomUUID(),
@@ -48,7 +53,7 @@ interface Bench {
 
 /**
  * `npm run bench -- callbacks`: callbacks per second of one dispatcher process to 64 receivers, against bare axios posts
- * to the same receivers; then both again while another 64 receivers hang. Uses the servers that KAFKA_BROKERS and
+ * to the same receivers; then both again while another merchant's 64 receivers hang. Uses the servers that KAFKA_BROKERS and
  * MONGODB_URI name, else starts some.
  */
 export async function runCallbacks(onEnd: OnEnd): Promise<void> {
@@ -58,7 +63,7 @@ export async function runCallbacks(onEnd: OnEnd): Promise<void> {
 async function open(onEnd: OnEnd): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-callbacks-'));
   onEnd(() => rmSync(folder, { recursive: true }));
-  const { key, cert } = newCertificate(folder);
+  const { key, cert, certFile } = newCertificate(folder);
   const { kafkaBrokers, mongodbUri } = await startServers(onEnd);
   const prefix = `bench-${randomBytes(3).toString('hex')}-`;
   const VAULT_KEYS = `bench:${randomBytes(32).toString('base64')}`;
@@ -66,7 +71,9 @@ async function open(onEnd: OnEnd): Promise<Bench> {
   const kafka = createKafka({ brokers: kafkaBrokers.split(','), clientId: 'bench', logger });
   await createTopics({ kafka, prefix, minInsyncReplicas: 1, replicationFactor: 1 });
   const accounts = await openAccounts({ uri: mongodbUri, databasePrefix: prefix, VAULT_KEYS });
-  await accounts.administration.create({ merchantAccount: MERCHANT, password: new Secret('bench_password') });
+  for (const merchantAccount of [MERCHANT, NEIGHBOUR]) {
+    await accounts.administration.create({ merchantAccount, password: new Secret('bench_password') });
+  }
   await accounts.close();
 
   const receivers = forked('callbacks-receivers.js', onEnd);
@@ -88,7 +95,7 @@ async function open(onEnd: OnEnd): Promise<Bench> {
       CARD_QUERY_URL: 'http://127.0.0.1:1',
       CALLBACK_ALLOW_CIDRS: '127.0.0.0/8',
       CALLBACK_ADMIN_PORT: '0',
-      NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem'),
+      NODE_EXTRA_CA_CERTS: certFile,
     },
     onEnd,
   );
@@ -146,7 +153,7 @@ async function feed(bench: Bench, forMs: number): Promise<void> {
     const missing = OUTSTANDING - (published - (acknowledged - before));
     const batch = Array.from({ length: Math.max(missing, 0) }, (_, index) => {
       const port = bench.healthy[(published + index) % bench.healthy.length] ?? 0;
-      return publishOutcome(bench, port);
+      return publishOutcome(bench, MERCHANT, port);
     });
     published += batch.length;
     await Promise.all(batch);
@@ -155,24 +162,24 @@ async function feed(bench: Bench, forMs: number): Promise<void> {
 }
 
 async function startHanging(bench: Bench): Promise<() => void> {
-  const publishAll = (): void => void Promise.all(bench.hanging.map((port) => publishOutcome(bench, port)));
+  const publishAll = (): void => void Promise.all(bench.hanging.map((port) => publishOutcome(bench, NEIGHBOUR, port)));
   publishAll();
   const timer = setInterval(publishAll, HANGING_EVERY_MS);
   const deadline = performance.now() + HANG_TIMEOUT_MS;
-  while ((await countOf(bench)).hung < RECEIVERS) {
-    if (performance.now() > deadline) throw new Error('not every hanging receiver was called');
+  while ((await countOf(bench)).hung < HUNG_AT_ONCE) {
+    if (performance.now() > deadline) throw new Error('too few hanging receivers were called');
     await pause(LOOK_EVERY_MS);
   }
   return () => clearInterval(timer);
 }
 
-function publishOutcome({ publisher }: Bench, port: number): Promise<void> {
+function publishOutcome({ publisher }: Bench, merchantAccount: string, port: number): Promise<void> {
   const reference = newReference(newPaymentId(randomBytes), randomBytes);
   const now = Date.now();
   const data: OperationRecord = {
     paymentId: paymentIdOf(reference),
     reference,
-    merchantAccount: MERCHANT,
+    merchantAccount,
     transactionUniqueId: reference,
     transactionType: 'SALE3D',
     token: randomUUID(),
@@ -211,15 +218,6 @@ function startDispatcher(logFile: string, env: Record<string, string>, onEnd: On
     child.kill('SIGTERM');
     await once(child, 'exit');
   });
-}
-
-/** Signs itself, for this run. */
-function newCertificate(folder: string): { key: string; cert: string } {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  const args = ['req', '-x509', ...curve, '-keyout', key, '-out', cert, '-days', '2', '-subj', '/CN=receiver'];
-  execFileSync('openssl', [...args, '-addext', 'subjectAltName=IP:127.0.0.1'], { stdio: 'pipe' });
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
 }
 
 function print(name: string, { bare, dispatcher }: Rates): void {

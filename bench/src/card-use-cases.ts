@@ -4,11 +4,11 @@ import type { Fields, Send, UseCase } from './load';
 export const MERCHANT = 'bench_merchant';
 export const PASSWORD = 'bench_password_of_32_characters_';
 
-const CARD_PATH = '/api/pf/host-to-host';
+export const CARD_PATH = '/api/pf/host-to-host';
 
 export const ENVELOPE = { api_version: 1, merchant_account: MERCHANT, merchant_password: PASSWORD };
 
-const CUSTOMER = {
+export const CUSTOMER = {
   card_holder: 'Ann Lee',
   first_name: 'Ann',
   last_name: 'Lee',
@@ -21,7 +21,7 @@ const CUSTOMER = {
   user_ip: '192.0.2.1',
 };
 
-const CARD = { card_number: '4111111111111111', card_exp_month: '12', card_exp_year: '2030' };
+export const CARD = { card_number: '4111111111111111', card_exp_month: '12', card_exp_year: '2030' };
 const MONEY = { amount: '10.00', currency: 'XTS' };
 
 function operation(type: string, fields: Fields): Fields {

@@ -21,11 +21,14 @@ export interface System {
   memory(): Promise<Record<string, number>>;
 }
 
-/** The whole gateway as `npm start` runs it. */
-export async function startGateway(onEnd: OnEnd): Promise<System & { env: Record<string, string> }> {
+/** The whole gateway as `npm start` runs it, with these settings beside its own. */
+export async function startGateway(
+  onEnd: OnEnd,
+  settings: Record<string, string> = {},
+): Promise<System & { env: Record<string, string> }> {
   const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs')], {
     // Callbacks to nobody are tried once: what is compared with has none at all.
-    env: { ...process.env, CALLBACK_RETRY_SCHEDULE: '86400' },
+    env: { ...process.env, CALLBACK_RETRY_SCHEDULE: '86400', ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onEnd(() => terminate(child));

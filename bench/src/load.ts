@@ -71,6 +71,6 @@ export async function measure(options: {
   };
 }
 
-function quantile(sorted: readonly number[], fraction: number): number {
+export function quantile(sorted: readonly number[], fraction: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? Number.NaN;
 }

@@ -6,12 +6,15 @@ import { runExpiry } from './expiry';
 import type { System } from './gateway';
 import { startDirect, startGateway } from './gateway';
 import type { UseCase } from './load';
+import { runNeighbours } from './neighbours';
 import { runPain001 } from './pain001';
 import { runPayoutQuery } from './payout-query';
 import { payoutUseCases } from './payout-use-cases';
 import type { OnEnd, Run } from './run';
+import { UsageError } from './run';
 
-const USAGE = `usage: npm run bench -- [cards|payouts|pain001|payout-query|callbacks|expiry [OPEN [DUE]]]
+const USAGE = `usage: npm run bench -- [cards|payouts|pain001|payout-query|callbacks|expiry [OPEN [DUE]]
+                       |neighbours [--quick] [--only ATTACK,…]]
 See bench/README.md.`;
 
 /** The gateway against the same work in one process without Kafka. */
@@ -33,7 +36,8 @@ const runs: Record<string, Run> = {
   pain001: runPain001,
   'payout-query': runPayoutQuery,
   callbacks: runCallbacks,
-  expiry: runExpiry,
+  expiry: async (onEnd, args) => runExpiry(onEnd, counts(args)),
+  neighbours: runNeighbours,
 };
 
 const closers: (() => Promise<unknown> | void)[] = [];
@@ -50,20 +54,26 @@ async function end(exitCode: number): Promise<void> {
   process.exit(exitCode);
 }
 
-const [name = 'cards', ...numbers] = process.argv.slice(2);
-const run = runs[name];
-const counts = numbers.map(Number);
+function counts(args: readonly string[]): number[] {
+  const numbers = args.map(Number);
+  if (numbers.every((count) => Number.isSafeInteger(count) && count > 0)) return numbers;
+  throw new UsageError(`not a count: ${args.join(' ')}`);
+}
 
-if (run === undefined || !counts.every((count) => Number.isSafeInteger(count) && count > 0)) {
+const [name = 'cards', ...args] = process.argv.slice(2);
+const run = runs[name];
+
+if (run === undefined) {
   console.error(USAGE);
   process.exitCode = 2;
 } else {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end(1));
-  run((close) => void closers.push(close), counts).then(
+  run((close) => void closers.push(close), args).then(
     () => end(0),
     (error: unknown) => {
       if (!ending) console.error(messageOf(error));
-      return end(1);
+      if (error instanceof UsageError) console.error(USAGE);
+      return end(error instanceof UsageError ? 2 : 1);
     },
   );
 }

@@ -8,7 +8,7 @@ const DRAIN_TIMEOUT_MS = 120_000;
 /** Inits of the end of a load whose outcome is waited for: they lie on all partitions. */
 const LAST = 64;
 
-const PAYOUT = {
+export const PAYOUT = {
   method: 'init',
   amount: '10.00',
   currency: 'XTS',
