@@ -97,6 +97,7 @@ async function main(): Promise<void> {
     bankAddresses: isoBankAddresses,
     receiverToken: (account, iban) => vault.vault.receiverToken(account, iban),
     vault: vault.vault,
+    late: { add: () => undefined },
     bus: {
       available: () => true,
       publish: (command) =>

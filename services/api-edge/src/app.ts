@@ -38,6 +38,7 @@ import { handlePayoutQuery } from './application/handle-payout-query';
 import type { InitiatePorts } from './application/handle-payout-request';
 import { createPayoutRequestHandler } from './application/handle-payout-request';
 import { createJournalCloser } from './application/journal-closer';
+import { createLateEntries } from './application/late-entries';
 import { createPendingOutcomes } from './application/pending-outcomes';
 import type { PendingOutcomes } from './application/pending-outcomes';
 import { sweepCheckouts } from './application/sweep-checkouts';
@@ -111,6 +112,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
     logger,
   });
   const closer = createJournalCloser((references) => journal.close(references), logger);
+  const late = createLateEntries({ journal, now, logger });
   const hmacKey = Buffer.from(config.JOURNAL_HMAC_KEY, 'base64');
 
   const ports: EdgePorts = {
@@ -131,6 +133,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
     logger,
     pending,
     closer,
+    late,
     checkouts,
     accountIsOpen: async (merchantAccount) => {
       const account = await accounts.directory.find(merchantAccount);
@@ -161,6 +164,8 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
   onStop(() => probe.stop());
   closer.start();
   onStop(() => closer.stop());
+  late.start();
+  onStop(() => late.stop());
   await replies.start();
   onStop(() => replies.stop());
   for (const sweeper of sweepers) {

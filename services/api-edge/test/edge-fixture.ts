@@ -184,18 +184,22 @@ export interface EdgeFixture {
   stop(): Promise<void>;
 }
 
-/** One edge on real servers, with an owner of payments that the test directs. */
+/**
+ * One edge on real servers, with an owner of payments that the test directs. Where `overrides` names another
+ * MONGODB_URI, whoever runs that server removes the data.
+ */
 export async function startEdgeFixture(name: string, overrides: Record<string, string> = {}): Promise<EdgeFixture> {
   const space = await openSpace(name);
+  const mongoUri = overrides['MONGODB_URI'] ?? space.mongoUri;
   const key = (): string => randomBytes(32).toString('base64');
   const VAULT_KEYS = `k1:${key()}`;
-  const accounts = await openAccounts({ uri: space.mongoUri, databasePrefix: space.databasePrefix, VAULT_KEYS });
+  const accounts = await openAccounts({ uri: mongoUri, databasePrefix: space.databasePrefix, VAULT_KEYS });
   await seedDemoAccounts(accounts.administration);
   const owner = await startOwner(space);
   const log: string[] = [];
   const config = loadConfig(settings, {
     KAFKA_BROKERS: space.brokers,
-    MONGODB_URI: space.mongoUri,
+    MONGODB_URI: mongoUri,
     TOPIC_PREFIX: space.topicPrefix,
     DATABASE_PREFIX: space.databasePrefix,
     VAULT_KEYS,
@@ -212,7 +216,7 @@ export async function startEdgeFixture(name: string, overrides: Record<string, s
   const fixture = { skewMs: 0 };
   const edge = createApiEdge({ config, logger, now: () => Date.now() + fixture.skewMs, onFatal: failTest });
   await edge.start();
-  const database = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}edge` });
+  const database = await connectMongo({ uri: mongoUri, database: `${space.databasePrefix}edge` });
 
   const request: EdgeFixture['request'] = (method, path, body, headers = {}) =>
     new Promise((resolve, reject) => {

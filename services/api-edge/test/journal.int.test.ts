@@ -67,6 +67,33 @@ test('one of many that insert the same attempt at once does it', async () => {
   expect(await journal.findByUniqueId('demo_merchant', 'card', 'order-3')).toBeUndefined();
 });
 
+describe('an insert that is repeated', () => {
+  test('finds what an earlier attempt has left, whatever has become of it since', async () => {
+    const open = entry('order-again', { command: COMMAND });
+    expect(await journal.insertAgain(open)).toBe('inserted');
+    expect(await journal.insertAgain(open)).toBe('inserted');
+    await journal.close([open.reference]);
+    expect(await journal.insertAgain(open)).toBe('inserted');
+    const { command: _, ...closed } = open;
+    expect(await journal.findByReference('demo_merchant', 'card', open.reference)).toEqual(closed);
+    const attempt = entry('order-again', { attempt: 1 });
+    expect(await journal.insert(attempt)).toBe('inserted');
+    expect(await journal.insertAgain(attempt)).toBe('inserted');
+  });
+
+  test("is refused by another request's id, key and reference, as the first attempt is", async () => {
+    const idempotency = { endpoint: '/e', key: 'key-again', bodyHash: 'hash' };
+    const first = entry('order-again-2', { idempotency });
+    expect(await journal.insert(first)).toBe('inserted');
+    expect(await journal.insertAgain(entry('order-again-2'))).toBe('id-used');
+    expect(await journal.insertAgain(entry('order-again-3', { idempotency }))).toBe('key-used');
+    expect(await journal.insertAgain({ ...entry('order-again-4'), reference: first.reference })).toBe(
+      'reference-taken',
+    );
+    expect(await journal.insertAgain({ ...first, acceptedAt: first.acceptedAt + 1 })).not.toBe('inserted');
+  });
+});
+
 test('what has no command is nothing for the sweeper', async () => {
   const { paymentId } = entry('');
   const references = (await journal.findByPayment('demo_merchant', paymentId)).filter(({ command }) => command);
@@ -97,6 +124,7 @@ test('a page is swept from its time on, by one at a time, until it has ended', a
     expiresAt: 100,
     state: 'open',
   };
+  await checkouts.insert(checkout, 200);
   await checkouts.insert(checkout, 200);
   expect(await checkouts.find('page-1')).toEqual(checkout);
   expect(await checkouts.find('page-2')).toBeUndefined();

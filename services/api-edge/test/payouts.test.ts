@@ -346,6 +346,15 @@ describe('CHECK', () => {
     expect(await check({ reference })).toMatchObject(pending);
   });
 
+  test('says that one which was put on record too late has failed, and nobody is asked', async () => {
+    const { reference } = await init(payout());
+    await untilClosed(reference);
+    const entries = edge.database.collection<{ _id: string; abandoned?: true }>('journal');
+    await entries.updateOne({ _id: String(reference) }, { $set: { abandoned: true } });
+    edge.owner.payouts.away = true;
+    expect(await check({ reference })).toMatchObject({ transactions: [{ reference, status: 'ERROR', code: 11 }] });
+  });
+
   test('says nothing about what is not there, another merchant’s or a card’s', async () => {
     const none = { status: 'error', code: 3014, transactions: [] };
     const { reference } = await init(payout({ transaction_unique_id: 'a-payout-of-mine' }));

@@ -9,6 +9,7 @@ import type { CheckoutPorts } from './checkout-ports';
 import { pageUrlOf } from './checkout-ports';
 import { handleRequest } from './handle-request';
 import type { Idempotency, OperationEntry, OpenCheckout } from './ports';
+import { repeatUntil } from './repeat-until';
 import type { Answer, Session } from './responses';
 import { checkoutResponse, failure } from './responses';
 import type { Submission } from './submit';
@@ -50,12 +51,17 @@ function checkoutSubmission(
     async prepare() {
       checkout = newCheckout(ports, merchantAccount, request);
       // Before the entry: nobody knows the page yet, and one that nobody gets to know just expires.
-      await ports.checkouts.insert(checkout, checkout.expiresAt + SWEEP_AFTER_EXPIRY_MS);
+      const deadline = checkout.acceptedAt + ports.replyTimeoutMs;
+      await repeatUntil(ports, deadline, 'the insert of a card-entry page', () =>
+        ports.checkouts.insert(checkout, checkout.expiresAt + SWEEP_AFTER_EXPIRY_MS),
+      );
       const kept = idempotency === undefined ? {} : { idempotency, response: answerOf(checkout).body };
       return { ...entryOf(ports, checkout), ...kept };
     },
     carryOut: async () => answerOf(checkout),
     unknown: () => failure(session, ports.now(), OUTCOME_UNKNOWN),
+    // Nobody knows the page, so nobody can pay on it: its id stays free.
+    late: () => undefined,
   };
 }
 

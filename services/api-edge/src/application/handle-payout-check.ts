@@ -37,6 +37,7 @@ async function check(
 ): Promise<Answer> {
   const entry = await entryAsked(ports, merchantAccount, request);
   if (entry === undefined) return checkResponse(session, NOT_FOUND, []);
+  if (entry.abandoned === true) return checkResponse(session, 0, [payoutCheckRecord(standingAs('error', entry))]);
   let payout: PayoutOutcome | undefined;
   try {
     payout = await ports.payoutQueries.outcome(merchantAccount, entry.reference);
@@ -45,7 +46,7 @@ async function check(
     // Of a payout that its owner has, nothing is said; of one that may still be on its way there, that it is.
     if (entry.command === undefined) return checkResponse(session, OWNER_SILENT, []);
   }
-  return checkResponse(session, 0, [payoutCheckRecord(payout ?? pending(entry))]);
+  return checkResponse(session, 0, [payoutCheckRecord(payout ?? standingAs('pending', entry))]);
 }
 
 function entryAsked(
@@ -58,7 +59,10 @@ function entryAsked(
     : journal.findByUniqueId(merchantAccount, 'payout', request.transactionUniqueId);
 }
 
-function pending({ reference, transactionUniqueId, token, acceptedAt }: PayoutEntry) {
-  const standing = { status: 'pending', code: OUTCOME_UNKNOWN, message: messageOfCode(OUTCOME_UNKNOWN) } as const;
-  return { reference, transactionUniqueId, token, timestamp: acceptedAt, ...standing };
+function standingAs(
+  status: 'pending' | 'error',
+  { reference, transactionUniqueId, token, acceptedAt }: PayoutEntry,
+): Parameters<typeof payoutCheckRecord>[0] {
+  const known = { reference, transactionUniqueId, token, timestamp: acceptedAt };
+  return { ...known, status, code: OUTCOME_UNKNOWN, message: messageOfCode(OUTCOME_UNKNOWN) };
 }

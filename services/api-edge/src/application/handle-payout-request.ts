@@ -55,7 +55,13 @@ function payoutSubmission(
       return answerTo(entry, 'pending');
     },
     unknown: (entry) => answerTo(entry, 'unknown'),
+    late: (entry) => abandoned(entry, answerTo(entry, 'unknown')),
   };
+}
+
+/** A payout is carried out however late it comes. One that is put on record after its merchant was told 11 must not be. */
+function abandoned({ command: _, ...entry }: PayoutEntry, told: Answer): PayoutEntry {
+  return { ...entry, abandoned: true, ...(entry.idempotency === undefined ? {} : { response: told.body }) };
 }
 
 function entryOf(ports: InitiatePorts, account: Account, request: PayoutRequest): PayoutEntry {

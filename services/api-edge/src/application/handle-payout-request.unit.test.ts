@@ -41,6 +41,8 @@ interface World {
   /** References of the commands that the bus took. */
   published: string[];
   busFaults: Error[];
+  /** Entries that the journal did not take in time. */
+  late: JournalEntry[];
   nowMs: number;
 }
 
@@ -50,6 +52,7 @@ function world(more: Partial<InitiatePorts> = {}, insert?: (entry: JournalEntry)
     entries: [],
     published: [],
     busFaults: [],
+    late: [],
     nowMs: 1_999,
     ports: undefined as unknown as InitiatePorts,
   };
@@ -61,6 +64,7 @@ function world(more: Partial<InitiatePorts> = {}, insert?: (entry: JournalEntry)
         return insert?.(entry) ?? 'inserted';
       },
     } as unknown as InitiatePorts['journal'],
+    late: { add: (entry) => void here.late.push(entry) },
     bus: {
       available: () => true,
       async publish(command) {
@@ -144,8 +148,8 @@ test('the entry is inserted before the bus is asked, and holds the command', asy
   expect(here.entries).toMatchObject([{ space: 'payout', acceptedAt: 1_999, deadline: 31_999 }]);
 });
 
-test('when the insert fails nobody knows: neither pending nor free to send again', async () => {
-  const here = world({}, () => {
+test('when inserts fail to the deadline nobody knows: neither pending nor free to send again', async () => {
+  const here = world({ replyTimeoutMs: 0 }, () => {
     throw new RetryableError('connection lost');
   });
   const { httpStatus, body } = await init(here);
@@ -160,6 +164,10 @@ test('when the insert fails nobody knows: neither pending nor free to send again
     message: 'Internal timeout',
   });
   expect(here.published).toEqual([]);
+  // The merchant may have sent another one by then, so this one must never be carried out.
+  const [late] = here.late;
+  expect(late).toMatchObject({ reference: body['reference'], transactionUniqueId: 'p', abandoned: true });
+  expect(late).not.toHaveProperty('command');
 });
 
 test.each<[string, Partial<InitiatePorts>]>([

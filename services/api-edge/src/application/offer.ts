@@ -1,8 +1,9 @@
 import { newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
-import { RetryableError } from '@gateway/service-kit';
+import { isRetryable } from '@gateway/service-kit';
 import type { OperationRequest } from './commands';
 import { baseReferenceOf, commandOf, cvvOf, withMaskedReference } from './commands';
-import type { Bus, Idempotency, JournalEntry, OperationEntry, Ports } from './ports';
+import type { Bus, Idempotency, Insertion, JournalEntry, OperationEntry, Ports } from './ports';
+import { repeatUntil } from './repeat-until';
 
 const REFERENCE_ATTEMPTS_MAX = 3;
 const PUBLISH_AGAIN_AFTER_MS = 1_000;
@@ -13,26 +14,40 @@ export type Offered<Entry extends JournalEntry> =
 
 /**
  * Prepares an entry and inserts it into the journal, with another reference when its own is taken. Before the insert
- * was attempted a fault means that nothing happened (`unavailable`); from then on, that nobody knows (`unknown`).
+ * was attempted a fault means that nothing happened (`unavailable`). From then on the insert is repeated until the
+ * request's deadline; only then is the outcome `unknown`, and what `late` makes of the entry is put on record afterwards.
  */
 export async function offer<Entry extends JournalEntry>(
   ports: Ports,
   prepare: () => Promise<Entry>,
+  late: (entry: Entry) => JournalEntry | undefined = (entry) => entry,
 ): Promise<Offered<Entry>> {
+  const deadline = ports.now() + ports.replyTimeoutMs;
   for (let attempts = 0; attempts < REFERENCE_ATTEMPTS_MAX; attempts += 1) {
     const entry = await prepared(ports, prepare);
     if (entry === undefined) return { kind: 'unavailable' };
     try {
-      const insertion = await ports.journal.insert(entry);
+      const insertion = await insertUntil(ports, entry, deadline);
       if (insertion === 'inserted') return { kind: 'accepted', entry };
       await dropCvv(ports, entry);
       if (insertion !== 'reference-taken') return { kind: 'refused', entry };
     } catch (error) {
       ports.logger.error('an outcome is unknown', { reference: entry.reference, error });
+      const lateEntry = late(entry);
+      if (lateEntry !== undefined) ports.late.add(lateEntry);
       return { kind: 'unknown', entry };
     }
   }
   throw new Error(`${REFERENCE_ATTEMPTS_MAX} random references were taken already`);
+}
+
+/** From the second attempt on, an insert may find what an earlier one has left without saying so. */
+function insertUntil(ports: Ports, entry: JournalEntry, deadline: number): Promise<Insertion> {
+  let attempts = 0;
+  return repeatUntil(ports, deadline, 'a journal insert', () => {
+    attempts += 1;
+    return attempts === 1 ? ports.journal.insert(entry) : ports.journal.insertAgain(entry);
+  });
 }
 
 async function prepared<Entry>(ports: Ports, prepare: () => Promise<Entry>): Promise<Entry | undefined> {
@@ -65,12 +80,18 @@ export interface Operation {
 /** Allots the reference and puts card data into the vault: all that comes before the journal. */
 export async function prepareOperation(ports: Ports, operation: Operation): Promise<OperationEntry> {
   const { merchantAccount, request, idempotency, attempt } = operation;
-  const ownPaymentId = attempt?.paymentId ?? (await paymentIdOfBase(ports, merchantAccount, request));
-  const paymentId = ownPaymentId ?? newPaymentId(ports.randomBytes);
-  const reference = newReference(paymentId, ports.randomBytes);
-  const [token] = await Promise.all([putCard(ports, merchantAccount, request), putCvv(ports, reference, request)]);
   const acceptedAt = ports.now();
   const deadline = acceptedAt + ports.replyTimeoutMs;
+  const ownPaymentId =
+    attempt?.paymentId ??
+    (await repeatUntil(ports, deadline, 'a look for a payment', () =>
+      paymentIdOfBase(ports, merchantAccount, request),
+    ));
+  const paymentId = ownPaymentId ?? newPaymentId(ports.randomBytes);
+  const reference = newReference(paymentId, ports.randomBytes);
+  const [token] = await repeatUntil(ports, deadline, 'a write to the vault', () =>
+    Promise.all([putCard(ports, merchantAccount, request), putCvv(ports, reference, request)]),
+  );
   // What names no payment of the account's own is kept for the record alone, and may be anything.
   const kept = ownPaymentId === undefined ? withMaskedReference(request) : request;
   const baseReference = baseReferenceOf(kept);
@@ -127,7 +148,7 @@ export async function publishUntilDeadline<Command>(
       return await ports.bus.publish(command);
     } catch (error) {
       ports.logger.warn('a command is not published yet', { reference: entry.reference, error });
-      if (!(error instanceof RetryableError)) return;
+      if (!isRetryable(error)) return;
       await new Promise((resolve) => setTimeout(resolve, PUBLISH_AGAIN_AFTER_MS));
     }
   }

@@ -1,37 +1,85 @@
 import { RetryableError } from '@gateway/service-kit';
 import { silentLogger } from '@gateway/testing';
 import { offer } from './offer';
-import type { Insertion, OperationEntry, Ports } from './ports';
+import type { Insertion, JournalEntry, OperationEntry, Ports } from './ports';
 
 const ENTRY = {
   reference: 'ABCDEFGHIJKLMNOP0001',
   command: { type: 'SellCard', data: { withCvv: true } },
 } as unknown as OperationEntry;
+const REPLY_TIMEOUT_MS = 30_000;
 
-/** A vault that has gone away since it took the card, and a journal that answers in turn. */
-function portsWith(...insertions: Insertion[]): Ports {
-  return {
-    journal: { insert: async () => insertions.shift() },
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+/** A vault that has gone away since it took the card, and a journal that answers or fails in turn. */
+function portsWith(...insertions: (Insertion | Error)[]) {
+  const asked: string[] = [];
+  const late: JournalEntry[] = [];
+  const insert = (name: string) => async () => {
+    asked.push(name);
+    const insertion = insertions.length > 1 ? insertions.shift() : insertions[0];
+    if (insertion instanceof Error) throw insertion;
+    return insertion;
+  };
+  const ports = {
+    journal: { insert: insert('insert'), insertAgain: insert('insertAgain') },
     vault: {
       dropCvv: async () => {
         throw new RetryableError('away');
       },
     },
+    late: { add: (entry: JournalEntry) => void late.push(entry) },
     bus: { available: () => true },
     databaseAvailable: () => true,
+    now: Date.now,
+    replyTimeoutMs: REPLY_TIMEOUT_MS,
     logger: silentLogger,
   } as unknown as Ports;
+  return { ports, asked, late };
 }
 
 const prepare = async (): Promise<OperationEntry> => ENTRY;
+const AWAY = new RetryableError('database: away');
 
 test.each(['id-used', 'key-used'] as const)(
   '%s is a refusal, also when the CVV cannot be dropped',
   async (insertion) => {
-    expect(await offer(portsWith(insertion), prepare)).toEqual({ kind: 'refused', entry: ENTRY });
+    expect(await offer(portsWith(insertion).ports, prepare)).toEqual({ kind: 'refused', entry: ENTRY });
   },
 );
 
 test('a reference that is taken is replaced, also when the CVV cannot be dropped', async () => {
-  expect(await offer(portsWith('reference-taken', 'inserted'), prepare)).toEqual({ kind: 'accepted', entry: ENTRY });
+  const { ports } = portsWith('reference-taken', 'inserted');
+  expect(await offer(ports, prepare)).toEqual({ kind: 'accepted', entry: ENTRY });
+});
+
+test('an insert without an answer is repeated, as one that may have landed, under the same reference', async () => {
+  const { ports, asked, late } = portsWith(AWAY, AWAY, 'inserted');
+  const prepares = jest.fn(prepare);
+  const offered = offer(ports, prepares);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(await offered).toEqual({ kind: 'accepted', entry: ENTRY });
+  expect(asked).toEqual(['insert', 'insertAgain', 'insertAgain']);
+  expect([prepares.mock.calls.length, late]).toEqual([1, []]);
+});
+
+test('the outcome is unknown at the deadline of the request, not before, and the entry comes late', async () => {
+  const { ports, late } = portsWith(AWAY);
+  const over = jest.fn();
+  const offered = offer(ports, prepare).finally(over);
+  await jest.advanceTimersByTimeAsync(REPLY_TIMEOUT_MS - 1_000);
+  expect([over.mock.calls.length, late]).toEqual([0, []]);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(await offered).toEqual({ kind: 'unknown', entry: ENTRY });
+  expect(late).toEqual([ENTRY]);
+});
+
+test('what comes late is what the request makes of its entry', async () => {
+  const { ports, late } = portsWith(new Error('not transient'));
+  const { command: _, ...abandoned } = ENTRY;
+  expect(await offer(ports, prepare, () => abandoned)).toEqual({ kind: 'unknown', entry: ENTRY });
+  expect(late).toEqual([abandoned]);
+  expect(await offer(ports, prepare, () => undefined)).toEqual({ kind: 'unknown', entry: ENTRY });
+  expect(late).toHaveLength(1);
 });

@@ -4,8 +4,8 @@ import type { Logger } from '@gateway/service-kit';
 
 /** Requests that wait for what the owner of their payment says. */
 export interface PendingOutcomes {
-  /** The operation's outcome as soon as it is known, undefined at the time-out. */
-  wait(merchantAccount: string, reference: string): Promise<OperationOutcome | undefined>;
+  /** The operation's outcome as soon as it is known; undefined at `deadline` (epoch ms), or at the time-out. */
+  wait(merchantAccount: string, reference: string, deadline?: number): Promise<OperationOutcome | undefined>;
   /** A reply from the bus: a short cut. */
   deliver(outcome: OperationOutcome): void;
   /** Replies may have gone to a partition that is not ours any more: ask for all that wait. */
@@ -61,7 +61,7 @@ export function createPendingOutcomes(options: {
   }
 
   return {
-    wait(merchantAccount, reference) {
+    wait(merchantAccount, reference, deadline = options.now() + options.timeoutMs) {
       return new Promise((resolve) => {
         const group = byReference.get(reference) ?? new Set();
         const waiting: Waiting = {
@@ -69,7 +69,7 @@ export function createPendingOutcomes(options: {
           reference,
           timer: undefined,
           nextDelayMs: options.repliesExpected() ? FIRST_QUESTION_AFTER_MS : FIRST_QUESTION_WITHOUT_REPLIES_MS,
-          deadline: options.now() + options.timeoutMs,
+          deadline,
           settle(outcome) {
             // A reply and a question may both come to it: the group of a later waiter is none of the second one's business.
             if (!group.delete(waiting)) return;

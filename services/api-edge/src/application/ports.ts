@@ -38,6 +38,8 @@ interface Entry<Space extends IdSpace, Command> {
   idempotency?: Idempotency;
   /** What the merchant was told first; kept for requests with an Idempotency-Key. */
   response?: object;
+  /** Put on record after the merchant had been told 11, and never published: its outcome is ERROR 11. */
+  abandoned?: true;
 }
 
 /** A `transaction_unique_id` has one entry; that of a card-entry page has one more for each attempt. */
@@ -72,6 +74,8 @@ export type Insertion = 'inserted' | 'id-used' | 'key-used' | 'reference-taken';
 export interface Journal {
   /** One insert under the unique indexes decides, not a read before. */
   insert(entry: JournalEntry): Promise<Insertion>;
+  /** Inserts an entry whose earlier insert may have landed: an entry of its own there is `inserted`, not a duplicate. */
+  insertAgain(entry: JournalEntry): Promise<Insertion>;
   /** The request of that id, and of a card-entry page the entry that keeps its id. */
   findByUniqueId<Space extends IdSpace>(
     merchantAccount: string,
@@ -169,6 +173,8 @@ export interface Ports {
   journal: Journal;
   queries: CardQueries;
   vault: CardVault;
+  /** Takes entries that the journal did not take in time. */
+  late: { add(entry: JournalEntry): void };
   bus: Bus;
   credentials: CredentialCheck;
   rateLimiter: RateLimiter;

@@ -7,6 +7,7 @@ import { offer, prepareOperation, publishUntilDeadline } from './offer';
 import type { PendingOutcomes } from './pending-outcomes';
 import type { Idempotency, JournalEntry, OperationEntry, Ports } from './ports';
 import type { Answer, Session } from './responses';
+import { repeatUntil } from './repeat-until';
 import { failure, operationResponse, unavailable } from './responses';
 
 export interface SubmitPorts extends Ports {
@@ -27,6 +28,8 @@ export interface Submission<Entry extends JournalEntry> {
   carryOut(entry: Entry): Promise<Answer>;
   /** The answer when nobody knows what came of it. */
   unknown(entry: Entry): Answer;
+  /** What is put on record after that answer when the journal did not take the entry: by default the entry itself. */
+  late?(entry: Entry): JournalEntry | undefined;
 }
 
 /**
@@ -45,35 +48,42 @@ export async function submit<Entry extends JournalEntry>(
     ports.logger.error('an earlier request could not be looked up', { error });
     return unavailable(session, ports.now());
   }
-  const offered = await offer(ports, () => submission.prepare());
+  const offered = await offer(
+    ports,
+    () => submission.prepare(),
+    (entry) => (submission.late === undefined ? entry : submission.late(entry)),
+  );
   switch (offered.kind) {
     case 'unavailable':
       return unavailable(session, ports.now());
     case 'unknown':
       return submission.unknown(offered.entry);
     case 'accepted':
-      return orUnknown(ports, submission, offered.entry, () => submission.carryOut(offered.entry));
+      return orUnknown(
+        ports,
+        () => submission.carryOut(offered.entry),
+        () => submission.unknown(offered.entry),
+      );
     case 'refused':
       // Two requests with the same key at once: the one that came second waits for the first one's answer.
-      return orUnknown(ports, submission, offered.entry, async () => {
-        return (await replayOf(ports, session, submission)) ?? failure(session, ports.now(), ID_USED);
-      });
+      return orUnknown(
+        ports,
+        async () => (await replayOf(ports, session, submission)) ?? failure(session, ports.now(), ID_USED),
+        // Without a reference: the one that was allotted is not on record.
+        () => failure(session, ports.now(), OUTCOME_UNKNOWN),
+      );
     default:
       return assertNever(offered);
   }
 }
 
-async function orUnknown<Entry extends JournalEntry>(
-  ports: SubmitPorts,
-  submission: Submission<Entry>,
-  entry: Entry,
-  work: () => Promise<Answer>,
-): Promise<Answer> {
+async function orUnknown(ports: SubmitPorts, work: () => Promise<Answer>, unknown: () => Answer): Promise<Answer> {
   try {
     return await work();
   } catch (error) {
-    ports.logger.error('an outcome is unknown', { reference: entry.reference, error });
-    return submission.unknown(entry);
+    const answer = unknown();
+    ports.logger.error('an outcome is unknown', { reference: answer.body['reference'], error });
+    return answer;
   }
 }
 
@@ -84,7 +94,9 @@ async function replayOf(
   { merchantAccount, idempotency }: Pick<Submission<JournalEntry>, 'merchantAccount' | 'idempotency'>,
 ): Promise<Answer | undefined> {
   if (idempotency === undefined) return undefined;
-  const earlier = await ports.journal.findByKey(merchantAccount, idempotency.endpoint, idempotency.key);
+  const earlier = await repeatUntil(ports, ports.now() + ports.replyTimeoutMs, 'a look for an earlier request', () =>
+    ports.journal.findByKey(merchantAccount, idempotency.endpoint, idempotency.key),
+  );
   if (earlier === undefined) return undefined;
   if (earlier.idempotency?.bodyHash !== idempotency.bodyHash) return failure(session, ports.now(), ID_USED);
   if (earlier.response !== undefined) {
@@ -114,7 +126,7 @@ export function operationSubmission(
 
 /** Sends the command of an accepted entry and waits for what comes of it; undefined when nothing is known in time. */
 export function outcomeOf(ports: SubmitPorts, entry: OperationEntry): Promise<OperationOutcome | undefined> {
-  const outcome = ports.pending.wait(entry.merchantAccount, entry.reference);
+  const outcome = ports.pending.wait(entry.merchantAccount, entry.reference, entry.deadline);
   void publishUntilDeadline(ports, entry);
   return outcome;
 }
@@ -126,10 +138,18 @@ async function answer(
   outcome: OperationOutcome | undefined,
 ): Promise<Answer> {
   const response = outcome === undefined ? unknownOutcome(session, entry) : operationResponse(session, outcome);
+  const told = entry.idempotency === undefined ? response : await keepResponse(ports, entry, response);
   // Still open without an outcome: the sweeper sees to it that one comes on record.
   if (outcome !== undefined) ports.closer.close(entry.reference);
-  if (entry.idempotency === undefined) return response;
-  const kept = await ports.journal.keepResponse(entry.reference, response.body);
+  return told;
+}
+
+/** The outcome is known, but the answer that a replay repeats must be on record before it is given. */
+async function keepResponse(ports: SubmitPorts, entry: OperationEntry, response: Answer): Promise<Answer> {
+  const { reference, deadline } = entry;
+  const kept = await repeatUntil(ports, deadline, 'keeping an answer', () =>
+    ports.journal.keepResponse(reference, response.body),
+  );
   return { ...response, body: kept as Answer['body'] };
 }
 

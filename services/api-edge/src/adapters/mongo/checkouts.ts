@@ -1,4 +1,5 @@
 import type { Collection, MongoConnection } from '@gateway/mongo';
+import { duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
 import type { Checkout, Checkouts, EndedCheckout, OpenCheckout } from '../../application/ports';
 
 type Kept<C extends Checkout> = Omit<C, 'id'> & { _id: string };
@@ -14,9 +15,15 @@ export function createCheckouts(mongo: MongoConnection): CheckoutsAdapter {
   const collection: Collection<Document> = mongo.collection<Document>('checkouts');
 
   return {
-    async insert({ id, ...checkout }, sweepAt) {
-      await collection.insertOne({ _id: id, ...checkout, sweepAt });
-    },
+    insert: ({ id, ...checkout }, sweepAt) =>
+      retryableWhenTransient(async () => {
+        try {
+          await collection.insertOne({ _id: id, ...checkout, sweepAt });
+        } catch (error) {
+          // Nobody draws the same id twice: an earlier attempt has landed without saying so.
+          if (duplicateKeyIndex(error) === undefined) throw error;
+        }
+      }),
 
     async find(id) {
       const document = await collection.findOne({ _id: id });

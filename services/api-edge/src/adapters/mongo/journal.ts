@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, MongoConnection } from '@gateway/mongo';
 import { paymentIdOf } from '@gateway/contracts';
-import { createGroupFind, createGroupInsert } from '@gateway/mongo';
+import { createGroupFind, createGroupInsert, retryableWhenTransient } from '@gateway/mongo';
 import type { EntryIn, IdSpace, Insertion, Journal, JournalEntry, OperationEntry } from '../../application/ports';
 import { CLAIM_MAX, PAYMENT_ENTRIES_MAX } from '../../application/ports';
 
@@ -14,6 +14,7 @@ type Document = Omit<JournalEntry, 'reference' | 'command'> & {
   sweepAt?: number;
   /** Whose it is until then. */
   claim?: string;
+  insertRepeated?: true;
 };
 
 /** A sweeper leaves an entry alone until its own edge replica has surely given up on it. */
@@ -45,11 +46,30 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
   const insert = createGroupInsert(collection);
   const find = createGroupFind(collection, { projection: { merchantAccount: 1, space: 1 } });
 
+  async function insertOnce(entry: JournalEntry): Promise<Insertion> {
+    const refusedBy = await insert(toDocument(entry));
+    return refusedBy === undefined ? 'inserted' : insertionOf(refusedBy);
+  }
+
+  /**
+   * An update, not a read: it sees an entry that no majority has yet, and waits until a majority has it. A reference may
+   * be drawn twice within a payment, so it is not enough to know one's own entry by.
+   */
+  async function isOwn({ reference, merchantAccount, space, transactionUniqueId, acceptedAt, ...entry }: JournalEntry) {
+    const attempt = 'attempt' in entry ? { attempt: entry.attempt } : NO_ATTEMPT;
+    const own = { _id: reference, merchantAccount, space, transactionUniqueId, acceptedAt, ...attempt };
+    const { matchedCount } = await collection.updateOne(own, { $set: { insertRepeated: true } });
+    return matchedCount === 1;
+  }
+
   return {
-    async insert(entry) {
-      const refusedBy = await insert(toDocument(entry));
-      return refusedBy === undefined ? 'inserted' : insertionOf(refusedBy);
-    },
+    insert: (entry) => retryableWhenTransient(() => insertOnce(entry)),
+
+    insertAgain: (entry) =>
+      retryableWhenTransient(async () => {
+        const insertion = await insertOnce(entry);
+        return insertion !== 'inserted' && (await isOwn(entry)) ? 'inserted' : insertion;
+      }),
 
     async findByUniqueId(merchantAccount, space, transactionUniqueId) {
       return entryIn(space, await collection.findOne({ merchantAccount, space, transactionUniqueId, ...NO_ATTEMPT }));
@@ -59,14 +79,15 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
       return entryIn(space, await collection.findOne({ _id: reference, merchantAccount, space }));
     },
 
-    async ownsPaymentOf(merchantAccount, reference) {
-      const entry = await find(reference);
-      if (entry !== undefined) return entry.merchantAccount === merchantAccount && entry.space === 'card';
-      const paymentId = paymentIdOf(reference);
-      // An operation of the payment that no merchant sent has no entry here; the payment's others have.
-      const filter = ofPayment(merchantAccount, paymentId);
-      return (await collection.findOne(filter, { projection: { _id: 1 }, hint: BY_REFERENCE })) !== null;
-    },
+    ownsPaymentOf: (merchantAccount, reference) =>
+      retryableWhenTransient(async () => {
+        const entry = await find(reference);
+        if (entry !== undefined) return entry.merchantAccount === merchantAccount && entry.space === 'card';
+        const paymentId = paymentIdOf(reference);
+        // An operation of the payment that no merchant sent has no entry here; the payment's others have.
+        const filter = ofPayment(merchantAccount, paymentId);
+        return (await collection.findOne(filter, { projection: { _id: 1 }, hint: BY_REFERENCE })) !== null;
+      }),
 
     async findByPayment(merchantAccount, paymentId) {
       const documents = await collection
@@ -80,22 +101,24 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
         .sort((a, b) => a.acceptedAt - b.acceptedAt);
     },
 
-    async findByKey(merchantAccount, endpoint, key) {
-      const filter = { merchantAccount, 'idempotency.endpoint': endpoint, 'idempotency.key': key };
-      const document = await collection.findOne(filter);
-      if (document === null || document.acceptedAt > now() - KEY_LIFE_MS) return toEntry(document);
-      await collection.updateOne({ ...filter, _id: document._id }, { $unset: { idempotency: '' } });
-      return undefined;
-    },
+    findByKey: (merchantAccount, endpoint, key) =>
+      retryableWhenTransient(async () => {
+        const filter = { merchantAccount, 'idempotency.endpoint': endpoint, 'idempotency.key': key };
+        const document = await collection.findOne(filter);
+        if (document === null || document.acceptedAt > now() - KEY_LIFE_MS) return toEntry(document);
+        await collection.updateOne({ ...filter, _id: document._id }, { $unset: { idempotency: '' } });
+        return undefined;
+      }),
 
-    async keepResponse(reference, response) {
-      const kept = await collection.findOneAndUpdate(
-        { _id: reference },
-        [{ $set: { response: { $ifNull: ['$response', { $literal: response }] } } }],
-        { returnDocument: 'after' },
-      );
-      return kept?.response ?? response;
-    },
+    keepResponse: (reference, response) =>
+      retryableWhenTransient(async () => {
+        const kept = await collection.findOneAndUpdate(
+          { _id: reference },
+          [{ $set: { response: { $ifNull: ['$response', { $literal: response }] } } }],
+          { returnDocument: 'after' },
+        );
+        return kept?.response ?? response;
+      }),
 
     async close(references) {
       await collection.updateMany(
@@ -178,6 +201,6 @@ function toEntry(document: Document): JournalEntry;
 function toEntry(document: Document | null): JournalEntry | undefined;
 function toEntry(document: Document | null): JournalEntry | undefined {
   if (document === null) return undefined;
-  const { _id, state: _state, sweepAt: _sweepAt, claim: _claim, ...entry } = document;
+  const { _id, state: _state, sweepAt: _sweepAt, claim: _claim, insertRepeated: _repeated, ...entry } = document;
   return { reference: _id, ...entry } as JournalEntry;
 }

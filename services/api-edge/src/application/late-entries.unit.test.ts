@@ -1,0 +1,69 @@
+import { RetryableError } from '@gateway/service-kit';
+import { silentLogger } from '@gateway/testing';
+import { createLateEntries } from './late-entries';
+import type { Insertion, JournalEntry } from './ports';
+
+const HOUR_MS = 3_600_000;
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+function open() {
+  const inserted: string[] = [];
+  const journal = { away: true, insertion: 'inserted' as Insertion };
+  const late = createLateEntries({
+    journal: {
+      async insertAgain({ reference }) {
+        if (journal.away) throw new RetryableError('away');
+        inserted.push(reference);
+        return journal.insertion;
+      },
+    },
+    now: Date.now,
+    logger: silentLogger,
+  });
+  const entry = (reference: string) => ({ reference, acceptedAt: Date.now() }) as JournalEntry;
+  late.start();
+  return { late, journal, inserted, entry };
+}
+
+test('an entry is inserted once, as soon as the journal takes it', async () => {
+  const { late, journal, inserted, entry } = open();
+  late.add(entry('A'));
+  await jest.advanceTimersByTimeAsync(60_000);
+  late.add(entry('B'));
+  expect(inserted).toEqual([]);
+  journal.away = false;
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(inserted).toEqual(['A', 'B']);
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(inserted).toEqual(['A', 'B']);
+  await late.stop();
+});
+
+test('an entry whose id is used by now is left', async () => {
+  const { late, journal, inserted, entry } = open();
+  Object.assign(journal, { away: false, insertion: 'id-used' });
+  late.add(entry('A'));
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(inserted).toEqual(['A']);
+  await late.stop();
+});
+
+test('an entry is given up after an hour', async () => {
+  const { late, journal, inserted, entry } = open();
+  late.add(entry('A'));
+  await jest.advanceTimersByTimeAsync(HOUR_MS + 1_000);
+  journal.away = false;
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(inserted).toEqual([]);
+  await late.stop();
+});
+
+test('a stop tries once more', async () => {
+  const { late, journal, inserted, entry } = open();
+  late.add(entry('A'));
+  journal.away = false;
+  await late.stop();
+  expect(inserted).toEqual(['A']);
+});

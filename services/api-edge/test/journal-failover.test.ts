@@ -1,0 +1,146 @@
+import type { Member, ReplicaSet } from '@gateway/testing';
+import { openReplicaSet, until } from '@gateway/testing';
+import type { EdgeFixture } from './edge-fixture';
+import { CREDENTIALS, startEdgeFixture } from './edge-fixture';
+
+const CARDS = '/api/pf/host-to-host';
+const PAYOUTS = '/api/mp/payout';
+const PAYOUT_CHECK = '/api/mp/transaction';
+const JSON_TYPE = { 'content-type': 'application/json' };
+/** An election begins 10 s after the primary was last heard of. */
+const RECOVERY_MS = 45_000;
+
+let set: ReplicaSet;
+beforeAll(async () => (set = await openReplicaSet()), 120_000);
+afterAll(() => set.close(), 60_000);
+
+let count = 0;
+const nextId = (): string => `failover-${(count += 1)}`;
+const sale = (more: object = {}) => ({
+  transaction_type: 'SALE',
+  transaction_unique_id: nextId(),
+  amount: '10.00',
+  currency: 'XTS',
+  card_number: '4111111111111111',
+  card_exp_month: '12',
+  card_exp_year: '2030',
+  cvv: '0739',
+  card_holder: 'Ann Lee',
+  first_name: 'Ann',
+  last_name: 'Lee',
+  country: 'DEU',
+  user_email: 'ann@example.com',
+  user_ip: '192.0.2.1',
+  ...more,
+});
+const payout = () => ({
+  method: 'init',
+  transaction_unique_id: nextId(),
+  amount: '12.34',
+  currency: 'XTS',
+  callback_url: 'https://shop.example/payouts',
+  type: 'sepa',
+  receiver_iban: 'DE89370400440532013000',
+  receiver_name: 'Ann Lee',
+  transfer_description: 'Invoice 7',
+});
+
+interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+async function send(edge: EdgeFixture, fields: object, path = CARDS): Promise<Answer> {
+  const { status, text } = await edge.request('POST', path, JSON.stringify({ ...CREDENTIALS, ...fields }), JSON_TYPE);
+  return { status, body: JSON.parse(text) as Record<string, unknown> };
+}
+
+async function primaryOf(edge: EdgeFixture): Promise<Member> {
+  const { db } = edge.database.mongoose;
+  const hello = await db?.admin().command({ hello: 1 });
+  const port = Number(String(hello?.['primary']).split(':')[1]);
+  const member = set.mongo.find((candidate) => candidate.port === port);
+  if (member === undefined) throw new Error(`no member listens on ${port}`);
+  return member;
+}
+
+const succeeds = (edge: EdgeFixture) =>
+  until('a SALE succeeds', async () => (await send(edge, sale())).body['code'] === 0, RECOVERY_MS);
+
+describe('while a new primary is elected, requests under way wait and succeed', () => {
+  let edge: EdgeFixture;
+  beforeAll(async () => {
+    edge = await startEdgeFixture('edge-failover', { MONGODB_URI: set.mongoUri, REPLY_TIMEOUT_MS: '40000' });
+  });
+  afterAll(() => edge.stop());
+
+  test.each(['freeze', 'kill'] as const)(
+    '%s: none of them is answered with 11',
+    async (fault) => {
+      await succeeds(edge);
+      const primary = await primaryOf(edge);
+      // Cards that the vault does not have yet: every write of a request is met by the fault somewhere.
+      const cards = Array.from({ length: 30 }, (_, index) => sale({ card_holder: `Ann ${fault} ${index}` }));
+      const before = cards.slice(0, 15).map((fields) => send(edge, fields));
+      const ended = primary[fault]();
+      const after = [...cards.slice(15), payout(), payout()].map((fields) =>
+        send(edge, fields, 'method' in fields ? PAYOUTS : CARDS),
+      );
+      const answers = await Promise.all([...before, ...after]);
+      await ended;
+      // Those that came when the primary was known to be away were refused before anything was done.
+      const accepted = answers.filter(({ status }) => status !== 503);
+      expect(accepted.map(({ body }) => body['code'])).toEqual(accepted.map(() => 0));
+      expect(accepted.length).toBeGreaterThan(0);
+
+      await succeeds(edge);
+      for (const { body } of accepted.filter(({ body }) => body['status'] === 'success')) {
+        const found = await send(edge, { transaction_type: 'CHECK', reference: body['reference'] });
+        expect(found.body).toMatchObject({ transactions: [{ reference: body['reference'], status: 'SUCCESS' }] });
+      }
+      const references = edge.owner.commands.map(({ data }) => data.transactionUniqueId);
+      expect(new Set(references).size).toBe(references.length);
+      await (fault === 'freeze' ? primary.thaw() : primary.start());
+    },
+    180_000,
+  );
+});
+
+test('when the set is away until the deadline, a request told 11 ends as ERROR 11 and never runs', async () => {
+  const edge = await startEdgeFixture('edge-late', { MONGODB_URI: set.mongoUri, REPLY_TIMEOUT_MS: '2000' });
+  try {
+    await succeeds(edge);
+    const [first, second] = set.mongo;
+    // No majority: inserts are taken and never acknowledged.
+    await Promise.all([first.freeze(), second.freeze()]);
+    edge.owner.answers = [{ status: 'error', code: 11 }];
+    const known = edge.owner.commands.length;
+    const told = await until('an answer that is no refusal', async () => {
+      const [card, paid] = await Promise.all([send(edge, sale()), send(edge, payout(), PAYOUTS)]);
+      return card.status === 200 && paid.status === 200 && { card: card.body, paid: paid.body };
+    });
+    expect(told).toMatchObject({ card: { code: 11, status: 'error' }, paid: { code: 11, status: 'error' } });
+    expect(edge.owner.commands).toHaveLength(known);
+    await Promise.all([first.thaw(), second.thaw()]);
+
+    const check = { transaction_type: 'CHECK' };
+    const { reference } = told.card;
+    const record = (path: string, of: unknown) =>
+      until(
+        'the final error',
+        async () => {
+          edge.skewMs += 1_000;
+          const { body } = await send(edge, { ...check, reference: of }, path);
+          const [found] = (body['transactions'] ?? []) as { status: string; code: number }[];
+          return found?.status === 'ERROR' && found;
+        },
+        RECOVERY_MS,
+      );
+    expect(await record(CARDS, reference)).toMatchObject({ code: 11, reference });
+    const paid = told.paid['reference'];
+    expect(await record(PAYOUT_CHECK, paid)).toMatchObject({ code: 11, reference: paid });
+    expect(edge.owner.payouts.commands.filter((command) => command.reference === paid)).toEqual([]);
+  } finally {
+    await edge.stop();
+  }
+}, 180_000);
