@@ -156,6 +156,19 @@ export const EndCheckout = declareMessage(
   Type.Object({ paymentId: PaymentId, merchantAccount: MerchantAccount }),
 );
 
+export const AnnounceOutcome = declareMessage(
+  'cardCommands',
+  'AnnounceOutcome',
+  'The merchant was told no outcome of this operation: its end is told by a callback. The state of the payment decides.',
+  Type.Object({
+    paymentId: PaymentId,
+    reference: Reference,
+    merchantAccount: MerchantAccount,
+    callbackUrl: HttpsUrl,
+  }),
+);
+export type AnnounceOutcomeData = DataOf<typeof AnnounceOutcome>;
+
 export const ExpireAuthorization = declareMessage(
   'cardCommands',
   'ExpireAuthorization',

@@ -70,6 +70,10 @@ export const CheckoutEnded = event(
   'CheckoutEnded',
   'No further attempt is possible on the card-entry page. The last one stands, as it came out.',
 );
+export const OutcomeAnnounced = event(
+  'OutcomeAnnounced',
+  'The outcome, as an earlier event told it. This one has the address of the callback: the merchant was told nothing.',
+);
 export const CardTokenized = event('CardTokenized', 'A card was put into the vault.');
 export const OperationDeclined = event('OperationDeclined', 'A bank or a rule of the card said no. Nothing moved.');
 export const OperationRefused = event('OperationRefused', 'The request was against the rules of its payment.');
@@ -88,6 +92,7 @@ export const cardEvents = {
   AuthenticationStarted,
   CardAuthenticated,
   CheckoutEnded,
+  OutcomeAnnounced,
   CardTokenized,
   OperationDeclined,
   OperationRefused,

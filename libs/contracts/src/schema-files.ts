@@ -1,5 +1,5 @@
 import { callbackEvents } from './callback-events';
-import { cardCommands, EndCheckout, ExpireAuthorization } from './card-commands';
+import { AnnounceOutcome, cardCommands, EndCheckout, ExpireAuthorization } from './card-commands';
 import { cardEvents } from './card-events';
 import type { MessageDeclaration } from './message';
 import { payoutCommands, payoutEvents } from './payout-messages';
@@ -10,6 +10,7 @@ import { topics } from './topics';
 /** Every message type there is. */
 export const messages: readonly MessageDeclaration[] = [
   ...Object.values(cardCommands),
+  AnnounceOutcome,
   EndCheckout,
   ExpireAuthorization,
   ...Object.values(cardEvents),

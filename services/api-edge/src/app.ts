@@ -39,6 +39,7 @@ import type { InitiatePorts } from './application/handle-payout-request';
 import { createPayoutRequestHandler } from './application/handle-payout-request';
 import { createJournalCloser } from './application/journal-closer';
 import { createLateEntries } from './application/late-entries';
+import type { AnnouncingBus } from './application/ports';
 import { createPendingOutcomes } from './application/pending-outcomes';
 import type { PendingOutcomes } from './application/pending-outcomes';
 import { sweepCheckouts } from './application/sweep-checkouts';
@@ -51,7 +52,7 @@ const DRAIN_TIMEOUT_MS = 10_000;
 
 export type ApiEdge = Service<{ api: number; ops: number }>;
 
-type EdgePorts = CheckoutPorts & InitiatePorts;
+type EdgePorts = CheckoutPorts & InitiatePorts & { bus: AnnouncingBus };
 
 export interface ApiEdgeDeps {
   config: Config;

@@ -4,8 +4,21 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openAccounts, seedDemoAccounts } from '@gateway/accounts';
 import type { OpenAccounts } from '@gateway/accounts';
-import type { CardCommand, DataOf, MessageDeclaration, OperationOutcome } from '@gateway/contracts';
-import { EndCheckout, OperationReplied, cardCommands, messageOfCode, paymentIdOf } from '@gateway/contracts';
+import type {
+  AnnounceOutcomeData,
+  CardCommand,
+  DataOf,
+  MessageDeclaration,
+  OperationOutcome,
+} from '@gateway/contracts';
+import {
+  AnnounceOutcome,
+  EndCheckout,
+  OperationReplied,
+  cardCommands,
+  messageOfCode,
+  paymentIdOf,
+} from '@gateway/contracts';
 import type { MessageHandler } from '@gateway/messaging';
 import { createKafka, createPublisher, createWorker, on } from '@gateway/messaging';
 import type { MongoConnection } from '@gateway/mongo';
@@ -42,6 +55,7 @@ type Told = Partial<OperationOutcome> | 'silence';
 export interface Owner {
   readonly commands: CardCommand[];
   readonly ended: DataOf<typeof EndCheckout>[];
+  readonly announced: AnnounceOutcomeData[];
   readonly outcomes: Map<string, OperationOutcome>;
   /** What comes of commands from now on, one after the other; then success. */
   answers: Told[];
@@ -119,7 +133,12 @@ async function startOwner(space: Space): Promise<Owner> {
     kafka,
     groupId: 'owner',
     topicPrefix,
-    handlers: [...handlers, payouts.handler, on(EndCheckout, async ({ data }) => void owner.ended.push(data))],
+    handlers: [
+      ...handlers,
+      payouts.handler,
+      on(EndCheckout, async ({ data }) => void owner.ended.push(data)),
+      on(AnnounceOutcome, async ({ data }) => void owner.announced.push(data)),
+    ],
     publisher,
     onDeadLetter: async () => {},
     onFatal: failTest,
@@ -129,6 +148,7 @@ async function startOwner(space: Space): Promise<Owner> {
   const owner: Owner = {
     commands: [],
     ended: [],
+    announced: [],
     outcomes: new Map(),
     answers: [],
     away: false,

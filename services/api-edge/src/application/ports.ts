@@ -1,5 +1,6 @@
 import type { Account, CredentialCheck, RateLimiter } from '@gateway/accounts';
 import type {
+  AnnounceOutcomeData,
   CardCommand,
   DataOf,
   EndCheckout,
@@ -162,6 +163,11 @@ export interface Bus<Command = CardCommand> {
   publish(command: Command): Promise<void>;
   /** False when the bus is known to be away or its queue is nearly full. */
   available(): boolean;
+}
+
+export interface AnnouncingBus {
+  /** Has the owner tell an operation's end by a callback: its merchant was told no outcome. Idempotent. */
+  announceOutcome(data: AnnounceOutcomeData): Promise<void>;
 }
 
 export interface CheckoutBus extends Bus {

@@ -1,10 +1,10 @@
-import type { Bus, OperationEntry, PayoutCommand, PayoutEntry, PayoutPorts } from './ports';
+import type { AnnouncingBus, Bus, OperationEntry, PayoutCommand, PayoutEntry, PayoutPorts } from './ports';
 import type { SubmitPorts } from './submit';
 
 const LEASE_MS = 15_000;
 /** What one run takes on; the next run goes on from there. */
 const ENTRIES_PER_RUN_MAX = 4_000;
-export type SweepPorts = SubmitPorts & Pick<PayoutPorts, 'payoutQueries'> & { bus: Bus<PayoutCommand> };
+export type SweepPorts = SubmitPorts & Pick<PayoutPorts, 'payoutQueries'> & { bus: AnnouncingBus & Bus<PayoutCommand> };
 
 /**
  * Looks after requests that are still open past their deadline: closes those whose owner has them on record, publishes
@@ -26,14 +26,29 @@ export async function sweepJournal(ports: SweepPorts): Promise<number> {
 }
 
 /** An entry that fails comes round when its lease ends; it must not keep the others waiting. */
-async function lookAfter(ports: SweepPorts, { merchantAccount, reference, command }: OperationEntry): Promise<void> {
+async function lookAfter(ports: SweepPorts, entry: OperationEntry): Promise<void> {
+  const { merchantAccount, reference, command } = entry;
   try {
     const outcome = await ports.queries.outcome(merchantAccount, reference);
-    if (outcome !== undefined) ports.closer.close(reference);
-    else if (command !== undefined) await ports.bus.publish(command);
+    if (outcome !== undefined) {
+      await announce(ports, entry);
+      ports.closer.close(reference);
+    } else if (command !== undefined) await ports.bus.publish(command);
   } catch (error) {
     ports.logger.warn('an open request stays open for now', { reference, error });
   }
+}
+
+/**
+ * An entry is closed when its merchant has been answered with an outcome. One that is still open was answered with 11, or
+ * not at all, so where the merchant gave an address a callback tells the end. On a card-entry page one does so anyway.
+ */
+async function announce(ports: SweepPorts, { reference, paymentId, merchantAccount, ...entry }: OperationEntry) {
+  const { command, attempt } = entry;
+  if (attempt !== undefined || command === undefined || !('callbackUrl' in command.data)) return;
+  const { callbackUrl } = command.data;
+  if (callbackUrl === undefined) return;
+  await ports.bus.announceOutcome({ paymentId, reference, merchantAccount, callbackUrl });
 }
 
 /** Every payout comes by here once, so its owner is asked about all of them together: sweeping has to keep pace. */

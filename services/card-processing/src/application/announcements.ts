@@ -25,13 +25,14 @@ interface Context {
 
 /**
  * What others are told about a domain event: the world on `card.events`, the threeds service what it has to do.
- * Undefined for an intent that concerns an acquirer: that is ours alone.
+ * Undefined for what is ours alone: an intent that concerns an acquirer, and a callback that the end will bring.
  */
 export function announcement(payment: Payment, event: PaymentEvent, context: Context): NewMessage | undefined {
   if (event.type === 'OperationStarted' || event.type === 'AuthenticatedSaleStarted') return undefined;
   const reference = 'operation' in event ? event.operation.reference : event.reference;
   const operation = findOperation(payment, reference);
   if (operation === undefined) throw new Error(`broken invariant: ${reference} is not on record`);
+  if (event.type === 'OutcomeAnnounced' && operation.status === 'pending') return undefined;
   const message = { id: context.newId(), at: context.now, ...context.cause };
   if (event.type === 'AuthenticationRequested') {
     const data = authenticationCommand(payment, operation, event);
@@ -80,6 +81,7 @@ function authenticationCommand(
 function eventType(event: PaymentEvent, operation: Operation): CardEventType {
   if (event.type === 'OutcomeBecameUnknown') return 'OperationOutcomeUnknown';
   if (event.type === 'AuthenticationStarted' || event.type === 'CheckoutEnded') return event.type;
+  if (event.type === 'OutcomeAnnounced') return event.type;
   switch (operation.status) {
     case 'success':
       return SUCCESS_EVENTS[operation.type];

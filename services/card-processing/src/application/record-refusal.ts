@@ -4,10 +4,10 @@ import type { Rejection } from '../domain/rejections';
 import type { Ports, StoredPayment } from './ports';
 import { record } from './record';
 
-/** A command's payment, and the record of a refusal of this very command that stands alone, where there is one. */
+/** An operation's payment, and the record of its refusal that stands alone, where there is one. */
 export function loadRecords(
   ports: Pick<Ports, 'payments'>,
-  { data }: CardCommand,
+  { data }: { data: Pick<CardCommand['data'], 'paymentId' | 'reference'> },
 ): Promise<[StoredPayment | null, StoredPayment | null]> {
   return Promise.all([ports.payments.load(data.paymentId), ports.payments.load(data.reference)]);
 }

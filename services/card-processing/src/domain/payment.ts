@@ -56,6 +56,8 @@ export interface Operation {
   authentication?: Authentication;
   /** Where the final outcome is told, when it has to be told at all: see `tellsMerchant`. */
   callbackUrl?: string;
+  /** The edge could not tell the merchant any outcome: a callback tells the end. */
+  announced?: true;
   /** Which attempt it is on its card-entry page, from 1. */
   checkoutAttempt?: number;
 }
@@ -166,6 +168,7 @@ export type PaymentEvent =
   /** A VOID that no acquirer hears of: nothing was held. */
   | { type: 'AuthenticationVoided'; operation: Operation }
   | { type: 'CheckoutEnded'; reference: string }
+  | { type: 'OutcomeAnnounced'; reference: string; callbackUrl: string }
   | { type: 'OperationSucceeded'; reference: string; authcode: string | null; bank?: BankFacts; expiresAt?: number }
   | { type: 'OperationDeclined'; reference: string; code: number; message: string; bank?: BankFacts }
   | { type: 'OperationFailed'; reference: string; code: number; message: string }
@@ -228,6 +231,8 @@ export function evolve(payment: Payment, event: PaymentEvent): Payment {
       return { ...payment, operations: [...payment.operations, event.operation], state: { kind: 'voided' } };
     case 'CheckoutEnded':
       return { ...payment, checkoutEnded: true };
+    case 'OutcomeAnnounced':
+      return withFields(payment, event.reference, { announced: true, callbackUrl: event.callbackUrl });
     case 'OutcomeBecameUnknown':
       return change(payment, event.reference, { code: event.code, message: event.message });
     case 'OperationSucceeded': {
@@ -372,10 +377,14 @@ export function pendingReference({ pending, state }: Payment): string | undefine
 
 function change(payment: Payment, reference: string, outcome: Partial<Operation>): Payment {
   if (pendingReference(payment) !== reference) return broken(`${reference} is not pending`);
+  return withFields(payment, reference, outcome);
+}
+
+function withFields(payment: Payment, reference: string, fields: Partial<Operation>): Payment {
   return {
     ...payment,
     operations: payment.operations.map((operation) =>
-      operation.reference === reference ? { ...operation, ...outcome } : operation,
+      operation.reference === reference ? { ...operation, ...fields } : operation,
     ),
   };
 }

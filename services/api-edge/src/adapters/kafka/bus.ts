@@ -1,14 +1,14 @@
 import type { CardCommand } from '@gateway/contracts';
-import { EndCheckout, InitiatePayout, cardCommands } from '@gateway/contracts';
+import { AnnounceOutcome, EndCheckout, InitiatePayout, cardCommands } from '@gateway/contracts';
 import type { BrokerProbe, Publisher, ReplyListener } from '@gateway/messaging';
-import type { Bus, CheckoutBus, PayoutCommand } from '../../application/ports';
+import type { AnnouncingBus, Bus, CheckoutBus, PayoutCommand } from '../../application/ports';
 
 /** Commands go out with the partition on which this replica listens for the reply, if it has one. */
 export function createBus(options: {
   publisher: Publisher;
   probe: BrokerProbe;
   replies: Pick<ReplyListener, 'ownedPartition'>;
-}): CheckoutBus & Bus<CardCommand | PayoutCommand> {
+}): CheckoutBus & AnnouncingBus & Bus<CardCommand | PayoutCommand> {
   const { publisher, probe, replies } = options;
   return {
     available: () => probe.available() && !publisher.saturated(),
@@ -25,6 +25,7 @@ export function createBus(options: {
         ...(replyPartition === undefined ? {} : { replyPartition }),
       });
     },
+    announceOutcome: (data) => publisher.publish({ declaration: AnnounceOutcome, data, key: data.paymentId }),
     endCheckout: (data) => publisher.publish({ declaration: EndCheckout, data, key: data.paymentId }),
   };
 }

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { CardCommand, MessageDeclaration, ThreedsEvent } from '@gateway/contracts';
 import {
+  AnnounceOutcome,
   cardCommands,
   EndCheckout,
   ExpireAuthorization,
@@ -15,6 +16,7 @@ import {
 import type { Envelope, MessageHandler, RejectedMessage } from '@gateway/messaging';
 import { fieldsOf, headerOf, on } from '@gateway/messaging';
 import { retryableWhenTransient } from '@gateway/mongo';
+import { announceOutcome } from '../../application/announce-outcome';
 import { endCheckout } from '../../application/end-checkout';
 import { expireAuthorization } from '../../application/expire-authorization';
 import type { Ports, ReceivedCommand } from '../../application/ports';
@@ -24,7 +26,13 @@ import { recordDeadLetter } from '../../application/record-dead-letter';
 
 /** Everything that this service takes from the bus. */
 export function messageHandlers(ports: Ports): MessageHandler[] {
-  return [...commandHandlers(ports), ...authenticationHandlers(ports), checkoutHandler(ports), expiryHandler(ports)];
+  return [
+    ...commandHandlers(ports),
+    ...authenticationHandlers(ports),
+    announcementHandler(ports),
+    checkoutHandler(ports),
+    expiryHandler(ports),
+  ];
 }
 
 /** One handler per command type; they differ in nothing but the type. */
@@ -42,6 +50,10 @@ function authenticationHandlers(ports: Ports): MessageHandler[] {
       retryableWhenTransient(() => processAuthentication(ports, { type, data } as ThreedsEvent, id)),
     ),
   );
+}
+
+function announcementHandler(ports: Ports): MessageHandler {
+  return on(AnnounceOutcome, ({ data, id }) => retryableWhenTransient(() => announceOutcome(ports, data, id)));
 }
 
 function checkoutHandler(ports: Ports): MessageHandler {

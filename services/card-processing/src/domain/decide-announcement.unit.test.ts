@@ -1,0 +1,77 @@
+import { tellsMerchant } from './checkout';
+import { refusal } from './decide';
+import { decideAnnouncement } from './decide-announcement';
+import type { Operation, Payment, PaymentEvent } from './payment';
+import { evolve, findOperation, newPayment } from './payment';
+import {
+  after,
+  approved,
+  authenticated,
+  authenticationCommand,
+  challenge,
+  chargeCommand,
+  heard,
+  ref,
+  refused,
+  told,
+} from './payments.fixture';
+
+const SALE = ref('SA3D');
+const ASKED = { reference: SALE, callbackUrl: 'https://shop.example/callback' };
+const ANNOUNCED: PaymentEvent[] = [{ type: 'OutcomeAnnounced', ...ASKED }];
+
+const nothing = newPayment('merchant');
+const command = authenticationCommand('AuthenticateAndSellCard', { callbackUrl: ASKED.callbackUrl });
+const asked = after(nothing, command);
+const notEnrolled = told('AuthenticationRefused', 'SA3D', { ...refused(3123), challenged: false });
+const neverRun = evolve(nothing, refusal(command, 'deadline-passed'));
+const challenged = heard(asked, told('ChallengeRequired', 'SA3D', challenge));
+const frictionless = approved(
+  heard(asked, told('CardholderAuthenticated', 'SA3D', { ...authenticated, challenged: false })),
+  'SA3D',
+);
+
+const announced = (payment: Payment): Payment => decideAnnouncement(payment, ASKED).reduce(evolve, payment);
+const tells = (payment: Payment): boolean => tellsMerchant(findOperation(payment, SALE) as Operation);
+
+describe('a SALE3D whose merchant was told no outcome', () => {
+  test.each([
+    ['it was never run', neverRun],
+    ['it was declined before any challenge', heard(asked, notEnrolled)],
+  ])('has its end told, once, when %s', (_when, payment) => {
+    expect(tells(payment)).toBe(false);
+    expect(decideAnnouncement(payment, ASKED)).toEqual(ANNOUNCED);
+    expect(tells(announced(payment))).toBe(true);
+    expect(decideAnnouncement(announced(payment), ASKED)).toEqual([]);
+  });
+
+  test('has the end told that is still to come, whatever it is', () => {
+    expect(decideAnnouncement(asked, ASKED)).toEqual(ANNOUNCED);
+    expect(tells(announced(asked))).toBe(false);
+    expect(tells(heard(announced(asked), notEnrolled))).toBe(true);
+    expect(decideAnnouncement(announced(asked), ASKED)).toEqual([]);
+  });
+
+  test('is told by the callback that comes anyway, and by no other', () => {
+    expect(decideAnnouncement(frictionless, ASKED)).toEqual([]);
+    expect(decideAnnouncement(heard(challenged, told('AuthenticationRefused', 'SA3D', refused(3103))), ASKED)).toEqual(
+      [],
+    );
+    expect(tells(heard(announced(challenged), told('AuthenticationRefused', 'SA3D', refused(3103))))).toBe(true);
+  });
+
+  test('is told where the command could not be read, and its record has no address', () => {
+    const deadLettered = evolve(nothing, refusal(authenticationCommand(command.type), 'never-processable'));
+    expect(findOperation(announced(deadLettered), SALE)).toMatchObject({ code: 3000, callbackUrl: ASKED.callbackUrl });
+    expect(tells(announced(deadLettered))).toBe(true);
+  });
+});
+
+test('an attempt on a card-entry page and an unknown operation are left', () => {
+  const attempt = after(
+    nothing,
+    chargeCommand('SellCard', { reference: SALE, checkoutAttempt: 1, callbackUrl: ASKED.callbackUrl }),
+  );
+  expect(decideAnnouncement(attempt, ASKED)).toEqual([]);
+  expect(decideAnnouncement(nothing, ASKED)).toEqual([]);
+});

@@ -1,0 +1,124 @@
+import { paymentIdOf } from '@gateway/contracts';
+import { connectMongo } from '@gateway/mongo';
+import { until } from '@gateway/testing';
+import { freePort } from './support/free-port';
+import type { Merchant } from './support/merchant';
+import { isSigned, startMerchant } from './support/merchant';
+import type { Body, System } from './support/system';
+import { charge, checkOf, followUp, recordsOf, startSystem } from './support/system';
+import { eventsOf } from './support/topics';
+
+const FRICTIONLESS = '4012000300001011';
+const NOT_ENROLLED = '4111111111111111';
+const TIMEOUT_MS = 90_000;
+
+let merchant: Merchant;
+let system: System;
+beforeAll(async () => (merchant = await startMerchant()));
+afterAll(() => merchant.close());
+afterEach(() => system.stop());
+
+const sale3d = (card_number: string): Body =>
+  charge('SALE3D', {
+    card_number,
+    callback_url: `${merchant.url}/callback`,
+    redirect_url: `${merchant.url}/back`,
+  });
+
+async function answeredWith11(fields: Body): Promise<string> {
+  const { status, data } = await system.send(fields);
+  expect([status, data['status'], data['code']]).toEqual([200, 'error', 11]);
+  return String(data['reference']);
+}
+
+/** When the edge has asked for the callback, or has found nothing to ask for, it closes the journal entry. */
+async function untilClosed(reference: string): Promise<void> {
+  const mongo = await connectMongo({
+    uri: system.space.mongoUri,
+    database: `${system.space.databasePrefix}edge`,
+  });
+  try {
+    const journal = mongo.collection<{ _id: string; state: string }>('journal');
+    await until(
+      'the entry is closed',
+      async () => (await journal.findOne({ _id: reference }))?.state === 'closed',
+      TIMEOUT_MS,
+    );
+  } finally {
+    await mongo.close();
+  }
+}
+
+/** The events that have callbacks, when everything about the payment that was sent so far is done. */
+async function toldBy(reference: string): Promise<(string | undefined)[]> {
+  await untilClosed(reference);
+  // Commands of one payment are handled in their order, so this one comes after whatever the edge has asked for.
+  await system.send(followUp('VOID', reference));
+  const events = await eventsOf(system.space, paymentIdOf(reference));
+  return events
+    .filter(({ value }) => (JSON.parse(value) as Body)['callbackUrl'] !== undefined)
+    .map(({ headers }) => headers['ce_type']);
+}
+
+async function expectOneCallback(reference: string, told: { status: string; code: string }): Promise<void> {
+  const callback = await until(
+    'the callback',
+    () => merchant.callbacks.find((candidate) => candidate.get('reference') === reference),
+    TIMEOUT_MS,
+  );
+  expect(Object.fromEntries(callback)).toMatchObject({ reference, ...told });
+  expect(isSigned(callback, 'demo_password')).toBe(true);
+  expect(await toldBy(reference)).toHaveLength(1);
+  const { data } = await system.send(checkOf({ reference }));
+  expect(recordsOf(data)[0]).toMatchObject({ status: told.status.toUpperCase(), code: Number(told.code) });
+}
+
+test(
+  'a SALE3D that was answered with 11 and never run: one callback says ERROR 11',
+  async () => {
+    const queryPort = String(await freePort());
+    system = await startSystem('told-late', {
+      withoutProcessor: true,
+      settings: {
+        REPLY_TIMEOUT_MS: '2000',
+        CARD_QUERY_PORT: queryPort,
+        CARD_QUERY_URL: `http://127.0.0.1:${queryPort}`,
+      },
+    });
+    await system.startDispatcher(merchant.ca);
+    const reference = await answeredWith11(sale3d(FRICTIONLESS));
+    await system.startProcessor();
+    await expectOneCallback(reference, { status: 'error', code: '11' });
+  },
+  2 * TIMEOUT_MS,
+);
+
+describe('a SALE3D that was answered with 11 and authenticated afterwards', () => {
+  beforeEach(async () => {
+    system = await startSystem('told-slow', { settings: { REPLY_TIMEOUT_MS: '2000' } });
+    await system.startDispatcher(merchant.ca);
+  }, TIMEOUT_MS);
+
+  /** Its clock is behind, or it would refuse what is past its deadline. */
+  const startThreeds = () => system.startThreeds({}, () => Date.now() - 60_000);
+
+  test(
+    'is declined: one callback, although no challenge was possible',
+    async () => {
+      const reference = await answeredWith11(sale3d(NOT_ENROLLED));
+      await startThreeds();
+      await expectOneCallback(reference, { status: 'decline', code: '3123' });
+    },
+    2 * TIMEOUT_MS,
+  );
+
+  test(
+    'is sold: the callback that it has anyway, and no other',
+    async () => {
+      const reference = await answeredWith11(sale3d(FRICTIONLESS));
+      await startThreeds();
+      await expectOneCallback(reference, { status: 'success', code: '0' });
+    },
+    2 * TIMEOUT_MS,
+  );
+});
