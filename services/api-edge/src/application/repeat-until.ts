@@ -1,11 +1,12 @@
 import type { Logger } from '@gateway/service-kit';
-import { isRetryable } from '@gateway/service-kit';
+import { isRetryable, RetryableError } from '@gateway/service-kit';
 
 const REPEAT_AFTER_MS = 250;
 
 /**
  * Repeats `work`, which must be idempotent, while it fails with a retryable error. From `deadline` (epoch ms) on, and
- * for any other error, throws what it failed with.
+ * for any other error, throws what it failed with. An attempt that is under way at the deadline is left to itself: it
+ * may still succeed.
  */
 export async function repeatUntil<T>(
   ports: { now(): number; logger: Logger },
@@ -15,11 +16,23 @@ export async function repeatUntil<T>(
 ): Promise<T> {
   for (;;) {
     try {
-      return await work();
+      return await within(deadline - ports.now(), name, work());
     } catch (error) {
       if (!isRetryable(error) || ports.now() + REPEAT_AFTER_MS >= deadline) throw error;
       ports.logger.warn(`${name} failed; it is repeated`, { error });
       await new Promise((resolve) => setTimeout(resolve, REPEAT_AFTER_MS));
     }
+  }
+}
+
+async function within<T>(timeoutMs: number, name: string, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new RetryableError(`${name} took until the deadline`)), Math.max(0, timeoutMs));
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
