@@ -184,11 +184,7 @@ export function findOperation(payment: Payment, reference: string): Operation | 
 export function evolve(payment: Payment, event: PaymentEvent): Payment {
   switch (event.type) {
     case 'OperationRecorded':
-      return {
-        ...payment,
-        operations: [...payment.operations, event.operation],
-        state: payment.state.kind === 'new' ? stateOfRecorded(event.operation) : payment.state,
-      };
+      return recorded(payment, event.operation);
     case 'OperationStarted':
       return {
         ...payment,
@@ -273,6 +269,15 @@ export function mayBegin({ kind }: PaymentState): boolean {
 function proofOf({ reference, amountE4, currency, token }: Operation, authenticatedAt: number): Proof {
   if (amountE4 === undefined || currency === undefined || token === undefined) return broken('a proof of nothing');
   return { reference, amountE4, currency, token, authenticatedAt };
+}
+
+function recorded(payment: Payment, operation: Operation): Payment {
+  const { state, operations } = payment;
+  return {
+    ...payment,
+    operations: [...operations, operation],
+    state: state.kind === 'new' ? stateOfRecorded(operation) : state,
+  };
 }
 
 /** A follow-up that came before its base leaves the place to it. */
