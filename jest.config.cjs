@@ -9,9 +9,7 @@ module.exports = {
   roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   modulePathIgnorePatterns: ['/dist/'],
-  // cockatiel comes as ES modules only, which jest's own module system does not take.
-  transform: { '^.+\\.ts$': swc, '/node_modules/cockatiel/.+\\.js$': swc },
-  transformIgnorePatterns: ['/node_modules/(?!cockatiel/)'],
+  transform: { '^.+\\.ts$': swc },
   moduleNameMapper: {
     '^@gateway/(api-edge|card-processing|threeds|payout|auth-expiry|callback-dispatcher|simulator)$':
       '<rootDir>/services/$1/src/app',

@@ -12,9 +12,11 @@ import { processCommand } from '@gateway/payout/dist/application/process-command
 import { findOutcome, listOutcomes } from '@gateway/payout/dist/application/query-payouts';
 import { createScreening } from '@gateway/payout/dist/application/screen-payout';
 import type { Logger, Registry } from '@gateway/service-kit';
+import { createDetachedWork } from '@gateway/service-kit';
 
 /** As many as the payout service works on at once. */
 const CONCURRENCY = 128;
+const CALLS_AT_ONCE = 512;
 
 export interface DirectPayouts {
   queries: PayoutQueries;
@@ -36,13 +38,21 @@ export async function openDirectPayouts(options: {
   await Promise.all([payouts.ensureIndexes(), reservations.ensureIndexes()]);
   const outbox = createOutbox({ collection: payouts.outboxes, publish: async () => {}, now, logger });
   outbox.start();
-  const banks = await openBanks('simulator', { env: process.env, mongo, logger, metrics, now });
+  const banks = await openBanks('simulator', {
+    env: process.env,
+    callsAtOnce: CALLS_AT_ONCE,
+    mongo,
+    logger,
+    metrics,
+    now,
+  });
   const ports: Ports = {
     payouts,
     accounts,
     screening: createScreening({ reservations, accounts, hasBeenPaid: payouts.hasBeenPaid }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
+    calls: createDetachedWork({ name: 'a submission', max: CALLS_AT_ONCE, logger }),
     publishEvents: (payout) => outbox.publish(payout),
     now,
     newId: randomUUID,

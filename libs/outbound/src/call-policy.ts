@@ -1,8 +1,7 @@
 import type { Registry } from '@gateway/service-kit';
 import type { BulkheadLimits, Place } from './bulkhead';
 import { createBulkhead } from './bulkhead';
-import type { CircuitLimits } from './circuit';
-import { createCircuit } from './circuit';
+import type { Circuit } from './circuit';
 import type { CallFault, Refusal } from './faults';
 import { transportFaultOf } from './faults';
 import { outboundMetrics } from './metrics';
@@ -42,19 +41,21 @@ export interface CallPolicy {
   readonly limits: BulkheadLimits;
 }
 
-/** @param options.lane work that shares places: what is in one lane never waits for another */
+/**
+ * @param options.lane work that shares places: what is in one lane never waits for another
+ * @param options.circuit shared by all lanes of a counterpart: an answer to any call shows that it is alive
+ */
 export function createCallPolicy(options: {
   counterpart: string;
   lane: string;
   limits: BulkheadLimits;
-  circuit?: CircuitLimits;
+  circuit: Circuit;
   metrics: Registry;
   now?: () => number;
 }): CallPolicy {
-  const { limits, now } = options;
+  const { limits, circuit } = options;
   const labels = { counterpart: options.counterpart, lane: options.lane };
-  const bulkhead = createBulkhead(limits, now);
-  const circuit = createCircuit(options.circuit, now);
+  const bulkhead = createBulkhead(limits, options.now);
   const metrics = outboundMetrics(options.metrics);
   metrics.observe({ labels, bulkhead, circuit });
 

@@ -1,6 +1,7 @@
 import { AxiosError } from 'axios';
 import { createMetrics } from '@gateway/service-kit';
 import { createCallPolicy, lane } from './call-policy';
+import { createCircuit } from './circuit';
 import type { CallFault } from './faults';
 
 type Answer = { kind: 'said'; text: string } | { kind: 'silent'; fault: CallFault };
@@ -9,7 +10,13 @@ const CIRCUIT = { unansweredPerParty: 3, unanswered: 6, probeEveryMs: 1_000, pro
 const LIMITS = { ...lane(2, 500), waitingPerParty: 1 };
 
 function world(counterpart = 'bank', metrics = createMetrics('test', { processFigures: false })) {
-  const policy = createCallPolicy({ counterpart, lane: 'merchants', limits: LIMITS, circuit: CIRCUIT, metrics });
+  const policy = createCallPolicy({
+    counterpart,
+    lane: 'merchants',
+    limits: LIMITS,
+    circuit: createCircuit(CIRCUIT),
+    metrics,
+  });
   const sent: string[] = [];
   const call = (party: string, send: () => Promise<string>): Promise<Answer> =>
     policy.call<string, Answer>({
@@ -116,7 +123,13 @@ test('many counterparts share their registry’s metrics', async () => {
 test('a scrape shows the busiest parties, not all', async () => {
   const metrics = createMetrics('test', { processFigures: false });
   const limits = lane(100, 1_000);
-  const policy = createCallPolicy({ counterpart: 'bank', lane: 'merchants', limits, metrics });
+  const policy = createCallPolicy({
+    counterpart: 'bank',
+    lane: 'merchants',
+    limits,
+    circuit: createCircuit(),
+    metrics,
+  });
   for (let index = 0; index < 30; index += 1) policy.tryEnter(`party${index}`);
   policy.tryEnter('party29');
   const shown = (await metrics.metrics()).match(/gateway_outbound_party_calls\{.*/g) ?? [];

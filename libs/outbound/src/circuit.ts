@@ -12,8 +12,8 @@ export interface CircuitLimits {
 }
 
 export const CIRCUIT_LIMITS: CircuitLimits = {
-  unansweredPerParty: 50,
-  unanswered: 100,
+  unansweredPerParty: 100,
+  unanswered: 200,
   probeEveryMs: 1_000,
   probesAtOnce: 8,
   parties: 10_000,

@@ -4,6 +4,7 @@ import { closeHttpClient, createHttpClient } from '@gateway/service-kit';
 import type { BulkheadLimits, Place } from './bulkhead';
 import type { CallPolicy, OutboundCall } from './call-policy';
 import { createCallPolicy } from './call-policy';
+import { createCircuit } from './circuit';
 
 /** An HTTP service of somebody else. Its connector builds requests and reads answers; everything else is here. */
 export interface Counterpart<Lane extends string> {
@@ -33,8 +34,12 @@ export function openCounterpart<Lane extends string>(options: {
   const limits = Object.entries<BulkheadLimits>(lanes);
   const maxSockets = limits.reduce((sum, [, { atOnce }]) => sum + atOnce, 0);
   const http = createHttpClient({ baseUrl, timeoutMs, maxSockets });
+  const circuit = createCircuit();
   const policies = new Map(
-    limits.map(([lane, bulkhead]) => [lane, createCallPolicy({ counterpart: name, lane, limits: bulkhead, metrics })]),
+    limits.map(([lane, bulkhead]) => [
+      lane,
+      createCallPolicy({ counterpart: name, lane, limits: bulkhead, circuit, metrics }),
+    ]),
   );
   const policyOf = (lane: Lane): CallPolicy => {
     const policy = policies.get(lane);

@@ -31,12 +31,15 @@ export function createDetachedWork(options: { name: string; max: number; logger:
       start(work);
     },
     underWay: () => running.size,
-    async drain(timeoutMs) {
-      let timer: NodeJS.Timeout | undefined;
-      const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)));
-      await Promise.race([Promise.all(running), timeout]);
-      clearTimeout(timer);
-      return running.size;
-    },
+    drain: (timeoutMs) => drain(running, timeoutMs),
   };
+}
+
+/** Waits for what runs, but not longer than `timeoutMs`. Resolves with how much still does. */
+export async function drain(running: ReadonlySet<Promise<void>>, timeoutMs: number): Promise<number> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)));
+  await Promise.race([Promise.all(running), timeout]);
+  clearTimeout(timer);
+  return running.size;
 }

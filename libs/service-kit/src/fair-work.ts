@@ -1,11 +1,12 @@
+import { drain } from './detached-work';
 import { messageOf } from './errors';
 import type { Logger } from './logger';
 
 /** Looks for work that is due and does it, in turn for everybody who has some. */
 export interface FairWork {
   start(): void;
-  /** Begins nothing more. Resolves when nothing is under way. */
-  stop(): Promise<void>;
+  /** Begins nothing more. Resolves when nothing is under way, or when the time is over, with what still is. */
+  stop(drainTimeoutMs: number): Promise<number>;
 }
 
 export interface FairWorkOptions<T> {
@@ -110,11 +111,11 @@ export function createFairWork<T>(options: FairWorkOptions<T>): FairWork {
       stopped = false;
       looking = lookAgainAndAgain();
     },
-    async stop() {
+    async stop(drainTimeoutMs) {
       stopped = true;
       wake();
       await looking;
-      await Promise.all(running);
+      return drain(running, drainTimeoutMs);
     },
   };
 }

@@ -99,7 +99,7 @@ test('stopping begins nothing more, and waits for what is under way', async () =
   fair.start();
   await settled();
   let stopped = false;
-  void fair.stop().then(() => (stopped = true));
+  void fair.stop(60_000).then(() => (stopped = true));
   await settled();
   expect(stopped).toBe(false);
   begun[0]?.done();

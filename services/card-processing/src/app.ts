@@ -136,8 +136,9 @@ async function open(deps: CardProcessingDeps, onStop: OnStop, isStarted: IsStart
   await worker.start();
   resolver.start();
   onStop(async () => {
-    await Promise.all([worker.stop(), resolver.stop()]);
-    const left = await calls.drain(CALLS_DRAIN_TIMEOUT_MS);
+    await worker.stop();
+    const draining = [calls.drain(CALLS_DRAIN_TIMEOUT_MS), resolver.stop(CALLS_DRAIN_TIMEOUT_MS)];
+    const [left = 0] = await Promise.all(draining);
     if (left > 0) logger.warn('calls are left to the resolver', { calls: left });
   });
   return { query: query.port, ops: ops.port };

@@ -5,11 +5,11 @@ import { connectMongo, createOutbox } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
+  createDetachedWork,
   createMetrics,
   createService,
   internalHost,
   listen,
-  repeat,
   startOpsServer,
 } from '@gateway/service-kit';
 import { openBanks } from './adapters/banks/banks';
@@ -20,7 +20,7 @@ import { createPayouts } from './adapters/mongo/payouts';
 import { createReservations } from './adapters/mongo/reservations';
 import { applyNews } from './application/apply-news';
 import type { Ports } from './application/ports';
-import { resolvePayouts } from './application/resolve-payouts';
+import { createResolver } from './application/resolve-payouts';
 import { createScreening } from './application/screen-payout';
 import type { Screening } from './application/screening-ports';
 import type { Config } from './config';
@@ -28,6 +28,8 @@ import type { Config } from './config';
 const SERVICE = 'payout';
 const RESOLVE_EVERY_MS = 250;
 const DRAIN_TIMEOUT_MS = 5_000;
+/** Beyond this at the stop, submissions are left to the resolver of any replica. */
+const CALLS_DRAIN_TIMEOUT_MS = 8_000;
 
 export type Payout = Service<{ query: number; ops: number }>;
 
@@ -67,7 +69,19 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
   const topicPrefix = config.TOPIC_PREFIX;
   const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
   const outbox = createOutbox({ collection: payouts.outboxes, publish: publishEntries(publisher), now, logger });
-  const banks = await openBanks(config.PAYOUT_BANK, { env: deps.env, mongo, logger, metrics, now });
+  const banks = await openBanks(config.PAYOUT_BANK, {
+    env: deps.env,
+    callsAtOnce: config.BANK_CALLS_AT_ONCE,
+    mongo,
+    logger,
+    metrics,
+    now,
+  });
+  const calls = createDetachedWork({
+    name: 'a submission to a bank, which is left to the resolver,',
+    max: config.BANK_CALLS_AT_ONCE,
+    logger,
+  });
   const ports: Ports = {
     payouts,
     accounts: accounts.directory,
@@ -76,6 +90,7 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
       createScreening({ reservations, accounts: accounts.directory, hasBeenPaid: payouts.hasBeenPaid }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
+    calls,
     publishEvents: (payout) => outbox.publish(payout),
     now,
     newId: randomUUID,
@@ -93,11 +108,9 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
     metrics,
     logger,
   });
-  const resolver = repeat({
-    name: 'resolving payouts',
+  const resolver = createResolver(ports, {
     everyMs: RESOLVE_EVERY_MS,
-    work: async (stopping) => void (await resolvePayouts(ports, stopping)),
-    logger,
+    atOnce: Math.floor(config.BANK_CALLS_AT_ONCE / 2),
   });
 
   const host = internalHost(config.SERVICE_TOKEN);
@@ -128,6 +141,9 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
   await Promise.all(banks.all.map((bank) => bank.start((news) => applyNews(ports, bank.name, news))));
   await worker.start();
   resolver.start();
-  onStop(() => Promise.all([worker.stop(), resolver.stop()]));
+  onStop(async () => {
+    await worker.stop();
+    await Promise.all([calls.drain(CALLS_DRAIN_TIMEOUT_MS), resolver.stop(CALLS_DRAIN_TIMEOUT_MS)]);
+  });
   return { query: query.port, ops: ops.port };
 }

@@ -158,7 +158,7 @@ it('is ready when everything is open, and counts what the bank answered', async 
   await world.isIn(reference, 'settled');
   await until('the metric', async () => {
     const metrics = await (await fetch(`http://127.0.0.1:${service.ports.ops}/metrics`)).text();
-    return /gateway_bank_call_seconds_count\{[^}]*answer="settled"[^}]*\} [1-9]/.test(metrics);
+    return /gateway_outbound_call_seconds_count\{[^}]*answer="settled"[^}]*\} [1-9]/.test(metrics);
   });
 });
 

@@ -7,6 +7,7 @@ import {
   brokerList,
   connectionLimitsOf,
   createBodyReader,
+  createDetachedWork,
   createMetrics,
   createService,
   internalHost,
@@ -22,6 +23,7 @@ import { commandHandlers, deadLetterHandler } from './adapters/kafka/commands';
 import { publishEntries } from './adapters/kafka/publications';
 import { createAuthentications } from './adapters/mongo/authentications';
 import { countOutcomes } from './adapters/outcomes';
+import { createAskAgain } from './application/ask-again';
 import { expireChallenges } from './application/expire-challenges';
 import type { Ports } from './application/ports';
 import { createProofs } from './application/proofs';
@@ -29,6 +31,11 @@ import type { Config } from './config';
 
 const SERVICE = 'threeds';
 const EXPIRE_EVERY_MS = 1_000;
+const ASK_AGAIN_EVERY_MS = 1_000;
+/** Calls that run or wait, and answers on their way into the database; beyond it, commands wait. */
+const CALLS_UNDER_WAY_FACTOR = 4;
+/** Beyond this at the stop, any replica asks again. */
+const CALLS_DRAIN_TIMEOUT_MS = 8_000;
 const DRAIN_TIMEOUT_MS = 5_000;
 const PAGE_ID_BYTES = 24;
 const SECOND_MS = 1_000;
@@ -67,6 +74,7 @@ async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Pr
   const directory = createDirectory({
     url: config.DIRECTORY_SERVER_URL,
     timeoutMs: config.DIRECTORY_TIMEOUT_MS,
+    callsAtOnce: config.DIRECTORY_CALLS_AT_ONCE,
     own: { results: publicUrl + RESULTS_PATH, notification: publicUrl + NOTIFICATION_PATH, publicUrl },
     metrics,
     logger,
@@ -82,11 +90,17 @@ async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Pr
     now,
     logger,
   });
+  const calls = createDetachedWork({
+    name: 'a call to the directory server, which any replica makes again,',
+    max: CALLS_UNDER_WAY_FACTOR * config.DIRECTORY_CALLS_AT_ONCE,
+    logger,
+  });
   const ports: Ports = {
     authentications,
     cards: vault.vault,
     accounts: accounts.directory,
     directory,
+    calls,
     proofs: createProofs(keyOf(config.THREEDS_PROOF_KEY)),
     publishEvents: (authentication) => outbox.publish(authentication),
     recorded: countOutcomes(metrics),
@@ -108,6 +122,7 @@ async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Pr
     metrics,
     logger,
   });
+  const askAgain = createAskAgain(ports, ASK_AGAIN_EVERY_MS);
   let stopping = false;
   const expiry = repeat({
     name: 'expiring challenges',
@@ -149,9 +164,11 @@ async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Pr
   onStop(() => http.close(DRAIN_TIMEOUT_MS));
   await worker.start();
   expiry.start();
-  onStop(() => {
+  askAgain.start();
+  onStop(async () => {
     stopping = true;
-    return Promise.all([worker.stop(), expiry.stop()]);
+    await Promise.all([worker.stop(), expiry.stop(), askAgain.stop(CALLS_DRAIN_TIMEOUT_MS)]);
+    await calls.drain(CALLS_DRAIN_TIMEOUT_MS);
   });
   return { http: http.port, ops: ops.port };
 }

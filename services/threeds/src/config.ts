@@ -29,6 +29,8 @@ export const settings = Type.Object({
     maxLength: PUBLIC_URL_LENGTH_MAX,
   }),
   DIRECTORY_SERVER_URL: Type.String({ minLength: 1 }),
+  /** Calls to the directory server at once; one account has half of them at most. */
+  DIRECTORY_CALLS_AT_ONCE: Type.Integer({ minimum: 2, maximum: 10_000, default: 256 }),
   DIRECTORY_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: DIRECTORY_TIMEOUT_MAX_MS, default: 5_000 }),
   /** Signs result messages; the directory server has the same. */
   DS_MESSAGE_KEY: Key,

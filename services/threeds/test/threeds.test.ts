@@ -566,6 +566,32 @@ describe('delivered again', () => {
     expect((await fixture.stored(_id)).pageId).toBe(pageId);
   });
 
+  test('a request whose process died is taken up when its lease has run out, without any command', async () => {
+    const { command, holder } = await fixture.newCommand('SALE3D');
+    fixture.directory.plays.set(holder, CHALLENGE);
+    const threeDSServerTransId = randomUUID();
+    const { token: _token, customer: _customer, midReference: _mid, acceptedAt: _at, ...kept } = command;
+    await fixture.authentications.insertOne({
+      _id: command.reference,
+      ...kept,
+      pageId: randomUUID(),
+      ids: { threeDSServerTransId },
+      state: { kind: 'requested' },
+      correlationId: 'c',
+      command: { data: command, id: randomUUID() },
+      resolveAt: fixture.clock.now,
+      version: 1,
+      eventSeq: 0,
+      outbox: [],
+    });
+    const [event] = await fixture.eventsOf(command.reference, 1);
+    expect(event).toMatchObject({ type: 'ChallengeRequired', data: { ids: { threeDSServerTransId } } });
+    // What the command says about the cardholder is forgotten.
+    const stored = await fixture.stored(command.reference);
+    expect(stored).not.toHaveProperty('command');
+    expect(stored).not.toHaveProperty('resolveAt');
+  });
+
   test('a command whose answer never got on record asks again under the same transaction id', async () => {
     const { command, holder } = await fixture.newCommand('SALE3D');
     fixture.directory.plays.set(holder, CHALLENGE);
@@ -601,7 +627,11 @@ test('an answer that another replica has recorded meanwhile stays', async () => 
       .then(() => SUCCESS(request, response));
   });
   await fixture.publish(command);
-  // The next one of the same payment: it is handled when the first one is done.
+  await until(
+    'the other replica has recorded its answer',
+    async () => (await fixture.authentications.findOne({ _id }))?.version === 2,
+  );
+  // Its answer comes after the first one's.
   const next = { ...command, reference: `${command.paymentId}ZZZZ` };
   await fixture.publish(next);
   await fixture.eventsOf(next.reference, 1);
@@ -769,7 +799,9 @@ async function openAndFinish(begun: Begun): Promise<Page> {
 test('figures are served on the internal port, and everything told is as declared', async () => {
   const metrics = await (await fetch(`http://127.0.0.1:${threeds.ports.ops}/metrics`)).text();
   expect(metrics).toMatch(/gateway_authentications_total\{outcome="challenge",service="threeds"\} [1-9]/);
-  expect(metrics).toMatch(/gateway_directory_call_seconds_count\{service="threeds",answer="C"\} [1-9]/);
+  expect(metrics).toMatch(
+    /gateway_outbound_call_seconds_count\{service="threeds",counterpart="directory-server",lane="cardholders",operation="authenticate",answer="answered"\} [1-9]/,
+  );
   const ready = await fetch(`http://127.0.0.1:${threeds.ports.ops}/health/ready`);
   expect(ready.status).toBe(200);
   const begun = await fixture.begin('AUTH3D', SUCCESS);

@@ -1,4 +1,5 @@
 import type { Receiver } from '@gateway/contracts';
+import type { Place } from '@gateway/outbound';
 import type { BankFacts, BankOutcome, BankStatement, SubmitAnswer } from '../domain/bank-answers';
 
 export type { BankFacts, BankOutcome, SubmitAnswer };
@@ -37,13 +38,15 @@ export type NewsVerdict = 'applied' | 'unknown-payout' | 'contradiction';
 /** A way to a bank. Connectors keep no state of payouts: what they are told again they have to take as the same. */
 export interface BankConnector {
   readonly name: string;
-  /** Longer than a submission can take, its time-out included. */
-  readonly callTimeoutMs: number;
-  /** Never throws: what cannot be known is `unknown`. */
-  submit(instruction: PaymentInstruction): Promise<SubmitAnswer>;
-  inquire(reference: string): Promise<Inquiry>;
+  /** From asking for a place among the calls to the end of a submission: what the lease of an intent has to cover. */
+  readonly longestCallMs: number;
+  /** A place for a payout that has just come; undefined when it has to wait in the store, for its account's turn. */
+  placeForNew(merchantAccount: string): Place | undefined;
+  /** Never throws: what cannot be known is `unknown`. Leaves the place. */
+  submit(instruction: PaymentInstruction, place?: Place): Promise<SubmitAnswer>;
+  inquire(reference: string, merchantAccount: string): Promise<Inquiry>;
   /** The bank confirms that it will never carry out this reference. Absent where a bank cannot. */
-  cancel?(reference: string): Promise<Cancellation>;
+  cancel?(reference: string, merchantAccount: string): Promise<Cancellation>;
   /**
    * Statement of outcomes and returns: starts to give each news to `take`, again and again until it has been taken
    * without a throw.

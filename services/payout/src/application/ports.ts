@@ -1,5 +1,5 @@
 import type { Account } from '@gateway/accounts';
-import type { Logger } from '@gateway/service-kit';
+import type { DetachedWork, Logger } from '@gateway/service-kit';
 import type { NewMessage, Stored } from '@gateway/mongo';
 import type { Payout, PayoutRequest, PayoutStateKind } from '../domain/payout';
 import type { BankConnector } from './bank-ports';
@@ -10,8 +10,9 @@ export interface PayoutBody extends Payout {
   /** Whole unix seconds of `acceptedAt`: what queries are sorted and cut by. */
   time: number;
   /**
-   * Epoch ms at which a resolver looks after it; absent when nothing is left to do. While a payout is open, its bank is
-   * asked then; one that ended without success gives its reservations back.
+   * Epoch ms at which it is looked after; absent when nothing is left to do. A payout that waits for its turn is
+   * submitted then, the bank of one that was submitted is asked, and one that ended without success gives its
+   * reservations back.
    */
   resolveAt?: number;
   /** Times that the bank was asked in vain, in a row. */
@@ -48,8 +49,10 @@ export interface Payouts {
   load(reference: string): Promise<StoredPayout | null>;
   insert(reference: string, body: PayoutBody, events: readonly NewMessage[]): Promise<StoredPayout | undefined>;
   update(previous: StoredPayout, body: PayoutBody, events: readonly NewMessage[]): Promise<StoredPayout | undefined>;
-  /** Takes one payout that is due, and keeps other resolvers off it until `leaseUntil`. */
-  claimDue(now: number, leaseUntil: number): Promise<StoredPayout | null>;
+  /** Accounts with payouts that are due, in ascending order: those after `after`, at most `limit`. */
+  accountsWithDue(now: number, after: string, limit: number): Promise<string[]>;
+  /** Takes one payout of the account that is due, and keeps other replicas off it until `leaseUntil`. */
+  claimDue(merchantAccount: string, now: number, leaseUntil: number): Promise<StoredPayout | null>;
   /** Takes this payout, due or not, if there is something left to do for it. */
   claim(reference: string, leaseUntil: number): Promise<StoredPayout | null>;
   page(query: PageQuery): Promise<ShownPayout[]>;
@@ -77,6 +80,8 @@ export interface Ports {
   bankFor(currency: string): string;
   /** By name. Undefined when no connector of that name is open. */
   bank(name: string): BankConnector | undefined;
+  /** Submissions to banks go on after their message is done. */
+  calls: Pick<DetachedWork, 'begin'>;
   /** Has the payout's outbox published soon; never throws. */
   publishEvents(payout: StoredPayout): void;
   now(): number;

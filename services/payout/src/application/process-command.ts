@@ -1,28 +1,40 @@
 import { alpha2Of } from '@gateway/contracts';
 import { decide } from '../domain/decide';
 import { endedWithoutSuccess } from '../domain/payout';
-import type { Ports, ReceivedCommand, StoredPayout } from './ports';
+import type { Ports, ReceivedCommand } from './ports';
+import type { ScreeningDecision } from './screening-ports';
 import { record } from './record';
-import { LEASE_MARGIN_MS, submitPayout } from './submit-payout';
+import { leaseMs, submitPayout } from './submit-payout';
 
 /**
- * One payout, start to end: screen, decide, store the intent, tell the bank, store what it said, publish. Run again with
- * the same command it has no second effect: the insert finds it on record, screening is asked about the same reference,
- * and nobody but the resolver asks a bank about what began before.
+ * One payout: screen, decide, and store the intent if a place among the calls to its bank is free; else it waits in the
+ * store for its account's turn. Calling the bank goes on after the message is done. Run again with the same command it
+ * has no second effect: the insert finds it on record, screening is asked about the same reference, and nobody but the
+ * resolver asks a bank about what began before.
  */
 export async function processCommand(ports: Ports, received: ReceivedCommand): Promise<void> {
-  const begun = await begin(ports, received);
-  if (begun === undefined) return leaveAsItIs(ports, received.request.reference);
-  const finished = begun.state.kind === 'submitting' ? await submitPayout(ports, begun, received.id) : begun;
-  ports.publishEvents(finished);
+  const { merchantAccount, reference, currency } = received.request;
+  const screening = await screen(ports, received);
+  const bank = ports.bankFor(currency);
+  const place = screening.passed ? ports.bank(bank)?.placeForNew(merchantAccount) : undefined;
+  const events = decide(received.request, { screening, bank: place && bank });
+  const resolveAt = ports.now() + (place === undefined ? 0 : leaseMs(ports, bank));
+  const stored = await record(ports, undefined, events, { resolveAt }, received.id).catch((error: unknown) => {
+    place?.leave();
+    throw error;
+  });
+  if (stored === undefined) {
+    place?.leave();
+    return leaveAsItIs(ports, reference);
+  }
+  if (place === undefined) return ports.publishEvents(stored);
+  await ports.calls.begin(async () => ports.publishEvents(await submitPayout(ports, stored, place, received.id)));
 }
 
-/** Undefined when it is on record already. Only who gets the payout back tells the bank. */
-async function begin(ports: Ports, { request, id }: ReceivedCommand): Promise<StoredPayout | undefined> {
-  const bank = ports.bankFor(request.currency);
+function screen(ports: Ports, { request }: ReceivedCommand): Promise<ScreeningDecision> {
   const { iban = '', address } = request.instruction?.receiver ?? {};
   const addressCountry = alpha2Of(address?.country ?? '');
-  const screening = await ports.screening.screen({
+  return ports.screening.screen({
     reference: request.reference,
     merchantAccount: request.merchantAccount,
     amountE4: request.amountE4,
@@ -32,8 +44,6 @@ async function begin(ports: Ports, { request, id }: ReceivedCommand): Promise<St
     token: request.token,
     acceptedAt: request.acceptedAt,
   });
-  const resolveAt = ports.now() + (ports.bank(bank)?.callTimeoutMs ?? 0) + LEASE_MARGIN_MS;
-  return record(ports, undefined, decide(request, { screening, bank }), { resolveAt }, id);
 }
 
 /** Screening it again may have reserved again what was released after its end. */

@@ -1,10 +1,18 @@
-import { newTraceparent, runWithTrace, workOff } from '@gateway/service-kit';
+import type { FairWork } from '@gateway/service-kit';
+import { createFairWork, newTraceparent, runWithTrace } from '@gateway/service-kit';
 import type { BankConnector, Cancellation, Inquiry, SubmitAnswer } from './bank-ports';
-import { decideCancelled } from '../domain/decide';
+import { decideCancelled, decideTurn } from '../domain/decide';
 import { endedWithoutSuccess, isOpen } from '../domain/payout';
 import type { Ports, StoredPayout } from './ports';
 import { record } from './record';
-import { recordAnswer, recordDecision, submit, SUBMITTED_INQUIRY_EVERY_MS } from './submit-payout';
+import {
+  leaseMs,
+  recordAnswer,
+  recordDecision,
+  submit,
+  SUBMITTED_INQUIRY_EVERY_MS,
+  submitPayout,
+} from './submit-payout';
 
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAX_MS = 300_000;
@@ -12,22 +20,26 @@ const BACKOFF_MAX_MS = 300_000;
 const CLAIM_MS = 25_000;
 /** From here on the log calls for an operator each time. */
 const INQUIRIES_BEFORE_ALARM = 10;
-/** At most so many payouts are looked after at once by one replica. */
-const PARALLEL_MAX = 16;
-
 /**
- * Looks after every payout that is due: finds out what became of submissions that ended without an answer or whose
- * process died, and gives back what payouts that came to nothing had reserved. Any replica may; one at a time holds the
- * claim. Returns how many payouts it looked at.
+ * Looks after every payout that is due: submits what waited for its turn, finds out what became of submissions that ended
+ * without an answer or whose process died, and gives back what payouts that came to nothing had reserved. Any replica
+ * may; one at a time holds the claim. Accounts take turns, so that a bank that is slow about those of one account keeps no
+ * other's waiting.
+ *
+ * @param options.atOnce payouts at once, half of them of one account at most
  */
-export function resolvePayouts(ports: Ports, stopping: () => boolean): Promise<number> {
-  return workOff({
-    claim: () => ports.payouts.claimDue(ports.now(), ports.now() + CLAIM_MS),
+export function createResolver(ports: Ports, options: { everyMs: number; atOnce: number }): FairWork {
+  return createFairWork({
+    name: 'looking after payouts',
+    everyMs: options.everyMs,
+    dueParties: (after, limit) => ports.payouts.accountsWithDue(ports.now(), after, limit),
+    claim: (account) => ports.payouts.claimDue(account, ports.now(), ports.now() + CLAIM_MS),
     work: (payout) => resolve(ports, payout),
     onFailure: ({ reference }, error) =>
       ports.logger.warn('a payout could not be looked after; it comes round again', { reference, error }),
-    parallel: PARALLEL_MAX,
-    stopping,
+    parallel: options.atOnce,
+    parallelPerParty: Math.max(1, Math.floor(options.atOnce / 2)),
+    logger: ports.logger,
   });
 }
 
@@ -35,16 +47,29 @@ export function resolvePayouts(ports: Ports, stopping: () => boolean): Promise<n
 export async function resolveNow(ports: Ports, reference: string): Promise<StoredPayout | 'not-connected' | undefined> {
   const payout = await ports.payouts.claim(reference, ports.now() + CLAIM_MS);
   if (payout === null) return undefined;
-  if (isOpen(payout.state) && ports.bank(payout.bank ?? '') === undefined) return 'not-connected';
+  if (isOpen(payout.state) && bankOf(ports, payout) === undefined) return 'not-connected';
   await resolve(ports, payout);
   return (await ports.payouts.load(reference)) ?? undefined;
 }
 
 function resolve(ports: Ports, payout: StoredPayout): Promise<void> {
   return runWithTrace({ correlationId: payout.payoutId, traceparent: newTraceparent() }, async () => {
-    if (isOpen(payout.state)) await learnOutcome(ports, payout);
+    if (payout.state.kind === 'screened') await takeTurn(ports, payout);
+    else if (isOpen(payout.state)) await learnOutcome(ports, payout);
     else await release(ports, payout);
   });
+}
+
+/** Stores the intent, then tells the bank. When someone else wrote meanwhile, that one does. */
+async function takeTurn(ports: Ports, payout: StoredPayout): Promise<void> {
+  const bank = ports.bankFor(payout.currency);
+  const events = decideTurn(payout, bank);
+  const begun = await record(ports, payout, events, { resolveAt: ports.now() + leaseMs(ports, bank) });
+  if (begun !== undefined) ports.publishEvents(await submitPayout(ports, begun));
+}
+
+function bankOf(ports: Ports, payout: StoredPayout): BankConnector | undefined {
+  return ports.bank(payout.bank ?? ports.bankFor(payout.currency));
 }
 
 async function release(ports: Ports, payout: StoredPayout): Promise<void> {
@@ -54,7 +79,7 @@ async function release(ports: Ports, payout: StoredPayout): Promise<void> {
 }
 
 async function learnOutcome(ports: Ports, payout: StoredPayout): Promise<void> {
-  const bank = ports.bank(payout.bank ?? '');
+  const bank = bankOf(ports, payout);
   if (bank === undefined) ports.logger.error('no connector of this name is open', { bank: payout.bank });
   const answer = bank && (await find(ports, bank, payout));
   if (answer === undefined || answer.kind === 'not-sent') return postpone(ports, payout);
@@ -72,7 +97,7 @@ async function find(
   bank: BankConnector,
   payout: StoredPayout,
 ): Promise<SubmitAnswer | { kind: 'cancelled' } | undefined> {
-  const inquiry = await bank.inquire(payout.reference);
+  const inquiry = await bank.inquire(payout.reference, payout.merchantAccount);
   if (inquiry.kind !== 'not-found') return unlessUnknown(inquiry);
   switch (payout.state.kind) {
     case 'submitting':
@@ -80,7 +105,9 @@ async function find(
       return submit(bank, payout);
     case 'unknown':
       // Final only when the bank confirms that it will never carry it out.
-      return bank.cancel === undefined ? undefined : unlessUnknown(await bank.cancel(payout.reference));
+      return bank.cancel === undefined
+        ? undefined
+        : unlessUnknown(await bank.cancel(payout.reference, payout.merchantAccount));
     default:
       ports.logger.error('a bank has forgotten a payout that it took; ask the bank', { reference: payout.reference });
       return undefined;

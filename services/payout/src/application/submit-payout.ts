@@ -1,3 +1,4 @@
+import type { Place } from '@gateway/outbound';
 import { untilWritten } from '@gateway/service-kit';
 import type { Contradiction } from '../domain/decide';
 import { decideAnswer } from '../domain/decide';
@@ -7,25 +8,35 @@ import type { Ports, StoredPayout } from './ports';
 import type { Attention } from './record';
 import { record } from './record';
 
-/** How long after its time-out a call may still be under way in a process that is slow. */
-export const LEASE_MARGIN_MS = 2_000;
+/** How long after its time a call may still be under way in a process that is slow. */
+const LEASE_MARGIN_MS = 2_000;
 /** The bank is asked soon about a call that ended without an answer: nothing of ours is under way any more. */
 const FIRST_INQUIRY_AFTER_MS = 500;
 /** A bank that has a payout tells its outcome by itself; this is for what it forgets to tell. */
 export const SUBMITTED_INQUIRY_EVERY_MS = 3_600_000;
 
+/** From the intent on, how long nobody else may look for the outcome of a submission. */
+export function leaseMs(ports: Pick<Ports, 'bank'>, bank: string): number {
+  return (ports.bank(bank)?.longestCallMs ?? 0) + LEASE_MARGIN_MS;
+}
+
 /**
  * Tells the bank about a payout whose intent was stored just now, and stores what came of it. A bank that is away does
  * not end an accepted payout: it stays as it is, and the resolver tells the bank when the lease has run out.
  */
-export async function submitPayout(ports: Ports, payout: StoredPayout, causationId: string): Promise<StoredPayout> {
+export async function submitPayout(
+  ports: Ports,
+  payout: StoredPayout,
+  place?: Place,
+  causationId?: string,
+): Promise<StoredPayout> {
   const bank = ports.bank(payout.bank ?? '');
   if (bank === undefined) return payout;
-  return recordAnswer(ports, payout, await submit(bank, payout), causationId);
+  return recordAnswer(ports, payout, await submit(bank, payout, place), causationId);
 }
 
-export function submit(bank: BankConnector, payout: StoredPayout): Promise<SubmitAnswer> {
-  return bank.submit(instructionOf(payout));
+export function submit(bank: BankConnector, payout: StoredPayout, place?: Place): Promise<SubmitAnswer> {
+  return bank.submit(instructionOf(payout), place);
 }
 
 function instructionOf(payout: StoredPayout): PaymentInstruction {

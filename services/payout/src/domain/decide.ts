@@ -4,8 +4,8 @@ import type { Payout, PayoutEvent, PayoutRequest, ScreeningRecord } from './payo
 /** What the application found out for a new payout. */
 export interface Facts {
   screening: ScreeningRecord;
-  /** Name of the connector of the bank that it goes to. */
-  bank: string;
+  /** Name of the connector of the bank that it goes to now; undefined when it waits for its turn. */
+  bank: string | undefined;
 }
 
 /** Registry: a command that can never be processed. */
@@ -13,13 +13,19 @@ const NEVER_PROCESSABLE = 3000;
 /** Registry: General payout error, where the bank's silence has no name. */
 const NOT_CARRIED_OUT = 3300;
 
-/** A new payout: on record, screened, and either on its way to the bank or at its end. It has no deadline. Pure. */
+/** A new payout: on record, screened, and on its way to the bank, waiting for its turn, or at its end. It has no deadline. */
 export function decide(request: PayoutRequest, { screening, bank }: Facts): PayoutEvent[] {
-  return [
+  const events: PayoutEvent[] = [
     { type: 'PayoutAccepted', request },
     { type: 'PayoutScreened', screening },
-    screening.passed ? { type: 'SubmissionStarted', bank } : { type: 'PayoutFrauded', code: screening.code },
   ];
+  if (!screening.passed) return [...events, { type: 'PayoutFrauded', code: screening.code }];
+  return bank === undefined ? events : [...events, { type: 'SubmissionStarted', bank }];
+}
+
+/** Its turn has come. Empty: another replica has seen to it. */
+export function decideTurn({ state }: Payout, bank: string): PayoutEvent[] {
+  return state.kind === 'screened' ? [{ type: 'SubmissionStarted', bank }] : [];
 }
 
 /** A payout whose command can never be processed ends on record all the same. */

@@ -32,6 +32,7 @@ export type ScreeningRecord = { passed: true } | { passed: false; code: number; 
 /** Where the money is. */
 export type PayoutState =
   | { kind: 'accepted' }
+  /** It waits for its account's turn; no bank has heard of it. */
   | { kind: 'screened' }
   /** The intent is on record, and the bank is being told. */
   | { kind: 'submitting' }
@@ -48,8 +49,9 @@ export type PayoutState =
 
 export type PayoutStateKind = PayoutState['kind'];
 
-/** Those that a payout can be found in: the write that puts it on record has passed the first two. */
+/** Those that a payout can be found in: the write that puts it on record has passed the first one. */
 export const PAYOUT_STATES = [
+  'screened',
   'submitting',
   'unknown',
   'submitted',
@@ -157,7 +159,7 @@ export function endedWithoutSuccess({ kind }: Pick<PayoutState, 'kind'>): boolea
   return kind === 'declined' || kind === 'frauded' || kind === 'failed';
 }
 
-/** The bank may still say something that decides. */
+/** Not at its end: it is to be submitted, or the bank may still say something that decides. */
 export function isOpen({ kind }: Pick<PayoutState, 'kind'>): boolean {
-  return kind === 'submitting' || kind === 'unknown' || kind === 'submitted';
+  return kind === 'screened' || kind === 'submitting' || kind === 'unknown' || kind === 'submitted';
 }

@@ -27,6 +27,7 @@ describe('how a payout stands', () => {
 it('every state is open, or a success, or gives back what it reserved', () => {
   const kinds = PAYOUT_STATES.map((kind) => [kind, isOpen({ kind }), endedWithoutSuccess({ kind })]);
   expect(kinds).toEqual([
+    ['screened', true, false],
     ['submitting', true, false],
     ['unknown', true, false],
     ['submitted', true, false],

@@ -1,7 +1,7 @@
 import type { Account } from '@gateway/accounts';
-import type { Customer } from '@gateway/contracts';
+import type { AuthenticateCardholderData, Customer } from '@gateway/contracts';
 import type { NewMessage, Stored } from '@gateway/mongo';
-import type { Logger, Secret } from '@gateway/service-kit';
+import type { DetachedWork, Logger, Secret } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { Authentication, AuthenticationEvent } from '../domain/authentication';
 import type { DirectoryAnswer } from '../domain/decide';
@@ -11,6 +11,10 @@ import type { Proofs } from './proofs';
 export interface AuthenticationBody extends Authentication {
   /** Of the command, so that what follows from a browser or a clock can be followed too. */
   correlationId: string;
+  /** The command, as long as the directory server is to be asked: any replica can go on with it. */
+  command?: { data: AuthenticateCardholderData; id: string };
+  /** Epoch ms at which another replica may ask; present with `command`. */
+  resolveAt?: number;
 }
 
 export type StoredAuthentication = Stored<AuthenticationBody>;
@@ -22,6 +26,10 @@ export interface Authentications {
   findByTransaction(threeDSServerTransId: string): Promise<StoredAuthentication | null>;
   /** Challenges whose time was over at `now`, the oldest first. */
   findExpired(now: number, limit: number): Promise<StoredAuthentication[]>;
+  /** Accounts with requests that nobody answers for, in ascending order: those after `after`, at most `limit`. */
+  accountsWithUnanswered(now: number, after: string, limit: number): Promise<string[]>;
+  /** Takes one of the account's, and keeps other replicas off it until `leaseUntil`. */
+  claimUnanswered(merchantAccount: string, now: number, leaseUntil: number): Promise<StoredAuthentication | null>;
   insert(
     reference: string,
     body: AuthenticationBody,
@@ -48,11 +56,13 @@ export interface DirectoryRequest {
 }
 
 export interface Directory {
+  /** From asking for a place among the calls to the end of the call. */
+  readonly longestCallMs: number;
   /**
-   * Asks whether the cardholder is authenticated, within a time-out. Whatever the directory server does is an answer;
-   * throws only for a request that cannot be put into words.
+   * The call that asks whether the cardholder is authenticated. Whatever the directory server does is an answer. Throws
+   * for a request that cannot be put into words.
    */
-  authenticate(request: DirectoryRequest): Promise<DirectoryAnswer>;
+  prepare(request: DirectoryRequest): () => Promise<DirectoryAnswer>;
 }
 
 export interface Cards {
@@ -68,6 +78,8 @@ export interface Ports {
   cards: Cards;
   accounts: Accounts;
   directory: Directory;
+  /** Calls to the directory server go on after their message is done. */
+  calls: Pick<DetachedWork, 'begin'>;
   proofs: Proofs;
   /** Has the outbox of an authentication published soon; never throws. */
   publishEvents(authentication: StoredAuthentication): void;

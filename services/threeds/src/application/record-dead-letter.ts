@@ -15,8 +15,9 @@ export async function recordDeadLetter(
   from: { correlationId: string; causationId?: string },
 ): Promise<void> {
   await untilWritten(async () => {
-    const stored = await takeUp(ports, asked, from.correlationId);
-    if (stored === undefined) return undefined;
+    const taken = await takeUp(ports, asked, from.correlationId);
+    if (taken === undefined) return undefined;
+    const { stored } = taken;
     const event = decideUnprocessable(stored);
     if (event !== undefined) return record(ports, stored, event, from.causationId);
     ports.publishEvents(stored);

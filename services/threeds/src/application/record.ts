@@ -21,12 +21,18 @@ export async function record(
   event: AuthenticationEvent,
   causationId?: string,
 ): Promise<StoredAuthentication | undefined> {
-  const body = evolve(bodyOf(stored), event);
+  const body = withoutCommand(evolve(bodyOf(stored), event));
   const written = await ports.authentications.update(stored, body, messages(ports, body, event, causationId));
   if (written === undefined) return undefined;
   ports.recorded(event);
   ports.publishEvents(written);
   return written;
+}
+
+/** The directory server has been asked: the command, with what it says about the cardholder, is forgotten. */
+function withoutCommand({ command, resolveAt, ...rest }: AuthenticationBody): AuthenticationBody {
+  if (rest.state.kind !== 'requested' || command === undefined || resolveAt === undefined) return rest;
+  return { ...rest, command, resolveAt };
 }
 
 function messages(

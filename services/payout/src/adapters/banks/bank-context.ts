@@ -9,6 +9,8 @@ export interface BankContext {
   env: Record<string, string | undefined>;
   /** The payouts' database, for connectors that keep something of their own beside them. */
   mongo: MongoConnection;
+  /** Calls to one bank at once. */
+  callsAtOnce: number;
   logger: Logger;
   metrics: Registry;
   now: () => number;

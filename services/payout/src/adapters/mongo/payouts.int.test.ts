@@ -1,5 +1,5 @@
 import type { MongoConnection } from '@gateway/mongo';
-import { connectMongo } from '@gateway/mongo';
+import { connectMongo, dueAccountSteps } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 import { openSpace } from '@gateway/testing';
 import type { PageQuery, PayoutBody, StoredPayout } from '../../application/ports';
@@ -129,11 +129,34 @@ describe('what is due', () => {
   it('is taken by one, and by the next when the lease has run out', async () => {
     await add('A', { resolveAt: 1_000 }, 'unknown');
     await add('B', { resolveAt: 500 }, 'declined');
-    expect(await payouts.claimDue(499, 9_000)).toBeNull();
-    expect((await payouts.claimDue(1_000, 9_000))?._id).toBe('B');
-    expect((await payouts.claimDue(1_000, 9_000))?._id).toBe('A');
-    expect(await payouts.claimDue(1_000, 9_000)).toBeNull();
-    expect((await payouts.claimDue(9_000, 19_000))?._id).toBeDefined();
+    expect(await payouts.claimDue(request.merchantAccount, 499, 9_000)).toBeNull();
+    expect((await payouts.claimDue(request.merchantAccount, 1_000, 9_000))?._id).toBe('B');
+    expect((await payouts.claimDue(request.merchantAccount, 1_000, 9_000))?._id).toBe('A');
+    expect(await payouts.claimDue(request.merchantAccount, 1_000, 9_000)).toBeNull();
+    expect((await payouts.claimDue(request.merchantAccount, 9_000, 19_000))?._id).toBeDefined();
+  });
+
+  it('is found account by account, however much waits in each', async () => {
+    const accounts = ['merchant_a', 'merchant_b', 'merchant_c'];
+    await Promise.all(
+      accounts.flatMap((merchantAccount) =>
+        Array.from({ length: 50 }, (_, index) =>
+          add(`${merchantAccount}${index}`, { merchantAccount, resolveAt: 1_000 }, 'unknown'),
+        ),
+      ),
+    );
+    await add('later', { merchantAccount: 'merchant_d', resolveAt: 1_001 }, 'unknown');
+    expect(await payouts.accountsWithDue(1_000, '', 10)).toEqual(accounts);
+    expect(await payouts.accountsWithDue(1_000, 'merchant_a', 1)).toEqual(['merchant_b']);
+    expect(await payouts.accountsWithDue(999, '', 10)).toEqual([]);
+    const look = mongo.collection('payouts').aggregate(dueAccountSteps(1_000, '', 10));
+    const plan = (await look.explain('executionStats')) as unknown as {
+      stages: [{ $cursor: { executionStats: { totalKeysExamined: number; totalDocsExamined: number } } }];
+    };
+    const { totalKeysExamined, totalDocsExamined } = plan.stages[0].$cursor.executionStats;
+    // Two at most of each account: where it begins, and what is beyond the time that is asked for.
+    expect(totalKeysExamined).toBeLessThanOrEqual(2 * (accounts.length + 2));
+    expect(totalDocsExamined).toBe(0);
   });
 
   it('can be taken by name before its time, if anything is left to do', async () => {
@@ -175,7 +198,7 @@ describe('the operators’ list', () => {
     ['frauded', 'exceptional_states'],
     ['failed', 'exceptional_states'],
     ['returned', 'exceptional_states'],
-    ['unknown', 'resolve_at'],
+    ['unknown', 'due_by_account'],
   ] as const)('finds what is %s by the index %s, whatever else there is', async (kind, indexName) => {
     await Promise.all(Array.from({ length: 100 }, (_, index) => add(`S${index}`)));
     await add('A', { resolveAt: 1 }, 'submitted');

@@ -1,5 +1,5 @@
 import type { Collection, Filter, MongoConnection, OutboxOwner } from '@gateway/mongo';
-import { createAggregateStore, outboxIndex } from '@gateway/mongo';
+import { createAggregateStore, createDueByAccount, dueByAccountIndex, outboxIndex } from '@gateway/mongo';
 import type { ListQuery, PageQuery, PayoutBody, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
 import { isOpen, PAYOUT_STATES } from '../../domain/payout';
 import type { PayoutStateKind } from '../../domain/payout';
@@ -8,13 +8,6 @@ const COLLECTION = 'payouts';
 /** A page far behind in a large window walks over the keys before it: not for longer than api-edge waits for it. */
 const PAGE_TIMEOUT_MS = 3_000;
 const LIST_TIMEOUT_MS = 10_000;
-
-/** All that is left to do. What has come to its end is not in it. */
-const dueIndex = {
-  key: { resolveAt: 1 },
-  name: 'resolve_at',
-  partialFilterExpression: { resolveAt: { $exists: true } },
-} as const;
 
 /** In the order of queries, which walk over it alone until they know which documents are on their page. */
 const pageIndex = { key: { merchantAccount: 1, time: 1, _id: 1 }, name: 'merchant_time' } as const;
@@ -27,7 +20,7 @@ const paidIndex = {
 } as const;
 
 /**
- * For operators: the ends that are no success, by their time. What is open is in `resolve_at`, and what is settled is
+ * For operators: the ends that are no success, by their time. What is open is in `due_by_account`, and what is settled is
  * most of all there is, so neither is written here.
  */
 const exceptionalIndex = {
@@ -49,19 +42,15 @@ export interface PayoutsAdapter extends Payouts {
 
 export function createPayouts(mongo: MongoConnection): PayoutsAdapter {
   const collection = mongo.collection<StoredPayout>(COLLECTION);
+  const due = createDueByAccount(collection);
   const { load, insert, update } = createAggregateStore<PayoutBody>(collection);
   return {
     load,
     insert,
     update,
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
-    async claimDue(now, leaseUntil) {
-      return await collection.findOneAndUpdate(
-        { resolveAt: { $lte: now } },
-        { $set: { resolveAt: leaseUntil } },
-        { sort: { resolveAt: 1 }, returnDocument: 'after' },
-      );
-    },
+    accountsWithDue: (...asked) => due.accounts(...asked),
+    claimDue: (...asked) => due.claim(...asked),
     async claim(reference, leaseUntil) {
       return await collection.findOneAndUpdate(
         { _id: reference, resolveAt: { $exists: true } },
@@ -80,7 +69,7 @@ export function createPayouts(mongo: MongoConnection): PayoutsAdapter {
       return (await collection.findOne(paid, { projection: { _id: 1 } })) !== null;
     },
     async ensureIndexes() {
-      await collection.createIndexes([outboxIndex, dueIndex, pageIndex, paidIndex, exceptionalIndex]);
+      await collection.createIndexes([outboxIndex, dueByAccountIndex, pageIndex, paidIndex, exceptionalIndex]);
     },
   };
 }
@@ -126,9 +115,9 @@ export function newest(
   const inState = { 'state.kind': kind } as Filter<StoredPayout>;
   if (isExceptional(kind)) return collection.find<ShownPayout>(inState, options).sort({ time: -1 });
   if (!isOpen({ kind })) return collection.find<ShownPayout>(inState, options).sort({ $natural: -1 });
-  // A short list, which the index on what is left to do has.
-  const open = { ...inState, resolveAt: { $exists: true } };
-  return collection.find<ShownPayout>(open, options).sort({ time: -1 });
+  // A short list, which the index on what is left to do has; any account, so that the index may serve.
+  const open = { ...inState, merchantAccount: { $gt: '' }, resolveAt: { $exists: true } } as Filter<StoredPayout>;
+  return collection.find<ShownPayout>(open, options).sort({ time: -1 }).hint(dueByAccountIndex.name);
 }
 
 function isExceptional(kind: PayoutStateKind): boolean {

@@ -24,6 +24,7 @@ beforeEach(async () => {
   client = createDirectory({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     timeoutMs: 1_000,
+    callsAtOnce: 8,
     own: { results: 'r', notification: 'n', publicUrl: 'p' },
     metrics: createMetrics('test', { processFigures: false }),
     logger: silentLogger,
@@ -36,7 +37,7 @@ afterEach(async () => {
 });
 
 const ask = () =>
-  client.authenticate({
+  client.prepare({
     threeDSServerTransId: 't',
     card: new Secret({ pan: '4111111111111111', expMonth: '01', expYear: '2031', holder: 'C' }),
     customer: { firstName: 'C', lastName: 'C', country: 'DEU', email: 'c@example.org', ip: '::1' },
@@ -45,7 +46,7 @@ const ask = () =>
     amountE4: 0,
     currency: 'XTS',
     acceptedAt: 0,
-  });
+  })();
 
 async function askOften(): Promise<Set<string>> {
   const kinds = new Set<string>();

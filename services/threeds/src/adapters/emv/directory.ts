@@ -1,6 +1,6 @@
-import { BrokenCircuitError, circuitBreaker, handleAll, SamplingBreaker } from 'cockatiel';
+import type { AxiosResponse } from 'axios';
+import { lane, openCounterpart } from '@gateway/outbound';
 import type { Logger, Registry } from '@gateway/service-kit';
-import { closeHttpClient, createHttpClient, Histogram, messageOf } from '@gateway/service-kit';
 import type { Directory } from '../../application/ports';
 import type { DirectoryAnswer } from '../../domain/decide';
 import { webAddress } from '../../domain/web-address';
@@ -8,9 +8,8 @@ import type { OwnAddresses } from './authentication-request';
 import { authenticationRequest } from './authentication-request';
 import { authenticationValue, messageFields, oneOf, transactionId, twoDigits } from './fields';
 
-/** Opens when most calls of the last ten seconds found no answer at all, and lets one through again after five. */
-const REOPEN_AFTER_MS = 5_000;
-const SAMPLING = { threshold: 0.8, duration: 10_000, minimumRps: 10 };
+/** How long a request may wait for its turn. */
+const WAIT_MS = 2_000;
 
 const TRANS_STATUSES = ['Y', 'N', 'U', 'A', 'C', 'R'] as const;
 const UNAVAILABLE: DirectoryAnswer = { kind: 'unavailable' };
@@ -19,6 +18,8 @@ export interface DirectoryOptions {
   url: string;
   /** For the whole call, to the last byte of the answer. There is no second attempt: someone waits. */
   timeoutMs: number;
+  /** Calls at once; half of them for one account. */
+  callsAtOnce: number;
   own: OwnAddresses;
   metrics: Registry;
   logger: Logger;
@@ -28,48 +29,44 @@ export interface DirectoryClient extends Directory {
   close(): void;
 }
 
-/** Speaks EMV 3-D Secure with the directory server: AReq and ARes, JSON over kept-alive HTTP. */
-export function createDirectory({ url, timeoutMs, own, metrics, logger }: DirectoryOptions): DirectoryClient {
-  const http = createHttpClient({ baseUrl: url, timeoutMs });
-  const policy = circuitBreaker(handleAll, {
-    halfOpenAfter: REOPEN_AFTER_MS,
-    breaker: new SamplingBreaker(SAMPLING),
-  });
-  const duration = new Histogram({
-    name: 'gateway_directory_call_seconds',
-    help: 'Calls to the directory server, by transStatus of the answer',
-    labelNames: ['answer'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [metrics],
+/** Speaks EMV 3-D Secure with the directory server: AReq and ARes in JSON. */
+export function createDirectory(options: DirectoryOptions): DirectoryClient {
+  const { own, logger } = options;
+  const lanes = { cardholders: lane(options.callsAtOnce, WAIT_MS) };
+  const server = openCounterpart({
+    name: 'directory-server',
+    baseUrl: options.url,
+    timeoutMs: options.timeoutMs,
+    lanes,
+    metrics: options.metrics,
   });
 
-  const post = (body: object) => policy.execute(() => http.post<unknown>('/ds/v2/authenticate', body));
-
-  async function answerTo(body: object, threeDSServerTransId: string): Promise<DirectoryAnswer> {
-    try {
-      const { status, data } = await post(body);
-      const answer = status === 200 ? answerInBody(data, threeDSServerTransId) : UNAVAILABLE;
-      if (answer.kind === 'unavailable') {
-        const kind = messageFields(data, 'Erro') === undefined ? 'nothing understandable' : 'an error message';
-        logger.warn(`the directory server answers ${kind}`, { status });
-      }
-      return answer;
-    } catch (error) {
-      const reason = error instanceof BrokenCircuitError ? 'too many calls in vain' : messageOf(error);
-      logger.warn('the directory server does not answer', { reason });
-      return UNAVAILABLE;
+  function answerIn({ status, data }: AxiosResponse<unknown>, threeDSServerTransId: string): DirectoryAnswer {
+    const answer = status === 200 ? answerInBody(data, threeDSServerTransId) : UNAVAILABLE;
+    if (answer.kind === 'unavailable') {
+      const kind = messageFields(data, 'Erro') === undefined ? 'nothing understandable' : 'an error message';
+      logger.warn(`the directory server answers ${kind}`, { status });
     }
+    return answer;
   }
 
   return {
-    async authenticate(request) {
+    longestCallMs: server.longestMs('cardholders'),
+    prepare(request) {
       const body = authenticationRequest(request, own);
-      const observe = duration.startTimer();
-      const answer = await answerTo(body, request.threeDSServerTransId);
-      observe({ answer: answer.kind === 'answered' ? answer.transStatus : answer.kind });
-      return answer;
+      return () =>
+        server.call<DirectoryAnswer>('cardholders', {
+          party: request.merchantAccount,
+          operation: 'authenticate',
+          send: (http) => http.post<unknown>('/ds/v2/authenticate', body),
+          read: (response) => answerIn(response, request.threeDSServerTransId),
+          onFault(fault) {
+            logger.warn('the directory server does not answer', { reason: fault });
+            return UNAVAILABLE;
+          },
+        });
     },
-    close: () => closeHttpClient(http),
+    close: () => server.close(),
   };
 }
 

@@ -1,11 +1,12 @@
 import type { Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
-import { createAggregateStore, outboxIndex } from '@gateway/mongo';
+import { createAggregateStore, createDueByAccount, dueByAccountIndex, outboxIndex } from '@gateway/mongo';
 import type { AuthenticationBody, Authentications, StoredAuthentication } from '../../application/ports';
 
 const COLLECTION = 'authentications';
 
 const indexes = [
   outboxIndex,
+  dueByAccountIndex,
   { key: { pageId: 1 }, name: 'page_id', unique: true },
   { key: { 'ids.threeDSServerTransId': 1 }, name: 'three_ds_server_trans_id', unique: true },
   {
@@ -23,7 +24,10 @@ export interface AuthenticationsAdapter extends Authentications {
 
 export function createAuthentications(mongo: MongoConnection): AuthenticationsAdapter {
   const collection = mongo.collection<StoredAuthentication>(COLLECTION);
+  const due = createDueByAccount(collection);
   return {
+    accountsWithUnanswered: (...asked) => due.accounts(...asked),
+    claimUnanswered: (...asked) => due.claim(...asked),
     ...createAggregateStore<AuthenticationBody>(collection),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
     findByPage: async (pageId) => await collection.findOne({ pageId }),

@@ -30,6 +30,8 @@ const UNREPORTED = { state: 'emitted', reportedAt: { $exists: false } } as const
 
 export interface Iso20022Connector extends BankConnector {
   readonly operations: BatchOperations;
+  inquire(reference: string): Promise<Inquiry>;
+  cancel(reference: string): Promise<Cancellation>;
 }
 
 /**
@@ -144,7 +146,9 @@ export function createIso20022Connector(options: {
 
   return {
     name: 'iso20022',
-    callTimeoutMs: CALL_TIMEOUT_MS,
+    longestCallMs: CALL_TIMEOUT_MS,
+    // Its records are in our own database: there is no counterpart to wait for.
+    placeForNew: () => ({ leave: () => undefined }),
     operations,
     submit: (instruction) => orUnknown<SubmitAnswer>(() => members.add(instruction), BROKEN_CONNECTION),
     inquire: (reference) => orUnknown<Inquiry>(() => members.inquire(reference), BROKEN_CONNECTION),

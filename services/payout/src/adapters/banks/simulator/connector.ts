@@ -1,18 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { BrokenCircuitError, circuitBreaker, handleAll, SamplingBreaker } from 'cockatiel';
 import { formatAmountE4, isRegisteredCode } from '@gateway/contracts';
-import {
-  answerFields,
-  callFaultOf,
-  closeHttpClient,
-  createHttpClient,
-  fieldText,
-  Histogram,
-  isFields,
-  loadConfig,
-  repeat,
-} from '@gateway/service-kit';
+import type { CallFault, Counterpart } from '@gateway/outbound';
+import { lane, neverSent, openCounterpart } from '@gateway/outbound';
+import { fieldText, fieldsIn, isFields, loadConfig, repeat } from '@gateway/service-kit';
 import type {
   BankFacts,
   BankNews,
@@ -40,9 +31,11 @@ const BANK_FAULT = 3125;
 /** What an end with a code that the registry does not know is called. */
 const GENERAL_CODE = { declined: 3100, frauded: 3200, failed: 3300 } as const;
 
-/** Opens when most calls of the last ten seconds found no answer at all, and lets one through again after five. */
-const REOPEN_AFTER_MS = 5_000;
-const SAMPLING = { threshold: 0.8, duration: 10_000, minimumRps: 10 };
+/** How long a call may wait for its turn. */
+const WAIT_MS = 2_000;
+const INQUIRIES = 64;
+/** Whose share of the calls those take that concern no account. */
+const NO_ACCOUNT = 'gateway';
 
 const ASK_FOR_RETURNS_EVERY_MS = 1_000;
 const RETURNS_AT_ONCE = 100;
@@ -50,48 +43,65 @@ const RETURNS_AT_ONCE = 100;
 const PAYOUTS = '/bank/v1/payouts';
 const RETURNS = '/bank/v1/returns';
 
-/** Speaks the sandbox bank's API over kept-alive HTTP. Every replica asks for returns; told twice, they are the same. */
-export function createSimulatorConnector({ env, metrics, logger }: BankContext): OpenBank {
+type Lane = 'arriving' | 'stored' | 'inquiries';
+
+/** Speaks the sandbox bank's API. Every replica asks for returns; told twice, they are the same. */
+export function createSimulatorConnector({ env, callsAtOnce, metrics, logger }: BankContext): OpenBank {
   const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS } = loadConfig(settings, env);
-  const http = createHttpClient({ baseUrl: SIMULATOR_URL, timeoutMs: SIMULATOR_TIMEOUT_MS });
-  const policy = circuitBreaker(handleAll, {
-    halfOpenAfter: REOPEN_AFTER_MS,
-    breaker: new SamplingBreaker(SAMPLING),
+  // Halves of their own: what keeps coming never overtakes for good what waits in the store.
+  const half = lane(Math.floor(callsAtOnce / 2), WAIT_MS);
+  const bank = openCounterpart<Lane>({
+    name: 'simulator-bank',
+    baseUrl: SIMULATOR_URL,
+    timeoutMs: SIMULATOR_TIMEOUT_MS,
+    lanes: { arriving: half, stored: half, inquiries: lane(INQUIRIES, WAIT_MS) },
+    metrics,
   });
-  const duration = new Histogram({
-    name: 'gateway_bank_call_seconds',
-    help: 'Submissions of payouts to a bank, by kind of answer',
-    labelNames: ['bank', 'answer'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [metrics],
+  const returns = repeat({
+    name: 'asking the bank for returns',
+    everyMs: ASK_FOR_RETURNS_EVERY_MS,
+    work: () => takeReturns(bank, take),
+    logger,
   });
-  let stopAsking = (): Promise<void> => Promise.resolve();
+  let take: (news: BankNews) => Promise<NewsVerdict>;
 
   return {
     name: 'simulator',
-    callTimeoutMs: SIMULATOR_TIMEOUT_MS,
-    async submit(instruction) {
-      const observe = duration.startTimer({ bank: 'simulator' });
-      const answer = await answerOf(() => policy.execute(() => post(http, instruction)));
-      observe({ answer: answer.kind });
-      return answer;
-    },
-    inquire: (reference) => inquire(http, reference),
-    cancel: (reference) => cancel(http, reference),
-    start(take) {
-      const asking = repeat({
-        name: 'asking the bank for returns',
-        everyMs: ASK_FOR_RETURNS_EVERY_MS,
-        work: () => takeReturns(http, take),
-        logger,
-      });
-      asking.start();
-      stopAsking = () => asking.stop();
+    longestCallMs: bank.longestMs('stored'),
+    placeForNew: (merchantAccount) => bank.tryEnter('arriving', merchantAccount),
+    submit: (instruction, place) =>
+      bank.call<SubmitAnswer>(place === undefined ? 'stored' : 'arriving', {
+        party: instruction.merchantAccount,
+        operation: 'submit',
+        place,
+        send: (http) => post(http, instruction),
+        read: answerIn,
+        onFault: answerOfFault,
+      }),
+    inquire: (reference, merchantAccount) =>
+      bank.call<Inquiry>('inquiries', {
+        party: merchantAccount,
+        operation: 'inquire',
+        send: (http) => http.get(`${PAYOUTS}/${reference}`),
+        read: inquiryIn,
+        onFault: () => ({ kind: 'unknown' }),
+      }),
+    cancel: (reference, merchantAccount) =>
+      bank.call<Cancellation>('inquiries', {
+        party: merchantAccount,
+        operation: 'cancel',
+        send: (http) => http.post(`${PAYOUTS}/${reference}/cancel`),
+        read: cancellationIn,
+        onFault: () => ({ kind: 'unknown' }),
+      }),
+    start(taking) {
+      take = taking;
+      returns.start();
       return Promise.resolve();
     },
     async stop() {
-      await stopAsking();
-      closeHttpClient(http);
+      await returns.stop();
+      bank.close();
     },
   };
 }
@@ -110,28 +120,16 @@ function post(http: AxiosInstance, instruction: PaymentInstruction): Promise<Axi
   );
 }
 
-async function answerOf(call: () => Promise<AxiosResponse<unknown>>): Promise<SubmitAnswer> {
-  try {
-    const { status, data } = await call();
-    if (status !== 200) return { kind: 'unknown', code: BANK_FAULT };
-    if (!isFields(data)) return { kind: 'unknown', code: MALFORMED };
-    if (data['result'] === 'unknown') return { kind: 'unknown', code: UNKNOWN_STATUS };
-    return outcomeOf(data['result'], data) ?? { kind: 'unknown', code: MALFORMED };
-  } catch (error) {
-    return answerOfFault(error);
-  }
+function answerIn({ status, data }: AxiosResponse<unknown>): SubmitAnswer {
+  if (status !== 200) return { kind: 'unknown', code: BANK_FAULT };
+  if (!isFields(data)) return { kind: 'unknown', code: MALFORMED };
+  if (data['result'] === 'unknown') return { kind: 'unknown', code: UNKNOWN_STATUS };
+  return outcomeOf(data['result'], data) ?? { kind: 'unknown', code: MALFORMED };
 }
 
-function answerOfFault(error: unknown): SubmitAnswer {
-  if (error instanceof BrokenCircuitError) return { kind: 'not-sent' };
-  switch (callFaultOf(error)) {
-    case 'never-sent':
-      return { kind: 'not-sent' };
-    case 'timed-out':
-      return { kind: 'unknown', code: TIMED_OUT };
-    case 'broken':
-      return { kind: 'unknown', code: BROKEN_CONNECTION };
-  }
+function answerOfFault(fault: CallFault): SubmitAnswer {
+  if (neverSent(fault)) return { kind: 'not-sent' };
+  return { kind: 'unknown', code: fault === 'timed-out' ? TIMED_OUT : BROKEN_CONNECTION };
 }
 
 /** Undefined where `kind` is no outcome. */
@@ -164,28 +162,45 @@ function bankFacts(data: Record<string, unknown>): BankFacts {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
 }
 
-async function inquire(http: AxiosInstance, reference: string): Promise<Inquiry> {
-  const data = await answerFields(() => http.get(`${PAYOUTS}/${reference}`));
+function inquiryIn(response: AxiosResponse<unknown>): Inquiry {
+  const data = fieldsIn(response);
   const { status } = data;
   if (status === 'not-found' || status === 'cancelled') return { kind: status };
   return outcomeOf(status, data) ?? { kind: 'unknown' };
 }
 
-async function cancel(http: AxiosInstance, reference: string): Promise<Cancellation> {
-  const data = await answerFields(() => http.post(`${PAYOUTS}/${reference}/cancel`));
+function cancellationIn(response: AxiosResponse<unknown>): Cancellation {
+  const data = fieldsIn(response);
   const { status } = data;
   return status === 'cancelled' ? { kind: status } : (outcomeOf(status, data) ?? { kind: 'unknown' });
 }
 
 /** The bank tells of a return until it is acknowledged, which it is as soon as it has been taken, whatever came of it. */
-async function takeReturns(http: AxiosInstance, take: (news: BankNews) => Promise<NewsVerdict>): Promise<void> {
-  const { returns } = await answerFields(() => http.get(RETURNS, { params: { limit: RETURNS_AT_ONCE } }));
+async function takeReturns(bank: Counterpart<Lane>, take: (news: BankNews) => Promise<NewsVerdict>): Promise<void> {
+  const { returns } = await bank.call<{ kind: string; returns: unknown }>('inquiries', {
+    party: NO_ACCOUNT,
+    operation: 'returns',
+    send: (http) => http.get(RETURNS, { params: { limit: RETURNS_AT_ONCE } }),
+    read: (response) => ({ kind: 'answered', returns: fieldsIn(response)['returns'] }),
+    onFault: () => ({ kind: 'unknown', returns: [] }),
+  });
   if (!Array.isArray(returns)) return;
   for (const one of returns as unknown[]) {
     const reference = isFields(one) ? fieldText(one['reference']) : undefined;
     const reasonCode = isFields(one) ? fieldText(one['reasonCode']) : undefined;
     if (reference === undefined || reasonCode === undefined) continue;
     await take({ reference, outcome: { kind: 'returned', reasonCode } });
-    await http.post(`${RETURNS}/${encodeURIComponent(reference)}/acknowledgement`);
+    await acknowledge(bank, reference);
   }
+}
+
+/** One that is lost is told again. */
+async function acknowledge(bank: Counterpart<Lane>, reference: string): Promise<void> {
+  await bank.call('inquiries', {
+    party: NO_ACCOUNT,
+    operation: 'acknowledge',
+    send: (http) => http.post(`${RETURNS}/${encodeURIComponent(reference)}/acknowledgement`),
+    read: () => ({ kind: 'answered' }),
+    onFault: () => ({ kind: 'unknown' }),
+  });
 }
