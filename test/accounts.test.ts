@@ -218,7 +218,7 @@ describe('what an account may do', () => {
 describe('requests per second', () => {
   test('beyond the limit are 429 with Retry-After, and come through a second later', async () => {
     let now = Date.now();
-    const edge = await system.startEdge({}, () => now);
+    const edge = await system.startEdge({}, { now: () => now });
     const check = () =>
       rawRequest(edge.ports.api, {
         headers: JSON_TYPE,
@@ -245,7 +245,7 @@ describe('a change takes effect within 30 s', () => {
   let now = 0;
   let http: ReturnType<typeof clientOf>;
   beforeAll(async () => {
-    const edge = await system.startEdge({}, () => Date.now() + now);
+    const edge = await system.startEdge({}, { now: () => Date.now() + now });
     http = clientOf(edge.ports.api);
   });
   const sale = async (account: string, more: Body = {}): Promise<unknown> =>

@@ -100,7 +100,7 @@ describe('a SALE3D that was answered with 11 and authenticated afterwards', () =
   }, TIMEOUT_MS);
 
   /** Its clock is behind, or it would refuse what is past its deadline. */
-  const startThreeds = () => system.startThreeds({}, () => Date.now() - 60_000);
+  const startThreeds = () => system.startThreeds({}, { now: () => Date.now() - 60_000 });
 
   test(
     'is declined: one callback, although no challenge was possible',

@@ -161,7 +161,7 @@ describe('races at the end of a hold', () => {
 
 describe('with auth-expiry', () => {
   beforeAll(async () => {
-    await system.startExpiry({}, () => Date.now() + aheadMs);
+    await system.startExpiry({}, { now: () => Date.now() + aheadMs });
   });
 
   test('a hold that ends is voided once, on record, and told to whoever reads the events', async () => {

@@ -212,7 +212,7 @@ describe('without a processor', () => {
     await journal.updateOne(id, { $set: { state: 'open', sweepAt: past } });
 
     let ahead = 0;
-    await alone.startEdge({}, () => Date.now() + ahead);
+    await alone.startEdge({}, { now: () => Date.now() + ahead });
     for (const _id of [reference, data['reference']]) {
       await until(`the end of entry ${String(_id)}`, async () => {
         // Past the sweeper's own lease.

@@ -38,7 +38,7 @@ export async function openInquiryGate(acquirerUrl: string): Promise<InquiryGate>
 }
 
 /** What the acquirer does to its connection (silence, an abrupt end) the client gets to feel as well. */
-function forward(target: string, agent: Agent, request: IncomingMessage, response: ServerResponse): void {
+export function forward(target: string, agent: Agent, request: IncomingMessage, response: ServerResponse): void {
   const { method, headers, url } = request;
   const upstream = httpRequest(`${target}${url}`, { method, headers, agent }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);

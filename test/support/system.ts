@@ -12,6 +12,7 @@ import type { AuthExpiry } from '@gateway/auth-expiry';
 import { createAuthExpiry } from '@gateway/auth-expiry';
 import type { Payout } from '@gateway/payout';
 import { createPayout } from '@gateway/payout';
+import type { TimeSources } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createHttpClient, loadConfig } from '@gateway/service-kit';
 import type { Simulator } from '@gateway/simulator';
@@ -58,13 +59,13 @@ export interface System {
   ledger(reference: string): Promise<LedgerEntry[]>;
   /** The `/metrics` pages of all services that run. */
   metrics(): Promise<string[]>;
-  startEdge(overrides?: Record<string, string>, now?: () => number): Promise<ApiEdge>;
-  startProcessor(overrides?: Record<string, string>): Promise<CardProcessing>;
-  startThreeds(overrides?: Record<string, string>, now?: () => number): Promise<Threeds>;
+  startEdge(overrides?: Record<string, string>, sources?: TimeSources): Promise<ApiEdge>;
+  startProcessor(overrides?: Record<string, string>, sources?: TimeSources): Promise<CardProcessing>;
+  startThreeds(overrides?: Record<string, string>, sources?: TimeSources): Promise<Threeds>;
   startPayouts(overrides?: Record<string, string>): Promise<Payout>;
-  startExpiry(overrides?: Record<string, string>, now?: () => number): Promise<AuthExpiry>;
+  startExpiry(overrides?: Record<string, string>, sources?: TimeSources): Promise<AuthExpiry>;
   /** `ca`: PEM of the authority that merchants' servers are trusted by. */
-  startDispatcher(ca: string, overrides?: Record<string, string>): Promise<CallbackDispatcher>;
+  startDispatcher(ca: string, overrides?: Record<string, string>, sources?: TimeSources): Promise<CallbackDispatcher>;
   stop(): Promise<void>;
 }
 
@@ -144,26 +145,29 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   env['SIMULATOR_URL'] = (await options.beforeAcquirer?.(simulatorUrl)) ?? simulatorUrl;
 
   const started: { stop(): Promise<void>; readonly ports: { ops: number } }[] = [];
-  async function startProcessor(overrides: Record<string, string> = {}): Promise<CardProcessing> {
+  async function startProcessor(
+    overrides: Record<string, string> = {},
+    sources: TimeSources = {},
+  ): Promise<CardProcessing> {
     const own = { ...env, ...overrides };
     const config = loadConfig(cardProcessingSettings, own);
-    const service = createCardProcessing({ config, env: own, logger, onFatal: failTest });
+    const service = createCardProcessing({ config, env: own, logger, ...sources, onFatal: failTest });
     await service.start();
     started.unshift(service);
     if (env['CARD_QUERY_URL'] === NOBODY) env['CARD_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
     return service;
   }
-  async function startEdge(overrides: Record<string, string> = {}, now = Date.now): Promise<ApiEdge> {
+  async function startEdge(overrides: Record<string, string> = {}, sources: TimeSources = {}): Promise<ApiEdge> {
     const config = loadConfig(apiEdgeSettings, { ...env, ...overrides });
-    const service = createApiEdge({ config, logger, now, onFatal: failTest });
+    const service = createApiEdge({ config, logger, ...sources, onFatal: failTest });
     await service.start();
     started.unshift(service);
     return service;
   }
 
-  async function startThreeds(overrides: Record<string, string> = {}, now = Date.now): Promise<Threeds> {
+  async function startThreeds(overrides: Record<string, string> = {}, sources: TimeSources = {}): Promise<Threeds> {
     const config = loadConfig(threedsSettings, { ...env, ...overrides });
-    const service = createThreeds({ config, logger, now, onFatal: failTest });
+    const service = createThreeds({ config, logger, ...sources, onFatal: failTest });
     await service.start();
     started.unshift(service);
     return service;
@@ -177,16 +181,20 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     if (env['PAYOUT_QUERY_URL'] === NOBODY) env['PAYOUT_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
     return service;
   }
-  async function startExpiry(overrides: Record<string, string> = {}, now = Date.now): Promise<AuthExpiry> {
+  async function startExpiry(overrides: Record<string, string> = {}, sources: TimeSources = {}): Promise<AuthExpiry> {
     const config = loadConfig(authExpirySettings, { ...env, ...overrides });
-    const service = createAuthExpiry({ config, logger, now, onFatal: failTest });
+    const service = createAuthExpiry({ config, logger, ...sources, onFatal: failTest });
     await service.start();
     started.unshift(service);
     return service;
   }
-  async function startDispatcher(ca: string, overrides: Record<string, string> = {}): Promise<CallbackDispatcher> {
+  async function startDispatcher(
+    ca: string,
+    overrides: Record<string, string> = {},
+    sources: TimeSources = {},
+  ): Promise<CallbackDispatcher> {
     const config = loadConfig(callbackDispatcherSettings, { ...env, ...overrides });
-    const service = createCallbackDispatcher({ config, logger, ca, onFatal: failTest });
+    const service = createCallbackDispatcher({ config, logger, ca, ...sources, onFatal: failTest });
     await service.start();
     started.unshift(service);
     return service;

@@ -1,6 +1,9 @@
 export * from './driver';
 export * from './aggregate-store';
+export type { Clock } from './clock';
+export { clockAt } from './clock';
 export * from './connection';
+export * from './database-clock';
 export * from './errors';
 export * from './group-writes';
 export * from './outbox';

@@ -41,6 +41,8 @@ export const commonSettings = {
   MONGODB_URI: Type.String({ minLength: 1 }),
   TOPIC_PREFIX: Type.String({ default: '', maxLength: 60, pattern: '^[a-zA-Z0-9._-]*$' }),
   DATABASE_PREFIX: Type.String({ default: '', maxLength: 30, pattern: '^[a-zA-Z0-9_-]*$' }),
+  /** Not ready while the machine's clock is further off the database's. */
+  MAX_CLOCK_SKEW_MS: Type.Integer({ minimum: 100, default: 60_000 }),
   /** Internal ports listen on loopback unless this token is set; then callers must present it. */
   SERVICE_TOKEN: Type.Optional(Type.String({ minLength: 32 })),
 };

@@ -4,7 +4,8 @@ import type { RequestListener } from 'node:http';
 import { isOpen, openAccounts } from '@gateway/accounts';
 import { OperationReplied } from '@gateway/contracts';
 import { createBrokerProbe, createKafka, createPublisher, createReplyListener } from '@gateway/messaging';
-import { connectMongo } from '@gateway/mongo';
+import type { TimeSources } from '@gateway/mongo';
+import { connectMongo, startDatabaseClock } from '@gateway/mongo';
 import type { IsStarted, ListenOptions, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
@@ -54,10 +55,9 @@ export type ApiEdge = Service<{ api: number; ops: number }>;
 
 type EdgePorts = CheckoutPorts & InitiatePorts & { bus: AnnouncingBus };
 
-export interface ApiEdgeDeps {
+export interface ApiEdgeDeps extends TimeSources {
   config: Config;
   logger: Logger;
-  now?: () => number;
   metrics?: Registry;
   /** A fault of the whole process: it should exit. */
   onFatal: (error: Error) => void;
@@ -70,12 +70,20 @@ export function createApiEdge(deps: ApiEdgeDeps): ApiEdge {
 
 async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Promise<ApiEdge['ports']> {
   const { config, logger } = deps;
-  const now = deps.now ?? Date.now;
   const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
-  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
 
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}edge` });
   onStop(() => mongo.close());
+  const clock = await startDatabaseClock({
+    mongo,
+    maxSkewMs: config.MAX_CLOCK_SKEW_MS,
+    sources: deps,
+    metrics,
+    logger,
+  });
+  onStop(() => clock.stop());
+  const { now } = clock;
+  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
   const journal = createJournal(mongo, now);
   await journal.ensureIndexes();
   const checkouts = createCheckouts(mongo);
@@ -154,6 +162,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
     metrics,
     readiness: () => ({
       started: isStarted(),
+      clock: clock.ready(),
       database: mongo.healthy() && vault.healthy() && accounts.healthy(),
       bus: probe.available(),
     }),

@@ -1,5 +1,6 @@
 import { createGroupWatch, createKafka, createPublisher, createWorker } from '@gateway/messaging';
-import { connectMongo } from '@gateway/mongo';
+import type { TimeSources } from '@gateway/mongo';
+import { connectMongo, startDatabaseClock } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import { brokerList, createMetrics, createService, internalHost, repeat, startOpsServer } from '@gateway/service-kit';
 import { cardEventHandlers, deadLetterHandler } from './adapters/kafka/card-events';
@@ -21,10 +22,9 @@ const DRAIN_TIMEOUT_MS = 5_000;
 
 export type AuthExpiry = Service<{ ops: number }>;
 
-export interface AuthExpiryDeps {
+export interface AuthExpiryDeps extends TimeSources {
   config: Config;
   logger: Logger;
-  now?: () => number;
   metrics?: Registry;
   /** A fault of the whole process: it should exit. */
   onFatal: (error: Error) => void;
@@ -37,11 +37,19 @@ export function createAuthExpiry(deps: AuthExpiryDeps): AuthExpiry {
 
 async function open(deps: AuthExpiryDeps, onStop: OnStop, isStarted: IsStarted): Promise<AuthExpiry['ports']> {
   const { config, logger } = deps;
-  const now = deps.now ?? Date.now;
   const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
 
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}expiry` });
   onStop(() => mongo.close());
+  const clock = await startDatabaseClock({
+    mongo,
+    maxSkewMs: config.MAX_CLOCK_SKEW_MS,
+    sources: deps,
+    metrics,
+    logger,
+  });
+  onStop(() => clock.stop());
+  const { now } = clock;
   const deadlines = createDeadlines(mongo, now);
   await deadlines.ensureIndexes();
   registerGauges({ metrics, deadlines, now, logger });
@@ -83,7 +91,12 @@ async function open(deps: AuthExpiryDeps, onStop: OnStop, isStarted: IsStarted):
     port: config.OPS_PORT,
     host: internalHost(config.SERVICE_TOKEN),
     metrics,
-    readiness: () => ({ started: isStarted(), database: mongo.healthy(), consumer: worker.ready() }),
+    readiness: () => ({
+      started: isStarted(),
+      clock: clock.ready(),
+      database: mongo.healthy(),
+      consumer: worker.ready(),
+    }),
   });
   onStop(() => ops.close(DRAIN_TIMEOUT_MS));
   await publisher.start();

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
 import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
-import { connectMongo, createOutbox } from '@gateway/mongo';
+import type { TimeSources } from '@gateway/mongo';
+import { connectMongo, createOutbox, startDatabaseClock } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
@@ -41,10 +42,9 @@ const DRAIN_TIMEOUT_MS = 5_000;
 
 export type CallbackDispatcher = Service<{ admin: number; ops: number }>;
 
-export interface CallbackDispatcherDeps {
+export interface CallbackDispatcherDeps extends TimeSources {
   config: Config;
   logger: Logger;
-  now?: () => number;
   metrics?: Registry;
   /** A fault of the whole process: it should exit. */
   onFatal: (error: Error) => void;
@@ -66,9 +66,7 @@ async function open(
   isStarted: IsStarted,
 ): Promise<CallbackDispatcher['ports']> {
   const { config, logger } = deps;
-  const now = deps.now ?? Date.now;
   const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
-  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, now };
 
   const guard = createAddressGuard(config.CALLBACK_ALLOW_CIDRS);
   const client = createCallbackClient({ guard, ca: deps.ca, timeouts: deps.timeouts });
@@ -78,6 +76,16 @@ async function open(
   onStop(() => Object.values(queries).forEach((owner) => owner.close()));
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}callbacks` });
   onStop(() => mongo.close());
+  const clock = await startDatabaseClock({
+    mongo,
+    maxSkewMs: config.MAX_CLOCK_SKEW_MS,
+    sources: deps,
+    metrics,
+    logger,
+  });
+  onStop(() => clock.stop());
+  const { now } = clock;
+  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, now };
   const deliveries = createDeliveries(mongo);
   const attempts = createAttempts(mongo);
   await Promise.all([deliveries.ensureIndexes(), attempts.ensureIndexes()]);
@@ -148,6 +156,7 @@ async function open(
     metrics,
     readiness: () => ({
       started: isStarted(),
+      clock: clock.ready(),
       database: mongo.healthy() && accounts.healthy(),
       consumer: worker.ready(),
     }),

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
 import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
-import { connectMongo, createOutbox } from '@gateway/mongo';
+import type { TimeSources } from '@gateway/mongo';
+import { connectMongo, createOutbox, startDatabaseClock } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
@@ -35,12 +36,11 @@ const CALLS_UNDER_WAY_FACTOR = 4;
 
 export type CardProcessing = Service<{ query: number; ops: number }>;
 
-export interface CardProcessingDeps {
+export interface CardProcessingDeps extends TimeSources {
   config: Config;
   /** For the connectors' own settings. */
   env: Record<string, string | undefined>;
   logger: Logger;
-  now?: () => number;
   metrics?: Registry;
   /** A fault of the whole process: it should exit. */
   onFatal: (error: Error) => void;
@@ -53,13 +53,21 @@ export function createCardProcessing(deps: CardProcessingDeps): CardProcessing {
 
 async function open(deps: CardProcessingDeps, onStop: OnStop, isStarted: IsStarted): Promise<CardProcessing['ports']> {
   const { config, logger } = deps;
-  const now = deps.now ?? Date.now;
   const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
   const holds = parseHolds(config.AUTH_HOLDS);
-  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
 
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}cards` });
   onStop(() => mongo.close());
+  const clock = await startDatabaseClock({
+    mongo,
+    maxSkewMs: config.MAX_CLOCK_SKEW_MS,
+    sources: deps,
+    metrics,
+    logger,
+  });
+  onStop(() => clock.stop());
+  const { now } = clock;
+  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
   const payments = createPayments(mongo);
   await payments.ensureIndexes();
   const vault = await openVault({ ...storage, ...config });
@@ -118,6 +126,7 @@ async function open(deps: CardProcessingDeps, onStop: OnStop, isStarted: IsStart
     metrics,
     readiness: () => ({
       started: isStarted(),
+      clock: clock.ready(),
       database: mongo.healthy() && vault.healthy() && accounts.healthy(),
       consumer: worker.ready(),
     }),

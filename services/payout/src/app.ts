@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
 import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
-import { connectMongo, createOutbox } from '@gateway/mongo';
+import type { TimeSources } from '@gateway/mongo';
+import { connectMongo, createOutbox, startDatabaseClock } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
@@ -33,12 +34,11 @@ const CALLS_DRAIN_TIMEOUT_MS = 8_000;
 
 export type Payout = Service<{ query: number; ops: number }>;
 
-export interface PayoutDeps {
+export interface PayoutDeps extends TimeSources {
   config: Config;
   /** For the connectors' own settings. */
   env: Record<string, string | undefined>;
   logger: Logger;
-  now?: () => number;
   metrics?: Registry;
   /** A fault of the whole process: it should exit. */
   onFatal: (error: Error) => void;
@@ -53,12 +53,20 @@ export function createPayout(deps: PayoutDeps): Payout {
 
 async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Promise<Payout['ports']> {
   const { config, logger } = deps;
-  const now = deps.now ?? Date.now;
   const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
-  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, now };
 
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}payouts` });
   onStop(() => mongo.close());
+  const clock = await startDatabaseClock({
+    mongo,
+    maxSkewMs: config.MAX_CLOCK_SKEW_MS,
+    sources: deps,
+    metrics,
+    logger,
+  });
+  onStop(() => clock.stop());
+  const { now } = clock;
+  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, now };
   const payouts = createPayouts(mongo);
   const reservations = createReservations(mongo, { now });
   await Promise.all([payouts.ensureIndexes(), reservations.ensureIndexes()]);
@@ -120,6 +128,7 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
     metrics,
     readiness: () => ({
       started: isStarted(),
+      clock: clock.ready(),
       database: mongo.healthy() && accounts.healthy(),
       consumer: worker.ready(),
     }),

@@ -153,7 +153,10 @@ it('with a service token nobody without it gets in', async () => {
 
 it('is ready when everything is open, and counts what the bank answered', async () => {
   const ready = await fetch(`http://127.0.0.1:${service.ports.ops}/health/ready`);
-  expect(await ready.json()).toEqual({ ready: true, checks: { started: true, database: true, consumer: true } });
+  expect(await ready.json()).toEqual({
+    ready: true,
+    checks: { started: true, clock: true, database: true, consumer: true },
+  });
   const reference = await world.send(payout('10.50'));
   await world.isIn(reference, 'settled');
   await until('the metric', async () => {

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
 import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
-import { connectMongo, createOutbox } from '@gateway/mongo';
+import type { TimeSources } from '@gateway/mongo';
+import { connectMongo, createOutbox, startDatabaseClock } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
@@ -42,10 +43,9 @@ const SECOND_MS = 1_000;
 
 export type Threeds = Service<{ http: number; ops: number }>;
 
-export interface ThreedsDeps {
+export interface ThreedsDeps extends TimeSources {
   config: Config;
   logger: Logger;
-  now?: () => number;
   metrics?: Registry;
   /** A fault of the whole process: it should exit. */
   onFatal: (error: Error) => void;
@@ -58,13 +58,21 @@ export function createThreeds(deps: ThreedsDeps): Threeds {
 
 async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Promise<Threeds['ports']> {
   const { config, logger } = deps;
-  const now = deps.now ?? Date.now;
   const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
-  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
   const publicUrl = config.THREEDS_PUBLIC_URL;
 
   const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}threeds` });
   onStop(() => mongo.close());
+  const clock = await startDatabaseClock({
+    mongo,
+    maxSkewMs: config.MAX_CLOCK_SKEW_MS,
+    sources: deps,
+    metrics,
+    logger,
+  });
+  onStop(() => clock.stop());
+  const { now } = clock;
+  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
   const authentications = createAuthentications(mongo);
   await authentications.ensureIndexes();
   const vault = await openVault({ ...storage, ...config });
@@ -141,6 +149,7 @@ async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Pr
     metrics,
     readiness: () => ({
       started: isStarted(),
+      clock: clock.ready(),
       database: mongo.healthy() && vault.healthy() && accounts.healthy(),
       consumer: worker.ready(),
     }),

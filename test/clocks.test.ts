@@ -1,0 +1,97 @@
+import { until } from '@gateway/testing';
+import { freePort } from './support/free-port';
+import type { HeldCalls } from './support/held-calls';
+import { holdCalls } from './support/held-calls';
+import { openStorage } from './support/storage';
+import type { Body, CheckRecord, System } from './support/system';
+import { charge, checkOf, clientOf, post, recordsOf, startSystem } from './support/system';
+
+/** Machines whose clocks are off by more than any lease has to spare. */
+const AHEAD = { wallClock: () => Date.now() + 30_000 };
+const BEHIND = { wallClock: () => Date.now() - 30_000 };
+
+let system: System;
+afterEach(() => system.stop());
+
+async function recordOf(of: Body, from = system.http): Promise<CheckRecord | undefined> {
+  const { data } = await post(from, checkOf({ transaction_unique_id: of['transaction_unique_id'] }));
+  return recordsOf(data)[0];
+}
+
+const ended = (of: Body, from = system.http): Promise<CheckRecord> =>
+  until('its end', async () => {
+    const record = await recordOf(of, from);
+    return record?.status === 'PENDING' ? undefined : record;
+  });
+
+test('one replica ahead, one behind: no live call is looked for, let alone cancelled', async () => {
+  let calls: HeldCalls | undefined;
+  system = await startSystem('clk', {
+    withoutProcessor: true,
+    beforeAcquirer: async (url) => (calls = await holdCalls(url)).url,
+  });
+  if (calls === undefined) throw new Error('nothing stands before the acquirer');
+  await system.startProcessor({}, BEHIND);
+  await system.startProcessor({}, AHEAD);
+  const edge = clientOf((await system.startEdge()).ports.api);
+
+  calls.hold();
+  const answers = Array.from({ length: 12 }, () => post(edge, charge('SALE')));
+  const { held, questions } = calls;
+  await until('all calls are under way', () => held() === 12);
+  calls.pass();
+  // The resolver has had its turn when it has found out about another one, which it is asked to do later than about these.
+  const unknown = charge('SALE', { amount: '31.25' });
+  await post(edge, unknown);
+  expect(await ended(unknown, edge)).toMatchObject({ status: 'ERROR' });
+  calls.release();
+
+  for (const { data } of await Promise.all(answers)) {
+    expect(data).toMatchObject({ status: 'success', code: 0 });
+    expect((await system.ledger(String(data['reference']))).map(({ effect }) => effect)).toEqual(['sold']);
+    expect(questions.filter((path) => path.includes(String(data['reference'])))).toEqual([]);
+  }
+  await calls.close();
+});
+
+test('an edge ahead, card-processing behind: a command that nobody took in time is never run', async () => {
+  const port = await freePort();
+  const settings = { CARD_QUERY_URL: `http://127.0.0.1:${port}` };
+  system = await startSystem('clk', { withoutProcessor: true, settings });
+  const edge = clientOf((await system.startEdge({ REPLY_TIMEOUT_MS: '500' }, AHEAD)).ports.api);
+  const late = charge('SALE');
+  const { data: told } = await post(edge, late);
+  expect(told).toMatchObject({ status: 'error', code: 11 });
+  await system.startProcessor({ CARD_QUERY_PORT: String(port) }, BEHIND);
+  expect(await ended(late, edge)).toMatchObject({ status: 'ERROR', code: 11 });
+  expect(await system.ledger(String(told['reference']))).toEqual([]);
+  expect(await system.metrics()).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/gateway_clock_skew_seconds\{.*api-edge.*\} (29\.9|30)/),
+      expect.stringMatching(/gateway_clock_skew_seconds\{.*card-processing.*\} -(29\.9|30)/),
+    ]),
+  );
+});
+
+test('a service ahead does not ask for the end of a hold too early', async () => {
+  system = await startSystem('clk', { settings: { AUTH_HOLD_SECONDS: '25' } });
+  const storage = await openStorage(system.space);
+  await system.startExpiry({}, AHEAD);
+  const { data } = await system.send(charge('AUTH'));
+  const deadlines = storage.collection('expiry', 'deadlines');
+  const byReference = (reference: unknown) => deadlines.findOne({ _id: reference } as object);
+  await until('its end is known', () => byReference(data['reference']));
+  // One that is due, so that it is known when the service has looked.
+  const due = { _id: `${'D'.repeat(16)}ABCD`, merchantAccount: 'demo_merchant', expiresAt: 1, dueAt: 1, asks: 0 };
+  await deadlines.insertOne(due as object);
+  await until('what is due was asked for', async () => ((await byReference(due._id))?.['asks'] ?? 0) > 0);
+  expect(await byReference(data['reference'])).toMatchObject({ asks: 0 });
+  await storage.close();
+});
+
+test('a machine whose clock is further off than allowed is not ready', async () => {
+  system = await startSystem('clk', { withoutProcessor: true, settings: { MAX_CLOCK_SKEW_MS: '5000' } });
+  const { ports } = await system.startProcessor({}, AHEAD);
+  const { status, data } = await clientOf(ports.ops).get<Body>('/health/ready', { validateStatus: () => true });
+  expect([status, data]).toEqual([503, { ready: false, checks: expect.objectContaining({ clock: false }) as unknown }]);
+});
