@@ -26,7 +26,7 @@ export default tseslint.config(
       complexity: ['error', 20],
     },
   },
-  { files: ['**/cli.ts', 'bench/**/*.ts'], rules: { 'no-console': 'off' } },
+  { files: ['**/cli.ts', '**/*-cli.ts', 'bench/**/*.ts'], rules: { 'no-console': 'off' } },
   // jest's asymmetric matchers (`expect.any`, …) are typed `any`.
   { files: ['**/*.test.ts'], rules: { '@typescript-eslint/no-unsafe-assignment': 'off' } },
 );

@@ -69,7 +69,7 @@ async function open(onEnd: OnEnd): Promise<Bench> {
   const VAULT_KEYS = `bench:${randomBytes(32).toString('base64')}`;
   const logger = createLogger({ service: 'bench', level: 'error' });
   const kafka = createKafka({ brokers: kafkaBrokers.split(','), clientId: 'bench', logger });
-  await createTopics({ kafka, prefix, minInsyncReplicas: 1, replicationFactor: 1 });
+  await createTopics({ kafka, prefix });
   const accounts = await openAccounts({ uri: mongodbUri, databasePrefix: prefix, VAULT_KEYS });
   for (const merchantAccount of [MERCHANT, NEIGHBOUR]) {
     await accounts.administration.create({ merchantAccount, password: new Secret('bench_password') });

@@ -86,7 +86,7 @@ async function openBench(options: Options): Promise<{ bench: Bench; env: Record<
   const logger = createLogger({ service: 'bench', level: 'error' });
   const metrics = createMetrics('bench', { processFigures: false });
   const kafka = createKafka({ brokers: kafkaBrokers.split(','), clientId: 'bench', logger });
-  await createTopics({ kafka, prefix, minInsyncReplicas: 1, replicationFactor: 1 });
+  await createTopics({ kafka, prefix });
   const token = await openMerchant({ uri, databasePrefix: prefix, ...keys });
   const publisher = createPublisher({ kafka, source: 'api-edge', topicPrefix: prefix, metrics, logger });
   await publisher.start();

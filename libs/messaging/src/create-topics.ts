@@ -1,29 +1,40 @@
 import { createLogger, messageOf } from '@gateway/service-kit';
 import { createKafka } from './client';
+import type { TopicSettings } from './topics';
 import { createTopics } from './topics';
 
 /**
  * `node libs/messaging/dist/create-topics.js`, before the services start. Reads KAFKA_BROKERS (comma separated),
- * TOPIC_PREFIX, KAFKA_REPLICATION_FACTOR (1) and KAFKA_MIN_INSYNC_REPLICAS (1). Exits 0 when every topic is as declared.
+ * TOPIC_PREFIX, and KAFKA_PARTITIONS, KAFKA_REPLICATION_FACTOR and KAFKA_MIN_INSYNC_REPLICAS, which have the defaults of
+ * {@link createTopics}. Exits 0 when every topic is as declared.
  */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const brokers = (env['KAFKA_BROKERS'] ?? '').split(',').filter((broker) => broker !== '');
   if (brokers.length === 0) throw new Error('KAFKA_BROKERS is not set');
   const logger = createLogger({ service: 'create-topics', level: 'silent' });
-  const { created, grown, reconfigured } = await createTopics({
+  const { created, reconfigured, small, replicationFactor, minInsyncReplicas } = await createTopics({
     kafka: createKafka({ brokers, clientId: 'create-topics', logger }),
     prefix: env['TOPIC_PREFIX'] ?? '',
-    replicationFactor: countFrom(env, 'KAFKA_REPLICATION_FACTOR'),
-    minInsyncReplicas: countFrom(env, 'KAFKA_MIN_INSYNC_REPLICAS'),
+    ...countFrom(env, 'KAFKA_PARTITIONS', 'partitions'),
+    ...countFrom(env, 'KAFKA_REPLICATION_FACTOR', 'replicationFactor'),
+    ...countFrom(env, 'KAFKA_MIN_INSYNC_REPLICAS', 'minInsyncReplicas'),
   });
-  const changes = `${created.length} created, ${grown.length} with more partitions, ${reconfigured.length} reconfigured`;
-  process.stdout.write(`topics: ${changes}\n`);
+  const durability = `replication factor ${replicationFactor}, min.insync.replicas ${minInsyncReplicas}`;
+  process.stdout.write(`topics: ${created.length} created, ${reconfigured.length} reconfigured (${durability})\n`);
+  if (small.length === 0) return;
+  process.stdout.write(`fewer partitions than KAFKA_PARTITIONS, see npm run topics -- help: ${small.join(', ')}\n`);
 }
 
-function countFrom(env: NodeJS.ProcessEnv, name: string): number {
-  const count = Number(env[name] ?? 1);
-  if (!Number.isInteger(count) || count < 1) throw new Error(`${name} must be a positive integer`);
-  return count;
+function countFrom<Name extends keyof TopicSettings>(
+  env: NodeJS.ProcessEnv,
+  variable: string,
+  name: Name,
+): Pick<TopicSettings, Name> | undefined {
+  const text = env[variable];
+  if (text === undefined || text === '') return undefined;
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new Error(`${variable} must be a positive integer`);
+  return { [name]: count } as Pick<TopicSettings, Name>;
 }
 
 main(process.env).then(

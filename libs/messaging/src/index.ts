@@ -18,6 +18,6 @@ export { createBrokerProbe } from './probe';
 export type { BrokerProbe } from './probe';
 export { createReplyListener } from './replies';
 export type { ReplyListener } from './replies';
-export { createTopics, deadLetterTopicOf, topicName, topicOf } from './topics';
-export type { CreatedTopics } from './topics';
+export { createTopics, deadLetterTopicOf, growTopics, listTopics, topicName, topicOf } from './topics';
+export type { CreatedTopics, ExistingTopic, TopicSettings } from './topics';
 export { TimeoutError } from './within';

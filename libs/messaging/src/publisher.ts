@@ -13,6 +13,7 @@ import type { LaneLimits } from './partition-lanes';
 import { createPartitionLanes } from './partition-lanes';
 import { createPartitionLeaders } from './partition-leaders';
 import type { Share, Unit } from './partition-queue';
+import { createSettledPartitions } from './settled-partitions';
 import { topicOf } from './topics';
 import { TimeoutError, within } from './within';
 
@@ -26,6 +27,11 @@ export interface PublisherLimits extends LaneLimits {
   readonly publishTimeoutMs: number;
   /** What `stop` gives to what is queued. */
   readonly drainTimeoutMs: number;
+  /**
+   * Keys move to partitions that were added while this process runs only after this long. By then every consumer has
+   * noticed them (`metadataMaxAgeMs` of its group) and has them after the rebalance; until then nobody would read there.
+   */
+  readonly newPartitionsAfterMs: number;
 }
 
 export const PUBLISHER_LIMITS: PublisherLimits = {
@@ -40,6 +46,7 @@ export const PUBLISHER_LIMITS: PublisherLimits = {
   minPauseMs: 50,
   maxPauseMs: 500,
   drainTimeoutMs: 5_000,
+  newPartitionsAfterMs: 120_000,
 };
 
 /** A message with its headers made already: a dead letter, or one that is played back. */
@@ -120,6 +127,7 @@ export function createPublisher(options: {
   const limits = { ...PUBLISHER_LIMITS, ...options.limits };
   const metrics = publisherMetrics(options.metrics);
   const partitioner = Partitioners.DefaultPartitioner();
+  const settled = createSettledPartitions(limits.newPartitionsAfterMs);
   const brokers = createAnyBroker(kafka.links);
   const leaders = createPartitionLeaders({ brokers, onLook, logger });
   const lanes = createPartitionLanes({
@@ -201,7 +209,8 @@ export function createPublisher(options: {
   function partitionOf(topic: string, message: Message): number | undefined {
     const partitionMetadata = leaders.partitionsOf(topic);
     if (partitionMetadata === undefined) return undefined;
-    const partition = partitioner({ topic, partitionMetadata, message });
+    const partition =
+      message.partition ?? partitioner({ topic, partitionMetadata: settled(topic, partitionMetadata), message });
     return partition < partitionMetadata.length ? partition : undefined;
   }
 

@@ -1,7 +1,7 @@
 import type { Admin, ITopicConfig } from 'kafkajs';
 import { ConfigResourceTypes } from 'kafkajs';
 import type { TopicName } from '@gateway/contracts';
-import { DEAD_LETTER_PARTITIONS, DEAD_LETTER_RETENTION_MS, topics } from '@gateway/contracts';
+import { DEAD_LETTER_PARTITIONS, DEAD_LETTER_RETENTION_MS, DEFAULT_PARTITIONS, topics } from '@gateway/contracts';
 import type { KafkaClient } from './client';
 
 /** What separates the installations (or test files) on one cluster; groups carry it as well as topics. */
@@ -30,11 +30,40 @@ export function deadLetterTopics(prefix: string | undefined): Map<string, string
   return names;
 }
 
+/** What a topic is created with. */
+export interface TopicSettings {
+  /** Of every topic but those of dead letters; {@link DEFAULT_PARTITIONS} unless given. */
+  partitions?: number;
+  /** 3 where there are three brokers or more, else 1, unless given. */
+  replicationFactor?: number;
+  /** 2 for topics with three replicas or more, else 1, unless given. */
+  minInsyncReplicas?: number;
+}
+
 export interface CreatedTopics {
   /** Full names. */
   created: string[];
-  grown: string[];
   reconfigured: string[];
+  /** They have fewer partitions than wanted: see {@link growTopics}. */
+  small: string[];
+  /** What new topics got. */
+  replicationFactor: number;
+  minInsyncReplicas: number;
+}
+
+/** A topic as the brokers have it. */
+export interface ExistingTopic {
+  /** Full name. */
+  readonly name: string;
+  readonly partitions: number;
+  readonly replicationFactor: number;
+  /** Partitions that lack replicas in sync. */
+  readonly underReplicated: number;
+}
+
+/** Growing would shrink a topic, which Kafka cannot do and ordering by key would not survive. */
+export class TopicsTooLargeError extends Error {
+  override readonly name = 'TopicsTooLargeError';
 }
 
 interface WantedTopic {
@@ -43,56 +72,147 @@ interface WantedTopic {
   readonly config: Readonly<Record<string, string>>;
 }
 
+/** From here on a topic has three replicas, and two of them acknowledge: one broker may be away without harm. */
+const CLUSTER_BROKERS = 3;
+const CLUSTER_MIN_INSYNC_REPLICAS = 2;
+
 /** A message of a foreign producer may be as large as the broker lets it be; with the reason it is larger. */
 const DEAD_LETTER_MAX_BYTES = 2 * 1_048_576;
 const TIMEOUT_MS = 60_000;
 const LEADER_POLL_MS = 50;
 
 /**
- * Brings the cluster's topics to what the contracts declare: creates what is missing, adds partitions, corrects
- * retention and `min.insync.replicas`. Changes nothing that is right already, and never removes anything.
- * Replicas of the services that start at once may all call it.
+ * Brings the cluster's topics to what the contracts declare: creates what is missing, corrects retention and
+ * `min.insync.replicas`. Changes nothing that is right already, never removes anything, and leaves the number of
+ * partitions alone: that is changed deliberately, by {@link growTopics}. Replicas of the services that start at once may
+ * all call it.
  *
  * @throws kafkajs' error when the brokers cannot be reached or refuse.
  */
-export async function createTopics(options: {
-  kafka: KafkaClient;
-  prefix?: string;
-  /** 2 in production, together with a replication factor of 3. */
-  minInsyncReplicas: number;
-  replicationFactor: number;
-}): Promise<CreatedTopics> {
-  const wanted = wantedTopics(options.prefix, options.minInsyncReplicas);
-  const admin = options.kafka.admin();
-  await admin.connect();
-  try {
-    const existing = new Set(await admin.listTopics());
+export async function createTopics(
+  options: { kafka: KafkaClient; prefix?: string } & TopicSettings,
+): Promise<CreatedTopics> {
+  return withAdmin(options.kafka, async (admin) => {
+    const { partitions = DEFAULT_PARTITIONS } = options;
+    const existing = await describe(admin, namesOf(options.prefix));
+    const replicationFactor = options.replicationFactor ?? (await defaultReplicationFactor(admin, existing));
+    const minInsyncReplicas = options.minInsyncReplicas ?? defaultMinInsyncReplicas(replicationFactor);
+    const wanted = wantedTopics(options.prefix, partitions, (name) => {
+      // A broker that is away just now must not make the topics that are there less durable.
+      const replicas = existing.get(name)?.replicationFactor ?? replicationFactor;
+      return options.minInsyncReplicas ?? defaultMinInsyncReplicas(replicas);
+    });
     const missing = wanted.filter((topic) => !existing.has(topic.name));
-    await create(admin, missing, options.replicationFactor);
+    await create(admin, missing, replicationFactor);
     const present = wanted.filter((topic) => existing.has(topic.name));
+    const isSmall = (topic: WantedTopic): boolean => (existing.get(topic.name)?.partitions ?? 0) < topic.partitions;
     return {
       created: missing.map((topic) => topic.name),
-      grown: await grow(admin, present),
       reconfigured: await reconfigure(admin, present),
+      small: present.filter(isSmall).map((topic) => topic.name),
+      replicationFactor,
+      minInsyncReplicas,
     };
+  });
+}
+
+/** The topics of the contracts that exist, in the order of the contracts. */
+export async function listTopics(options: { kafka: KafkaClient; prefix?: string }): Promise<ExistingTopic[]> {
+  return withAdmin(options.kafka, async (admin) => [...(await describe(admin, namesOf(options.prefix))).values()]);
+}
+
+/**
+ * Gives every topic but those of dead letters so many partitions. Does nothing, rather than half of it, when one of them
+ * has more already. Services that run use the new partitions once every consumer has had time to notice them:
+ * `newPartitionsAfterMs` of the publisher.
+ *
+ * @returns full names of the topics that have grown.
+ * @throws TopicsTooLargeError, or kafkajs' error when the brokers cannot be reached or refuse.
+ */
+export async function growTopics(options: {
+  kafka: KafkaClient;
+  prefix?: string;
+  partitions: number;
+}): Promise<string[]> {
+  const { kafka, prefix, partitions } = options;
+  return withAdmin(kafka, async (admin) => {
+    const present = [...(await describe(admin, keyedNamesOf(prefix))).values()];
+    const tooLarge = present.filter((topic) => topic.partitions > partitions);
+    if (tooLarge.length > 0) {
+      const found = tooLarge.map((topic) => `${topic.name} has ${topic.partitions} partitions`).join(', ');
+      throw new TopicsTooLargeError(`topics cannot shrink to ${partitions}: ${found}`);
+    }
+    const small = present.filter((topic) => topic.partitions < partitions);
+    if (small.length === 0) return [];
+    const topicPartitions = small.map((topic) => ({ topic: topic.name, count: partitions }));
+    await admin.createPartitions({ topicPartitions, timeout: TIMEOUT_MS });
+    return small.map((topic) => topic.name);
+  });
+}
+
+async function withAdmin<T>(kafka: KafkaClient, work: (admin: Admin) => Promise<T>): Promise<T> {
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    return await work(admin);
   } finally {
     await admin.disconnect();
   }
 }
 
-function wantedTopics(prefix: string | undefined, minInsyncReplicas: number): WantedTopic[] {
+function keyedNamesOf(prefix: string | undefined): string[] {
+  return (Object.keys(topics) as TopicName[]).map((topic) => topicOf(prefix, topic));
+}
+
+function namesOf(prefix: string | undefined): string[] {
+  return [...keyedNamesOf(prefix), ...deadLetterTopics(prefix).keys()];
+}
+
+async function describe(admin: Admin, names: readonly string[]): Promise<Map<string, ExistingTopic>> {
+  const all = new Set(await admin.listTopics());
+  const existing = names.filter((name) => all.has(name));
+  if (existing.length === 0) return new Map();
+  const metadata = await admin.fetchTopicMetadata({ topics: existing });
+  const found = new Map(metadata.topics.map((topic) => [topic.name, topic.partitions]));
+  return new Map(
+    existing.map((name) => {
+      const partitions = found.get(name) ?? [];
+      const replicationFactor = Math.max(0, ...partitions.map(({ replicas }) => replicas.length));
+      const underReplicated = partitions.filter(({ isr, replicas }) => isr.length < replicas.length).length;
+      return [name, { name, partitions: partitions.length, replicationFactor, underReplicated }];
+    }),
+  );
+}
+
+/** As the other topics have it: only the first creation has to count brokers, some of which may be away later. */
+async function defaultReplicationFactor(admin: Admin, existing: Map<string, ExistingTopic>): Promise<number> {
+  const others = [...existing.values()].map(({ replicationFactor }) => replicationFactor);
+  if (others.length > 0) return Math.max(...others);
+  const { brokers } = await admin.describeCluster();
+  return brokers.length >= CLUSTER_BROKERS ? CLUSTER_BROKERS : 1;
+}
+
+function defaultMinInsyncReplicas(replicationFactor: number): number {
+  return replicationFactor >= CLUSTER_BROKERS ? CLUSTER_MIN_INSYNC_REPLICAS : 1;
+}
+
+function wantedTopics(
+  prefix: string | undefined,
+  partitions: number,
+  minInsyncReplicasOf: (name: string) => number,
+): WantedTopic[] {
   const wanted: WantedTopic[] = [];
-  const configOf = (retentionMs: number) => ({
+  const configOf = (name: string, retentionMs: number) => ({
     'cleanup.policy': 'delete',
     'retention.ms': String(retentionMs),
-    'min.insync.replicas': String(minInsyncReplicas),
+    'min.insync.replicas': String(minInsyncReplicasOf(name)),
   });
   for (const topic of Object.keys(topics) as TopicName[]) {
-    const { partitions, retentionMs } = topics[topic];
-    wanted.push({ name: topicOf(prefix, topic), partitions, config: configOf(retentionMs) });
+    const name = topicOf(prefix, topic);
+    wanted.push({ name, partitions, config: configOf(name, topics[topic].retentionMs) });
   }
   for (const name of deadLetterTopics(prefix).keys()) {
-    const config = { ...configOf(DEAD_LETTER_RETENTION_MS), 'max.message.bytes': String(DEAD_LETTER_MAX_BYTES) };
+    const config = { ...configOf(name, DEAD_LETTER_RETENTION_MS), 'max.message.bytes': String(DEAD_LETTER_MAX_BYTES) };
     wanted.push({ name, partitions: DEAD_LETTER_PARTITIONS, config });
   }
   return wanted;
@@ -132,18 +252,6 @@ async function waitForLeaders(admin: Admin, names: readonly string[]): Promise<v
     }
     await new Promise((resolve) => setTimeout(resolve, LEADER_POLL_MS));
   }
-}
-
-async function grow(admin: Admin, present: readonly WantedTopic[]): Promise<string[]> {
-  if (present.length === 0) return [];
-  const metadata = await admin.fetchTopicMetadata({ topics: present.map((topic) => topic.name) });
-  const partitionsOf = new Map(metadata.topics.map((topic) => [topic.name, topic.partitions.length]));
-  const small = present.filter((topic) => (partitionsOf.get(topic.name) ?? 0) < topic.partitions);
-  if (small.length > 0) {
-    const topicPartitions = small.map((topic) => ({ topic: topic.name, count: topic.partitions }));
-    await admin.createPartitions({ topicPartitions, timeout: TIMEOUT_MS });
-  }
-  return small.map((topic) => topic.name);
 }
 
 async function reconfigure(admin: Admin, present: readonly WantedTopic[]): Promise<string[]> {

@@ -57,7 +57,7 @@ export async function install(file: string): Promise<Installation> {
   const prefix = `${file}-${process.pid}-${Date.now().toString(36)}.`;
   const client = (): KafkaClient => createKafka({ brokers: broker.split(','), clientId: file, logger });
   const kafka = client();
-  await createTopics({ kafka, prefix, minInsyncReplicas: 1, replicationFactor: 1 });
+  await createTopics({ kafka, prefix });
   const publisher = createPublisher({ kafka, source: 'test', topicPrefix: prefix, metrics: newMetrics(), logger });
   await publisher.start();
   const admin = kafka.admin();

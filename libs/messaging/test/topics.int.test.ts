@@ -1,7 +1,7 @@
 import type { Admin } from 'kafkajs';
 import { ConfigResourceTypes } from 'kafkajs';
 import { topics } from '@gateway/contracts';
-import { createTopics } from '../src';
+import { createTopics, growTopics, listTopics } from '../src';
 import type { Installation } from './support';
 import { install, until } from './support';
 
@@ -17,8 +17,7 @@ afterAll(async () => {
   await kafka.close();
 });
 
-const again = () =>
-  createTopics({ kafka: kafka.client(), prefix: kafka.prefix, minInsyncReplicas: 1, replicationFactor: 1 });
+const again = () => createTopics({ kafka: kafka.client(), prefix: kafka.prefix });
 
 async function retentionOf(name: string): Promise<string | undefined> {
   const { resources } = await admin.describeConfigs({
@@ -35,34 +34,46 @@ async function partitionsOf(topic: string): Promise<number> {
   return known[0]?.partitions.length ?? 0;
 }
 
-const NOTHING = { created: [], grown: [], reconfigured: [] };
+const NOTHING = { created: [], reconfigured: [], small: [], replicationFactor: 1, minInsyncReplicas: 1 };
 
 test('a second time changes nothing, nor do several at once', async () => {
   expect(await again()).toEqual(NOTHING);
   expect(await Promise.all([again(), again()])).toEqual([NOTHING, NOTHING]);
 });
 
-test('what is missing is created, what is small grows, what is set wrongly is set right', async () => {
-  const name = (topic: string): string => `${kafka.prefix}${topic}`;
-  const { name: commands } = topics.cardCommands;
+test('what is missing is created, and what has few partitions is named and left alone', async () => {
   const { name: events } = topics.cardEvents;
   const { name: replies } = topics.gatewayReplies;
   const other = `${kafka.prefix}other.`;
   const small = { topic: `${other}${replies}`, numPartitions: 2, replicationFactor: 1 };
   await admin.createTopics({ waitForLeaders: false, topics: [small] });
   await until('the broker knows it', async () => (await partitionsOf(small.topic)) === small.numPartitions);
-  const created = await createTopics({
-    kafka: kafka.client(),
-    prefix: other,
-    minInsyncReplicas: 1,
-    replicationFactor: 1,
-  });
-  expect(created.grown).toEqual([`${other}${replies}`]);
-  const { partitions } = topics.gatewayReplies;
-  await until('the partitions are there', async () => (await partitionsOf(small.topic)) === partitions);
-  expect(created.reconfigured).toEqual([`${other}${replies}`]);
-  expect(created.created).toEqual(expect.arrayContaining([`${other}${events}`, `${other}${commands}`]));
+  const made = await createTopics({ kafka: kafka.client(), prefix: other, partitions: 3 });
+  expect(made.small).toEqual([small.topic]);
+  expect(made.reconfigured).toEqual([small.topic]);
+  expect(made.created).toContain(`${other}${events}`);
+  expect([await partitionsOf(small.topic), await partitionsOf(`${other}${events}`)]).toEqual([2, 3]);
+});
 
+test('all topics but dead letters grow to a number, and none shrinks', async () => {
+  const prefix = `${kafka.prefix}growing.`;
+  const where = { kafka: kafka.client(), prefix };
+  const { created } = await createTopics({ ...where, partitions: 3 });
+  const keyed = Object.values(topics).map(({ name }) => prefix + name);
+  const partitions = async (): Promise<Set<number>> => new Set(await Promise.all(keyed.map(partitionsOf)));
+  expect(await growTopics({ ...where, partitions: 5 })).toEqual(keyed);
+  await until('the partitions are there', async () => [...(await partitions())].join() === '5');
+  expect(await growTopics({ ...where, partitions: 5 })).toEqual([]);
+  await expect(growTopics({ ...where, partitions: 4 })).rejects.toThrow('cannot shrink to 4');
+  const listed = await listTopics(where);
+  expect(listed.map(({ name }) => name).toSorted()).toEqual(created.toSorted());
+  const deadLetters = listed.filter(({ name }) => name.includes('.dlq.'));
+  expect(new Set(deadLetters.map(({ partitions: count }) => count))).toEqual(new Set([1]));
+});
+
+test('what is set wrongly is set right', async () => {
+  const name = (topic: string): string => `${kafka.prefix}${topic}`;
+  const { name: replies } = topics.gatewayReplies;
   await admin.alterConfigs({
     validateOnly: false,
     resources: [

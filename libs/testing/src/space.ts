@@ -26,8 +26,6 @@ export interface Space extends Addresses {
   remove(): Promise<void>;
 }
 
-const REPLICATED = { replicationFactor: 3, minInsyncReplicas: 2 };
-const SINGLE = { replicationFactor: 1, minInsyncReplicas: 1 };
 const DELETE_TIMEOUT_MS = 30_000;
 const DATABASES = ['edge', 'cards', 'threeds', 'callbacks', 'expiry', 'payouts', 'vault', 'accounts', 'simulator'];
 
@@ -35,8 +33,7 @@ const DATABASES = ['edge', 'cards', 'threeds', 'callbacks', 'expiry', 'payouts',
 export async function openSpace(name: string, servers: Addresses = testServers()): Promise<Space> {
   const prefix = `${name}-${randomBytes(4).toString('hex')}-`;
   const kafka = createKafka({ brokers: servers.brokers.split(','), clientId: 'test', logger: silentLogger });
-  const replicas = servers.brokers.split(',').length >= 3 ? REPLICATED : SINGLE;
-  await createTopics({ kafka, prefix, ...replicas });
+  await createTopics({ kafka, prefix });
   return {
     brokers: servers.brokers,
     mongoUri: servers.mongoUri,
