@@ -32,8 +32,8 @@ const SOURCE = '127.0.0.2';
 const ANSWER_TIMEOUT_MS = 40_000;
 const RETRY_MS = 100;
 
-/** Delayed by the proxy that stands before the simulator; approved like any other. */
-export const SLOW_AMOUNT = '41.00';
+/** Delayed by the proxy that stands before the simulator, which sees it without zeros at its end; approved. */
+export const SLOW_AMOUNT = '41.41';
 /** Carried out, and never answered. */
 const UNANSWERED_AMOUNT = '31.09';
 

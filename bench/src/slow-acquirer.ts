@@ -9,7 +9,7 @@ import { SLOW_AMOUNT } from './neighbours-attacks';
  * everybody. Shorter than the connector's time-out, so that every call is answered. Tells its port.
  */
 const DELAY_MS = 3_000;
-const SLOW_BODY = `"amount":"${SLOW_AMOUNT}`;
+const SLOW_BODY = `"amount":"${SLOW_AMOUNT}"`;
 
 const agent = new Agent({ keepAlive: true });
 
