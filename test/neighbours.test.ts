@@ -1,0 +1,77 @@
+import { topicOf, createPublisher } from '@gateway/messaging';
+import { createMetrics } from '@gateway/service-kit';
+import { silentLogger, until } from '@gateway/testing';
+import type { Body, System } from './support/system';
+import { charge, checkOf, recordsOf, startSystem } from './support/system';
+import { kafkaOf, readTopics } from './support/topics';
+
+/** An account has half of the calls at once, and as many may wait. */
+const CALLS_AT_ONCE = 8;
+const SHARE = CALLS_AT_ONCE / 2;
+const UNANSWERED = 3 * SHARE;
+const VICTIM = { merchant_account: 'demo_custom' };
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem('neighbours', {
+    settings: { ACQUIRER_CALLS_AT_ONCE: String(CALLS_AT_ONCE), SIMULATOR_TIMEOUT_MS: '20000' },
+  });
+});
+afterAll(() => system.stop());
+
+async function send(fields: Body): Promise<Body> {
+  const { status, data } = await system.send(fields);
+  expect(status).toBe(200);
+  return data;
+}
+
+async function callsUnderWay(): Promise<number> {
+  const pages = (await system.metrics()).join('\n');
+  return Number(/gateway_outbound_in_use\{[^}]*lane="merchants"[^}]*\} (\d+)/.exec(pages)?.[1]);
+}
+
+/** Every command so far once more, as after a crash of whoever was to commit it. */
+async function redeliverCommands(): Promise<void> {
+  const publisher = createPublisher({
+    kafka: kafkaOf(system.space),
+    source: 'test',
+    topicPrefix: system.space.topicPrefix,
+    metrics: createMetrics('test', { processFigures: false }),
+    logger: silentLogger,
+  });
+  await publisher.start();
+  const commands = await readTopics(system.space, [topicOf(system.space.topicPrefix, 'cardCommands')]);
+  for (const { topic, key, value, headers } of commands) {
+    await publisher.publishRaw({ topic, key, value: Buffer.from(value), headers });
+  }
+  await publisher.stop();
+}
+
+test('calls that an acquirer never answers hold up their own account only', async () => {
+  await send(charge('SALE'));
+  const sent = Array.from({ length: UNANSWERED }, () => send(charge('SALE', { amount: '31.09' })));
+  await until('the share of the account hangs', async () => (await callsUnderWay()) === SHARE);
+  await redeliverCommands();
+
+  for (let times = 0; times < 2 * CALLS_AT_ONCE; times += 1) {
+    expect(await send(charge('SALE', VICTIM))).toMatchObject({ status: 'success', code: 0 });
+  }
+  // Every one of them was answered beside calls that hang still.
+  expect(await callsUnderWay()).toBe(SHARE);
+
+  const answers = await Promise.all(sent);
+  const codes = answers.map(({ code }) => Number(code)).sort();
+  expect(codes).toEqual([...Array<number>(SHARE).fill(3109), ...Array<number>(UNANSWERED - SHARE).fill(3118)]);
+  for (const answer of answers) {
+    const { reference, code } = answer;
+    const effects = (await system.ledger(String(reference))).map(({ effect }) => effect);
+    if (code === 3109) {
+      // Redelivered while it was under way, and called once.
+      expect(effects).toEqual(['sold']);
+      continue;
+    }
+    expect(answer).toMatchObject({ status: 'error', authcode: null });
+    expect(effects).toEqual([]);
+    expect(recordsOf(await send(checkOf({ reference })))).toMatchObject([{ status: 'ERROR', code: 3118 }]);
+  }
+});
