@@ -107,6 +107,8 @@ async function main(): Promise<void> {
     },
     credentials: accounts.credentials,
     rateLimiter: accounts.rateLimiter,
+    // What it is compared with serves one account.
+    requestSlots: { take: async () => ({ release: () => undefined }) },
     databaseAvailable: () => true,
     now,
     randomBytes,
@@ -133,7 +135,6 @@ async function main(): Promise<void> {
       },
     ],
     trustedProxies: [],
-    maxConcurrent: 2_000,
     bodies: createBodyReader(),
     bodyTimeoutMs: 10_000,
     now,

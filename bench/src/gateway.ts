@@ -11,6 +11,7 @@ import type { OnEnd } from './run';
 
 const root = join(__dirname, '..', '..');
 const RATE_WITHOUT_LIMIT = 1_000_000;
+const CONCURRENCY_WITHOUT_LIMIT = 100_000;
 const READY = /^Gateway ready on (http\S+)$/;
 
 /** A system under measurement. */
@@ -71,7 +72,7 @@ async function openMerchant(env: Record<string, string>): Promise<void> {
     await accounts.administration.create({
       merchantAccount: MERCHANT,
       password: new Secret(PASSWORD),
-      settings: { rateLimitPerSecond: RATE_WITHOUT_LIMIT },
+      settings: { rateLimitPerSecond: RATE_WITHOUT_LIMIT, maxConcurrentRequests: CONCURRENCY_WITHOUT_LIMIT },
     });
   } catch (error) {
     if (!(error instanceof AccountError && error.reason === 'exists')) throw error;

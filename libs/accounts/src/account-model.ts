@@ -10,18 +10,21 @@ import { ACCOUNT_STATES } from './account-state';
 import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 import { atMost, currency, text, whole, withoutRepeats } from './field-types';
 import { declareKinds, payoutRuleList, toPayoutRule } from './payout-rule-model';
+import type { RequestLimits } from './request-limits';
+import { requestLimitsOf } from './request-limits';
 
 const MAX_TERMINALS = 200;
 const MAX_LIST_LENGTH = 100;
 const MAX_HOLD_SECONDS = 366 * 24 * 60 * 60;
 const MAX_RATE_PER_SECOND = 1_000_000;
+const MAX_CONCURRENT_REQUESTS = 100_000;
 const MAX_PERCENT_E4 = 100 * 10_000;
 /** What fits everywhere that an account's name goes: ids, headers, log lines, command lines. */
 const MERCHANT_ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9._@-]{5,31}$/;
 const HOST = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** As it is stored; `_id` is the merchant account. */
-export interface AccountRecord extends AccountSettings {
+export interface AccountRecord extends Omit<AccountSettings, keyof RequestLimits>, Partial<RequestLimits> {
   _id: string;
   state: AccountState;
   suspendedFrom?: SuspendedFrom;
@@ -118,7 +121,8 @@ const schema = new Schema<AccountRecord>(
       type: [{ ...text, maxLength: 253, match: [HOST, '{VALUE} is not a host name'] }],
       validate: atMost(MAX_LIST_LENGTH, `an account has at most ${MAX_LIST_LENGTH} return hosts`),
     },
-    rateLimitPerSecond: whole(1, MAX_RATE_PER_SECOND),
+    rateLimitPerSecond: { ...whole(1, MAX_RATE_PER_SECOND), required: false },
+    maxConcurrentRequests: { ...whole(1, MAX_CONCURRENT_REQUESTS), required: false },
     customParameters: [{ ...text, enum: { values: CUSTOM_PARAMETERS, message: '{VALUE} is not a custom parameter' } }],
     payoutFee: { type: fee, required: true },
     payoutInstant: { type: Boolean },
@@ -149,7 +153,7 @@ export function toAccount(record: AccountRecord): Account {
     limits: record.limits.map(({ currency: code, minE4, maxE4 }) => ({ currency: code, minE4, maxE4 })),
     ipAllowlist: [...record.ipAllowlist],
     returnHosts: [...record.returnHosts],
-    rateLimitPerSecond: record.rateLimitPerSecond,
+    ...requestLimitsOf(record),
     customParameters: [...record.customParameters],
     payoutFee: { fixedE4: record.payoutFee.fixedE4, percentE4: record.payoutFee.percentE4 },
     // Accounts of earlier releases have neither.

@@ -19,6 +19,7 @@ export function printAccount(account: Account): string {
     ['allowed IPs', account.ipAllowlist.length === 0 ? ['any'] : account.ipAllowlist],
     ['return hosts', account.returnHosts],
     ['rate limit', [`${account.rateLimitPerSecond}/s`]],
+    ['concurrency', [String(account.maxConcurrentRequests)]],
     ['custom', account.customParameters],
     ['payout fee', [formatFee(account.payoutFee)]],
     ['payout kind', [account.payoutInstant === true ? 'instant' : 'not instant']],

@@ -14,7 +14,6 @@ import type { PasswordHasher } from './passwords';
 import type { SigningPurpose } from './signing';
 import { sealSigningSecret, signingSecrets } from './signing';
 
-const DEFAULT_RATE_PER_SECOND = 1000;
 const MAX_PAGE = 1000;
 const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
 const SECRET_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -47,8 +46,8 @@ export interface NewAccount {
   password?: Secret;
   payoutSecret?: Secret;
   /**
-   * What is absent gets its default: all types, no limits, no allowlist, 1000 requests/s, nothing custom; of payouts no
-   * fee, no rules, not instant.
+   * What is absent gets its default: all types, no limits, no allowlist, the request limits of the account's state,
+   * nothing custom; of payouts no fee, no rules, not instant.
    */
   settings?: Partial<AccountSettings>;
   /** Beside the sandbox's, which every account has. */
@@ -160,7 +159,6 @@ export function createAccountAdministration(options: AccountAdministrationOption
         limits: [],
         ipAllowlist: [],
         returnHosts: [],
-        rateLimitPerSecond: DEFAULT_RATE_PER_SECOND,
         customParameters: [],
         payoutFee: { fixedE4: 0, percentE4: 0 },
         ...canonical(settings ?? {}),

@@ -86,7 +86,8 @@ describe('create', () => {
       limits: [],
       ipAllowlist: [],
       returnHosts: [],
-      rateLimitPerSecond: 1000,
+      rateLimitPerSecond: 100,
+      maxConcurrentRequests: 32,
       customParameters: [],
       payoutFee: { fixedE4: 0, percentE4: 0 },
       payoutInstant: false,
@@ -110,7 +111,7 @@ describe('create', () => {
   it('takes every option', async () => {
     const options =
       '--types AUTH,PAYOUT --terminal EUR:north-bank:3600:late-void --terminal USD --limit EUR:1.00-500.00 ' +
-      '--allow-ip ::ffff:10.1.2.3/104 --return-host Shop.Example --rate-limit 5 --custom custom_mid_id ' +
+      '--allow-ip ::ffff:10.1.2.3/104 --return-host Shop.Example --rate-limit 5 --concurrency 6 --custom custom_mid_id ' +
       '--payout-fee 0.50+1% --payout-instant yes --payout-daily-amount EUR:10000,XTS:5 --payout-daily-count 7 ' +
       '--payout-first-receiver EUR:500 --payout-blocked-countries rs,IR,RS ' +
       '--payout-blocked-ibans LV80BANK0000435195001 --password chosen_password_of_32_characters';
@@ -127,6 +128,7 @@ describe('create', () => {
       ipAllowlist: ['10.0.0.0/8'],
       returnHosts: ['shop.example'],
       rateLimitPerSecond: 5,
+      maxConcurrentRequests: 6,
       customParameters: ['custom_mid_id'],
       payoutFee: { fixedE4: 5_000, percentE4: 10_000 },
       payoutInstant: true,

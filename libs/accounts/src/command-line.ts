@@ -42,7 +42,8 @@ Options of create and set ("none" empties a list; each list replaces the one tha
   --limit EUR:1.00-500.00  bounds of an amount; may be repeated
   --allow-ip CIDR          who may send requests; may be repeated (default: everybody)
   --return-host HOST       where a 3-D Secure TermUrl may lie; may be repeated
-  --rate-limit N           requests per second (default: 1000)
+  --rate-limit N           requests per second, in each replica (default: 100, active accounts 1000)
+  --concurrency N          requests at once, in each replica (default: 32, active accounts 1000)
   --custom all|a,b         activated custom parameters (default: none)
   --payout-fee 0.50+1%     fixed and percent (default: none)
   --payout-instant yes|no  payouts as SEPA instant credit transfers (default: no)

@@ -21,6 +21,7 @@ const SETTING_OPTIONS = {
   'allow-ip': { type: 'string', multiple: true },
   'return-host': { type: 'string', multiple: true },
   'rate-limit': { type: 'string' },
+  concurrency: { type: 'string' },
   custom: { type: 'string' },
   'payout-fee': { type: 'string' },
   'payout-instant': { type: 'string' },
@@ -92,6 +93,7 @@ export function settingsOf(values: OptionValues): Partial<AccountSettings> {
   const ipAllowlist = listOf(values, 'allow-ip');
   const returnHosts = listOf(values, 'return-host');
   const rateLimit = textOf(values, 'rate-limit');
+  const concurrency = textOf(values, 'concurrency');
   const custom = textOf(values, 'custom');
   const payoutFee = textOf(values, 'payout-fee');
   const payoutInstant = textOf(values, 'payout-instant');
@@ -101,6 +103,7 @@ export function settingsOf(values: OptionValues): Partial<AccountSettings> {
     ...(ipAllowlist === undefined ? {} : { ipAllowlist: ipAllowlist.map(parseRange) }),
     ...(returnHosts === undefined ? {} : { returnHosts }),
     ...(rateLimit === undefined ? {} : { rateLimitPerSecond: parseWhole('--rate-limit', rateLimit) }),
+    ...(concurrency === undefined ? {} : { maxConcurrentRequests: parseWhole('--concurrency', concurrency) }),
     ...(custom === undefined ? {} : { customParameters: namesIn('--custom', custom, CUSTOM_PARAMETERS) }),
     ...(payoutFee === undefined ? {} : { payoutFee: parseFee(payoutFee) }),
     ...(payoutInstant === undefined ? {} : { payoutInstant: parseYesNo('--payout-instant', payoutInstant) }),

@@ -5,6 +5,8 @@ import { AccountError } from './administration';
 import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 
 const RETURN_HOSTS = ['127.0.0.1', 'localhost'];
+/** More than other sandbox accounts have, for whoever tries out load. */
+const REQUEST_LIMITS = { rateLimitPerSecond: 1_000, maxConcurrentRequests: 1_000 };
 const ONE_PERCENT_E4 = 10_000;
 
 /** decisions.md, section 8. Their passwords are public: they are for machines that take no real money. */
@@ -13,13 +15,14 @@ export const DEMO_ACCOUNTS: readonly NewAccount[] = [
     merchantAccount: 'demo_merchant',
     password: new Secret('demo_password'),
     payoutSecret: new Secret('demo_payout_secret'),
-    settings: { returnHosts: RETURN_HOSTS },
+    settings: { ...REQUEST_LIMITS, returnHosts: RETURN_HOSTS },
   },
   {
     merchantAccount: 'demo_custom',
     password: new Secret('demo_password'),
     payoutSecret: new Secret('demo_payout_secret'),
     settings: {
+      ...REQUEST_LIMITS,
       returnHosts: RETURN_HOSTS,
       customParameters: CUSTOM_PARAMETERS,
       payoutFee: { fixedE4: parseAmountE4('0.50') ?? 0, percentE4: ONE_PERCENT_E4 },

@@ -21,6 +21,7 @@ import {
   startOpsServer,
 } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
+import { createAccountSlots } from './adapters/account-slots';
 import { isoBankAddresses } from './adapters/bank-addresses/iso';
 import { createCardQueries } from './adapters/http/card-queries';
 import { createCheckoutPages, isForPages } from './adapters/http/checkout-pages';
@@ -124,6 +125,18 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
   const late = createLateEntries({ journal, now, logger });
   const hmacKey = Buffer.from(config.JOURNAL_HMAC_KEY, 'base64');
 
+  const max = config.MAX_CONCURRENT_REQUESTS;
+  const requestSlots = createAccountSlots({
+    max,
+    metrics,
+    gauge: { name: 'gateway_account_requests_concurrent', help: 'Slots that an account holds for its requests' },
+  });
+  const pageSlots = createAccountSlots({
+    max,
+    metrics,
+    gauge: { name: 'gateway_account_page_requests_concurrent', help: 'Slots that an account holds for its pages' },
+  });
+
   const ports: EdgePorts = {
     journal,
     queries,
@@ -134,6 +147,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
     bus: createBus({ publisher, probe, replies }),
     credentials: accounts.credentials,
     rateLimiter: accounts.rateLimiter,
+    requestSlots,
     databaseAvailable: () => mongo.healthy(),
     now,
     randomBytes,
@@ -147,6 +161,11 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
     accountIsOpen: async (merchantAccount) => {
       const account = await accounts.directory.find(merchantAccount);
       return account !== undefined && isOpen(account);
+    },
+    async takePageSlot(merchantAccount) {
+      const account = await accounts.directory.find(merchantAccount);
+      const slot = account === undefined ? 'full' : await pageSlots.take(account);
+      return typeof slot === 'string' ? undefined : slot;
     },
     checkoutLifetimeMs: config.CHECKOUT_LIFETIME_SECONDS * 1_000,
     publicBaseUrl: config.PUBLIC_BASE_URL,
@@ -200,7 +219,6 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
 /** Merchants and browsers come to one port; each has a bound of its own, so that neither keeps the other out. */
 function listenerOf(config: Config, ports: EdgePorts, metrics: Registry): RequestListener {
   const shared = {
-    maxConcurrent: config.MAX_CONCURRENT_REQUESTS,
     trustedProxies: connectionLimitsOf(config).trustedProxies,
     bodies: createBodyReader({
       ...DEFAULT_BODY_LIMITS,
@@ -230,6 +248,7 @@ function listenerOf(config: Config, ports: EdgePorts, metrics: Registry): Reques
   });
   const pages = createCheckoutPages({
     ...shared,
+    maxConcurrent: config.MAX_CONCURRENT_REQUESTS,
     show: (id, returnedReference) => showCheckout(ports, id, returnedReference),
     submit: (id, fields) => submitCard(ports, id, fields),
     publicBaseUrl: config.PUBLIC_BASE_URL,

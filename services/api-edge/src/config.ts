@@ -29,7 +29,7 @@ export const settings = Type.Object({
   PAYOUT_QUERY_URL: Type.String({ minLength: 1 }),
   /** base64 of at least 32 bytes: the key of the bodies' hashes that tell a repeated request from another one. */
   JOURNAL_HMAC_KEY: Type.String({ pattern: '^[A-Za-z0-9+/]{43,}=*$' }),
-  /** Requests handled at once; more get 503. */
+  /** Requests of accounts handled at once; pages have as many of their own. */
   MAX_CONCURRENT_REQUESTS: Type.Integer({ minimum: 1, default: 2_000 }),
 });
 

@@ -1,13 +1,30 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
+import type { NewAccount } from '@gateway/accounts';
 import { until } from '@gateway/testing';
-import type { EdgeFixture } from './edge-fixture';
+import type { EdgeFixture, Response } from './edge-fixture';
 import { CREDENTIALS, startEdgeFixture } from './edge-fixture';
 
 const PATH = '/api/pf/host-to-host';
 const CHECK = { transaction_type: 'CHECK', transaction_unique_id: 'never-used-before' };
 const NOTHING_FOUND = { code: 3014 };
+const SALE = {
+  transaction_type: 'SALE',
+  amount: '10.00',
+  currency: 'XTS',
+  card_number: '4111111111111111',
+  card_exp_month: '12',
+  card_exp_year: '2031',
+  cvv: '073',
+  card_holder: 'Ann Lee',
+  first_name: 'Ann',
+  last_name: 'Lee',
+  country: 'DEU',
+  user_email: 'ann@example.com',
+  user_ip: '192.0.2.1',
+};
 
 let fixture: EdgeFixture;
 const sockets: Socket[] = [];
@@ -67,4 +84,88 @@ test('behind a trusted proxy clients are told apart by X-Forwarded-For', async (
   expect(await from('192.0.2.7')).toMatchObject(NOTHING_FOUND);
   expect(await from('192.0.2.8')).toMatchObject({ code: 2008 });
   await until('each client has one body under way', async () => (await openConnections()) === 3);
+});
+
+/** A SALE that the owner of payments leaves without an answer: it keeps its slot until the reply's time is over. */
+async function hangingSale(as: object): Promise<Response> {
+  fixture.owner.answers.push('silence');
+  const answer = await post({ ...SALE, ...as, transaction_unique_id: randomUUID() });
+  expect(JSON.parse(answer.text)).toMatchObject({ code: answer.status === 200 ? 11 : 1007 });
+  return answer;
+}
+
+async function post(fields: object): Promise<Response> {
+  const body = JSON.stringify({ ...CREDENTIALS, ...fields });
+  return fixture.request('POST', PATH, body, { 'content-type': 'application/json' });
+}
+
+const held = async (account: string): Promise<number> => {
+  const metrics = await (await fetch(`http://127.0.0.1:${fixture.edge.ports.ops}/metrics`)).text();
+  return Number(
+    new RegExp(`gateway_account_requests_concurrent{account="${account}".* (\\d+)`).exec(metrics)?.[1] ?? 0,
+  );
+};
+
+async function createAccount(merchantAccount: string, settings: NewAccount['settings'] = {}) {
+  const { password } = await fixture.accounts.administration.create({ merchantAccount, settings });
+  return { merchant_account: merchantAccount, merchant_password: password.expose() };
+}
+
+test('an account has its requests at once, and the others have theirs', async () => {
+  fixture = await startEdgeFixture('share');
+  const loud = await createAccount('loud_merchant', { maxConcurrentRequests: 2 });
+  const hanging = [hangingSale(loud), hangingSale(loud)];
+  await until('both are under way', async () => (await held('loud_merchant')) === 2);
+  const refused = await post({ ...CHECK, ...loud });
+  expect([refused.status, refused.headers['retry-after'], JSON.parse(refused.text)]).toEqual([
+    429,
+    '1',
+    expect.objectContaining({ status: 'error', code: 1007 }),
+  ]);
+  // Who is not known holds nothing of it.
+  const stranger = await post({ ...CHECK, ...loud, merchant_password: 'wrong_password' });
+  expect(JSON.parse(stranger.text)).toMatchObject({ code: 2001 });
+  expect(await fixture.merchant(PATH, CHECK)).toMatchObject(NOTHING_FOUND);
+  await Promise.all(hanging);
+  expect(JSON.parse((await post({ ...CHECK, ...loud })).text)).toMatchObject(NOTHING_FOUND);
+  expect(await held('loud_merchant')).toBe(0);
+});
+
+test('a sandbox account has 32 at once, and more where an operator says so', async () => {
+  fixture = await startEdgeFixture('sandbox');
+  const sandbox = await createAccount('sandbox_one');
+  const account = await fixture.accounts.administration.get('sandbox_one');
+  expect(account).toMatchObject({ rateLimitPerSecond: 100, maxConcurrentRequests: 32 });
+  const answers = await Promise.all(Array.from({ length: 40 }, () => hangingSale(sandbox)));
+  const statuses = answers.map(({ status }) => status);
+  expect([statuses.filter((status) => status === 200), statuses.filter((status) => status === 429)]).toMatchObject([
+    { length: 32 },
+    { length: 8 },
+  ]);
+});
+
+test('when all slots are taken, one that comes free goes to who holds least', async () => {
+  fixture = await startEdgeFixture('fair', { MAX_CONCURRENT_REQUESTS: '4' });
+  const accounts = await Promise.all(['loud_merchant', 'busy_merchant'].map((name) => createAccount(name)));
+  const hanging = accounts.flatMap((account) => [hangingSale(account), hangingSale(account)]);
+  await until('all slots are taken', async () => (await held('loud_merchant')) + (await held('busy_merchant')) === 4);
+  // Neither has more than half, waiting included.
+  for (const account of accounts) expect((await post({ ...CHECK, ...account })).status).toBe(429);
+  const quiet = fixture.merchant(PATH, CHECK);
+  expect((await Promise.all(hanging)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(await quiet).toMatchObject(NOTHING_FOUND);
+});
+
+test('after a restart a right password is told at once among guessers', async () => {
+  fixture = await startEdgeFixture('guess');
+  let answered = 0;
+  const guesses = Array.from({ length: 400 }, async (_, index) => {
+    const { text } = await post({ ...CHECK, merchant_password: `wrong_password_${index}` });
+    answered += 1;
+    return (JSON.parse(text) as { code: number }).code;
+  });
+  expect(await fixture.merchant(PATH, CHECK)).toMatchObject(NOTHING_FOUND);
+  // Those over the throttle are kept waiting; the merchant is not.
+  expect(answered).toBeLessThan(400);
+  expect(new Set(await Promise.all(guesses))).toEqual(new Set([2001, 1007]));
 });

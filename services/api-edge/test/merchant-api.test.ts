@@ -17,7 +17,6 @@ async function serve(handle: MerchantEndpoint['handle']) {
   const listener = createMerchantApi({
     endpoints: [{ path: PATH, contentTypes: CARD_CONTENT_TYPES, handle }],
     trustedProxies: [],
-    maxConcurrent: 10,
     bodies: createBodyReader(),
     bodyTimeoutMs: 10_000,
     now: Date.now,

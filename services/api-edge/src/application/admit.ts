@@ -1,12 +1,13 @@
 import type { Account, AccountTransactionType } from '@gateway/accounts';
 import { isAllowedSource, isEnabledType, isOpen } from '@gateway/accounts';
 import type { TransactionType } from '@gateway/contracts';
+import type { Slot } from '@gateway/service-kit';
 import { assertNever } from '@gateway/service-kit';
 import type { RawFields } from '../domain/body';
 import { INVALID, readApiVersion, readText } from '../domain/envelope-fields';
 import type { Ports } from './ports';
 import type { Answer, Session } from './responses';
-import { failure, fieldFailure, problem, tooManyRequests } from './responses';
+import { failure, fieldFailure, problem, tooManyRequests, unavailable } from './responses';
 
 export interface Incoming {
   fields: RawFields;
@@ -21,6 +22,7 @@ const WRONG_CREDENTIALS = 2001;
 const NOT_ACTIVE = 2003;
 const ADDRESS_NOT_ALLOWED = 2008;
 const TYPE_NOT_ALLOWED = 2004;
+const SLOT_RETRY_SECONDS = 1;
 
 /** What an endpoint's answers repeat of the request, as soon as it is known. */
 export type Echoed = readonly ('merchant_account' | 'transaction_unique_id')[];
@@ -39,12 +41,18 @@ export function sessionOf({ session, fields }: Incoming, echoed: Echoed): Sessio
   };
 }
 
-/** Steps 2 and 3 of the order of checks: the version, then who is asking. */
+/** An account within its limits, and its slot, which the caller releases. */
+export interface Admitted {
+  readonly account: Account;
+  readonly slot: Slot;
+}
+
+/** Steps 2 and 3 of the order of checks: the version, then who is asking. Only who is known takes a slot. */
 export async function admit(
   ports: Ports,
   incoming: Incoming,
   session: Session,
-): Promise<{ account: Account } | { refused: Answer }> {
+): Promise<Admitted | { refused: Answer }> {
   const now = ports.now();
   const refuse = (answer: Answer): { refused: Answer } => ({ refused: answer });
   const version = readApiVersion(incoming.fields);
@@ -75,17 +83,20 @@ function versionProblem(version: 'missing' | 'unsupported') {
   return problem(version === 'missing' ? 1002 : 1005, 'api_version');
 }
 
-function admitAccount(
+async function admitAccount(
   ports: Ports,
   account: Account,
   incoming: Incoming,
   session: Session,
-): { account: Account } | { refused: Answer } {
+): Promise<Admitted | { refused: Answer }> {
   const now = ports.now();
   if (!isOpen(account)) return { refused: failure(session, now, NOT_ACTIVE) };
   if (!isAllowedSource(account, incoming.sourceIp)) return { refused: failure(session, now, ADDRESS_NOT_ALLOWED) };
   const taken = ports.rateLimiter.take(account);
-  return taken.allowed ? { account } : { refused: tooManyRequests(session, now, taken.retryAfterSeconds) };
+  if (!taken.allowed) return { refused: tooManyRequests(session, now, taken.retryAfterSeconds) };
+  const slot = await ports.requestSlots.take(account);
+  if (slot === 'share') return { refused: tooManyRequests(session, now, SLOT_RETRY_SECONDS) };
+  return slot === 'full' ? { refused: unavailable(session, ports.now()) } : { account, slot };
 }
 
 export type ReadType<Type> = (

@@ -28,6 +28,8 @@ export type PageAnswer =
   | { readonly kind: 'expired'; readonly checkout: Checkout; readonly returnUrl: string }
   /** Nothing was taken, and nothing will be until the cardholder tries again. */
   | { readonly kind: 'unavailable' | 'closed'; readonly checkout: Checkout }
+  /** Too much goes on at the pages of this account: nothing was looked at. */
+  | { readonly kind: 'busy'; readonly checkout: Checkout }
   | { readonly kind: 'see-other'; readonly checkout: Checkout; readonly location: string };
 
 const NOTHING_TYPED: KeptValues = { cardExp: '', cardHolder: '' };
@@ -41,8 +43,31 @@ export async function showCheckout(
   id: string,
   returnedReference: string | undefined,
 ): Promise<PageAnswer> {
+  return withSlot(ports, id, (checkout) => showPage(ports, checkout, returnedReference));
+}
+
+/** Pages are counted by the account that they belong to. */
+async function withSlot(
+  ports: CheckoutPorts,
+  id: string,
+  work: (checkout: Checkout) => Promise<PageAnswer>,
+): Promise<PageAnswer> {
   const checkout = await ports.checkouts.find(id);
   if (checkout === undefined) return { kind: 'not-found' };
+  const slot = await ports.takePageSlot(checkout.merchantAccount);
+  if (slot === undefined) return { kind: 'busy', checkout };
+  try {
+    return await work(checkout);
+  } finally {
+    slot.release();
+  }
+}
+
+async function showPage(
+  ports: CheckoutPorts,
+  checkout: Checkout,
+  returnedReference: string | undefined,
+): Promise<PageAnswer> {
   const situation = await situationOfCheckout(ports, checkout);
   switch (situation.kind) {
     case 'form':
@@ -79,8 +104,10 @@ function elsewhere(checkout: Checkout, situation: Situation): PageAnswer | undef
  * double click, a reload and a form from the browser's history end where the first submission does.
  */
 export async function submitCard(ports: CheckoutPorts, id: string, fields: RawFields): Promise<PageAnswer> {
-  const checkout = await ports.checkouts.find(id);
-  if (checkout === undefined) return { kind: 'not-found' };
+  return withSlot(ports, id, (checkout) => submitTo(ports, checkout, fields));
+}
+
+async function submitTo(ports: CheckoutPorts, checkout: Checkout, fields: RawFields): Promise<PageAnswer> {
   const situation = await situationOfCheckout(ports, checkout);
   if (situation.kind === 'waiting') await untilTellable(ports, checkout, situation.attempt);
   if (checkout.state !== 'open' || situation.kind !== 'form') return goOn(ports, checkout);

@@ -117,6 +117,7 @@ function world(): World {
     } as CheckoutPorts['pending'],
     closer: { close: () => void here.done.push('close') } as unknown as CheckoutPorts['closer'],
     databaseAvailable: () => !here.databaseAway,
+    takePageSlot: async () => ({ release: () => undefined }),
     accountIsOpen: async () => true,
     now: () => NOW,
     randomBytes: (size) => new Uint8Array(size).fill((bytes += 1)),

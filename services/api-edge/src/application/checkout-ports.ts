@@ -1,3 +1,4 @@
+import type { Slot } from '@gateway/service-kit';
 import type { CheckoutBus, Checkouts } from './ports';
 import type { SubmitPorts } from './submit';
 
@@ -6,6 +7,8 @@ export interface CheckoutPorts extends SubmitPorts {
   checkouts: Checkouts;
   /** Whether the merchant account may still be used. */
   accountIsOpen(merchantAccount: string): Promise<boolean>;
+  /** A slot for a request to a page of the account; undefined when its share, or every slot, is taken. */
+  takePageSlot(merchantAccount: string): Promise<Slot | undefined>;
   checkoutLifetimeMs: number;
   /** How browsers reach the edge, without a slash at its end. */
   publicBaseUrl: string;

@@ -74,6 +74,7 @@ function world(more: Partial<InitiatePorts> = {}, insert?: (entry: JournalEntry)
       },
     },
     credentials: { verify: async () => ({ kind: 'ok', account: ACCOUNT }) } as unknown as InitiatePorts['credentials'],
+    requestSlots: { take: async () => ({ release: () => undefined }) },
     rateLimiter: { take: () => ({ allowed: true }) } as unknown as InitiatePorts['rateLimiter'],
     bankAddresses: { isIban: () => true, isBic: () => true },
     receiverToken: () => '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab',

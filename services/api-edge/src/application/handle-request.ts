@@ -34,12 +34,16 @@ export async function handleRequest<Type, Request>(
   try {
     const admitted = await admit(ports, incoming, session);
     if ('refused' in admitted) return admitted.refused;
-    const { account } = admitted;
-    const read = kind.readType(incoming, account, session, ports.now());
-    if ('refused' in read) return read.refused;
-    const checked = checkRequest(ports, incoming, session, account, kind, read.type);
-    if ('refused' in checked) return checked.refused;
-    return await kind.carryOut(session, account, checked.request, idempotencyOf(ports, incoming));
+    const { account, slot } = admitted;
+    try {
+      const read = kind.readType(incoming, account, session, ports.now());
+      if ('refused' in read) return read.refused;
+      const checked = checkRequest(ports, incoming, session, account, kind, read.type);
+      if ('refused' in checked) return checked.refused;
+      return await kind.carryOut(session, account, checked.request, idempotencyOf(ports, incoming));
+    } finally {
+      slot.release();
+    }
   } catch (error) {
     // Whatever fails up to here fails before anything was offered to the journal.
     ports.logger.error('a request could not be handled', { error });

@@ -9,7 +9,7 @@ import type {
   OperationType,
   PayoutOutcome,
 } from '@gateway/contracts';
-import type { Logger, Secret } from '@gateway/service-kit';
+import type { Logger, Secret, Slot, SlotRefusal } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { CheckoutRequest } from '../domain/card-request';
 import type { BankAddresses } from '../domain/payout-fields';
@@ -184,6 +184,8 @@ export interface Ports {
   bus: Bus;
   credentials: CredentialCheck;
   rateLimiter: RateLimiter;
+  /** Slots for requests under way, shared between accounts. */
+  requestSlots: { take(account: Account): Promise<Slot | SlotRefusal> };
   /** False when the database is known to be away. */
   databaseAvailable(): boolean;
   now(): number;

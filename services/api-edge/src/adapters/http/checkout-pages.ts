@@ -181,6 +181,8 @@ function sendAnswer(options: CheckoutPagesOptions, response: Response, page: Pag
       return send(response, 403, view.closedPage(page.checkout));
     case 'unavailable':
       return lookAgain(response, view.unavailablePage());
+    case 'busy':
+      return lookAgain(response, view.unknownPage());
     case 'see-other':
       return redirect(response, page.location);
     default:

@@ -7,10 +7,11 @@ import { bytesOf, Counter, Gauge, Histogram, readBody } from '@gateway/service-k
 import type { Incoming } from '../../application/admit';
 import { sessionOf } from '../../application/admit';
 import type { Answer, Family, Session } from '../../application/responses';
-import { failure, sessionIdIn, unavailable } from '../../application/responses';
+import { failure, sessionIdIn } from '../../application/responses';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody, parseJsonBody } from '../../domain/body';
 import { maskCardNumbers } from '../../domain/masking';
+import { createRefusalPace } from './refusal-pace';
 import { FORM, JSON_TYPE, isOver, mediaTypeOf, traced } from './requests';
 
 const BODY_BYTES_MAX = 64 * 1024;
@@ -20,6 +21,7 @@ const BODY_FAULTS = { 'too-large': 413, 'too-slow': 408, encoded: 415 } as const
   Answer['httpStatus']
 >;
 
+const TOO_MANY_REQUESTS = 429;
 const GENERAL_GATE_ERROR = 1000;
 const FORMAT_ERROR = 1001;
 
@@ -33,8 +35,6 @@ export interface MerchantApiOptions {
   endpoints: readonly MerchantEndpoint[];
   /** Addresses of proxies whose `X-Forwarded-For` counts. */
   trustedProxies: readonly string[];
-  /** Requests handled at once, counted when their bodies are there; more get 503. */
-  maxConcurrent: number;
   bodies: BodyReader;
   /** What a body may take to arrive. */
   bodyTimeoutMs: number;
@@ -53,7 +53,7 @@ export function createMerchantApi(options: MerchantApiOptions): RequestListener 
   // One address, written in one way: the figures have a label for it.
   app.enable('case sensitive routing').enable('strict routing');
   const figures = transportFigures(options.metrics);
-  const takePlace = limitConcurrency(options, figures);
+  const paceRefusal = createRefusalPace(options);
   app.use(openSession(options, figures));
   for (const endpoint of options.endpoints) {
     app
@@ -65,8 +65,8 @@ export function createMerchantApi(options: MerchantApiOptions): RequestListener 
           timeoutMs: options.bodyTimeoutMs,
           refuse: (response, fault) => send(response, transport(BODY_FAULTS[fault], FORMAT_ERROR, response, options)),
         }),
-        takePlace,
-        handle(endpoint, options),
+        countConcurrent(figures),
+        handle(endpoint, options, paceRefusal),
       )
       .all((_request, response) => {
         response.setHeader('Allow', 'POST');
@@ -110,20 +110,11 @@ function openSession(options: MerchantApiOptions, figures: Figures): RequestHand
   };
 }
 
-/** Takes a place once the body is there: a slow body keeps nobody else out. Without a free place the answer is 503. */
-function limitConcurrency(options: MerchantApiOptions, figures: Figures): RequestHandler {
-  let concurrent = 0;
+/** Counts requests from the moment that their bodies are there. */
+function countConcurrent({ concurrent }: Figures): RequestHandler {
   return (_request, response, next) => {
-    if (concurrent >= options.maxConcurrent) {
-      send(response, unavailable(localsOf(response).session, options.now()));
-      return;
-    }
-    concurrent += 1;
-    figures.concurrent.set(concurrent);
-    response.once('close', () => {
-      concurrent -= 1;
-      figures.concurrent.set(concurrent);
-    });
+    concurrent.inc();
+    response.once('close', () => concurrent.dec());
     next();
   };
 }
@@ -157,7 +148,11 @@ function requireContentType(endpoint: MerchantEndpoint, options: MerchantApiOpti
   };
 }
 
-function handle(endpoint: MerchantEndpoint, options: MerchantApiOptions): RequestHandler {
+function handle(
+  endpoint: MerchantEndpoint,
+  options: MerchantApiOptions,
+  paceRefusal: () => Promise<void>,
+): RequestHandler {
   return async (request, response) => {
     const { session } = localsOf(response);
     const fields = parseBody(request);
@@ -173,6 +168,7 @@ function handle(endpoint: MerchantEndpoint, options: MerchantApiOptions): Reques
       session,
     };
     const answer = await endpoint.handle(incoming);
+    if (answer.httpStatus === TOO_MANY_REQUESTS) await paceRefusal();
     logAnswer(options, incoming, answer, localsOf(response).startedAt);
     send(response, answer);
   };

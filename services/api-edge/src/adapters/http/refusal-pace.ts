@@ -1,0 +1,29 @@
+/** Refusals that are answered at once: so many in a row, then so many a second. */
+const PROMPT = { burst: 100, perSecond: 50 };
+const DELAY_MS = 1_000;
+const MAX_DELAYED = 5_000;
+
+/**
+ * Slows down clients that answer a 429 with their next request. Refusing costs as much CPU as a CHECK, and a few hundred
+ * such clients would take all of it from those within their limits. `Retry-After` asks for a longer wait in any case.
+ *
+ * @returns what resolves when a refusal may be sent
+ */
+export function createRefusalPace({ now }: { now: () => number }): () => Promise<void> {
+  let tokens = PROMPT.burst;
+  let filledAtMs = now();
+  let delayed = 0;
+  return async () => {
+    const elapsedMs = Math.max(0, now() - filledAtMs);
+    tokens = Math.min(PROMPT.burst, tokens + (elapsedMs * PROMPT.perSecond) / 1000);
+    filledAtMs = now();
+    if (tokens >= 1) {
+      tokens -= 1;
+      return;
+    }
+    if (delayed >= MAX_DELAYED) return;
+    delayed += 1;
+    await new Promise((resolve) => setTimeout(resolve, DELAY_MS));
+    delayed -= 1;
+  };
+}
