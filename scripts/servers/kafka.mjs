@@ -32,8 +32,19 @@ export function kafkaJvm(nodes) {
 }
 
 /**
- * A node for development and tests. Clients reach it on 127.0.0.1, wherever it runs. The times after which brokers and
- * controllers are given up are Kafka's own: production would have no others.
+ * How soon a node of a cluster is given up. Kafka's own 9 s for a broker are a standstill of all partitions: a leader
+ * acknowledges nothing while a dead follower counts as in sync. ADR 0022 says what production needs.
+ */
+const FAILOVER = {
+  'broker.heartbeat.interval.ms': '500',
+  'broker.session.timeout.ms': '2000',
+  'controller.quorum.fetch.timeout.ms': '1000',
+  'controller.quorum.election.timeout.ms': '500',
+  'controller.quorum.election.backoff.max.ms': '500',
+};
+
+/**
+ * A node for development and tests. Clients reach it on 127.0.0.1, wherever it runs.
  * @param {{ node: KafkaNode, nodes: readonly KafkaNode[], host: string, dataDirectory: string }} place `host`: where it
  *   listens for clients; `nodes`: the whole cluster
  * @returns {Record<string, string>} server.properties
@@ -63,6 +74,7 @@ export function kafkaProperties({ node, nodes, host, dataDirectory }) {
     'log.cleaner.dedupe.buffer.size': String(8 * 1_048_576),
     // Replicas start one by one here; waiting for company would only delay them.
     'group.initial.rebalance.delay.ms': '0',
+    ...(nodes.length > 1 ? FAILOVER : {}),
   };
 }
 
