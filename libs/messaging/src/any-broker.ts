@@ -1,5 +1,6 @@
-import type { BrokerAddress, BrokerLink, ClusterMetadata, OpenLink } from './broker-link';
+import type { BrokerAddress, BrokerLink, ClusterMetadata, CoordinatorAnswer, OpenLink } from './broker-link';
 import { LinkError } from './broker-link';
+import { errorName } from './produce-failures';
 
 /** Asks whichever broker answers first, so that a frozen one costs a moment and not a time-out. */
 export interface AnyBroker {
@@ -9,6 +10,12 @@ export interface AnyBroker {
    * @throws LinkError when none of them answers.
    */
   metadata(topics: readonly string[]): Promise<ClusterMetadata>;
+  /**
+   * Who coordinates a group.
+   *
+   * @throws LinkError when none of them answers, or knows it.
+   */
+  coordinator(groupId: string): Promise<CoordinatorAnswer['coordinator']>;
   close(): void;
 }
 
@@ -50,12 +57,11 @@ export function createAnyBroker(options: { openLink: OpenLink; seeds: readonly B
     return rotated.sort((a, b) => Number(a.asking) - Number(b.asking) || a.failedAtMs - b.failedAtMs);
   }
 
-  async function ask(contact: Contact, topics: readonly string[]): Promise<ClusterMetadata> {
+  async function ask<T>(contact: Contact, question: (link: BrokerLink) => Promise<T>): Promise<T> {
     if (contact.link?.usable() !== true) contact.link = openLink(contact.address);
     contact.asking = true;
     try {
-      const answer = await contact.link.metadata(topics, ANSWER_TIMEOUT_MS);
-      if (answer.brokers.length === 0) throw new LinkError('the broker knows of no brokers');
+      const answer = await question(contact.link);
       contact.failedAtMs = 0;
       return answer;
     } catch (error) {
@@ -66,12 +72,25 @@ export function createAnyBroker(options: { openLink: OpenLink; seeds: readonly B
     }
   }
 
+  const anyOf = <T>(question: (link: BrokerLink) => Promise<T>): Promise<T> =>
+    firstOf(inTurn(), (contact) => ask(contact, question));
+
   return {
     async metadata(topics) {
-      const answer = await firstOf(inTurn(), (contact) => ask(contact, topics));
+      const answer = await anyOf(async (link) => {
+        const metadata = await link.metadata(topics, ANSWER_TIMEOUT_MS);
+        if (metadata.brokers.length === 0) throw new LinkError('the broker knows of no brokers');
+        return metadata;
+      });
       learn(answer.brokers);
       return answer;
     },
+    coordinator: (groupId) =>
+      anyOf(async (link) => {
+        const { errorCode, coordinator } = await link.coordinator(groupId, ANSWER_TIMEOUT_MS);
+        if (errorCode !== 0) throw new LinkError(`no coordinator for ${groupId}: ${errorName(errorCode)}`);
+        return coordinator;
+      }),
     close() {
       for (const { link } of contacts.values()) link?.close();
     },

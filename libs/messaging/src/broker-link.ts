@@ -22,6 +22,13 @@ export interface ClusterMetadata {
   }[];
 }
 
+/** Who coordinates a group, as one broker knows it. */
+export interface CoordinatorAnswer {
+  /** Of the Kafka protocol. */
+  readonly errorCode: number;
+  readonly coordinator: BrokerAddress & { readonly nodeId: number };
+}
+
 /** What goes to one partition as one record batch. A request has one for each of its partitions. */
 export interface PartitionBatch {
   readonly topic: string;
@@ -40,6 +47,8 @@ export interface PartitionAnswer {
 export interface BrokerLink {
   /** @throws LinkError */
   metadata(topics: readonly string[], timeoutMs: number): Promise<ClusterMetadata>;
+  /** @throws LinkError */
+  coordinator(groupId: string, timeoutMs: number): Promise<CoordinatorAnswer>;
   /**
    * `acks=all`. A broker works on one request of a connection at a time, so a partition that waits for its replicas
    * holds up the whole link, for `ackTimeoutMs` at most.
@@ -60,6 +69,8 @@ export class LinkError extends RetryableError {
 }
 
 export type OpenLink = (address: BrokerAddress) => BrokerLink;
+
+type Api = 'Metadata' | 'GroupCoordinator' | 'Produce';
 
 const CONNECTION_TIMEOUT_MS = 2_000;
 /** kafkajs' own bound, for requests whose link was closed. Shorter ones are enforced here. */
@@ -99,7 +110,7 @@ function openLink(address: BrokerAddress, options: { clientId: string; socketFac
   });
   const broker = new Broker({ connectionPool, logger: SILENT });
 
-  async function exchange<T>(name: 'Metadata' | 'Produce', args: object): Promise<T> {
+  async function exchange<T>(name: Api, args: object): Promise<T> {
     if (!broker.isConnected()) await broker.connect();
     connected = true;
     const { request, response } = broker.lookupRequest(apiKeys[name], requests[name])(args);
@@ -107,7 +118,7 @@ function openLink(address: BrokerAddress, options: { clientId: string; socketFac
     return connectionPool.send({ request, response: { decode: response.decode, parse } });
   }
 
-  async function ask<T>(name: 'Metadata' | 'Produce', args: object, timeoutMs: number): Promise<T> {
+  async function ask<T>(name: Api, args: object, timeoutMs: number): Promise<T> {
     const what = `${name} at ${address.host}:${address.port}`;
     if (closed) throw new LinkError(`${what}: the connection is closed`);
     try {
@@ -130,6 +141,7 @@ function openLink(address: BrokerAddress, options: { clientId: string; socketFac
     close,
     metadata: (topics, timeoutMs) =>
       ask<ClusterMetadata>('Metadata', { topics, allowAutoTopicCreation: false }, timeoutMs),
+    coordinator: (groupId, timeoutMs) => ask<CoordinatorAnswer>('GroupCoordinator', { groupId }, timeoutMs),
     async produce(batches, { ackTimeoutMs, timeoutMs }) {
       const args = { acks: -1, timeout: ackTimeoutMs, topicData: topicDataOf(batches) };
       const { topics } = await ask<ProduceResponse>('Produce', args, timeoutMs);

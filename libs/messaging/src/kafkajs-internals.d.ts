@@ -54,14 +54,31 @@ declare module 'kafkajs/src/broker' {
 }
 
 declare module 'kafkajs/src/protocol/requests' {
-  export const requests: Readonly<Record<'Metadata' | 'Produce', unknown>>;
+  export const requests: Readonly<Record<'GroupCoordinator' | 'Metadata' | 'Produce', unknown>>;
 }
 
 declare module 'kafkajs/src/protocol/requests/apiKeys' {
-  const apiKeys: Readonly<Record<'Metadata' | 'Produce', number>>;
+  const apiKeys: Readonly<Record<'GroupCoordinator' | 'Metadata' | 'Produce', number>>;
   export default apiKeys;
 }
 
 declare module 'kafkajs/src/protocol/error' {
   export const errorCodes: readonly { readonly type: string; readonly code: number }[];
+  export function createErrorFromCode(code: number): Error;
+}
+
+/** A consumer's membership in its group. `steady-consumer.ts` replaces what gives it up too early. */
+declare module 'kafkajs/src/consumer/consumerGroup' {
+  import type { Batch, Cluster } from 'kafkajs';
+
+  class ConsumerGroup {
+    readonly cluster: Cluster;
+    readonly generationId: number | null;
+    readonly maxWaitTime: number;
+    fetch(nodeId: string): Promise<Batch[]>;
+    heartbeat(options: { interval: number }): Promise<void>;
+    joinAndSync(): Promise<void>;
+    recoverFromFetch(error: unknown): Promise<void>;
+  }
+  export default ConsumerGroup;
 }

@@ -1,38 +1,36 @@
 import { createLogger } from '@gateway/service-kit';
-import type { KafkaClient } from './client';
+import { playedCluster } from '../test/played-cluster';
 import { createBrokerProbe } from './probe';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
-
-/** Brokers that answer or not, as the test says. */
-function playedBrokers() {
-  const state = { answering: true, connects: 0 };
-  const admin = {
-    connect: async () => void (state.connects += 1),
-    disconnect: async () => undefined,
-    describeCluster: async () => {
-      if (!state.answering) throw new Error('connection refused');
-      return { brokers: [], controller: 1, clusterId: 'c' };
-    },
-  };
-  return { state, kafka: { admin: () => admin } as unknown as KafkaClient };
-}
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 test('brokers that stop answering are noticed, and so is their return', async () => {
-  const { state, kafka } = playedBrokers();
-  const probe = createBrokerProbe({ kafka, logger });
+  const cluster = playedCluster({ nodeIds: [1, 2], topics: { 'card.commands.v1': 1 } });
+  const probe = createBrokerProbe({ kafka: cluster.kafka, logger });
   expect(probe.available()).toBe(false);
   await probe.start();
   expect(probe.available()).toBe(true);
-  state.answering = false;
+  cluster.down.add(1).add(2);
   await jest.advanceTimersByTimeAsync(1_500);
   expect(probe.available()).toBe(false);
-  expect(state.connects).toBeGreaterThan(1);
-  state.answering = true;
+  cluster.down.clear();
   await jest.advanceTimersByTimeAsync(1_500);
   expect(probe.available()).toBe(true);
+  await probe.stop();
+});
+
+test('as long as one broker answers, the others may be frozen or dead', async () => {
+  const cluster = playedCluster({ nodeIds: [1, 2, 3], topics: { 'card.commands.v1': 1 } });
+  const probe = createBrokerProbe({ kafka: cluster.kafka, logger });
+  await probe.start();
+  cluster.frozen.add(1);
+  cluster.down.add(2);
+  for (let second = 0; second < 10; second += 1) {
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(probe.available()).toBe(true);
+  }
   await probe.stop();
 });

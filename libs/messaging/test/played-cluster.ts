@@ -113,6 +113,7 @@ export function playedCluster(options: {
             })),
           };
         }),
+      coordinator: () => Promise.reject(new LinkError('there are no groups here')),
       produce(batches, { timeoutMs }) {
         if (!counted) connections[nodeId] = (connections[nodeId] ?? 0) + 1;
         counted = true;

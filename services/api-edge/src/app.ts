@@ -103,7 +103,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
   const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
   const topicPrefix = config.TOPIC_PREFIX;
   const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
-  const probe = createBrokerProbe({ kafka, logger });
+  const probe = createBrokerProbe({ kafka, topicPrefix, logger });
   const replies = createReplyListener({
     kafka,
     groupId: SERVICE,
