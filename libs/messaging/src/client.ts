@@ -7,6 +7,7 @@ import type { BrokerAddress, OpenLink } from './broker-link';
 import { createLinks } from './broker-link';
 import { assertKafkajsVersion } from './kafkajs-version';
 import { quietRequestQueues } from './quiet-request-queue';
+import { steadyConsumerGroups } from './steady-consumer';
 
 /** The connection settings of one process. Kept opaque outside this library: nothing else imports kafkajs. */
 export interface KafkaClient extends Kafka {
@@ -34,6 +35,7 @@ export function createKafka(options: {
 }): KafkaClient {
   assertKafkajsVersion();
   quietRequestQueues();
+  steadyConsumerGroups();
   const { clientId, brokers } = options;
   const kafka = new Kafka({
     brokers: [...brokers],
@@ -64,12 +66,15 @@ function createSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.S
     : net.connect({ host, port }, onConnect);
   socket.setNoDelay(true);
   socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
+  // With each failed attempt to connect again kafkajs does this to the dead socket, which gets a listener each time.
+  const unref = socket.unref.bind(socket);
+  socket.unref = () => (socket.destroyed ? socket : unref());
   return socket;
 }
 
 /** What kafkajs reports as a warning or an error although it is how groups, leaders and metadata normally move. */
 const EVERYDAY =
-  /rebalanc|generation|member id|not aware of this member|no leader for this topic-partition|not the leader/i;
+  /rebalanc|generation|member id|not aware of this member|no leader for this topic-partition|not the leader|coordinator/i;
 /** Said at every pause and resume, which back-pressure does many times a second. */
 const CHATTER = /^(Pausing|Resuming) fetching/;
 const FORWARDED_FIELDS = ['broker', 'groupId', 'memberId', 'topic', 'partition', 'offset', 'retryCount'] as const;

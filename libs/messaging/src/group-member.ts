@@ -1,14 +1,19 @@
 import type { Consumer, ConsumerCrashEvent, EachBatchPayload } from 'kafkajs';
 import type { Logger } from '@gateway/service-kit';
 import { messageOf } from '@gateway/service-kit';
+import { createAnyBroker } from './any-broker';
 import type { KafkaClient } from './client';
+import { steadyAssigner } from './steady-consumer';
 import { within } from './within';
 
 /** Partition numbers by full topic name. */
 export type Assignment = Readonly<Record<string, readonly number[]>>;
 
 export interface GroupLimits {
-  /** A replica that died is found out, and its partitions move, after this long. */
+  /**
+   * A replica that died is found out, and its partitions move, after this long. The shortest that brokers allow
+   * (`group.min.session.timeout.ms`) unless configured; no pause of a process that is well is nearly as long.
+   */
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
   readonly rebalanceTimeoutMs: number;
@@ -27,8 +32,8 @@ export interface GroupLimits {
 }
 
 export const GROUP_LIMITS: GroupLimits = {
-  sessionTimeoutMs: 10_000,
-  heartbeatIntervalMs: 2_000,
+  sessionTimeoutMs: 6_000,
+  heartbeatIntervalMs: 1_000,
   rebalanceTimeoutMs: 15_000,
   fetchWaitMs: 250,
   fetchBytes: 4 * 1_048_576,
@@ -75,8 +80,10 @@ export function createGroupMember(options: {
   onFatal: (error: Error) => void;
 }): GroupMember {
   const { kafka, groupId, limits, logger } = options;
+  const brokers = createAnyBroker(kafka.links);
   const consumer = kafka.consumer({
     groupId,
+    partitionAssigners: [steadyAssigner(brokers)],
     sessionTimeout: limits.sessionTimeoutMs,
     heartbeatInterval: limits.heartbeatIntervalMs,
     rebalanceTimeout: limits.rebalanceTimeoutMs,
@@ -167,6 +174,7 @@ export function createGroupMember(options: {
       } catch (error) {
         state = 'stopped';
         await within(limits.leaveTimeoutMs, `leaving ${groupId}`, consumer.disconnect()).catch(() => undefined);
+        brokers.close();
         throw new Error(`could not join the consumer group ${groupId}: ${messageOf(error)}`, { cause: error });
       }
       watchdog = setInterval(look, limits.silenceLimitMs / LOOKS_PER_SILENCE);
@@ -178,6 +186,7 @@ export function createGroupMember(options: {
       await within(limits.leaveTimeoutMs, `leaving ${groupId}`, consumer.disconnect()).catch((error: unknown) =>
         logger.warn('the consumer did not leave its group in time', { groupId, reason: messageOf(error) }),
       );
+      brokers.close();
     },
   };
 }

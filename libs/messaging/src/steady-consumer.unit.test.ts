@@ -1,0 +1,137 @@
+import { KafkaJSConnectionError, KafkaJSProtocolError } from 'kafkajs';
+import type { AnyBroker } from './any-broker';
+import { LinkError } from './broker-link';
+import { steadyAssigner, steadyConsumerGroups } from './steady-consumer';
+
+steadyConsumerGroups();
+
+interface Group {
+  coordinator: unknown;
+  memberId: string | null;
+  generationId: number;
+  heartbeat(options: { interval: number }): Promise<void>;
+  fetch(nodeId: string): Promise<unknown[]>;
+  recoverFromFetch(error: Error): Promise<void>;
+  joinAndSync(): Promise<void>;
+}
+const ConsumerGroup = jest.requireActual<new (parts: object) => Group>('kafkajs/src/consumer/consumerGroup');
+
+const rebalancing = new KafkaJSProtocolError(
+  Object.assign(new Error('rebalancing'), { type: 'REBALANCE_IN_PROGRESS', code: 27, retriable: false }),
+);
+const notLeader = new KafkaJSProtocolError(
+  Object.assign(new Error('moved'), { type: 'NOT_LEADER_FOR_PARTITION', code: 6, retriable: true }),
+);
+const refused = new KafkaJSConnectionError('connection refused', { broker: 'a:1', code: 'ECONNREFUSED' });
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const never = (): Promise<never> => new Promise(() => undefined);
+
+/** A member of a group whose cluster and coordinator do what the test says. */
+function member(cluster: object = {}): Group {
+  const nothing = (): void => undefined;
+  const group = new ConsumerGroup({
+    cluster: { brokerPool: { brokers: {}, metadataExpireAt: 1 }, ...cluster },
+    groupId: 'group',
+    topics: [],
+    logger: { namespace: () => ({ debug: nothing, info: nothing, warn: nothing, error: nothing }) },
+    instrumentationEmitter: { emit: nothing },
+    retry: { retries: 0 },
+    maxWaitTimeInMs: 1,
+  });
+  return Object.assign(group, { memberId: 'me', generationId: 1, lastRequest: 0 });
+}
+
+describe('heartbeats', () => {
+  test('are not waited for; what they say is thrown with the next one', async () => {
+    const group = member();
+    let answer: (error: Error) => void = () => undefined;
+    group.coordinator = { heartbeat: () => new Promise((_resolve, reject) => (answer = reject)) };
+    await group.heartbeat({ interval: 0 });
+    await turn();
+    await group.heartbeat({ interval: 0 });
+    answer(rebalancing);
+    await turn();
+    await expect(group.heartbeat({ interval: 0 })).rejects.toBe(rebalancing);
+  });
+
+  test('what was said about an earlier generation does not end the new one', async () => {
+    const group = member();
+    group.coordinator = { heartbeat: () => Promise.reject(rebalancing) };
+    await group.heartbeat({ interval: 0 });
+    await turn();
+    group.generationId = 2;
+    await group.heartbeat({ interval: 0 });
+  });
+
+  test('a coordinator that cannot be reached does not end the member', async () => {
+    const group = member();
+    let calls = 0;
+    group.coordinator = {
+      heartbeat: async () => {
+        calls += 1;
+        throw refused;
+      },
+    };
+    for (let beat = 0; beat < 3; beat += 1) {
+      await group.heartbeat({ interval: 0 });
+      await turn();
+    }
+    expect(calls).toBe(3);
+  });
+});
+
+describe('fetches', () => {
+  test.each([notLeader, refused])(
+    'after "%s" the next fetch asks who leads what; the group is not joined anew',
+    async (error) => {
+      const group = member();
+      group.joinAndSync = () => Promise.reject(new Error('joined'));
+      await group.recoverFromFetch(error);
+      const { cluster } = group as unknown as { cluster: { brokerPool: { metadataExpireAt: number | null } } };
+      expect(cluster.brokerPool.metadataExpireAt).toBeNull();
+    },
+  );
+
+  test('a broker that does not answer loses its connection, and the fetch ends without messages', async () => {
+    const destroy = jest.fn();
+    const brokers = { 7: { connectionPool: { pool: [{ socket: { destroy } }, {}] } } };
+    const group = member({ brokerPool: { brokers, metadataExpireAt: 1 }, refreshMetadataIfNecessary: never });
+    expect(await group.fetch('7')).toEqual([]);
+    expect(destroy).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('the coordinator', () => {
+  function setUp(brokers: Record<string, Record<string, () => Promise<unknown>>>) {
+    let nodeId = 1;
+    const cluster = {
+      brokerPool: { brokers: {} },
+      findBroker: async (node: { nodeId: string }) => brokers[node.nodeId],
+    } as unknown as { findGroupCoordinator(of: object): Promise<Record<string, (args: object) => Promise<unknown>>> };
+    const anyBroker = { coordinator: async () => ({ nodeId, host: 'h', port: 1 }) } as unknown as AnyBroker;
+    steadyAssigner(anyBroker)({ cluster, groupId: 'group', logger: {} } as never);
+    return { coordinator: () => cluster.findGroupCoordinator({}), moveTo: (node: number) => (nodeId = node) };
+  }
+
+  test('a call that fails makes the next one look for it', async () => {
+    const { coordinator, moveTo } = setUp({
+      1: { offsetCommit: () => Promise.reject(refused) },
+      2: { offsetCommit: async () => 'committed' },
+    });
+    const { offsetCommit } = await coordinator();
+    await expect(offsetCommit?.({})).rejects.toBe(refused);
+    moveTo(2);
+    expect(await offsetCommit?.({})).toBe('committed');
+  });
+
+  test('a join that a frozen coordinator holds up ends when another broker has taken over', async () => {
+    const { coordinator, moveTo } = setUp({ 1: { joinGroup: never }, 2: { joinGroup: async () => 'joined' } });
+    const { joinGroup } = await coordinator();
+    const first = joinGroup?.({});
+    await turn();
+    moveTo(2);
+    await expect(first).rejects.toThrow(LinkError);
+    expect(await joinGroup?.({})).toBe('joined');
+  });
+});

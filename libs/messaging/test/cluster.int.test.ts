@@ -1,0 +1,185 @@
+import type { Admin } from 'kafkajs';
+import type { KafkaCluster } from '@gateway/testing';
+import { openKafkaCluster } from '@gateway/testing';
+import type { KafkaClient, Publisher } from '../src';
+import { createKafka, createPublisher, createWorker, headerOf, on } from '../src';
+import { createAnyBroker } from '../src/any-broker';
+import { logger, newMetrics, numbered, Numbered, QUICK, until } from './support';
+
+const TOPIC = 'card.commands.v1';
+const PARTITIONS = 6;
+const SUBJECTS = 30;
+
+let cluster: KafkaCluster;
+let kafka: KafkaClient;
+let admin: Admin;
+let publisher: Publisher;
+
+beforeAll(async () => {
+  cluster = await openKafkaCluster();
+  kafka = createKafka({ brokers: cluster.brokers.split(','), clientId: 'cluster', logger });
+  admin = kafka.admin({ retry: { retries: 20, initialRetryTime: 200, maxRetryTime: 500 } });
+  await admin.connect();
+  const configEntries = [{ name: 'min.insync.replicas', value: '2' }];
+  const topic = { topic: TOPIC, numPartitions: PARTITIONS, replicationFactor: 3, configEntries };
+  await admin.createTopics({ topics: [topic], waitForLeaders: false });
+  publisher = createPublisher({ kafka, source: 'test', metrics: newMetrics(), logger });
+  await publisher.start();
+}, 120_000);
+
+afterAll(() => publisher.stop());
+afterAll(() => admin.disconnect());
+afterAll(() => cluster.close());
+
+/** An aggregate: its events are numbered, and whoever publishes sends all that are not acknowledged, in order. */
+class Aggregate {
+  readonly outbox: number[] = [];
+  acknowledged = 0;
+  #last = 0;
+
+  constructor(readonly subject: string) {}
+
+  async publishNext(): Promise<void> {
+    this.#last += 1;
+    this.outbox.push(this.#last);
+    const sent = [...this.outbox];
+    try {
+      await publisher.publishAll(sent.map((n) => ({ ...numbered(this.subject, n), id: `${this.subject}-${n}` })));
+      this.outbox.splice(0, sent.length);
+      this.acknowledged = this.#last;
+    } catch {
+      // They stay in the outbox.
+    }
+  }
+}
+
+/** Leaves each leader out of its partition's replicas, so that leadership has to move; then lets it follow again. */
+async function moveLeaders(): Promise<void> {
+  const { topics } = await admin.fetchTopicMetadata({ topics: [TOPIC] });
+  const partitions = topics[0]?.partitions ?? [];
+  const reassign = (replicasOf: (leader: number) => number[]) =>
+    admin.alterPartitionReassignments({
+      topics: [
+        {
+          topic: TOPIC,
+          partitionAssignment: partitions.map((at) => ({ partition: at.partitionId, replicas: replicasOf(at.leader) })),
+        },
+      ],
+    });
+  await reassign((leader) => [1, 2, 3].filter((id) => id !== leader));
+  await until('all leaders have moved', async () => {
+    const now = (await admin.fetchTopicMetadata({ topics: [TOPIC] })).topics[0]?.partitions ?? [];
+    return now.every(({ partitionId, leader }) => {
+      return leader !== partitions.find((at) => at.partitionId === partitionId)?.leader && leader >= 0;
+    });
+  });
+  await reassign((leader) => [1, 2, 3].filter((id) => id !== leader).concat(leader));
+}
+
+/** The numbers of each subject, in the order in which they first appear. */
+async function publishedSequences(): Promise<Map<string, number[]>> {
+  const ends = await admin.fetchTopicOffsets(TOPIC);
+  const left = new Map(ends.filter(({ high }) => Number(high) > 0).map((at) => [at.partition, Number(at.high)]));
+  const sequences = new Map<string, number[]>();
+  const consumer = kafka.consumer({ groupId: 'reader' });
+  await consumer.connect();
+  await consumer.subscribe({ topic: TOPIC, fromBeginning: true });
+  await consumer.run({
+    autoCommit: false,
+    eachMessage: async ({ partition, message }) => {
+      const subject = headerOf(message.headers, 'ce_subject') ?? '';
+      const { n } = JSON.parse(String(message.value)) as { n: number };
+      const seen = sequences.get(subject) ?? [];
+      if (!seen.includes(n)) sequences.set(subject, [...seen, n]);
+      if (Number(message.offset) + 1 >= (left.get(partition) ?? 0)) left.delete(partition);
+    },
+  });
+  await until('everything is read', () => left.size === 0, 60_000);
+  await consumer.disconnect();
+  return sequences;
+}
+
+test('leaders move, brokers roll and die: every event is there, in sequence', async () => {
+  const aggregates = Array.from({ length: SUBJECTS }, (_, index) => new Aggregate(`subject-${index}`));
+  let publishing = true;
+  const running = aggregates.map(async (aggregate) => {
+    while (publishing || aggregate.outbox.length > 0) await aggregate.publishNext();
+  });
+  const allGoOn = async (): Promise<void> => {
+    const before = aggregates.map(({ acknowledged }) => acknowledged);
+    await until('all publish', () => aggregates.every((one, index) => one.acknowledged > (before[index] ?? 0)));
+  };
+
+  await allGoOn();
+  await moveLeaders();
+  await allGoOn();
+  for (const broker of cluster.kafka) {
+    await broker.terminate();
+    await allGoOn();
+    await broker.start();
+  }
+  await cluster.kafka[1].kill();
+  await allGoOn();
+  publishing = false;
+  await Promise.all(running);
+  await cluster.kafka[1].start();
+
+  const sequences = await publishedSequences();
+  for (const { subject, acknowledged } of aggregates) {
+    expect(sequences.get(subject)).toEqual(Array.from({ length: acknowledged }, (_, index) => index + 1));
+  }
+}, 240_000);
+
+test('members stay in their group while its coordinator dies and another broker stands still', async () => {
+  const handled: number[] = [];
+  const handlers = [on(Numbered, async ({ key, data }) => void (key === 'member' && handled.push(data.n)))];
+  const failures: Error[] = [];
+  const workers = ['one', 'two'].map((clientId) =>
+    createWorker({
+      kafka: createKafka({ brokers: cluster.brokers.split(','), clientId, logger }),
+      groupId: 'members',
+      handlers,
+      publisher,
+      onFatal: (error) => failures.push(error),
+      limits: QUICK,
+      metrics: newMetrics(),
+      logger,
+    }),
+  );
+  for (const worker of workers) await worker.start();
+  let n = 0;
+  const handlesMore = async (): Promise<void> => {
+    n += 1;
+    const latest = n;
+    await until('it is published', () =>
+      publisher.publish(numbered('member', latest)).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until('it is handled', () => handled.includes(latest));
+  };
+  const memberIds = async (): Promise<string[]> => {
+    const { groups } = await admin.describeGroups(['members']);
+    return (groups[0]?.members ?? []).map(({ memberId }) => memberId).sort();
+  };
+  await handlesMore();
+  const before = await memberIds();
+  expect(before).toHaveLength(2);
+
+  const brokers = createAnyBroker(kafka.links);
+  const coordinator = (await brokers.coordinator('members')).nodeId;
+  await cluster.kafka[coordinator - 1]?.kill();
+  await handlesMore();
+  await cluster.kafka[coordinator - 1]?.start();
+  const frozen = cluster.kafka[(await brokers.coordinator('members')).nodeId - 1];
+  await frozen?.freeze();
+  await handlesMore();
+  await frozen?.thaw();
+  await handlesMore();
+
+  expect(await memberIds()).toEqual(before);
+  expect(failures).toEqual([]);
+  brokers.close();
+  await Promise.all(workers.map((worker) => worker.stop()));
+}, 240_000);
