@@ -169,7 +169,8 @@ async function slowBodies({ baseUrl }: AttackOrder, control: AttackControl): Pro
         if (control.isStopped()) socket.destroy();
         else socket.write(' ');
       }, BYTE_EVERY_MS);
-      await once(socket, 'close');
+      // Not `once`, which rejects when the connection was reset.
+      await new Promise((resolve) => socket.once('close', resolve));
       clearInterval(timer);
       control.count('closed');
       await pause(COME_BACK_MS);

@@ -243,13 +243,14 @@ async function startAttack(bench: Bench, attack: AttackName, baseUrl: string) {
     () => console.log(`  ${attack} did not get to its height within ${RAMP_TIMEOUT_MS / 1_000} s`),
     () => undefined,
   );
-  await Promise.race([once(child, 'message'), late]);
+  const died = once(child, 'exit').then(() => Promise.reject(new Error(`the attacker of ${attack} died`)));
+  died.catch(() => undefined);
+  await Promise.race([once(child, 'message'), late, died]);
   ramp.abort();
   return {
     async stop(): Promise<Record<string, number>> {
-      const answer = nextCounts(child);
       child.send('stop');
-      const counts = await answer;
+      const counts = await Promise.race([nextCounts(child), died]);
       child.disconnect();
       return counts;
     },
