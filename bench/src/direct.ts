@@ -88,7 +88,7 @@ async function main(): Promise<void> {
     now,
     logger,
   });
-  const closer = createJournalCloser((references) => journal.close(references), logger);
+  const closer = createJournalCloser((entries) => journal.close(entries), logger);
   const hmacKey = randomBytes(32);
   const ports: InitiatePorts = {
     journal,

@@ -8,3 +8,4 @@ export * from './errors';
 export * from './group-writes';
 export * from './outbox';
 export * from './due-by-account';
+export * from './shard-keys';

@@ -121,7 +121,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
     now,
     logger,
   });
-  const closer = createJournalCloser((references) => journal.close(references), logger);
+  const closer = createJournalCloser((entries) => journal.close(entries), logger);
   const late = createLateEntries({ journal, now, logger });
   const hmacKey = Buffer.from(config.JOURNAL_HMAC_KEY, 'base64');
 

@@ -72,7 +72,7 @@ describe('an insert that is repeated', () => {
     const open = entry('order-again', { command: COMMAND });
     expect(await journal.insertAgain(open)).toBe('inserted');
     expect(await journal.insertAgain(open)).toBe('inserted');
-    await journal.close([open.reference]);
+    await journal.close([open]);
     expect(await journal.insertAgain(open)).toBe('inserted');
     const { command: _, ...closed } = open;
     expect(await journal.findByReference('demo_merchant', 'card', open.reference)).toEqual(closed);
@@ -97,7 +97,7 @@ describe('an insert that is repeated', () => {
 test('what has no command is nothing for the sweeper', async () => {
   const { paymentId } = entry('');
   const references = (await journal.findByPayment('demo_merchant', paymentId)).filter(({ command }) => command);
-  await journal.close(references.map(({ reference }) => reference));
+  await journal.close(references);
   await journal.insert(entry('order-4', { checkoutId: 'page' }));
   expect(await journal.claimOverdue(1_000_000, 2_000_000)).toEqual([]);
   const open = entry('order-5', { command: COMMAND });
@@ -175,7 +175,7 @@ describe('payouts and card operations', () => {
     // Not on record itself, but of the same payment.
     expect(await journal.ownsPaymentOf('demo_merchant', `${operation.paymentId}ZZZZ`)).toBe(true);
     expect(await journal.ownsPaymentOf('demo_merchant', `${payout.paymentId}ZZZZ`)).toBe(false);
-    await journal.close([payout.reference]);
+    await journal.close([payout]);
   });
 
   test('that stay open are left alone for as long again as they have been there, up to ten minutes', async () => {
@@ -208,9 +208,10 @@ describe('payouts and card operations', () => {
     for (const one of entries) await journal.insert(one);
     const claims = await Promise.all(Array.from({ length: 8 }, () => journal.claimOverdue(10_000, 20_000)));
     const rest = await journal.claimOverdue(10_000, 20_000);
-    const taken = [...claims.flat(), ...rest].map(({ reference }) => reference);
+    const claimed = [...claims.flat(), ...rest];
+    const taken = claimed.map(({ reference }) => reference);
     expect(taken.sort()).toEqual(entries.map(({ reference }) => reference).sort());
-    await journal.close(taken);
+    await journal.close(claimed);
     expect(await mongo.collection<{ claim?: string }>('journal').countDocuments({ claim: { $exists: true } })).toBe(0);
   });
 });

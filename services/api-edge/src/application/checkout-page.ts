@@ -130,7 +130,7 @@ async function attempt(ports: CheckoutPorts, checkout: OpenCheckout, n: number, 
       return { kind: 'unavailable', checkout };
     case 'accepted': {
       const outcome = await outcomeOf(ports, offered.entry);
-      if (outcome !== undefined) ports.closer.close(offered.entry.reference);
+      if (outcome !== undefined) ports.closer.close(offered.entry);
       return goOn(ports, checkout);
     }
     case 'refused': {

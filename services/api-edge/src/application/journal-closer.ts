@@ -1,12 +1,13 @@
 import type { Logger, Repeating } from '@gateway/service-kit';
 import { repeat } from '@gateway/service-kit';
+import type { EntryName } from './ports';
 
 /**
  * Closes journal entries in batches, off the path of the request: the owner has the outcome on record, and an entry
  * whose closing is lost is closed by the sweeper.
  */
 export interface JournalCloser extends Repeating {
-  close(reference: string): void;
+  close(entry: EntryName): void;
 }
 
 const CLOSE_EVERY_MS = 50;
@@ -15,10 +16,10 @@ const BATCH_MAX = 1_000;
 const WAITING_MAX = 20_000;
 
 export function createJournalCloser(
-  closeEntries: (references: readonly string[]) => Promise<void>,
+  closeEntries: (entries: readonly EntryName[]) => Promise<void>,
   logger: Logger,
 ): JournalCloser {
-  let waiting: string[] = [];
+  let waiting: EntryName[] = [];
 
   async function flush(): Promise<void> {
     while (waiting.length > 0) {
@@ -30,8 +31,8 @@ export function createJournalCloser(
 
   const repeating = repeat({ name: 'closing journal entries', everyMs: CLOSE_EVERY_MS, work: flush, logger });
   return {
-    close(reference) {
-      if (waiting.length < WAITING_MAX) waiting.push(reference);
+    close({ merchantAccount, reference }) {
+      if (waiting.length < WAITING_MAX) waiting.push({ merchantAccount, reference });
     },
     start: () => repeating.start(),
     async stop() {

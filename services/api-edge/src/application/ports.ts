@@ -70,6 +70,9 @@ export interface Idempotency {
   bodyHash: string;
 }
 
+/** Names an entry. Every look at the journal brings the account, by which it can be spread over shards. */
+export type EntryName = Pick<JournalEntry, 'merchantAccount' | 'reference'>;
+
 export type Insertion = 'inserted' | 'id-used' | 'key-used' | 'reference-taken';
 
 export interface Journal {
@@ -95,9 +98,9 @@ export interface Journal {
   /** The entry that this key was used for within the last 24 hours. A key older than that is free again. */
   findByKey(merchantAccount: string, endpoint: string, key: string): Promise<JournalEntry | undefined>;
   /** Keeps the first response of a request with a key, once; returns the one that is kept. */
-  keepResponse(reference: string, response: object): Promise<object>;
+  keepResponse(entry: EntryName, response: object): Promise<object>;
   /** The owner has the operation on record: nothing is left to do for it. */
-  close(references: readonly string[]): Promise<void>;
+  close(entries: readonly EntryName[]): Promise<void>;
   /**
    * Takes a few of the entries that are open past their deadline, and keeps other sweepers off them until `leaseUntil`;
    * off an old entry longer, up to as long again as it has been there. Empty when there is none.

@@ -140,15 +140,14 @@ async function answer(
   const response = outcome === undefined ? unknownOutcome(session, entry) : operationResponse(session, outcome);
   const told = entry.idempotency === undefined ? response : await keepResponse(ports, entry, response);
   // Still open without an outcome: the sweeper sees to it that one comes on record.
-  if (outcome !== undefined) ports.closer.close(entry.reference);
+  if (outcome !== undefined) ports.closer.close(entry);
   return told;
 }
 
 /** The outcome is known, but the answer that a replay repeats must be on record before it is given. */
 async function keepResponse(ports: SubmitPorts, entry: OperationEntry, response: Answer): Promise<Answer> {
-  const { reference, deadline } = entry;
-  const kept = await repeatUntil(ports, deadline, 'keeping an answer', () =>
-    ports.journal.keepResponse(reference, response.body),
+  const kept = await repeatUntil(ports, entry.deadline, 'keeping an answer', () =>
+    ports.journal.keepResponse(entry, response.body),
   );
   return { ...response, body: kept as Answer['body'] };
 }

@@ -32,7 +32,7 @@ async function lookAfter(ports: SweepPorts, entry: OperationEntry): Promise<void
     const outcome = await ports.queries.outcome(merchantAccount, reference);
     if (outcome !== undefined) {
       await announce(ports, entry);
-      ports.closer.close(reference);
+      ports.closer.close(entry);
     } else if (command !== undefined) await ports.bus.publish(command);
   } catch (error) {
     ports.logger.warn('an open request stays open for now', { reference, error });
@@ -56,7 +56,7 @@ async function lookAfterPayouts(ports: SweepPorts, entries: readonly PayoutEntry
   if (entries.length === 0) return;
   try {
     const onRecord = new Set(await ports.payoutQueries.onRecord(entries.map(({ reference }) => reference)));
-    await ports.journal.close([...onRecord]);
+    await ports.journal.close(entries.filter(({ reference }) => onRecord.has(reference)));
     const missing = entries.filter(({ reference }) => !onRecord.has(reference)).flatMap(({ command }) => command ?? []);
     await Promise.all(missing.map((command) => ports.bus.publish(command)));
   } catch (error) {

@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, MongoConnection } from '@gateway/mongo';
 import { paymentIdOf } from '@gateway/contracts';
-import { createGroupFind, createGroupInsert, retryableWhenTransient } from '@gateway/mongo';
-import type { EntryIn, IdSpace, Insertion, Journal, JournalEntry, OperationEntry } from '../../application/ports';
+import { createBatcher } from '@gateway/service-kit';
+import { createGroupInsert, retryableWhenTransient } from '@gateway/mongo';
+import type {
+  EntryIn,
+  EntryName,
+  IdSpace,
+  Insertion,
+  Journal,
+  JournalEntry,
+  OperationEntry,
+} from '../../application/ports';
 import { CLAIM_MAX, PAYMENT_ENTRIES_MAX } from '../../application/ports';
 
 /** What every kind of entry is stored as; what only some have is looked at through its index alone. */
@@ -44,7 +53,15 @@ export interface JournalAdapter extends Journal {
 export function createJournal(mongo: MongoConnection, now: () => number): JournalAdapter {
   const collection: Collection<Document> = mongo.collection<Document>('journal');
   const insert = createGroupInsert(collection);
-  const find = createGroupFind(collection, { projection: { merchantAccount: 1, space: 1 } });
+
+  /** In groups, as follow-ups come: each asks about its base first. */
+  const isOwnCardEntry = createBatcher<EntryName, boolean>(async (asked) => {
+    const filter = named(asked.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount })));
+    const projection = { merchantAccount: 1, space: 1 } as const;
+    const found = await collection.find(filter, { projection, hint: BY_REFERENCE }).toArray();
+    const own = new Set(found.filter(({ space }) => space === 'card').map(nameOf));
+    return asked.map(({ reference, merchantAccount }) => own.has(nameOf({ _id: reference, merchantAccount })));
+  }).add;
 
   async function insertOnce(entry: JournalEntry): Promise<Insertion> {
     const refusedBy = await insert(toDocument(entry));
@@ -58,7 +75,11 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
   async function isOwn({ reference, merchantAccount, space, transactionUniqueId, acceptedAt, ...entry }: JournalEntry) {
     const attempt = 'attempt' in entry ? { attempt: entry.attempt } : NO_ATTEMPT;
     const own = { _id: reference, merchantAccount, space, transactionUniqueId, acceptedAt, ...attempt };
-    const { matchedCount } = await collection.updateOne(own, { $set: { insertRepeated: true } });
+    const { matchedCount } = await collection.updateOne(
+      own,
+      { $set: { insertRepeated: true } },
+      { hint: BY_REFERENCE },
+    );
     return matchedCount === 1;
   }
 
@@ -81,8 +102,7 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
 
     ownsPaymentOf: (merchantAccount, reference) =>
       retryableWhenTransient(async () => {
-        const entry = await find(reference);
-        if (entry !== undefined) return entry.merchantAccount === merchantAccount && entry.space === 'card';
+        if (await isOwnCardEntry({ merchantAccount, reference })) return true;
         const paymentId = paymentIdOf(reference);
         // An operation of the payment that no merchant sent has no entry here; the payment's others have.
         const filter = ofPayment(merchantAccount, paymentId);
@@ -110,37 +130,44 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
         return undefined;
       }),
 
-    keepResponse: (reference, response) =>
+    keepResponse: ({ merchantAccount, reference }, response) =>
       retryableWhenTransient(async () => {
         const kept = await collection.findOneAndUpdate(
-          { _id: reference },
+          { _id: reference, merchantAccount },
           [{ $set: { response: { $ifNull: ['$response', { $literal: response }] } } }],
-          { returnDocument: 'after' },
+          { returnDocument: 'after', hint: BY_REFERENCE },
         );
         return kept?.response ?? response;
       }),
 
-    async close(references) {
+    async close(entries) {
+      if (entries.length === 0) return;
       await collection.updateMany(
-        { _id: { $in: [...references] } },
+        named(entries.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount }))),
         { $set: { state: 'closed' }, $unset: { command: '', sweepAt: '', claim: '' } },
+        { hint: BY_REFERENCE },
       );
     },
 
     async claimOverdue(at, leaseUntil) {
       const due = await collection
-        .find({ sweepAt: { $lte: at } }, { projection: { _id: 1 } })
+        .find({ sweepAt: { $lte: at } }, { projection: { _id: 1, merchantAccount: 1 } })
         .sort({ sweepAt: 1 })
         .limit(CLAIM_MAX)
         .toArray();
       if (due.length === 0) return [];
       // Another sweeper may have read the same: the update tells who has which.
       const claim = randomUUID();
-      const _id = { $in: due.map((document) => document._id) };
+      const ofDue = named(due);
       // Twice its age, so that what waits for long for its owner is sent again less and less often.
       const sweepAt = { $max: [leaseUntil, { $min: [at + LEASE_MAX_MS, doubledAge(at)] }] };
-      await collection.updateMany({ _id, sweepAt: { $lte: at } }, [{ $set: { sweepAt, claim } }]);
-      const claimed = await collection.find({ _id, claim }).toArray();
+      await collection.updateMany({ ...ofDue, sweepAt: { $lte: at } }, [{ $set: { sweepAt, claim } }], {
+        hint: BY_REFERENCE,
+      });
+      const claimed = await collection
+        .find({ ...ofDue, claim })
+        .hint(BY_REFERENCE)
+        .toArray();
       return claimed.map((document) => toEntry(document));
     },
 
@@ -167,8 +194,20 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
   };
 }
 
+/** Entries of several accounts: references are the accounts' own, so naming both lists names no other entry. */
+function named(entries: readonly { _id: string; merchantAccount: string }[]) {
+  return {
+    merchantAccount: { $in: [...new Set(entries.map(({ merchantAccount }) => merchantAccount))] },
+    _id: { $in: entries.map(({ _id }) => _id) },
+  };
+}
+
 function ofPayment(merchantAccount: string, paymentId: string) {
   return { _id: { $gte: paymentId, $lt: paymentId + AFTER_REFERENCES }, merchantAccount, space: 'card' as const };
+}
+
+function nameOf({ _id, merchantAccount }: Pick<Document, '_id' | 'merchantAccount'>): string {
+  return `${merchantAccount}|${_id}`;
 }
 
 /** When an entry will be twice as old as it is. */
