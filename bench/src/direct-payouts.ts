@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Account } from '@gateway/accounts';
 import type { PayoutCommand, PayoutQueries } from '@gateway/api-edge/dist/application/ports';
 import type { MongoConnection } from '@gateway/mongo';
-import { createOutbox } from '@gateway/mongo';
+import { clockAt, createOutbox } from '@gateway/mongo';
 import { openBanks } from '@gateway/payout/dist/adapters/banks/banks';
 import { requestOf } from '@gateway/payout/dist/adapters/kafka/commands';
 import { createPayouts } from '@gateway/payout/dist/adapters/mongo/payouts';
@@ -12,7 +12,7 @@ import { processCommand } from '@gateway/payout/dist/application/process-command
 import { findOutcome, listOutcomes } from '@gateway/payout/dist/application/query-payouts';
 import { createScreening } from '@gateway/payout/dist/application/screen-payout';
 import type { Logger, Registry } from '@gateway/service-kit';
-import { createDetachedWork } from '@gateway/service-kit';
+import { createMetrics, createDetachedWork } from '@gateway/service-kit';
 
 /** As many as the payout service works on at once. */
 const CONCURRENCY = 128;
@@ -36,7 +36,13 @@ export async function openDirectPayouts(options: {
   const payouts = createPayouts(mongo);
   const reservations = createReservations(mongo, { now });
   await Promise.all([payouts.ensureIndexes(), reservations.ensureIndexes()]);
-  const outbox = createOutbox({ collection: payouts.outboxes, publish: async () => {}, now, logger });
+  const outbox = createOutbox({
+    collection: payouts.outboxes,
+    publish: async () => {},
+    clock: clockAt(now),
+    metrics: createMetrics('outbox', { processFigures: false }),
+    logger,
+  });
   outbox.start();
   const banks = await openBanks('simulator', {
     env: process.env,

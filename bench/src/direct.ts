@@ -18,7 +18,7 @@ import { createPayments } from '@gateway/card-processing/dist/adapters/mongo/pay
 import type { Ports } from '@gateway/card-processing/dist/application/ports';
 import { processCommand } from '@gateway/card-processing/dist/application/process-command';
 import { findOutcome, listOutcomes } from '@gateway/card-processing/dist/application/query-operations';
-import { connectMongo, createOutbox } from '@gateway/mongo';
+import { clockAt, connectMongo, createOutbox } from '@gateway/mongo';
 import { createBodyReader, createDetachedWork, createLogger, createMetrics, listen } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
 import { openDirectPayouts } from './direct-payouts';
@@ -60,7 +60,13 @@ async function main(): Promise<void> {
   const journal = createJournal(edge, now);
   await journal.ensureIndexes();
 
-  const outbox = createOutbox({ collection: payments.outboxes, publish: async () => {}, now, logger });
+  const outbox = createOutbox({
+    collection: payments.outboxes,
+    publish: async () => {},
+    clock: clockAt(now),
+    metrics: createMetrics('outbox', { processFigures: false }),
+    logger,
+  });
   const connectors = openConnectors(['simulator'], { env: process.env, callsAtOnce: CALLS_AT_ONCE, metrics });
   const processing: Ports = {
     payments,

@@ -26,6 +26,8 @@ export function bodyOf<Body extends object>(stored: Stored<Body>): Body {
     eventSeq: _seq,
     outbox: _outbox,
     outboxSince: _since,
+    outboxRetryAt: _retryAt,
+    outboxClaim: _claim,
     stamp: _stamp,
     ...body
   }: OutboxOwner & Stamped & { eventSeq: number } = stored;
@@ -80,9 +82,9 @@ export function createAggregateStore<Body extends object>(collection: Collection
         id: previous._id,
         version: previous.version,
         update: {
-          // Always set: what `previous` still shows in the outbox may have been drained since, and its mark with it.
-          $set: { ...changedFields(previous, { ...body, eventSeq }), version, ...since(entries) },
-          ...(entries.length === 0 ? {} : { $push: { outbox: { $each: entries } } }),
+          $set: { ...changedFields(previous, { ...body, eventSeq }), version },
+          // The mark of what still waits stays; where all has been drained since `previous` was read, it is set anew.
+          ...(entries.length === 0 ? {} : { $push: { outbox: { $each: entries } }, $min: since(entries) }),
           ...(removed.length === 0 ? {} : { $unset: Object.fromEntries(removed.map((name) => [name, ''])) }),
         },
       });
@@ -100,7 +102,16 @@ function stamps(): () => string {
   return () => `${writer}/${(count += 1)}`;
 }
 
-const OWN_FIELDS = new Set(['_id', 'version', 'eventSeq', 'outbox', 'outboxSince', 'stamp']);
+const OWN_FIELDS = new Set([
+  '_id',
+  'version',
+  'eventSeq',
+  'outbox',
+  'outboxSince',
+  'outboxRetryAt',
+  'outboxClaim',
+  'stamp',
+]);
 
 function changedFields(previous: object, body: object): Document {
   const before = previous as Document;

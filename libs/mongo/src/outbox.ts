@@ -1,6 +1,8 @@
-import type { Collection, Document } from './driver';
-import type { Logger, Repeating } from '@gateway/service-kit';
-import { repeat } from '@gateway/service-kit';
+import { randomUUID } from 'node:crypto';
+import type { Logger, Registry, Repeating } from '@gateway/service-kit';
+import { Gauge, isRetryable, repeat } from '@gateway/service-kit';
+import type { Clock } from './clock';
+import type { Collection, Document, Filter } from './driver';
 
 /** A message that is committed with its aggregate and waits to be published. */
 export interface OutboxEntry {
@@ -21,6 +23,10 @@ export interface OutboxOwner {
   outbox: OutboxEntry[];
   /** Epoch ms of the oldest entry; absent when the outbox is empty. */
   outboxSince?: number;
+  /** Epoch ms until which sweepers pass it by: a lease, or the pause after a failure. */
+  outboxRetryAt?: number;
+  /** Of the sweeper that took it last. */
+  outboxClaim?: string;
 }
 
 export type PublishEntries = (aggregateId: string, entries: readonly OutboxEntry[]) => Promise<void>;
@@ -31,7 +37,7 @@ export interface Outbox {
    * milliseconds. Never throws: what could not be published stays, and the sweeper of any replica publishes it.
    */
   publish(owner: OutboxOwner): void;
-  /** Publishes what a crash or an absent broker left behind; returns how many aggregates it looked at. */
+  /** Publishes what a crash or an absent broker left behind; returns how many aggregates it took. */
   sweep(): Promise<number>;
   start(): void;
   stop(): Promise<void>;
@@ -40,6 +46,12 @@ export interface Outbox {
 const SWEEP_EVERY_MS = 1_000;
 const SWEEP_AGE_MS = 3_000;
 const SWEEP_LIMIT = 500;
+/** Of so many aggregates each; the next sweep goes on. */
+const SWEEP_ROUNDS_MAX = 20;
+/** Longer than a publication, with its time-out, and a write can take. */
+const LEASE_MS = 30_000;
+/** What cannot be published is tried again after as long as it has waited already, up to this. */
+const RETRY_MAX_MS = 3_600_000;
 /** Events may be a little late; in company they cost a fraction. */
 const GATHER_MS = 25;
 /** Aggregates that wait to be published. Beyond it they are the sweeper's. */
@@ -48,8 +60,8 @@ const WAITING_MAX = 10_000;
 const DRAIN_LIMIT = 100;
 
 export const outboxIndex = {
-  key: { outboxSince: 1 },
-  name: 'outbox_since',
+  key: { outboxSince: 1, outboxRetryAt: 1 },
+  name: 'outbox_since_retry',
   partialFilterExpression: { outboxSince: { $exists: true } },
 } as const;
 
@@ -60,17 +72,86 @@ export const outboxIndex = {
 function drainPipeline(eventIds: string[]): Document[] {
   return [
     { $set: { outbox: { $filter: { input: '$outbox', cond: { $not: { $in: ['$$this.id', eventIds] } } } } } },
-    { $set: { outboxSince: { $cond: [{ $eq: ['$outbox', []] }, '$$REMOVE', '$outboxSince'] } } },
+    { $set: { outboxSince: whileFull('$outboxSince') } },
+    { $set: { outboxRetryAt: whileFull('$outboxRetryAt'), outboxClaim: whileFull('$outboxClaim') } },
   ];
+}
+
+const whileFull = (field: string): Document => ({ $cond: [{ $eq: ['$outbox', []] }, '$$REMOVE', field] });
+
+/** What a sweeper may take. A range of {@link outboxIndex}; where there is no `outboxRetryAt`, it counts as past. */
+export function sweepable(clock: Clock): Filter<OutboxOwner> {
+  const now = clock.inDatabase();
+  return {
+    outboxSince: { $exists: true },
+    $expr: {
+      $and: [{ $lte: ['$outboxSince', { $subtract: [now, SWEEP_AGE_MS] }] }, { $lte: ['$outboxRetryAt', now] }],
+    },
+  };
+}
+
+/** The oldest of those that are free, which this sweeper alone has for `LEASE_MS`. */
+async function claimSome(
+  collection: Collection<OutboxOwner>,
+  clock: Clock,
+): Promise<{ found: number; claimed: OutboxOwner[]; claim: string }> {
+  const claim = randomUUID();
+  const candidates = await collection
+    .find(sweepable(clock))
+    .sort({ outboxSince: 1 })
+    .limit(SWEEP_LIMIT)
+    .project<{ _id: string }>({ _id: 1 })
+    .toArray();
+  if (candidates.length === 0) return { found: 0, claimed: [], claim };
+  const _id = { $in: candidates.map((candidate) => candidate._id) };
+  // Another sweeper may have found the same ones: the condition decides.
+  await collection.updateMany(
+    { _id, ...sweepable(clock) },
+    [{ $set: { outboxClaim: claim, outboxRetryAt: { $add: [clock.inDatabase(), LEASE_MS] } } }],
+    { hint: { _id: 1 } },
+  );
+  const claimed = await collection.find({ _id, outboxClaim: claim }).project<OutboxOwner>({ outbox: 1 }).toArray();
+  return { found: candidates.length, claimed, claim };
+}
+
+/** The longer it has waited, the longer it waits for the next attempt. */
+function postponement(clock: Clock): Document[] {
+  const now = clock.inDatabase();
+  const pause = { $min: [RETRY_MAX_MS, { $max: [LEASE_MS, { $subtract: [now, '$outboxSince'] }] }] };
+  return [{ $set: { outboxRetryAt: { $add: [now, pause] } } }];
+}
+
+function registerAge(collection: Collection<OutboxOwner>, metrics: Registry, clock: Clock, logger: Logger): void {
+  new Gauge({
+    name: 'gateway_outbox_oldest_age_seconds',
+    help: 'How long the oldest unpublished event has been waiting, by collection',
+    labelNames: ['collection'] as const,
+    registers: [metrics],
+    async collect() {
+      try {
+        const [oldest] = await collection
+          .find({ outboxSince: { $exists: true } })
+          .sort({ outboxSince: 1 })
+          .limit(1)
+          .project<{ outboxSince: number }>({ outboxSince: 1 })
+          .toArray();
+        const ageMs = oldest === undefined ? 0 : clock.now() - oldest.outboxSince;
+        this.set({ collection: collection.collectionName }, Math.max(0, ageMs) / 1_000);
+      } catch (error) {
+        logger.warn('the age of the outbox is not known', { error });
+      }
+    },
+  });
 }
 
 export function createOutbox(options: {
   collection: Collection<OutboxOwner>;
   publish: PublishEntries;
-  now: () => number;
+  clock: Clock;
+  metrics: Registry;
   logger: Logger;
 }): Outbox {
-  const { collection, logger } = options;
+  const { collection, clock, logger } = options;
   let waiting: OutboxOwner[] = [];
   let published: OutboxOwner[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -111,29 +192,39 @@ export function createOutbox(options: {
     }
   }
 
-  async function publishNow(owner: OutboxOwner): Promise<void> {
+  /** Returns whether it is published, may be later, or cannot be as it is. */
+  async function publishNow(owner: OutboxOwner): Promise<'published' | 'later' | 'refused'> {
     try {
       await options.publish(owner._id, owner.outbox);
     } catch (error) {
       logger.warn('events stay in the outbox for the sweeper', { aggregateId: owner._id, error });
-      return;
+      return isRetryable(error) ? 'later' : 'refused';
     }
     // A drain that is lost costs a second publication, which consumers recognize by the event's id.
     published.push(owner);
+    return 'published';
   }
 
   async function sweep(): Promise<number> {
-    const stale = await collection
-      .find({ outboxSince: { $lte: options.now() - SWEEP_AGE_MS } })
-      .sort({ outboxSince: 1 })
-      .limit(SWEEP_LIMIT)
-      .project<OutboxOwner>({ outbox: 1 })
-      .toArray();
-    await Promise.all(stale.map(publishNow));
-    await drain();
-    return stale.length;
+    let swept = 0;
+    for (let rounds = 0; rounds < SWEEP_ROUNDS_MAX; rounds += 1) {
+      const { found, claimed, claim } = await claimSome(collection, clock);
+      if (found === 0) break;
+      const ends = await Promise.all(claimed.map(publishNow));
+      await drain();
+      const refused = claimed.filter((_owner, index) => ends[index] === 'refused').map(({ _id }) => _id);
+      if (refused.length > 0) {
+        logger.error('events cannot be published as they are', { aggregates: refused.length, first: refused[0] });
+        await collection.updateMany({ _id: { $in: refused }, outboxClaim: claim }, postponement(clock));
+      }
+      swept += claimed.length;
+      // The brokers are away: what is not claimed yet comes as soon as they are back.
+      if (ends.includes('later')) break;
+    }
+    return swept;
   }
 
+  registerAge(collection, options.metrics, clock, logger);
   const sweeper: Repeating = repeat({
     name: 'outbox sweep',
     everyMs: SWEEP_EVERY_MS,

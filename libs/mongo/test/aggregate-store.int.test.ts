@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@gateway/service-kit';
-import { createLogger } from '@gateway/service-kit';
+import { createLogger, createMetrics, RetryableError } from '@gateway/service-kit';
 import type { AggregateStore, MongoConnection, NewMessage, OutboxEntry, OutboxOwner, Stored } from '../src';
 import {
+  clockAt,
   connectMongo,
   createAggregateStore,
   createGroupInsert,
@@ -10,6 +11,7 @@ import {
   createOutbox,
   outboxIndex,
 } from '../src';
+import { sweepable } from '../src/outbox';
 
 interface Account {
   balance: number;
@@ -29,6 +31,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await mongo.mongoose.dropDatabase();
   await mongo.close();
+});
+
+const time = { now: 100_000 };
+beforeEach(async () => {
+  time.now = 100_000;
+  await mongo.collection('accounts').deleteMany({});
 });
 
 let ids = 0;
@@ -107,9 +115,15 @@ describe('the aggregate store', () => {
 
 function outboxWith(publish: (id: string, entries: readonly OutboxEntry[]) => Promise<void>) {
   const collection = mongo.collection<OutboxOwner>('accounts');
-  const outbox = createOutbox({ collection, publish, now: () => 100_000, logger });
-  return { outbox, stop: () => outbox.stop() };
+  const metrics = createMetrics('test', { processFigures: false });
+  const outbox = createOutbox({ collection, publish, clock: clockAt(() => time.now), metrics, logger });
+  return { outbox, metrics, stop: () => outbox.stop() };
 }
+
+/** Far more than one round of a sweep takes. */
+const MANY = 1_200;
+const insertMany = (count: number, type: string): Promise<Stored<Account>[]> =>
+  Promise.all(Array.from({ length: count }, () => inserted({ balance: 1 }, [event(type)])));
 
 describe('the outbox', () => {
   test('is published whole, in order, and drained of what was published', async () => {
@@ -158,6 +172,60 @@ describe('the outbox', () => {
     await working.outbox.sweep();
     expect(published).toContain(first._id);
     expect((await raw(first._id))?.outbox).toEqual([]);
+  });
+
+  test('two replicas that sweep at the same time publish each aggregate once', async () => {
+    const owners = await insertMany(MANY, 'A');
+    const published: string[] = [];
+    const publish = async (id: string): Promise<void> => void published.push(id);
+    const swept = await Promise.all([outboxWith(publish).outbox.sweep(), outboxWith(publish).outbox.sweep()]);
+    expect(swept[0] + swept[1]).toBe(MANY);
+    expect(published.sort()).toEqual(owners.map(({ _id }) => _id).sort());
+    const left = mongo.collection<OutboxOwner>('accounts').find({ outboxSince: { $exists: true } });
+    expect(await left.toArray()).toEqual([]);
+    expect(await raw(owners[0]?._id ?? '')).not.toHaveProperty('outboxClaim');
+  });
+
+  test('what cannot be published keeps nobody waiting, and comes round less and less often', async () => {
+    await insertMany(600, 'Broken');
+    const good = await insertMany(5, 'Good');
+    let attempts = 0;
+    const published: string[] = [];
+    const { outbox, metrics } = outboxWith(async (id, [first]) => {
+      if (first?.type !== 'Broken') return void published.push(id);
+      attempts += 1;
+      throw new Error('nobody declares Broken');
+    });
+    await outbox.sweep();
+    expect(published.sort()).toEqual(good.map(({ _id }) => _id).sort());
+    expect(attempts).toBe(600);
+    // 99 s old: again after as long.
+    time.now += 98_000;
+    expect(await outbox.sweep()).toBe(0);
+    expect(await metrics.metrics()).toMatch(/gateway_outbox_oldest_age_seconds\{collection="accounts".*\} 197/);
+    time.now += 2_000;
+    expect(await outbox.sweep()).toBe(600);
+  });
+
+  test('where the brokers are away, the sweep ends; what it had taken comes again when its lease is over', async () => {
+    await insertMany(1, 'A');
+    let away = true;
+    const { outbox } = outboxWith(async () => {
+      if (away) throw new RetryableError('away');
+    });
+    expect(await outbox.sweep()).toBe(1);
+    away = false;
+    expect(await outbox.sweep()).toBe(0);
+    time.now += 30_000;
+    expect(await outbox.sweep()).toBe(1);
+  });
+
+  test('the sweep reads a range of its index, however much waits for another attempt', async () => {
+    const collection = mongo.collection<OutboxOwner>('accounts');
+    await insertMany(100, 'A');
+    await collection.updateMany({}, { $set: { outboxRetryAt: 200_000 } });
+    const plan = await collection.find(sweepable(clockAt(() => time.now))).explain('executionStats');
+    expect(plan).toMatchObject({ executionStats: { totalDocsExamined: 0 } });
   });
 
   test('what is too young is left to its own writer', async () => {

@@ -95,7 +95,13 @@ async function open(
   const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
   const topicPrefix = config.TOPIC_PREFIX;
   const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
-  const outbox = createOutbox({ collection: deliveries.outboxes, publish: publishEntries(publisher), now, logger });
+  const outbox = createOutbox({
+    collection: deliveries.outboxes,
+    publish: publishEntries(publisher),
+    clock,
+    metrics,
+    logger,
+  });
   const ports: Ports = {
     deliveries,
     attempts,

@@ -84,7 +84,13 @@ async function open(deps: CardProcessingDeps, onStop: OnStop, isStarted: IsStart
   const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
   const topicPrefix = config.TOPIC_PREFIX;
   const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
-  const outbox = createOutbox({ collection: payments.outboxes, publish: publishEntries(publisher), now, logger });
+  const outbox = createOutbox({
+    collection: payments.outboxes,
+    publish: publishEntries(publisher),
+    clock,
+    metrics,
+    logger,
+  });
   const calls = createDetachedWork({
     name: 'a call to an acquirer, which is left to the resolver,',
     max: CALLS_UNDER_WAY_FACTOR * config.ACQUIRER_CALLS_AT_ONCE,

@@ -76,7 +76,13 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
   const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
   const topicPrefix = config.TOPIC_PREFIX;
   const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
-  const outbox = createOutbox({ collection: payouts.outboxes, publish: publishEntries(publisher), now, logger });
+  const outbox = createOutbox({
+    collection: payouts.outboxes,
+    publish: publishEntries(publisher),
+    clock,
+    metrics,
+    logger,
+  });
   const banks = await openBanks(config.PAYOUT_BANK, {
     env: deps.env,
     callsAtOnce: config.BANK_CALLS_AT_ONCE,

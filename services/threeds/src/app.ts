@@ -95,7 +95,8 @@ async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Pr
   const outbox = createOutbox({
     collection: authentications.outboxes,
     publish: publishEntries(publisher),
-    now,
+    clock,
+    metrics,
     logger,
   });
   const calls = createDetachedWork({
