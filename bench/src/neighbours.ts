@@ -119,14 +119,17 @@ async function open(onEnd: OnEnd, quick: boolean): Promise<Bench> {
   });
   const receiver: Receiver = await startReceiver(certificate);
   onEnd(() => receiver.close());
-  const unlimited = { rateLimitPerSecond: 1_000_000 };
+  const unlimited = { rateLimitPerSecond: 1_000_000, maxConcurrentRequests: 1_000 };
   const victim = await openMerchant(env, baseUrl, 'neighbour_victim', unlimited);
   return {
     baseUrl,
     env,
     rounds: { sales: sells(victim), payouts: paysOut(victim), callbacks: isTold(victim, receiver) },
     loud: await openMerchant(env, baseUrl, 'neighbour_loud', {}),
-    bulk: await openMerchant(env, baseUrl, 'neighbour_bulk', { rateLimitPerSecond: 1_000 }),
+    bulk: await openMerchant(env, baseUrl, 'neighbour_bulk', {
+      rateLimitPerSecond: 1_000,
+      maxConcurrentRequests: 1_000,
+    }),
     pace: quick ? QUICK : FULL,
     quick,
     onEnd,
