@@ -133,7 +133,7 @@ const steps = fc.array(
     { weight: 3, arbitrary: fc.record({ enter: fc.constantFrom(...PARTIES) }) },
     { weight: 2, arbitrary: fc.record({ leave: fc.nat(50) }) },
   ),
-  { maxLength: 120 },
+  { maxLength: 120, size: 'max' },
 );
 
 test('whatever comes and goes, bounds hold, no place stays empty, and the next one is for who has the least', async () => {
