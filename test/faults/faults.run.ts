@@ -1,49 +1,59 @@
 import { CHECKS } from './checks/checks';
+import type { Happened } from './injection/inject';
+import { injectAll } from './injection/inject';
+import { describeFault, planFaults } from './injection/schedule';
 import { readOptions } from './options';
-import { reportOutcomes } from './report';
+import { reportOutcomes, reportRecovery, reportSchedule } from './report';
 import type { RunResult } from './run';
 import { run } from './run';
 import { openGround } from './world/ground';
 
 const MINUTE_MS = 60_000;
 const PATIENCE_MS = 120_000;
-/** Start, quiet, and the checks. */
-const MARGIN_MS = 6 * MINUTE_MS;
+/** Start, quiet, and the last CHECKs. */
+const MARGIN_MS = 8 * MINUTE_MS;
 const SHOWN_MAX = 25;
 
 const options = readOptions();
+const totalMs = options.minutes * MINUTE_MS;
+const happened: Happened[] = [];
 let result: RunResult;
 
-const log = (line: string): void => void process.stdout.write(`${new Date().toISOString()} ${line}\n`);
+const log = (line: string): void => void process.stdout.write(`${new Date().toISOString().slice(11, 23)} ${line}\n`);
 
-beforeAll(
-  async () => {
-    log(`Seed ${options.seed}, ${options.minutes} minutes`);
-    const ground = await openGround();
-    try {
-      result = await run({
-        ground,
-        ...options,
-        during: () => new Promise((resolve) => setTimeout(resolve, options.minutes * MINUTE_MS)),
-        patienceMs: PATIENCE_MS,
-        log,
-      });
-    } finally {
-      await ground.close();
-    }
-    log(reportOutcomes(result));
-    for (const death of result.deaths) log(`A process ended by itself: ${death}`);
-  },
-  options.minutes * MINUTE_MS + MARGIN_MS,
-);
+beforeAll(async () => {
+  const planned = planFaults(options.seed, totalMs);
+  log(`Seed ${options.seed}, ${options.minutes} minutes of faults\n${reportSchedule(planned)}`);
+  const ground = await openGround();
+  try {
+    result = await run({
+      ground,
+      ...options,
+      during: (scene) =>
+        injectAll(scene, planned, totalMs, (one) => {
+          log(`${describeFault(one.fault)}, over after ${one.endedAt - one.startedAt} ms ${one.failed ?? ''}`);
+          happened.push(one);
+        }),
+      patienceMs: PATIENCE_MS,
+      log,
+    });
+  } finally {
+    await ground.close();
+  }
+  log(`${reportOutcomes(result)}\n${reportRecovery(happened, result.notebook.approvals)}`);
+  for (const death of result.deaths) log(`A process ended by itself: ${death}`);
+}, totalMs + MARGIN_MS);
 
 test.each(Object.entries(CHECKS))(
   '%s',
   (_name, check) => {
     const problems = check(result.evidence);
-    const shown =
-      problems.length > SHOWN_MAX ? [...problems.slice(0, SHOWN_MAX), `… ${problems.length} in all`] : problems;
-    expect(shown).toEqual([]);
+    const more = problems.length > SHOWN_MAX ? [`… ${problems.length} in all`] : [];
+    expect([...problems.slice(0, SHOWN_MAX), ...more]).toEqual([]);
   },
   MINUTE_MS,
 );
+
+test('every planned fault happened', () => {
+  expect(happened.filter(({ failed }) => failed !== undefined)).toEqual([]);
+});

@@ -1,5 +1,16 @@
+import type { Happened } from './injection/inject';
+import type { PlannedFault } from './injection/schedule';
+import { describeFault } from './injection/schedule';
 import type { RunResult } from './run';
 import { seconds } from './run';
+
+export function reportSchedule(planned: readonly PlannedFault[]): string {
+  const lines = planned.map((fault) => {
+    const lasting = fault.durationMs === 0 ? '' : ` for ${seconds(fault.durationMs)}`;
+    return `  ${seconds(fault.atMs).padStart(9)}  ${describeFault(fault)}${lasting}`;
+  });
+  return ['Schedule', ...lines].join('\n');
+}
 
 /** What merchants sent and were told, in numbers. */
 export function reportOutcomes({ evidence, notebook, startMs, quietMs }: RunResult): string {
@@ -15,6 +26,7 @@ export function reportOutcomes({ evidence, notebook, startMs, quietMs }: RunResu
     `${evidence.operations.length} operations in ${attempts} requests, ${notebook.approvals.length} card approvals, ` +
       `${evidence.callbacks.length} callbacks, ${evidence.messages.length} messages, ` +
       `${evidence.bank.length} entries in the banks' books; start ${seconds(startMs)}, quiet after ${seconds(quietMs)}`,
+    'Last answers, and how often',
     ...table(outcomes),
     ...table(notebook.troubles),
   ].join('\n');
@@ -25,3 +37,44 @@ function table(counts: ReadonlyMap<string, number>): string[] {
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([what, count]) => `  ${String(count).padStart(6)}  ${what}`);
 }
+
+/** What a fault is blamed for after its end, unless the next one begins before. */
+const AFTERMATH_MS = 15_000;
+
+/** The longest time without an approved card operation that began, ended, or passed while a fault was there or just over. */
+export function recoveryMs(happened: Happened, next: Happened | undefined, approvals: readonly number[]): number {
+  const until = Math.min(happened.endedAt + AFTERMATH_MS, next?.startedAt ?? Infinity);
+  let longest = 0;
+  for (let index = 1; index < approvals.length; index += 1) {
+    const [from, to] = [approvals[index - 1] as number, approvals[index] as number];
+    if (to > happened.startedAt && from < until) longest = Math.max(longest, to - from);
+  }
+  return longest;
+}
+
+/** Time to recover by kind of fault: how often it happened, and the shortest and longest time. */
+export function reportRecovery(happened: readonly Happened[], approvals: readonly number[]): string {
+  const sorted = [...approvals].sort((a, b) => a - b);
+  const inTurn = happened.filter(({ fault }) => !LONG.includes(fault.kind)).sort((a, b) => a.startedAt - b.startedAt);
+  const times = new Map<string, number[]>();
+  for (const [index, one] of inTurn.entries()) {
+    const longest = recoveryMs(one, inTurn[index + 1], sorted);
+    times.set(one.fault.kind, [...(times.get(one.fault.kind) ?? []), longest]);
+  }
+  const lines = [...times]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([kind, all]) => {
+      const range =
+        all.length === 1 ? seconds(all[0] ?? 0) : `${seconds(Math.min(...all))} to ${seconds(Math.max(...all))}`;
+      return `  ${kind.padEnd(22)} ${String(all.length).padStart(3)}   ${range}`;
+    });
+  const failed = happened.filter((one) => one.failed !== undefined);
+  return [
+    'Longest time without an approved card operation around a fault',
+    ...lines,
+    ...failed.map((one) => `  ${describeFault(one.fault)}: could not be injected: ${one.failed}`),
+  ].join('\n');
+}
+
+/** They are there while others come and go: no gap is theirs for sure. */
+const LONG: readonly string[] = ['replica frozen', 'clock off'];

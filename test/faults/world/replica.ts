@@ -28,6 +28,9 @@ export interface Replica {
   terminate(): void;
   freeze(): void;
   thaw(): void;
+  /** SIGTERM, and no start until `comeBack`. Resolves when the process has ended. */
+  leave(): Promise<void>;
+  comeBack(): void;
   /** Ends it; the next start has these preloads (`--require`). */
   restartWith(preloads: readonly Preload[]): Promise<void>;
   untilReady(): Promise<void>;
@@ -63,6 +66,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   let child: ChildProcess = launch();
   let ordered = false;
   let ended = false;
+  let away = false;
   let isReady = false;
   let restartDelayMs = RESTART_FIRST_MS;
 
@@ -87,10 +91,20 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     if (ended) return;
     if (!ordered) options.onDeath(name, signal ?? `exit code ${code}`);
     ordered = false;
+    if (away) return;
     setTimeout(() => {
-      if (!ended) child = launch();
+      if (!ended && !away) child = launch();
     }, restartDelayMs);
     restartDelayMs = Math.min(restartDelayMs * 2, RESTART_MAX_MS);
+  }
+
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+
+  async function endBy(name: NodeJS.Signals): Promise<void> {
+    if (hasEnded()) return;
+    const gone = once(child, 'exit');
+    signal(name);
+    await gone;
   }
 
   async function probe(): Promise<void> {
@@ -120,20 +134,22 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     terminate: () => signal('SIGTERM'),
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
+    async leave() {
+      away = true;
+      await endBy('SIGTERM');
+    },
+    comeBack() {
+      away = false;
+      if (hasEnded()) child = launch();
+    },
     async restartWith(next) {
-      preloads = next;
-      const gone = once(child, 'exit');
-      signal('SIGTERM');
-      await gone;
+      preloads = [...options.preloads, ...next];
+      await endBy('SIGTERM');
     },
     untilReady: async () => void (await until(`${name} to be ready`, () => isReady, READY_TIMEOUT_MS)),
     async end() {
       ended = true;
-      if (child.exitCode === null && child.signalCode === null) {
-        const gone = once(child, 'exit');
-        child.kill('SIGKILL');
-        await gone;
-      }
+      await endBy('SIGKILL');
       log.end();
     },
   };

@@ -1,0 +1,122 @@
+import type { TopicName } from '@gateway/contracts';
+import { topics } from '@gateway/contracts';
+import { topicName, topicOf } from '@gateway/messaging';
+import type { Space } from '@gateway/testing';
+import { until } from '@gateway/testing';
+import { allTopics, kafkaOf, readTopics } from '../../support/topics';
+import type { Random } from '../random';
+
+const IN_SYNC_TIMEOUT_MS = 60_000;
+const REASSIGN_TIMEOUT_MS = 30_000;
+const REPEATED_PER_TOPIC = 60;
+
+/** Waits until every partition has all its replicas in sync: only then may another broker be taken away. */
+export async function untilInSync(space: Space): Promise<void> {
+  const admin = kafkaOf(space).admin();
+  await admin.connect();
+  try {
+    await until(
+      'all replicas to be in sync',
+      async () => {
+        const { topics: found } = await admin.fetchTopicMetadata({ topics: allTopics(space) });
+        return found.every(({ partitions }) => partitions.every(({ replicas, isr }) => isr.length === replicas.length));
+      },
+      IN_SYNC_TIMEOUT_MS,
+    );
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/**
+ * Moves the leadership of every partition: its leader is taken out of the replicas and, once another one leads, put
+ * back at the end of the list.
+ */
+export async function moveLeaders(space: Space): Promise<void> {
+  const admin = kafkaOf(space).admin();
+  await admin.connect();
+  try {
+    const { topics: found } = await admin.fetchTopicMetadata({ topics: allTopics(space) });
+    const assign = (change: (replicas: number[], leader: number) => number[]) =>
+      admin.alterPartitionReassignments({
+        topics: found.map(({ name, partitions }) => ({
+          topic: name,
+          partitionAssignment: partitions.map(({ partitionId, replicas, leader }) => ({
+            partition: partitionId,
+            replicas: change(replicas, leader),
+          })),
+        })),
+        timeout: REASSIGN_TIMEOUT_MS,
+      });
+    await assign((replicas, leader) => replicas.filter((replica) => replica !== leader));
+    await assign((replicas, leader) => [...replicas.filter((replica) => replica !== leader), leader]);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** Publishes copies of the latest messages once more, in any order, each on its own partition. */
+export async function repeatMessages(space: Space, random: Random): Promise<void> {
+  const names: TopicName[] = [
+    'cardCommands',
+    'threedsCommands',
+    'payoutCommands',
+    'cardEvents',
+    'threedsEvents',
+    'payoutEvents',
+  ];
+  const lying = await readTopics(
+    space,
+    names.map((name) => topicOf(space.topicPrefix, name)),
+  );
+  const producer = kafkaOf(space).producer({ allowAutoTopicCreation: false });
+  await producer.connect();
+  try {
+    for (const [topic, messages] of Map.groupBy(lying, (message) => message.topic)) {
+      const latest = messages
+        .sort((a, b) => Number(a.headers['ce_time'] ?? 0) - Number(b.headers['ce_time'] ?? 0))
+        .slice(-REPEATED_PER_TOPIC);
+      await producer.send({
+        topic,
+        messages: random
+          .shuffle(latest)
+          .map(({ partition, key, value, headers }) => ({ partition, key, value, headers })),
+      });
+    }
+  } finally {
+    await producer.disconnect();
+  }
+}
+
+const READ: Record<string, readonly TopicName[]> = {
+  'card-processing': ['cardCommands', 'threedsEvents'],
+  threeds: ['threedsCommands'],
+  payout: ['payoutCommands'],
+  'auth-expiry': ['cardEvents'],
+  'callback-dispatcher': ['cardEvents', 'payoutEvents'],
+};
+const REWOUND_BY = 25;
+
+/** Puts a group back by some messages in each partition. It must have no members. */
+export async function rewindGroup(space: Space, service: string): Promise<void> {
+  const admin = kafkaOf(space).admin();
+  await admin.connect();
+  const groupId = topicName(space.topicPrefix, service);
+  try {
+    await until(`${groupId} to be empty`, async () => {
+      const { groups } = await admin.describeGroups([groupId]);
+      return groups[0]?.members.length === 0;
+    });
+    const names = (READ[service] ?? []).map((name) => topicName(space.topicPrefix, topics[name].name));
+    for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics: names })) {
+      const known = partitions.filter(({ offset }) => Number(offset) > 0);
+      const back = known.map(({ partition, offset }) => ({
+        partition,
+        offset: String(Math.max(0, Number(offset) - REWOUND_BY)),
+      }));
+      if (back.length > 0) await admin.setOffsets({ groupId, topic, partitions: back });
+    }
+  } finally {
+    await admin.disconnect();
+  }
+}
