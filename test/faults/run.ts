@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from '../support/processes';
 import type { Storage } from '../support/storage';
 import { openStorage } from '../support/storage';
@@ -75,12 +77,19 @@ export async function run(options: Run): Promise<RunResult> {
     log(`Quiet after ${seconds(quietMs)}; last CHECKs`);
     await crowd.checkAll();
     const evidence = await collectEvidence(world, storage, notebook);
+    keepEvidence(evidence, world.logDirectory);
     return { evidence, notebook, deaths: world.deaths, startMs, quietMs };
   } finally {
     await storage.close();
     await world.close();
     await receivers.close();
   }
+}
+
+/** For whoever looks into what a check says: beside the logs, until the next run. */
+function keepEvidence({ documents, logs: _logs, ...rest }: Evidence, directory: string): void {
+  const whole = { ...rest, documents: Object.fromEntries(documents) };
+  writeFileSync(join(directory, 'evidence.json'), JSON.stringify(whole));
 }
 
 export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

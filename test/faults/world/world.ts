@@ -30,12 +30,12 @@ export const REPLICAS = 2;
 /** Short, so that everything that is open ends within a run. */
 export const TIMES = {
   replyTimeoutMs: 15_000,
-  callTimeoutMs: 2_000,
+  callTimeoutMs: 3_000,
   challengeTimeoutSeconds: 20,
   holdSeconds: 5,
 } as const;
 
-/** What the services of the last run have logged. */
+/** What the services of the last run have logged, and its evidence. */
 const logDirectory = join(__dirname, '..', '..', '..', '.gateway', 'faults');
 
 const key = (): string => randomBytes(32).toString('base64');
