@@ -4,8 +4,8 @@ import { build } from '../support/processes';
 import type { Storage } from '../support/storage';
 import { openStorage } from '../support/storage';
 import { collectEvidence } from './collect';
-import type { Business } from './merchants/crowd';
 import { createAccounts, newOwners, startCrowd } from './merchants/crowd';
+import type { Business } from './merchants/merchant';
 import { BUSINESS } from './merchants/merchant';
 import type { Notebook } from './merchants/notebook';
 import { openNotebook } from './merchants/notebook';
@@ -17,7 +17,7 @@ import type { Random } from './random';
 import { createRandom } from './random';
 import type { Ground } from './world/ground';
 import type { Preload } from './world/replica';
-import type { World } from './world/world';
+import type { ServiceName, World } from './world/world';
 import { openWorld } from './world/world';
 
 /** Everything that a run has: for whoever injects faults. */
@@ -45,6 +45,8 @@ export interface Run {
   business?: Business;
   settings?: Record<string, string>;
   preloads?: readonly Preload[];
+  /** All unless given. */
+  services?: readonly ServiceName[];
   /** What happens while the merchants work. They stop when it has ended. */
   during(scene: Scene): Promise<void>;
   /** How long to wait until nothing is open any more. */
@@ -61,9 +63,10 @@ export async function run(options: Run): Promise<RunResult> {
   const notebook = openNotebook();
   const owners = newOwners(options.merchants);
   const receivers = await startReceivers(owners, notebook);
-  const { settings = {}, preloads = [] } = options;
-  const world = await openWorld({ space: ground.space, random, ca: receivers.ca, settings, preloads });
-  const storage: Storage = await openStorage(ground.space);
+  const space = await ground.openSpace();
+  const { settings, preloads, services } = options;
+  const world = await openWorld({ space, random, ca: receivers.ca, settings, preloads, services });
+  const storage: Storage = await openStorage(space);
   try {
     const terminals = await createAccounts(world.accounts, owners);
     const startMs = Date.now() - began;
@@ -83,6 +86,7 @@ export async function run(options: Run): Promise<RunResult> {
     await storage.close();
     await world.close();
     await receivers.close();
+    if (ground.cluster === undefined) await space.remove();
   }
 }
 

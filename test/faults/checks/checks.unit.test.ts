@@ -137,6 +137,20 @@ const cases: Record<string, Case[]> = {
       says: /called 2 times/,
     },
     {
+      given: 'a payout that is sent again without a question',
+      good: evidence({
+        calls: [
+          { bank: 'bank', kind: 'call', key: REFERENCE, at: NOW, endedAt: NOW + 10 },
+          { bank: 'bank', kind: 'inquiry', key: REFERENCE, at: NOW + 5_000, endedAt: NOW + 5_001 },
+          { bank: 'bank', kind: 'call', key: REFERENCE, at: NOW + 5_010, endedAt: NOW + 5_020 },
+        ],
+      }),
+      bad: evidence({
+        calls: [0, 1].map((at) => ({ bank: 'bank', kind: 'call', key: REFERENCE, at: NOW + at, endedAt: NOW + at })),
+      }),
+      says: /sent again without an inquiry/,
+    },
+    {
       given: 'a cancellation while the call runs',
       good: evidence({
         callTimeoutMs: 2_000,
@@ -356,6 +370,20 @@ const cases: Record<string, Case[]> = {
       good: evidence({ documents: { 'expiry.deadlines': [{ _id: 'e', dueAt: NOW + 1 }, { _id: 'f' }] } }),
       bad: evidence({ documents: { 'expiry.deadlines': [{ _id: 'e', dueAt: NOW - 1 }] } }),
       says: /due/,
+    },
+    {
+      given: 'a hold that nobody voids',
+      good: evidence({
+        documents: {
+          'cards.payments': [{ _id: PAYMENT, state: { kind: 'authorized', hold: { expiresAt: NOW + 1 } } }],
+        },
+      }),
+      bad: evidence({
+        documents: {
+          'cards.payments': [{ _id: PAYMENT, state: { kind: 'authorized', hold: { expiresAt: NOW - 1 } } }],
+        },
+      }),
+      says: /still held after its end/,
     },
     {
       given: 'unread messages',

@@ -4,7 +4,8 @@ import { documentsOf } from '../model/evidence';
 /** What says of a document that somebody still has to do something about it. */
 const OPEN: Record<string, (document: StoredDocument, now: number) => string | undefined> = {
   'edge.journal': ({ state }) => (state === 'closed' ? undefined : `entry ${String(state)}`),
-  'cards.payments': (payment) => outboxOf(payment) ?? fieldOf(payment, 'pending', 'awaiting', 'resolveAt'),
+  'cards.payments': (payment, now) =>
+    outboxOf(payment) ?? fieldOf(payment, 'pending', 'awaiting', 'resolveAt') ?? overdueHold(payment, now),
   'payouts.payouts': (payout) => outboxOf(payout) ?? fieldOf(payout, 'resolveAt'),
   'threeds.authentications': outboxOf,
   'callbacks.deliveries': (delivery) => outboxOf(delivery) ?? progressOf(delivery),
@@ -36,6 +37,12 @@ function outboxOf({ outbox, outboxSince }: StoredDocument): string | undefined {
 function fieldOf(document: StoredDocument, ...names: string[]): string | undefined {
   const found = names.find((name) => document[name] !== undefined);
   return found === undefined ? undefined : `${found} is set`;
+}
+
+/** auth-expiry asks again and again until the hold is voided. */
+function overdueHold({ state }: StoredDocument, now: number): string | undefined {
+  const { kind, hold } = (state ?? {}) as { kind?: string; hold?: { expiresAt: number } };
+  return kind === 'authorized' && hold !== undefined && hold.expiresAt < now ? 'still held after its end' : undefined;
 }
 
 function progressOf({ progress }: StoredDocument): string | undefined {

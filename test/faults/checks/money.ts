@@ -1,5 +1,5 @@
 import { paymentIdOf } from '@gateway/contracts';
-import type { BankEntry, BankOperation, Evidence, Observation } from '../model/evidence';
+import type { BankCall, BankEntry, BankOperation, Evidence, Observation } from '../model/evidence';
 import { documentsOf } from '../model/evidence';
 
 const SUCCESS = 'SUCCESS';
@@ -102,8 +102,8 @@ function repeated(entries: readonly BankEntry[], keyOf: (entry: BankEntry) => st
 const AGAINST_THE_BOOKS = 3122;
 
 /**
- * A bank is asked once for each operation, is never asked for what its books forbid, and no call is cancelled while it
- * may still be under way. Payouts may be sent again: their bank knows the key.
+ * An acquirer is asked once for each operation, and a bank for a payout only once more after it said that it does not
+ * know it. Neither is asked for what its books forbid, and no call is cancelled while it may still be under way.
  */
 export function banksAreAskedOnce(evidence: Evidence): string[] {
   const byKey = Map.groupBy(evidence.calls, ({ key }) => key);
@@ -112,14 +112,23 @@ export function banksAreAskedOnce(evidence: Evidence): string[] {
     .map(({ reference, operation }) => `${reference}: ${operation} is against the bank's books`);
   for (const [key, calls] of byKey) {
     const made = calls.filter(({ kind }) => kind === 'call').sort((a, b) => a.at - b.at);
-    if (made.length > 1 && made[0]?.bank === 'acquirer') problems.push(`${key}: called ${made.length} times`);
     const [first] = made;
+    if (first?.bank === 'acquirer' && made.length > 1) problems.push(`${key}: called ${made.length} times`);
+    if (first?.bank === 'bank' && !areAskedBetween(made, calls)) problems.push(`${key}: sent again without an inquiry`);
     const cancelled = calls.find(({ kind, at }) => kind === 'cancel' && first !== undefined && overlaps(first, at));
     if (cancelled !== undefined && first !== undefined && cancelled.at < first.at + evidence.callTimeoutMs) {
       problems.push(`${key}: cancelled ${cancelled.at - first.at} ms after its call began`);
     }
   }
   return problems;
+}
+
+function areAskedBetween(made: readonly BankCall[], calls: readonly BankCall[]): boolean {
+  const inquiries = calls.filter(({ kind }) => kind === 'inquiry');
+  return made.every((call, index) => {
+    const previous = made[index - 1];
+    return previous === undefined || inquiries.some(({ at }) => at >= previous.at && at <= call.at);
+  });
 }
 
 const overlaps = (call: { at: number; endedAt?: number }, at: number) =>

@@ -41,16 +41,16 @@ export async function inject(scene: Scene, fault: PlannedFault): Promise<void> {
     case 'receivers hanging':
       return receiversUnwell(scene, fault, durationMs);
     case 'messages repeated':
-      return repeatMessages(ground.space, random.fork(`repeated ${fault.atMs}`));
+      return repeatMessages(world.space, random.fork(`repeated ${fault.atMs}`));
     case 'group rewound':
-      return away(world.replicas(fault.service), () => rewindGroup(ground.space, fault.service));
+      return away(world.replicas(fault.service), () => rewindGroup(world.space, fault.service));
     default:
       return ground.cluster === undefined ? undefined : injectIntoCluster(scene, ground.cluster, fault);
   }
 }
 
 async function injectIntoCluster(scene: Scene, cluster: Cluster, fault: PlannedFault): Promise<void> {
-  const { space } = scene.ground;
+  const { space } = scene.world;
   const { durationMs } = fault;
   switch (fault.kind) {
     case 'broker killed':

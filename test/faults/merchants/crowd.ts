@@ -4,7 +4,7 @@ import { createHttpClient, Secret } from '@gateway/service-kit';
 import type { Random } from '../random';
 import type { World } from '../world/world';
 import { TIMES } from '../world/world';
-import type { Errand, Shop } from './merchant';
+import type { Business, Shop } from './merchant';
 import { work } from './merchant';
 import type { MerchantClient } from './merchant-client';
 import { createMerchantClient } from './merchant-client';
@@ -16,8 +16,6 @@ import { cardNumberOf } from './requests';
 const ANSWER_TIMEOUT_MS = TIMES.replyTimeoutMs + 10_000;
 const CHECKS_AT_ONCE = 16;
 const CHECK_ROUNDS = 5;
-
-export type Business = readonly (readonly [number, Errand])[];
 
 /** Merchants that work at the same time. */
 export interface Crowd {

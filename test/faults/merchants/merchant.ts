@@ -130,35 +130,58 @@ async function asked(shop: Shop): Promise<void> {
 
 const paid = (shop: Shop, amount: string) => shop.client.pay(payoutFields(amount, `${shop.url}/callback/payout`));
 
-/** What merchants do, and how often of a hundred times. */
-export const BUSINESS: readonly (readonly [number, Errand])[] = [
-  [18, (shop) => sale(shop)],
-  [8, saleByToken],
-  [10, settled],
-  [6, voided],
-  [7, raced],
-  [8, refunded],
-  [5, leftToExpire],
-  [9, sale3d],
-  [5, auth3dAndSale],
-  [3, (shop) => shop.client.send('SALE', { ...card(shop), ...xts(PLAIN) }, { twice: true })],
-  [4, (shop) => sale(shop, shop.random.pick(UNKNOWN_OUTCOMES))],
-  [2, (shop) => sale(shop, shop.random.pick(DECLINES))],
-  [9, (shop) => paid(shop, PLAIN)],
-  [2, (shop) => paid(shop, shop.random.pick(UNKNOWN_OUTCOMES))],
-  [4, asked],
-];
+/** Everything that merchants do. */
+export const ERRANDS = {
+  sale: (shop) => sale(shop),
+  saleByToken,
+  settled,
+  voided,
+  raced,
+  refunded,
+  leftToExpire,
+  sale3d,
+  auth3dAndSale,
+  saleSentTwice: (shop) => shop.client.send('SALE', { ...card(shop), ...xts(PLAIN) }, { twice: true }),
+  unknownSale: (shop) => sale(shop, shop.random.pick(UNKNOWN_OUTCOMES)),
+  declinedSale: (shop) => sale(shop, shop.random.pick(DECLINES)),
+  paid: (shop) => paid(shop, PLAIN),
+  unknownPayout: (shop) => paid(shop, shop.random.pick(UNKNOWN_OUTCOMES)),
+  asked,
+} as const satisfies Record<string, Errand>;
+
+/** How often merchants do what. */
+export type Business = Partial<Record<keyof typeof ERRANDS, number>>;
+
+/** Of a hundred times. */
+export const BUSINESS: Business = {
+  sale: 18,
+  saleByToken: 8,
+  settled: 10,
+  voided: 6,
+  raced: 7,
+  refunded: 8,
+  leftToExpire: 5,
+  sale3d: 9,
+  auth3dAndSale: 5,
+  saleSentTwice: 3,
+  unknownSale: 4,
+  declinedSale: 2,
+  paid: 9,
+  unknownPayout: 2,
+  asked: 4,
+};
 
 /** A merchant at work, one errand after the other with a pause between, until it is told to stop. */
 export async function work(
   shop: Shop,
-  options: { business: readonly (readonly [number, Errand])[]; thinkMs: number; stopping: () => boolean },
+  options: { business: Business; thinkMs: number; stopping: () => boolean },
 ): Promise<void> {
-  const total = options.business.reduce((sum, [weight]) => sum + weight, 0);
+  const weights = Object.entries(options.business) as [keyof typeof ERRANDS, number][];
+  const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
   while (!options.stopping()) {
     let left = shop.random.next() * total;
-    const [, errand] = options.business.find(([weight]) => (left -= weight) < 0) ?? [0, undefined];
-    await errand?.(shop);
+    const [name] = weights.find(([, weight]) => (left -= weight) < 0) ?? ['asked' as const];
+    await ERRANDS[name](shop);
     await pause(shop.random.next() * 2 * options.thinkMs);
   }
 }

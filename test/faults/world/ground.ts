@@ -1,11 +1,12 @@
 import type { Cluster, Space } from '@gateway/testing';
 import { openCluster, openSpace } from '@gateway/testing';
 
-/** Servers, topics and databases of one run. */
+/** The servers of a run. */
 export interface Ground {
-  space: Space;
   /** Absent on given servers, which nobody may harm. */
   cluster?: Cluster;
+  /** New topics and databases. */
+  openSpace(): Promise<Space>;
   close(): Promise<void>;
 }
 
@@ -13,14 +14,8 @@ export interface Ground {
 export async function openGround(): Promise<Ground> {
   const { KAFKA_BROKERS: brokers, MONGODB_URI: mongoUri } = process.env;
   if (brokers !== undefined && mongoUri !== undefined) {
-    const space = await openSpace('faults', { brokers, mongoUri });
-    return { space, close: () => space.remove() };
+    return { openSpace: () => openSpace('faults', { brokers, mongoUri }), close: async () => undefined };
   }
   const cluster = await openCluster();
-  try {
-    return { space: await openSpace('faults', cluster), cluster, close: () => cluster.close() };
-  } catch (error) {
-    await cluster.close();
-    throw error;
-  }
+  return { cluster, openSpace: () => openSpace('faults', cluster), close: () => cluster.close() };
 }

@@ -60,8 +60,10 @@ export interface WorldOptions {
   random: Random;
   /** PEM of the authority that merchants' servers are trusted by. */
   ca: string;
-  settings?: Record<string, string>;
-  preloads?: readonly Preload[];
+  settings?: Record<string, string> | undefined;
+  preloads?: readonly Preload[] | undefined;
+  /** All unless given. */
+  services?: readonly ServiceName[] | undefined;
 }
 
 export async function openWorld(options: WorldOptions): Promise<World> {
@@ -99,7 +101,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   await balance('card-processing', 'CARD_QUERY_URL');
   await balance('payout', 'PAYOUT_QUERY_URL');
   await balance('threeds', 'THREEDS_PUBLIC_URL');
-  for (const service of SERVICE_NAMES) {
+  for (const service of options.services ?? SERVICE_NAMES) {
     env['SIMULATOR_URL'] = service === 'payout' ? bank.url : acquirer.url;
     const own = Array.from({ length: REPLICAS }, (_, index) => start(service, index + 1, SERVICES[service]));
     byService.set(service, await Promise.all(own));
