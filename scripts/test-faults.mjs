@@ -1,4 +1,4 @@
-/** `npm run test:faults [-- --seed N] [--minutes N] [--long] [jest's arguments]`: see docs/faults.md. */
+/** `npm run test:faults [-- --seed N] [--minutes N] [--long] [--mutations] [jest's arguments]`: see docs/faults.md. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,22 +10,26 @@ const { values, positionals } = parseArgs({
   options: {
     seed: { type: 'string' },
     minutes: { type: 'string' },
-    long: { type: 'boolean' },
-    json: { type: 'boolean' },
+    long: { type: 'boolean', default: false },
+    mutations: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
     outputFile: { type: 'string' },
+    testNamePattern: { type: 'string', short: 't' },
   },
   allowPositionals: true,
 });
 
-const minutes = values.minutes ?? (values.long === true ? LONG_MINUTES : undefined);
+const minutes = values.minutes ?? (values.long ? LONG_MINUTES : undefined);
 const jestArguments = [
-  ...(values.json === true ? ['--json'] : []),
+  values.mutations ? 'mutations.run' : 'faults.run',
+  ...(values.json ? ['--json'] : []),
   ...(values.outputFile === undefined ? [] : [`--outputFile=${values.outputFile}`]),
+  ...(values.testNamePattern === undefined ? [] : [`--testNamePattern=${values.testNamePattern}`]),
   ...positionals,
 ];
 const { status } = spawnSync(
   projectNode,
-  [join(root, 'scripts', 'test.mjs'), '--config', 'jest.faults.cjs', 'faults.run', ...jestArguments],
+  [join(root, 'scripts', 'test.mjs'), '--config', 'jest.faults.cjs', ...jestArguments],
   {
     cwd: root,
     stdio: 'inherit',

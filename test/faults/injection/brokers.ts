@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { TopicName } from '@gateway/contracts';
 import { topics } from '@gateway/contracts';
 import { topicName, topicOf } from '@gateway/messaging';
@@ -7,6 +8,7 @@ import { allTopics, kafkaOf, readTopics } from '../../support/topics';
 import type { Random } from '../random';
 
 const IN_SYNC_TIMEOUT_MS = 60_000;
+const LOOK_EVERY_MS = 300;
 const REASSIGN_TIMEOUT_MS = 30_000;
 const REPEATED_PER_TOPIC = 60;
 
@@ -18,6 +20,7 @@ export async function untilInSync(space: Space): Promise<void> {
     await until(
       'all replicas to be in sync',
       async () => {
+        await pause(LOOK_EVERY_MS);
         const { topics: found } = await admin.fetchTopicMetadata({ topics: allTopics(space) });
         return found.every(({ partitions }) => partitions.every(({ replicas, isr }) => isr.length === replicas.length));
       },
@@ -104,6 +107,7 @@ export async function rewindGroup(space: Space, service: string): Promise<void> 
   const groupId = topicName(space.topicPrefix, service);
   try {
     await until(`${groupId} to be empty`, async () => {
+      await pause(LOOK_EVERY_MS);
       const { groups } = await admin.describeGroups([groupId]);
       return groups[0]?.members.length === 0;
     });

@@ -1,9 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { mongo } from 'mongoose';
 import type { Member } from '@gateway/testing';
 import { until } from '@gateway/testing';
 
 const COMMAND_TIMEOUT_MS = 2_000;
 const ELECTION_TIMEOUT_MS = 60_000;
+const LOOK_EVERY_MS = 300;
 const STEP_DOWN_SECONDS = 10;
 
 /** The member that takes writes at this moment; waits for an election. */
@@ -11,6 +13,7 @@ export function primaryOf(members: readonly Member[]): Promise<Member> {
   return until(
     'a primary',
     async () => {
+      await pause(LOOK_EVERY_MS);
       const answers = await Promise.all(members.map(isPrimary));
       return members.find((_member, index) => answers[index]);
     },

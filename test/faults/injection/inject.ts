@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Cluster, Member } from '@gateway/testing';
 import type { Random } from '../random';
 import type { Scene } from '../run';
+import type { Counterpart, Manner } from '../world/counterpart';
 import type { Replica } from '../world/replica';
 import { moveLeaders, repeatMessages, rewindGroup, untilInSync } from './brokers';
 import { primaryOf, stepDown } from './database';
@@ -14,6 +15,8 @@ const CLOCK_PRELOAD = join(__dirname, '..', 'preload', 'clock.cjs');
 export async function inject(scene: Scene, fault: PlannedFault): Promise<void> {
   const { world, ground, random } = scene;
   const { durationMs } = fault;
+  if ('manner' in fault) return misbehaving(counterpartOf(scene, fault), fault.manner, durationMs);
+  if ('half' in fault) return receiversUnwell(scene, fault, durationMs);
   switch (fault.kind) {
     case 'replica killed':
       return replicaOf(scene, fault).kill();
@@ -27,19 +30,6 @@ export async function inject(scene: Scene, fault: PlannedFault): Promise<void> {
       return clockOff(replicaOf(scene, fault), fault.offsetMs, durationMs);
     case 'simulator killed':
       return world.simulator.kill();
-    case 'acquirer slow':
-    case 'acquirer silent':
-    case 'acquirer lying':
-    case 'acquirer dead':
-      return misbehaving(world.acquirer, fault.manner, durationMs);
-    case 'bank slow':
-    case 'bank silent':
-    case 'bank lying':
-    case 'bank dead':
-      return misbehaving(world.bank, fault.manner, durationMs);
-    case 'receivers failing':
-    case 'receivers hanging':
-      return receiversUnwell(scene, fault, durationMs);
     case 'messages repeated':
       return repeatMessages(world.space, random.fork(`repeated ${fault.atMs}`));
     case 'group rewound':
@@ -92,6 +82,10 @@ function brokerOf(cluster: Cluster, index: number): Member {
   return cluster.kafka[index] as Member;
 }
 
+function counterpartOf({ world }: Scene, { kind }: Extract<Fault, { manner: string }>): Counterpart {
+  return kind.startsWith('acquirer') ? world.acquirer : world.bank;
+}
+
 interface Freezable {
   freeze(): Promise<void> | void;
   thaw(): Promise<void> | void;
@@ -125,15 +119,17 @@ async function clockOff(replica: Replica, offsetMs: number, durationMs: number):
   await replica.restartWith([]);
 }
 
-async function misbehaving<M extends string>(
-  counterpart: { behave(manner: M | 'honest'): Promise<void> },
-  manner: M,
-  durationMs: number,
-): Promise<void> {
+async function misbehaving(counterpart: Counterpart, manner: Manner, durationMs: number): Promise<void> {
   await counterpart.behave(manner);
   await wait(durationMs);
   await counterpart.behave('honest');
 }
+
+const MANNERS = {
+  'receivers failing': 'failing',
+  'receivers hanging': 'hanging',
+  'receivers absent': 'absent',
+} as const;
 
 async function receiversUnwell(
   { receivers }: Scene,
@@ -141,7 +137,7 @@ async function receiversUnwell(
   durationMs: number,
 ): Promise<void> {
   const half = receivers.all.filter((_receiver, index) => index % 2 === fault.half);
-  for (const receiver of half) receiver.behave(fault.kind === 'receivers failing' ? 'failing' : 'hanging');
+  for (const receiver of half) receiver.behave(MANNERS[fault.kind]);
   await wait(durationMs);
   for (const receiver of half) receiver.behave('well');
 }

@@ -6,6 +6,7 @@ const EDGES_LEFT = ['card-processing', 'payout', 'threeds', 'auth-expiry', 'call
 const GROUPS = EDGES_LEFT;
 type Service = (typeof SERVICES)[number];
 type Manner = 'slow' | 'silent' | 'lying' | 'dead';
+type Unwell = 'failing' | 'hanging' | 'absent';
 
 /** What goes wrong, and where. `replica`, `broker` and `half` are indexes. */
 export type Fault =
@@ -17,7 +18,7 @@ export type Fault =
   | { kind: 'primary killed' | 'primary frozen' | 'primary stepped down' }
   | { kind: `acquirer ${Manner}` | `bank ${Manner}`; manner: Manner }
   | { kind: 'simulator killed' }
-  | { kind: 'receivers failing' | 'receivers hanging'; half: number }
+  | { kind: `receivers ${Unwell}`; half: number }
   | { kind: 'messages repeated' }
   | { kind: 'group rewound'; service: Service };
 
@@ -35,6 +36,13 @@ function misbehaviour(counterpart: 'acquirer' | 'bank', manner: Manner): Draw {
   return (random) => ({
     fault: { kind: `${counterpart} ${manner}`, manner },
     durationMs: lasting(random, 4, 7),
+  });
+}
+
+function unwell(how: Unwell): Draw {
+  return (random) => ({
+    fault: { kind: `receivers ${how}`, half: random.int(0, 1) },
+    durationMs: lasting(random, 5, 8),
   });
 }
 
@@ -63,14 +71,7 @@ const IN_TURN: readonly Draw[] = [
     misbehaviour('bank', manner),
   ]),
   () => ({ fault: { kind: 'simulator killed' }, durationMs: 0 }),
-  (random) => ({
-    fault: { kind: 'receivers failing', half: random.int(0, 1) },
-    durationMs: lasting(random, 5, 8),
-  }),
-  (random) => ({
-    fault: { kind: 'receivers hanging', half: random.int(0, 1) },
-    durationMs: lasting(random, 5, 8),
-  }),
+  ...(['failing', 'hanging', 'absent'] as const).map(unwell),
   () => ({ fault: { kind: 'messages repeated' }, durationMs: 0 }),
   (random) => ({ fault: { kind: 'group rewound', service: random.pick(GROUPS) }, durationMs: 0 }),
 ];

@@ -16,7 +16,7 @@ test('a longer schedule begins as a shorter one of the same seed', () => {
 
 test.each([1, 2, 3, 4, 5])('seed %i: every kind of fault within ten minutes, none after the end', (seed) => {
   const planned = planFaults(seed, 10 * MINUTE_MS);
-  expect(new Set(planned.map(({ kind }) => kind)).size).toBe(26);
+  expect(new Set(planned.map(({ kind }) => kind)).size).toBe(27);
   for (const { atMs, durationMs } of planned) {
     expect(atMs).toBeLessThan(10 * MINUTE_MS);
     expect(durationMs).toBeLessThanOrEqual(45_000);

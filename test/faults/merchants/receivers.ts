@@ -4,8 +4,8 @@ import { createCertificate, startHttpsServer } from '@gateway/testing';
 import { isSigned } from '../../support/merchant';
 import type { Notebook } from './notebook';
 
-/** `failing`: answers 500. `hanging`: never answers. */
-export type ReceiverManner = 'well' | 'failing' | 'hanging';
+/** `failing`: answers 500. `hanging`: never answers. `absent`: closes the connection before it has read anything. */
+export type ReceiverManner = 'well' | 'failing' | 'hanging' | 'absent';
 
 /** A merchant's own server, which takes callbacks and gets browsers back. */
 export interface Receiver {
@@ -52,6 +52,7 @@ async function receive(
   notebook: Notebook,
   manner: () => ReceiverManner,
 ): Promise<void> {
+  if (manner() === 'absent') return void request.socket.destroy();
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   if (!(request.url ?? '').startsWith('/callback')) return void response.end('<title>Shop</title>');
@@ -68,6 +69,8 @@ async function receive(
       return void response.writeHead(500).end('out of order');
     case 'hanging':
       return undefined;
+    case 'absent':
+      return void request.socket.destroy();
   }
 }
 
