@@ -172,7 +172,7 @@ export const MUTATIONS: readonly Mutation[] = [
     business: { sale: 1 },
     settings: { REPLY_TIMEOUT_MS: '2000' },
     seconds: 5,
-    faults: once({ kind: 'service away', service: 'card-processing' }, 12_000),
+    faults: once({ kind: 'service away', service: 'card-processing' }, 15_000),
     caughtBy: [IN_TIME],
   },
   {

@@ -184,9 +184,9 @@ const cases: Record<string, Case[]> = {
       }),
       bad: evidence({
         documents: { 'edge.journal': [journalled(REFERENCE)] },
-        calls: [{ bank: 'acquirer', kind: 'call', key: REFERENCE, at: NOW + 21_000 }],
+        calls: [{ bank: 'acquirer', kind: 'call', key: REFERENCE, at: NOW + 26_000 }],
       }),
-      says: /called 6000 ms after its deadline/,
+      says: /called 11000 ms after its deadline/,
     },
   ],
   'terminal states stay': [

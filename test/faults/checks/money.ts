@@ -134,8 +134,8 @@ function areAskedBetween(made: readonly BankCall[], calls: readonly BankCall[]):
 const overlaps = (call: { at: number; endedAt?: number }, at: number) =>
   at >= call.at && (call.endedAt === undefined || at < call.endedAt);
 
-/** Between the last look at the clock and the call: the write of the intent, and the wait for a free place. */
-const ON_THE_WAY_MS = 5_000;
+/** After the last look at the deadline the intent is written, and the call may wait for its turn. */
+const ON_THE_WAY_MS = 10_000;
 
 /** What a merchant's request asks for begins before its deadline or never. */
 export function nothingRunsLate(evidence: Evidence): string[] {
