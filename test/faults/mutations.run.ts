@@ -55,7 +55,9 @@ test.each(MUTATIONS.map((mutation) => [mutation.guard, mutation] as const))(
   async (guard, mutation) => {
     const failing = failingChecks(await runWith(mutation, [...mutation.edits, ...(mutation.delays ?? [])]));
     const caught = failing.filter((name) => mutation.caughtBy.includes(name));
-    lines.push(`| ${guard} | ${caught.length > 0 ? caught.join('; ') : `not caught (${failing.join('; ')})`} |`);
+    const line = `| ${guard} | ${caught.length > 0 ? caught.join('; ') : `not caught (${failing.join('; ')})`} |`;
+    lines.push(line);
+    process.stdout.write(`${line}\n`);
     expect(caught).not.toEqual([]);
   },
   TEST_TIMEOUT_MS,

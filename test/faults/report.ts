@@ -41,9 +41,19 @@ function table(counts: ReadonlyMap<string, number>): string[] {
 /** What a fault is blamed for after its end, unless the next one begins before. */
 const AFTERMATH_MS = 15_000;
 
-/** The longest time without an approved card operation that began, ended, or passed while a fault was there or just over. */
-export function recoveryMs(happened: Happened, next: Happened | undefined, approvals: readonly number[]): number {
+/**
+ * The longest time without an approved card operation that began, ended, or passed while a fault was there or just over.
+ * Where nothing is approved after it, the time goes up to the end of the aftermath.
+ *
+ * @param approvals epoch ms, in order
+ */
+export function recoveryMs(
+  happened: Pick<Happened, 'startedAt' | 'endedAt'>,
+  next: Pick<Happened, 'startedAt'> | undefined,
+  approved: readonly number[],
+): number {
   const until = Math.min(happened.endedAt + AFTERMATH_MS, next?.startedAt ?? Infinity);
+  const approvals = [...approved, Math.max(until, approved.at(-1) ?? 0)];
   let longest = 0;
   for (let index = 1; index < approvals.length; index += 1) {
     const [from, to] = [approvals[index - 1] as number, approvals[index] as number];
