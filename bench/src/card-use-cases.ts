@@ -40,6 +40,11 @@ export async function tokenize(send: Send): Promise<string> {
   return String((await succeed(send, operation('TOKENIZE', fields)))['token']);
 }
 
+/** A SALE by token, with an id of its own. */
+export function saleOf(token: string): { path: string; fields: Fields } {
+  return { path: CARD_PATH, fields: operation('SALE', { ...MONEY, ...CUSTOMER, token }) };
+}
+
 export function cardUseCases(token: string): UseCase[] {
   const charge = { ...MONEY, ...CUSTOMER, token };
   return [

@@ -82,16 +82,51 @@ async function openMerchant(env: Record<string, string>): Promise<void> {
 }
 
 /** In the order of their internal ports. */
-const SERVICES = ['api-edge', 'card-processing', 'simulator', 'threeds', 'callback-dispatcher', 'payout'];
+const SERVICES = [
+  'api-edge',
+  'card-processing',
+  'simulator',
+  'threeds',
+  'callback-dispatcher',
+  'payout',
+  'auth-expiry',
+];
 const FIRST_OPS_PORT = 9100;
 
 async function memoryOfServices(): Promise<Record<string, number>> {
+  const figures = Object.entries(await figuresOfServices()).map(([name, own]) => [name, own.residentBytes]);
+  return Object.fromEntries(figures) as Record<string, number>;
+}
+
+/** What a process has taken at one moment. */
+export interface ProcessFigures {
+  residentBytes: number;
+  heapBytes: number;
+  /** Open handles of libuv: sockets, timers, pipes. */
+  handles: number;
+  /** TCP connections, and listening sockets. */
+  connections: number;
+}
+
+/** Of every service that `npm start` runs, as its metrics have it. */
+export async function figuresOfServices(): Promise<Record<string, ProcessFigures>> {
   const firstPort = Number(process.env['OPS_PORT'] ?? FIRST_OPS_PORT);
   const entries = SERVICES.map(async (name, place) => {
     const text = await (await fetch(`http://127.0.0.1:${firstPort + place}/metrics`)).text();
-    return [name, Number(/^process_resident_memory_bytes\S* (\S+)$/m.exec(text)?.[1])] as const;
+    return [name, figuresIn(text)] as const;
   });
   return Object.fromEntries(await Promise.all(entries));
+}
+
+function figuresIn(metrics: string): ProcessFigures {
+  const sum = (pattern: RegExp): number =>
+    [...metrics.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0);
+  return {
+    residentBytes: sum(/^process_resident_memory_bytes\S* (\S+)$/gm),
+    heapBytes: sum(/^nodejs_heap_size_used_bytes\S* (\S+)$/gm),
+    handles: sum(/^nodejs_active_handles_total\S* (\S+)$/gm),
+    connections: sum(/^nodejs_active_handles\{[^}]*type="(?:Socket|TLSSocket|Server)"[^}]*\} (\S+)$/gm),
+  };
 }
 
 /** The same use cases in one process without Kafka, beside the gateway, on databases of its own. */

@@ -7,14 +7,18 @@ import type { System } from './gateway';
 import { startDirect, startGateway } from './gateway';
 import type { UseCase } from './load';
 import { runNeighbours } from './neighbours';
+import { runOverload } from './overload';
 import { runPain001 } from './pain001';
 import { runPayoutQuery } from './payout-query';
 import { payoutUseCases } from './payout-use-cases';
+import { runReplicas } from './replicas';
 import type { OnEnd, Run } from './run';
 import { UsageError } from './run';
+import { runSoak } from './soak';
 
 const USAGE = `usage: npm run bench -- [cards|payouts|pain001|payout-query|callbacks|expiry [OPEN [DUE]]
-                       |neighbours [--quick] [--only ATTACK,…]]
+                       |neighbours [--quick] [--only ATTACK,…]|replicas [--quick]|overload [--quick]
+                       |soak [--quick|--long]]
 See bench/README.md.`;
 
 /** The gateway against the same work in one process without Kafka. */
@@ -38,6 +42,9 @@ const runs: Record<string, Run> = {
   callbacks: runCallbacks,
   expiry: async (onEnd, args) => runExpiry(onEnd, counts(args)),
   neighbours: runNeighbours,
+  replicas: runReplicas,
+  overload: runOverload,
+  soak: runSoak,
 };
 
 const closers: (() => Promise<unknown> | void)[] = [];

@@ -10,3 +10,10 @@ export interface Run {
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
+
+/** Which of the options were given; @throws UsageError for anything else. */
+export function flags<Name extends string>(args: readonly string[], names: readonly Name[]): Set<Name> {
+  const unknown = args.find((argument) => !names.some((name) => argument === `--${name}`));
+  if (unknown !== undefined) throw new UsageError(`unknown option: ${unknown}`);
+  return new Set(names.filter((name) => args.includes(`--${name}`)));
+}

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { cardUseCases, tokenize } from './card-use-cases';
+import { senderTo } from './compare';
+import { startGateway } from './gateway';
+import { measure } from './load';
+import type { OnEnd } from './run';
+import { flags } from './run';
+
+const root = join(__dirname, '..', '..');
+const REPLICAS = [1, 2, 4];
+const ACQUIRER_LATENCY_MS = 100;
+/** Calls of one replica at once. More would let one replica saturate a small machine, and nothing could be seen. */
+const CONCURRENCY = 32;
+const CLIENTS = 192;
+const FIRST_OPS_PORT = 19_110;
+const READY_TIMEOUT_MS = 30_000;
+const POLL_MS = 100;
+const FULL = { firstWarmUpMs: 20_000, warmUpMs: 5_000, measureMs: 15_000 };
+const QUICK = { firstWarmUpMs: 3_000, warmUpMs: 1_000, measureMs: 4_000 };
+
+/**
+ * `npm run bench -- replicas [--quick]`: SALEs per second with 1, 2 and 4 replicas of card-processing, and an acquirer
+ * that takes 100 ms for each. A replica can then have 320 SALEs a second at most.
+ */
+export async function runReplicas(onEnd: OnEnd, args: readonly string[]): Promise<void> {
+  const pace = flags(args, ['quick']).has('quick') ? QUICK : FULL;
+  const settings = { SIMULATOR_LATENCY_MS: String(ACQUIRER_LATENCY_MS), CONCURRENCY: String(CONCURRENCY) };
+  const { baseUrl, env } = await startGateway(onEnd, settings);
+  const [useCase] = cardUseCases(await tokenize(senderTo(baseUrl)));
+  if (useCase === undefined) throw new Error('no use case');
+  const load = { baseUrl, useCase, clients: CLIENTS };
+  await measure({ ...load, warmUpMs: 0, measureMs: pace.firstWarmUpMs });
+  console.log(`\nSALEs of ${CLIENTS} clients, the acquirer takes ${ACQUIRER_LATENCY_MS} ms`);
+  console.log('replicas |       /s    p50 ms    p99 ms   CPU of this machine');
+  let running = 1;
+  for (const replicas of REPLICAS) {
+    for (; running < replicas; running += 1) await startReplica(running, { ...env, ...settings }, onEnd);
+    const cpu = cpuMeter();
+    const { perSecond, p50Ms, p99Ms } = await measure({ ...load, ...pace });
+    const figures = [perSecond.toFixed(0).padStart(8), p50Ms.toFixed(1).padStart(9), p99Ms.toFixed(1).padStart(9)];
+    console.log(`${String(replicas).padStart(8)} | ${figures.join(' ')}   ${(100 * cpu()).toFixed(0).padStart(3)} %`);
+  }
+}
+
+async function startReplica(index: number, env: Record<string, string>, onEnd: OnEnd): Promise<void> {
+  const log = openSync(join(root, '.gateway', 'logs', `bench-card-processing-${index}.log`), 'a');
+  const opsPort = FIRST_OPS_PORT + index;
+  const main = join(root, 'services', 'card-processing', 'dist', 'main.js');
+  const child = spawn(process.execPath, [main], {
+    env: { ...process.env, ...env, CARD_QUERY_PORT: '0', OPS_PORT: String(opsPort) },
+    stdio: ['ignore', log, log],
+  });
+  onEnd(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  });
+  const giveUpAt = performance.now() + READY_TIMEOUT_MS;
+  while (!(await isReady(opsPort))) {
+    if (performance.now() > giveUpAt) throw new Error(`replica ${index} of card-processing is not ready`);
+    await pause(POLL_MS);
+  }
+}
+
+async function isReady(opsPort: number): Promise<boolean> {
+  try {
+    return (await fetch(`http://127.0.0.1:${opsPort}/health/ready`)).ok;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns what share of all cores was busy since. */
+function cpuMeter(): () => number {
+  const read = () =>
+    cpus().reduce(
+      ({ busy, all }, { times }) => {
+        const total = times.user + times.nice + times.sys + times.irq + times.idle;
+        return { busy: busy + total - times.idle, all: all + total };
+      },
+      { busy: 0, all: 0 },
+    );
+  const before = read();
+  return () => {
+    const after = read();
+    return (after.busy - before.busy) / (after.all - before.all);
+  };
+}
