@@ -12,6 +12,8 @@ export interface Offered {
   others: Map<string, number>;
   /** Could not be offered, because so many requests were unanswered already. */
   unsent: number;
+  /** From the last request until all are answered. */
+  drainMs: number;
 }
 
 const TICK_MS = 5;
@@ -55,9 +57,11 @@ export async function offer(options: {
     }
     await pause(TICK_MS);
   }
+  const offeredAt = performance.now();
   await Promise.all(inFlight);
+  const answeredAt = performance.now();
   await pool.close();
-  const seconds = (performance.now() - begunAt) / 1_000;
+  const seconds = (answeredAt - begunAt) / 1_000;
   durationsMs.sort((a, b) => a - b);
   return {
     perSecond: { offered: due / (forMs / 1_000), succeeded: durationsMs.length / seconds },
@@ -65,6 +69,7 @@ export async function offer(options: {
     p99Ms: quantile(durationsMs, 0.99),
     others,
     unsent,
+    drainMs: answeredAt - offeredAt,
   };
 }
 

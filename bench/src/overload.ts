@@ -48,7 +48,7 @@ export async function runOverload(onEnd: OnEnd, args: readonly string[]): Promis
   const memory = watchMemory();
   const perSecond = OVERLOAD_FACTOR * best;
   const loaded = await offer({ baseUrl, perSecond, forMs: pace.overloadMs, maxInFlight: MAX_IN_FLIGHT, next });
-  const recoveredAfterMs = await recovery(baseUrl, next, calm.p50Ms);
+  const recoveredAfterMs = loaded.drainMs + (await recovery(baseUrl, next, calm.p50Ms));
   report({ best, loaded, recoveredAfterMs, peaks: await memory.stop() });
 }
 
@@ -75,7 +75,7 @@ function watchMemory(): { stop(): Promise<Map<string, number>> } {
   };
 }
 
-/** From the last answer under overload until the gateway is as it was before; in ms. */
+/** From now, when all is answered that was under way, until the gateway is as it was before; in ms. */
 async function recovery(baseUrl: string, next: () => Request, calmP50Ms: number): Promise<number> {
   const begunAt = performance.now();
   for (;;) {

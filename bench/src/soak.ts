@@ -39,7 +39,9 @@ export async function runSoak(onEnd: OnEnd, args: readonly string[]): Promise<vo
   const { perSecond } = await measure({ ...load, warmUpMs: 0, measureMs: Math.min(FIRST_WARM_UP_MS, forMs) });
 
   const rate = LOAD * perSecond;
-  console.log(`\n${rate.toFixed(0)} SALEs a second, half of ${perSecond.toFixed(0)}, for ${forMs / MINUTE_MS} minutes`);
+  console.log(
+    `\n${rate.toFixed(0)} SALEs a second, half of ${perSecond.toFixed(0)}, for ${(forMs / MINUTE_MS).toFixed(1)} minutes`,
+  );
   const samples: Sample[] = [];
   const sampling = sample(samples, forMs);
   const soaked = await offer({
