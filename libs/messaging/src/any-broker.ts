@@ -36,6 +36,7 @@ export function createAnyBroker(options: { openLink: OpenLink; seeds: readonly B
   const { openLink } = options;
   let contacts = new Map<string, Contact>();
   let turn = 0;
+  let closed = false;
   learn([]);
 
   function learn(brokers: readonly BrokerAddress[]): void {
@@ -58,6 +59,7 @@ export function createAnyBroker(options: { openLink: OpenLink; seeds: readonly B
   }
 
   async function ask<T>(contact: Contact, question: (link: BrokerLink) => Promise<T>): Promise<T> {
+    if (closed) throw new LinkError('nobody is to be asked any more');
     if (contact.link?.usable() !== true) contact.link = openLink(contact.address);
     contact.asking = true;
     try {
@@ -92,6 +94,7 @@ export function createAnyBroker(options: { openLink: OpenLink; seeds: readonly B
         return coordinator;
       }),
     close() {
+      closed = true;
       for (const { link } of contacts.values()) link?.close();
     },
   };

@@ -66,7 +66,7 @@ async function setUp(options: { maxHeld?: number; concurrency?: number } = {}) {
   const admin = { connect: async () => undefined, disconnect: async () => undefined };
   const handled = new Map<number, () => void>();
   const worker = createWorker({
-    kafka: { consumer: () => consumer, admin: () => admin } as unknown as KafkaClient,
+    kafka: { consumer: () => consumer, admin: () => admin, links: { seeds: [] } } as unknown as KafkaClient,
     groupId: 'g',
     handlers: [on(Counted, ({ data }) => new Promise((resolve) => handled.set(data.n, resolve)))],
     publisher: { publishRaw: async () => undefined },

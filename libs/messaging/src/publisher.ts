@@ -100,6 +100,8 @@ const OVERHEAD_BYTES = 1_024;
 /** One message alone in its request; the broker has the last word. */
 const MAX_MESSAGE_BYTES = 2 * 1_048_576;
 const SATURATED_FRACTION = 0.8;
+/** An explicit partition that no broker knows after this long does not exist. */
+const NEW_PARTITION_MS = 3_000;
 const SWEEP_EVERY_MS = 100;
 const CONNECT_TIMEOUT_MS = 15_000;
 /** Something waits, and nothing at all was acknowledged for this long. */
@@ -144,7 +146,7 @@ export function createPublisher(options: {
   /** In the order in which they came, which is the order in which they expire. */
   const open = new Set<Unit>();
   /** Their topics, or their partitions, are not known yet. */
-  let unplaced: { unit: Unit; postings: readonly Posting[] }[] = [];
+  let unplaced: { unit: Unit; postings: readonly Posting[]; sinceMs: number }[] = [];
   let queuedMessages = 0;
   let queuedBytes = 0;
   let acknowledgedAtMs = 0;
@@ -175,7 +177,7 @@ export function createPublisher(options: {
       open.add(unit);
       queuedMessages += messages;
       queuedBytes += bytes;
-      if (!place(unit, postings)) unplaced.push({ unit, postings });
+      if (!place(unit, postings)) unplaced.push({ unit, postings, sinceMs: Date.now() });
     });
   }
 
@@ -214,14 +216,14 @@ export function createPublisher(options: {
     return partition < partitionMetadata.length ? partition : undefined;
   }
 
-  /** An explicit partition that is still unknown after a look does not exist. A topic may be about to be created. */
+  /** Brokers learn late of new partitions and topics. For a partition we wait a moment, for a topic until the end. */
   function onLook(): void {
     const waiting = unplaced;
     unplaced = [];
     for (const entry of waiting) {
       if (entry.unit.settled || place(entry.unit, entry.postings)) continue;
       const nowhere = entry.postings.find(({ topic, message }) => hasNoPartition(topic, message));
-      if (nowhere === undefined) unplaced.push(entry);
+      if (nowhere === undefined || Date.now() - entry.sinceMs < NEW_PARTITION_MS) unplaced.push(entry);
       else
         settle(entry.unit, new MessageRefusedError(`${nowhere.topic} has no partition ${nowhere.message.partition}`));
     }

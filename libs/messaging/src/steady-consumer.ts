@@ -165,9 +165,10 @@ function createCoordinator(cluster: InnerCluster, brokers: AnyBroker, groupId: s
     let done = false;
     const moved = new Promise<never>((_resolve, reject) => {
       const ask = async (): Promise<void> => {
+        if (done) return;
         const now = await brokers.coordinator(groupId).catch(() => undefined);
         if (now !== undefined && now.nodeId !== nodeId) reject(new LinkError('the coordinator has moved'));
-        else if (!done) setTimeout(() => void ask(), LOOK_EVERY_MS).unref();
+        else setTimeout(() => void ask(), LOOK_EVERY_MS).unref();
       };
       setTimeout(() => void ask(), LOOK_EVERY_MS).unref();
     });
