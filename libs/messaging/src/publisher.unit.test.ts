@@ -266,16 +266,18 @@ describe('no loss', () => {
       if (random() < 0.1) cluster.frozen.add(1 + Math.floor(random() * 3));
       if (random() < 0.3) return { [pick(Object.keys(texts), random)]: pick([7, 19, 6, 'left out'], random) };
     };
-    const published: Promise<void>[] = [];
-    for (let n = 0; n < 300; n += 1) {
-      for (let partition = 0; partition < 6; partition += 1)
-        published.push(publisher.publish(note(String(n), partition)));
-      await turn();
+    let n = 0;
+    while (faults > 0) {
+      const round: Promise<void>[] = [];
+      for (const end = n + 20; n < end; n += 1) {
+        for (let partition = 0; partition < 6; partition += 1)
+          round.push(publisher.publish(note(String(n), partition)));
+        await turn();
+      }
+      await Promise.all(round);
     }
-    await Promise.all(published);
-    const inOrder = Array.from({ length: 300 }, (_, n) => String(n));
+    const inOrder = Array.from({ length: n }, (_, index) => String(index));
     for (const name of names) expect(unique(cluster.log(name))).toEqual(inOrder);
-    expect(faults).toBe(0);
     await publisher.stop();
   });
 });
