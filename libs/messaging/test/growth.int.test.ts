@@ -90,7 +90,16 @@ test('topics grow while messages flow: nothing is lost, and versions put each ag
   const grown = await growTopics({ kafka: kafka.client(), prefix: kafka.prefix, partitions: GROWN });
   expect(grown).toContain(kafka.prefix + COMMANDS);
   // An explicit partition that a publisher does not know makes it look at once; otherwise it looks once a minute.
-  for (const publisher of turns) await publisher.publish({ ...numbered(ASIDE, 0), partition: GROWN - 1 });
+  // A busy broker takes seconds until it leads them.
+  for (const publisher of turns) {
+    const aside = { ...numbered(ASIDE, 0), partition: GROWN - 1 };
+    await until('it is published', () =>
+      publisher.publish(aside).then(
+        () => true,
+        () => false,
+      ),
+    );
+  }
   await until('keys have moved', () => moved > AGGREGATES);
   flowing = false;
   await Promise.all(flows);
