@@ -53,6 +53,8 @@ export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof mongo.MongoError)) return false;
   if (UNREACHABLE_ERRORS.some((kind) => error instanceof kind) || POOL_ERRORS.has(error.name)) return true;
   if (UNREACHABLE_LABELS.some((label) => error.hasErrorLabel(label))) return true;
+  // A bulk write that found no server says so without the kind and the labels of that error, which it keeps beside.
+  if (error instanceof mongo.MongoBulkWriteError && isUnreachable(error.errorResponse)) return true;
   // Without a majority the fate of every write is open, whatever the server said about single ones.
   if (error instanceof mongo.MongoBulkWriteError && error.result.getWriteConcernError() !== undefined) return true;
   return UNREACHABLE_CODES.has(Number(error.code));

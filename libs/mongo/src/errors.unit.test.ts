@@ -12,6 +12,12 @@ function bulk(code: number, concern?: number): Error {
   return new mongo.MongoBulkWriteError(error, result as never);
 }
 
+/** As the driver wraps what kept a bulk write from reaching any server. */
+function unsent(error: Error): Error {
+  const result = { getWriteConcernError: () => undefined };
+  return new mongo.MongoBulkWriteError(error, result as never);
+}
+
 class MongoWaitQueueTimeoutError extends mongo.MongoDriverError {
   override get name(): string {
     return 'MongoWaitQueueTimeoutError';
@@ -37,6 +43,8 @@ test.each<[string, Error]>([
   ['what the server calls retryable', server(1, ['RetryableWriteError'])],
   ['no majority in time', new mongo.MongoWriteConcernError({ writeConcernError: { code: 64, errmsg: 'x' }, ok: 1 })],
   ['a refusal within a bulk write that no majority has seen', bulk(121, 64)],
+  ['a bulk write that found no primary', unsent(new mongo.MongoServerSelectionError('no primary', {} as never))],
+  ['a bulk write on a broken connection', unsent(new mongo.MongoNetworkError('reset'))],
 ])('%s is retried without end', async (_name, error) => {
   expect(await retryOf(error)).toBe('unlimited');
 });
