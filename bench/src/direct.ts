@@ -115,6 +115,7 @@ async function main(): Promise<void> {
     rateLimiter: accounts.rateLimiter,
     // What it is compared with serves one account.
     requestSlots: { take: async () => ({ release: () => undefined }) },
+    isDiskFull: () => false,
     databaseAvailable: () => true,
     now,
     randomBytes,

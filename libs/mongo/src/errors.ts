@@ -60,6 +60,14 @@ export function isUnreachable(error: unknown): boolean {
   return UNREACHABLE_CODES.has(Number(error.code));
 }
 
+const OUT_OF_DISK_SPACE = 14031;
+
+/** True when the server refused a write because its disk is full: nothing was written. Looks through causes. */
+export function isOutOfDiskSpace(error: unknown): boolean {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
+  return code === OUT_OF_DISK_SPACE || (cause !== undefined && isOutOfDiskSpace(cause));
+}
+
 /**
  * Runs `work` and says how often to try again when the database fails.
  *

@@ -1,6 +1,6 @@
 import { isLimitedRetry, isRetryable } from '@gateway/service-kit';
 import { mongo } from 'mongoose';
-import { retryableWhenTransient } from './errors';
+import { isOutOfDiskSpace, retryableWhenTransient } from './errors';
 
 const server = (code: number, errorLabels: string[] = []): Error =>
   new mongo.MongoServerError({ message: `code ${code}`, code, errorLabels });
@@ -65,4 +65,13 @@ test.each<[string, Error]>([
 
 test('what is no fault of the database keeps its error', async () => {
   expect(await retryOf(new Error('broken invariant'))).toBe('none');
+});
+
+test.each([
+  ['a server error', server(14031), true],
+  ['a bulk write', bulk(14031), true],
+  ['another code', server(11602), false],
+])('a full disk is recognized in %s, wrapped or not', async (_what, error, expected) => {
+  const wrapped: unknown = await retryableWhenTransient(() => Promise.reject(error)).catch((fault: unknown) => fault);
+  expect([isOutOfDiskSpace(error), isOutOfDiskSpace(wrapped)]).toEqual([expected, expected]);
 });

@@ -5,7 +5,7 @@ import { isOpen, openAccounts } from '@gateway/accounts';
 import { OperationReplied } from '@gateway/contracts';
 import { createBrokerProbe, createKafka, createPublisher, createReplyListener } from '@gateway/messaging';
 import type { TimeSources } from '@gateway/mongo';
-import { connectMongo, startDatabaseClock } from '@gateway/mongo';
+import { connectMongo, isOutOfDiskSpace, startDatabaseClock } from '@gateway/mongo';
 import type { IsStarted, ListenOptions, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
   brokerList,
@@ -33,6 +33,7 @@ import { createCheckouts } from './adapters/mongo/checkouts';
 import { createJournal } from './adapters/mongo/journal';
 import { showCheckout, submitCard } from './application/checkout-page';
 import type { CheckoutPorts } from './application/checkout-ports';
+import { createDiskWatch } from './application/disk-watch';
 import { handleCardRequest } from './application/handle-card-request';
 import { handleCheckoutRequest } from './application/handle-checkout-request';
 import { handlePayoutCheck } from './application/handle-payout-check';
@@ -122,6 +123,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
     logger,
   });
   const closer = createJournalCloser((entries) => journal.close(entries), logger);
+  const disk = createDiskWatch({ isOutOfDiskSpace, now, logger });
   const late = createLateEntries({ journal, now, logger });
   const hmacKey = Buffer.from(config.JOURNAL_HMAC_KEY, 'base64');
 
@@ -148,7 +150,8 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
     credentials: accounts.credentials,
     rateLimiter: accounts.rateLimiter,
     requestSlots,
-    databaseAvailable: () => mongo.healthy(),
+    isDiskFull: (error) => disk.isFull(error),
+    databaseAvailable: () => mongo.healthy() && disk.hasRoom(),
     now,
     randomBytes,
     bodyHash: (content) => createHmac('sha256', hmacKey).update(content).digest('base64'),
@@ -182,7 +185,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
     readiness: () => ({
       started: isStarted(),
       clock: clock.ready(),
-      database: mongo.healthy() && vault.healthy() && accounts.healthy(),
+      database: disk.hasRoom() && mongo.healthy() && vault.healthy() && accounts.healthy(),
       bus: probe.available(),
     }),
   });

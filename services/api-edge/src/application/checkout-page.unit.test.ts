@@ -116,6 +116,7 @@ function world(): World {
       },
     } as CheckoutPorts['pending'],
     closer: { close: () => void here.done.push('close') } as unknown as CheckoutPorts['closer'],
+    isDiskFull: () => false,
     databaseAvailable: () => !here.databaseAway,
     takePageSlot: async () => ({ release: () => undefined }),
     accountIsOpen: async () => true,

@@ -78,6 +78,7 @@ function world(more: Partial<InitiatePorts> = {}, insert?: (entry: JournalEntry)
     rateLimiter: { take: () => ({ allowed: true }) } as unknown as InitiatePorts['rateLimiter'],
     bankAddresses: { isIban: () => true, isBic: () => true },
     receiverToken: () => '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab',
+    isDiskFull: () => false,
     databaseAvailable: () => true,
     now: () => here.nowMs,
     randomBytes: (size) => new Uint8Array(size).fill((bytes += 1)),

@@ -26,12 +26,15 @@ export async function offer<Entry extends JournalEntry>(
   for (let attempts = 0; attempts < REFERENCE_ATTEMPTS_MAX; attempts += 1) {
     const entry = await prepared(ports, prepare);
     if (entry === undefined) return { kind: 'unavailable' };
+    const attempt = { inserts: 0 };
     try {
-      const insertion = await insertUntil(ports, entry, deadline);
+      const insertion = await insertUntil(ports, entry, deadline, attempt);
       if (insertion === 'inserted') return { kind: 'accepted', entry };
       await dropCvv(ports, entry);
       if (insertion !== 'reference-taken') return { kind: 'refused', entry };
     } catch (error) {
+      // The one attempt was refused, so nothing happened.
+      if (attempt.inserts === 1 && ports.isDiskFull(error)) return { kind: 'unavailable' };
       ports.logger.error('an outcome is unknown', { reference: entry.reference, error });
       const lateEntry = late(entry);
       if (lateEntry !== undefined) ports.late.add(lateEntry);
@@ -42,11 +45,15 @@ export async function offer<Entry extends JournalEntry>(
 }
 
 /** From the second attempt on, an insert may find what an earlier one has left without saying so. */
-function insertUntil(ports: Ports, entry: JournalEntry, deadline: number): Promise<Insertion> {
-  let attempts = 0;
+function insertUntil(
+  ports: Ports,
+  entry: JournalEntry,
+  deadline: number,
+  attempt: { inserts: number },
+): Promise<Insertion> {
   return repeatUntil(ports, deadline, 'a journal insert', () => {
-    attempts += 1;
-    return attempts === 1 ? ports.journal.insert(entry) : ports.journal.insertAgain(entry);
+    attempt.inserts += 1;
+    return attempt.inserts === 1 ? ports.journal.insert(entry) : ports.journal.insertAgain(entry);
   });
 }
 

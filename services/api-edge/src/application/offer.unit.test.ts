@@ -31,6 +31,7 @@ function portsWith(...insertions: (Insertion | Error)[]) {
     },
     late: { add: (entry: JournalEntry) => void late.push(entry) },
     bus: { available: () => true },
+    isDiskFull: (error: unknown) => error === FULL,
     databaseAvailable: () => true,
     now: Date.now,
     replyTimeoutMs: REPLY_TIMEOUT_MS,
@@ -40,6 +41,7 @@ function portsWith(...insertions: (Insertion | Error)[]) {
 }
 
 const prepare = async (): Promise<OperationEntry> => ENTRY;
+const FULL = new RetryableError('database: out of disk space');
 const AWAY = new RetryableError('database: away');
 
 test.each(['id-used', 'key-used'] as const)(
@@ -73,6 +75,18 @@ test('the outcome is unknown at the deadline of the request, not before, and the
   await jest.advanceTimersByTimeAsync(1_000);
   expect(await offered).toEqual({ kind: 'unknown', entry: ENTRY });
   expect(late).toEqual([ENTRY]);
+});
+
+test('an insert that is refused for a full disk did nothing, unless an earlier one may have landed', async () => {
+  const { ports, asked, late } = portsWith(FULL);
+  expect(await offer(ports, prepare)).toEqual({ kind: 'unavailable' });
+  expect([asked, late]).toEqual([['insert'], []]);
+
+  const later = portsWith(AWAY, FULL);
+  const offered = offer(later.ports, prepare);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(await offered).toEqual({ kind: 'unknown', entry: ENTRY });
+  expect(later.late).toEqual([ENTRY]);
 });
 
 test('what comes late is what the request makes of its entry', async () => {

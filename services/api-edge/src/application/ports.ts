@@ -189,7 +189,9 @@ export interface Ports {
   rateLimiter: RateLimiter;
   /** Slots for requests under way, shared between accounts. */
   requestSlots: { take(account: Account): Promise<Slot | SlotRefusal> };
-  /** False when the database is known to be away. */
+  /** True when a write was refused because the database's disk is full: it changed nothing, and needs no repetition. */
+  isDiskFull(error: unknown): boolean;
+  /** False when the database is known to be away, or full. */
   databaseAvailable(): boolean;
   now(): number;
   randomBytes(size: number): Uint8Array;

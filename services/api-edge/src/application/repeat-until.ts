@@ -4,12 +4,12 @@ import { isRetryable, RetryableError } from '@gateway/service-kit';
 const REPEAT_AFTER_MS = 250;
 
 /**
- * Repeats `work`, which must be idempotent, while it fails with a retryable error. From `deadline` (epoch ms) on, and
- * for any other error, throws what it failed with. An attempt that is under way at the deadline is left to itself: it
- * may still succeed.
+ * Repeats `work`, which must be idempotent, while it fails with a retryable error. Throws the error from `deadline` (epoch
+ * ms) on, and at once where it is not retryable or the disk is full. An attempt that is under way at the deadline goes
+ * on: it may still succeed.
  */
 export async function repeatUntil<T>(
-  ports: { now(): number; logger: Logger },
+  ports: { now(): number; isDiskFull(error: unknown): boolean; logger: Logger },
   deadline: number,
   name: string,
   work: () => Promise<T>,
@@ -18,7 +18,7 @@ export async function repeatUntil<T>(
     try {
       return await within(deadline - ports.now(), name, work());
     } catch (error) {
-      if (!isRetryable(error) || ports.now() + REPEAT_AFTER_MS >= deadline) throw error;
+      if (!isRetryable(error) || ports.isDiskFull(error) || ports.now() + REPEAT_AFTER_MS >= deadline) throw error;
       ports.logger.warn(`${name} failed; it is repeated`, { error });
       await new Promise((resolve) => setTimeout(resolve, REPEAT_AFTER_MS));
     }
