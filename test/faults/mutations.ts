@@ -46,13 +46,18 @@ const VAULT = 'card data stays in the vault';
 
 const PAUSE = 'await new Promise((resolve) => setTimeout(resolve, 1500));';
 
-/** Kills both replicas of a service again and again, one after the other. */
-function killing(service: ServiceName, times: number): (scene: Scene) => Promise<void> {
-  return async (scene) => {
+/** Long enough for a service that was killed to be a member of its group again, and at work. */
+const FIRST_WORK_MS = 6_000;
+const AT_WORK_MS = 12_000;
+
+/** Kills a service again and again: both of its replicas, or the first one alone. */
+function killing(service: ServiceName, times: number, which: 'both' | 'first' = 'both') {
+  return async ({ world }: Scene): Promise<void> => {
+    const victims = world.replicas(service).slice(0, which === 'both' ? undefined : 1);
     for (let time = 0; time < times; time += 1) {
-      await wait(3_000);
-      for (const replica of scene.world.replicas(service)) replica.kill();
-      await Promise.all(scene.world.replicas(service).map((replica) => replica.untilReady()));
+      await wait(time === 0 ? FIRST_WORK_MS : AT_WORK_MS);
+      for (const replica of victims) replica.kill();
+      await Promise.all(victims.map((replica) => replica.untilReady()));
     }
   };
 }
@@ -215,9 +220,9 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'api-edge/dist/application/offer.js',
-        find: 'const insertion = await ports.journal.insert(entry);',
+        find: 'const insertion = await insertUntil(ports, entry, deadline);',
         replace: `if (entry.space === 'card') await ports.bus.publish(entry.command); ${PAUSE}
-          const insertion = await ports.journal.insert(entry);`,
+          const insertion = await insertUntil(ports, entry, deadline);`,
       },
     ],
     services: CARDS,
@@ -239,7 +244,7 @@ export const MUTATIONS: readonly Mutation[] = [
     business: { sale: 1 },
     settings: { SIMULATOR_LATENCY_MS: '1000' },
     seconds: 15,
-    faults: killing('api-edge', 2),
+    faults: killing('api-edge', 3, 'first'),
     caughtBy: [NOT_TWICE],
   },
   {
@@ -247,9 +252,13 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'payout/dist/application/process-command.js',
-        find: 'const begun = await begin(ports, received);',
-        replace: `let begun = await begin(ports, received);
-          if (begun === undefined) begun = { ...(await ports.payouts.load(received.request.reference)), state: { kind: 'submitting' } };`,
+        find: 'if (stored === undefined) {',
+        replace: `if (stored === undefined && place !== undefined) {
+            const known = await ports.payouts.load(reference);
+            await ports.calls.begin(async () => void (await (0, submit_payout_1.submitPayout)(ports, known, place, received.id)));
+            return;
+          }
+          if (stored === undefined) {`,
       },
     ],
     services: PAYOUTS,
