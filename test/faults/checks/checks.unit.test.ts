@@ -15,6 +15,7 @@ const journalled = (_id: string, more: object = {}) => ({
   merchantAccount: 'merchant-1',
   transactionUniqueId: 'order-00000001',
   operationType: 'SALE',
+  acceptedAt: NOW,
   deadline: NOW + 15_000,
   ...more,
 });
@@ -204,7 +205,7 @@ const cases: Record<string, Case[]> = {
         observations: [told({ source: 'check', status: 'PENDING', code: 11, toldAt: NOW - 500 }), told()],
       }),
       bad: evidence({
-        observations: [told(), told({ source: 'check', status: 'PENDING', code: 11, toldAt: NOW + 500 })],
+        observations: [told(), told({ source: 'check', status: 'PENDING', code: 11, toldAt: NOW })],
       }),
       says: /then check says SALE PENDING 11/,
     },
@@ -257,7 +258,7 @@ const cases: Record<string, Case[]> = {
       bad: evidence({
         operations: [sent()],
         documents: { 'edge.journal': [journalled(REFERENCE)] },
-        denials: [{ merchant: 'merchant-1', uniqueId: 'order-00000001', askedAt: NOW + 1_000 }],
+        denials: [{ merchant: 'merchant-1', uniqueId: 'order-00000001', askedAt: NOW + 16_000 }],
       }),
       says: /CHECK said 3014/,
     },

@@ -1,9 +1,6 @@
 import type { Evidence, Observation, SentOperation } from '../model/evidence';
 import { documentsOf, PENDING } from '../model/evidence';
 
-/** Two times of this process that are closer than this say nothing about what came first. */
-const SAME_MOMENT_MS = 50;
-
 /** Every final outcome that anybody was told about an operation is the same one, and none turns back into PENDING. */
 export function terminalStatesStay({ observations }: Evidence): string[] {
   const problems: string[] = [];
@@ -15,7 +12,7 @@ export function terminalStatesStay({ observations }: Evidence): string[] {
     if (other !== undefined) problems.push(`${reference}: ${say(first)}, then ${say(other)}`);
     // An event bears the time of a clock that may be off on purpose.
     const knownAt = final.find(({ source }) => source !== 'event')?.toldAt ?? Infinity;
-    const back = told.find(({ status, askedAt }) => status === PENDING && askedAt > knownAt + SAME_MOMENT_MS);
+    const back = told.find(({ status, askedAt }) => status === PENDING && askedAt >= knownAt);
     if (back !== undefined) problems.push(`${reference}: ${say(first)}, then ${say(back)}`);
   }
   return problems;
@@ -44,7 +41,7 @@ export function checkKnowsWhatWasAccepted(evidence: Evidence): string[] {
   const acceptedAt = acceptances(evidence);
   return evidence.denials.flatMap(({ merchant, uniqueId, askedAt }) => {
     const accepted = acceptedAt.get(`${merchant} ${uniqueId}`);
-    return accepted !== undefined && accepted + SAME_MOMENT_MS < askedAt
+    return accepted !== undefined && accepted <= askedAt
       ? [`${merchant} ${uniqueId}: accepted ${askedAt - accepted} ms before CHECK said 3014`]
       : [];
   });
@@ -62,19 +59,21 @@ function acceptances(evidence: Evidence): Map<string, number> {
   }
   for (const entry of documentsOf(evidence, 'edge.journal')) {
     const { merchantAccount, transactionUniqueId } = entry;
-    // Its insert may have ended at any time before the end of the run. What was asked in the end counts.
-    note(`${String(merchantAccount)} ${String(transactionUniqueId)}`, lastAttemptOf(evidence, entry));
+    note(`${String(merchantAccount)} ${String(transactionUniqueId)}`, journalledBy(evidence, entry));
   }
   return accepted;
 }
 
 const ID_USED = 3001;
 
-function lastAttemptOf({ operations, collectedAt }: Evidence, entry: Record<string, unknown>): number {
+/** An edge whose merchant is gone goes on trying to insert the entry until the request's deadline. */
+function journalledBy({ operations, collectedAt }: Evidence, entry: Record<string, unknown>): number {
   const sent = operations.find(
     ({ merchant, uniqueId }) => merchant === entry['merchantAccount'] && uniqueId === entry['transactionUniqueId'],
   );
-  return sent?.attempts.at(-1)?.endedAt ?? collectedAt;
+  const last = sent?.attempts.at(-1);
+  const patienceMs = Number(entry['deadline']) - Number(entry['acceptedAt']);
+  return last === undefined ? collectedAt : Math.max(last.endedAt, last.sentAt + patienceMs);
 }
 
 const keyOf = ({ merchant, uniqueId }: SentOperation) => `${merchant} ${uniqueId}`;
