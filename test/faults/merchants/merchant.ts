@@ -88,7 +88,7 @@ async function refunded(shop: Shop): Promise<void> {
 async function leftToExpire(shop: Shop): Promise<void> {
   const reference = await auth(shop, { mid_reference: shop.shortHoldTerminal });
   if (reference === undefined || shop.random.chance(0.5)) return;
-  await pause(shop.random.int(4_000, 6_500));
+  await pause(shop.random.int(2_000, 6_000));
   await followUp(shop, 'SETTLE', reference);
 }
 
