@@ -129,12 +129,12 @@ export const MUTATIONS: readonly Mutation[] = [
         file: `${CARD}/application/record.js`,
         find: ': await ports.payments.update(target.stored, body, announcements);',
         replace:
-          ': (setTimeout(() => void ports.payments.update(target.stored, body, announcements), 1500),' +
+          ': (setTimeout(() => void ports.payments.update(target.stored, body, announcements), 4000),' +
           ' { ...target.stored, ...body, version: target.stored.version + 1 });',
       },
     ],
     services: CARDS,
-    business: { sale: 1 },
+    business: { saleAndAsked: 1 },
     seconds: 10,
     caughtBy: [TERMINAL],
   },
@@ -297,12 +297,13 @@ export const MUTATIONS: readonly Mutation[] = [
         file: 'auth-expiry/dist/adapters/mongo/deadlines.js',
         find: 'end: (reference) => bury(reference),',
         replace:
-          'end: async (reference) => { await new Promise((resolve) => setTimeout(resolve, 9000)); await bury(reference); },',
+          'end: async (reference) => { await new Promise((resolve) => setTimeout(resolve, 15000)); await bury(reference); },',
       },
     ],
     services: [...CARDS, 'auth-expiry'],
-    business: { leftToExpire: 1 },
-    seconds: 15,
+    business: { settled: 1 },
+    settings: { AUTH_HOLD_SECONDS: '8' },
+    seconds: 20,
     caughtBy: [NOT_TWICE, ASKED_ONCE],
   },
   {

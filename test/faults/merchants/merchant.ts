@@ -128,6 +128,13 @@ async function asked(shop: Shop): Promise<void> {
   if (own.length > 0) await shop.client.check(shop.random.pick(own.slice(-20)));
 }
 
+/** What an answer has told, CHECK confirms at once. */
+async function saleAndAsked(shop: Shop): Promise<void> {
+  const answer = await sale(shop);
+  const operation = shop.notebook.operations.findLast(({ reference }) => reference === answer?.reference);
+  if (isSuccess(answer) && operation !== undefined) await shop.client.check(operation);
+}
+
 const paid = (shop: Shop, amount: string) => shop.client.pay(payoutFields(amount, `${shop.url}/callback/payout`));
 
 /** Everything that merchants do. */
@@ -147,6 +154,7 @@ export const ERRANDS = {
   paid: (shop) => paid(shop, PLAIN),
   unknownPayout: (shop) => paid(shop, shop.random.pick(UNKNOWN_OUTCOMES)),
   asked,
+  saleAndAsked,
 } as const satisfies Record<string, Errand>;
 
 /** How often merchants do what. */
@@ -168,7 +176,8 @@ export const BUSINESS: Business = {
   declinedSale: 2,
   paid: 9,
   unknownPayout: 2,
-  asked: 4,
+  asked: 2,
+  saleAndAsked: 2,
 };
 
 /** A merchant at work, one errand after the other with a pause between, until it is told to stop. */
