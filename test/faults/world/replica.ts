@@ -15,6 +15,7 @@ const PROBE_TIMEOUT_MS = 1_000;
 const RESTART_FIRST_MS = 500;
 const RESTART_MAX_MS = 8_000;
 const HEAP_MB = 96;
+const LIFELINE_PRELOAD = join(__dirname, '..', 'preload', 'lifeline.cjs');
 
 /** One process of a service. Whoever ends it, it is started again, as Kubernetes would. */
 export interface Replica {
@@ -76,10 +77,13 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     for (const preload of preloads) Object.assign(env, preload.env);
     const args = [
       `--max-old-space-size=${HEAP_MB}`,
+      '--require',
+      LIFELINE_PRELOAD,
       ...preloads.flatMap(({ file }) => ['--require', file]),
       join(root, 'services', options.service, 'dist', 'main.js'),
     ];
-    const started = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const started = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+    started.stdin.on('error', () => undefined);
     started.stdout.pipe(log, { end: false });
     started.stderr.pipe(log, { end: false });
     started.once('exit', (code, signal) => onExit(code, signal));
