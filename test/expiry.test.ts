@@ -22,7 +22,7 @@ beforeAll(async () => {
     settings: {
       AUTH_HOLD_SECONDS: String(HOLD_SECONDS),
       AUTH_HOLDS: 'mastercard=7200,mastercard:MIT=3600',
-      SIMULATOR_TIMEOUT_MS: '2000',
+      SIMULATOR_TIMEOUT_MS: '5000',
     },
   });
   const metrics = createMetrics('test', { processFigures: false });

@@ -14,7 +14,8 @@ let system: System;
 let storage: Storage;
 
 beforeAll(async () => {
-  system = await startSystem('rep');
+  // A replica that leaves and 120 requests at once make a slow machine take seconds for a call.
+  system = await startSystem('rep', { settings: { SIMULATOR_TIMEOUT_MS: '20000' } });
   storage = await openStorage(system.space);
 });
 afterAll(async () => {

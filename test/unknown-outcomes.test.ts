@@ -114,6 +114,10 @@ const KINDS: Kind[] = [
 const CASES = KINDS.flatMap((kind) => AMOUNTS.map((at) => ({ ...kind, ...at })));
 type Case = (typeof CASES)[number];
 
+/** Inquiries back off: the longer a slow machine takes until a case is released, the later the next one comes. */
+const RESOLVED_WITHIN_MS = 60_000;
+const PLAYED_WITHIN_MS = 150_000;
+
 let system: System;
 let gate: InquiryGate;
 /** All cases run at once; each test waits for its own. */
@@ -132,7 +136,7 @@ beforeAll(async () => {
   played = new Map(CASES.map((one) => [one, play(one)]));
   const ended = Promise.allSettled(played.values());
   await callsThatGoWell(ended);
-});
+}, PLAYED_WITHIN_MS);
 afterAll(async () => {
   await system.stop();
   await gate.close();
@@ -174,10 +178,14 @@ async function play({ act, cents, meanwhile, afterSuccess, afterFailure }: Case)
   const record = async () => recordsOf(await send(checkOf({ reference })))[0];
   const before = { first, pending: await record(), meanwhile: await codesOf(meanwhile) };
   gate.release(reference);
-  const final = await until(`the end of ${reference}`, async () => {
-    const found = await record();
-    return found?.status === 'PENDING' ? undefined : found;
-  });
+  const final = await until(
+    `the end of ${reference}`,
+    async () => {
+      const found = await record();
+      return found?.status === 'PENDING' ? undefined : found;
+    },
+    RESOLVED_WITHIN_MS,
+  );
   const ledger = (await system.ledger(reference)).map(({ effect }) => effect);
   return { ...before, final, ledger, after: await codesOf(final.status === 'SUCCESS' ? afterSuccess : afterFailure) };
 }
