@@ -3,8 +3,9 @@ import { mongo } from 'mongoose';
 import type { Member } from '@gateway/testing';
 import { until } from '@gateway/testing';
 
-const COMMAND_TIMEOUT_MS = 2_000;
-const ELECTION_TIMEOUT_MS = 60_000;
+/** A busy machine takes seconds for a first connection. */
+const COMMAND_TIMEOUT_MS = 10_000;
+const ELECTION_TIMEOUT_MS = 120_000;
 const LOOK_EVERY_MS = 300;
 const STEP_DOWN_SECONDS = 10;
 
