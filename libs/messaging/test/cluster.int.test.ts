@@ -1,6 +1,6 @@
 import type { Admin } from 'kafkajs';
 import type { KafkaCluster } from '@gateway/testing';
-import { openKafkaCluster } from '@gateway/testing';
+import { openKafkaCluster, untilInSync } from '@gateway/testing';
 import type { KafkaClient, Publisher } from '../src';
 import { createKafka, createPublisher, createWorker, headerOf, on } from '../src';
 import { createAnyBroker } from '../src/any-broker';
@@ -27,6 +27,10 @@ beforeAll(async () => {
   await publisher.start();
 }, 120_000);
 
+const opened: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((worker) => worker.stop()));
+});
 afterAll(() => publisher.stop());
 afterAll(() => admin.disconnect());
 afterAll(() => cluster.close());
@@ -113,16 +117,19 @@ test('leaders move, brokers roll and die: every event is there, in sequence', as
   await allGoOn();
   await moveLeaders();
   await allGoOn();
+  await untilInSync(cluster.brokers);
   for (const broker of cluster.kafka) {
     await broker.terminate();
     await allGoOn();
     await broker.start();
+    await untilInSync(cluster.brokers);
   }
   await cluster.kafka[1].kill();
   await allGoOn();
   publishing = false;
   await Promise.all(running);
   await cluster.kafka[1].start();
+  await untilInSync(cluster.brokers);
 
   const sequences = await publishedSequences();
   for (const { subject, acknowledged } of aggregates) {
@@ -146,6 +153,7 @@ test('members stay in their group while its coordinator dies and another broker 
       logger,
     }),
   );
+  opened.push(...workers);
   for (const worker of workers) await worker.start();
   let n = 0;
   const handlesMore = async (): Promise<void> => {
@@ -172,6 +180,7 @@ test('members stay in their group while its coordinator dies and another broker 
   await cluster.kafka[coordinator - 1]?.kill();
   await handlesMore();
   await cluster.kafka[coordinator - 1]?.start();
+  await untilInSync(cluster.brokers);
   const frozen = cluster.kafka[(await brokers.coordinator('members')).nodeId - 1];
   await frozen?.freeze();
   await handlesMore();
@@ -181,5 +190,4 @@ test('members stay in their group while its coordinator dies and another broker 
   expect(await memberIds()).toEqual(before);
   expect(failures).toEqual([]);
   brokers.close();
-  await Promise.all(workers.map((worker) => worker.stop()));
 }, 240_000);

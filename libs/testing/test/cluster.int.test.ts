@@ -3,7 +3,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import type { Admin } from 'kafkajs';
 import { connectMongo } from '@gateway/mongo';
 import type { Cluster, Member } from '@gateway/testing';
-import { openCluster, openReplicaSet, until } from '@gateway/testing';
+import { openCluster, openReplicaSet, until, untilInSync } from '@gateway/testing';
 
 const TOPIC = 'replicated';
 const PARTITIONS = 6;
@@ -18,7 +18,7 @@ beforeAll(async () => {
       waitForLeaders: false,
     }),
   );
-  await inSyncOnAllPartitions(3);
+  await untilInSync(cluster.brokers);
 }, 120_000);
 
 afterAll(() => cluster.close());
@@ -47,15 +47,15 @@ async function withAdmin<T>(
   }
 }
 
-/** Waits until each partition has so many replicas in sync. */
-async function inSyncOnAllPartitions(replicas: number, members?: readonly Member[]): Promise<void> {
+/** Waits until each partition has two replicas in sync: one of three brokers is given up. */
+async function untilTwoInSync(members: readonly Member[]): Promise<void> {
   const look = () =>
     withAdmin((admin) => admin.fetchTopicMetadata({ topics: [TOPIC] }), members).catch(() => undefined);
   await until(
-    `${replicas} replicas in sync`,
+    'two replicas in sync',
     async () => {
       const partitions = (await look())?.topics[0]?.partitions ?? [];
-      return partitions.length === PARTITIONS && partitions.every(({ isr }) => isr.length === replicas);
+      return partitions.length === PARTITIONS && partitions.every(({ isr }) => isr.length === 2);
     },
     60_000,
   );
@@ -92,30 +92,30 @@ test('a broker that was killed is in sync again after its start, and nothing was
   const { pid } = broker;
   await broker.kill();
   await write('without it', [first, third]);
-  await inSyncOnAllPartitions(2, [first, third]);
+  await untilTwoInSync([first, third]);
 
   await broker.start();
   expect(broker.pid).not.toBe(pid);
-  await inSyncOnAllPartitions(3);
+  await untilInSync(cluster.brokers);
   for (const messages of await written()) expect(messages).toBeGreaterThanOrEqual(2);
 }, 180_000);
 
 test('a broker that stands still is given up, and takes part again when it is thawed', async () => {
   const [broker, ...others] = cluster.kafka;
   await broker.freeze();
-  await inSyncOnAllPartitions(2, others);
+  await untilTwoInSync(others);
   await write('while it stands still', others);
   await broker.thaw();
-  await inSyncOnAllPartitions(3);
+  await untilInSync(cluster.brokers);
 }, 180_000);
 
 test('a broker that is asked to stop hands its partitions over first', async () => {
   const [first, second, broker] = cluster.kafka;
   await broker.terminate();
   await write('without it', [first, second]);
-  await inSyncOnAllPartitions(2, [first, second]);
+  await untilTwoInSync([first, second]);
   await broker.start();
-  await inSyncOnAllPartitions(3);
+  await untilInSync(cluster.brokers);
 }, 180_000);
 
 test('a primary that was killed is replaced, and comes back with its data', async () => {

@@ -7,29 +7,9 @@ import { until } from '@gateway/testing';
 import { allTopics, kafkaOf, readTopics } from '../../support/topics';
 import type { Random } from '../random';
 
-const IN_SYNC_TIMEOUT_MS = 60_000;
 const LOOK_EVERY_MS = 300;
 const REASSIGN_TIMEOUT_MS = 30_000;
 const REPEATED_PER_TOPIC = 60;
-
-/** Waits until every partition has all its replicas in sync: only then may another broker be taken away. */
-export async function untilInSync(space: Space): Promise<void> {
-  const admin = kafkaOf(space).admin();
-  await admin.connect();
-  try {
-    await until(
-      'all replicas to be in sync',
-      async () => {
-        await pause(LOOK_EVERY_MS);
-        const { topics: found } = await admin.fetchTopicMetadata({ topics: allTopics(space) });
-        return found.every(({ partitions }) => partitions.every(({ replicas, isr }) => isr.length === replicas.length));
-      },
-      IN_SYNC_TIMEOUT_MS,
-    );
-  } finally {
-    await admin.disconnect();
-  }
-}
 
 /**
  * Moves the leadership of every partition: its leader is taken out of the replicas and, once another one leads, put

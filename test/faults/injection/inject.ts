@@ -1,11 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { join } from 'node:path';
 import type { Cluster, Member } from '@gateway/testing';
+import { untilInSync } from '@gateway/testing';
 import type { Random } from '../random';
 import type { Scene } from '../run';
 import type { Counterpart, Manner } from '../world/counterpart';
 import type { Replica } from '../world/replica';
-import { moveLeaders, repeatMessages, rewindGroup, untilInSync } from './brokers';
+import { moveLeaders, repeatMessages, rewindGroup } from './brokers';
 import { primaryOf, stepDown } from './database';
 import type { Fault, PlannedFault } from './schedule';
 
@@ -44,22 +45,22 @@ async function injectIntoCluster(scene: Scene, cluster: Cluster, fault: PlannedF
   const { durationMs } = fault;
   switch (fault.kind) {
     case 'broker killed':
-      await untilInSync(space);
+      await untilInSync(cluster.brokers);
       return gone(brokerOf(cluster, fault.broker), (broker) => broker.kill(), durationMs);
     case 'broker stopped':
-      await untilInSync(space);
+      await untilInSync(cluster.brokers);
       return gone(brokerOf(cluster, fault.broker), (broker) => broker.terminate(), durationMs);
     case 'broker frozen':
-      await untilInSync(space);
+      await untilInSync(cluster.brokers);
       return frozen(brokerOf(cluster, fault.broker), durationMs);
     case 'brokers rolled':
       for (const broker of cluster.kafka) {
-        await untilInSync(space);
+        await untilInSync(cluster.brokers);
         await gone(broker, () => broker.terminate(), 0);
       }
       return;
     case 'leaders moved':
-      await untilInSync(space);
+      await untilInSync(cluster.brokers);
       return moveLeaders(space);
     case 'primary killed':
       return gone(await primaryOf(cluster.mongo), (primary) => primary.kill(), durationMs);
