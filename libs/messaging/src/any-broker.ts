@@ -2,24 +2,24 @@ import type { BrokerAddress, BrokerLink, ClusterMetadata, CoordinatorAnswer, Ope
 import { LinkError } from './broker-link';
 import { errorName } from './produce-failures';
 
-/** Asks whichever broker answers first, so that a frozen one costs a moment and not a time-out. */
+/** Sends a request to several brokers and takes the first answer, so a frozen broker costs 300 ms and not a time-out. */
 export interface AnyBroker {
   /**
-   * What one broker says about the topics. It also tells which brokers there are to be asked next time.
+   * The topics' metadata. The brokers listed in it get the next requests.
    *
-   * @throws LinkError when none of them answers.
+   * @throws LinkError if no broker answers.
    */
   metadata(topics: readonly string[]): Promise<ClusterMetadata>;
   /**
-   * Who coordinates a group.
+   * The coordinator of a group.
    *
-   * @throws LinkError when none of them answers, or knows it.
+   * @throws LinkError if no broker answers or knows the coordinator.
    */
   coordinator(groupId: string): Promise<CoordinatorAnswer['coordinator']>;
   close(): void;
 }
 
-/** Without an answer for this long, the next broker is asked as well. */
+/** Asks the next broker too if the last one has not answered within this time. */
 const NEXT_AFTER_MS = 300;
 /** A loaded broker takes seconds. */
 const ANSWER_TIMEOUT_MS = 3_000;
@@ -31,7 +31,7 @@ interface Contact {
   failedAtMs: number;
 }
 
-/** `seeds` serve until the first answer, and again when no broker that it named can be reached. */
+/** Uses `seeds` until the first answer, and again when no known broker can be reached. */
 export function createAnyBroker(options: { openLink: OpenLink; seeds: readonly BrokerAddress[] }): AnyBroker {
   const { openLink } = options;
   let contacts = new Map<string, Contact>();
@@ -50,7 +50,7 @@ export function createAnyBroker(options: { openLink: OpenLink; seeds: readonly B
     for (const [name, { link }] of before) if (!contacts.has(name)) link?.close();
   }
 
-  /** Each time another one first: a broker that was cut off may still believe what was true before. */
+  /** Starts with a different broker each time, because a broker that was cut off may have outdated metadata. */
   function inTurn(): Contact[] {
     const all = [...contacts.values()];
     turn = (turn + 1) % all.length;
@@ -59,7 +59,7 @@ export function createAnyBroker(options: { openLink: OpenLink; seeds: readonly B
   }
 
   async function ask<T>(contact: Contact, question: (link: BrokerLink) => Promise<T>): Promise<T> {
-    if (closed) throw new LinkError('nobody is to be asked any more');
+    if (closed) throw new LinkError('the client is closed');
     if (contact.link?.usable() !== true) contact.link = openLink(contact.address);
     contact.asking = true;
     try {
@@ -81,7 +81,7 @@ export function createAnyBroker(options: { openLink: OpenLink; seeds: readonly B
     async metadata(topics) {
       const answer = await anyOf(async (link) => {
         const metadata = await link.metadata(topics, ANSWER_TIMEOUT_MS);
-        if (metadata.brokers.length === 0) throw new LinkError('the broker knows of no brokers');
+        if (metadata.brokers.length === 0) throw new LinkError('the broker lists no brokers');
         return metadata;
       });
       learn(answer.brokers);
@@ -100,7 +100,7 @@ export function createAnyBroker(options: { openLink: OpenLink; seeds: readonly B
   };
 }
 
-/** The first answer; the next one is asked when the last one failed or is slow. Rejects when all have failed. */
+/** Resolves with the first answer. Asks the next candidate when the last one fails or is slow. Rejects if all fail. */
 function firstOf<C, T>(candidates: readonly C[], ask: (candidate: C) => Promise<T>): Promise<T> {
   let next = 0;
   let unanswered = 0;

@@ -12,7 +12,7 @@ export interface BrokerAddress {
   readonly port: number;
 }
 
-/** Who leads what, as one broker knows it. */
+/** Topics, partitions and leaders, according to one broker. */
 export interface ClusterMetadata {
   readonly brokers: readonly (BrokerAddress & { readonly nodeId: number })[];
   readonly topicMetadata: readonly {
@@ -22,14 +22,14 @@ export interface ClusterMetadata {
   }[];
 }
 
-/** Who coordinates a group, as one broker knows it. */
+/** A group's coordinator, according to one broker. */
 export interface CoordinatorAnswer {
-  /** Of the Kafka protocol. */
+  /** Kafka protocol code. */
   readonly errorCode: number;
   readonly coordinator: BrokerAddress & { readonly nodeId: number };
 }
 
-/** What goes to one partition as one record batch. A request has one for each of its partitions. */
+/** One record batch for one partition. A request has one batch per partition. */
 export interface PartitionBatch {
   readonly topic: string;
   readonly partition: number;
@@ -39,21 +39,21 @@ export interface PartitionBatch {
 export interface PartitionAnswer {
   readonly topic: string;
   readonly partition: number;
-  /** Of the Kafka protocol; 0 when all in-sync replicas have the batch. */
+  /** Kafka protocol code; 0 when all in-sync replicas have the batch. */
   readonly errorCode: number;
 }
 
-/** One connection to one broker. It connects with the first request, and is of no use after a failure. */
+/** One connection to one broker. The first request opens it, and the first failure closes it. */
 export interface BrokerLink {
   /** @throws LinkError */
   metadata(topics: readonly string[], timeoutMs: number): Promise<ClusterMetadata>;
   /** @throws LinkError */
   coordinator(groupId: string, timeoutMs: number): Promise<CoordinatorAnswer>;
   /**
-   * `acks=all`. A broker works on one request of a connection at a time, so a partition that waits for its replicas
-   * holds up the whole link, for `ackTimeoutMs` at most.
+   * `acks=all`. A broker handles the requests of a connection one at a time, so a partition that waits for its replicas
+   * blocks the whole link for up to `ackTimeoutMs`.
    *
-   * @throws LinkError; the batches may be published all the same.
+   * @throws LinkError; the batches may still have been published.
    */
   produce(
     batches: readonly PartitionBatch[],
@@ -73,11 +73,11 @@ export type OpenLink = (address: BrokerAddress) => BrokerLink;
 type Api = 'Metadata' | 'GroupCoordinator' | 'Produce';
 
 const CONNECTION_TIMEOUT_MS = 2_000;
-/** kafkajs' own bound, for requests whose link was closed. Shorter ones are enforced here. */
+/** kafkajs' time-out, for requests whose link was closed. This file enforces shorter ones. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 const ignore = (): void => undefined;
-/** Whoever owns the link reports what fails. */
+/** The owner of the link logs failures. */
 const SILENT = { namespace: () => ({ debug: ignore, info: ignore, warn: ignore, error: ignore }) };
 
 interface ProduceResponse {
@@ -88,8 +88,8 @@ interface ProduceResponse {
 }
 
 /**
- * kafkajs' connection and protocol without its cluster: `Broker.produce` and `Broker.metadata` throw away the whole
- * answer when one partition in it carries an error, and a cluster waits for the one broker that it happens to ask.
+ * kafkajs' connection and protocol without its cluster. `Broker.produce` and `Broker.metadata` discard the whole response
+ * if one partition in it has an error, and a cluster waits for a single broker.
  */
 export function createLinks(options: { clientId: string; socketFactory: ISocketFactory }): OpenLink {
   return (address) => openLink(address, options);
@@ -129,7 +129,7 @@ function openLink(address: BrokerAddress, options: { clientId: string; socketFac
     }
   }
 
-  /** With an error, kafkajs takes it for a connection that broke: it rejects what waits and clears its timers. */
+  /** Given an error, kafkajs treats the connection as broken: it rejects pending requests and clears its timers. */
   function close(): void {
     if (closed) return;
     closed = true;

@@ -1,20 +1,22 @@
-import { createLogger, createMetrics, explanationOf } from '@gateway/service-kit';
-import { createKafka } from './client';
+import type { Print } from '@gateway/service-kit';
+import { createMetrics, runCommandLine } from '@gateway/service-kit';
 import type { DeadLetter, DeadLetters } from './dead-letters';
 import { createDeadLetters, MAX_LISTED } from './dead-letters';
+import type { KafkaCommandContext } from './kafka-commands';
+import { runKafkaCommand, SETTINGS_USAGE } from './kafka-commands';
 import { createPublisher } from './publisher';
 
 const DEFAULT_LIMIT = 50;
 const USAGE = `usage: npm run dlq -- list [--topic TOPIC] [--limit N]      newest first, at most ${MAX_LISTED}; ${DEFAULT_LIMIT} unless given
        npm run dlq -- show TOPIC PARTITION OFFSET         one message with all headers
        npm run dlq -- replay TOPIC PARTITION OFFSET       publishes the original again where it came from
-The settings of the last npm start serve, else: KAFKA_BROKERS; TOPIC_PREFIX if the topics have one.`;
+${SETTINGS_USAGE}`;
 
 type Command =
   | { name: 'list'; limit: number; topic?: string }
   | { name: 'show' | 'replay'; topic: string; partition: number; offset: number };
 
-/** What the arguments ask for; undefined when they make no sense. */
+/** Undefined if the arguments are invalid. */
 export function parseArguments(args: readonly string[]): Command | undefined {
   const [name, ...rest] = args;
   if (name === 'list') return parseList(rest);
@@ -41,41 +43,23 @@ function isCount(text: string | undefined): boolean {
   return text !== undefined && /^\d{1,15}$/.test(text);
 }
 
-/** Runs one command. @returns the exit code: 0, 1 when it failed, 2 for wrong usage. */
-export async function runCli(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  print: (line: string) => void,
-): Promise<number> {
-  if (args[0] === 'help') {
-    print(USAGE);
-    return 0;
-  }
-  const command = parseArguments(args);
-  const brokers = (env['KAFKA_BROKERS'] ?? '').split(',').filter((broker) => broker !== '');
-  if (command === undefined || brokers.length === 0) {
-    if (command === undefined && args.length > 0) print(`These arguments make no sense: ${args.join(' ')}`);
-    print(USAGE);
-    return 2;
-  }
-  const logger = createLogger({ service: 'dlq', level: 'silent' });
-  const kafka = createKafka({ brokers, clientId: 'dlq', logger });
-  const topicPrefix = env['TOPIC_PREFIX'] ?? '';
+/** Runs one command. @returns the exit code, see {@link runKafkaCommand}. */
+export function runCli(args: readonly string[], env: NodeJS.ProcessEnv, print: Print): Promise<number> {
+  return runKafkaCommand({ clientId: 'dlq', usage: USAGE, parse: parseArguments, execute }, args, env, print);
+}
+
+async function execute(command: Command, { kafka, topicPrefix, logger, print }: KafkaCommandContext): Promise<void> {
   const metrics = createMetrics('dlq', { processFigures: false });
   const publisher = createPublisher({ kafka, source: 'dlq', topicPrefix, metrics, logger });
   try {
     await publisher.start();
-    await execute(command, createDeadLetters({ kafka, topicPrefix, publisher }), print);
-    return 0;
-  } catch (error) {
-    print(`${command.name} failed: ${explanationOf(error)}`);
-    return 1;
+    await answer(command, createDeadLetters({ kafka, topicPrefix, publisher }), print);
   } finally {
     await publisher.stop();
   }
 }
 
-async function execute(command: Command, letters: DeadLetters, print: (line: string) => void): Promise<void> {
+async function answer(command: Command, letters: DeadLetters, print: Print): Promise<void> {
   if (command.name === 'list') {
     const found = await letters.list(command);
     for (const letter of found) print(lineOf(letter));
@@ -91,12 +75,4 @@ function lineOf({ topic, partition, offset, time, type, subject, reason }: DeadL
   return [topic, partition, offset, time ?? '-', type ?? '-', subject ?? '-', reason ?? '-'].join('\t');
 }
 
-if (require.main === module) {
-  runCli(process.argv.slice(2), process.env, (line) => console.log(line)).then(
-    (exitCode) => process.exit(exitCode),
-    (error: unknown) => {
-      console.error(explanationOf(error));
-      process.exit(1);
-    },
-  );
-}
+if (require.main === module) runCommandLine(runCli);

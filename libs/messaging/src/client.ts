@@ -11,7 +11,7 @@ import { steadyConsumerGroups } from './steady-consumer';
 
 /** The connection settings of one process. Kept opaque outside this library: nothing else imports kafkajs. */
 export interface KafkaClient extends Kafka {
-  /** Single connections, for what cannot go through kafkajs' own view of the cluster. */
+  /** Connections to single brokers, for requests that bypass kafkajs' cluster. */
   readonly links: { readonly openLink: OpenLink; readonly seeds: readonly BrokerAddress[] };
 }
 

@@ -23,8 +23,8 @@ export interface WorkerLimits extends WorkQueueLimits, GroupLimits {
   readonly commitIntervalMs: number;
   readonly commitTimeoutMs: number;
   /**
-   * Attempts at a message, and again at the record of its dead letter, that fail with a limited retry. With the pauses
-   * above they span some 10 s: longer than most index builds, lock waits and privilege changes.
+   * Attempts that may fail with a `LimitedRetryError`, for the message and again for `onDeadLetter`. With the pauses above
+   * they span about 10 s: longer than most index builds, lock waits and privilege changes.
    */
   readonly limitedAttempts: number;
   /** What `stop` gives to handlers that run. */
@@ -63,7 +63,7 @@ export interface MessageHandler {
  * Binds a handler to a message type. A handler must be idempotent: a message comes again after a crash, a rebalance or
  * an error. It runs within the message's trace.
  *
- * A `RetryableError` brings the message back after a pause, as often as it takes, while its key waits. A
+ * After a `RetryableError` the message is retried with pauses, without limit, while its key waits. A
  * `LimitedRetryError` does so `limitedAttempts` times. Then, and after any other error, the message is dead-lettered.
  */
 export function on<T>(
@@ -89,7 +89,7 @@ interface Progress {
   envelope?: Envelope;
   /** Set when it goes to the dead letters; `published` when it is there. */
   rejection?: { reason: string; published: boolean };
-  /** Attempts that failed with a limited retry: to handle it, and from its rejection on to record its end. */
+  /** Attempts that failed with a `LimitedRetryError`: of the handler, and after the rejection of `onDeadLetter`. */
   limitedFailures: number;
 }
 
@@ -160,7 +160,7 @@ export function createWorker(options: {
   function fail(error: Error): void {
     if (fatal || stopping) return;
     fatal = true;
-    logger.error('the consumer cannot go on', { error });
+    logger.error('the consumer failed', { error });
     options.onFatal(error);
   }
 
@@ -342,7 +342,7 @@ export function createWorker(options: {
       offset: job.message.offset,
       type: progress.envelope?.type,
     };
-    // Whatever keeps a dead letter from its topic passes; only its own hook can refuse for good.
+    // Publishing a dead letter is retried without limit. Only `onDeadLetter` can fail permanently.
     if (mayRetry(progress, error) || progress.rejection?.published === false) {
       count.retried.inc();
       logger.warn('a message comes again', { ...place, attempts: job.attempts, reason: messageOf(error) });

@@ -22,7 +22,9 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const durability = `replication factor ${replicationFactor}, min.insync.replicas ${minInsyncReplicas}`;
   process.stdout.write(`topics: ${created.length} created, ${reconfigured.length} reconfigured (${durability})\n`);
   if (small.length === 0) return;
-  process.stdout.write(`fewer partitions than KAFKA_PARTITIONS, see npm run topics -- help: ${small.join(', ')}\n`);
+  process.stdout.write(
+    `topics with fewer partitions than KAFKA_PARTITIONS (see npm run topics -- help): ${small.join(', ')}\n`,
+  );
 }
 
 function countFrom<Name extends keyof TopicSettings>(

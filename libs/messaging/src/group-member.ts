@@ -11,23 +11,23 @@ export type Assignment = Readonly<Record<string, readonly number[]>>;
 
 export interface GroupLimits {
   /**
-   * A replica that died is found out, and its partitions move, after this long. The shortest that brokers allow
-   * (`group.min.session.timeout.ms`) unless configured; no pause of a process that is well is nearly as long.
+   * How long a dead replica keeps its partitions. This is the shortest session that brokers allow by default
+   * (`group.min.session.timeout.ms`). No healthy process pauses for nearly as long.
    */
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
   readonly rebalanceTimeoutMs: number;
-  /** A fetch without messages returns after this long; resumed partitions wait for it at worst. */
+  /** An empty fetch returns after this time. A resumed partition may have to wait for it. */
   readonly fetchWaitMs: number;
   readonly fetchBytes: number;
   readonly fetchBytesPerPartition: number;
-  /** Until the group has been joined for the first time. */
+  /** For the first join. */
   readonly startTimeoutMs: number;
   /** Leaving the group and closing the connections. */
   readonly leaveTimeoutMs: number;
-  /** New partitions and moved leaders are noticed after this long, at the latest. */
+  /** Longest time until the member notices new partitions and moved leaders. */
   readonly metadataMaxAgeMs: number;
-  /** Without any sign of life from kafkajs' fetch loop for this long, it is dead. */
+  /** kafkajs' fetch loop is dead if it shows no activity for this time. */
   readonly silenceLimitMs: number;
 }
 
@@ -44,25 +44,25 @@ export const GROUP_LIMITS: GroupLimits = {
   silenceLimitMs: 60_000,
 };
 
-/** How many looks at the fetch loop make up the silence limit. */
+/** Activity checks per silence limit. */
 const LOOKS_PER_SILENCE = 12;
 const RETRY = { retries: 3, initialRetryTime: 200, maxRetryTime: 3_000, restartOnFailure: async () => true } as const;
 
 export interface GroupMember {
-  /** @throws when the group was not joined in time, e.g. because a topic does not exist. */
+  /** @throws if the join did not finish in time, e.g. because a topic does not exist. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Joined, and the fetch loop shows signs of life. */
+  /** Joined, and the fetch loop is active. */
   alive(): boolean;
   readonly consumer: Consumer;
 }
 
 /**
- * One member of a consumer group. kafkajs' own commits are off; whoever owns the member resolves and commits.
+ * One member of a consumer group. kafkajs' auto-commit is off; the caller resolves and commits.
  *
- * kafkajs can stop without a word (#659), gives up on errors it deems fatal, and tells nothing when partitions are
- * taken away. So: signs of life are counted, a crash without restart is fatal, and every join says whether kafkajs
- * announced it. After an unannounced one, batches fetched before it can still arrive.
+ * kafkajs can stop silently (#659), ends on errors it deems fatal, and does not report lost partitions. So this member
+ * watches for activity, treats a crash without restart as fatal, and reports with every join whether kafkajs announced
+ * it. After an unannounced join, batches fetched before it can still arrive.
  */
 export function createGroupMember(options: {
   kafka: KafkaClient;
@@ -73,10 +73,10 @@ export function createGroupMember(options: {
   limits: GroupLimits;
   logger: Logger;
   onBatch: (payload: EachBatchPayload) => void;
-  /** What was not committed will be delivered again. The last moment for a commit with the old membership. */
+  /** Uncommitted messages will be delivered again. This is the last chance to commit with the old membership. */
   onLost: () => void;
   onJoin: (assignment: Assignment, announced: boolean) => void;
-  /** Called once: the process cannot go on. */
+  /** Called once, when the process must end. */
   onFatal: (error: Error) => void;
 }): GroupMember {
   const { kafka, groupId, limits, logger } = options;
@@ -115,7 +115,7 @@ export function createGroupMember(options: {
     else options.onFatal(error);
   }
 
-  /** Counts its own ticks instead of looking at the clock: a process that was suspended is not taken for a dead one. */
+  /** Counts ticks instead of reading the clock, so that a suspended process does not count as dead. */
   function look(): void {
     silentLooks += 1;
     if (silentLooks <= LOOKS_PER_SILENCE) return;
@@ -153,7 +153,7 @@ export function createGroupMember(options: {
       joined = resolve;
       failed = reject;
     });
-    firstJoin.catch(() => undefined);
+    firstJoin.catch(() => undefined); // may reject before it is awaited
     await consumer.connect();
     await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning });
     await consumer.run({

@@ -1,4 +1,4 @@
-/** kafkajs declares no types for its inner modules. Only what this library uses of them; `kafkajs-version.ts` pins it. */
+/** Types for kafkajs' inner modules, limited to what we use. `kafkajs-version.ts` pins the version. */
 declare module 'kafkajs/src/network/requestQueue' {
   const RequestQueue: {
     prototype: { pending: readonly unknown[]; scheduleCheckPendingRequests(): void };
@@ -24,7 +24,7 @@ declare module 'kafkajs/src/network/connectionPool' {
       logger: InnerLogger;
     });
     isConnected(): boolean;
-    /** Resolves with what `parse` makes of the answer. */
+    /** Resolves with the result of `parse`. */
     send<T>(exchange: {
       request: unknown;
       response: { decode: unknown; parse: (decoded: T) => Promise<T> };
@@ -42,9 +42,9 @@ declare module 'kafkajs/src/broker' {
       logger: ConstructorParameters<typeof ConnectionPool>[0]['logger'];
     });
     isConnected(): boolean;
-    /** Connects, and agrees on the versions of the requests. */
+    /** Connects and negotiates request versions. */
     connect(): Promise<void>;
-    /** The newest version that both sides know. */
+    /** Uses the newest version that both sides support. */
     lookupRequest(
       apiKey: number,
       definitions: unknown,
@@ -67,7 +67,7 @@ declare module 'kafkajs/src/protocol/error' {
   export function createErrorFromCode(code: number): Error;
 }
 
-/** A consumer's membership in its group. `steady-consumer.ts` replaces what gives it up too early. */
+/** A consumer's membership in its group, patched by `steady-consumer.ts`. */
 declare module 'kafkajs/src/consumer/consumerGroup' {
   import type { Batch, Cluster } from 'kafkajs';
 

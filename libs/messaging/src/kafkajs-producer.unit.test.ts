@@ -1,6 +1,6 @@
 import { Partitioners } from 'kafkajs';
 
-/** Why `publisher.ts` does not use kafkajs' producer. When this fails, kafkajs was mended, and the reason is gone. */
+/** Shows why `publisher.ts` does not use kafkajs' producer. If this fails, kafkajs has fixed the bug. */
 
 interface SentBatch {
   readonly topic: string;
@@ -17,7 +17,7 @@ const notLeader = Object.assign(new Error('moved'), {
   retriable: true,
 });
 
-test('kafkajs reports a partition as sent that it skipped: it moved to a broker that had answered', async () => {
+test('kafkajs skips a partition that moved to a broker that had answered, and reports success', async () => {
   const received: string[] = [];
   let leaderOfMoving = 1;
   let answered: () => void = () => undefined;

@@ -47,12 +47,12 @@ export function publisherMetrics(registry: Registry) {
     queued: gauge(registry, { name: 'publish_queued_messages', help: 'Not acknowledged yet' }),
     failedAttempts: counter(registry, {
       name: 'publish_failed_attempts_total',
-      help: 'Sent again, because of the broker (no answer), the partition (moved, no leader) or its replicas (slow)',
+      help: 'Failed attempts by reason: broker (no answer), partition (moved, no leader) or replicas (slow)',
       labelNames: ['reason'] as const,
     }),
     stuckPartitions: gauge(registry, {
       name: 'publish_stuck_partitions',
-      help: 'Partitions for which messages wait and that take none at the moment',
+      help: 'Failing partitions with waiting messages',
     }),
   };
 }
@@ -63,7 +63,7 @@ export function workerMetrics(registry: Registry) {
   return {
     messages: counter(registry, {
       name: 'messages_consumed_total',
-      help: 'By outcome: handled, skipped, retried (once per attempt), dead_lettered, unrecorded (its dead letter is, its end is not)',
+      help: 'By outcome: handled, skipped, retried (once per attempt), dead_lettered, unrecorded (dead-lettered, but its outcome could not be stored)',
       labelNames: ['group', 'outcome'] as const,
     }),
     failures: counter(registry, {

@@ -9,34 +9,34 @@ import { errorName, outcomeOf } from './produce-failures';
 
 export interface LaneLimits {
   /**
-   * Of one request. All of it may go to one partition, as one record batch, so it stays below the broker's
-   * `message.max.bytes` (1 MiB unless configured).
+   * Per request. A whole request may be one record batch, so it stays below the broker's `message.max.bytes` (1 MiB by
+   * default).
    */
   readonly maxBatchMessages: number;
   readonly maxBatchBytes: number;
-  /** How long a leader may wait for its replicas before it answers that they are slow. */
+  /** How long a leader may wait for its replicas before it reports them as slow. */
   readonly ackTimeoutMs: number;
-  /** Without an answer for this long, a broker is taken for dead or frozen, and its connection is closed. */
+  /** A broker that does not answer within this time counts as dead or frozen, and its connection is closed. */
   readonly requestTimeoutMs: number;
-  /** After a failure, doubling from the first to the last. */
+  /** Pause after a failure, doubling from min to max. */
   readonly minPauseMs: number;
   readonly maxPauseMs: number;
 }
 
-/** Sends what waits for each partition to the broker that leads it, until it is acknowledged or nobody wants it. */
+/** Sends the messages of each partition to its leader until they are acknowledged, rejected, or their unit is settled. */
 export interface PartitionLanes {
-  /** Messages of one unit for one partition. Sent at the end of this turn of the event loop, at the earliest. */
+  /** Queues the share. It is sent in a later turn of the event loop. */
   push(topic: string, partition: number, share: Share): void;
-  /** Messages that wait for a partition that takes none at the moment; 0 when all is well with it. */
+  /** Number of messages waiting for the partition while it fails; 0 when it works. */
   stuck(topic: string, partition: number): number;
-  /** Who leads which partition may have changed. */
+  /** Call when leaders may have changed. */
   reroute(): void;
-  /** To be called now and then: asks who leads what as long as something fails or takes long. */
+  /** Call periodically: refreshes the leaders while a partition fails or is slow. */
   watch(): void;
   stop(): void;
 }
 
-/** One request in flight to one broker. `slow`: for partitions that held up others. */
+/** One request in flight to one broker. The `slow` lane is for partitions that delayed others. */
 interface Lane {
   readonly nodeId: number;
   readonly slow: boolean;
@@ -46,18 +46,18 @@ interface Lane {
   running: boolean;
   /** 0 while the broker answers. */
   pauseMs: number;
-  /** Of the request in flight. */
+  /** When the request in flight was sent. */
   sentAtMs: number | undefined;
 }
 
-/** A partition's queue and where it is. */
+/** A partition's queue and its place in a lane. */
 interface Line {
   readonly queue: PartitionQueue;
-  /** Where it is ready, in flight, or has failed. */
+  /** The lane where it is ready or in flight, or where it failed. */
   lane: Lane | undefined;
   attempt: Attempt | undefined;
   slow: boolean;
-  /** 0 when its last attempt went well. */
+  /** 0 after a successful attempt. */
   pauseMs: number;
   pause: NodeJS.Timeout | undefined;
 }
@@ -67,25 +67,25 @@ interface Attempt {
   readonly shares: readonly Share[];
 }
 
-/** A request that takes longer makes us ask whether the leaders have moved. */
+/** After this time we refresh the leaders, since they may have moved. */
 const LONG_REQUEST_MS = 500;
 
 /**
- * One lane per broker, with one request in flight: what arrives meanwhile goes into the next one. That coalesces under
- * load, adds no waiting when idle, and keeps the order within each partition.
+ * One lane per broker, with one request in flight. Messages that arrive meanwhile go into the next request. This
+ * coalesces under load, adds no delay when idle, and keeps the order within each partition.
  *
- * Each partition is acknowledged by itself. What was not is at the front of its queue again, and goes out with the next
- * request to whoever leads the partition then. Nothing newer of this partition can overtake it; it can only repeat.
+ * Brokers acknowledge each partition separately. Unacknowledged shares stay at the front of their queue and go out with
+ * the next request to the current leader. So messages can repeat but never overtake each other.
  *
- * A leader that waits for its replicas keeps all of a request waiting. So a partition that did that goes through the
- * slow lane, over a connection of its own, until it is acknowledged there.
+ * A leader that waits for its replicas delays the whole request. Its partition therefore moves to the slow lane, with a
+ * separate connection, until it acknowledges again.
  */
 export function createPartitionLanes(options: {
   openLink: OpenLink;
   leaders: PartitionLeaders;
   limits: LaneLimits;
   onAcknowledged: (share: Share) => void;
-  /** @param reason a Kafka error's name */
+  /** @param reason the name of a Kafka error */
   onRefused: (share: Share, reason: string) => void;
   metrics: PublisherMetrics;
   logger: Logger;
@@ -118,7 +118,7 @@ export function createPartitionLanes(options: {
     return lane;
   }
 
-  /** To the lane of its leader, unless it is under way, pauses, or has nothing to send. */
+  /** Adds the line to its leader's lane, unless it is in flight, paused or empty. */
   function route(line: Line): void {
     if (stopped || line.attempt !== undefined || line.pause !== undefined || line.lane?.ready.has(line) === true)
       return;
@@ -132,7 +132,7 @@ export function createPartitionLanes(options: {
 
   async function run(lane: Lane): Promise<void> {
     lane.running = true;
-    // What arrives in one read from a socket travels together.
+    // Lets messages from the same socket read share a request.
     await new Promise((resolve) => setImmediate(resolve));
     while (lane.ready.size > 0 && !stopped) {
       const attempts = compose(lane);
@@ -142,7 +142,7 @@ export function createPartitionLanes(options: {
     lane.running = false;
   }
 
-  /** Takes from the partitions in turn. Those it has no room for are first next time. */
+  /** Takes from the partitions in turn. Those that do not fit are first next time. */
   function compose(lane: Lane): Attempt[] {
     const room = { messages: limits.maxBatchMessages, bytes: limits.maxBatchBytes };
     const attempts: Attempt[] = [];
@@ -187,12 +187,12 @@ export function createPartitionLanes(options: {
     return lane.link;
   }
 
-  /** The broker cannot be reached or does not answer: all of its partitions wait, unless another broker leads them. */
+  /** The broker failed or did not answer. Its partitions wait until it is back or another broker leads them. */
   function breakOff(lane: Lane, attempts: readonly Attempt[], reason: string): void {
     if (stopped) return;
     lane.pauseMs = longer(lane.pauseMs);
     metrics.failedAttempts.inc({ reason: 'broker' });
-    logger.warn('a broker does not take messages', { broker: lane.nodeId, reason, partitions: attempts.length });
+    logger.warn('a broker failed to accept messages', { broker: lane.nodeId, reason, partitions: attempts.length });
     for (const attempt of attempts) {
       if (!isCurrent(attempt)) continue;
       miss(attempt, reason);
@@ -211,12 +211,12 @@ export function createPartitionLanes(options: {
       if (!settle(attempt, error)) failures.set(error, (failures.get(error) ?? 0) + 1);
     }
     for (const [reason, partitions] of failures) {
-      logger.warn('partitions did not take messages', { broker: lane.nodeId, reason, partitions });
+      logger.warn('partitions failed to accept messages', { broker: lane.nodeId, reason, partitions });
     }
     if (failures.size > 0) leaders.refresh();
   }
 
-  /** False when it has to be sent again. */
+  /** @returns false if the attempt must be repeated. */
   function settle(attempt: Attempt, error: string): boolean {
     const { line, shares } = attempt;
     const outcome = outcomeOf(error);
@@ -254,7 +254,7 @@ export function createPartitionLanes(options: {
     for (const { unit } of shares) unit.trouble = reason;
   }
 
-  /** Not given up because another broker leads the partition now. */
+  /** False once the partition has moved to another broker. */
   function isCurrent(attempt: Attempt): boolean {
     return attempt.line.attempt === attempt;
   }

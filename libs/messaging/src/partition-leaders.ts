@@ -9,35 +9,35 @@ export interface Leader {
   readonly address: BrokerAddress;
 }
 
-/** The topics' partitions and who leads them. */
+/** The topics' partitions and their leaders. */
 export interface PartitionLeaders {
-  /** Resolves when a broker has answered. */
+  /** Resolves on the first answer of a broker. */
   start(topics: readonly string[]): Promise<void>;
   stop(): void;
-  /** In order of their numbers; undefined as long as no broker knows the topic. */
+  /** Sorted by number; undefined while no broker knows the topic. */
   partitionsOf(topic: string): PartitionMetadata[] | undefined;
-  /** Undefined while the partition has none. */
+  /** Undefined while the partition has no leader. */
   leaderOf(topic: string, partition: number): Leader | undefined;
-  /** Looks again soon, also for `topic` from now on. Calls in quick succession are one look. */
+  /** Fetches the metadata again soon, from now on including `topic`. Coalesces calls in quick succession. */
   refresh(topic?: string): void;
 }
 
 const MIN_PAUSE_MS = 100;
-/** New partitions and moved leaders are noticed after this long even when nothing fails. */
+/** Metadata is refreshed after this time even when nothing fails, to notice new partitions and moved leaders. */
 const MAX_AGE_MS = 60_000;
 
 export function createPartitionLeaders(options: {
   brokers: AnyBroker;
-  /** After each look. */
-  onLook: () => void;
+  /** Called after each refresh, successful or not. */
+  onRefresh: () => void;
   logger: Logger;
 }): PartitionLeaders {
-  const { brokers, onLook, logger } = options;
+  const { brokers, onRefresh, logger } = options;
   const wanted = new Set<string>();
   const topics = new Map<string, PartitionMetadata[]>();
   let addresses = new Map<number, BrokerAddress>();
   let state: 'new' | 'running' | 'stopped' = 'new';
-  let looking = false;
+  let fetching = false;
   let again = false;
   let answered = true;
   let notBeforeMs = 0;
@@ -48,35 +48,35 @@ export function createPartitionLeaders(options: {
   function refresh(topic?: string): void {
     if (topic !== undefined) wanted.add(topic);
     if (state !== 'running' || timer !== undefined) return;
-    if (looking) again = true;
-    else timer = setTimeout(() => void look(), Math.max(0, notBeforeMs - Date.now()));
+    if (fetching) again = true;
+    else timer = setTimeout(() => void fetchMetadata(), Math.max(0, notBeforeMs - Date.now()));
   }
 
-  async function look(): Promise<void> {
+  async function fetchMetadata(): Promise<void> {
     timer = undefined;
-    looking = true;
+    fetching = true;
     again = false;
     try {
       apply(await brokers.metadata([...wanted]));
-      if (!answered) logger.info('the brokers tell again who leads which partition');
+      if (!answered) logger.info('broker metadata is available again');
       answered = true;
       firstAnswer?.();
     } catch (error) {
-      if (answered) logger.warn('no broker tells who leads which partition', { reason: messageOf(error) });
+      if (answered) logger.warn('no broker returned metadata', { reason: messageOf(error) });
       answered = false;
       again = true;
     }
-    looking = false;
+    fetching = false;
     notBeforeMs = Date.now() + MIN_PAUSE_MS;
     if (state !== 'running') return;
     if (again) refresh();
-    onLook();
+    onRefresh();
   }
 
   function apply(metadata: ClusterMetadata): void {
     addresses = new Map(metadata.brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]));
     for (const { topic, partitionMetadata } of metadata.topicMetadata) {
-      // A broker that has just come up may not know yet of a topic, or of all its partitions.
+      // A broker that has just started may not know the topic or all of its partitions yet.
       if (partitionMetadata.length < Math.max(1, topics.get(topic)?.length ?? 0)) continue;
       topics.set(
         topic,

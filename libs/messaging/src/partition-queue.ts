@@ -1,14 +1,14 @@
 import type { Message } from 'kafkajs';
 
-/** What one call published: resolved when every partition has its share, so the share of none is ever torn apart. */
+/** The messages of one publish call. Resolved when every partition has acknowledged its share; shares are never split. */
 export interface Unit {
   readonly messages: number;
   readonly bytes: number;
   readonly expiresAtMs: number;
-  /** Shares that are not acknowledged yet. */
+  /** Number of unacknowledged shares. */
   missing: number;
   settled: boolean;
-  /** Why its last attempt failed. */
+  /** Reason of the last failed attempt. */
   trouble?: string;
   resolve(): void;
   reject(error: Error): void;
@@ -19,19 +19,19 @@ export interface Share {
   readonly unit: Unit;
   readonly messages: readonly Message[];
   readonly bytes: number;
-  /** Acknowledged or refused. */
+  /** Acknowledged or rejected by the broker. */
   done: boolean;
 }
 
-/** What may still go into a request. */
+/** What still fits into a request. */
 export interface Room {
   messages: number;
   bytes: number;
 }
 
 /**
- * The shares that wait for one partition, in order. A share leaves when it is done, or its unit is settled otherwise.
- * Every attempt begins with the oldest share, so nothing overtakes what an earlier attempt left behind.
+ * The shares that wait for one partition, in order. A share leaves when it is done or its unit is settled. Every attempt
+ * begins with the oldest share, so nothing overtakes a failed attempt.
  */
 export interface PartitionQueue {
   readonly topic: string;
@@ -40,12 +40,12 @@ export interface PartitionQueue {
   waiting(): boolean;
   messages(): number;
   /**
-   * The next attempt: from the front, as much as there is room for, and at least one share if `force`. Takes what it
-   * uses out of the room. Empty when nothing waits or fits.
+   * The shares of the next attempt: as many from the front as fit, and at least one if `force`. Reduces `room` by what
+   * they use. Empty when nothing waits or fits.
    */
   take(room: Room, force: boolean): readonly Share[];
   remove(shares: readonly Share[]): void;
-  /** Nobody will take these together: the next attempts are half as large, until one goes well. */
+  /** The broker rejected the batch. The next attempts are half as large, until one succeeds. */
   halve(): void;
 }
 

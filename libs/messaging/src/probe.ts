@@ -17,7 +17,7 @@ const ASK_EVERY_MS = 1_000;
 /** A loaded broker takes seconds; what is given to it waits for as long. */
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** Asks the brokers once a second for the edge's topics. One that answers is enough: a frozen one does not count. */
+/** Probes the brokers once a second. One answer is enough, so a frozen broker does not matter. */
 export function createBrokerProbe(options: { kafka: KafkaClient; topicPrefix?: string; logger: Logger }): BrokerProbe {
   const { kafka, logger } = options;
   const topic = topicOf(options.topicPrefix, 'cardCommands');

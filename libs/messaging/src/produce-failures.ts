@@ -1,13 +1,13 @@
 import { errorCodes } from 'kafkajs/src/protocol/error';
 
-/** What a broker's answer for a partition means for the batch that went there. */
+/** What a broker's response for a partition means for its batch. */
 export type ProduceOutcome =
   | 'acknowledged'
-  /** The messages themselves: no broker will take them. */
+  /** The messages themselves are at fault: no broker will accept them. */
   | 'refused'
-  /** In the leader's log, but not with enough replicas in time; it held up its neighbours in the request. */
+  /** The leader has the batch, but too few replicas got it in time. This delayed the other partitions of the request. */
   | 'slow'
-  /** Whatever else: send it again, perhaps elsewhere. */
+  /** Any other error: send it again, perhaps to another broker. */
   | 'failed';
 
 const NO_ERROR = 'NO_ERROR';
@@ -27,12 +27,12 @@ const REFUSALS = new Set([
 ]);
 const HELD_UP = new Set(['REQUEST_TIMED_OUT', 'NOT_ENOUGH_REPLICAS_AFTER_APPEND']);
 
-/** The name of a Kafka error code. A partition that the answer leaves out was not acknowledged. */
+/** The name of a Kafka error code. Undefined stands for a partition missing from the response: not acknowledged. */
 export function errorName(errorCode: number | undefined): string {
   return errorCode === undefined ? NOT_IN_ANSWER : (nameByCode.get(errorCode) ?? `error ${errorCode}`);
 }
 
-/** By the name that {@link errorName} gives. */
+/** @param name from {@link errorName} */
 export function outcomeOf(name: string): ProduceOutcome {
   if (name === NO_ERROR) return 'acknowledged';
   if (REFUSALS.has(name)) return 'refused';

@@ -18,18 +18,18 @@ import { topicOf } from './topics';
 import { TimeoutError, within } from './within';
 
 export interface PublisherLimits extends LaneLimits {
-  /** Not acknowledged yet. Beyond it, publications are refused. */
+  /** Unacknowledged messages. Beyond these limits `publish` rejects. */
   readonly maxQueuedMessages: number;
   readonly maxQueuedBytes: number;
-  /** The same for one partition that takes nothing at the moment, so that it leaves room for the others. */
+  /** The same for one failing partition, to leave room for the others. */
   readonly maxStuckMessages: number;
-  /** From `publish` to the rejection, wherever the message is then. */
+  /** From `publish` to the rejection, whether the message was sent or not. */
   readonly publishTimeoutMs: number;
-  /** What `stop` gives to what is queued. */
+  /** How long `stop` waits for queued messages. */
   readonly drainTimeoutMs: number;
   /**
-   * Keys move to partitions that were added while this process runs only after this long. By then every consumer has
-   * noticed them (`metadataMaxAgeMs` of its group) and has them after the rebalance; until then nobody would read there.
+   * How long after it sees new partitions this process sends keys there. By then every consumer has noticed them
+   * (`metadataMaxAgeMs` of its group) and rebalanced. Before, the partitions may have no reader.
    */
   readonly newPartitionsAfterMs: number;
 }
@@ -49,7 +49,7 @@ export const PUBLISHER_LIMITS: PublisherLimits = {
   newPartitionsAfterMs: 120_000,
 };
 
-/** A message with its headers made already: a dead letter, or one that is played back. */
+/** A message with complete headers: a dead letter, or a replayed message. */
 export interface RawMessage {
   /** Full name, with prefix. */
   readonly topic: string;
@@ -58,35 +58,35 @@ export interface RawMessage {
   readonly headers: Record<string, Buffer | string | (Buffer | string)[]>;
 }
 
-/** The brokers refuse this message as it is; sending it again is no use. */
+/** The brokers reject this message as it is. Do not retry. */
 export class MessageRefusedError extends Error {
   override readonly name = 'MessageRefusedError';
 }
 
-/** The publisher was stopped before the message was acknowledged. It may be published all the same. */
+/** The publisher stopped before the message was acknowledged. It may still have been published. */
 export class PublishError extends RetryableError {
   override readonly name = 'PublishError';
 }
 
 export interface Publisher {
   start(): Promise<void>;
-  /** Publishes what is queued, as far as the time goes; the rest is rejected. Takes nothing new. */
+  /** Accepts nothing new, publishes the queue for up to `drainTimeoutMs`, and rejects the rest. */
   stop(): Promise<void>;
   /**
    * Resolves when all in-sync replicas have the message.
    *
-   * @throws InvalidMessageError by its declaration; MessageRefusedError (too large, no such partition);
-   *   OverloadedError when the queue is full; TimeoutError or PublishError when it is not acknowledged. The last three
-   *   are retryable, and the message may be published nevertheless.
+   * @throws InvalidMessageError if the message does not match its declaration; MessageRefusedError (too large, no such
+   *   partition); OverloadedError if the queue is full; TimeoutError or PublishError if it is not acknowledged. The last
+   *   three are retryable. After the last two the message may still have been published.
    */
   publish<T>(message: OutgoingMessage<T>): Promise<void>;
   /**
-   * As `publish`, for messages that belong together: what goes to one partition is in order in one record batch, and
-   * all of them are acknowledged or rejected as one.
+   * Like `publish`, for messages that belong together. Those for the same partition go in order in one record batch, and
+   * the call resolves or rejects for all of them.
    */
   publishAll(messages: readonly OutgoingMessage[]): Promise<void>;
   publishRaw(message: RawMessage): Promise<void>;
-  /** The queue is nearly full, or the brokers acknowledge nothing: time to refuse work early. */
+  /** The queue is nearly full, or the brokers acknowledge nothing. Callers should refuse new work. */
   saturated(): boolean;
 }
 
@@ -95,26 +95,26 @@ interface Posting {
   readonly message: Message;
 }
 
-/** Key, headers and framing of a message, roughly. */
+/** Estimate for key, headers and framing of a message. */
 const OVERHEAD_BYTES = 1_024;
-/** One message alone in its request; the broker has the last word. */
+/** For a single message in a request. The broker may have a lower limit. */
 const MAX_MESSAGE_BYTES = 2 * 1_048_576;
 const SATURATED_FRACTION = 0.8;
-/** An explicit partition that no broker knows after this long does not exist. */
+/** An explicit partition that no broker knows after this time does not exist. */
 const NEW_PARTITION_MS = 3_000;
 const SWEEP_EVERY_MS = 100;
 const CONNECT_TIMEOUT_MS = 15_000;
-/** Something waits, and nothing at all was acknowledged for this long. */
+/** The publisher is stalled if messages wait and none was acknowledged for this time. */
 const STALL_MS = 1_000;
-/** Callers whose messages were rejected try again within this time. Until then the stall is not over. */
+/** Callers retry rejected messages within this time. Until then an empty queue does not end the stall. */
 const STALL_MEMORY_MS = 2_000;
 
 /**
- * Publishes with `acks=all`. kafkajs' producer is not used: when leaders move while it repeats a request, it skips
- * partitions and reports them as sent. Here each partition is acknowledged by itself (`partition-lanes.ts`), and a
- * publication is when all partitions are that its messages map to.
+ * Publishes with `acks=all`, without kafkajs' producer: if a leader moves during a retry, that producer skips partitions
+ * and reports them as sent. Here brokers acknowledge each partition separately (`partition-lanes.ts`), and a publication
+ * resolves when all of its partitions have acknowledged.
  *
- * There are no producer ids. A repetition can publish a message twice, and consumers recognize it by its id.
+ * There are no producer ids. A retry can publish a message twice; consumers deduplicate by message id.
  */
 export function createPublisher(options: {
   kafka: KafkaClient;
@@ -131,21 +131,22 @@ export function createPublisher(options: {
   const partitioner = Partitioners.DefaultPartitioner();
   const settled = createSettledPartitions(limits.newPartitionsAfterMs);
   const brokers = createAnyBroker(kafka.links);
-  const leaders = createPartitionLeaders({ brokers, onLook, logger });
+  const leaders = createPartitionLeaders({ brokers, onRefresh, logger });
   const lanes = createPartitionLanes({
     openLink: kafka.links.openLink,
     leaders,
     limits,
     onAcknowledged: acknowledge,
-    onRefused: ({ unit }, reason) => settle(unit, new MessageRefusedError(`refused by the broker: ${reason}`)),
+    onRefused: ({ unit }, reason) =>
+      settle(unit, new MessageRefusedError(`the broker rejected the message: ${reason}`)),
     metrics,
     logger,
   });
 
   let state: 'new' | 'running' | 'stopping' | 'stopped' = 'new';
-  /** In the order in which they came, which is the order in which they expire. */
+  /** In order of arrival, and so of expiry. */
   const open = new Set<Unit>();
-  /** Their topics, or their partitions, are not known yet. */
+  /** Units whose topic or partition is not known yet. */
   let unplaced: { unit: Unit; postings: readonly Posting[]; sinceMs: number }[] = [];
   let queuedMessages = 0;
   let queuedBytes = 0;
@@ -181,7 +182,7 @@ export function createPublisher(options: {
     });
   }
 
-  /** Gives each partition its share. False when not all are known yet: then the leaders are asked. */
+  /** Gives each partition its share. If a partition is unknown, refreshes the leaders and returns false. */
   function place(unit: Unit, postings: readonly Posting[]): boolean {
     const shares = new Map<string, { topic: string; partition: number; messages: Message[] }>();
     for (const { topic, message } of postings) {
@@ -197,7 +198,7 @@ export function createPublisher(options: {
     }
     for (const { topic, partition } of shares.values()) {
       if (lanes.stuck(topic, partition) + unit.messages <= limits.maxStuckMessages) continue;
-      settle(unit, new OverloadedError(`too many messages wait for ${topic}/${partition}, which takes none`));
+      settle(unit, new OverloadedError(`too many messages wait for ${topic}/${partition}, which is failing`));
       return true;
     }
     unit.missing = shares.size;
@@ -216,8 +217,8 @@ export function createPublisher(options: {
     return partition < partitionMetadata.length ? partition : undefined;
   }
 
-  /** Brokers learn late of new partitions and topics. For a partition we wait a moment, for a topic until the end. */
-  function onLook(): void {
+  /** Brokers learn of new partitions and topics late. We wait 3 s for a partition, and until the time-out for a topic. */
+  function onRefresh(): void {
     const waiting = unplaced;
     unplaced = [];
     for (const entry of waiting) {
@@ -293,7 +294,7 @@ export function createPublisher(options: {
       if (state === 'running' && open.size > 0) {
         state = 'stopping';
         const empty = new Promise<void>((resolve) => (drained = resolve));
-        await within(limits.drainTimeoutMs, 'publishing what is queued', empty).catch(() => undefined);
+        await within(limits.drainTimeoutMs, 'publishing the queue', empty).catch(() => undefined); // the rest is rejected below
       }
       state = 'stopped';
       clearInterval(sweeper);
@@ -308,7 +309,8 @@ export function createPublisher(options: {
       return enqueue(messages.map(post));
     },
     async publishRaw({ topic, ...message }) {
-      if (!isEncodable(message)) return refuse('refused', new MessageRefusedError('a part of it is no text or bytes'));
+      if (!isEncodable(message))
+        return refuse('refused', new MessageRefusedError('key, value and headers must be text or bytes'));
       return enqueue([{ topic, message }]);
     },
     saturated: () =>
@@ -322,7 +324,7 @@ function sizeOf(postings: readonly Posting[]): number {
   return postings.reduce((sum, { message }) => sum + OVERHEAD_BYTES + (message.value?.length ?? 0), 0);
 }
 
-/** What kafkajs cannot encode would break its whole request, and keep doing so. */
+/** A message that kafkajs cannot encode would fail its whole request on every retry. */
 function isEncodable({ key, value, headers }: Omit<RawMessage, 'topic'>): boolean {
   const isText = (part: unknown): boolean => typeof part === 'string' || Buffer.isBuffer(part);
   const isPart = (part: unknown): boolean => part === null || isText(part);

@@ -17,7 +17,7 @@ function note(text: string, partition = 0): OutgoingMessage {
   return { declaration: Noted, data: { text }, key: 'K', partition };
 }
 
-/** A publisher on brokers that do what the test says. Brokers 1 to n lead the partitions in turn. */
+/** A publisher on scripted brokers. Brokers 1 to n lead the partitions round-robin. */
 async function setUp(options: { brokers?: number; limits?: Partial<PublisherLimits> } = {}) {
   const nodeIds = Array.from({ length: options.brokers ?? 1 }, (_, index) => index + 1);
   const cluster = playedCluster({ nodeIds, topics: { [EVENTS]: 6, [COMMANDS]: 6 } });
@@ -41,11 +41,11 @@ function gate() {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** The first time that each text appears. */
+/** The first occurrence of each text. */
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
 
 describe('one request in flight', () => {
-  test('what arrives while a request is in flight travels in the next one, in order', async () => {
+  test('messages that arrive during a request go into the next one, in order', async () => {
     const first = gate();
     const { publisher, cluster, texts } = await setUp();
     cluster.meddle = () => (cluster.requests.length === 1 ? first.opened : undefined);
@@ -65,7 +65,7 @@ describe('one request in flight', () => {
     await publisher.stop();
   });
 
-  test('a request has no more messages and bytes than the limits, and a unit is not torn apart', async () => {
+  test('a request stays within the limits of messages and bytes, and never splits a unit', async () => {
     const { publisher, texts } = await setUp({ limits: { maxBatchMessages: 3, maxBatchBytes: 10_000 } });
     await Promise.all([
       publisher.publishAll([note('a1'), note('a2')]),
@@ -81,7 +81,7 @@ describe('one request in flight', () => {
     await publisher.stop();
   });
 
-  test('partitions that had no room in one request are first in the next', async () => {
+  test('partitions that did not fit into a request come first in the next', async () => {
     const { publisher, texts } = await setUp({ limits: { maxBatchMessages: 2 } });
     await Promise.all(
       [...'abcd'].map((text) => publisher.publish(note(text, 0))).concat(publisher.publish(note('x', 1))),
@@ -92,7 +92,7 @@ describe('one request in flight', () => {
 });
 
 describe('bounds', () => {
-  test('a full queue refuses with a retryable error, and tells before', async () => {
+  test('a nearly full queue is saturated, and a full one rejects with a retryable error', async () => {
     const blocked = gate();
     const { publisher, cluster } = await setUp({ limits: { maxQueuedMessages: 5 } });
     cluster.meddle = () => blocked.opened;
@@ -106,7 +106,7 @@ describe('bounds', () => {
     await publisher.stop();
   });
 
-  test('the queue is bounded in bytes too', async () => {
+  test('the queue is also bounded in bytes', async () => {
     const blocked = gate();
     const { publisher, cluster } = await setUp({ limits: { maxQueuedBytes: 10_000 } });
     cluster.meddle = () => blocked.opened;
@@ -117,7 +117,7 @@ describe('bounds', () => {
     await publisher.stop();
   });
 
-  test('a partition that takes nothing leaves room for the others', async () => {
+  test('a failing partition leaves room for the others', async () => {
     const { publisher, cluster } = await setUp({ limits: { maxStuckMessages: 2, publishTimeoutMs: 300 } });
     cluster.leaders.set(`${EVENTS}/0`, -1);
     const stuck = [publisher.publish(note('a')), publisher.publish(note('b'))];
@@ -129,7 +129,7 @@ describe('bounds', () => {
     await publisher.stop();
   });
 
-  test('invalid or too large messages are refused before they are queued', async () => {
+  test('invalid or oversized messages are rejected before they are queued', async () => {
     const { publisher, cluster } = await setUp();
     await expect(publisher.publish({ ...note('a'), data: {} })).rejects.toThrow('Noted is not valid');
     await expect(publisher.publish(note('x'.repeat(3_000_000)))).rejects.toThrow(MessageRefusedError);
@@ -140,12 +140,12 @@ describe('bounds', () => {
     await publisher.stop();
   });
 
-  test('nothing is acknowledged for a while: work is refused early, until something is', async () => {
+  test('without acknowledgements the publisher is saturated, until a broker acknowledges again', async () => {
     const { publisher, cluster } = await setUp({ brokers: 2, limits: { requestTimeoutMs: 200 } });
     cluster.frozen.add(1).add(2);
     const published = publisher.publish(note('a'));
     expect(publisher.saturated()).toBe(false);
-    await until('the publisher tells that it is stalled', () => publisher.saturated());
+    await until('the publisher is saturated', () => publisher.saturated());
     cluster.frozen.clear();
     await published;
     expect(publisher.saturated()).toBe(false);
@@ -153,8 +153,8 @@ describe('bounds', () => {
   });
 });
 
-describe('refusals', () => {
-  test('a message that the broker refuses does not fail its neighbours', async () => {
+describe('rejected messages', () => {
+  test('a message that the broker rejects does not fail its neighbours', async () => {
     const { publisher, cluster, texts } = await setUp();
     cluster.meddle = (request) => {
       if (Object.values(request.texts).flat().includes('bad')) return { [`${EVENTS}/0`]: KAFKA.MESSAGE_TOO_LARGE };
@@ -170,7 +170,7 @@ describe('refusals', () => {
     await publisher.stop();
   });
 
-  test('an explicit partition that does not exist is refused, after another look', async () => {
+  test('an explicit partition that does not exist is rejected after a refresh', async () => {
     const { publisher } = await setUp();
     await expect(publisher.publish(note('a', 99))).rejects.toThrow(
       new MessageRefusedError(`${EVENTS} has no partition 99`),
@@ -180,7 +180,7 @@ describe('refusals', () => {
 });
 
 describe('no loss', () => {
-  test('a partition that moves to a broker that has answered is sent there', async () => {
+  test('a partition that moves to a broker that has already answered is sent there', async () => {
     const { publisher, cluster } = await setUp({ brokers: 2 });
     const answered = gate();
     cluster.meddle = async ({ nodeId }) => {
@@ -196,7 +196,7 @@ describe('no loss', () => {
     await publisher.stop();
   });
 
-  test('a partition that the answer leaves out was not acknowledged', async () => {
+  test('a partition missing from the response counts as not acknowledged', async () => {
     const { publisher, cluster, texts } = await setUp();
     cluster.meddle = () => (cluster.requests.length === 1 ? { [`${EVENTS}/0`]: 'left out' } : undefined);
     await publisher.publish(note('a'));
@@ -204,7 +204,7 @@ describe('no loss', () => {
     await publisher.stop();
   });
 
-  test('what was not acknowledged is sent again before anything newer of its partition', async () => {
+  test('unacknowledged messages are resent before newer ones of their partition', async () => {
     const { publisher, cluster, texts } = await setUp();
     const failing = gate();
     cluster.meddle = async () => {
@@ -224,7 +224,7 @@ describe('no loss', () => {
     await publisher.stop();
   });
 
-  test('messages for two partitions are published when both have them', async () => {
+  test('a publication to two partitions resolves when both have acknowledged', async () => {
     const { publisher, cluster } = await setUp({ brokers: 2 });
     cluster.frozen.add(2);
     let done = false;
@@ -239,7 +239,7 @@ describe('no loss', () => {
     await publisher.stop();
   });
 
-  test('brokers that are away and come back: everything arrives, in order', async () => {
+  test('after brokers were away, everything arrives in order', async () => {
     const { publisher, cluster } = await setUp();
     cluster.down.add(1);
     const published = ['a', 'b', 'c'].map((text) => publisher.publish(note(text)));
@@ -250,7 +250,7 @@ describe('no loss', () => {
     await publisher.stop();
   });
 
-  test('whatever brokers and leaders do, what is acknowledged is there, and each key in order', async () => {
+  test('under random faults, acknowledged messages are in the log and each key is in order', async () => {
     const { publisher, cluster } = await setUp({
       brokers: 3,
       limits: { requestTimeoutMs: 20, publishTimeoutMs: 20_000, drainTimeoutMs: 20_000 },
@@ -283,7 +283,7 @@ describe('no loss', () => {
 });
 
 describe('isolation', () => {
-  test('a frozen broker holds up the partitions that it leads, and no others', async () => {
+  test('a frozen broker delays only the partitions it leads', async () => {
     const { publisher, cluster } = await setUp({ brokers: 3, limits: { requestTimeoutMs: 100 } });
     cluster.frozen.add(1);
     const stuck = publisher.publish(note('stuck', 0));
@@ -298,7 +298,7 @@ describe('isolation', () => {
     await publisher.stop();
   });
 
-  test('a new leader takes over what a frozen one does not answer, before the request times out', async () => {
+  test('a new leader gets the unanswered messages of a frozen one before the request times out', async () => {
     const { publisher, cluster } = await setUp({ brokers: 2, limits: { requestTimeoutMs: 4_000 } });
     cluster.frozen.add(1);
     const published = publisher.publish(note('a', 0));
@@ -309,7 +309,7 @@ describe('isolation', () => {
     await publisher.stop();
   });
 
-  test('a partition without a leader, or with too few replicas, holds up its own messages only', async () => {
+  test('a partition without a leader, or with too few replicas, delays only its own messages', async () => {
     const { publisher, cluster } = await setUp();
     cluster.leaders.set(`${EVENTS}/0`, -1);
     cluster.meddle = () => ({ [`${EVENTS}/1`]: KAFKA.NOT_ENOUGH_REPLICAS });
@@ -323,7 +323,7 @@ describe('isolation', () => {
     await publisher.stop();
   });
 
-  test('a partition whose replicas are slow goes over a connection of its own until they are back', async () => {
+  test('a partition with slow replicas uses a separate connection until they are back', async () => {
     const { publisher, cluster } = await setUp();
     const replicas = gate();
     let held = 0;
@@ -344,7 +344,7 @@ describe('isolation', () => {
     await publisher.stop();
   });
 
-  test('a broker that does not answer is not asked who leads what either', async () => {
+  test('metadata requests avoid a broker that does not answer', async () => {
     const { publisher, cluster } = await setUp({ brokers: 3, limits: { requestTimeoutMs: 50 } });
     cluster.frozen.add(1).add(2);
     cluster.leaders.set(`${EVENTS}/0`, 3).set(`${EVENTS}/1`, 3);
@@ -354,7 +354,7 @@ describe('isolation', () => {
 });
 
 describe('time', () => {
-  test('a broker that hangs: what is in flight and what waits is rejected in time', async () => {
+  test('when a broker hangs, messages in flight and in the queue are rejected in time', async () => {
     const { publisher, cluster, texts } = await setUp({ limits: { publishTimeoutMs: 150, drainTimeoutMs: 50 } });
     cluster.frozen.add(1);
     const inFlight = publisher.publish(note('a'));
@@ -367,14 +367,14 @@ describe('time', () => {
     await publisher.stop();
   });
 
-  test('the rejection says what the brokers said', async () => {
+  test("the rejection names the broker's error", async () => {
     const { publisher, cluster } = await setUp({ limits: { publishTimeoutMs: 150 } });
     cluster.meddle = () => ({ [`${EVENTS}/0`]: KAFKA.NOT_ENOUGH_REPLICAS });
     await expect(publisher.publish(note('a'))).rejects.toThrow('not acknowledged within 150 ms: NOT_ENOUGH_REPLICAS');
     await publisher.stop();
   });
 
-  test('stop publishes what is queued and takes nothing new', async () => {
+  test('stop publishes the queue and accepts nothing new', async () => {
     const first = gate();
     const { publisher, cluster, texts } = await setUp();
     cluster.meddle = () => (cluster.requests.length === 1 ? first.opened : undefined);
@@ -388,7 +388,7 @@ describe('time', () => {
     expect(texts()).toEqual([['a'], ['b']]);
   });
 
-  test('stop does not wait longer than its bound', async () => {
+  test('stop is bounded in time', async () => {
     const { publisher, cluster } = await setUp({ limits: { drainTimeoutMs: 20 } });
     cluster.frozen.add(1);
     const rejected = expect(publisher.publish(note('a'))).rejects.toThrow('the publisher was stopped');
@@ -397,7 +397,7 @@ describe('time', () => {
   });
 });
 
-/** The same numbers in every run: a linear congruential generator. */
+/** A linear congruential generator: the same numbers in every run. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => (state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32) / 2 ** 32;

@@ -1,6 +1,6 @@
 /**
- * Which partitions of a topic keys are spread over: those that the topic had when this process first looked, and those
- * added since once they have been known for `settleMs`. Numbers are only ever added, so the settled ones come first.
+ * The partitions of a topic that keys may use: those that existed when this process first saw the topic, and later ones
+ * once they have been known for `settleMs`. Kafka only appends partitions, so the settled ones come first.
  */
 export function createSettledPartitions(
   settleMs: number,

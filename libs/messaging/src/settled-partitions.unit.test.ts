@@ -12,12 +12,12 @@ beforeEach(() => {
 
 const countOf = (topic: string, count: number): number => settled(topic, partitions(count)).length;
 
-test('what a topic has at first is used at once', () => {
+test('initial partitions are used immediately', () => {
   expect(settled('a', partitions(12))).toEqual(partitions(12));
   expect(countOf('b', 24)).toBe(24);
 });
 
-test('added partitions are used when they have been known for long enough', () => {
+test('added partitions are used after the settling time', () => {
   countOf('a', 12);
   nowMs += SETTLE_MS;
   expect(settled('a', partitions(24))).toEqual(partitions(12));
@@ -28,7 +28,7 @@ test('added partitions are used when they have been known for long enough', () =
   expect(countOf('a', 24)).toBe(24);
 });
 
-test('more that are added meanwhile begin the wait again', () => {
+test('adding more partitions restarts the settling time', () => {
   countOf('a', 12);
   countOf('a', 24);
   nowMs += SETTLE_MS - 1;
@@ -39,7 +39,7 @@ test('more that are added meanwhile begin the wait again', () => {
   expect(countOf('a', 36)).toBe(36);
 });
 
-test('topics wait each for itself, and one that was created anew begins anew', () => {
+test('each topic settles separately, and a recreated topic starts over', () => {
   countOf('a', 12);
   countOf('a', 24);
   nowMs += SETTLE_MS;

@@ -7,17 +7,17 @@ import type { ClusterMetadata } from './broker-link';
 import { LinkError } from './broker-link';
 import { TimeoutError, within } from './within';
 
-/** A fetch without an answer this long after the broker should have given one has failed. */
+/** A fetch fails when the broker is this late with its response. */
 const FETCH_GRACE_MS = 2_000;
-/** For all that a coordinator answers at once. */
+/** For requests that a coordinator answers immediately. */
 const COORDINATOR_TIMEOUT_MS = 2_000;
-/** How often we look, while something waits for a broker, whether another one has taken over. */
-const LOOK_EVERY_MS = 500;
+/** How often a pending call checks whether another broker has taken over. */
+const CHECK_EVERY_MS = 500;
 const PAUSE_MS = 100;
-/** A group that could not be joined for this long is given up; kafkajs restarts the consumer then. */
+/** After this time a join fails and kafkajs restarts the consumer. */
 const JOIN_PATIENCE_MS = 60_000;
 
-/** Broker, leader or coordinator are away or have moved: no reason to end a member of a group. */
+/** Errors that mean a broker, leader or coordinator is away or has moved. They must not end the membership. */
 const AWAY = new Set([
   'KafkaJSConnectionError',
   'KafkaJSConnectionClosedError',
@@ -46,7 +46,7 @@ interface KafkaFailure {
   readonly cause?: unknown;
 }
 
-/** kafkajs wraps what happened into errors about retries. */
+/** kafkajs wraps the original error in errors about retries. */
 function isAway(error: unknown): boolean {
   let root = error as KafkaFailure;
   while (root.cause instanceof Error && root.name !== 'LinkError') root = root.cause;
@@ -55,7 +55,7 @@ function isAway(error: unknown): boolean {
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What this file uses and replaces of kafkajs' cluster, beyond its public type. */
+/** The parts of kafkajs' cluster that this file uses or replaces and that its public type lacks. */
 interface InnerBroker extends Broker {
   readonly connectionPool: { readonly pool: readonly { readonly socket?: { destroy(error: Error): void } }[] };
 }
@@ -70,13 +70,13 @@ interface InnerCluster extends Omit<Cluster, 'findGroupCoordinator'> {
 
 const COORDINATOR_CALLS = ['joinGroup', 'syncGroup', 'heartbeat', 'leaveGroup', 'offsetCommit', 'offsetFetch'] as const;
 type CoordinatorCall = (typeof COORDINATOR_CALLS)[number];
-/** Answered when the other members have joined, too. */
+/** The coordinator answers these only when the other members have joined too. */
 const PATIENT_CALLS: ReadonlySet<CoordinatorCall> = new Set(['joinGroup', 'syncGroup']);
 type Coordinator = Record<CoordinatorCall, (args: object) => Promise<unknown>> & { isConnected(): boolean };
 
 /**
- * kafkajs' round robin; an assigner is what it hands a consumer's cluster to. From then on this cluster asks whichever
- * broker answers, and keeps to its group's coordinator wherever that moves.
+ * kafkajs' round-robin assigner. kafkajs passes a consumer's cluster only to its assigner, so we patch the cluster here:
+ * it gets metadata from any broker that answers, and follows the group's coordinator when it moves.
  */
 export function steadyAssigner(brokers: AnyBroker): PartitionAssigner {
   return (config) => {
@@ -93,20 +93,20 @@ function innerOf(cluster: Cluster): InnerCluster {
   return cluster as unknown as InnerCluster;
 }
 
-/** The next fetch asks again who leads what. */
-function look(cluster: InnerCluster): void {
+/** Makes the next fetch refresh the metadata. */
+function expireMetadata(cluster: InnerCluster): void {
   cluster.brokerPool.metadataExpireAt = null;
 }
 
-/** A vanished peer would keep a connection open until TCP gives up. With an error kafkajs rejects what waits on it. */
+/** Closes the connections to a broker; a vanished peer would keep them open until TCP times out. The error makes kafkajs reject pending requests. */
 function drop(cluster: InnerCluster, nodeId: number | string): void {
   const connections = cluster.brokerPool.brokers[nodeId]?.connectionPool.pool ?? [];
   for (const { socket } of connections) socket?.destroy(new Error('no answer in time'));
 }
 
 /**
- * One partition without a leader is no reason to know nothing of the others. A broker that is away for a while stays
- * known: kafkajs would stop fetching from all of them until the last request to the missing one has timed out.
+ * Keeps the metadata of healthy partitions when another one has no leader, and keeps brokers that are away. Without the
+ * latter, kafkajs stops fetching from all brokers until the last request to the missing one has timed out.
  */
 function createSteadyMetadata(cluster: InnerCluster, brokers: AnyBroker) {
   const nodes = new Map<number, ClusterMetadata['brokers'][number]>();
@@ -115,22 +115,22 @@ function createSteadyMetadata(cluster: InnerCluster, brokers: AnyBroker) {
     const answer = await brokers.metadata(topics);
     for (const node of answer.brokers) nodes.set(node.nodeId, node);
     let settled = true;
-    const topicMetadata = answer.topicMetadata.map((told) => {
-      const before = known.get(told.topic);
-      // A broker that has just come up may not know yet of a topic, or of all its partitions.
-      if (told.partitionMetadata.length >= Math.max(1, before?.partitionMetadata.length ?? 0))
-        known.set(told.topic, told);
-      else if (before === undefined) throw createErrorFromCode(told.topicErrorCode);
-      const current = known.get(told.topic) ?? told;
-      settled &&= current === told && told.partitionMetadata.every(({ leader }) => nodes.has(leader));
+    const topicMetadata = answer.topicMetadata.map((received) => {
+      const before = known.get(received.topic);
+      // A broker that has just started may not know the topic or all of its partitions yet.
+      if (received.partitionMetadata.length >= Math.max(1, before?.partitionMetadata.length ?? 0))
+        known.set(received.topic, received);
+      else if (before === undefined) throw createErrorFromCode(received.topicErrorCode);
+      const current = known.get(received.topic) ?? received;
+      settled &&= current === received && received.partitionMetadata.every(({ leader }) => nodes.has(leader));
       return current;
     });
-    if (!settled) setTimeout(() => look(cluster), LOOK_EVERY_MS).unref();
+    if (!settled) setTimeout(() => expireMetadata(cluster), CHECK_EVERY_MS).unref();
     return { ...answer, brokers: [...nodes.values()], topicMetadata };
   };
 }
 
-/** Stands for the group's coordinator, whichever broker that is. A call that fails makes the next one look for it. */
+/** Calls the group's current coordinator. After a failed call the next one looks the coordinator up again. */
 function createCoordinator(cluster: InnerCluster, brokers: AnyBroker, groupId: string): Coordinator {
   type Found = { nodeId: number; broker: Record<CoordinatorCall, (args: object) => Promise<unknown>> };
   let found: Promise<Found> | undefined;
@@ -160,17 +160,17 @@ function createCoordinator(cluster: InnerCluster, brokers: AnyBroker, groupId: s
     }
   }
 
-  /** A frozen coordinator would keep a member waiting for the whole time-out of a rebalance. */
+  /** Rejects when the coordinator moves. A frozen one would block the member for the whole rebalance time-out. */
   async function unlessMoved<T>(nodeId: number, work: Promise<T>): Promise<T> {
     let done = false;
     const moved = new Promise<never>((_resolve, reject) => {
       const ask = async (): Promise<void> => {
         if (done) return;
-        const now = await brokers.coordinator(groupId).catch(() => undefined);
+        const now = await brokers.coordinator(groupId).catch(() => undefined); // asked again below
         if (now !== undefined && now.nodeId !== nodeId) reject(new LinkError('the coordinator has moved'));
-        else setTimeout(() => void ask(), LOOK_EVERY_MS).unref();
+        else setTimeout(() => void ask(), CHECK_EVERY_MS).unref();
       };
-      setTimeout(() => void ask(), LOOK_EVERY_MS).unref();
+      setTimeout(() => void ask(), CHECK_EVERY_MS).unref();
     });
     try {
       return await Promise.race([work, moved]);
@@ -188,10 +188,10 @@ function createCoordinator(cluster: InnerCluster, brokers: AnyBroker, groupId: s
 let steady = false;
 
 /**
- * kafkajs ends a member of a group when one broker cannot be reached: it joins anew under another name, and the group
- * waits for the old one until its session is over. It also rejoins whenever a leader moves, and lets a heartbeat that is
- * not answered stop all fetching. Here the member stays: a fetch that fails is tried again where the leader is, without
- * disturbing the fetches from other brokers, and heartbeats go to the coordinator wherever it moves.
+ * Patches kafkajs' consumer group, once per process. kafkajs ends a membership when one broker cannot be reached, rejoins
+ * with a new id, and the group waits until the old session expires. It also rejoins whenever a leader moves, and stops
+ * all fetching while a heartbeat is unanswered. The patched member stays: it retries a failed fetch on the current
+ * leader, continues the fetches from other brokers, and sends heartbeats to the current coordinator.
  */
 export function steadyConsumerGroups(): void {
   if (steady) return;
@@ -204,7 +204,7 @@ export function steadyConsumerGroups(): void {
   prototype.fetch = async function (nodeId) {
     const cluster = innerOf(this.cluster);
     const work = fetch.call(this, nodeId);
-    const looking = setInterval(() => look(cluster), this.maxWaitTime + LOOK_EVERY_MS);
+    const expiring = setInterval(() => expireMetadata(cluster), this.maxWaitTime + CHECK_EVERY_MS);
     try {
       return await within(this.maxWaitTime + FETCH_GRACE_MS, 'a fetch', work);
     } catch (error) {
@@ -213,17 +213,17 @@ export function steadyConsumerGroups(): void {
       drop(cluster, nodeId);
       return [];
     } finally {
-      clearInterval(looking);
+      clearInterval(expiring);
     }
   };
 
   prototype.recoverFromFetch = async function (error) {
     if (!isAway(error)) return recoverFromFetch.call(this, error);
-    look(innerOf(this.cluster));
+    expireMetadata(innerOf(this.cluster));
     await sleep(PAUSE_MS);
   };
 
-  /** Never waits for the answer. What it says is thrown with the next call, unless the group was joined meanwhile. */
+  /** Does not wait for the answer. The next call throws its error, unless the member has rejoined meanwhile. */
   prototype.heartbeat = async function (options) {
     const earlier = beats.get(this);
     if (earlier?.failure !== undefined) {
@@ -250,7 +250,7 @@ export function steadyConsumerGroups(): void {
           return await joinAndSync.call(this);
         } catch (error) {
           if (!isAway(error) || Date.now() > endMs) throw error;
-          look(innerOf(this.cluster));
+          expireMetadata(innerOf(this.cluster));
           await sleep(PAUSE_MS);
         }
       }

@@ -27,7 +27,7 @@ const refused = new KafkaJSConnectionError('connection refused', { broker: 'a:1'
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const never = (): Promise<never> => new Promise(() => undefined);
 
-/** A member of a group whose cluster and coordinator do what the test says. */
+/** A group member with a scripted cluster and coordinator. */
 function member(cluster: object = {}): Group {
   const nothing = (): void => undefined;
   const group = new ConsumerGroup({
@@ -43,7 +43,7 @@ function member(cluster: object = {}): Group {
 }
 
 describe('heartbeats', () => {
-  test('are not waited for; what they say is thrown with the next one', async () => {
+  test('do not block, and the next one throws the error of the last', async () => {
     const group = member();
     let answer: (error: Error) => void = () => undefined;
     group.coordinator = { heartbeat: () => new Promise((_resolve, reject) => (answer = reject)) };
@@ -55,7 +55,7 @@ describe('heartbeats', () => {
     await expect(group.heartbeat({ interval: 0 })).rejects.toBe(rebalancing);
   });
 
-  test('what was said about an earlier generation does not end the new one', async () => {
+  test('an error about an earlier generation does not end the new one', async () => {
     const group = member();
     group.coordinator = { heartbeat: () => Promise.reject(rebalancing) };
     await group.heartbeat({ interval: 0 });
@@ -64,7 +64,7 @@ describe('heartbeats', () => {
     await group.heartbeat({ interval: 0 });
   });
 
-  test('a coordinator that cannot be reached does not end the member', async () => {
+  test('an unreachable coordinator does not end the membership', async () => {
     const group = member();
     let calls = 0;
     group.coordinator = {
@@ -83,7 +83,7 @@ describe('heartbeats', () => {
 
 describe('fetches', () => {
   test.each([notLeader, refused])(
-    'after "%s" the next fetch asks who leads what; the group is not joined anew',
+    'after "%s" the next fetch refreshes the metadata and the member does not rejoin',
     async (error) => {
       const group = member();
       group.joinAndSync = () => Promise.reject(new Error('joined'));
@@ -93,7 +93,7 @@ describe('fetches', () => {
     },
   );
 
-  test('a broker that does not answer loses its connection, and the fetch ends without messages', async () => {
+  test('a broker that does not answer is disconnected, and the fetch returns no messages', async () => {
     const destroy = jest.fn();
     const brokers = { 7: { connectionPool: { pool: [{ socket: { destroy } }, {}] } } };
     const group = member({ brokerPool: { brokers, metadataExpireAt: 1 }, refreshMetadataIfNecessary: never });
@@ -114,7 +114,7 @@ describe('the coordinator', () => {
     return { coordinator: () => cluster.findGroupCoordinator({}), moveTo: (node: number) => (nodeId = node) };
   }
 
-  test('a call that fails makes the next one look for it', async () => {
+  test('is looked up again after a failed call', async () => {
     const { coordinator, moveTo } = setUp({
       1: { offsetCommit: () => Promise.reject(refused) },
       2: { offsetCommit: async () => 'committed' },
@@ -125,7 +125,7 @@ describe('the coordinator', () => {
     expect(await offsetCommit?.({})).toBe('committed');
   });
 
-  test('a join that a frozen coordinator holds up ends when another broker has taken over', async () => {
+  test('a join that waits for a frozen coordinator ends when another broker takes over', async () => {
     const { coordinator, moveTo } = setUp({ 1: { joinGroup: never }, 2: { joinGroup: async () => 'joined' } });
     const { joinGroup } = await coordinator();
     const first = joinGroup?.({});

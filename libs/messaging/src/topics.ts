@@ -30,13 +30,13 @@ export function deadLetterTopics(prefix: string | undefined): Map<string, string
   return names;
 }
 
-/** What a topic is created with. */
+/** Settings for new topics. */
 export interface TopicSettings {
-  /** Of every topic but those of dead letters; {@link DEFAULT_PARTITIONS} unless given. */
+  /** For all topics except dead letters. Default {@link DEFAULT_PARTITIONS}. */
   partitions?: number;
-  /** 3 where there are three brokers or more, else 1, unless given. */
+  /** Default 3 with three brokers or more, else 1. */
   replicationFactor?: number;
-  /** 2 for topics with three replicas or more, else 1, unless given. */
+  /** Default 2 for topics with three replicas or more, else 1. */
   minInsyncReplicas?: number;
 }
 
@@ -44,24 +44,24 @@ export interface CreatedTopics {
   /** Full names. */
   created: string[];
   reconfigured: string[];
-  /** They have fewer partitions than wanted: see {@link growTopics}. */
+  /** Topics with fewer partitions than requested: see {@link growTopics}. */
   small: string[];
-  /** What new topics got. */
+  /** Used for new topics. */
   replicationFactor: number;
   minInsyncReplicas: number;
 }
 
-/** A topic as the brokers have it. */
+/** A topic on the brokers. */
 export interface ExistingTopic {
   /** Full name. */
   readonly name: string;
   readonly partitions: number;
   readonly replicationFactor: number;
-  /** Partitions that lack replicas in sync. */
+  /** Number of partitions with replicas out of sync. */
   readonly underReplicated: number;
 }
 
-/** Growing would shrink a topic, which Kafka cannot do and ordering by key would not survive. */
+/** A topic already has more partitions than requested. Kafka cannot remove partitions. */
 export class TopicsTooLargeError extends Error {
   override readonly name = 'TopicsTooLargeError';
 }
@@ -72,7 +72,7 @@ interface WantedTopic {
   readonly config: Readonly<Record<string, string>>;
 }
 
-/** From here on a topic has three replicas, and two of them acknowledge: one broker may be away without harm. */
+/** With this many brokers a topic has three replicas, of which two acknowledge, so one broker may be away. */
 const CLUSTER_BROKERS = 3;
 const CLUSTER_MIN_INSYNC_REPLICAS = 2;
 
@@ -82,12 +82,10 @@ const TIMEOUT_MS = 60_000;
 const LEADER_POLL_MS = 50;
 
 /**
- * Brings the cluster's topics to what the contracts declare: creates what is missing, corrects retention and
- * `min.insync.replicas`. Changes nothing that is right already, never removes anything, and leaves the number of
- * partitions alone: that is changed deliberately, by {@link growTopics}. Replicas of the services that start at once may
- * all call it.
+ * Creates missing topics of the contracts and corrects retention and `min.insync.replicas`. Never removes anything and
+ * never adds partitions ({@link growTopics} does). Concurrent calls are safe.
  *
- * @throws kafkajs' error when the brokers cannot be reached or refuse.
+ * @throws kafkajs' error if the brokers cannot be reached or reject a request.
  */
 export async function createTopics(
   options: { kafka: KafkaClient; prefix?: string } & TopicSettings,
@@ -98,7 +96,7 @@ export async function createTopics(
     const replicationFactor = options.replicationFactor ?? (await defaultReplicationFactor(admin, existing));
     const minInsyncReplicas = options.minInsyncReplicas ?? defaultMinInsyncReplicas(replicationFactor);
     const wanted = wantedTopics(options.prefix, partitions, (name) => {
-      // A broker that is away just now must not make the topics that are there less durable.
+      // A broker that is away must not make existing topics less durable.
       const replicas = existing.get(name)?.replicationFactor ?? replicationFactor;
       return options.minInsyncReplicas ?? defaultMinInsyncReplicas(replicas);
     });
@@ -116,18 +114,17 @@ export async function createTopics(
   });
 }
 
-/** The topics of the contracts that exist, in the order of the contracts. */
+/** The contracts' topics that exist, in the contracts' order. */
 export async function listTopics(options: { kafka: KafkaClient; prefix?: string }): Promise<ExistingTopic[]> {
   return withAdmin(options.kafka, async (admin) => [...(await describe(admin, namesOf(options.prefix))).values()]);
 }
 
 /**
- * Gives every topic but those of dead letters so many partitions. Does nothing, rather than half of it, when one of them
- * has more already. Services that run use the new partitions once every consumer has had time to notice them:
- * `newPartitionsAfterMs` of the publisher.
+ * Grows every topic except dead letters to `partitions`. Changes nothing if a topic already has more. Running publishers
+ * use the new partitions after `newPartitionsAfterMs`, when every consumer has noticed them.
  *
- * @returns full names of the topics that have grown.
- * @throws TopicsTooLargeError, or kafkajs' error when the brokers cannot be reached or refuse.
+ * @returns full names of the topics that grew.
+ * @throws TopicsTooLargeError, or kafkajs' error if the brokers cannot be reached or reject the request.
  */
 export async function growTopics(options: {
   kafka: KafkaClient;
@@ -184,7 +181,7 @@ async function describe(admin: Admin, names: readonly string[]): Promise<Map<str
   );
 }
 
-/** As the other topics have it: only the first creation has to count brokers, some of which may be away later. */
+/** Copies existing topics. Only the first creation counts brokers, because some may be away later. */
 async function defaultReplicationFactor(admin: Admin, existing: Map<string, ExistingTopic>): Promise<number> {
   const others = [...existing.values()].map(({ replicationFactor }) => replicationFactor);
   if (others.length > 0) return Math.max(...others);

@@ -38,7 +38,7 @@ export interface Job<M extends QueuedMessage, N> {
   readonly message: M;
   readonly topic: string;
   readonly partition: number;
-  /** The pause before the next one grows with it. Whoever runs the message may start it anew with other work. */
+  /** The pause before the next attempt grows with it. The runner may reset it. */
   attempts: number;
   note: N | undefined;
 }
