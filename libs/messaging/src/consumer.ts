@@ -78,7 +78,7 @@ export interface Worker {
   start(): Promise<void>;
   /** Finishes what runs, commits, leaves the group. What has not started is left to others. */
   stop(): Promise<void>;
-  /** In the group, and fetching. */
+  /** In its group: for readiness. False after `absenceLimitMs` without a broker, true again after the next heartbeat. */
   ready(): boolean;
   /** Messages taken and not done. */
   held(): number;
@@ -408,7 +408,7 @@ export function createWorker(options: {
       await member.stop();
       await within(limits.leaveTimeoutMs, 'closing', closeProber()).catch(() => undefined);
     },
-    ready: () => member.alive() && !fatal && !stopping,
+    ready: () => member.present() && !fatal && !stopping,
     held: () => queue.held(),
   };
 }

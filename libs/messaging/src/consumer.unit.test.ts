@@ -5,7 +5,7 @@ import { declareMessage } from '@gateway/contracts';
 import { createLogger, createMetrics } from '@gateway/service-kit';
 import type { KafkaClient } from './client';
 import type { Worker } from './consumer';
-import { createWorker, on } from './consumer';
+import { createWorker, on, WORKER_LIMITS } from './consumer';
 import { encode } from './envelope';
 
 const Counted = declareMessage('cardCommands', 'Counted', 'For tests', Type.Object({ n: Type.Integer() }));
@@ -168,6 +168,30 @@ test('a crash with restart is none, even when there is nothing to resume meanwhi
   expect(failures).toEqual([]);
   expect(worker.ready()).toBe(true);
   expect((await deliver([1])).resolved).toEqual(['1']);
+});
+
+test('readiness follows the acknowledgements of the group, with patience for a rebalance', async () => {
+  const now = jest.spyOn(performance, 'now').mockReturnValue(0);
+  try {
+    const { emitter, worker, join } = await setUp();
+    const { absenceLimitMs } = WORKER_LIMITS;
+    const readyAt = (ms: number): boolean => {
+      now.mockReturnValue(ms);
+      return worker.ready();
+    };
+    expect([readyAt(absenceLimitMs), readyAt(absenceLimitMs + 1)]).toEqual([true, false]);
+    // Fetches end without messages while no broker can be reached.
+    emitter.emit(EVENTS.FETCH, {});
+    emitter.emit(EVENTS.REBALANCING, {});
+    expect(worker.ready()).toBe(false);
+    emitter.emit(EVENTS.HEARTBEAT, {});
+    expect(worker.ready()).toBe(true);
+    expect(readyAt(3 * absenceLimitMs)).toBe(false);
+    join();
+    expect(worker.ready()).toBe(true);
+  } finally {
+    now.mockRestore();
+  }
 });
 
 test('stop commits what was finished', async () => {

@@ -29,6 +29,11 @@ export interface GroupLimits {
   readonly metadataMaxAgeMs: number;
   /** kafkajs' fetch loop is dead if it shows no activity for this time. */
   readonly silenceLimitMs: number;
+  /**
+   * A member is absent after this time without a join or an acknowledged heartbeat. Longer than a session, and than most
+   * rebalances and coordinator failovers.
+   */
+  readonly absenceLimitMs: number;
 }
 
 export const GROUP_LIMITS: GroupLimits = {
@@ -42,6 +47,7 @@ export const GROUP_LIMITS: GroupLimits = {
   leaveTimeoutMs: 5_000,
   metadataMaxAgeMs: 60_000,
   silenceLimitMs: 60_000,
+  absenceLimitMs: 10_000,
 };
 
 /** Activity checks per silence limit. */
@@ -52,8 +58,11 @@ export interface GroupMember {
   /** @throws if the join did not finish in time, e.g. because a topic does not exist. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Joined, and the fetch loop is active. */
-  alive(): boolean;
+  /**
+   * The coordinator acknowledged this member within `absenceLimitMs`. False while the brokers are away or the member is
+   * out of its group.
+   */
+  present(): boolean;
   readonly consumer: Consumer;
 }
 
@@ -97,6 +106,8 @@ export function createGroupMember(options: {
   });
   let state: 'new' | 'joining' | 'running' | 'failed' | 'stopped' = 'new';
   let silentLooks = 0;
+  /** By the monotonic clock. */
+  let acknowledgedAtMs = -Infinity;
   let announced = true;
   let watchdog: NodeJS.Timeout | undefined;
   let joined: (() => void) | undefined;
@@ -104,6 +115,11 @@ export function createGroupMember(options: {
 
   const sign = (): void => {
     silentLooks = 0;
+  };
+
+  const acknowledge = (): void => {
+    sign();
+    acknowledgedAtMs = performance.now();
   };
 
   function fail(error: Error): void {
@@ -136,11 +152,11 @@ export function createGroupMember(options: {
 
   const { events } = consumer;
   consumer.on(events.FETCH, sign);
-  consumer.on(events.HEARTBEAT, sign);
+  consumer.on(events.HEARTBEAT, acknowledge);
   consumer.on(events.REBALANCING, lose);
   consumer.on(events.CRASH, crash);
   consumer.on(events.GROUP_JOIN, ({ payload }) => {
-    sign();
+    acknowledge();
     const wasAnnounced = announced;
     announced = false;
     if (state === 'joining') state = 'running';
@@ -166,7 +182,7 @@ export function createGroupMember(options: {
 
   return {
     consumer,
-    alive: () => state === 'running',
+    present: () => state === 'running' && performance.now() - acknowledgedAtMs <= limits.absenceLimitMs,
     async start() {
       state = 'joining';
       try {

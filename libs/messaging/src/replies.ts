@@ -18,7 +18,7 @@ export interface ReplyListener {
    * travel as one record batch; the next moment's do not depend on the same leader.
    */
   ownedPartition(): number | undefined;
-  /** In the group, and fetching. A replica may be ready and own no partition: then it asks the owners. */
+  /** In its group. A replica may be ready and own no partition: then it asks the owners. */
   ready(): boolean;
 }
 
@@ -116,6 +116,6 @@ export function createReplyListener<T>(options: {
       await member.stop();
     },
     ownedPartition: () => owned[Math.floor(now() / PARTITION_LASTS_MS) % owned.length],
-    ready: () => member.alive(),
+    ready: () => member.present(),
   };
 }
