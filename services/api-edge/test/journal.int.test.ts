@@ -178,28 +178,22 @@ describe('payouts and card operations', () => {
     await journal.close([payout]);
   });
 
-  test('that stay open are left alone for as long again as they have been there, up to ten minutes', async () => {
-    const MINUTE = 60_000;
-    const acceptedAt = 10 * 60 * MINUTE;
-    const open = ofPayout('order-7', acceptedAt);
+  test('that stay open are taken again when the lease is over, however old they are, and know when they were sent', async () => {
+    const HOUR = 3_600_000;
+    const open = ofPayout('order-7', HOUR);
     await mongo.collection('journal').deleteMany({});
     await journal.insert(open);
-    const claimAt = (minutes: number) => {
-      const now = acceptedAt + minutes * MINUTE;
-      return journal.claimOverdue(now, now + MINUTE / 4);
-    };
-    expect(await claimAt(0.05)).toEqual([]);
-    for (const [taken, left] of [
-      [1, 1.9],
-      [2, 3.9],
-      [4, 7.9],
-      [8, 15.9],
-      [16, 25.9],
-      [26, 35.9],
-    ] as const) {
-      expect(await claimAt(taken)).toEqual([open]);
-      expect(await claimAt(left)).toEqual([]);
+    for (const at of [2 * HOUR, 2 * HOUR + 30_000, 50 * HOUR, 50 * HOUR + 30_000]) {
+      expect(await journal.claimOverdue(at, at + 30_000)).toEqual([open]);
+      expect(await journal.claimOverdue(at + 29_999, at + 60_000)).toEqual([]);
     }
+    await journal.keepSentAgain([open], 51 * HOUR);
+    expect(await journal.claimOverdue(51 * HOUR, 52 * HOUR)).toEqual([{ ...open, sentAgainAt: 51 * HOUR }]);
+    await journal.close([open]);
+    await journal.keepSentAgain([open], 52 * HOUR);
+    expect(await journal.claimOverdue(60 * HOUR, 61 * HOUR)).toEqual([]);
+    const { command: _command, ...closed } = open;
+    expect(await journal.findByReference('demo_merchant', 'payout', open.reference)).toEqual(closed);
   });
 
   test('are each taken by one of many sweepers', async () => {

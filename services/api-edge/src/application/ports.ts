@@ -36,6 +36,8 @@ interface Entry<Space extends IdSpace, Command> {
   /** Until when the replica that accepted the request sees to it; sweepers come later. */
   deadline: number;
   command?: Command;
+  /** When a sweeper published the command last. */
+  sentAgainAt?: number;
   idempotency?: Idempotency;
   /** What the merchant was told first; kept for requests with an Idempotency-Key. */
   response?: object;
@@ -102,10 +104,12 @@ export interface Journal {
   /** The owner has the operation on record: nothing is left to do for it. */
   close(entries: readonly EntryName[]): Promise<void>;
   /**
-   * Takes a few of the entries that are open past their deadline, and keeps other sweepers off them until `leaseUntil`;
-   * off an old entry longer, up to as long again as it has been there. Empty when there is none.
+   * Takes a few of the entries that are open past their deadline, at most {@link CLAIM_MAX}, and keeps other sweepers off
+   * them until `leaseUntil`. Empty when there is none.
    */
   claimOverdue(now: number, leaseUntil: number): Promise<JournalEntry[]>;
+  /** Remembers when a sweeper published the commands of open entries. */
+  keepSentAgain(entries: readonly EntryName[], at: number): Promise<void>;
 }
 
 /** Entries that a sweeper takes at once. */

@@ -1,42 +1,82 @@
-import type { AnnouncingBus, Bus, OperationEntry, PayoutCommand, PayoutEntry, PayoutPorts } from './ports';
+import type {
+  AnnouncingBus,
+  Bus,
+  JournalEntry,
+  OperationEntry,
+  PayoutCommand,
+  PayoutEntry,
+  PayoutPorts,
+} from './ports';
 import type { SubmitPorts } from './submit';
 
-const LEASE_MS = 15_000;
+/** An open entry is looked at this often, however old it is: what an outage leaves open is done soon after its end. */
+export const LOOK_AGAIN_MS = 30_000;
+/** A command is sent again when its entry is twice as old as at the last time, at the latest after this long. */
+export const SEND_AGAIN_MAX_MS = 600_000;
 /** What one run takes on; the next run goes on from there. */
 const ENTRIES_PER_RUN_MAX = 4_000;
+
 export type SweepPorts = SubmitPorts & Pick<PayoutPorts, 'payoutQueries'> & { bus: AnnouncingBus & Bus<PayoutCommand> };
+
+/** `left`: the owner does not have it on record and was sent it before, or does not answer. */
+type Looked = 'closed' | 'sent' | 'left';
 
 /**
  * Looks after requests that are still open past their deadline: closes those whose owner has them on record, publishes
  * the command of the others again. An operation is no longer run by its owner past its deadline, which records the final
  * error; a payout is carried out however late it comes. Returns how many entries it looked at.
+ *
+ * Nothing is claimed while the bus is away, so that all is due when it is back. A run ends early when most of what it
+ * claimed is left as it was: its owner is away or behind, and more questions would only slow it down.
  */
 export async function sweepJournal(ports: SweepPorts): Promise<number> {
   let swept = 0;
-  while (swept < ENTRIES_PER_RUN_MAX) {
+  while (swept < ENTRIES_PER_RUN_MAX && ports.bus.available()) {
     const now = ports.now();
-    const entries = await ports.journal.claimOverdue(now, now + LEASE_MS);
+    const entries = await ports.journal.claimOverdue(now, now + LOOK_AGAIN_MS);
     if (entries.length === 0) return swept;
-    const operations = entries.filter((entry) => entry.space === 'card');
-    const payouts = entries.filter((entry) => entry.space === 'payout');
-    await Promise.all([...operations.map((entry) => lookAfter(ports, entry)), lookAfterPayouts(ports, payouts)]);
     swept += entries.length;
+    const looked = await lookAfterAll(ports, entries);
+    if (2 * looked.filter((one) => one === 'left').length > entries.length) return swept;
   }
   return swept;
 }
 
-/** An entry that fails comes round when its lease ends; it must not keep the others waiting. */
-async function lookAfter(ports: SweepPorts, entry: OperationEntry): Promise<void> {
+async function lookAfterAll(ports: SweepPorts, entries: readonly JournalEntry[]): Promise<Looked[]> {
+  const operations = entries.filter((entry) => entry.space === 'card');
+  const payouts = entries.filter((entry) => entry.space === 'payout');
+  const [lookedAtOperations, lookedAtPayouts] = await Promise.all([
+    Promise.all(operations.map((entry) => lookAfter(ports, entry))),
+    lookAfterPayouts(ports, payouts),
+  ]);
+  const looked = [...lookedAtOperations, ...lookedAtPayouts];
+  const sent = [...operations, ...payouts].filter((_entry, index) => looked[index] === 'sent');
+  await ports.journal.keepSentAgain(sent, ports.now());
+  return looked;
+}
+
+/** An entry that fails comes round with the next look; it must not keep the others waiting. */
+async function lookAfter(ports: SweepPorts, entry: OperationEntry): Promise<Looked> {
   const { merchantAccount, reference, command } = entry;
   try {
     const outcome = await ports.queries.outcome(merchantAccount, reference);
     if (outcome !== undefined) {
       await announce(ports, entry);
       ports.closer.close(entry);
-    } else if (command !== undefined) await ports.bus.publish(command);
+      return 'closed';
+    }
+    if (command === undefined || !isToBeSentAgain(entry, ports.now())) return 'left';
+    await ports.bus.publish(command);
+    return 'sent';
   } catch (error) {
     ports.logger.warn('an open request stays open for now', { reference, error });
+    return 'left';
   }
+}
+
+/** An owner that lags behind is not flooded with what waits for it in its queue already. */
+function isToBeSentAgain({ acceptedAt, sentAgainAt }: JournalEntry, now: number): boolean {
+  return sentAgainAt === undefined || now - sentAgainAt >= Math.min(SEND_AGAIN_MAX_MS, sentAgainAt - acceptedAt);
 }
 
 /**
@@ -52,14 +92,28 @@ async function announce(ports: SweepPorts, { reference, paymentId, merchantAccou
 }
 
 /** Every payout comes by here once, so its owner is asked about all of them together: sweeping has to keep pace. */
-async function lookAfterPayouts(ports: SweepPorts, entries: readonly PayoutEntry[]): Promise<void> {
-  if (entries.length === 0) return;
+async function lookAfterPayouts(ports: SweepPorts, entries: readonly PayoutEntry[]): Promise<Looked[]> {
+  if (entries.length === 0) return [];
   try {
     const onRecord = new Set(await ports.payoutQueries.onRecord(entries.map(({ reference }) => reference)));
     await ports.journal.close(entries.filter(({ reference }) => onRecord.has(reference)));
-    const missing = entries.filter(({ reference }) => !onRecord.has(reference)).flatMap(({ command }) => command ?? []);
-    await Promise.all(missing.map((command) => ports.bus.publish(command)));
+    return await Promise.all(
+      entries.map(async (entry) => (onRecord.has(entry.reference) ? 'closed' : sendPayoutAgain(ports, entry))),
+    );
   } catch (error) {
     ports.logger.warn('open payouts stay open for now', { count: entries.length, error });
+    return entries.map(() => 'left');
+  }
+}
+
+async function sendPayoutAgain(ports: SweepPorts, entry: PayoutEntry): Promise<Looked> {
+  const { reference, command } = entry;
+  if (command === undefined || !isToBeSentAgain(entry, ports.now())) return 'left';
+  try {
+    await ports.bus.publish(command);
+    return 'sent';
+  } catch (error) {
+    ports.logger.warn('an open payout stays open for now', { reference, error });
+    return 'left';
   }
 }

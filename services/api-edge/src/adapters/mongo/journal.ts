@@ -28,8 +28,6 @@ type Document = Omit<JournalEntry, 'reference' | 'command'> & {
 
 /** A sweeper leaves an entry alone until its own edge replica has surely given up on it. */
 const SWEEP_AFTER_DEADLINE_MS = 5_000;
-/** A long rest for an entry whose owner is away. */
-const LEASE_MAX_MS = 600_000;
 const KEY_LIFE_MS = 24 * 3_600_000;
 /** The planner must not be tempted by an index that begins with the merchant, who has millions of entries. */
 const BY_REFERENCE = { _id: 1 } as const;
@@ -144,7 +142,7 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
       if (entries.length === 0) return;
       await collection.updateMany(
         named(entries.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount }))),
-        { $set: { state: 'closed' }, $unset: { command: '', sweepAt: '', claim: '' } },
+        { $set: { state: 'closed' }, $unset: { command: '', sentAgainAt: '', sweepAt: '', claim: '' } },
         { hint: BY_REFERENCE },
       );
     },
@@ -159,16 +157,22 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
       // Another sweeper may have read the same: the update tells who has which.
       const claim = randomUUID();
       const ofDue = named(due);
-      // Twice its age, so that what waits for long for its owner is sent again less and less often.
-      const sweepAt = { $max: [leaseUntil, { $min: [at + LEASE_MAX_MS, doubledAge(at)] }] };
-      await collection.updateMany({ ...ofDue, sweepAt: { $lte: at } }, [{ $set: { sweepAt, claim } }], {
-        hint: BY_REFERENCE,
-      });
+      await collection.updateMany(
+        { ...ofDue, sweepAt: { $lte: at } },
+        { $set: { sweepAt: leaseUntil, claim } },
+        { hint: BY_REFERENCE },
+      );
       const claimed = await collection
         .find({ ...ofDue, claim })
         .hint(BY_REFERENCE)
         .toArray();
       return claimed.map((document) => toEntry(document));
+    },
+
+    async keepSentAgain(entries, at) {
+      if (entries.length === 0) return;
+      const sent = named(entries.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount })));
+      await collection.updateMany({ ...sent, state: 'open' }, { $set: { sentAgainAt: at } }, { hint: BY_REFERENCE });
     },
 
     async ensureIndexes() {
@@ -208,11 +212,6 @@ function ofPayment(merchantAccount: string, paymentId: string) {
 
 function nameOf({ _id, merchantAccount }: Pick<Document, '_id' | 'merchantAccount'>): string {
   return `${merchantAccount}|${_id}`;
-}
-
-/** When an entry will be twice as old as it is. */
-function doubledAge(at: number): object {
-  return { $subtract: [2 * at, '$acceptedAt'] };
 }
 
 function insertionOf(index: string): Insertion {
