@@ -67,7 +67,7 @@ export interface AccountSettings {
   readonly returnHosts: readonly string[];
   /** Requests per second, in each replica of api-edge. */
   readonly rateLimitPerSecond: number;
-  /** Requests handled at once, in each replica of api-edge. */
+  /** Concurrent requests per replica of api-edge. */
   readonly maxConcurrentRequests: number;
   /** Activated optional response and callback parameters. */
   readonly customParameters: readonly CustomParameter[];

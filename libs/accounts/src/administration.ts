@@ -46,8 +46,8 @@ export interface NewAccount {
   password?: Secret;
   payoutSecret?: Secret;
   /**
-   * What is absent gets its default: all types, no limits, no allowlist, the request limits of the account's state,
-   * nothing custom; of payouts no fee, no rules, not instant.
+   * Defaults: all types, no limits, no allowlist, the request limits of the account's state, nothing custom; for payouts
+   * no fee, no rules, not instant.
    */
   settings?: Partial<AccountSettings>;
   /** Beside the sandbox's, which every account has. */

@@ -10,7 +10,7 @@ import { createTokenBuckets } from './token-buckets';
 /** Failures of one source: 100 at once, then 5 a second. */
 const FAILURES = { burst: 100, perSecond: 5 };
 const MAX_SOURCES = 10_000;
-/** Below what the directory reads at once, so that names nobody has keep no account from being read. */
+/** Less than the directory's concurrent reads, so that unknown names cannot block other reads. */
 const LOOK_UPS = { max: 128, maxWaiting: 2_000, waitTimeoutMs: 5_000 };
 const MAX_LOOK_UPS_PER_SOURCE = 1_000;
 const FULL_RETRY_SECONDS = 1;
@@ -27,7 +27,7 @@ export type CredentialVerdict =
   | { readonly kind: 'ok'; readonly account: Account }
   /** Unknown account, wrong password, malformed credential: 2001, indistinguishable by message and by time. */
   | { readonly kind: 'refused' }
-  /** Too many failures from this source, or too much to check at once. */
+  /** Too many failures from this source, or too many checks at once. */
   | { readonly kind: 'throttled'; readonly retryAfterSeconds: number };
 
 export interface CredentialCheck {
@@ -38,8 +38,8 @@ export interface CredentialCheck {
 export interface CredentialCheckOptions {
   directory: AccountDirectory;
   /**
-   * Opens the encrypted copy of the account's password; undefined when its key is gone. Without an account it takes as
-   * long, and what it gives is nobody's password.
+   * Decrypts the copy of the account's password; undefined if its key is gone. Without an account it decrypts a dummy, so
+   * that it takes as long.
    */
   openPassword(account: Account | undefined): Secret | undefined;
   passwords: Pick<PasswordHasher, 'matches'>;
@@ -53,8 +53,8 @@ interface Credential {
 }
 
 /**
- * Checks merchants' passwords against the encrypted copies that callbacks are signed with (ADR 0031): no check costs a
- * hash, so nobody who guesses keeps others waiting. Only a copy whose key is gone leaves the hash to check against.
+ * Checks merchants' passwords against the encrypted copies that sign callbacks (ADR 0031). A check needs no hash, so
+ * guessers do not delay others. The hash decides only if a copy's key is gone.
  */
 export function createCredentialCheck(options: CredentialCheckOptions): CredentialCheck {
   const { directory, openPassword, now } = options;
@@ -63,7 +63,7 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
   const hashed = createHashedPasswords(options.passwords);
   const failures = createTokenBuckets({ now, maxKeys: MAX_SOURCES });
 
-  /** Sources take turns: one that asks for names nobody has delays itself. */
+  /** Sources take turns: one that asks for unknown names only delays itself. */
   async function find(merchantAccount: string, source: string): Promise<Account | undefined | 'crowded'> {
     const slot = await lookUps.take(source, MAX_LOOK_UPS_PER_SOURCE);
     if (typeof slot === 'string') return 'crowded';

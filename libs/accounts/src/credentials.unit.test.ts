@@ -8,7 +8,7 @@ import { createAccountDirectory } from './directory';
 const SECOND_MS = 1000;
 const hashOf = (password: string): string => `hash of ${password}`;
 
-/** `copy` stands in for the encrypted copy; without one its key is gone. */
+/** `copy` replaces the encrypted copy; without it the key is gone. */
 function accountOf(merchantAccount: string, password: string, override: Partial<Account> & { copy?: false } = {}) {
   const { copy, ...others } = override;
   const kept = { passwordHash: hashOf(password), ...(copy === false ? {} : { signingPassword: password }) };
@@ -103,7 +103,7 @@ describe('verdict', () => {
     expect(await all.attempt('demo_merchant2', 'other_password')).toMatchObject({ kind: 'ok' });
   });
 
-  it('refuses a rotated password as soon as the directory knows', async () => {
+  it('rejects a rotated password once the directory has read the new one', async () => {
     const all = setUp();
     await right(all);
     all.stored.set('demo_merchant', accountOf('demo_merchant', 'new_password'));
@@ -123,8 +123,8 @@ describe('verdict', () => {
   });
 });
 
-describe('after a restart, among guessers', () => {
-  it('a right password is told at once, also from the address of 400 guessers', async () => {
+describe('under attack after a restart', () => {
+  it('accepts a right password at once, even from the address of 400 guessers', async () => {
     const all = setUp();
     const guesses = Array.from({ length: 400 }, (_, index) => all.attempt('demo_merchant', `wrong_password_${index}`));
     expect(await right(all)).toMatchObject({ kind: 'ok' });
@@ -133,7 +133,7 @@ describe('after a restart, among guessers', () => {
     expect(all.hashed).toEqual([]);
   });
 
-  it('names that nobody has keep no other source from being looked up', async () => {
+  it('looks up other sources while one asks for unknown names', async () => {
     const all = setUp();
     const reading = Promise.withResolvers<undefined>();
     all.load.mockImplementation((name) =>
@@ -142,7 +142,7 @@ describe('after a restart, among guessers', () => {
     const guesses = Array.from({ length: 3_000 }, (_, index) => all.attempt(`nobody_${index}`, 'some_password'));
     const merchant = right(all, '192.0.2.2');
     await settle();
-    // No more than 128 are read at once, and a source has 1,000 places in the queue.
+    // 128 reads at once, and 1,000 waiting per source.
     expect(all.load).toHaveBeenCalledTimes(128);
     reading.resolve(undefined);
     expect(await merchant).toMatchObject({ kind: 'ok' });
@@ -152,14 +152,14 @@ describe('after a restart, among guessers', () => {
   });
 });
 
-describe('an account whose encrypted copy cannot be opened', () => {
+describe('an account whose copy cannot be decrypted', () => {
   function withoutCopy(password = 'demo_password') {
     const all = setUp();
     all.stored.set('demo_merchant', accountOf('demo_merchant', password, { copy: false }));
     return all;
   }
 
-  it('is checked by its hash, once', async () => {
+  it('is checked against its hash, once', async () => {
     const all = withoutCopy();
     expect(await right(all)).toMatchObject({ kind: 'ok' });
     all.clock.now += 86_400 * SECOND_MS;
@@ -171,14 +171,14 @@ describe('an account whose encrypted copy cannot be opened', () => {
     expect(await right(all)).toEqual({ kind: 'refused' });
   });
 
-  it('costs one hash for identical attempts that arrive together', async () => {
+  it('costs one hash for identical concurrent attempts', async () => {
     const all = withoutCopy();
     const verdicts = await Promise.all(Array.from({ length: 50 }, () => right(all)));
     expect(verdicts.every(({ kind }) => kind === 'ok')).toBe(true);
     expect(all.hashed).toHaveLength(1);
   });
 
-  it('waits its turn among sources, not behind whoever guesses most', async () => {
+  it('takes turns by source instead of waiting behind the busiest guesser', async () => {
     const all = withoutCopy();
     const opened = Promise.withResolvers<void>();
     all.gate.opened = opened.promise;
@@ -195,7 +195,7 @@ describe('an account whose encrypted copy cannot be opened', () => {
     expect(kinds.filter((kind) => kind === 'throttled')).toHaveLength(44);
   });
 
-  it('counts no attempt that had no room, or that was right, against the source', async () => {
+  it('counts neither right attempts nor unchecked ones against the source', async () => {
     const all = withoutCopy();
     for (let count = 0; count < 300; count += 1) {
       const name = `account_${count}`;

@@ -5,7 +5,7 @@ import { AccountError } from './administration';
 import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 
 const RETURN_HOSTS = ['127.0.0.1', 'localhost'];
-/** More than other sandbox accounts have, for whoever tries out load. */
+/** Higher than for other sandbox accounts, for load tests. */
 const REQUEST_LIMITS = { rateLimitPerSecond: 1_000, maxConcurrentRequests: 1_000 };
 const ONE_PERCENT_E4 = 10_000;
 

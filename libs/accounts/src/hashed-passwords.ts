@@ -6,13 +6,13 @@ import { createFairSlots, OverloadedError } from '@gateway/service-kit';
 import type { PasswordHasher } from './passwords';
 
 const MAX_REMEMBERED = 10_000;
-/** One core stays free for requests, and two of libuv's four threads for name resolution and files. */
+/** Leaves one core free for requests, and two of libuv's four threads for name resolution and files. */
 const MAX_HASHES = Math.min(2, Math.max(1, availableParallelism() - 1));
 const MAX_WAITING = 64;
 const MAX_PER_SOURCE = 16;
 const WAIT_TIMEOUT_MS = 10_000;
 
-/** Too many passwords wait to be hashed, of this source or in all. */
+/** Too many passwords wait for a hash, from this source or in total. */
 export class HashesFull extends OverloadedError {}
 
 export interface HashedPassword {
@@ -21,22 +21,22 @@ export interface HashedPassword {
   readonly storedHash: string;
 }
 
-/** Checks passwords against their scrypt hashes. What was right once needs no hash again while the stored hash stays. */
+/** Checks passwords against their scrypt hashes. Remembers right passwords until the stored hash changes. */
 export interface HashedPasswords {
   remembers(claim: HashedPassword): boolean;
-  /** Sources take turns. Throws {@link HashesFull}; then nothing was hashed. */
+  /** Sources take turns. @throws HashesFull if the queue is full; then nothing was hashed. */
   matches(claim: HashedPassword, source: string): Promise<boolean>;
 }
 
 export function createHashedPasswords(passwords: Pick<PasswordHasher, 'matches'>): HashedPasswords {
   const processKey = randomBytes(32);
-  /** By fingerprint. Only right ones are in it, so that wrong ones push none out. */
+  /** By fingerprint. Only right passwords, so that wrong ones evict none. */
   const remembered = new LRUCache<string, true>({ max: MAX_REMEMBERED });
-  /** By fingerprint. Identical claims that arrive together share one hash. */
+  /** By fingerprint. Identical concurrent claims share one hash. */
   const running = new Map<string, Promise<boolean>>();
   const slots = createFairSlots({ max: MAX_HASHES, maxWaiting: MAX_WAITING, waitTimeoutMs: WAIT_TIMEOUT_MS });
 
-  /** As JSON no character of a name can be taken for the end of it. */
+  /** JSON keeps the boundary between name and password unambiguous. */
   function fingerprintOf({ merchantAccount, password, storedHash }: HashedPassword): string {
     const text = JSON.stringify([merchantAccount, password.expose(), storedHash]);
     return createHmac('sha256', processKey).update(text).digest('base64');

@@ -3,7 +3,7 @@ import type { Secret } from '@gateway/service-kit';
 
 /**
  * N = 2^15, r = 8, p = 1: 32 MiB and 60 to 100 ms on one core. OWASP's table asks for p = 3 at this N to protect
- * passwords that people choose; those generated here have 190 bits.
+ * chosen passwords; generated ones have 190 bits.
  */
 const LOG2_COST = 15;
 const BLOCK_SIZE = 8;

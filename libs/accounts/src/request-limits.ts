@@ -7,7 +7,7 @@ export type RequestLimits = Pick<AccountSettings, 'rateLimitPerSecond' | 'maxCon
 const SANDBOX: RequestLimits = { rateLimitPerSecond: 100, maxConcurrentRequests: 32 };
 const ACTIVE: RequestLimits = { rateLimitPerSecond: 1_000, maxConcurrentRequests: 1_000 };
 
-/** What an operator has set, else the default of the account's state: activating an account raises it. */
+/** The operator's setting, else the default of the account's state. So activating an account raises its limits. */
 export function requestLimitsOf(account: { state: AccountState } & Partial<RequestLimits>): RequestLimits {
   const defaults = account.state === 'test' ? SANDBOX : ACTIVE;
   return {

@@ -11,7 +11,7 @@ export interface SigningSecrets {
   readonly payoutSecret: Secret;
 }
 
-/** As long as a generated one. */
+/** As long as a generated password. */
 const NOBODYS_PASSWORD_BYTES = 24;
 
 export type SigningPurpose = 'signing-password' | 'payout-secret';
@@ -36,8 +36,8 @@ export function signingSecrets(
 }
 
 /**
- * Opens the encrypted copy of an account's password, the one that requests carry now. Undefined when VAULT_KEYS does not
- * open it. Without an account it opens a copy that nobody's password is in, so that it takes as long.
+ * Decrypts the copy of an account's current password. Undefined if VAULT_KEYS cannot decrypt it. Without an account it
+ * decrypts a dummy, so that it takes as long.
  */
 export function createPasswordOpener(keyRing: KeyRing): (account: Account | undefined) => Secret | undefined {
   const nobody = 'nobody';

@@ -29,7 +29,7 @@ export function publishOutbox(
     publisher.publishAll(
       messages.map((message): OutgoingMessage => {
         const declaration = declarations[message.type];
-        if (declaration === undefined) throw new Error(`broken invariant: nobody declares ${message.type}`);
+        if (declaration === undefined) throw new Error(`broken invariant: ${message.type} is not declared`);
         return {
           declaration,
           data: message.data,

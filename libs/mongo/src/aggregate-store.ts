@@ -83,7 +83,7 @@ export function createAggregateStore<Body extends object>(collection: Collection
         version: previous.version,
         update: {
           $set: { ...changedFields(previous, { ...body, eventSeq }), version },
-          // The mark of what still waits stays; where all has been drained since `previous` was read, it is set anew.
+          // `$min` keeps an older mark, and sets a new one if the outbox was drained since `previous` was read.
           ...(entries.length === 0 ? {} : { $push: { outbox: { $each: entries } }, $min: since(entries) }),
           ...(removed.length === 0 ? {} : { $unset: Object.fromEntries(removed.map((name) => [name, ''])) }),
         },

@@ -1,28 +1,28 @@
 import type { Document } from './driver';
 
-/** Time by the clock of the database: the one time base of all processes. */
+/** The database's time, which all processes share. */
 export interface Clock {
-  /** Epoch ms as this process knows it, right to some tens of ms. */
+  /** Epoch ms, estimated by this process to within some tens of ms. */
   now(): number;
-  /** Epoch ms as an expression that the server evaluates when it runs the command: right however late that is. */
+  /** Epoch ms as an expression that the server evaluates when it runs the command, so a late command uses the right time. */
   inDatabase(): Document | number;
 }
 
-/** A clock that a test sets, for the database, too. */
+/** A clock for tests. It also replaces the database's expression. */
 export function clockAt(now: () => number): Clock {
   return { now, inDatabase: now };
 }
 
-/** What the database said about the time. */
+/** The time according to the database. */
 export interface ServerTime {
-  /** Who said it: a member of the replica set. */
+  /** The member of the replica set that answered. */
   server: string;
   /** Epoch ms. */
   ms: number;
 }
 
 interface Sample extends ServerTime {
-  /** Of the middle of the round trip, by the monotonic clock. */
+  /** The middle of the round trip, by the monotonic clock. */
   monotonicMs: number;
   /** The same moment by the machine's clock. */
   wallMs: number;
@@ -37,28 +37,28 @@ export interface MeasuredClock {
   measure(): Promise<void>;
 }
 
-/** With one sample in 5 s: what is remembered for 40 s. */
+/** At one sample every 5 s these cover 40 s. */
 const SAMPLES_MAX = 8;
-/** How far quartz may drift. */
+/** Largest drift of a quartz clock. */
 const DRIFT = 100e-6;
-/** Machine and monotonic clock do not part like this on their own: the one was set, or the machine was suspended. */
+/** If machine and monotonic clock diverge by more, someone set the clock or the machine was suspended. */
 const JUMP_MS = 250;
-/** A correction backwards up to this is waited out, so that time stands still and does not run back. */
+/** For backward corrections up to this, `now()` stands still instead of running back. */
 const STANDSTILL_MAX_MS = 100;
 
 /**
- * Follows the database's clock by asking it, as NTP does: the middle of the round trip counts, and of the last samples
- * the one with the smallest possible error. Between samples the monotonic clock goes on, which nobody sets.
+ * Follows the database's clock the way NTP does: it assumes the middle of the round trip and uses the recent sample with
+ * the smallest possible error. Between samples it counts with the monotonic clock, which cannot be set.
  *
- * A suspended machine may stop that clock, and its own may be set. When the two part, the later one counts until the
- * database has been asked again: deadlines may then be over too early, but never too late.
+ * A suspended machine may stop the monotonic clock, and its wall clock may be set. When they diverge, the later one
+ * counts until the next measurement, so deadlines may pass too early but never too late.
  */
 export function createMeasuredClock(options: {
   ask: () => Promise<ServerTime>;
   /** Epoch ms by the machine's clock. */
   wallClock?: () => number;
   monotonicClock?: () => number;
-  /** A measurement is wanted soon, not with the next turn. Must not throw. */
+  /** Called when the clocks diverge and a measurement should happen soon. Must not throw. */
   onJump?: () => void;
 }): MeasuredClock {
   const { ask, wallClock = Date.now, monotonicClock = () => performance.now(), onJump } = options;
@@ -78,7 +78,7 @@ export function createMeasuredClock(options: {
     return best.ms + Math.max(elapsedMs(best), elapsedByWallMs(best));
   }
 
-  /** The database's clock was set, or another member with another clock answers: what was known before is void. */
+  /** True if the database's clock was set or another member answered, so that earlier samples are invalid. */
   function contradicts(before: Sample, { server, ms, roundTripMs, monotonicMs }: Sample): boolean {
     if (before.server !== server || jumpMs(before) > JUMP_MS) return true;
     const expectedMs = before.ms + monotonicMs - before.monotonicMs;

@@ -2,7 +2,7 @@ import { createMeasuredClock } from './clock';
 
 const START = 1_800_000_000_000;
 
-/** A database, a machine whose clock is off, and a network between them. All in ms of the same true time. */
+/** A database, a machine with a wrong clock, and a network between them. All in ms of the same true time. */
 function world(offMs: number) {
   const state = {
     trueMs: 0,
@@ -30,7 +30,7 @@ function world(offMs: number) {
   return { state, clock, errorMs };
 }
 
-test.each([30_000, -30_000])('a machine that is %p ms off has the time of the database', async (offMs) => {
+test.each([30_000, -30_000])("a machine that is %p ms off uses the database's time", async (offMs) => {
   const { state, clock, errorMs } = world(offMs);
   await clock.measure();
   expect(errorMs()).toBe(0);
@@ -39,7 +39,7 @@ test.each([30_000, -30_000])('a machine that is %p ms off has the time of the da
   expect(clock.skewMs()).toBe(offMs);
 });
 
-test('of several samples the one with the shortest round trip counts', async () => {
+test('the sample with the shortest round trip counts', async () => {
   const { state, clock, errorMs } = world(0);
   await clock.measure();
   Object.assign(state, { there: 300, back: 0 });
@@ -47,7 +47,7 @@ test('of several samples the one with the shortest round trip counts', async () 
   expect(errorMs()).toBe(0);
 });
 
-test('a sample grows old: a new one with a longer round trip follows a clock that drifts', async () => {
+test('samples age: a new one with a longer round trip corrects a drifting clock', async () => {
   const { state, clock, errorMs } = world(0);
   await clock.measure();
   Object.assign(state, { trueMs: 120_000, serverOffMs: 12, there: 4, back: 4 });
@@ -55,7 +55,7 @@ test('a sample grows old: a new one with a longer round trip follows a clock tha
   expect(errorMs()).toBe(12);
 });
 
-test('time stands still rather than running back a little', async () => {
+test('time stands still instead of running back a little', async () => {
   const { state, clock } = world(0);
   Object.assign(state, { there: 0, back: 40 });
   await clock.measure();
@@ -65,7 +65,7 @@ test('time stands still rather than running back a little', async () => {
   expect(clock.now()).toBeGreaterThanOrEqual(before);
 });
 
-test('another primary with another clock is followed at once', async () => {
+test("the clock follows a new primary's time at once", async () => {
   const { state, clock, errorMs } = world(0);
   await clock.measure();
   Object.assign(state, { server: 'b', serverOffMs: -5_000, there: 50, back: 50 });
@@ -73,7 +73,7 @@ test('another primary with another clock is followed at once', async () => {
   expect(errorMs()).toBe(-5_000);
 });
 
-test("the database's clock is set: it is followed at once", async () => {
+test("the clock follows at once when the database's clock is set", async () => {
   const { state, clock, errorMs } = world(0);
   await clock.measure();
   Object.assign(state, { serverOffMs: 5_000, there: 50, back: 50 });
@@ -89,7 +89,7 @@ test('a suspended machine is not in the past when it wakes up', async () => {
   expect(state.jumps).toBe(1);
 });
 
-test("a machine's clock that is set back changes nothing, one that is set forward is corrected by a measurement", async () => {
+test("setting the machine's clock back changes nothing, and a measurement corrects setting it forward", async () => {
   const { state, clock, errorMs } = world(0);
   await clock.measure();
   state.wallOffMs = -3_600_000;
@@ -101,6 +101,6 @@ test("a machine's clock that is set back changes nothing, one that is set forwar
   expect(clock.skewMs()).toBe(3_600_000);
 });
 
-test('a clock that was never set tells no time', () => {
+test('reading a clock before its first sample throws', () => {
   expect(() => world(0).clock.now()).toThrow('before it was set');
 });

@@ -3,15 +3,15 @@ import os from 'node:os';
 import type { Connection, ConnectOptions } from 'mongoose';
 import mongoose from 'mongoose';
 
-/** A socket that is silent for so long is dead, and whoever waited on it is told so. */
+/** A socket that is silent for this long is dead: its pending calls fail. */
 const SOCKET_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 const WAIT_FOR_CONNECTION_TIMEOUT_MS = 5_000;
 const MAJORITY_TIMEOUT_MS = 5_000;
 const SERVER_SELECTION_TIMEOUT_MS = 3_000;
 /**
- * Monitors ask this often. One whose answer is late by the time to connect interrupts the calls that wait on its server,
- * so that a frozen primary holds them up for 5 s and not until the socket is given up, and they are free for the next.
+ * How often the driver's monitors check each server. If an answer is later than the connect time-out, the driver
+ * interrupts the calls that wait for that server. So a frozen primary blocks calls for 5 s, not for the socket time-out.
  */
 const HEARTBEAT_FREQUENCY_MS = 2_000;
 const MAX_POOL_SIZE = 64;

@@ -5,28 +5,28 @@ import { createMeasuredClock } from './clock';
 import type { MongoConnection } from './connection';
 
 export interface DatabaseClock extends Clock {
-  /** False while the machine's clock is further off the database's than `maxSkewMs`. */
+  /** False while the machine's and the database's clock differ by more than `maxSkewMs`. */
   ready(): boolean;
   stop(): Promise<void>;
 }
 
-/** What tests put in place of the machine's time. */
+/** Replacements of the machine's time, for tests. */
 export interface TimeSources {
-  /** What the machine's clock shows, in epoch ms. It is corrected as a real one is. */
+  /** The machine's clock, in epoch ms. It is corrected like a real one. */
   wallClock?: () => number;
-  /** The time itself, in epoch ms, for tests that travel: nothing corrects it. */
+  /** The final time, in epoch ms, without correction: for tests that travel in time. */
   now?: () => number;
 }
 
 const MEASURE_EVERY_MS = 5_000;
 const FIRST_SAMPLES = 4;
-/** The server cuts its time off to whole milliseconds. */
-const CUT_OFF_MS = 0.5;
+/** The server truncates its time to whole milliseconds. */
+const TRUNCATION_MS = 0.5;
 
 /**
- * The clock of a service: that of the primary, whatever the machine's own says. Resolves when it is set.
+ * The clock of a service, which follows the primary's. Resolves after the first samples.
  *
- * Through a router (mongos) it is the router's clock, as is the `$$NOW` of commands that go through it.
+ * Behind a router (mongos) it follows the router's clock, and so does `$$NOW`.
  */
 export async function startDatabaseClock(options: {
   mongo: Pick<MongoConnection, 'mongoose'>;
@@ -43,15 +43,15 @@ export async function startDatabaseClock(options: {
     onJump: () => {
       asking ??= clock
         .measure()
-        .catch((error: unknown) => logger.warn('the time could not be asked for', { error }))
+        .catch((error: unknown) => logger.warn('the database clock could not be read', { error }))
         .finally(() => (asking = undefined));
     },
   });
   for (let count = 0; count < FIRST_SAMPLES; count += 1) await clock.measure();
   const ready = (): boolean => Math.abs(clock.skewMs()) <= maxSkewMs;
-  if (!ready()) logger.error('the clock of this machine is off', { skewMs: clock.skewMs(), maxSkewMs });
+  if (!ready()) logger.error("this machine's clock is wrong", { skewMs: clock.skewMs(), maxSkewMs });
   const measuring = repeat({
-    name: 'asking for the time',
+    name: 'database clock',
     everyMs: MEASURE_EVERY_MS,
     work: () => clock.measure(),
     logger,
@@ -79,5 +79,5 @@ export async function startDatabaseClock(options: {
 
 async function askServer({ mongoose }: Pick<MongoConnection, 'mongoose'>): Promise<ServerTime> {
   const answer = await mongoose.getClient().db('admin').command({ hello: 1 });
-  return { server: String(answer['me'] ?? ''), ms: (answer['localTime'] as Date).getTime() + CUT_OFF_MS };
+  return { server: String(answer['me'] ?? ''), ms: (answer['localTime'] as Date).getTime() + TRUNCATION_MS };
 }

@@ -1,7 +1,7 @@
 import { isLimitedRetry, isRetryable, LimitedRetryError, RetryableError } from '@gateway/service-kit';
 import { mongo } from 'mongoose';
 
-/** Server errors that say that nobody can write or read at the moment. Names as in the server's error_codes.yml. */
+/** Server errors that mean no client can read or write now. Names from the server's error_codes.yml. */
 const UNREACHABLE_CODES = new Set([
   6, // HostUnreachable
   7, // HostNotFound
@@ -46,33 +46,33 @@ const UNREACHABLE_ERRORS = [
 const POOL_ERRORS = new Set(['MongoPoolClosedError', 'MongoWaitQueueTimeoutError']);
 
 /**
- * True when the fault says nothing about the command: the database is away, changes its primary, has no majority or no
- * disk space left. The same command may succeed later, however long that takes.
+ * True if the fault does not depend on the command: the database is away, elects a primary, or has no majority or disk
+ * space. The same command may succeed later.
  */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof mongo.MongoError)) return false;
   if (UNREACHABLE_ERRORS.some((kind) => error instanceof kind) || POOL_ERRORS.has(error.name)) return true;
   if (UNREACHABLE_LABELS.some((label) => error.hasErrorLabel(label))) return true;
-  // A bulk write that found no server says so without the kind and the labels of that error, which it keeps beside.
+  // A bulk write that found no server has the original error, with its kind and labels, in `errorResponse`.
   if (error instanceof mongo.MongoBulkWriteError && isUnreachable(error.errorResponse)) return true;
-  // Without a majority the fate of every write is open, whatever the server said about single ones.
+  // Without a majority the outcome of every write is unknown, even of those the server rejected.
   if (error instanceof mongo.MongoBulkWriteError && error.result.getWriteConcernError() !== undefined) return true;
   return UNREACHABLE_CODES.has(Number(error.code));
 }
 
 const OUT_OF_DISK_SPACE = 14031;
 
-/** True when the server refused a write because its disk is full: nothing was written. Looks through causes. */
+/** True if the server rejected a write because its disk is full, so nothing was written. Follows `cause`. */
 export function isOutOfDiskSpace(error: unknown): boolean {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
   return code === OUT_OF_DISK_SPACE || (cause !== undefined && isOutOfDiskSpace(cause));
 }
 
 /**
- * Runs `work` and says how often to try again when the database fails.
+ * Runs `work` and classifies database errors by how often to retry.
  *
- * @throws RetryableError while the database cannot be reached; LimitedRetryError when it refuses the command for any
- * other reason; other errors as they are.
+ * @throws RetryableError if the database cannot be reached; LimitedRetryError for any other database error; other errors
+ * unchanged.
  */
 export async function retryableWhenTransient<T>(work: () => Promise<T>): Promise<T> {
   try {

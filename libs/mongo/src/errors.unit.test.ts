@@ -5,14 +5,14 @@ import { isOutOfDiskSpace, retryableWhenTransient } from './errors';
 const server = (code: number, errorLabels: string[] = []): Error =>
   new mongo.MongoServerError({ message: `code ${code}`, code, errorLabels });
 
-/** An unordered bulk write in which the server refused one document, and the majority may not have answered. */
+/** An unordered bulk write with one rejected document and, optionally, a write concern error. */
 function bulk(code: number, concern?: number): Error {
   const result = { getWriteConcernError: () => (concern === undefined ? undefined : { code: concern }) };
   const error = { message: `code ${code}`, code, writeErrors: [] };
   return new mongo.MongoBulkWriteError(error, result as never);
 }
 
-/** As the driver wraps what kept a bulk write from reaching any server. */
+/** The driver's wrapper of an error that kept a bulk write from reaching a server. */
 function unsent(error: Error): Error {
   const result = { getWriteConcernError: () => undefined };
   return new mongo.MongoBulkWriteError(error, result as never);
@@ -34,18 +34,18 @@ test.each<[string, Error]>([
   ['a broken connection', new mongo.MongoNetworkError('reset')],
   ['a silent connection', new mongo.MongoNetworkTimeoutError('silent')],
   ['no primary', new mongo.MongoServerSelectionError('no primary', {} as never)],
-  ['a pool that is used up', new MongoWaitQueueTimeoutError('too many')],
+  ['an exhausted pool', new MongoWaitQueueTimeoutError('too many')],
   ['a closed client', new mongo.MongoNotConnectedError('closed')],
   ['no primary any more', server(10107)],
   ['a primary that stepped down', server(189)],
   ['a node that shuts down', server(91)],
   ['a full disk', server(14031)],
-  ['what the server calls retryable', server(1, ['RetryableWriteError'])],
+  ['an error with a retryable label', server(1, ['RetryableWriteError'])],
   ['no majority in time', new mongo.MongoWriteConcernError({ writeConcernError: { code: 64, errmsg: 'x' }, ok: 1 })],
-  ['a refusal within a bulk write that no majority has seen', bulk(121, 64)],
+  ['a rejected document in a bulk write without a majority', bulk(121, 64)],
   ['a bulk write that found no primary', unsent(new mongo.MongoServerSelectionError('no primary', {} as never))],
   ['a bulk write on a broken connection', unsent(new mongo.MongoNetworkError('reset'))],
-])('%s is retried without end', async (_name, error) => {
+])('%s is retried without limit', async (_name, error) => {
   expect(await retryOf(error)).toBe('unlimited');
 });
 
@@ -58,12 +58,12 @@ test.each<[string, Error]>([
   ['a command that cannot be parsed', server(9)],
   ['a command that is not allowed', server(13)],
   ['a duplicate key', server(11000)],
-  ['a code that nobody has heard of', server(987_654)],
-])('%s gets a few attempts', async (_name, error) => {
+  ['an unknown code', server(987_654)],
+])('%s gets a limited number of attempts', async (_name, error) => {
   expect(await retryOf(error)).toBe('limited');
 });
 
-test('what is no fault of the database keeps its error', async () => {
+test('other errors are not changed', async () => {
   expect(await retryOf(new Error('broken invariant'))).toBe('none');
 });
 
@@ -71,7 +71,7 @@ test.each([
   ['a server error', server(14031), true],
   ['a bulk write', bulk(14031), true],
   ['another code', server(11602), false],
-])('a full disk is recognized in %s, wrapped or not', async (_what, error, expected) => {
+])('recognizes a full disk in %s, wrapped or not', async (_what, error, expected) => {
   const wrapped: unknown = await retryableWhenTransient(() => Promise.reject(error)).catch((fault: unknown) => fault);
   expect([isOutOfDiskSpace(error), isOutOfDiskSpace(wrapped)]).toEqual([expected, expected]);
 });

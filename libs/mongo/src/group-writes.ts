@@ -10,9 +10,9 @@ import { isUnreachable } from './errors';
  */
 
 /**
- * Finds the items that make their whole batch fail, as a document over the size limit or one that cannot be serialized
- * does: runs the batch again by halves, so that only those items fail. A write of the first run may have taken effect;
- * inserts and conditional updates notice that. A database that cannot be reached fails the batch as it is.
+ * Isolates items that fail their whole batch, such as a document over the size limit or one that cannot be serialized:
+ * reruns the batch by halves until only those items fail. Writes of the first run may have taken effect; inserts and
+ * conditional updates detect that. An unreachable database fails the batch without reruns.
  */
 function isolating<In, Out>(
   run: (items: readonly In[]) => Promise<(Out | Error)[]>,
@@ -28,7 +28,7 @@ function isolating<In, Out>(
   };
 }
 
-/** A batch takes only an `Error` for the failure of an item. */
+/** A batch reports failed items as `Error`. */
 function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(messageOf(thrown), { cause: thrown });
 }
@@ -149,7 +149,7 @@ export function createGroupUpdate<T extends Document & Stamped>(
     return updates.map(({ id, stamp }, index) => refused.get(index) ?? left.get(id) === stamp);
   };
   const batcher = createBatcher<StampedUpdate, boolean>(isolating(updateAll));
-  // Stamped once: a repetition finds the mark of the first run.
+  // Stamped once, so that a rerun finds the stamp of the first run.
   return (update) => batcher.add({ ...update, stamp: newStamp() });
 }
 

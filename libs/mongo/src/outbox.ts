@@ -23,9 +23,9 @@ export interface OutboxOwner {
   outbox: OutboxEntry[];
   /** Epoch ms of the oldest entry; absent when the outbox is empty. */
   outboxSince?: number;
-  /** Epoch ms until which sweepers pass it by: a lease, or the pause after a failure. */
+  /** Epoch ms until which sweepers skip it: a lease, or the pause after a failure. */
   outboxRetryAt?: number;
-  /** Of the sweeper that took it last. */
+  /** Id of the last sweep that claimed it. */
   outboxClaim?: string;
 }
 
@@ -46,11 +46,11 @@ export interface Outbox {
 const SWEEP_EVERY_MS = 1_000;
 const SWEEP_AGE_MS = 3_000;
 const SWEEP_LIMIT = 500;
-/** Of so many aggregates each; the next sweep goes on. */
+/** Rounds per sweep, of `SWEEP_LIMIT` aggregates each. The next sweep continues. */
 const SWEEP_ROUNDS_MAX = 20;
-/** Longer than a publication, with its time-out, and a write can take. */
+/** Longer than a publication (with its time-out) and a write can take. */
 const LEASE_MS = 30_000;
-/** What cannot be published is tried again after as long as it has waited already, up to this. */
+/** A rejected publication is retried after the time it has already waited, at most this. */
 const RETRY_MAX_MS = 3_600_000;
 /** Events may be a little late; in company they cost a fraction. */
 const GATHER_MS = 25;
@@ -79,7 +79,7 @@ function drainPipeline(eventIds: string[]): Document[] {
 
 const whileFull = (field: string): Document => ({ $cond: [{ $eq: ['$outbox', []] }, '$$REMOVE', field] });
 
-/** What a sweeper may take. A range of {@link outboxIndex}; where there is no `outboxRetryAt`, it counts as past. */
+/** What a sweeper may claim: a range of {@link outboxIndex}. A missing `outboxRetryAt` counts as past. */
 export function sweepable(clock: Clock): Filter<OutboxOwner> {
   const now = clock.inDatabase();
   return {
@@ -90,7 +90,7 @@ export function sweepable(clock: Clock): Filter<OutboxOwner> {
   };
 }
 
-/** The oldest of those that are free, which this sweeper alone has for `LEASE_MS`. */
+/** Claims the oldest free aggregates for `LEASE_MS`. */
 async function claimSome(
   collection: Collection<OutboxOwner>,
   clock: Clock,
@@ -104,7 +104,7 @@ async function claimSome(
     .toArray();
   if (candidates.length === 0) return { found: 0, claimed: [], claim };
   const _id = { $in: candidates.map((candidate) => candidate._id) };
-  // Another sweeper may have found the same ones: the condition decides.
+  // Another sweeper may have found the same ones. The condition decides.
   await collection.updateMany(
     { _id, ...sweepable(clock) },
     [{ $set: { outboxClaim: claim, outboxRetryAt: { $add: [clock.inDatabase(), LEASE_MS] } } }],
@@ -114,7 +114,7 @@ async function claimSome(
   return { found: candidates.length, claimed, claim };
 }
 
-/** The longer it has waited, the longer it waits for the next attempt. */
+/** The pause before the next attempt grows with the age of the oldest entry. */
 function postponement(clock: Clock): Document[] {
   const now = clock.inDatabase();
   const pause = { $min: [RETRY_MAX_MS, { $max: [LEASE_MS, { $subtract: [now, '$outboxSince'] }] }] };
@@ -138,7 +138,7 @@ function registerAge(collection: Collection<OutboxOwner>, metrics: Registry, clo
         const ageMs = oldest === undefined ? 0 : clock.now() - oldest.outboxSince;
         this.set({ collection: collection.collectionName }, Math.max(0, ageMs) / 1_000);
       } catch (error) {
-        logger.warn('the age of the outbox is not known', { error });
+        logger.warn('could not read the age of the outbox', { error });
       }
     },
   });
@@ -192,7 +192,7 @@ export function createOutbox(options: {
     }
   }
 
-  /** Returns whether it is published, may be later, or cannot be as it is. */
+  /** `later`: a retry may succeed. `refused`: the events themselves are at fault. */
   async function publishNow(owner: OutboxOwner): Promise<'published' | 'later' | 'refused'> {
     try {
       await options.publish(owner._id, owner.outbox);
@@ -214,11 +214,11 @@ export function createOutbox(options: {
       await drain();
       const refused = claimed.filter((_owner, index) => ends[index] === 'refused').map(({ _id }) => _id);
       if (refused.length > 0) {
-        logger.error('events cannot be published as they are', { aggregates: refused.length, first: refused[0] });
+        logger.error('the brokers or the contract rejected events', { aggregates: refused.length, first: refused[0] });
         await collection.updateMany({ _id: { $in: refused }, outboxClaim: claim }, postponement(clock));
       }
       swept += claimed.length;
-      // The brokers are away: what is not claimed yet comes as soon as they are back.
+      // The brokers are away. Leave the rest unclaimed, so that it is published as soon as they are back.
       if (ends.includes('later')) break;
     }
     return swept;

@@ -174,7 +174,7 @@ describe('the outbox', () => {
     expect((await raw(first._id))?.outbox).toEqual([]);
   });
 
-  test('two replicas that sweep at the same time publish each aggregate once', async () => {
+  test('two replicas that sweep at once publish each aggregate once', async () => {
     const owners = await insertMany(MANY, 'A');
     const published: string[] = [];
     const publish = async (id: string): Promise<void> => void published.push(id);
@@ -186,7 +186,7 @@ describe('the outbox', () => {
     expect(await raw(owners[0]?._id ?? '')).not.toHaveProperty('outboxClaim');
   });
 
-  test('what cannot be published keeps nobody waiting, and comes round less and less often', async () => {
+  test('rejected events do not delay others and are retried after growing pauses', async () => {
     await insertMany(600, 'Broken');
     const good = await insertMany(5, 'Good');
     let attempts = 0;
@@ -194,7 +194,7 @@ describe('the outbox', () => {
     const { outbox, metrics } = outboxWith(async (id, [first]) => {
       if (first?.type !== 'Broken') return void published.push(id);
       attempts += 1;
-      throw new Error('nobody declares Broken');
+      throw new Error('Broken is not declared');
     });
     await outbox.sweep();
     expect(published.sort()).toEqual(good.map(({ _id }) => _id).sort());
@@ -207,7 +207,7 @@ describe('the outbox', () => {
     expect(await outbox.sweep()).toBe(600);
   });
 
-  test('where the brokers are away, the sweep ends; what it had taken comes again when its lease is over', async () => {
+  test('the sweep ends while the brokers are away, and its claims are retried after their lease', async () => {
     await insertMany(1, 'A');
     let away = true;
     const { outbox } = outboxWith(async () => {
@@ -220,7 +220,7 @@ describe('the outbox', () => {
     expect(await outbox.sweep()).toBe(1);
   });
 
-  test('the sweep reads a range of its index, however much waits for another attempt', async () => {
+  test('the sweep reads a range of its index, even with many postponed aggregates', async () => {
     const collection = mongo.collection<OutboxOwner>('accounts');
     await insertMany(100, 'A');
     await collection.updateMany({}, { $set: { outboxRetryAt: 200_000 } });

@@ -22,7 +22,7 @@ afterAll(async () => {
 const outcomes = async (writes: readonly Promise<unknown>[]): Promise<string[]> =>
   (await Promise.allSettled(writes)).map(({ status }) => status);
 
-/** Cannot be written as BSON. */
+/** Not serializable as BSON. */
 function circular(): unknown {
   const self: { self?: unknown } = {};
   self.self = self;
@@ -32,7 +32,7 @@ function circular(): unknown {
 describe.each<[string, () => unknown]>([
   ['too large', () => TOO_LARGE],
   ['not BSON', circular],
-  ['refused by the validator', () => 'bad'],
+  ['rejected by the validator', () => 'bad'],
 ])('a document that is %s fails alone', (kind, bad) => {
   const collectionOf = async <T extends object>(name: string) => {
     const validator = { name: { $ne: 'bad' } };
@@ -40,7 +40,7 @@ describe.each<[string, () => unknown]>([
     await mongo.mongoose.createCollection(full, { validator });
     return mongo.collection<T>(full);
   };
-  /** The bad one stands in the middle of its group. */
+  /** The bad one is in the middle of its group. */
   const values = (): unknown[] => ['a', 'b', bad(), 'c', 'd'];
   const EXPECTED = ['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'];
 

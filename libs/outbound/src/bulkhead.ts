@@ -1,18 +1,18 @@
 import type { Refusal } from './faults';
 
 export interface BulkheadLimits {
-  /** Calls under way at once. */
+  /** Concurrent calls. */
   readonly atOnce: number;
-  /** Of these, those of one party. */
+  /** Concurrent calls of one party. */
   readonly atOncePerParty: number;
-  /** Calls that wait for a place. */
+  /** Calls waiting for a place. */
   readonly waiting: number;
   readonly waitingPerParty: number;
-  /** How long a call may wait for its place. */
+  /** Longest wait for a place. */
   readonly waitMs: number;
 }
 
-/** A place among the calls under way. Leaving twice counts once. */
+/** The right to make one call. Leaving twice has no further effect. */
 export interface Place {
   leave(): void;
 }
@@ -23,13 +23,13 @@ export interface PartyFigures {
   readonly waiting: number;
 }
 
-/** Bounds the calls to one counterpart, in all and for each party. */
+/** Bounds the concurrent calls to one counterpart, in total and per party. */
 export interface Bulkhead {
-  /** A place, at once or after waiting for it, or why there is none. */
+  /** Resolves with a place, at once or after a wait, or with the reason why there is none. */
   enter(party: string): Promise<Place | Exclude<Refusal, 'circuit-open'>>;
-  /** A place that is free now; undefined when the party would have to wait. */
+  /** A free place; undefined if the party would have to wait. */
   tryEnter(party: string): Place | undefined;
-  /** Places that the party could take now without waiting. */
+  /** Number of places the party could take without waiting. */
   room(party: string): number;
   inUse(): number;
   waiting(): number;
@@ -46,17 +46,17 @@ interface Waiter {
 interface Party {
   readonly name: string;
   inUse: number;
-  /** In the order of their coming. */
+  /** In order of arrival. */
   readonly waiters: Set<Waiter>;
 }
 
 /**
- * A place that becomes free goes to the waiting party with the fewest calls under way; among equals, to the one that
- * was served longest ago. So nobody waits behind a party that has more than its share, however many calls that one has
- * waiting. When the queue is full, a newcomer takes the place of the last call of the party with the most waiting.
+ * A free place goes to the waiting party with the fewest calls under way, and among equals to the one served longest
+ * ago. So a party with many waiting calls does not delay the others. When the queue is full, a new call replaces the last
+ * one of the party with the most waiting calls.
  */
 export function createBulkhead(limits: BulkheadLimits, now: () => number = Date.now): Bulkhead {
-  /** With something under way or waiting. The one served last is at the end. */
+  /** Parties with calls under way or waiting, least recently served first. */
   const parties = new Map<string, Party>();
   let inUse = 0;
   let waiting = 0;
@@ -101,7 +101,7 @@ export function createBulkhead(limits: BulkheadLimits, now: () => number = Date.
       const [waiter] = party?.waiters ?? [];
       if (party === undefined || waiter === undefined) return;
       remove(waiter);
-      // Its timer is late: this process stood still, and the caller's lease may be over.
+      // The timer is late because the process was suspended. The caller's lease may have expired.
       if (now() >= waiter.expiresAt) waiter.settle('waited-too-long');
       else waiter.settle(take(party));
     }
@@ -121,7 +121,7 @@ export function createBulkhead(limits: BulkheadLimits, now: () => number = Date.
     waiting -= 1;
   }
 
-  /** Makes room in a full queue at the cost of the party that fills it. False when that is the newcomer itself. */
+  /** Drops a call of the party that fills the queue. Returns false if that is the newcomer itself. */
   function displaceFor(newcomer: Party): boolean {
     let largest = newcomer;
     for (const party of parties.values()) if (party.waiters.size > largest.waiters.size) largest = party;

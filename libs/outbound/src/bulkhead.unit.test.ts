@@ -7,7 +7,7 @@ const LIMITS: BulkheadLimits = { atOnce: 4, atOncePerParty: 2, waiting: 4, waiti
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-/** Asks for a place, and remembers what came of it. */
+/** Asks for a place and records the result. */
 function asking(bulkhead: Bulkhead) {
   const results: { party: string; result?: Place | string }[] = [];
   return {
@@ -24,7 +24,7 @@ function asking(bulkhead: Bulkhead) {
 
 const isPlace = (result: Place | string | undefined): result is Place => typeof result === 'object';
 
-test('one party gets its share at once, and the rest waits', async () => {
+test('one party gets its share at once, and its other calls wait', async () => {
   const bulkhead = createBulkhead(LIMITS);
   const { ask, settled, results } = asking(bulkhead);
   for (let count = 0; count < 3; count += 1) ask('loud');
@@ -34,7 +34,7 @@ test('one party gets its share at once, and the rest waits', async () => {
   expect(bulkhead.waiting()).toBe(1);
 });
 
-test('another party has its places at once beside one that uses all of its own', async () => {
+test('a party gets places at once while another uses its whole share', async () => {
   const bulkhead = createBulkhead(LIMITS);
   const { ask, settled } = asking(bulkhead);
   for (let count = 0; count < 5; count += 1) ask('loud');
@@ -69,7 +69,7 @@ test('calls of one party keep their order', async () => {
   expect([isPlace(third?.result), fourth?.result]).toEqual([true, undefined]);
 });
 
-test('a place that is left twice is free once', async () => {
+test('leaving a place twice frees it once', async () => {
   const bulkhead = createBulkhead(LIMITS);
   const place = bulkhead.tryEnter('a');
   bulkhead.tryEnter('b');
@@ -78,7 +78,7 @@ test('a place that is left twice is free once', async () => {
   expect(bulkhead.inUse()).toBe(1);
 });
 
-test('a party that has as many waiting as it may is refused', async () => {
+test('a party at its limit of waiting calls is rejected', async () => {
   const { ask, settled, results } = asking(createBulkhead(LIMITS));
   for (let count = 0; count < 6; count += 1) ask('loud');
   await settled();
@@ -86,7 +86,7 @@ test('a party that has as many waiting as it may is refused', async () => {
   expect(results.at(-2)?.result).toBeUndefined();
 });
 
-test('a full queue gives up the last call of whom it is full of, for a newcomer', async () => {
+test('a full queue drops the last call of the party that fills it for a newcomer', async () => {
   const { ask, settled } = asking(createBulkhead({ ...LIMITS, atOnce: 2, waiting: 3 }));
   const loud = ['loud', 'loud', 'loud', 'loud', 'loud'].map(ask);
   await settled();
@@ -96,7 +96,7 @@ test('a full queue gives up the last call of whom it is full of, for a newcomer'
   expect(newcomer.result).toBeUndefined();
 });
 
-test('who has waited long enough is refused, and leaves the queue', async () => {
+test('a call that waits too long is rejected and leaves the queue', async () => {
   const bulkhead = createBulkhead(LIMITS);
   const { ask } = asking(bulkhead);
   const [, , third] = ['a', 'a', 'a'].map(ask);
@@ -107,7 +107,7 @@ test('who has waited long enough is refused, and leaves the queue', async () => 
   expect(bulkhead.waiting()).toBe(0);
 });
 
-test('a process that stood still gives no place to a call whose time is over', async () => {
+test('after a suspension no place goes to a call that has waited too long', async () => {
   let now = 0;
   const bulkhead = createBulkhead(LIMITS, () => now);
   const { ask, settled } = asking(bulkhead);
@@ -120,7 +120,7 @@ test('a process that stood still gives no place to a call whose time is over', a
   expect(bulkhead.inUse()).toBe(1);
 });
 
-test('nothing is remembered of parties that have nothing under way', async () => {
+test('idle parties use no memory', async () => {
   const bulkhead = createBulkhead(LIMITS);
   bulkhead.tryEnter('a')?.leave();
   expect([...bulkhead.parties()]).toEqual([]);
@@ -136,7 +136,7 @@ const steps = fc.array(
   { maxLength: 120, size: 'max' },
 );
 
-test('whatever comes and goes, bounds hold, no place stays empty, and the next one is for who has the least', async () => {
+test('under random load bounds hold, no place stays empty, and the party with the fewest calls is next', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (taken: Step[]) => {
       const bulkhead = createBulkhead({ ...LIMITS, atOnce: 6, atOncePerParty: 3, waiting: 8 });

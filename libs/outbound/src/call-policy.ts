@@ -6,44 +6,44 @@ import type { CallFault, Refusal } from './faults';
 import { transportFaultOf } from './faults';
 import { outboundMetrics } from './metrics';
 
-/** Half of the places at most for one account, and as many again may wait. */
+/** One account gets at most half of the places, and as many calls of it may wait. */
 export function lane(atOnce: number, waitMs: number): BulkheadLimits {
   const half = Math.max(1, Math.floor(atOnce / 2));
   return { atOnce, atOncePerParty: half, waiting: 2 * atOnce, waitingPerParty: half, waitMs };
 }
 
 /**
- * One call. `Response` is what the transport gives; `Answer` what the caller makes of it, whose `kind` is the metric's
- * label and must come from a small fixed set.
+ * One call. `Response` comes from the transport; `Answer` is the caller's reading of it. Its `kind` is a label of the
+ * metric and must come from a small fixed set.
  */
 export interface OutboundCall<Response, Answer extends { kind: string }> {
-  /** Who shares the places: the merchant's account. */
+  /** The merchant's account; accounts share the places. */
   party: string;
-  /** From a small fixed set, for the metrics. */
+  /** Label of the metric, from a small fixed set. */
   operation: string;
-  /** A place taken with `tryEnter`. The policy leaves it. */
+  /** A place from `tryEnter`. The policy frees it. */
   place?: Place | undefined;
-  /** Makes the request, within its own time-out. */
+  /** Makes the request, with a time-out. */
   send(): Promise<Response>;
   read(response: Response): Answer;
-  /** What it means that there is no answer. */
+  /** The answer that stands for a fault. */
   onFault(fault: CallFault): Answer;
 }
 
-/** What stands around every call to a counterpart: circuit breaker, bulkhead, metrics, and names for what goes wrong. */
+/** Wraps every call to a counterpart: circuit breaker, bulkhead, metrics and fault names. */
 export interface CallPolicy {
   /** Throws only what `read` or `onFault` throws. */
   call<Response, Answer extends { kind: string }>(call: OutboundCall<Response, Answer>): Promise<Answer>;
-  /** A place for a call that begins now; undefined when the party would have to wait. */
+  /** A place for a call that starts now; undefined if the party would have to wait. */
   tryEnter(party: string): Place | undefined;
-  /** Calls that the party could begin now. */
+  /** Number of calls the party could start now. */
   room(party: string): number;
   readonly limits: BulkheadLimits;
 }
 
 /**
- * @param options.lane work that shares places: what is in one lane never waits for another
- * @param options.circuit shared by all lanes of a counterpart: an answer to any call shows that it is alive
+ * @param options.lane label of the work that shares these places; lanes never wait for each other
+ * @param options.circuit shared by all lanes of a counterpart, since any answer shows that it is alive
  */
 export function createCallPolicy(options: {
   counterpart: string;
@@ -85,7 +85,7 @@ export function createCallPolicy(options: {
     room: (party) => bulkhead.room(party),
     async call(call) {
       if (call.place !== undefined) return inPlace(call, call.place);
-      // Nobody waits for a place only to be refused.
+      // Fail now rather than after waiting for a place.
       if (circuit.refuses(call.party)) return call.onFault(refuse('circuit-open'));
       const place = bulkhead.tryEnter(call.party) ?? (await bulkhead.enter(call.party));
       return typeof place === 'string' ? call.onFault(refuse(place)) : inPlace(call, place);

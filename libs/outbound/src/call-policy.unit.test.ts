@@ -41,18 +41,18 @@ test.each([
   ['ETIMEDOUT', 'timed-out'],
   ['ECONNABORTED', 'timed-out'],
   ['ECONNRESET', 'broken'],
-])('%s is called %s', async (code, fault) => {
+])('%s maps to %s', async (code, fault) => {
   const { call } = world();
   expect(await call('a', failing(code))).toEqual({ kind: 'silent', fault });
 });
 
-test('an answer is read, and its place is free again', async () => {
+test('an answer is read and frees its place', async () => {
   const { call, policy } = world();
   expect(await call('a', () => Promise.resolve('yes'))).toEqual({ kind: 'said', text: 'yes' });
   expect(policy.room('a')).toBe(1);
 });
 
-test('calls that hang for one party take nothing from another, and are refused beyond their bounds', async () => {
+test('hanging calls of one party leave room for others and are rejected beyond their bounds', async () => {
   const { call, sent } = world();
   void call('a', hanging);
   void call('a', hanging);
@@ -61,16 +61,16 @@ test('calls that hang for one party take nothing from another, and are refused b
   expect(sent).toEqual(['a', 'b']);
 });
 
-test('an open circuit refuses before anything is sent', async () => {
+test('an open circuit rejects calls before they are sent', async () => {
   const { call, sent } = world();
   const faults: unknown[] = [];
   for (let count = 0; count < 5; count += 1) faults.push((await call('a', failing('ETIMEDOUT'))).kind);
   expect(await call('a', failing('ETIMEDOUT'))).toEqual({ kind: 'silent', fault: 'circuit-open' });
-  // Three that opened it, and one that tried it.
+  // Three calls opened it, and one probed it.
   expect(sent).toHaveLength(4);
 });
 
-test('a place that was taken before is used, and left', async () => {
+test('a place from tryEnter is used and freed', async () => {
   const { policy } = world();
   const place = policy.tryEnter('a');
   expect(policy.tryEnter('a')).toBeUndefined();
@@ -86,7 +86,7 @@ test('a place that was taken before is used, and left', async () => {
   expect(policy.room('a')).toBe(1);
 });
 
-test('an answer that cannot be read leaves its place all the same', async () => {
+test('an unreadable answer also frees its place', async () => {
   const { policy } = world();
   const unreadable = policy.call<string, Answer>({
     party: 'a',
@@ -101,7 +101,7 @@ test('an answer that cannot be read leaves its place all the same', async () => 
   expect(policy.room('a')).toBe(1);
 });
 
-test('many counterparts share their registry’s metrics', async () => {
+test('counterparts share the metrics of a registry', async () => {
   const { call, metrics } = world('one');
   const other = world('two', metrics);
   await call('a', () => Promise.resolve('yes'));

@@ -1,13 +1,13 @@
 export interface CircuitLimits {
-  /** Calls of one party that were left unanswered, with no answer to that party meanwhile: then its circuit opens. */
+  /** A party's circuit opens after this many unanswered calls without an answer to the party in between. */
   readonly unansweredPerParty: number;
-  /** The same for all parties together. More than one party can contribute, so that none opens it for the others. */
+  /** The same for all parties. Larger than one party's contribution, so that no party opens it for the others. */
   readonly unanswered: number;
-  /** How often a party may try an open circuit. */
+  /** How often a party may probe an open circuit. */
   readonly probeEveryMs: number;
-  /** Parties that may try at once while the circuit of all is open. */
+  /** Concurrent probes while the circuit for all is open. */
   readonly probesAtOnce: number;
-  /** Parties that are remembered. */
+  /** Parties kept in memory. */
   readonly parties: number;
 }
 
@@ -19,17 +19,17 @@ export const CIRCUIT_LIMITS: CircuitLimits = {
   parties: 10_000,
 };
 
-/** A call that the circuit let through. */
+/** A call that the circuit admitted. */
 export interface Admission {
-  /** Any answer will do, whatever it says. */
+  /** Any response counts as an answer. */
   end(answered: boolean): void;
 }
 
-/** Keeps calls away from a counterpart that answers nobody, or that leaves one party without answers. */
+/** Stops calls to a counterpart that does not answer, for all parties or for one. */
 export interface Circuit {
-  /** Undefined when the circuit is open for this party now. Every admission has to end. */
+  /** Undefined while the circuit is open for this party. The caller must end every admission. */
   admit(party: string): Admission | undefined;
-  /** True when `admit` would not let the party through now. */
+  /** True if `admit` would return undefined now. */
   refuses(party: string): boolean;
   /** Open for everybody. */
   isOpen(): boolean;
@@ -38,25 +38,25 @@ export interface Circuit {
 }
 
 interface Party {
-  /** Since its last answer. */
+  /** Unanswered calls since the last answer. */
   unanswered: number;
   answers: number;
   probing: boolean;
   mayProbeAt: number;
-  /** Of its unanswered calls, those that count in the circuit of all since `epoch`. */
+  /** Its unanswered calls that count in the circuit for all since `epoch`. */
   counted: number;
   epoch: number;
 }
 
 /**
- * A call that finds no answer counts only if no other call was answered while it ran. So one silent kind of request
- * among others never opens a circuit, and a counterpart that is dead opens it as soon as enough calls have failed. Open,
- * it lets each party try once a second; the first answer closes it.
+ * An unanswered call counts only if no other call was answered while it ran. So a kind of request that never gets an
+ * answer does not open the circuit while others do, but a dead counterpart opens it after enough failed calls. An open
+ * circuit lets each party probe once a second; the first answer closes it.
  */
 export function createCircuit(limits: CircuitLimits = CIRCUIT_LIMITS, now: () => number = Date.now): Circuit {
   const parties = new Map<string, Party>();
   let unanswered = 0;
-  /** Answers so far, to anybody. */
+  /** Number of answers so far, to any party. */
   let epoch = 0;
   let probes = 0;
 
@@ -66,7 +66,7 @@ export function createCircuit(limits: CircuitLimits = CIRCUIT_LIMITS, now: () =>
 
   function partyOf(name: string): Party {
     const party = parties.get(name) ?? newParty();
-    // What is forgotten first was not used for longest.
+    // Keeps the map in order of use; the least recently used party is evicted.
     parties.delete(name);
     parties.set(name, party);
     const [oldest] = parties.size > limits.parties ? parties.keys() : [];
@@ -93,7 +93,7 @@ export function createCircuit(limits: CircuitLimits = CIRCUIT_LIMITS, now: () =>
     unanswered += 1;
   }
 
-  /** Closed: yes. Open: as a probe, now and then. */
+  /** True if the circuit is closed, or the party may probe it. */
   function mayPass(party: Party): boolean {
     if (!isOpen() && !isOpenFor(party)) return true;
     if (party.probing || now() < party.mayProbeAt) return false;

@@ -14,13 +14,13 @@ const circuitOf = () => createCircuit(LIMITS, () => now);
 type Circuit = ReturnType<typeof circuitOf>;
 beforeEach(() => (now = 0));
 
-/** Calls that begin together, and end without an answer. */
+/** Calls that start together and get no answer. */
 function fail(circuit: Circuit, party: string, times: number): void {
   const calls = Array.from({ length: times }, () => circuit.admit(party));
   for (const call of calls) call?.end(false);
 }
 
-test('a party that nobody answers is refused; others are not', () => {
+test('a party without answers is rejected, others are not', () => {
   const circuit = circuitOf();
   fail(circuit, 'a', 50);
   fail(circuit, 'a', 1);
@@ -30,7 +30,7 @@ test('a party that nobody answers is refused; others are not', () => {
   expect(circuit.refuses('b')).toBe(false);
 });
 
-test('a counterpart that answers nobody is left alone by everybody', () => {
+test('a counterpart that answers no party is closed to all', () => {
   const circuit = circuitOf();
   for (const party of ['a', 'b', 'c']) fail(circuit, party, 4);
   expect(circuit.isOpen()).toBe(true);
@@ -38,7 +38,7 @@ test('a counterpart that answers nobody is left alone by everybody', () => {
   expect(circuit.refuses('f')).toBe(true);
 });
 
-test('calls that are left unanswered among others that are answered count nothing', () => {
+test('unanswered calls do not count while others are answered', () => {
   const circuit = circuitOf();
   const silent = Array.from({ length: 100 }, (_, index) => circuit.admit(`party${index % 20}`));
   circuit.admit('party0')?.end(true);
@@ -46,7 +46,7 @@ test('calls that are left unanswered among others that are answered count nothin
   expect(circuit.isOpen()).toBe(false);
 });
 
-test('one party keeps its circuit closed as long as some of its calls are answered', () => {
+test("a party's circuit stays closed while some of its calls are answered", () => {
   const circuit = circuitOf();
   const silent = Array.from({ length: 100 }, () => circuit.admit('a'));
   circuit.admit('a')?.end(true);
@@ -54,7 +54,7 @@ test('one party keeps its circuit closed as long as some of its calls are answer
   expect(circuit.refuses('a')).toBe(false);
 });
 
-test('answers to others do not close the circuit of a party that gets none', () => {
+test("answers to others do not close a party's circuit", () => {
   const circuit = circuitOf();
   for (let count = 0; count < LIMITS.unansweredPerParty; count += 1) {
     fail(circuit, 'a', 1);
@@ -64,7 +64,7 @@ test('answers to others do not close the circuit of a party that gets none', () 
   expect(circuit.refuses('a')).toBe(true);
 });
 
-test('an open circuit lets a party try once in a while, one call at a time', () => {
+test('an open circuit lets a party probe periodically, one call at a time', () => {
   const circuit = circuitOf();
   fail(circuit, 'a', 5);
   const probe = circuit.admit('a');
@@ -76,7 +76,7 @@ test('an open circuit lets a party try once in a while, one call at a time', () 
   expect(circuit.admit('a')).toBeUndefined();
 });
 
-test('the first answer closes it, for everybody', () => {
+test('the first answer closes it for all', () => {
   const circuit = circuitOf();
   for (const party of ['a', 'b']) fail(circuit, party, 5);
   expect(circuit.isOpen()).toBe(true);
@@ -85,7 +85,7 @@ test('the first answer closes it, for everybody', () => {
   expect(circuit.refuses('d')).toBe(false);
 });
 
-test('parties that were not used for longest are forgotten', () => {
+test('the least recently used parties are evicted', () => {
   const circuit = circuitOf();
   fail(circuit, 'a', 5);
   for (let index = 0; index < LIMITS.parties; index += 1) circuit.admit(`other${index}`)?.end(true);

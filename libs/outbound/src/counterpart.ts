@@ -6,7 +6,7 @@ import type { CallPolicy, OutboundCall } from './call-policy';
 import { createCallPolicy } from './call-policy';
 import { createCircuit } from './circuit';
 
-/** An HTTP service of somebody else. Its connector builds requests and reads answers; everything else is here. */
+/** A third party's HTTP service. Its connector only builds requests and reads answers. */
 export interface Counterpart<Lane extends string> {
   call<Answer extends { kind: string }>(
     lane: Lane,
@@ -16,16 +16,16 @@ export interface Counterpart<Lane extends string> {
   ): Promise<Answer>;
   tryEnter(lane: Lane, party: string): Place | undefined;
   room(lane: Lane, party: string): number;
-  /** From asking for a place to the end of the call: what a lease has to cover. */
+  /** Longest time from asking for a place to the end of the call. A lease must cover it. */
   longestMs(lane: Lane): number;
   close(): void;
 }
 
-/** Opens the connections to a counterpart, with a call policy for each lane of work. */
+/** Opens a counterpart with one call policy per lane. */
 export function openCounterpart<Lane extends string>(options: {
   name: string;
   baseUrl: string;
-  /** For a whole call, from its beginning to the end of its answer. */
+  /** For a whole call, up to the last byte of the response. */
   timeoutMs: number;
   lanes: Readonly<Record<Lane, BulkheadLimits>>;
   metrics: Registry;

@@ -3,10 +3,10 @@ import { Counter, Gauge, Histogram } from '@gateway/service-kit';
 import type { Bulkhead, PartyFigures } from './bulkhead';
 import type { Circuit } from './circuit';
 
-/** Parties that a scrape shows for each lane: those with the most calls under way and waiting. */
+/** Parties shown per lane: those with the most calls under way and waiting. */
 const PARTIES_SHOWN = 10;
 
-/** One policy, as the gauges read it. */
+/** What the gauges read of one policy. */
 interface Observed {
   readonly labels: { counterpart: string; lane: string };
   readonly bulkhead: Bulkhead;
@@ -19,7 +19,7 @@ export type OutboundMetrics = ReturnType<typeof register>;
 
 const registered = new WeakMap<Registry, OutboundMetrics>();
 
-/** The metrics of a registry's outbound calls: registered by the first policy, shared by all. */
+/** Metrics of outbound calls. The first policy of a registry registers them, the others share them. */
 export function outboundMetrics(registry: Registry): OutboundMetrics {
   const metrics = registered.get(registry) ?? register(registry);
   registered.set(registry, metrics);
@@ -42,13 +42,13 @@ function register(registry: Registry) {
     });
   }
 
-  gauge('in_use', 'Calls to a counterpart that are under way', ({ bulkhead }) => bulkhead.inUse());
-  gauge('waiting', 'Calls that wait for a place', ({ bulkhead }) => bulkhead.waiting());
-  gauge('circuit_open', '1 while the circuit is open for everybody', ({ circuit }) => Number(circuit.isOpen()));
+  gauge('in_use', 'Calls to a counterpart under way', ({ bulkhead }) => bulkhead.inUse());
+  gauge('waiting', 'Calls waiting for a place', ({ bulkhead }) => bulkhead.waiting());
+  gauge('circuit_open', '1 while the circuit is open for all accounts', ({ circuit }) => Number(circuit.isOpen()));
   gauge('open_parties', 'Accounts whose own circuit is open', ({ circuit }) => circuit.openParties());
   new Gauge({
     name: 'gateway_outbound_party_calls',
-    help: `Calls under way and waiting of the ${PARTIES_SHOWN} accounts that have the most`,
+    help: `Calls under way and waiting, for the ${PARTIES_SHOWN} accounts with the most`,
     labelNames: [...LANE, 'party'],
     registers,
     collect() {

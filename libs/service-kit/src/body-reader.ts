@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { sourceKey } from './address-range';
 
-/** What bodies under way may hold together, and those of one source (an IPv4 address or an IPv6 /64). */
+/** Limits for the bodies being read, in total and per source (an IPv4 address or an IPv6 /64). */
 export interface BodyLimits {
   max: number;
   maxPerSource: number;
@@ -11,8 +11,7 @@ export interface BodyLimits {
 }
 
 /**
- * As many bodies as there may be connections. The limit per source matters behind a trusted proxy, where connections do
- * not tell clients apart.
+ * As many bodies as connections. The limit per source matters behind a trusted proxy, where clients share connections.
  */
 export const DEFAULT_BODY_LIMITS: BodyLimits = {
   max: 5_000,
@@ -21,12 +20,11 @@ export const DEFAULT_BODY_LIMITS: BodyLimits = {
   maxBytesPerSource: 16 * 1024 * 1024,
 };
 
-/** How much of a refused body is read and dropped, so that its connection can be used again. */
+/** How much of a rejected body is read and dropped, so that its connection stays usable. */
 const MAX_DROPPED_BYTES = 1024 * 1024;
 
 /**
- * `too-slow`: over its time, or the oldest when there was no room for more. `cut-off`: the client has gone, so nobody
- * waits for an answer.
+ * `too-slow`: it took too long, or it was the oldest when the budget ran out. `cut-off`: the client disconnected.
  */
 export type BodyFault = 'too-large' | 'too-slow' | 'encoded' | 'cut-off';
 
@@ -34,7 +32,7 @@ export type BodyResult = { readonly bytes: Buffer } | { readonly fault: BodyFaul
 
 export interface BodyReader {
   /**
-   * Reads a body as it is, without unpacking it. Never rejects.
+   * Reads a body without decompressing it. Never rejects.
    *
    * @param options.source the client's address
    * @param options.timeoutMs counted from the end of the head
@@ -58,9 +56,9 @@ interface Body {
 }
 
 /**
- * Reads bodies within a budget that sources share. A source beyond its own part loses the body that it began first.
- * Beyond the whole budget, the source that holds the most loses one. So slow bodies push out one another, and a body
- * that comes in one piece is always read.
+ * Reads bodies within a shared budget. A source that exceeds its part loses its oldest body. Beyond the whole budget, the
+ * source that holds the most loses its oldest. So slow bodies evict each other, and a body that arrives in one piece is
+ * always read.
  */
 export function createBodyReader(limits: BodyLimits = DEFAULT_BODY_LIMITS): BodyReader {
   const sources = new Map<string, Source>();
@@ -119,12 +117,12 @@ function largest(sources: Iterable<Source>, size: (source: Source) => number): S
 
 interface Receiving {
   limitBytes: number;
-  /** Bytes that are kept from now on; negative for those that are dropped. */
+  /** Called with the change in kept bytes; negative when they are dropped. */
   onHeld(bytes: number): void;
   onEnd(result: BodyResult): void;
 }
 
-/** Calls `onEnd` once, later. Returns what ends the receiving early. */
+/** Calls `onEnd` once, asynchronously. Returns a function that stops receiving. */
 function receive(request: IncomingMessage, { limitBytes, onHeld, onEnd }: Receiving): () => void {
   let chunks: Buffer[] = [];
   let kept = 0;
@@ -158,11 +156,11 @@ function isEncoded({ headers }: IncomingMessage): boolean {
 export interface ReadBodyOptions {
   limitBytes: number;
   timeoutMs: number;
-  /** Answers; a connection that the body is still coming through is closed afterwards. */
+  /** Sends the error response. If the body is incomplete, the connection is closed afterwards. */
   refuse(response: Response, fault: Exclude<BodyFault, 'cut-off'>): void;
 }
 
-/** Express middleware: puts the body's bytes on the request, where {@link bytesOf} finds them. */
+/** Express middleware that reads the body for {@link bytesOf}. */
 export function readBody(reader: BodyReader, { refuse, ...options }: ReadBodyOptions): RequestHandler {
   return async (request, response, next) => {
     const read = await reader.read(request, { source: request.ip ?? '', ...options });
@@ -179,7 +177,7 @@ export function readBody(reader: BodyReader, { refuse, ...options }: ReadBodyOpt
   };
 }
 
-/** What {@link readBody} has read; empty for a request without a body. */
+/** The body read by {@link readBody}; empty for a request without one. */
 export function bytesOf(request: Request<object>): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }

@@ -7,7 +7,7 @@ import { createBodyReader } from './body-reader';
 const LONG_ENOUGH_MS = 60_000;
 const ROOMY: BodyLimits = { max: 100, maxPerSource: 100, maxBytes: 1_000_000, maxBytesPerSource: 1_000_000 };
 
-/** A request whose body the test sends in pieces. */
+/** A request whose body the test sends in chunks. */
 function begin(limits: Partial<BodyLimits>) {
   const reader = createBodyReader({ ...ROOMY, ...limits });
   return (source: string, options: { headers?: object; limitBytes?: number; timeoutMs?: number } = {}) => {
@@ -21,7 +21,7 @@ function begin(limits: Partial<BodyLimits>) {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('reads a body that comes in pieces', async () => {
+test('reads a body that arrives in chunks', async () => {
   const { stream, read } = begin({})('192.0.2.1');
   stream.write('one');
   stream.end('two');
@@ -38,26 +38,26 @@ test.each([
   expect(await read).toEqual(expected);
 });
 
-test('a body without an end is not read for ever', async () => {
+test('an endless body is not read forever', async () => {
   const { stream, read } = begin({})('192.0.2.1', { limitBytes: 5 });
   stream.on('error', () => undefined);
   for (let sent = 0; sent <= 20; sent += 1) stream.write(Buffer.alloc(64 * 1024));
   expect(await read).toEqual({ fault: 'too-large' });
 });
 
-test('a body has its time', async () => {
+test('a slow body times out', async () => {
   const { read } = begin({})('192.0.2.1', { timeoutMs: 1 });
   expect(await read).toEqual({ fault: 'too-slow' });
 });
 
-test('a client that has gone waits for nothing', async () => {
+test('a body whose client disconnected ends as cut-off', async () => {
   const { stream, read } = begin({})('192.0.2.1');
   stream.write('a');
   stream.destroy();
   expect(await read).toEqual({ fault: 'cut-off' });
 });
 
-test('a source with too many bodies under way loses its oldest, and nobody else does', async () => {
+test('a source with too many bodies loses its oldest, and other sources lose none', async () => {
   const start = begin({ maxPerSource: 2 });
   const other = start('192.0.2.9');
   const [first, second, third] = [start('2001:db8::1'), start('2001:db8::2'), start('2001:db8::3')];
@@ -66,7 +66,7 @@ test('a source with too many bodies under way loses its oldest, and nobody else 
   expect([second.result, third.result, other.result]).toEqual([undefined, undefined, undefined]);
 });
 
-test('a source with too many bytes under way loses its oldest body', async () => {
+test('a source with too many bytes loses its oldest body', async () => {
   const start = begin({ maxBytesPerSource: 10 });
   const [first, second] = [start('192.0.2.1'), start('192.0.2.1')];
   first.stream.write('123456');
@@ -76,7 +76,7 @@ test('a source with too many bytes under way loses its oldest body', async () =>
   expect([first.result, second.result]).toEqual([{ fault: 'too-slow' }, undefined]);
 });
 
-test('beyond the whole budget the source with most loses one', async () => {
+test('beyond the whole budget the source with the most loses one', async () => {
   const start = begin({ max: 3 });
   const [quiet, loud] = [start('192.0.2.1'), start('192.0.2.2')];
   start('192.0.2.2');
@@ -85,7 +85,7 @@ test('beyond the whole budget the source with most loses one', async () => {
   expect([quiet.result, loud.result, newcomer.result]).toEqual([undefined, { fault: 'too-slow' }, undefined]);
 });
 
-test('whatever slow sources do, the budget holds and a body in one piece is read', async () => {
+test('with random slow sources the budget holds and a body in one piece is read', async () => {
   const limits = { max: 6, maxPerSource: 3, maxBytes: 60, maxBytesPerSource: 30 };
   const step = fc.record({ source: fc.integer({ min: 1, max: 4 }), bytes: fc.integer({ min: 0, max: 10 }) });
   await fc.assert(

@@ -31,7 +31,7 @@ export async function answerFields(call: () => Promise<AxiosResponse<unknown>>):
   }
 }
 
-/** The same of a response: none in another status than 200, or in another body than an object. */
+/** The same for a response: empty unless its status is 200 and its body an object. */
 export function fieldsIn({ status, data }: AxiosResponse<unknown>): AnswerFields {
   return status === 200 && isFields(data) ? data : {};
 }

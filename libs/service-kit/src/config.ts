@@ -41,19 +41,19 @@ export const commonSettings = {
   MONGODB_URI: Type.String({ minLength: 1 }),
   TOPIC_PREFIX: Type.String({ default: '', maxLength: 60, pattern: '^[a-zA-Z0-9._-]*$' }),
   DATABASE_PREFIX: Type.String({ default: '', maxLength: 30, pattern: '^[a-zA-Z0-9_-]*$' }),
-  /** Not ready while the machine's clock is further off the database's. */
+  /** The service is not ready while the machine's and the database's clock differ by more. */
   MAX_CLOCK_SKEW_MS: Type.Integer({ minimum: 100, default: 60_000 }),
   /** Internal ports listen on loopback unless this token is set; then callers must present it. */
   SERVICE_TOKEN: Type.Optional(Type.String({ minLength: 32 })),
 };
 
-/** The settings of a service with a public port, for {@link connectionLimitsOf}. */
+/** Settings of services with a public port, for {@link connectionLimitsOf}. */
 export const connectionSettings = {
   /** Open connections of the public port. */
   MAX_CONNECTIONS: Type.Integer({ minimum: 1, default: DEFAULT_CONNECTION_LIMITS.max }),
-  /** Of those, from one IPv4 address or IPv6 /64. */
+  /** Open connections from one IPv4 address or IPv6 /64. */
   MAX_CONNECTIONS_PER_SOURCE: Type.Integer({ minimum: 1, default: DEFAULT_CONNECTION_LIMITS.maxPerSource }),
-  /** Addresses and CIDRs, comma-separated. Whose `X-Forwarded-For` counts. */
+  /** Addresses and CIDRs whose `X-Forwarded-For` counts, comma-separated. */
   TRUSTED_PROXY_CIDRS: Type.String({ default: '' }),
 };
 

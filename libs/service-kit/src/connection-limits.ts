@@ -9,25 +9,25 @@ export interface ConnectionLimits {
   max: number;
   /** Open connections of one source: an IPv4 address or an IPv6 /64. */
   maxPerSource: number;
-  /** Addresses and CIDRs whose connections carry the requests of many clients: they are exempt from `maxPerSource`. */
+  /** Addresses and CIDRs of proxies. Their connections carry many clients, so `maxPerSource` does not apply to them. */
   trustedProxies: readonly string[];
 }
 
-/** An open connection costs about 20 KB: a full listener stays below 100 MB. */
+/** An open connection costs about 20 KB, so a full listener uses less than 100 MB. */
 export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = { max: 5_000, maxPerSource: 2_500, trustedProxies: [] };
 
 interface Connection {
   readonly socket: Socket;
-  /** Address and port of the client. TLS wraps the socket in another one; both have the same peer. */
+  /** Address and port of the client. A TLS socket and the socket it wraps have the same peer. */
   readonly peer: string;
   /** The last request whose head has arrived. */
   request?: IncomingMessage;
 }
 
 /**
- * Bounds the open connections of a server, in all and for each source. A source at its limit gives up the connection
- * that has kept the server waiting for a whole request the longest, so a merchant behind the same NAT as an attacker
- * still gets in. When all of its connections have sent a whole request, the new one is closed.
+ * Bounds the open connections of a server, in total and per source. When a source exceeds its limit, the server closes
+ * the source's connection that has waited longest for a complete request, so a merchant behind the same NAT as an
+ * attacker still gets in. If all of the source's connections have sent complete requests, it closes the new one.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, metrics?: Registry): void {
   const sources = new Map<string, Map<string, Connection>>();
@@ -35,7 +35,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, metri
   const closed = metrics && closedConnections(metrics);
   if (metrics !== undefined) openConnections(metrics, server);
 
-  /** False when the source has to do without another connection. */
+  /** At the limit, closes a slow connection of the source. Returns false if none is slow. */
   function makeRoom(connections: ReadonlyMap<string, Connection>): boolean {
     if (connections.size < limits.maxPerSource) return true;
     closed?.inc({ limit: 'source' });
@@ -69,7 +69,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, metri
   });
 }
 
-/** In the order in which they were opened. */
+/** In order of opening. */
 function longestWaiting(connections: ReadonlyMap<string, Connection>): Connection | undefined {
   for (const connection of connections.values()) {
     if (connection.request?.complete !== true && !connection.socket.destroyed) return connection;
@@ -84,7 +84,7 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 function closedConnections(metrics: Registry) {
   return new Counter({
     name: 'gateway_connections_closed_total',
-    help: 'Connections closed because their source, or the listener, was at its limit',
+    help: 'Connections closed because their source or the listener reached its limit',
     labelNames: ['limit'],
     registers: [metrics],
   });

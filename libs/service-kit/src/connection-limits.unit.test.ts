@@ -33,7 +33,7 @@ afterEach(async () => {
   metrics.clear();
 });
 
-/** Resolves when the server has the connection. Every address of 127.0.0.0/8 is this machine. */
+/** Resolves when the server has accepted the connection. Every address in 127.0.0.0/8 is this machine. */
 async function dial(localAddress = '127.0.0.1'): Promise<Socket> {
   const socket = connect({ port: server.port, host: '127.0.0.1', localAddress });
   sockets.push(socket.on('error', () => undefined));
@@ -57,7 +57,7 @@ async function ask(socket: Socket): Promise<string> {
 
 const closed = (socket: Socket) => once(socket, 'close');
 
-test('a source at its limit gives up the connection that has been slow the longest', async () => {
+test('a source at its limit loses the connection that has been slow the longest', async () => {
   await open({ maxPerSource: 3 });
   const [answered, slow, silent] = [await dial(), await dial(), await dial()];
   expect(await ask(answered)).toContain('answered');
@@ -75,7 +75,7 @@ test('a source at its limit gives up the connection that has been slow the longe
   expect(await figures()).toMatch(/gateway_connections_open\S* 3/);
 });
 
-test('a source whose connections have all sent whole requests gets no other one', async () => {
+test('a source whose connections have all sent complete requests gets no new one', async () => {
   await open({ maxPerSource: 1 });
   const first = await dial();
   expect(await ask(first)).toContain('answered');
@@ -87,7 +87,7 @@ test('a source whose connections have all sent whole requests gets no other one'
   expect(await ask(await dialUntilServed())).toContain('answered');
 });
 
-/** The server hears of a closed connection a moment after the client. */
+/** The server notices a closed connection a moment after the client. */
 async function dialUntilServed(): Promise<Socket> {
   for (;;) {
     const socket = await dial();
@@ -107,13 +107,13 @@ test('other sources keep their connections', async () => {
   expect(chunk.toString()).toContain('answered');
 });
 
-test('a trusted proxy brings as many connections as it likes', async () => {
+test('the limit per source does not apply to a trusted proxy', async () => {
   await open({ maxPerSource: 1, trustedProxies: ['127.0.0.2/32'] });
   const proxied = [await dial('127.0.0.2'), await dial('127.0.0.2'), await dial('127.0.0.2')];
   for (const socket of proxied) expect(await ask(socket)).toContain('answered');
 });
 
-test('the listener has a limit for all of them', async () => {
+test('the listener limits all connections together', async () => {
   await open({ max: 2 });
   await dial('127.0.0.1');
   await dial('127.0.0.2');

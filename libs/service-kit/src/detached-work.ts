@@ -1,15 +1,15 @@
 import type { Logger } from './logger';
 
-/** Work that its beginner does not wait for. Bounded, and finished before the process ends. */
+/** Background work that its caller does not await. Bounded, and drained before the process ends. */
 export interface DetachedWork {
-  /** Resolves when `work` has begun: at once, unless the bound is reached. */
+  /** Resolves when `work` has started: at once, unless the limit is reached. */
   begin(work: () => Promise<void>): Promise<void>;
   underWay(): number;
-  /** Resolves when nothing is under way any more, or when the time is over, with what still is. */
+  /** Waits for running work, at most `timeoutMs`. Resolves with the number still running. */
   drain(timeoutMs: number): Promise<number>;
 }
 
-/** @param options.max at once; beyond it, whoever begins more waits */
+/** @param options.max concurrent pieces of work; beyond it `begin` waits */
 export function createDetachedWork(options: { name: string; max: number; logger: Logger }): DetachedWork {
   const { name, max, logger } = options;
   const running = new Set<Promise<void>>();
@@ -35,7 +35,7 @@ export function createDetachedWork(options: { name: string; max: number; logger:
   };
 }
 
-/** Waits for what runs, but not longer than `timeoutMs`. Resolves with how much still does. */
+/** Waits for running work, at most `timeoutMs`. Resolves with the number still running. */
 export async function drain(running: ReadonlySet<Promise<void>>, timeoutMs: number): Promise<number> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)));

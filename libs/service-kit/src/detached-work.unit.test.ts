@@ -9,7 +9,7 @@ function world(max: number) {
 
 const turn = () => new Promise(setImmediate);
 
-test('whoever begins work does not wait for it, up to the bound', async () => {
+test('begin does not wait for the work until the limit is reached', async () => {
   const { detached } = world(1);
   let end: () => void = () => undefined;
   await detached.begin(() => new Promise((resolve) => (end = resolve)));
@@ -22,14 +22,14 @@ test('whoever begins work does not wait for it, up to the bound', async () => {
   expect(hasBegun).toBe(true);
 });
 
-test('work that fails is logged, and its place is free again', async () => {
+test('failed work is logged and frees its place', async () => {
   const { detached, warnings } = world(1);
   await detached.begin(() => Promise.reject(new Error('no')));
   await detached.begin(async () => undefined);
   expect(warnings).toEqual(['work failed']);
 });
 
-test('draining waits for what is under way, but not for ever', async () => {
+test('drain waits for running work, but not forever', async () => {
   const { detached } = world(2);
   let end: () => void = () => undefined;
   await detached.begin(() => new Promise((resolve) => (end = resolve)));

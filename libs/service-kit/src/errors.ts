@@ -10,7 +10,7 @@ export function isRetryable(error: unknown): boolean {
   return retryableOf(error) === true;
 }
 
-/** A fault that may belong to the moment or to the work itself: worth a few attempts, but not endless ones. */
+/** A fault that may be transient or caused by the work itself: retry a limited number of times. */
 export class LimitedRetryError extends Error {
   readonly retryable = 'limited';
 }

@@ -1,18 +1,18 @@
 export interface FairSlotsOptions {
-  /** Slots in all. */
+  /** Number of slots. */
   max: number;
-  /** Takers that wait for a slot, in all. */
+  /** Number of waiting takers, for all keys together. */
   maxWaiting: number;
-  /** How long a taker waits at most. */
+  /** Longest wait for a slot. */
   waitTimeoutMs: number;
 }
 
-/** `release` counts once, however often it is called. */
+/** Calling `release` twice has no further effect. */
 export interface Slot {
   release(): void;
 }
 
-/** `share`: the key has all that it may have. `full`: every slot is taken, and none came free in time. */
+/** `share`: the key has used its share. `full`: no slot became free in time. */
 export type SlotRefusal = 'share' | 'full';
 
 export interface FairSlots {
@@ -22,7 +22,7 @@ export interface FairSlots {
    * @param share how many of the key's takers may hold a slot or wait for one
    */
   take(key: string, share: number): Promise<Slot | SlotRefusal>;
-  /** Slots held by each key that holds any. */
+  /** Slots held per key, without keys that hold none. */
   held(): Iterable<[key: string, count: number]>;
 }
 
@@ -34,18 +34,18 @@ interface Waiter {
 interface Key {
   readonly name: string;
   held: number;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiting: Set<Waiter>;
 }
 
 /**
- * Slots that are shared fairly between keys. While slots are free, everybody takes one. When they are all taken, the
- * next free one goes to the waiting key that holds the fewest, and among equals in turn. When no more may wait, the key
- * with the most takers gives up the one that came last.
+ * Shares slots fairly between keys. When all slots are taken, the next free one goes to the waiting key that holds the
+ * fewest, round-robin among equals. When the queue is full, the key with the most takers, holding or waiting, loses the
+ * last waiting one.
  */
 export function createFairSlots(options: FairSlotsOptions): FairSlots {
   const keys = new Map<string, Key>();
-  /** The keys somebody waits for, the one whose turn is next first. */
+  /** Keys with waiting takers, the next in turn first. */
   const turns = new Set<Key>();
   let held = 0;
   let waiting = 0;
@@ -71,7 +71,7 @@ export function createFairSlots(options: FairSlotsOptions): FairSlots {
     const [next] = key?.waiting ?? [];
     if (key === undefined || next === undefined) return;
     next.admit();
-    // The next turn is another key's.
+    // Moves the key to the end of the turn order.
     if (turns.delete(key) && key.waiting.size > 0) turns.add(key);
   }
 
@@ -101,7 +101,7 @@ export function createFairSlots(options: FairSlotsOptions): FairSlots {
     });
   }
 
-  /** False when nobody who waits has more than the newcomer would have. */
+  /** Drops the last waiting taker of the key with the most. Returns false if the newcomer would have as many. */
   function makeRoom(newcomer: Key): boolean {
     if (waiting < options.maxWaiting) return true;
     const loudest = smallest(turns, (one) => -takersOf(one));
@@ -134,7 +134,7 @@ function takersOf(key: Key): number {
   return key.held + key.waiting.size;
 }
 
-/** The first of those with the smallest value. */
+/** The first item with the smallest value. */
 function smallest<T>(items: Iterable<T>, valueOf: (item: T) => number): T | undefined {
   let found: T | undefined;
   for (const item of items) if (found === undefined || valueOf(item) < valueOf(found)) found = item;

@@ -8,7 +8,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 function setUp(options: Partial<FairSlotsOptions> = {}) {
   const slots = createFairSlots({ max: 1, maxWaiting: 100, waitTimeoutMs: LONG_ENOUGH_MS, ...options });
-  /** In the order in which they got their slots. */
+  /** In the order in which they got slots. */
   const admitted: { key: string; slot: Slot }[] = [];
   const refused: { key: string; why: string }[] = [];
   return {
@@ -30,7 +30,7 @@ function setUp(options: Partial<FairSlotsOptions> = {}) {
   };
 }
 
-test('a key takes no more than its share, waiting included', async () => {
+test("a key's takers, waiting ones included, stay within its share", async () => {
   const { ask, release, names, refused } = setUp({ max: 2 });
   for (const key of ['a', 'b', 'a', 'a']) await ask(key, 2);
   expect([names(), refused]).toEqual([['a', 'b'], [{ key: 'a', why: 'share' }]]);
@@ -39,7 +39,7 @@ test('a key takes no more than its share, waiting included', async () => {
   expect([names(), refused.length]).toEqual([['a', 'b', 'a'], 1]);
 });
 
-test('a slot is released once', async () => {
+test('releasing a slot twice frees it once', async () => {
   const { ask, release, names } = setUp({ max: 2 });
   for (const key of ['a', 'b', 'c', 'd']) await ask(key);
   await release(0);
@@ -47,23 +47,23 @@ test('a slot is released once', async () => {
   expect(names()).toEqual(['a', 'b', 'c']);
 });
 
-test('a key that holds little gets in before one that holds much', async () => {
+test('a key that holds few slots gets the next one', async () => {
   const { ask, release, names } = setUp({ max: 4 });
   for (const key of ['loud', 'loud', 'loud', 'loud', 'loud', 'loud', 'loud', 'quiet', 'silent', 'quiet'])
     await ask(key);
   for (let index = 0; index < 4; index += 1) await release(index);
-  // After three releases each holds one, and it is the loud one's turn.
+  // After three releases each key holds one slot, and the loud one is next.
   expect(names().slice(4)).toEqual(['quiet', 'silent', 'loud', 'quiet']);
 });
 
-test('keys that hold the same take turns, whoever asks more often', async () => {
+test('keys that hold equally many slots take turns, even if one asks more often', async () => {
   const { ask, release, names } = setUp();
   for (const key of ['a', 'a', 'a', 'a', 'b', 'b', 'c']) await ask(key);
   for (let index = 0; index < 6; index += 1) await release(index);
   expect(names()).toEqual(['a', 'a', 'b', 'c', 'a', 'b', 'a']);
 });
 
-test('when no more may wait, the loudest gives up its last place', async () => {
+test('when the queue is full, the loudest key loses its last place', async () => {
   const { ask, refused, release, names } = setUp({ maxWaiting: 2 });
   for (const key of ['loud', 'loud', 'loud', 'loud', 'quiet']) await ask(key);
   expect(refused).toEqual([
@@ -74,7 +74,7 @@ test('when no more may wait, the loudest gives up its last place', async () => {
   expect(names()).toEqual(['loud', 'loud']);
 });
 
-test('nobody waits for ever', async () => {
+test('no taker waits forever', async () => {
   const { slots } = setUp({ waitTimeoutMs: 1 });
   const first = await slots.take('a', 1);
   expect(await slots.take('b', 1)).toBe('full');
@@ -84,7 +84,7 @@ test('nobody waits for ever', async () => {
   expect(await slots.take('b', 1)).not.toBe('full');
 });
 
-test('whatever happens, slots are neither lost nor doubled, and fewest held goes first', async () => {
+test('under random load no slot is lost or doubled, and the key with the fewest is next', async () => {
   const step = fc.oneof(
     fc.record({ ask: fc.constantFrom('a', 'b', 'c', 'd') }),
     fc.record({ release: fc.nat({ max: 20 }) }),

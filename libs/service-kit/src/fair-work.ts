@@ -2,43 +2,43 @@ import { drain } from './detached-work';
 import { messageOf } from './errors';
 import type { Logger } from './logger';
 
-/** Looks for work that is due and does it, in turn for everybody who has some. */
+/** Polls for due work and runs it, with turns between parties. */
 export interface FairWork {
   start(): void;
-  /** Begins nothing more. Resolves when nothing is under way, or when the time is over, with what still is. */
+  /** Starts nothing more and waits for running work, at most `timeoutMs`. Resolves with the number still running. */
   stop(drainTimeoutMs: number): Promise<number>;
 }
 
 export interface FairWorkOptions<T> {
   name: string;
-  /** Pause between two looks. */
+  /** Pause between two scans. */
   everyMs: number;
-  /** Parties with something due, in ascending order: those after `after`, at most `limit`. */
+  /** Parties with due work, in ascending order, after `after`, at most `limit`. */
   dueParties(after: string, limit: number): Promise<string[]>;
-  /** Takes one piece of a party's work on lease; null when nothing is due. */
+  /** Leases one piece of a party's due work; null if there is none. */
   claim(party: string): Promise<T | null>;
   work(claimed: T): Promise<void>;
   onFailure(claimed: T, error: unknown): void;
-  /** At once, in all and for one party. */
+  /** Concurrent pieces of work, in total and per party. */
   parallel: number;
   parallelPerParty: number;
   logger: Logger;
 }
 
-/** Parties of one look. The next one goes on from there. */
-const PARTIES_PER_LOOK_MAX = 500;
+/** Parties per scan. The next scan continues from there. */
+const PARTIES_PER_SCAN_MAX = 500;
 
 /**
- * Free places go to the parties with the least under way, one piece of work each; among equals, in turn. A look waits
- * for no work, so what takes long keeps only its own party's share.
+ * Free places go to the parties with the least work under way, one piece each, round-robin among equals. A scan does not
+ * wait for the work it starts, so slow work only uses its own party's share.
  */
 export function createFairWork<T>(options: FairWorkOptions<T>): FairWork {
   const { parallel, parallelPerParty, logger } = options;
   const running = new Set<Promise<void>>();
   const runningOf = new Map<string, number>();
   let stopped = true;
-  let looking: Promise<void> = Promise.resolve();
-  /** More was due than there was room for. */
+  let scanning: Promise<void> = Promise.resolve();
+  /** True if a scan found more due work than it had room for. */
   let isSaturated = false;
   let wake: () => void = () => undefined;
   let page = '';
@@ -60,7 +60,7 @@ export function createFairWork<T>(options: FairWorkOptions<T>): FairWork {
     running.add(one);
   }
 
-  /** True when the party may have more. */
+  /** Returns true if the party may have more due work. */
   async function takeOne(party: string): Promise<boolean> {
     const claimed = await options.claim(party);
     if (claimed !== null) begin(party, claimed);
@@ -68,13 +68,13 @@ export function createFairWork<T>(options: FairWorkOptions<T>): FairWork {
   }
 
   async function nextParties(): Promise<string[]> {
-    const found = await options.dueParties(page, PARTIES_PER_LOOK_MAX);
-    page = found.length < PARTIES_PER_LOOK_MAX ? '' : (found.at(-1) ?? '');
-    // On from whoever was served last.
+    const found = await options.dueParties(page, PARTIES_PER_SCAN_MAX);
+    page = found.length < PARTIES_PER_SCAN_MAX ? '' : (found.at(-1) ?? '');
+    // Continues after the party served last.
     return [...found.filter((party) => party > served), ...found.filter((party) => party <= served)];
   }
 
-  async function look(): Promise<void> {
+  async function scan(): Promise<void> {
     let parties = await nextParties();
     isSaturated = false;
     while (!stopped && parties.length > 0) {
@@ -89,7 +89,7 @@ export function createFairWork<T>(options: FairWorkOptions<T>): FairWork {
     }
   }
 
-  async function lookAgainAndAgain(): Promise<void> {
+  async function scanRepeatedly(): Promise<void> {
     while (!stopped) {
       const pause = new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, options.everyMs);
@@ -98,7 +98,7 @@ export function createFairWork<T>(options: FairWorkOptions<T>): FairWork {
           resolve();
         };
       });
-      await look().catch((error: unknown) =>
+      await scan().catch((error: unknown) =>
         logger.warn(`${options.name} failed; it runs again`, { reason: messageOf(error) }),
       );
       if (!stopped) await pause;
@@ -109,12 +109,12 @@ export function createFairWork<T>(options: FairWorkOptions<T>): FairWork {
     start() {
       if (!stopped) return;
       stopped = false;
-      looking = lookAgainAndAgain();
+      scanning = scanRepeatedly();
     },
     async stop(drainTimeoutMs) {
       stopped = true;
       wake();
-      await looking;
+      await scanning;
       return drain(running, drainTimeoutMs);
     },
   };

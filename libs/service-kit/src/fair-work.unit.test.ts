@@ -9,7 +9,7 @@ interface Piece {
   fail: (error: Error) => void;
 }
 
-/** Work that ends when the test says so. */
+/** Work that the test ends. */
 function world(due: Record<string, number>, limits = { parallel: 4, parallelPerParty: 2 }) {
   const begun: Piece[] = [];
   const failures: unknown[] = [];
@@ -42,14 +42,14 @@ afterEach(() => jest.useRealTimers());
 const settled = () => jest.advanceTimersByTimeAsync(0);
 const nextLook = () => jest.advanceTimersByTimeAsync(1_000);
 
-test('everybody with something due is served in turn', async () => {
+test('parties with due work take turns', async () => {
   const { fair, parties } = world({ a: 600, b: 1, c: 1 });
   fair.start();
   await settled();
   expect(parties()).toBe('abca');
 });
 
-test('a party whose work hangs keeps its share, and no more', async () => {
+test('a party whose work hangs uses only its share', async () => {
   const { fair, parties, due } = world({ a: 600 });
   fair.start();
   await settled();
@@ -59,7 +59,7 @@ test('a party whose work hangs keeps its share, and no more', async () => {
   expect(parties()).toBe('aabb');
 });
 
-test('a free place goes to whoever has the least under way', async () => {
+test('a free place goes to the party with the least work under way', async () => {
   const { fair, parties, begun, due } = world({ a: 9, b: 9 });
   fair.start();
   await settled();
@@ -69,7 +69,7 @@ test('a free place goes to whoever has the least under way', async () => {
   expect(parties()).toBe('ababz');
 });
 
-test('many parties with one piece each all come to their turn', async () => {
+test('many parties with one piece each all get their turn', async () => {
   const names = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index));
   const { fair, begun } = world(Object.fromEntries(names.map((name) => [name, 100])), {
     parallel: 4,
@@ -84,7 +84,7 @@ test('many parties with one piece each all come to their turn', async () => {
   expect(new Set(begun.slice(0, 52).map(({ party }) => party)).size).toBe(26);
 });
 
-test('what goes wrong with one concerns no other', async () => {
+test('a failure of one party does not affect others', async () => {
   const { fair, begun, failures, parties } = world({ a: 3 }, { parallel: 1, parallelPerParty: 1 });
   fair.start();
   await settled();
@@ -94,7 +94,7 @@ test('what goes wrong with one concerns no other', async () => {
   expect(parties()).toBe('aa');
 });
 
-test('stopping begins nothing more, and waits for what is under way', async () => {
+test('stop starts nothing more and waits for running work', async () => {
   const { fair, begun } = world({ a: 3 }, { parallel: 1, parallelPerParty: 1 });
   fair.start();
   await settled();

@@ -18,7 +18,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
-/** How often Node looks for connections over their time; 30 s by default, which would triple the time-outs above. */
+/** How often Node checks for timed-out connections. Its default of 30 s would triple the time-outs above. */
 const TIMEOUT_CHECK_MS = 1_000;
 
 export interface ListenOptions {
@@ -29,21 +29,21 @@ export interface ListenOptions {
   /** PEM; without it plain HTTP. */
   tls?: { cert: Buffer; key: Buffer } | undefined;
   /**
-   * From the first byte of a request to the last one of its body; the head has at most 10 s of it. Whoever reads the
-   * body answers then, and Node ends without an envelope what is left a second later.
+   * From the first byte of a request to the last byte of its body, with at most 10 s for the head. The body's reader
+   * enforces it. One second later Node closes the connection without an envelope.
    */
   requestTimeoutMs?: number;
   connections?: ConnectionLimits;
-  /** Where figures about connections go; for one listener of a process. */
+  /** Registry for connection metrics; only for one listener of a process. */
   metrics?: Registry;
 }
 
-/** Starts an HTTP server with every limit and time-out set. Rejects with the system's error when the port is taken. */
+/** Starts an HTTP server with all limits and time-outs. Rejects with the system's error if the port is taken. */
 export async function listen(options: ListenOptions): Promise<ListeningServer> {
   const server = createServerFor(options);
   let closing = false;
   server.on('request', (_request, response) => {
-    // A connection that was busy when closing began has to end with its answer, not with its next idle minute.
+    // A connection that was busy when closing began must end with its answer, not after its next idle minute.
     if (closing) response.setHeader('Connection', 'close');
     response.once('close', () => closing && server.closeIdleConnections());
   });

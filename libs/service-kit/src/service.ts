@@ -55,11 +55,10 @@ export function createService<Ports>(open: (onStop: OnStop, isStarted: IsStarted
 const STOP_TIMEOUT_MS = 20_000;
 
 /**
- * Runs a service as this process: starts it, drains it on SIGTERM or SIGINT, exits 1 on a fault of the whole process
- * (one that the service itself tells of, an unhandled rejection, a start that fails, a stop that hangs).
+ * Runs a service as this process: starts it, drains it on SIGTERM or SIGINT, and exits 1 on a fatal fault (the service
+ * calls `onFatal`, an unhandled rejection, a failed start, a stop that hangs).
  *
- * @param create gives the service, which calls `onFatal` when it cannot go on. That returns, as callers may be inside of
- * something that takes what is thrown for a failure of its own.
+ * @param create makes the service. Its `onFatal` never throws: the caller's `catch` might swallow it.
  */
 export async function runService(create: (onFatal: (error: Error) => void) => Service, logger: Logger): Promise<void> {
   let stopping = false;

@@ -9,13 +9,13 @@ export interface TopGaugeOptions {
   help: string;
   /** The label that carries the key. */
   label: string;
-  /** How many keys get a series of their own; the rest are added up as `other`. */
+  /** How many keys get their own series; `other` is the sum of the rest. */
   top?: number;
-  /** Read at every scrape. Each key comes once. */
+  /** Called at every scrape. Yields each key once. */
   read(): Iterable<readonly [key: string, value: number]>;
 }
 
-/** A gauge by account, or whatever else has no bound: the keys with the highest values, and all others as one. */
+/** A gauge by account or another unbounded key: one series for each of the highest values, and one for the rest. */
 export function createTopGauge(
   metrics: Registry,
   { name, help, label, top = DEFAULT_TOP, read }: TopGaugeOptions,

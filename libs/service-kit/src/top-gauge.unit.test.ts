@@ -1,7 +1,7 @@
 import { createMetrics } from './metrics';
 import { createTopGauge } from './top-gauge';
 
-test('shows those with most, adds up the others, and forgets who has gone', async () => {
+test('shows the highest values, sums the others, and drops keys that are gone', async () => {
   const metrics = createMetrics('test', { processFigures: false });
   let slots = new Map([
     ['quiet', 1],

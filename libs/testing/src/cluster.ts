@@ -4,23 +4,23 @@ import type { Addresses } from './space';
 import type { Holder } from './servers';
 import { endHolder, startHolder } from './servers';
 
-/** A server of a cluster that a test may end, stop and start again; its data stay. */
+/** A server of a cluster. Tests may stop, freeze and restart it; it keeps its data. */
 export interface Member {
   /** `kafka-1` to `kafka-3`, `mongod-1` to `mongod-3`. */
   readonly name: string;
-  /** On 127.0.0.1, where its clients reach it; the same after a restart. */
+  /** Port on 127.0.0.1. A restart keeps it. */
   readonly port: number;
-  /** Of the process that runs, or that ran last. */
+  /** Id of the running or the last process. */
   readonly pid: number;
-  /** SIGKILL. Resolves when the process has ended. */
+  /** SIGKILL. Resolves when the process has exited. */
   kill(): Promise<void>;
-  /** SIGTERM, for a controlled shutdown. Resolves when the process has ended. */
+  /** SIGTERM, for a clean shutdown. Resolves when the process has exited. */
   terminate(): Promise<void>;
-  /** SIGSTOP: its connections stay open, and nothing is answered on them. */
+  /** SIGSTOP: its connections stay open but it answers nothing. */
   freeze(): Promise<void>;
   /** SIGCONT. Resolves when the member serves again. */
   thaw(): Promise<void>;
-  /** Starts it again after its end, with the same data. Resolves when the member serves again. */
+  /** Starts it again with the same data. Resolves when the member serves again. */
   start(): Promise<void>;
 }
 
@@ -45,11 +45,11 @@ export interface ReplicaSet {
 export type Cluster = KafkaCluster & ReplicaSet & Addresses;
 
 /**
- * Three brokers and a replica set of three, as local processes that belong to the caller alone. Both are set up as
- * `npm run cluster` has them: internal topics with replication 3 and two in-sync replicas. Nothing is left behind when
- * this process is killed. Members whose death or silence a test leaves as it is do not disturb `close`.
+ * Starts three brokers and a replica set of three as local processes for the caller alone, set up like `npm run
+ * cluster`: internal topics have replication 3 and two in-sync replicas. They end with this process, even if it is
+ * killed. `close` also works while members are dead or frozen.
  *
- * @throws Error with one sentence when this machine cannot run them.
+ * @throws Error with one sentence if this machine cannot run them.
  */
 export async function openCluster(): Promise<Cluster> {
   const { brokers, mongoUri, kafka, mongo, close } = await open(['kafka', 'mongodb']);
@@ -122,14 +122,14 @@ function memberOf({ name, port, pid }: Announced['members'][number], give: Give)
 
 type Answer = { id: number; pid: number } | { id: number; failure: string };
 
-/** Orders to the holder, and its answers, one line of JSON each; the first line announces the servers. */
+/** Sends commands to the holder and reads its answers, one line of JSON each. Its first line announces the servers. */
 function createOrders(holder: Holder): { announced: Promise<Announced>; give: Give } {
   const waiting = new Map<number, { resolve: (pid: number) => void; reject: (error: Error) => void }>();
   let given = 0;
   const lines = createInterface({ input: holder.stdout });
   const announced = Promise.race([
     once(lines, 'line').then(([line]) => announcementIn(line as string)),
-    once(holder, 'exit').then(() => Promise.reject(new Error('the cluster has ended without a word'))),
+    once(holder, 'exit').then(() => Promise.reject(new Error('the cluster process exited without a message'))),
   ]);
   lines.on('line', (line) => {
     const answer = JSON.parse(line) as Answer;
@@ -142,7 +142,7 @@ function createOrders(holder: Holder): { announced: Promise<Announced>; give: Gi
     for (const { reject } of waiting.values()) reject(new Error('the cluster has ended'));
     waiting.clear();
   });
-  // Written to after its end.
+  // The holder may exit before a write.
   holder.stdin.on('error', () => undefined);
   return {
     announced,

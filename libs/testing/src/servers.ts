@@ -13,15 +13,15 @@ export interface TestServers {
   mongodbUri: string;
 }
 
-/** A process that holds servers. */
+/** A process that runs servers. */
 export type Holder = ChildProcessByStdio<Writable, Readable, null>;
 
 const root = join(__dirname, '..', '..', '..');
 let holder: Holder | undefined;
 
 /**
- * Starts a script that holds servers. It stops them when this process ends, however it ends: its standard input is the
- * lifeline. A session of its own keeps Ctrl-C from it, so that it can tidy up.
+ * Starts a script that runs servers. It stops them when its standard input closes, so also when this process is killed.
+ * A separate session keeps Ctrl-C from it, so that it can clean up.
  */
 export function startHolder(script: string, args: readonly string[] = []): Holder {
   const node = join(root, 'node_modules', '.bin', 'node');
@@ -37,8 +37,9 @@ export async function endHolder(running: Holder): Promise<void> {
 }
 
 /**
- * Starts the servers of the run: those that KAFKA_BROKERS and MONGODB_URI name, else containers, else local ones.
- * Throws an error whose message is one sentence when they cannot be had.
+ * Provides the servers of the run: those of KAFKA_BROKERS and MONGODB_URI, else containers, else local processes.
+ *
+ * @throws Error with one sentence if none can be started.
  */
 export async function startServers(): Promise<TestServers> {
   holder = startHolder('test-servers.mjs');

@@ -29,7 +29,7 @@ export interface Space extends Addresses {
 const DELETE_TIMEOUT_MS = 30_000;
 const DATABASES = ['edge', 'cards', 'threeds', 'callbacks', 'expiry', 'payouts', 'vault', 'accounts', 'simulator'];
 
-/** @param servers those of the run unless given; a cluster's topics have three replicas each. */
+/** @param servers default: those of the run. Topics on a cluster get three replicas. */
 export async function openSpace(name: string, servers: Addresses = testServers()): Promise<Space> {
   const prefix = `${name}-${randomBytes(4).toString('hex')}-`;
   const kafka = createKafka({ brokers: servers.brokers.split(','), clientId: 'test', logger: silentLogger });

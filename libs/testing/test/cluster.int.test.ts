@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => cluster.close());
 
-/** A client that asks none but brokers that are at work: the library waits long for one that stands still. */
+/** A client that only asks running brokers, because the library waits long for a frozen one. */
 function clientOf(members: readonly Member[]): Kafka {
   return new Kafka({
     brokers: members.map(({ port }) => `127.0.0.1:${port}`),
@@ -86,7 +86,7 @@ async function written(): Promise<number[]> {
   return offsets.map(({ high }) => Number(high));
 }
 
-test('a broker that was killed is in sync again after its start, and nothing was lost', async () => {
+test('a killed broker is in sync again after its restart, and no message is lost', async () => {
   await write('before');
   const [first, broker, third] = cluster.kafka;
   const { pid } = broker;
@@ -100,7 +100,7 @@ test('a broker that was killed is in sync again after its start, and nothing was
   for (const messages of await written()) expect(messages).toBeGreaterThanOrEqual(2);
 }, 180_000);
 
-test('a broker that stands still is given up, and takes part again when it is thawed', async () => {
+test('a frozen broker loses its partitions, and rejoins when it is thawed', async () => {
   const [broker, ...others] = cluster.kafka;
   await broker.freeze();
   await untilTwoInSync(others);
@@ -109,7 +109,7 @@ test('a broker that stands still is given up, and takes part again when it is th
   await untilInSync(cluster.brokers);
 }, 180_000);
 
-test('a broker that is asked to stop hands its partitions over first', async () => {
+test('a broker hands over its partitions before it shuts down', async () => {
   const [first, second, broker] = cluster.kafka;
   await broker.terminate();
   await write('without it', [first, second]);
@@ -118,7 +118,7 @@ test('a broker that is asked to stop hands its partitions over first', async () 
   await untilInSync(cluster.brokers);
 }, 180_000);
 
-test('a primary that was killed is replaced, and comes back with its data', async () => {
+test('a killed primary is replaced, and comes back with its data', async () => {
   const mongo = await connectMongo({ uri: cluster.mongoUri, database: 'cluster-test' });
   const notes = mongo.collection<{ _id: string }>('notes');
   await notes.insertOne({ _id: 'before' });
@@ -137,7 +137,7 @@ test('a primary that was killed is replaced, and comes back with its data', asyn
   await mongo.close();
 }, 120_000);
 
-test('nothing is left when it is closed, not even of a member that stands still', async () => {
+test('close leaves nothing behind, not even of a frozen member', async () => {
   const other = await openReplicaSet();
   await other.mongo[0].freeze();
   await other.close();
