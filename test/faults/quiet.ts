@@ -29,9 +29,10 @@ export async function untilQuiet(world: World, storage: Storage, patienceMs: num
   let lookAt = 0;
   const look = async (): Promise<boolean> => {
     if (Date.now() < lookAt) return false;
-    const left = await open(world, storage);
+    // A server that has just come back may not answer yet.
+    const left = await open(world, storage).catch(() => undefined);
     lookAt = Date.now() + LOOK_EVERY_MS;
-    return left.length === 0;
+    return left?.length === 0;
   };
   await until('an end of everything', look, patienceMs).catch(() => undefined);
   return Date.now() - began;

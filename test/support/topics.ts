@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { EachBatchHandler } from 'kafkajs';
 import type { TopicName } from '@gateway/contracts';
 import { topics } from '@gateway/contracts';
 import type { KafkaClient } from '@gateway/messaging';
@@ -28,33 +29,60 @@ export function allTopics(space: Space): string[] {
   });
 }
 
-/** Everything that lies in the topics at this moment, by topic, partition and offset. */
+const READ_ATTEMPTS = 3;
+const SILENCE_TIMEOUT_MS = 20_000;
+
+/**
+ * Everything that lies in the topics at this moment, by topic, partition and offset. A reader that hears nothing for
+ * 20 s starts again: kafkajs can wait for ever for a broker that a test has frozen or killed.
+ */
 export async function readTopics(space: Space, names: readonly string[]): Promise<Lying[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await readAll(space, names);
+    } catch (error) {
+      if (attempt === READ_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function readAll(space: Space, names: readonly string[]): Promise<Lying[]> {
   const kafka = kafkaOf(space);
   const ends = await endsOf(kafka, names);
   const found: Lying[] = [];
   if (ends.size === 0) return found;
   const consumer = kafka.consumer({ groupId: `${space.topicPrefix}reading-${randomUUID()}`, maxWaitTimeInMs: 50 });
-  await consumer.connect();
-  await consumer.subscribe({ topics: [...names], fromBeginning: true });
-  await new Promise<void>((resolve, reject) => {
+  let silence: NodeJS.Timeout | undefined;
+  const reading = new Promise<void>((resolve, reject) => {
+    silence = setTimeout(() => reject(new Error(`no message for ${SILENCE_TIMEOUT_MS} ms`)), SILENCE_TIMEOUT_MS);
     consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
-    const run = consumer.run({
-      autoCommit: false,
-      eachBatch: async ({ batch }) => {
-        const place = `${batch.topic}|${batch.partition}`;
-        const end = ends.get(place);
-        if (end === undefined) return;
-        for (const message of batch.messages) {
-          if (Number(message.offset) < end) found.push(lying(batch, message));
-        }
-        if (Number(batch.lastOffset()) >= end - 1) ends.delete(place);
-        if (ends.size === 0) resolve();
-      },
-    });
-    run.catch(reject);
+    const read = async (): Promise<void> => {
+      await consumer.connect();
+      await consumer.subscribe({ topics: [...names], fromBeginning: true });
+      await consumer.run({ autoCommit: false, eachBatch });
+    };
+    const eachBatch: EachBatchHandler = async ({ batch }) => {
+      silence?.refresh();
+      const place = `${batch.topic}|${batch.partition}`;
+      const end = ends.get(place);
+      if (end === undefined) return;
+      for (const message of batch.messages) {
+        if (Number(message.offset) < end) found.push(lying(batch, message));
+      }
+      if (Number(batch.lastOffset()) >= end - 1) ends.delete(place);
+      if (ends.size === 0) resolve();
+    };
+    read().catch(reject);
   });
-  await consumer.disconnect();
+  try {
+    await reading;
+  } finally {
+    clearTimeout(silence);
+    // Not awaited after a failure: it waits for the same broker.
+    const gone = consumer.disconnect();
+    if (ends.size === 0) await gone;
+    else gone.catch(() => undefined);
+  }
   return found.sort((a, b) => a.topic.localeCompare(b.topic) || a.partition - b.partition || order(a) - order(b));
 }
 

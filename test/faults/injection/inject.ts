@@ -32,6 +32,7 @@ export async function inject(scene: Scene, fault: PlannedFault): Promise<void> {
     case 'simulator killed':
       return world.simulator.kill();
     case 'messages repeated':
+      if (ground.cluster !== undefined) await untilInSync(ground.cluster.brokers);
       return repeatMessages(world.space, random.fork(`repeated ${fault.atMs}`));
     case 'group rewound':
       return away(world.replicas(fault.service), () => rewindGroup(world.space, fault.service));
