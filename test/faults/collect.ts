@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TopicName } from '@gateway/contracts';
@@ -30,7 +31,7 @@ export async function collectEvidence(world: World, storage: Storage, notebook: 
     calls: [...world.acquirer.calls, ...world.bank.calls],
     messages,
     documents: withoutBanks(documents),
-    lags: await fetchLags(world.space),
+    lags: await lagsThatStay(world.space),
     logs: readLogs(world.logDirectory),
     secrets: { pans: [PAN_PREFIX, CHALLENGED_CARD, FRICTIONLESS_CARD], cvvs: [CVV] },
     callTimeoutMs: TIMES.callTimeoutMs,
@@ -107,6 +108,18 @@ const GROUPS: Record<string, readonly TopicName[]> = {
   'auth-expiry': ['cardEvents'],
   'callback-dispatcher': ['cardEvents', 'payoutEvents'],
 };
+
+const LAG_LOOKS = 5;
+const LAG_LOOK_EVERY_MS = 2_000;
+
+/** For some seconds after it moved, a coordinator may answer that a group has committed nothing. */
+async function lagsThatStay(space: Space): Promise<GroupLag[]> {
+  for (let look = 1; ; look += 1) {
+    const lags = await fetchLags(space);
+    if (look === LAG_LOOKS || lags.every(({ lag }) => lag === 0)) return lags;
+    await pause(LAG_LOOK_EVERY_MS);
+  }
+}
 
 /** How far each group is behind in what it reads. Edges commit nothing. */
 export async function fetchLags(space: Space): Promise<GroupLag[]> {

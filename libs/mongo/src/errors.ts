@@ -45,12 +45,15 @@ const UNREACHABLE_ERRORS = [
 /** The driver does not export these two. */
 const POOL_ERRORS = new Set(['MongoPoolClosedError', 'MongoWaitQueueTimeoutError']);
 
+/** Of sockets. The driver lets those of a write through as they are: `Connection.writeCommand` does not wrap EPIPE. */
+const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'ETIMEDOUT', 'EHOSTUNREACH']);
+
 /**
  * True if the fault does not depend on the command: the database is away, elects a primary, or has no majority or disk
  * space. The same command may succeed later.
  */
 export function isUnreachable(error: unknown): boolean {
-  if (!(error instanceof mongo.MongoError)) return false;
+  if (!(error instanceof mongo.MongoError)) return error instanceof Error && SOCKET_CODES.has(codeOf(error));
   if (UNREACHABLE_ERRORS.some((kind) => error instanceof kind) || POOL_ERRORS.has(error.name)) return true;
   if (UNREACHABLE_LABELS.some((label) => error.hasErrorLabel(label))) return true;
   // A bulk write that found no server has the original error, with its kind and labels, in `errorResponse`.
@@ -58,6 +61,10 @@ export function isUnreachable(error: unknown): boolean {
   // Without a majority the outcome of every write is unknown, even of those the server rejected.
   if (error instanceof mongo.MongoBulkWriteError && error.result.getWriteConcernError() !== undefined) return true;
   return UNREACHABLE_CODES.has(Number(error.code));
+}
+
+function codeOf(error: Error & { code?: unknown }): string {
+  return typeof error.code === 'string' ? error.code : '';
 }
 
 const OUT_OF_DISK_SPACE = 14031;
@@ -78,8 +85,9 @@ export async function retryableWhenTransient<T>(work: () => Promise<T>): Promise
   try {
     return await work();
   } catch (error) {
-    if (isRetryable(error) || isLimitedRetry(error) || !(error instanceof mongo.MongoError)) throw error;
-    const Fault = isUnreachable(error) ? RetryableError : LimitedRetryError;
-    throw new Fault(`database: ${error.message}`, { cause: error });
+    if (isRetryable(error) || isLimitedRetry(error) || !(error instanceof Error)) throw error;
+    if (isUnreachable(error)) throw new RetryableError(`database: ${error.message}`, { cause: error });
+    if (error instanceof mongo.MongoError) throw new LimitedRetryError(`database: ${error.message}`, { cause: error });
+    throw error;
   }
 }

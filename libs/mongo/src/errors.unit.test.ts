@@ -32,6 +32,7 @@ async function retryOf(error: Error): Promise<'unlimited' | 'limited' | 'none'> 
 
 test.each<[string, Error]>([
   ['a broken connection', new mongo.MongoNetworkError('reset')],
+  ['a socket that the server has closed', Object.assign(new Error('ended by the other party'), { code: 'EPIPE' })],
   ['a silent connection', new mongo.MongoNetworkTimeoutError('silent')],
   ['no primary', new mongo.MongoServerSelectionError('no primary', {} as never)],
   ['an exhausted pool', new MongoWaitQueueTimeoutError('too many')],

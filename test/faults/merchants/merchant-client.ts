@@ -109,9 +109,11 @@ export function createMerchantClient(options: MerchantClientOptions): MerchantCl
     return undefined;
   }
 
+  /** The answer to a repeated request is that to the first one, whatever became of the operation since. */
   function note(operation: SentOperation, made: Attempt, answer: Answer): void {
     const { reference, code } = answer;
     if (reference === undefined) return;
+    const askedAt = Math.min(...operation.attempts.map(({ sentAt }) => sentAt));
     operation.reference ??= reference;
     if (operation.type === 'SALE3D' && isStarted(answer)) operation.awaitsCallback = true;
     const { type, amountE4, baseReference } = operation;
@@ -119,7 +121,7 @@ export function createMerchantClient(options: MerchantClientOptions): MerchantCl
     if (status === 'SUCCESS' && operation.space === 'card') notebook.approvals.push(made.endedAt);
     notebook.observations.push({
       reference,
-      askedAt: made.sentAt,
+      askedAt,
       toldAt: made.endedAt,
       source: 'answer',
       type,

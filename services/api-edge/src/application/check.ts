@@ -24,19 +24,26 @@ export async function check(
   const reference = await referenceAsked(ports, merchantAccount, request);
   if (reference === undefined) return checkResponse(session, NOT_FOUND, []);
   const entries = await journalledOf(ports, merchantAccount, reference);
-  const journalled = entries.filter((entry) => entry.checkoutId === undefined);
+  const journalled = entries.filter(isNoAttempt);
   if (journalled.length === 0 && entries.length > 0) return checkResponse(session, NOT_FOUND, []);
   let operations: OperationOutcome[];
   try {
     operations = withUnderWay(await onRecord(ports, merchantAccount, reference, journalled), journalled);
   } catch (error) {
     ports.logger.warn('CHECK without an answer from the owner', { reference: maskCardNumbers(reference), error });
-    return withoutOwner(session, request, journalled);
+    // Read again: the owner may have been silent for seconds, and a request answered in between is not pending.
+    const now = await journalledOf(ports, merchantAccount, reference);
+    return withoutOwner(session, request, now.filter(isNoAttempt));
   }
   const asked = operations.filter((operation) => isAsked(operation, request));
   return asked.length === 0
     ? checkResponse(session, NOT_FOUND, [])
     : checkResponse(session, 0, withDependents(asked, operations).map(checkRecord));
+}
+
+/** Attempts on a card-entry page are found by the page's id. */
+function isNoAttempt({ checkoutId }: OperationEntry): boolean {
+  return checkoutId === undefined;
 }
 
 /** What the owner has of the payment. An attempt that was refused may be on record beside it. */

@@ -70,3 +70,17 @@ describe('what is based on an operation is listed with it, oldest first,', () =>
 test('an operation that names itself as its base is listed once', async () => {
   expect(await referencesFound(AUTH, () => [operation(AUTH, AUTH, 1)])).toEqual([AUTH]);
 });
+
+test('a request that is answered while the owner is silent is not called pending', async () => {
+  const open = entryOf(operation(AUTH, undefined, 1));
+  const { command: _command, ...closed } = open;
+  const reads = [[open], [closed]];
+  const ports = {
+    journal: { findByPayment: async () => reads.shift(), findByReference: async () => undefined },
+    queries: { payment: async () => away() },
+    logger: silentLogger,
+  } as unknown as Ports;
+  const session = { family: 'card', sessionId: 'session' } as const;
+  const { body } = await check(ports, session, 'merchant', { by: { reference: AUTH } } as Parameters<typeof check>[3]);
+  expect(body).toMatchObject({ status: 'error', code: 10, transactions: [] });
+});
