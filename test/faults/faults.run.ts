@@ -10,7 +10,7 @@ import { openGround } from './world/ground';
 
 const MINUTE_MS = 60_000;
 const PATIENCE_MS = 120_000;
-/** Start, quiet, and the last CHECKs. */
+/** For start, quiet phase and last CHECKs. */
 const MARGIN_MS = 8 * MINUTE_MS;
 const SHOWN_MAX = 25;
 
@@ -41,7 +41,7 @@ beforeAll(async () => {
     await ground.close();
   }
   log(`${reportOutcomes(result)}\n${reportRecovery(happened, result.notebook.approvals)}`);
-  for (const death of result.deaths) log(`A process ended by itself: ${death}`);
+  for (const death of result.deaths) log(`A process died unexpectedly: ${death}`);
 }, totalMs + MARGIN_MS);
 
 test.each(Object.entries(CHECKS))(

@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, START_TIMEOUT_MS);
 
 afterAll(async () => {
-  process.stdout.write(`\n| guard that is switched off | caught by |\n| --- | --- |\n${lines.join('\n')}\n`);
+  process.stdout.write(`\n| disabled guard | caught by |\n| --- | --- |\n${lines.join('\n')}\n`);
   await ground.close();
 });
 

@@ -5,52 +5,54 @@ import type { Business } from './merchants/merchant';
 import type { Scene } from './run';
 import type { ServiceName } from './world/world';
 
-/** A text of one built file, which it must have exactly once, and what stands there instead. */
+/** Replaces a text of one built file, where it must occur exactly once. */
 export interface Edit {
   file: string;
   find: string;
   replace: string;
 }
 
-/** A guard that is switched off, and the short run that its absence must show in. */
+/** A disabled guard, and a short run in which a check must notice. */
 export interface Mutation {
-  /** What is switched off. */
+  /** The disabled guard. */
   guard: string;
   edits: readonly Edit[];
-  /** Makes a window wider that is there without it, so that a run of seconds hits it. */
+  /** Widens an existing race window, so that a run of seconds hits it. */
   delays?: readonly Edit[];
   services: readonly ServiceName[];
   business: Business;
   settings?: Record<string, string>;
   seconds: number;
   faults?(scene: Scene): Promise<void>;
-  /** One of these has to fail. */
+  /** At least one of these checks must fail. */
   caughtBy: readonly string[];
 }
+
+const edit = (file: string, find: string, replace: string): Edit => ({ file, find, replace });
 
 const CARDS = ['api-edge', 'card-processing'] as const;
 const CARDS_3D = [...CARDS, 'threeds', 'callback-dispatcher'] as const;
 const PAYOUTS = ['api-edge', 'payout', 'callback-dispatcher'] as const;
 
 const BANK_KNOWS = 'every success is known to the bank';
-const CHECK_TELLS = 'CHECK tells of all money that moved';
-const NOT_TWICE = 'nothing is charged, settled, refunded, or paid twice';
-const ASKED_ONCE = 'banks are asked once, and only for what they may do';
+const CHECK_SHOWS = 'CHECK shows all money that moved';
+const NOT_TWICE = 'nothing is charged, settled, refunded or paid twice';
+const ASKED_ONCE = 'banks get each request once, and no forbidden request';
 const IN_TIME = 'nothing runs after its deadline';
-const TERMINAL = 'terminal states stay';
+const TERMINAL = 'final outcomes never change';
 const ACCEPTED = 'CHECK knows every accepted request';
-const CALLBACKS = 'every final callback is attempted, and signed';
+const CALLBACKS = 'every final callback is attempted and signed';
 const SEQUENCE = 'events are in sequence and complete';
 const LEFT = 'nothing is left behind';
 const VAULT = 'card data stays in the vault';
 
 const PAUSE = 'await new Promise((resolve) => setTimeout(resolve, 1500));';
 
-/** Long enough for a service that was killed to be a member of its group again, and at work. */
+/** Long enough for a killed service to rejoin its group and work again. */
 const FIRST_WORK_MS = 6_000;
 const AT_WORK_MS = 12_000;
 
-/** Kills a service again and again: both of its replicas, or the first one alone. */
+/** Kills both replicas of a service, or only the first, several times. */
 function killing(service: ServiceName, times: number, which: 'both' | 'first' = 'both') {
   return async ({ world }: Scene): Promise<void> => {
     const victims = world.replicas(service).slice(0, which === 'both' ? undefined : 1);
@@ -74,47 +76,41 @@ const CARD = 'card-processing/dist';
 export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'version check of a conditional update',
-    edits: [
-      {
-        file: 'mongo/dist/group-writes.js',
-        find: 'filter: { _id: id, version }',
-        replace: 'filter: { _id: id }',
-      },
-    ],
+    edits: [edit('mongo/dist/group-writes.js', 'filter: { _id: id, version }', 'filter: { _id: id }')],
     services: CARDS,
     business: { raced: 3, refunded: 1 },
     seconds: 20,
-    caughtBy: [SEQUENCE, LEFT, TERMINAL, CHECK_TELLS, NOT_TWICE, BANK_KNOWS],
+    caughtBy: [SEQUENCE, LEFT, TERMINAL, CHECK_SHOWS, NOT_TWICE, BANK_KNOWS],
   },
   {
     guard: 'reference as the idempotency key of a call',
     edits: [
-      {
-        file: `${CARD}/adapters/acquirers/simulator/connector.js`,
-        find: "'idempotency-key': request.reference",
-        replace: "'idempotency-key': `${request.reference}-${Date.now()}`",
-      },
+      edit(
+        `${CARD}/adapters/acquirers/simulator/connector.js`,
+        "'idempotency-key': request.reference",
+        "'idempotency-key': `${request.reference}-${Date.now()}`",
+      ),
     ],
     services: CARDS,
     business: { unknownSale: 1 },
     seconds: 10,
-    caughtBy: [CHECK_TELLS],
+    caughtBy: [CHECK_SHOWS],
   },
   {
     guard: 'offsets committed after the write',
     edits: [
-      {
-        file: 'messaging/dist/work-queue.js',
-        find: 'const watermarkOf = ({ topic, partition, watermark }) => ({ topic, partition, offset: watermark });',
-        replace: 'const watermarkOf = ({ topic, partition, next }) => ({ topic, partition, offset: next });',
-      },
+      edit(
+        'messaging/dist/work-queue.js',
+        'const watermarkOf = ({ topic, partition, watermark }) => ({ topic, partition, offset: watermark });',
+        'const watermarkOf = ({ topic, partition, next }) => ({ topic, partition, offset: next });',
+      ),
     ],
     delays: [
-      {
-        file: 'callback-dispatcher/dist/application/accept-outcome.js',
-        find: 'const stored = await ports.deliveries.insert',
-        replace: `${PAUSE} const stored = await ports.deliveries.insert`,
-      },
+      edit(
+        'callback-dispatcher/dist/application/accept-outcome.js',
+        'const stored = await ports.deliveries.insert',
+        `${PAUSE} const stored = await ports.deliveries.insert`,
+      ),
     ],
     services: PAYOUTS,
     business: { paid: 1 },
@@ -125,13 +121,12 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'outcome committed before the reply',
     edits: [
-      {
-        file: `${CARD}/application/record.js`,
-        find: ': await ports.payments.update(target.stored, body, announcements);',
-        replace:
-          ': (setTimeout(() => void ports.payments.update(target.stored, body, announcements), 4000),' +
+      edit(
+        `${CARD}/application/record.js`,
+        ': await ports.payments.update(target.stored, body, announcements);',
+        ': (setTimeout(() => void ports.payments.update(target.stored, body, announcements), 4000),' +
           ' { ...target.stored, ...body, version: target.stored.version + 1 });',
-      },
+      ),
     ],
     services: CARDS,
     business: { saleAndAsked: 1 },
@@ -141,11 +136,11 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'events drained after their acknowledgement',
     edits: [
-      {
-        file: 'mongo/dist/outbox.js',
-        find: 'await options.publish(owner._id, owner.outbox);',
-        replace: 'setTimeout(() => void options.publish(owner._id, owner.outbox).catch(() => undefined), 1500);',
-      },
+      edit(
+        'mongo/dist/outbox.js',
+        'await options.publish(owner._id, owner.outbox);',
+        'setTimeout(() => void options.publish(owner._id, owner.outbox).catch(() => undefined), 1500);',
+      ),
     ],
     services: CARDS,
     business: { sale: 1 },
@@ -156,11 +151,11 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'lease of a call',
     edits: [
-      {
-        file: `${CARD}/application/process-command.js`,
-        find: 'resolveAt: known.now + (0, call_acquirer_1.callTimeoutMs)(ports, event.route ?? known.route)',
-        replace: 'resolveAt: known.now',
-      },
+      edit(
+        `${CARD}/application/process-command.js`,
+        'resolveAt: known.now + (0, call_acquirer_1.callTimeoutMs)(ports, event.route ?? known.route)',
+        'resolveAt: known.now',
+      ),
     ],
     services: CARDS,
     business: { sale: 1 },
@@ -170,9 +165,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'deadline of a command',
-    edits: [
-      { file: `${CARD}/domain/decide.js`, find: 'if (facts.now > command.data.deadline)', replace: 'if (false)' },
-    ],
+    edits: [edit(`${CARD}/domain/decide.js`, 'if (facts.now > command.data.deadline)', 'if (false)')],
     services: CARDS,
     business: { sale: 1 },
     settings: { REPLY_TIMEOUT_MS: '2000' },
@@ -183,16 +176,12 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'single use of a proof',
     edits: [
-      {
-        file: `${CARD}/domain/proof.js`,
-        find: "if (state.kind !== 'authenticated')",
-        replace: "if (state.kind !== 'authenticated') return undefined; if (false)",
-      },
-      {
-        file: `${CARD}/domain/payment.js`,
-        find: "return mayBegin(state) || state.kind === 'authenticated';",
-        replace: 'return true;',
-      },
+      edit(
+        `${CARD}/domain/proof.js`,
+        "if (state.kind !== 'authenticated')",
+        "if (state.kind !== 'authenticated') return undefined; if (false)",
+      ),
+      edit(`${CARD}/domain/payment.js`, "return mayBegin(state) || state.kind === 'authenticated';", 'return true;'),
     ],
     services: CARDS_3D,
     business: { auth3dAndSale: 1 },
@@ -202,12 +191,12 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'callback recorded as delivered after its attempt',
     edits: [
-      {
-        file: 'callback-dispatcher/dist/application/attempt-delivery.js',
-        find: 'await ports.attempts.begin(attempt);',
-        replace: `await ports.attempts.begin(attempt);
+      edit(
+        'callback-dispatcher/dist/application/attempt-delivery.js',
+        'await ports.attempts.begin(attempt);',
+        `await ports.attempts.begin(attempt);
           await recordResult(ports, stored, { httpStatus: 200, body: 'OK', durationMs: 0 }, true); ${PAUSE}`,
-      },
+      ),
     ],
     services: PAYOUTS,
     business: { paid: 1 },
@@ -218,27 +207,27 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'journal before the bus',
     edits: [
-      {
-        file: 'api-edge/dist/application/offer.js',
-        find: 'const insertion = await insertUntil(ports, entry, deadline);',
-        replace: `if (entry.space === 'card') await ports.bus.publish(entry.command); ${PAUSE}
-          const insertion = await insertUntil(ports, entry, deadline);`,
-      },
+      edit(
+        'api-edge/dist/application/offer.js',
+        'const insertion = await insertUntil(ports, entry, deadline, attempt);',
+        `if (entry.space === 'card') await ports.bus.publish(entry.command); ${PAUSE}
+          const insertion = await insertUntil(ports, entry, deadline, attempt);`,
+      ),
     ],
     services: CARDS,
     business: { sale: 1 },
     seconds: 15,
     faults: killing('api-edge', 2),
-    caughtBy: [CHECK_TELLS, ACCEPTED],
+    caughtBy: [CHECK_SHOWS, ACCEPTED],
   },
   {
     guard: 'unique id of a request in the journal',
     edits: [
-      {
-        file: 'api-edge/dist/adapters/mongo/journal.js',
-        find: 'transactionUniqueId: 1, attempt: 1 },\n                    name: INDEXES.uniqueId,\n                    unique: true,',
-        replace: 'transactionUniqueId: 1, attempt: 1 },\n                    name: INDEXES.uniqueId,',
-      },
+      edit(
+        'api-edge/dist/adapters/mongo/journal.js',
+        'transactionUniqueId: 1, attempt: 1 },\n                    name: INDEXES.uniqueId,\n                    unique: true,',
+        'transactionUniqueId: 1, attempt: 1 },\n                    name: INDEXES.uniqueId,',
+      ),
     ],
     services: CARDS,
     business: { sale: 1 },
@@ -250,16 +239,16 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'recognition of a payout that is on record',
     edits: [
-      {
-        file: 'payout/dist/application/process-command.js',
-        find: 'if (stored === undefined) {',
-        replace: `if (stored === undefined && place !== undefined) {
+      edit(
+        'payout/dist/application/process-command.js',
+        'if (stored === undefined) {',
+        `if (stored === undefined && place !== undefined) {
             const known = await ports.payouts.load(reference);
             await ports.calls.begin(async () => void (await (0, submit_payout_1.submitPayout)(ports, known, place, received.id)));
             return;
           }
           if (stored === undefined) {`,
-      },
+      ),
     ],
     services: PAYOUTS,
     business: { paid: 1 },
@@ -270,14 +259,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'recognition of an operation whose intent is stored',
     edits: [
-      {
-        file: `${CARD}/application/process-command.js`,
-        find: 'return { payment: loaded, fresh: false };',
-        replace: 'return { payment: loaded, pending: (loaded.pending ??= { reference, kind: "sale" }), fresh: true };',
-      },
+      edit(
+        `${CARD}/application/process-command.js`,
+        'return { payment: loaded, fresh: false };',
+        'return { payment: loaded, pending: (loaded.pending ??= { reference, kind: "sale" }), fresh: true };',
+      ),
     ],
     services: CARDS,
-    // A CVV is read once: what needs one is not called again.
+    // A CVV is read once, so an operation that needs one cannot be called again.
     business: { saleByToken: 1 },
     seconds: 10,
     faults: once({ kind: 'messages repeated' }, 0),
@@ -286,19 +275,18 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'SETTLE respected by the end of a hold',
     edits: [
-      {
-        file: `${CARD}/domain/decide-expiry.js`,
-        find: "if (state.kind !== 'authorized' || state.hold.reference !== ask.reference)",
-        replace: "if (!['authorized', 'charged'].includes(state.kind) || state.hold?.reference !== ask.reference)",
-      },
+      edit(
+        `${CARD}/domain/decide-expiry.js`,
+        "if (state.kind !== 'authorized' || state.hold.reference !== ask.reference)",
+        "if (!['authorized', 'charged'].includes(state.kind) || state.hold?.reference !== ask.reference)",
+      ),
     ],
     delays: [
-      {
-        file: 'auth-expiry/dist/adapters/mongo/deadlines.js',
-        find: 'end: (reference) => bury(reference),',
-        replace:
-          'end: async (reference) => { await new Promise((resolve) => setTimeout(resolve, 15000)); await bury(reference); },',
-      },
+      edit(
+        'auth-expiry/dist/adapters/mongo/deadlines.js',
+        'end: (reference) => bury(reference),',
+        'end: async (reference) => { await new Promise((resolve) => setTimeout(resolve, 15000)); await bury(reference); },',
+      ),
     ],
     services: [...CARDS, 'auth-expiry'],
     business: { settled: 1 },
@@ -309,25 +297,25 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: '"not found" confirmed by a cancellation',
     edits: [
-      {
-        file: `${CARD}/application/resolve-outcomes.js`,
-        find: "case 'not-found': {",
-        replace: "case 'not-found': { return notExecuted(payment, reference);",
-      },
+      edit(
+        `${CARD}/application/resolve-outcomes.js`,
+        "case 'not-found': {",
+        "case 'not-found': { return notExecuted(payment, reference);",
+      ),
     ],
     services: CARDS,
     business: { unknownSale: 1 },
     seconds: 10,
-    caughtBy: [CHECK_TELLS],
+    caughtBy: [CHECK_SHOWS],
   },
   {
     guard: 'a partition resent until its own acknowledgement',
     edits: [
-      {
-        file: 'messaging/dist/produce-failures.js',
-        find: "return HELD_UP.has(name) ? 'slow' : 'failed';",
-        replace: "return 'acknowledged';",
-      },
+      edit(
+        'messaging/dist/produce-failures.js',
+        "return HELD_UP.has(name) ? 'slow' : 'failed';",
+        "return 'acknowledged';",
+      ),
     ],
     services: CARDS,
     business: { sale: 1 },
@@ -340,12 +328,11 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'card data kept out of logs',
     edits: [
-      {
-        file: `${CARD}/adapters/acquirers/simulator/connector.js`,
-        find: 'function bodyOf(operation, request) {',
-        replace:
-          'function bodyOf(operation, request) { console.log(Buffer.from(JSON.stringify(request.card?.data.expose() ?? {})).toString("base64"));',
-      },
+      edit(
+        `${CARD}/adapters/acquirers/simulator/connector.js`,
+        'function bodyOf(operation, request) {',
+        'function bodyOf(operation, request) { console.log(Buffer.from(JSON.stringify(request.card?.data.expose() ?? {})).toString("base64"));',
+      ),
     ],
     services: CARDS,
     business: { sale: 1 },
@@ -355,11 +342,11 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'retry of a callback that was not acknowledged',
     edits: [
-      {
-        file: 'callback-dispatcher/dist/domain/callback.js',
-        find: 'if (answer.httpStatus !== HTTP_OK)',
-        replace: 'if (answer.httpStatus === undefined) return true; if (answer.httpStatus !== HTTP_OK)',
-      },
+      edit(
+        'callback-dispatcher/dist/domain/callback.js',
+        'if (answer.httpStatus !== HTTP_OK)',
+        'if (answer.httpStatus === undefined) return true; if (answer.httpStatus !== HTTP_OK)',
+      ),
     ],
     services: PAYOUTS,
     business: { paid: 1 },

@@ -1,7 +1,7 @@
-/** What `npm run test:faults -- …` was asked for; scripts/test-faults.mjs puts it into the environment. */
+/** Options of `npm run test:faults -- …`, which scripts/test-faults.mjs passes in the environment. */
 export interface RunOptions {
   seed: number;
-  /** How long faults are injected. */
+  /** Duration of the faults. */
   minutes: number;
   merchants: number;
   thinkMs: number;

@@ -8,7 +8,7 @@ import type { World } from './world/world';
 
 const LOOK_EVERY_MS = 1_000;
 
-/** What is open in the stores, and unread in the topics, at this moment. */
+/** Open work in the stores and unread messages in the topics. */
 async function open(world: World, storage: Storage): Promise<string[]> {
   const documents = (await storage.everything()) as Map<string, StoredDocument[]>;
   return nothingIsLeftBehind({
@@ -20,8 +20,7 @@ async function open(world: World, storage: Storage): Promise<string[]> {
 }
 
 /**
- * Waits until nothing is open any more, or the time is over: what is open then is for the checks to say. Resolves with
- * how long it took.
+ * Waits until no work is open, at most `patienceMs`; the checks report what is open then. Resolves with the time it took.
  */
 export async function untilQuiet(world: World, storage: Storage, patienceMs: number): Promise<number> {
   const began = Date.now();
@@ -34,6 +33,6 @@ export async function untilQuiet(world: World, storage: Storage, patienceMs: num
     lookAt = Date.now() + LOOK_EVERY_MS;
     return left?.length === 0;
   };
-  await until('an end of everything', look, patienceMs).catch(() => undefined);
+  await until('all work to end', look, patienceMs).catch(() => undefined);
   return Date.now() - began;
 }

@@ -1,4 +1,4 @@
-/** Numbers that look random and follow from a seed alone, so that a run can be repeated. */
+/** Seeded random numbers, so that a run can be repeated. */
 export interface Random {
   /** From 0 up to 1. */
   next(): number;
@@ -7,11 +7,11 @@ export interface Random {
   pick<T>(from: readonly T[]): T;
   shuffle<T>(items: readonly T[]): T[];
   chance(probability: number): boolean;
-  /** Another sequence that depends on the seed and the label, not on how much was drawn from this one. */
+  /** A separate sequence that depends on seed and label only, not on the numbers drawn so far. */
   fork(label: string): Random;
 }
 
-/** mulberry32: 32 bits of state, good enough to choose faults by. */
+/** mulberry32: 32 bits of state, good enough to choose faults. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   function next(): number {

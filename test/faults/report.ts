@@ -12,7 +12,7 @@ export function reportSchedule(planned: readonly PlannedFault[]): string {
   return ['Schedule', ...lines].join('\n');
 }
 
-/** What merchants sent and were told, in numbers. */
+/** The merchants' requests and answers, in numbers. */
 export function reportOutcomes({ evidence, notebook, startMs, quietMs }: RunResult): string {
   const outcomes = new Map<string, number>();
   for (const { type, attempts } of evidence.operations) {
@@ -38,14 +38,14 @@ function table(counts: ReadonlyMap<string, number>): string[] {
     .map(([what, count]) => `  ${String(count).padStart(6)}  ${what}`);
 }
 
-/** What a fault is blamed for after its end, unless the next one begins before. */
+/** A gap this long after a fault counts for it, unless the next fault begins before. */
 const AFTERMATH_MS = 15_000;
 
 /**
- * The longest time without an approved card operation that began, ended, or passed while a fault was there or just over.
- * Where nothing is approved after it, the time goes up to the end of the aftermath.
+ * The longest time without an approved card operation that overlaps a fault or its aftermath. If nothing is approved
+ * afterwards, it counts up to the end of the aftermath.
  *
- * @param approvals epoch ms, in order
+ * @param approvals epoch ms, ascending
  */
 export function recoveryMs(
   happened: Pick<Happened, 'startedAt' | 'endedAt'>,
@@ -62,7 +62,7 @@ export function recoveryMs(
   return longest;
 }
 
-/** Time to recover by kind of fault: how often it happened, and the shortest and longest time. */
+/** Recovery by kind of fault: count, shortest and longest time. */
 export function reportRecovery(happened: readonly Happened[], approvals: readonly number[]): string {
   const sorted = [...approvals].sort((a, b) => a - b);
   const inTurn = happened.filter(({ fault }) => !LONG.includes(fault.kind)).sort((a, b) => a.startedAt - b.startedAt);
@@ -86,5 +86,5 @@ export function reportRecovery(happened: readonly Happened[], approvals: readonl
   ].join('\n');
 }
 
-/** They are there while others come and go: no gap is theirs for sure. */
+/** These last while other faults come and go, so no gap can be attributed to them. */
 const LONG: readonly string[] = ['replica frozen', 'clock off'];

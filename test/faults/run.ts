@@ -20,7 +20,7 @@ import type { Preload } from './world/replica';
 import type { ServiceName, World } from './world/world';
 import { openWorld } from './world/world';
 
-/** Everything that a run has: for whoever injects faults. */
+/** The parts of a run that fault injection needs. */
 export interface Scene {
   ground: Ground;
   world: World;
@@ -47,14 +47,14 @@ export interface Run {
   preloads?: readonly Preload[];
   /** All unless given. */
   services?: readonly ServiceName[];
-  /** What happens while the merchants work. They stop when it has ended. */
+  /** Runs while the merchants work. They stop when it resolves. */
   during(scene: Scene): Promise<void>;
-  /** How long to wait until nothing is open any more. */
+  /** Longest wait until no work is open. */
   patienceMs: number;
   log(line: string): void;
 }
 
-/** One world from its start to its end: merchants at work, faults, quiet, evidence. */
+/** One run: starts the world, lets merchants work under faults, waits for quiet, and collects the evidence. */
 export async function run(options: Run): Promise<RunResult> {
   const { ground, log } = options;
   await build();
@@ -90,7 +90,7 @@ export async function run(options: Run): Promise<RunResult> {
   }
 }
 
-/** For whoever looks into what a check says: beside the logs, until the next run. */
+/** Saves the evidence beside the logs, until the next run, to investigate failed checks. */
 function keepEvidence({ documents, logs: _logs, ...rest }: Evidence, directory: string): void {
   const whole = { ...rest, documents: Object.fromEntries(documents) };
   writeFileSync(join(directory, 'evidence.json'), JSON.stringify(whole));

@@ -1,7 +1,7 @@
 import { appearances, showsCvv } from '../../support/traces';
 import type { Evidence } from '../model/evidence';
 
-/** No card number or CVV lies in a collection, a topic, or a log: raw, in hex, or in base64. */
+/** No collection, topic or log contains a card number or CVV: raw, in hex, or in base64. */
 export function cardDataStaysInTheVault(evidence: Evidence): string[] {
   const { pans, cvvs } = evidence.secrets;
   const finders = pans.flatMap((pan) => appearances(pan));
@@ -14,7 +14,7 @@ export function cardDataStaysInTheVault(evidence: Evidence): string[] {
   return problems;
 }
 
-/** Everything that the services have written, by place. Joined, as a number of searches each goes through all of it. */
+/** Everything the services have written, as one text per place, since each of several searches reads all of it. */
 function* written({ documents, messages, logs }: Evidence): Generator<[string, string]> {
   for (const [name, found] of documents) yield [name, JSON.stringify(found)];
   for (const [topic, found] of Map.groupBy(messages, ({ topic }) => topic)) {

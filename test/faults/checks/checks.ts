@@ -11,20 +11,20 @@ import {
 } from './money';
 import { checkKnowsWhatWasAccepted, everyPendingEnds, refusedRequestsDidNothing, terminalStatesStay } from './outcomes';
 
-/** A check says what is wrong with the evidence, one sentence for each thing. */
+/** Returns the problems in the evidence, one sentence each. */
 export type Check = (evidence: Evidence) => string[];
 
 export const CHECKS: Readonly<Record<string, Check>> = {
   'every success is known to the bank': successesAreTheBanks,
-  'CHECK tells of all money that moved': movedMoneyIsShown,
-  'nothing is charged, settled, refunded, or paid twice': nothingMovesTwice,
-  'banks are asked once, and only for what they may do': banksAreAskedOnce,
+  'CHECK shows all money that moved': movedMoneyIsShown,
+  'nothing is charged, settled, refunded or paid twice': nothingMovesTwice,
+  'banks get each request once, and no forbidden request': banksAreAskedOnce,
   'nothing runs after its deadline': nothingRunsLate,
-  'terminal states stay': terminalStatesStay,
+  'final outcomes never change': terminalStatesStay,
   'every PENDING ends': everyPendingEnds,
   'CHECK knows every accepted request': checkKnowsWhatWasAccepted,
   'refused requests did nothing': refusedRequestsDidNothing,
-  'every final callback is attempted, and signed': callbacksAreAttempted,
+  'every final callback is attempted and signed': callbacksAreAttempted,
   'events are in sequence and complete': eventsAreInSequence,
   'nothing is left behind': nothingIsLeftBehind,
   'card data stays in the vault': cardDataStaysInTheVault,

@@ -1,7 +1,7 @@
 import type { Evidence, StoredDocument } from '../model/evidence';
 import { documentsOf } from '../model/evidence';
 
-/** What says of a document that somebody still has to do something about it. */
+/** The reason why a document still needs work; undefined if it does not. */
 const OPEN: Record<string, (document: StoredDocument, now: number) => string | undefined> = {
   'edge.journal': ({ state }) => (state === 'closed' ? undefined : `entry ${String(state)}`),
   'cards.payments': (payment, now) =>
@@ -12,7 +12,7 @@ const OPEN: Record<string, (document: StoredDocument, now: number) => string | u
   'expiry.deadlines': ({ dueAt }, now) => (Number(dueAt ?? Infinity) < now ? 'due' : undefined),
 };
 
-/** No outbox entry, journal entry, call, lease, retry, or message waits for anybody, and no message was dead-lettered. */
+/** No outbox entry, journal entry, call, lease, retry or message is pending, and no message was dead-lettered. */
 export function nothingIsLeftBehind(evidence: Evidence): string[] {
   const open = Object.entries(OPEN).flatMap(([name, why]) =>
     documentsOf(evidence, name).flatMap((document) => {
@@ -39,7 +39,7 @@ function fieldOf(document: StoredDocument, ...names: string[]): string | undefin
   return found === undefined ? undefined : `${found} is set`;
 }
 
-/** auth-expiry asks again and again until the hold is voided. */
+/** auth-expiry repeats its command until the hold is voided. */
 function overdueHold({ state }: StoredDocument, now: number): string | undefined {
   const { kind, hold } = (state ?? {}) as { kind?: string; hold?: { expiresAt: number } };
   return kind === 'authorized' && hold !== undefined && hold.expiresAt < now ? 'still held after its end' : undefined;

@@ -3,7 +3,7 @@ import type { Lying } from '../../support/topics';
 import type { Evidence } from '../model/evidence';
 import { documentsOf, PENDING } from '../model/evidence';
 
-/** Event topics and the collection whose documents name the last event of each record. */
+/** Event topics, each with the collection that stores the last event number of each record. */
 const RECORDS: Record<string, string> = {
   [topics.cardEvents.name]: 'cards.payments',
   [topics.payoutEvents.name]: 'payouts.payouts',
@@ -12,8 +12,8 @@ const RECORDS: Record<string, string> = {
 };
 
 /**
- * The events of a record come in the order of `ce_aggregateversion`, from 1 without a gap, up to the last one that its
- * store knows. An event may come again, also later; two events never bear the same version.
+ * The events of a record are in order of `ce_aggregateversion`, from 1 without gaps up to the last one in its store. An
+ * event may repeat, even later, but two events never have the same version.
  */
 export function eventsAreInSequence(evidence: Evidence): string[] {
   const problems: string[] = [];
@@ -55,8 +55,8 @@ function sequenceProblem(events: readonly Lying[]): string | undefined {
 }
 
 /**
- * Whoever was promised a callback has got one, signed, about the outcome. An attempt counts also where the receiver
- * failed; that it was made is seen by the receiver alone, whatever the dispatcher has on record.
+ * Every promised callback reached its receiver, signed and with the final outcome. It also counts if the receiver failed
+ * it. Only what receivers saw counts, not what the dispatcher recorded.
  */
 export function callbacksAreAttempted(evidence: Evidence): string[] {
   const arrived = Map.groupBy(evidence.callbacks, ({ reference }) => reference);

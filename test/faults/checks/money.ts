@@ -4,7 +4,7 @@ import { documentsOf } from '../model/evidence';
 
 const SUCCESS = 'SUCCESS';
 
-/** What a bank must have done for each kind of operation. AUTH3D and TOKENIZE concern no bank. */
+/** The bank's operation for each transaction type. AUTH3D and TOKENIZE have none. */
 const BANK_OPERATION: Partial<Record<string, BankOperation>> = {
   AUTH: 'authorize',
   SALE: 'sale',
@@ -17,7 +17,7 @@ const BANK_OPERATION: Partial<Record<string, BankOperation>> = {
 
 const approvedEntries = ({ bank }: Evidence) => bank.filter(({ state }) => state === 'approved');
 
-/** A success that anybody was told is one at the bank, of the same kind and amount. */
+/** Every reported success is in the bank's books with the same kind and amount. */
 export function successesAreTheBanks(evidence: Evidence): string[] {
   const approved = new Map(approvedEntries(evidence).map((entry) => [entry.reference, entry]));
   const types = new Map(evidence.observations.map(({ reference, type }) => [reference, type]));
@@ -25,24 +25,26 @@ export function successesAreTheBanks(evidence: Evidence): string[] {
   for (const told of evidence.observations) {
     const expected = BANK_OPERATION[told.type];
     if (told.status !== SUCCESS || expected === undefined) continue;
-    // Nothing was held by an AUTH3D: its VOID is no bank's business.
+    // An AUTH3D holds no money, so its VOID does not reach a bank.
     if (told.type === 'VOID' && types.get(told.baseReference ?? '') === 'AUTH3D') continue;
     const entry = approved.get(told.reference);
-    if (entry?.operation !== expected) problems.add(`${told.reference}: ${told.type} is a success, ${atBank(entry)}`);
-    else if (differs(told, entry)) problems.add(`${told.reference}: ${told.amountE4} told, ${entry.amountE4} moved`);
+    if (entry?.operation !== expected)
+      problems.add(`${told.reference}: ${told.type} is a success, but ${atBank(entry)}`);
+    else if (differs(told, entry))
+      problems.add(`${told.reference}: ${told.amountE4} reported, ${entry.amountE4} moved`);
   }
   return [...problems];
 }
 
 function atBank(entry: BankEntry | undefined): string {
-  return entry === undefined ? 'of which the bank knows nothing' : `at the bank it is ${entry.operation}`;
+  return entry === undefined ? 'the bank knows nothing of it' : `the bank did ${entry.operation}`;
 }
 
 function differs({ type, amountE4 }: Observation, entry: BankEntry): boolean {
   return type !== 'VOID' && amountE4 !== undefined && amountE4 !== entry.amountE4;
 }
 
-/** For everything that a bank did, CHECK has told some merchant a success. */
+/** CHECK has shown every entry of the banks' books as a success. */
 export function movedMoneyIsShown(evidence: Evidence): string[] {
   const shown = new Set(
     evidence.observations
@@ -51,12 +53,12 @@ export function movedMoneyIsShown(evidence: Evidence): string[] {
   );
   return approvedEntries(evidence)
     .filter(({ reference }) => !shown.has(reference))
-    .map(({ reference, operation, amountE4 }) => `${reference}: ${operation} of ${amountE4}, and CHECK tells nobody`);
+    .map(({ reference, operation, amountE4 }) => `${reference}: ${operation} of ${amountE4} never shown by CHECK`);
 }
 
 /**
- * Nothing is charged, settled, refunded, or paid twice: not within a payment, and not for one request of a merchant,
- * whatever references it was given.
+ * Nothing is charged, settled, refunded or paid twice: neither within a payment nor for one merchant's request, even if
+ * it has several references.
  */
 export function nothingMovesTwice(evidence: Evidence): string[] {
   const requests = new Map(
@@ -73,7 +75,7 @@ export function nothingMovesTwice(evidence: Evidence): string[] {
   ];
 }
 
-/** Of each role a payment has one at most. A hold that is captured is not voided. */
+/** A payment has at most one operation per role. A captured hold cannot be voided. */
 function roleOf(operation: BankOperation | undefined): string {
   switch (operation) {
     case 'authorize':
@@ -98,12 +100,12 @@ function repeated(entries: readonly BankEntry[], keyOf: (entry: BankEntry) => st
     .map(([key, group]) => `${key} ${group.length} times: ${group.map(({ reference }) => reference).join(', ')}`);
 }
 
-/** "Invalid acquirer reference": a bank was asked for what the gateway's own rules forbid. */
+/** "Invalid acquirer reference": the gateway sent a request that its own rules forbid. */
 const AGAINST_THE_BOOKS = 3122;
 
 /**
- * An acquirer is asked once for each operation, and a bank for a payout only once more after it said that it does not
- * know it. Neither is asked for what its books forbid, and no call is cancelled while it may still be under way.
+ * An acquirer gets one call per operation. A bank gets a payout again only after an inquiry. Neither gets a request that
+ * its books forbid, and no call is cancelled while it may still be under way.
  */
 export function banksAreAskedOnce(evidence: Evidence): string[] {
   const byKey = Map.groupBy(evidence.calls, ({ key }) => key);
@@ -134,10 +136,10 @@ function areAskedBetween(made: readonly BankCall[], calls: readonly BankCall[]):
 const overlaps = (call: { at: number; endedAt?: number }, at: number) =>
   at >= call.at && (call.endedAt === undefined || at < call.endedAt);
 
-/** After the last look at the deadline the intent is written, and the call may wait for its turn. */
+/** After the deadline check the service stores the intent, and the call may wait for a place. */
 const ON_THE_WAY_MS = 10_000;
 
-/** What a merchant's request asks for begins before its deadline or never. */
+/** Calls for a merchant's request start before its deadline or never. */
 export function nothingRunsLate(evidence: Evidence): string[] {
   const deadlines = new Map(
     documentsOf(evidence, 'edge.journal')

@@ -1,7 +1,7 @@
 import type { Evidence, Observation, SentOperation } from '../model/evidence';
 import { documentsOf, PENDING } from '../model/evidence';
 
-/** Every final outcome that anybody was told about an operation is the same one, and none turns back into PENDING. */
+/** All reported final outcomes of an operation are equal, and none turns back into PENDING. */
 export function terminalStatesStay({ observations }: Evidence): string[] {
   const problems: string[] = [];
   for (const [reference, told] of byReference(observations)) {
@@ -10,7 +10,7 @@ export function terminalStatesStay({ observations }: Evidence): string[] {
     if (first === undefined) continue;
     const other = final.find(({ status, code }) => status !== first.status || code !== first.code);
     if (other !== undefined) problems.push(`${reference}: ${say(first)}, then ${say(other)}`);
-    // An event bears the time of a clock that may be off on purpose.
+    // Events carry the time of a clock that the suite may have shifted.
     const knownAt = final.find(({ source }) => source !== 'event')?.toldAt ?? Infinity;
     const back = told.find(({ status, askedAt }) => status === PENDING && askedAt >= knownAt);
     if (back !== undefined) problems.push(`${reference}: ${say(first)}, then ${say(back)}`);
@@ -18,7 +18,7 @@ export function terminalStatesStay({ observations }: Evidence): string[] {
   return problems;
 }
 
-/** The last that CHECK said about an operation, and what the stores hold, is final. */
+/** The last CHECK of an operation and its store show a final outcome. */
 export function everyPendingEnds({ observations }: Evidence): string[] {
   const problems: string[] = [];
   for (const [reference, told] of byReference(observations)) {
@@ -27,15 +27,15 @@ export function everyPendingEnds({ observations }: Evidence): string[] {
         .filter((one) => one.source === source)
         .sort((a, b) => a.askedAt - b.askedAt)
         .at(-1);
-      if (last?.status === PENDING) problems.push(`${reference}: ${say(last)} to the end`);
+      if (last?.status === PENDING) problems.push(`${reference}: ${say(last)} at the end`);
     }
   }
   return problems;
 }
 
 /**
- * CHECK finds what the gateway has accepted: everything that an answer gave a reference, and everything that is in the
- * journal. Before its acceptance, a request may be denied.
+ * CHECK finds every accepted request: those whose answer has a reference, and those in the journal. CHECK may deny a
+ * request before its acceptance.
  */
 export function checkKnowsWhatWasAccepted(evidence: Evidence): string[] {
   const acceptedAt = acceptances(evidence);
@@ -47,7 +47,7 @@ export function checkKnowsWhatWasAccepted(evidence: Evidence): string[] {
   });
 }
 
-/** When a merchant could know, or the journal did, that a request was accepted; by merchant and unique id. */
+/** When each request was known to be accepted, by answer or journal. Keys are merchant and unique id. */
 function acceptances(evidence: Evidence): Map<string, number> {
   const accepted = new Map<string, number>();
   const note = (key: string, at: number) => accepted.set(key, Math.min(at, accepted.get(key) ?? Infinity));
@@ -66,7 +66,7 @@ function acceptances(evidence: Evidence): Map<string, number> {
 
 const ID_USED = 3001;
 
-/** An edge whose merchant is gone goes on trying to insert the entry until the request's deadline. */
+/** The edge retries the insert until the request's deadline, even after its merchant has disconnected. */
 function journalledBy({ operations, collectedAt }: Evidence, entry: Record<string, unknown>): number {
   const sent = operations.find(
     ({ merchant, uniqueId }) => merchant === entry['merchantAccount'] && uniqueId === entry['transactionUniqueId'],
@@ -78,7 +78,7 @@ function journalledBy({ operations, collectedAt }: Evidence, entry: Record<strin
 
 const keyOf = ({ merchant, uniqueId }: SentOperation) => `${merchant} ${uniqueId}`;
 
-/** A request that was refused with 503 or 429, each time it was sent, has left nothing behind. */
+/** A request whose every attempt got 503 or 429 is not in the journal. */
 export function refusedRequestsDidNothing(evidence: Evidence): string[] {
   const journalled = new Set(
     documentsOf(evidence, 'edge.journal').map(

@@ -8,8 +8,8 @@ const STEPS_MAX = 25;
 const RELOAD_AFTER_MS = 500;
 
 /**
- * A cardholder's browser without scripts: opens the merchant's link, chooses on the issuer's page, and goes on until it
- * is back at the merchant. Where a page does not come, it is loaded again. False when it never got back.
+ * A cardholder's browser without scripts: opens the merchant's link, chooses on the issuer's page, and continues until it
+ * is back at the merchant. Reloads pages that fail. Returns false if it never gets back.
  */
 export async function authenticate(acsUrl: string, choice: Choice, home: string): Promise<boolean> {
   let page: Received | undefined;
@@ -33,12 +33,12 @@ async function nextPage(page: Received, choice: Choice, home: string): Promise<R
   const button = forms.find(({ button: text }) => text.toLowerCase().includes(choice));
   if (button !== undefined) return press(page, new RegExp(choice, 'i'));
   if (forms.length === 1) return press(page);
-  // A page that waits for the outcome shows it when it is loaded again.
+  // A page that waits for the outcome shows it after a reload.
   await pause(RELOAD_AFTER_MS);
   return get(page.url);
 }
 
-/** The classic way: the merchant's own form first, in the end a PaRes that is posted to its `TermUrl`. */
+/** The classic flow: starts with the merchant's form and ends with a PaRes posted to its `TermUrl`. */
 export async function authenticateClassically(
   first: { acs_url: string; pareq: string; reference: string },
   choice: Choice,

@@ -12,16 +12,16 @@ import type { Notebook } from './notebook';
 import type { ReceiverOwner, Receivers } from './receivers';
 import { cardNumberOf } from './requests';
 
-/** An edge answers within its own time-out; what takes longer is lost. */
+/** An edge answers within its time-out. A later answer counts as lost. */
 const ANSWER_TIMEOUT_MS = TIMES.replyTimeoutMs + 10_000;
 const CHECKS_AT_ONCE = 16;
 const CHECK_ROUNDS = 5;
 
 /** Merchants that work at the same time. */
 export interface Crowd {
-  /** Ends their work and waits for what they are in the middle of. */
+  /** Stops the merchants and waits for their current errands. */
   stop(): Promise<void>;
-  /** Asks CHECK once more about everything that was ever sent. */
+  /** Calls CHECK for every request that was sent. */
   checkAll(): Promise<void>;
 }
 

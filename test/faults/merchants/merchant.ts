@@ -7,11 +7,11 @@ import type { Notebook } from './notebook';
 import type { Fields } from './requests';
 import { CHALLENGED_CARD, FRICTIONLESS_CARD, payoutFields, withCard, withToken, xts } from './requests';
 
-/** Everything that a merchant does its business with. */
+/** What a merchant needs to work. */
 export interface Shop {
   client: MerchantClient;
   cardNumber: string;
-  /** Of its receiver. */
+  /** Base URL of its receiver. */
   url: string;
   /** A terminal whose holds end within seconds. */
   shortHoldTerminal: string;
@@ -19,14 +19,14 @@ export interface Shop {
   notebook: Notebook;
 }
 
-/** One piece of business, start to end. */
+/** One errand, from start to end. */
 export type Errand = (shop: Shop) => Promise<unknown>;
 
 const PLAIN = '12.50';
-/** decisions.md, section 3: the bank misbehaves, and the outcome is found out later. */
+/** decisions.md, section 3: for these amounts the bank misbehaves and the outcome is resolved later. */
 const UNKNOWN_OUTCOMES = ['31.09', '31.17', '31.18', '31.24', '31.25', '31.33'] as const;
 const DECLINES = ['31.01', '31.04', '32.00'] as const;
-/** An AUTH of these is approved, and its VOID misbehaves. */
+/** For these amounts the AUTH is approved and its VOID misbehaves. */
 const UNKNOWN_VOIDS = ['41.09', '41.24', '41.33'] as const;
 
 const card = ({ cardNumber }: Shop): Fields => withCard(cardNumber);
@@ -57,7 +57,7 @@ async function settled(shop: Shop): Promise<void> {
   if (isSuccess(answer) && shop.random.chance(0.4)) await followUp(shop, 'REFUND', answer.reference);
 }
 
-/** A settlement may be of less than what is held. */
+/** An amount with an unknown outcome. A settlement may be less than the hold. */
 function unknownAmount({ random }: Shop): string {
   return random.chance(0.5) ? '0.01' : '12.49';
 }
@@ -68,7 +68,7 @@ async function voided(shop: Shop): Promise<void> {
   if (reference !== undefined) await followUp(shop, 'VOID', reference);
 }
 
-/** Two settlements and a void of one hold at once: one of them has its way. */
+/** Two settlements and a void of one hold at once: one of them succeeds. */
 async function raced(shop: Shop): Promise<void> {
   const reference = await auth(shop);
   if (reference === undefined) return;
@@ -84,7 +84,7 @@ async function refunded(shop: Shop): Promise<void> {
   await Promise.all(Array.from({ length: times }, () => followUp(shop, 'REFUND', reference, '5.00')));
 }
 
-/** The hold ends by itself, unless it is settled in its last moment. */
+/** The hold expires, or is settled at the last moment. */
 async function leftToExpire(shop: Shop): Promise<void> {
   const reference = await auth(shop, { mid_reference: shop.shortHoldTerminal });
   if (reference === undefined || shop.random.chance(0.5)) return;
@@ -102,13 +102,13 @@ async function sale3d(shop: Shop): Promise<void> {
     callback_url: `${url}/callback/card`,
     redirect_url: `${url}/back`,
   });
-  // One in ten walks away.
+  // One cardholder in ten leaves.
   if (answer?.acs_url === undefined || random.chance(0.1)) return;
   const choice = random.chance(0.85) ? 'success' : random.pick(['failure', 'cancel'] as const);
   if (!(await authenticate(answer.acs_url, choice, url))) shop.notebook.trouble('a cardholder did not come back');
 }
 
-/** The proof is used up by one sale, however many bring it. */
+/** One or two operations use the same proof. Only one may succeed. */
 async function auth3dAndSale(shop: Shop): Promise<void> {
   const { random, url } = shop;
   const number = random.chance(0.5) ? FRICTIONLESS_CARD : CHALLENGED_CARD;
@@ -128,7 +128,7 @@ async function asked(shop: Shop): Promise<void> {
   if (own.length > 0) await shop.client.check(shop.random.pick(own.slice(-20)));
 }
 
-/** What an answer has told, CHECK confirms at once. */
+/** CHECK must confirm an answer at once. */
 async function saleAndAsked(shop: Shop): Promise<void> {
   const answer = await sale(shop);
   const operation = shop.notebook.operations.findLast(({ reference }) => reference === answer?.reference);
@@ -137,7 +137,7 @@ async function saleAndAsked(shop: Shop): Promise<void> {
 
 const paid = (shop: Shop, amount: string) => shop.client.pay(payoutFields(amount, `${shop.url}/callback/payout`));
 
-/** Everything that merchants do. */
+/** All errands. */
 export const ERRANDS = {
   sale: (shop) => sale(shop),
   saleByToken,
@@ -157,10 +157,10 @@ export const ERRANDS = {
   saleAndAsked,
 } as const satisfies Record<string, Errand>;
 
-/** How often merchants do what. */
+/** Frequency of each errand. */
 export type Business = Partial<Record<keyof typeof ERRANDS, number>>;
 
-/** Of a hundred times. */
+/** Percentages. */
 export const BUSINESS: Business = {
   sale: 18,
   saleByToken: 8,
@@ -180,7 +180,7 @@ export const BUSINESS: Business = {
   saleAndAsked: 2,
 };
 
-/** A merchant at work, one errand after the other with a pause between, until it is told to stop. */
+/** Runs a merchant's errands one after the other, with pauses, until stopped. */
 export async function work(
   shop: Shop,
   options: { business: Business; thinkMs: number; stopping: () => boolean },

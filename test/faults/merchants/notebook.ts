@@ -1,14 +1,14 @@
 import type { CallbackArrival, Denial, Observation, SentOperation } from '../model/evidence';
 
-/** What all merchants together have sent and were told. */
+/** All requests and answers of all merchants. */
 export interface Notebook {
   readonly operations: SentOperation[];
   readonly observations: Observation[];
   readonly denials: Denial[];
   readonly callbacks: CallbackArrival[];
-  /** Epoch ms of each approved card operation: how recovery is measured. */
+  /** Epoch ms of each approved card operation, to measure recovery. */
   readonly approvals: number[];
-  /** Where a merchant could not go on, by kind and number. */
+  /** Number of aborted errands, by reason. */
   readonly troubles: Map<string, number>;
   trouble(what: string): void;
 }

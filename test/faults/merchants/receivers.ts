@@ -4,10 +4,10 @@ import { createCertificate, startHttpsServer } from '@gateway/testing';
 import { isSigned } from '../../support/merchant';
 import type { Notebook } from './notebook';
 
-/** `failing`: answers 500. `hanging`: never answers. `absent`: closes the connection before it has read anything. */
+/** `failing`: answers 500. `hanging`: never answers. `absent`: closes connections without reading. */
 export type ReceiverManner = 'well' | 'failing' | 'hanging' | 'absent';
 
-/** A merchant's own server, which takes callbacks and gets browsers back. */
+/** A merchant's server, which receives callbacks and returning browsers. */
 export interface Receiver {
   readonly url: string;
   behave(manner: ReceiverManner): void;
@@ -15,7 +15,7 @@ export interface Receiver {
 
 export interface Receivers {
   readonly all: readonly Receiver[];
-  /** PEM of the authority that their certificates are trusted by. */
+  /** PEM of the CA of their certificates. */
   readonly ca: string;
   close(): Promise<void>;
 }

@@ -2,13 +2,13 @@ import { panFrom } from '../../support/traces';
 
 export type Fields = Record<string, unknown>;
 
-/** No other number has these digits: what begins with them is a merchant's test card. */
+/** Prefix of all test cards. No other number in the system begins with it. */
 export const PAN_PREFIX = '492942123456';
 export const CVV = '0739';
 export const CHALLENGED_CARD = '4012000300001003';
 export const FRICTIONLESS_CARD = '4012000300001011';
 
-/** One card for each merchant, told from all others by three digits. */
+/** One card per merchant, which differ in three digits. */
 export function cardNumberOf(merchantIndex: number): string {
   return panFrom(PAN_PREFIX + String(merchantIndex).padStart(3, '0'));
 }

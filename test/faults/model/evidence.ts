@@ -1,26 +1,26 @@
 import type { Lying } from '../../support/topics';
 
-/** SUCCESS, DECLINE (DECLINED of payouts), FRAUDED, ERROR; PENDING is the only one that is not final. */
+/** SUCCESS, DECLINE (for payouts DECLINED), FRAUDED, ERROR. Only PENDING is not final. */
 export type Status = string;
 
 export const PENDING = 'PENDING';
 
-/** One HTTP request of a merchant and how it ended. Times in epoch ms. */
+/** One HTTP request of a merchant and its result. Times in epoch ms. */
 export interface Attempt {
   sentAt: number;
   endedAt: number;
   /** Index of the edge replica. */
   edge: number;
-  /** Absent when no answer came. */
+  /** Absent without an answer. */
   httpStatus?: number;
   status?: string;
   code?: number;
   message?: string;
-  /** Why no answer came. */
+  /** Why there is no answer. */
   lost?: string;
 }
 
-/** What a merchant asked for once, however often it had to send it. */
+/** One operation of a merchant, with all attempts to send it. */
 export interface SentOperation {
   merchant: string;
   space: 'card' | 'payout';
@@ -28,20 +28,20 @@ export interface SentOperation {
   type: string;
   uniqueId: string;
   attempts: Attempt[];
-  /** From the first answer that named one. */
+  /** From the first answer that has one. */
   reference?: string;
   baseReference?: string;
   amountE4?: number;
-  /** The answer promised to tell the outcome by callback. */
+  /** True if the answer promised a callback. */
   awaitsCallback?: boolean;
 }
 
-/** Somebody said how an operation stands. */
+/** One report of an operation's status. */
 export interface Observation {
   reference: string;
-  /** Epoch ms of the question; for what came by itself, of its arrival. */
+  /** Epoch ms of the request; for events and callbacks, of the arrival. */
   askedAt: number;
-  /** Epoch ms at which it was known. */
+  /** Epoch ms of the report. */
   toldAt: number;
   source: 'answer' | 'check' | 'callback' | 'event' | 'store';
   type: string;
@@ -58,7 +58,7 @@ export interface Denial {
   askedAt: number;
 }
 
-/** A callback as it reached its receiver, whatever the receiver did with it. */
+/** A callback that reached its receiver, even if the receiver failed it. */
 export interface CallbackArrival {
   merchant: string;
   reference: string;
@@ -70,11 +70,11 @@ export interface CallbackArrival {
 
 export type BankOperation = 'authorize' | 'sale' | 'capture' | 'void' | 'refund' | 'payout';
 
-/** What a bank keeps under one idempotency key: what really happened. */
+/** A bank's record of one idempotency key: what really happened. */
 export interface BankEntry {
   key: string;
   reference: string;
-  /** Absent when a key was cancelled before its request came. */
+  /** Absent if the key was cancelled before its request arrived. */
   operation?: BankOperation;
   state: 'approved' | 'declined' | 'cancelled' | 'held';
   code?: number;
@@ -83,7 +83,7 @@ export interface BankEntry {
   at: number;
 }
 
-/** A request on its way to a bank, as a proxy before the bank saw it. */
+/** A request to a bank, recorded by its proxy. */
 export interface BankCall {
   bank: 'acquirer' | 'bank';
   kind: 'call' | 'inquiry' | 'cancel';
@@ -103,7 +103,7 @@ export interface GroupLag {
   lag: number;
 }
 
-/** All that is known when it is quiet again. The checks are pure functions of it. */
+/** Everything collected at the end of a run. The checks are pure functions of it. */
 export interface Evidence {
   operations: readonly SentOperation[];
   observations: readonly Observation[];
@@ -117,7 +117,7 @@ export interface Evidence {
   documents: ReadonlyMap<string, readonly StoredDocument[]>;
   lags: readonly GroupLag[];
   logs: readonly { name: string; text: string }[];
-  /** Card data that the merchants have sent. */
+  /** Card data sent by the merchants. */
   secrets: { pans: readonly string[]; cvvs: readonly string[] };
   /** Time-out of one call to a bank. */
   callTimeoutMs: number;

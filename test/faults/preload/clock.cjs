@@ -1,4 +1,4 @@
-// Puts the clock of a process ahead, or behind, by CLOCK_OFFSET_MS: for `node --require`.
+// For `node --require`: shifts the clock of a process by CLOCK_OFFSET_MS.
 const offsetMs = Number(process.env.CLOCK_OFFSET_MS);
 const RealDate = Date;
 const now = () => RealDate.now() + offsetMs;

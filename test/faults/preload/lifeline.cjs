@@ -1,3 +1,3 @@
-// Ends a service when the suite that started it is gone, however that ended: its standard input is the lifeline.
+// Ends a service when its standard input closes, so also when the suite that started it was killed.
 process.stdin.once('end', () => process.exit(1)).resume();
 process.stdin.unref?.();

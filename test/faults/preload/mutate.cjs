@@ -1,5 +1,5 @@
-// Changes texts in what was built, as it is loaded: for `node --require`. MUTATION is a list of {file, find, replace} in
-// JSON. An edit whose text is not there exactly once would change nothing, or too much: the process ends instead.
+// For `node --require`: edits built files as Node loads them. MUTATION is a JSON list of {file, find, replace}. The
+// process exits if a text does not occur exactly once, since the edit would change nothing or too much.
 const { readFileSync } = require('node:fs');
 const Module = require('node:module');
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** Stands before the replicas of a service, as a Kubernetes Service does: new connections go round those that are ready. */
+/** Balances new connections over the ready replicas of a service, like a Kubernetes Service. */
 export interface Balancer {
   readonly port: number;
   close(): Promise<void>;

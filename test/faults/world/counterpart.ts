@@ -6,14 +6,14 @@ import type { Random } from '../random';
 import type { BankCall } from '../model/evidence';
 
 /**
- * - `slow`: answers after 1 to 6 s, sometimes past the caller's time-out; what it does it does before or after that.
- * - `silent`: never answers; half of what it is told it does all the same.
- * - `lying`: does what it is told, and answers garbage, faults, "unknown", or of what it knows "not found".
- * - `dead`: nobody listens.
+ * - `slow`: answers after 1 to 6 s, sometimes past the caller's time-out. It acts before or after the delay.
+ * - `silent`: never answers, but executes half of the requests.
+ * - `lying`: executes requests, but answers garbage, faults, "unknown", or "not found" for known ones.
+ * - `dead`: refuses connections.
  */
 export type Manner = 'honest' | 'slow' | 'silent' | 'lying' | 'dead';
 
-/** A proxy before a bank, which makes it behave, and remembers what it was asked. */
+/** A proxy before a bank, which makes it misbehave and records its requests. */
 export interface Counterpart {
   readonly url: string;
   readonly calls: readonly BankCall[];
@@ -121,14 +121,14 @@ interface Told {
   body: Buffer;
 }
 
-/** What the bank itself does to its connection (silence, an abrupt end) its caller gets to feel as well. */
+/** Passes the bank's own connection faults (silence, an abrupt end) on to the caller. */
 function answer(response: ServerResponse, told: Told | undefined): void {
   if (told === undefined) return void response.destroy();
   response.writeHead(told.status, { 'content-type': 'application/json', 'content-length': told.body.length });
   response.end(told.body);
 }
 
-/** A cancellation is never lied about: "not found" is final once it is confirmed. */
+/** Never lies about cancellations, because a confirmed "not found" is final. */
 function lieAbout(told: Told | undefined, call: BankCall | undefined, random: Random): Told | undefined {
   if (call === undefined || call.kind === 'cancel') return told;
   const lies: Told[] = [

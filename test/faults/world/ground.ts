@@ -3,14 +3,14 @@ import { openCluster, openSpace } from '@gateway/testing';
 
 /** The servers of a run. */
 export interface Ground {
-  /** Absent on given servers, which nobody may harm. */
+  /** Absent on given servers, which the suite must not harm. */
   cluster?: Cluster;
   /** New topics and databases. */
   openSpace(): Promise<Space>;
   close(): Promise<void>;
 }
 
-/** A cluster of its own; or the servers that KAFKA_BROKERS and MONGODB_URI name, then without faults of servers. */
+/** Starts a cluster, or uses the servers of KAFKA_BROKERS and MONGODB_URI, then without server faults. */
 export async function openGround(): Promise<Ground> {
   const { KAFKA_BROKERS: brokers, MONGODB_URI: mongoUri } = process.env;
   if (brokers !== undefined && mongoUri !== undefined) {

@@ -11,35 +11,35 @@ const root = join(__dirname, '..', '..', '..');
 const READY_TIMEOUT_MS = 90_000;
 const PROBE_EVERY_MS = 400;
 const PROBE_TIMEOUT_MS = 1_000;
-/** Doubles with each end that follows soon on a start, up to the maximum. */
+/** Doubles with each early exit, up to the maximum. */
 const RESTART_FIRST_MS = 500;
 const RESTART_MAX_MS = 8_000;
 const HEAP_MB = 96;
 const LIFELINE_PRELOAD = join(__dirname, '..', 'preload', 'lifeline.cjs');
 
-/** One process of a service. Whoever ends it, it is started again, as Kubernetes would. */
+/** One process of a service. It is restarted whenever it exits, as Kubernetes would do. */
 export interface Replica {
   readonly service: string;
   readonly name: string;
-  /** The port that others call it on; 0 where nobody does. */
+  /** The port that others call; 0 if none. */
   readonly port: number;
-  /** As its readiness probe said last. A frozen one is not. */
+  /** The last result of its readiness probe. A frozen process is not ready. */
   ready(): boolean;
   kill(): void;
   terminate(): void;
   freeze(): void;
   thaw(): void;
-  /** SIGTERM, and no start until `comeBack`. Resolves when the process has ended. */
+  /** SIGTERM, without a restart until `comeBack`. Resolves when the process has exited. */
   leave(): Promise<void>;
   comeBack(): void;
-  /** Ends it; the next start has these preloads (`--require`). */
+  /** Restarts it with these preloads (`--require`). */
   restartWith(preloads: readonly Preload[]): Promise<void>;
   untilReady(): Promise<void>;
-  /** Ends it for good. */
+  /** Ends it permanently. */
   end(): Promise<void>;
 }
 
-/** A script that runs before the service, with its settings. */
+/** A script that runs before the service, and its settings. */
 export interface Preload {
   file: string;
   env: Record<string, string>;
@@ -49,12 +49,12 @@ export interface ReplicaOptions {
   service: string;
   index: number;
   env: Record<string, string>;
-  /** The setting that takes `port`. */
+  /** The name of the setting for `port`. */
   portSetting?: string | undefined;
   port: number;
   preloads: readonly Preload[];
   logDirectory: string;
-  /** An end that nobody ordered. */
+  /** Called on an unexpected exit. */
   onDeath(name: string, how: string): void;
 }
 

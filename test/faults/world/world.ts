@@ -13,7 +13,7 @@ import { startCounterpart } from './counterpart';
 import type { Preload, Replica } from './replica';
 import { startReplica } from './replica';
 
-/** Services that run twice, each with the setting that takes the port which others call it on. */
+/** Services with two replicas, each with the name of the setting for its port. */
 const SERVICES = {
   'card-processing': 'CARD_QUERY_PORT',
   payout: 'PAYOUT_QUERY_PORT',
@@ -27,7 +27,7 @@ export type ServiceName = keyof typeof SERVICES;
 export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 export const REPLICAS = 2;
 
-/** Short, so that everything that is open ends within a run. */
+/** Short, so that all work ends within a run. */
 export const TIMES = {
   replyTimeoutMs: 15_000,
   callTimeoutMs: 3_000,
@@ -35,12 +35,12 @@ export const TIMES = {
   holdSeconds: 5,
 } as const;
 
-/** What the services of the last run have logged, and its evidence. */
+/** Logs and evidence of the last run. */
 const logDirectory = join(__dirname, '..', '..', '..', '.gateway', 'faults');
 
 const key = (): string => randomBytes(32).toString('base64');
 
-/** The whole gateway as processes, with a bank that can be made to misbehave. */
+/** The whole gateway as processes, with banks that can misbehave. */
 export interface World {
   readonly space: Space;
   readonly accounts: OpenAccounts;
@@ -48,7 +48,7 @@ export interface World {
   readonly acquirer: Counterpart;
   readonly bank: Counterpart;
   readonly logDirectory: string;
-  /** Ends of processes that nobody ordered. */
+  /** Unexpected exits of processes. */
   readonly deaths: readonly string[];
   replicas(service: ServiceName): readonly Replica[];
   all(): readonly Replica[];
@@ -58,7 +58,7 @@ export interface World {
 export interface WorldOptions {
   space: Space;
   random: Random;
-  /** PEM of the authority that merchants' servers are trusted by. */
+  /** PEM of the CA of the merchants' servers. */
   ca: string;
   settings?: Record<string, string> | undefined;
   preloads?: readonly Preload[] | undefined;

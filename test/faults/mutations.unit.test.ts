@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { MUTATIONS } from './mutations';
+
+const root = join(__dirname, '..', '..');
+const { config } = ts.readConfigFile(join(root, 'tsconfig.base.json'), ts.sys.readFile) as {
+  config: { compilerOptions: object };
+};
+const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
+
+/** What the build makes of a file such as `mongo/dist/outbox.js`. */
+function built(file: string): string {
+  const path = file.replace('/dist/', '/src/').replace(/\.js$/, '.ts');
+  const [fileName = path] = ['libs', 'services'].map((folder) => join(root, folder, path)).filter(ts.sys.fileExists);
+  return ts.transpileModule(readFileSync(fileName, 'utf8'), { fileName, compilerOptions: options }).outputText;
+}
+
+test.each(MUTATIONS.map((mutation) => [mutation.guard, mutation] as const))(
+  'each text of the mutation "%s" occurs exactly once',
+  (_guard, { edits, delays = [] }) => {
+    for (const { file, find } of [...edits, ...delays]) {
+      expect({ file, find, times: built(file).split(find).length - 1 }).toEqual({ file, find, times: 1 });
+    }
+  },
+);
