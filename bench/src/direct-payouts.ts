@@ -33,13 +33,14 @@ export async function openDirectPayouts(options: {
 }): Promise<DirectPayouts> {
   const { mongo, accounts, logger, metrics } = options;
   const now = Date.now;
-  const payouts = createPayouts(mongo);
+  const clock = clockAt(now);
+  const payouts = createPayouts(mongo, clock);
   const reservations = createReservations(mongo, { now });
   await Promise.all([payouts.ensureIndexes(), reservations.ensureIndexes()]);
   const outbox = createOutbox({
     collection: payouts.outboxes,
     publish: async () => {},
-    clock: clockAt(now),
+    clock,
     metrics: createMetrics('outbox', { processFigures: false }),
     logger,
   });
@@ -50,7 +51,7 @@ export async function openDirectPayouts(options: {
     mongo,
     logger,
     metrics,
-    now,
+    clock,
   });
   const ports: Ports = {
     payouts,

@@ -44,11 +44,12 @@ async function main(): Promise<void> {
   const logger = createLogger({ service: 'direct', level: 'info' });
   const metrics = createMetrics('direct', { processFigures: false });
   const now = Date.now;
+  const clock = clockAt(now);
   const storage = { uri, databasePrefix: prefix, now, ...keys };
   const vault = await openVault(storage);
   const accounts = await openAccounts(storage);
   const cards = await connectMongo({ uri, database: `${prefix}cards` });
-  const payments = createPayments(cards);
+  const payments = createPayments(cards, clock);
   await payments.ensureIndexes();
   const payouts = await openDirectPayouts({
     mongo: await connectMongo({ uri, database: `${prefix}payouts` }),
@@ -57,13 +58,13 @@ async function main(): Promise<void> {
     metrics,
   });
   const edge = await connectMongo({ uri, database: `${prefix}edge` });
-  const journal = createJournal(edge, now);
+  const journal = createJournal(edge, clock);
   await journal.ensureIndexes();
 
   const outbox = createOutbox({
     collection: payments.outboxes,
     publish: async () => {},
-    clock: clockAt(now),
+    clock,
     metrics: createMetrics('outbox', { processFigures: false }),
     logger,
   });

@@ -1,9 +1,9 @@
 import type { StoredDeadline } from '@gateway/auth-expiry/dist/adapters/mongo/deadlines';
-import { createDeadlines, dueAt } from '@gateway/auth-expiry/dist/adapters/mongo/deadlines';
+import { createDeadlines } from '@gateway/auth-expiry/dist/adapters/mongo/deadlines';
 import { createAllowance } from '@gateway/auth-expiry/dist/application/allowance';
 import { askDue, BATCH_MAX as LOOKED_FOR_AT_ONCE } from '@gateway/auth-expiry/dist/application/ask-due';
 import type { Ports } from '@gateway/auth-expiry/dist/application/ports';
-import { connectMongo } from '@gateway/mongo';
+import { clockAt, connectMongo, isDue } from '@gateway/mongo';
 import { createLogger } from '@gateway/service-kit';
 import type { OnEnd } from './run';
 
@@ -58,7 +58,7 @@ async function openStore({ uri, prefix, onEnd }: Parameters<typeof compareTicks>
     await mongo.close();
   });
   const collection = mongo.collection<StoredDeadline>('deadlines');
-  const deadlines = createDeadlines(mongo, Date.now);
+  const deadlines = createDeadlines(mongo, clockAt(Date.now));
   await deadlines.ensureIndexes();
   const openedAt = Date.now();
   for (let first = 0; first < open; first += INSERTED_AT_ONCE) {
@@ -71,7 +71,10 @@ async function openStore({ uri, prefix, onEnd }: Parameters<typeof compareTicks>
     tick: tickOf(deadlines),
     fall: () => collection.updateMany({ _id: { $in: ids } }, { $set: { dueAt: openedAt, asks: 0 } }),
     async plan() {
-      const due = collection.find(dueAt(Date.now())).sort({ dueAt: 1 }).limit(LOOKED_FOR_AT_ONCE);
+      const due = collection
+        .find(isDue('dueAt', clockAt(Date.now)))
+        .sort({ dueAt: 1 })
+        .limit(LOOKED_FOR_AT_ONCE);
       const { queryPlanner, executionStats } = (await due.explain('executionStats')) as unknown as Plan;
       const { totalKeysExamined: keys, totalDocsExamined: documents } = executionStats;
       return `${stagesOf(queryPlanner.winningPlan)}: ${keys} keys, ${documents} documents`;

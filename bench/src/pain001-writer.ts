@@ -1,5 +1,5 @@
 import { createIso20022Connector } from '@gateway/payout/dist/adapters/banks/iso20022/connector';
-import { connectMongo } from '@gateway/mongo';
+import { clockAt, connectMongo } from '@gateway/mongo';
 import { createLogger, createMetrics } from '@gateway/service-kit';
 
 /** What one cut took. */
@@ -19,6 +19,7 @@ async function main(uri: string, database: string): Promise<void> {
     env: process.env,
     logger: createLogger({ service: 'bench', level: 'warn' }),
     metrics: createMetrics('bench', { processFigures: false }),
+    clock: clockAt(Date.now),
   });
   const beforeMiB = process.memoryUsage.rss() / 1024 / 1024;
   const began = performance.now();

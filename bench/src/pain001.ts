@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectMongo } from '@gateway/mongo';
+import { clockAt, connectMongo } from '@gateway/mongo';
 import { createIso20022Connector } from '@gateway/payout/dist/adapters/banks/iso20022/connector';
 import { createLogger, createMetrics } from '@gateway/service-kit';
 import type { OnEnd } from './run';
@@ -49,6 +49,7 @@ async function fill(at: { uri: string; database: string; env: Record<string, str
     env: at.env,
     logger: createLogger({ service: 'bench', level: 'warn' }),
     metrics: createMetrics('bench', { processFigures: false }),
+    clock: clockAt(Date.now),
   });
   for (let first = 0; first < PAYOUTS; first += ABREAST) {
     const references = Array.from({ length: Math.min(ABREAST, PAYOUTS - first) }, (_, index) => first + index);

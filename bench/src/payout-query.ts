@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { newPaymentId, newReference } from '@gateway/contracts';
 import type { Collection, MongoConnection } from '@gateway/mongo';
-import { connectMongo } from '@gateway/mongo';
+import { clockAt, connectMongo } from '@gateway/mongo';
 import type { PayoutsAdapter } from '@gateway/payout/dist/adapters/mongo/payouts';
 import { createPayouts, pageKeys } from '@gateway/payout/dist/adapters/mongo/payouts';
 import type { PageQuery, StoredPayout } from '@gateway/payout/dist/application/ports';
@@ -26,7 +26,7 @@ export async function runPayoutQuery(onEnd: OnEnd): Promise<void> {
     await mongo.mongoose.dropDatabase();
     await mongo.close();
   });
-  const payouts = createPayouts(mongo);
+  const payouts = createPayouts(mongo, clockAt(Date.now));
   await payouts.ensureIndexes();
   const collection = mongo.collection<StoredPayout>('payouts');
   await fill(collection, OWN, () => MERCHANT);
@@ -36,7 +36,7 @@ export async function runPayoutQuery(onEnd: OnEnd): Promise<void> {
 }
 
 async function measurePages(mongo: MongoConnection, label: string): Promise<void> {
-  const payouts = createPayouts(mongo);
+  const payouts = createPayouts(mongo, clockAt(Date.now));
   console.log(`\n${label}: a page of ${PAGE}`);
   console.log('page order |  median ms   slowest ms | keys examined   documents for the keys');
   for (const page of [1, OWN / PAGE / 2, OWN / PAGE]) {

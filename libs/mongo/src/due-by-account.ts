@@ -1,4 +1,6 @@
-import type { Collection, Document, Filter } from './driver';
+import type { Clock } from './clock';
+import type { Collection, Document } from './driver';
+import { claimOne } from './leases';
 
 /** An aggregate that somebody has to look after from time to time. */
 interface Dueable {
@@ -19,28 +21,31 @@ export const dueByAccountIndex = {
 export interface DueByAccount<T> {
   /** Accounts with something due at `now`, in ascending order: those after `after`, at most `limit`. */
   accounts(now: number, after: string, limit: number): Promise<string[]>;
-  /** Takes what is due for longest of an account, and keeps others off it until `leaseUntil`. */
-  claim(merchantAccount: string, now: number, leaseUntil: number): Promise<T | null>;
+  /** Takes what is due for longest of an account, and keeps others off it for `leaseMs`. */
+  claim(merchantAccount: string, leaseMs: number): Promise<T | null>;
 }
 
-export function createDueByAccount<T extends Dueable>(collection: Collection<T>): DueByAccount<T> {
+export function createDueByAccount<T extends Dueable>(collection: Collection<T>, clock: Clock): DueByAccount<T> {
   return {
     async accounts(now, after, limit) {
       const found = collection.aggregate<{ _id: string }>(dueAccountSteps(now, after, limit));
       return (await found.toArray()).map(({ _id }) => _id);
     },
-    async claim(merchantAccount, now, leaseUntil) {
-      const claimed = await collection.findOneAndUpdate(
-        { merchantAccount, resolveAt: { $lte: now } } as Filter<T>,
-        { $set: { resolveAt: leaseUntil } } as Document,
-        { sort: { resolveAt: 1 }, returnDocument: 'after', hint: dueByAccountIndex.key },
-      );
-      return claimed as T | null;
-    },
+    claim: (merchantAccount, leaseMs) =>
+      claimOne(collection, {
+        field: 'resolveAt',
+        clock,
+        leaseMs,
+        among: { merchantAccount },
+        hint: dueByAccountIndex.key,
+      }),
   };
 }
 
-/** Grouped by what the index begins with, so that the server skips from account to account. */
+/**
+ * Grouped by what the index begins with, so that the server skips from account to account. It does so only for a range
+ * between values, not for one on its own clock. That is good enough to look: the claim decides.
+ */
 export function dueAccountSteps(now: number, after: string, limit: number): Document[] {
   return [
     { $match: { merchantAccount: { $gt: after }, resolveAt: { $lte: now } } },

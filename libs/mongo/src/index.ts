@@ -6,6 +6,7 @@ export * from './connection';
 export * from './database-clock';
 export * from './errors';
 export * from './group-writes';
+export * from './leases';
 export * from './outbox';
 export * from './due-by-account';
 export * from './shard-keys';

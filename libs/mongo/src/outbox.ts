@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Logger, Registry, Repeating } from '@gateway/service-kit';
 import { Gauge, isRetryable, repeat } from '@gateway/service-kit';
 import type { Clock } from './clock';
 import type { Collection, Document, Filter } from './driver';
+import { claimSome, isPast, leaseEnd } from './leases';
 
 /** A message that is committed with its aggregate and waits to be published. */
 export interface OutboxEntry {
@@ -85,33 +85,33 @@ export function sweepable(clock: Clock): Filter<OutboxOwner> {
   return {
     outboxSince: { $exists: true },
     $expr: {
-      $and: [{ $lte: ['$outboxSince', { $subtract: [now, SWEEP_AGE_MS] }] }, { $lte: ['$outboxRetryAt', now] }],
+      $and: [{ $lte: ['$outboxSince', { $subtract: [now, SWEEP_AGE_MS] }] }, isPast('outboxRetryAt', clock)],
     },
   };
 }
 
+type ClaimedOwner = OutboxOwner & Required<Pick<OutboxOwner, 'outboxClaim'>>;
+
 /** Claims the oldest free aggregates for `LEASE_MS`. */
-async function claimSome(
+async function claimOldest(
   collection: Collection<OutboxOwner>,
   clock: Clock,
-): Promise<{ found: number; claimed: OutboxOwner[]; claim: string }> {
-  const claim = randomUUID();
+): Promise<{ found: number; claimed: ClaimedOwner[] }> {
   const candidates = await collection
     .find(sweepable(clock))
     .sort({ outboxSince: 1 })
     .limit(SWEEP_LIMIT)
     .project<{ _id: string }>({ _id: 1 })
     .toArray();
-  if (candidates.length === 0) return { found: 0, claimed: [], claim };
-  const _id = { $in: candidates.map((candidate) => candidate._id) };
-  // Another sweeper may have found the same ones. The condition decides.
-  await collection.updateMany(
-    { _id, ...sweepable(clock) },
-    [{ $set: { outboxClaim: claim, outboxRetryAt: { $add: [clock.inDatabase(), LEASE_MS] } } }],
-    { hint: { _id: 1 } },
-  );
-  const claimed = await collection.find({ _id, outboxClaim: claim }).project<OutboxOwner>({ outbox: 1 }).toArray();
-  return { found: candidates.length, claimed, claim };
+  if (candidates.length === 0) return { found: 0, claimed: [] };
+  const claimed = await claimSome(collection, {
+    among: { _id: { $in: candidates.map(({ _id }) => _id) } },
+    due: sweepable(clock),
+    set: { outboxRetryAt: leaseEnd(clock, LEASE_MS) },
+    mark: 'outboxClaim',
+    projection: { outbox: 1, outboxClaim: 1 },
+  });
+  return { found: candidates.length, claimed };
 }
 
 /** The pause before the next attempt grows with the age of the oldest entry. */
@@ -208,14 +208,16 @@ export function createOutbox(options: {
   async function sweep(): Promise<number> {
     let swept = 0;
     for (let rounds = 0; rounds < SWEEP_ROUNDS_MAX; rounds += 1) {
-      const { found, claimed, claim } = await claimSome(collection, clock);
+      const { found, claimed } = await claimOldest(collection, clock);
       if (found === 0) break;
       const ends = await Promise.all(claimed.map(publishNow));
       await drain();
-      const refused = claimed.filter((_owner, index) => ends[index] === 'refused').map(({ _id }) => _id);
-      if (refused.length > 0) {
-        logger.error('the brokers or the contract rejected events', { aggregates: refused.length, first: refused[0] });
-        await collection.updateMany({ _id: { $in: refused }, outboxClaim: claim }, postponement(clock));
+      const rejected = claimed.filter((_owner, index) => ends[index] === 'refused');
+      const [first] = rejected;
+      if (first !== undefined) {
+        logger.error('the brokers or the contract rejected events', { aggregates: rejected.length, first: first._id });
+        const ours = { _id: { $in: rejected.map(({ _id }) => _id) }, outboxClaim: first.outboxClaim };
+        await collection.updateMany(ours, postponement(clock));
       }
       swept += claimed.length;
       // The brokers are away. Leave the rest unclaimed, so that it is published as soon as they are back.

@@ -86,9 +86,9 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
   onStop(() => clock.stop());
   const { now } = clock;
   const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
-  const journal = createJournal(mongo, now);
+  const journal = createJournal(mongo, clock);
   await journal.ensureIndexes();
-  const checkouts = createCheckouts(mongo);
+  const checkouts = createCheckouts(mongo, clock);
   await checkouts.ensureIndexes();
   const vault = await openVault({ ...storage, ...config });
   onStop(() => vault.close());

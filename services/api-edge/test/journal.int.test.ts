@@ -1,5 +1,5 @@
 import type { MongoConnection } from '@gateway/mongo';
-import { connectMongo } from '@gateway/mongo';
+import { clockAt, connectMongo } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 import { openSpace } from '@gateway/testing';
 import type { CheckoutsAdapter } from '../src/adapters/mongo/checkouts';
@@ -12,11 +12,19 @@ let space: Space;
 let mongo: MongoConnection;
 let journal: JournalAdapter;
 let checkouts: CheckoutsAdapter;
+/** By the database's clock. */
+let now = 0;
 beforeAll(async () => {
   space = await openSpace('edge-journal');
   mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}edge` });
-  journal = createJournal(mongo, () => 0);
-  checkouts = createCheckouts(mongo);
+  journal = createJournal(
+    mongo,
+    clockAt(() => now),
+  );
+  checkouts = createCheckouts(
+    mongo,
+    clockAt(() => now),
+  );
   // Twice, as with every start of a replica.
   for (let starts = 0; starts < 2; starts += 1) await Promise.all([journal.ensureIndexes(), checkouts.ensureIndexes()]);
 });
@@ -99,11 +107,15 @@ test('what has no command is nothing for the sweeper', async () => {
   const references = (await journal.findByPayment('demo_merchant', paymentId)).filter(({ command }) => command);
   await journal.close(references);
   await journal.insert(entry('order-4', { checkoutId: 'page' }));
-  expect(await journal.claimOverdue(1_000_000, 2_000_000)).toEqual([]);
+  const claimAt = (ms: number) => {
+    now = ms;
+    return journal.claimOverdue(1_000_000);
+  };
+  expect(await claimAt(1_000_000)).toEqual([]);
   const open = entry('order-5', { command: COMMAND });
   await journal.insert(open);
-  expect(await journal.claimOverdue(5_999, 2_000_000)).toEqual([]);
-  expect(await journal.claimOverdue(6_000, 2_000_000)).toEqual([open]);
+  expect(await claimAt(5_999)).toEqual([]);
+  expect(await claimAt(6_000)).toEqual([open]);
 });
 
 test('a page is swept from its time on, by one at a time, until it has ended', async () => {
@@ -128,14 +140,18 @@ test('a page is swept from its time on, by one at a time, until it has ended', a
   await checkouts.insert(checkout, 200);
   expect(await checkouts.find('page-1')).toEqual(checkout);
   expect(await checkouts.find('page-2')).toBeUndefined();
-  expect(await checkouts.claimExpired(199, 300)).toBeUndefined();
-  const claims = await Promise.all([checkouts.claimExpired(200, 300), checkouts.claimExpired(200, 300)]);
+  const claimAt = (ms: number) => {
+    now = ms;
+    return checkouts.claimExpired(100);
+  };
+  expect(await claimAt(199)).toBeUndefined();
+  const claims = await Promise.all([claimAt(200), claimAt(200)]);
   expect(claims.filter((claim) => claim !== undefined)).toEqual([checkout]);
-  expect(await checkouts.claimExpired(299, 400)).toBeUndefined();
-  expect(await checkouts.claimExpired(300, 400)).toEqual(checkout);
+  expect(await claimAt(299)).toBeUndefined();
+  expect(await claimAt(300)).toEqual(checkout);
   const removeAt = Date.UTC(2030, 0, 1);
   await checkouts.end('page-1', removeAt);
-  expect(await checkouts.claimExpired(removeAt, removeAt)).toBeUndefined();
+  expect(await claimAt(removeAt)).toBeUndefined();
   const { customer: _customer, notes: _notes, ...request } = checkout.request;
   expect(await checkouts.find('page-1')).toEqual({ ...checkout, request, state: 'ended' });
   const document = await mongo.collection<{ _id: string; removeAt: Date }>('checkouts').findOne({ _id: 'page-1' });
@@ -183,15 +199,19 @@ describe('payouts and card operations', () => {
     const open = ofPayout('order-7', HOUR);
     await mongo.collection('journal').deleteMany({});
     await journal.insert(open);
+    const claimAt = (ms: number) => {
+      now = ms;
+      return journal.claimOverdue(30_000);
+    };
     for (const at of [2 * HOUR, 2 * HOUR + 30_000, 50 * HOUR, 50 * HOUR + 30_000]) {
-      expect(await journal.claimOverdue(at, at + 30_000)).toEqual([open]);
-      expect(await journal.claimOverdue(at + 29_999, at + 60_000)).toEqual([]);
+      expect(await claimAt(at)).toEqual([open]);
+      expect(await claimAt(at + 29_999)).toEqual([]);
     }
     await journal.keepSentAgain([open], 51 * HOUR);
-    expect(await journal.claimOverdue(51 * HOUR, 52 * HOUR)).toEqual([{ ...open, sentAgainAt: 51 * HOUR }]);
+    expect(await claimAt(51 * HOUR)).toEqual([{ ...open, sentAgainAt: 51 * HOUR }]);
     await journal.close([open]);
     await journal.keepSentAgain([open], 52 * HOUR);
-    expect(await journal.claimOverdue(60 * HOUR, 61 * HOUR)).toEqual([]);
+    expect(await claimAt(60 * HOUR)).toEqual([]);
     const { command: _command, ...closed } = open;
     expect(await journal.findByReference('demo_merchant', 'payout', open.reference)).toEqual(closed);
   });
@@ -200,8 +220,9 @@ describe('payouts and card operations', () => {
     await mongo.collection('journal').deleteMany({});
     const entries = Array.from({ length: 100 }, (_, i) => ofPayout(`order-8-${i}`, 1));
     for (const one of entries) await journal.insert(one);
-    const claims = await Promise.all(Array.from({ length: 8 }, () => journal.claimOverdue(10_000, 20_000)));
-    const rest = await journal.claimOverdue(10_000, 20_000);
+    now = 10_000;
+    const claims = await Promise.all(Array.from({ length: 8 }, () => journal.claimOverdue(10_000)));
+    const rest = await journal.claimOverdue(10_000);
     const claimed = [...claims.flat(), ...rest];
     const taken = claimed.map(({ reference }) => reference);
     expect(taken.sort()).toEqual(entries.map(({ reference }) => reference).sort());

@@ -50,7 +50,7 @@ async function open(deps: AuthExpiryDeps, onStop: OnStop, isStarted: IsStarted):
   });
   onStop(() => clock.stop());
   const { now } = clock;
-  const deadlines = createDeadlines(mongo, now);
+  const deadlines = createDeadlines(mongo, clock);
   await deadlines.ensureIndexes();
   registerGauges({ metrics, deadlines, now, logger });
 

@@ -10,7 +10,7 @@ import {
 } from '@gateway/contracts';
 import type { Envelope } from '@gateway/messaging';
 import { createKafka, createPublisher, createWorker, on, topicOf } from '@gateway/messaging';
-import { connectMongo } from '@gateway/mongo';
+import { clockAt, connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createMetrics, loadConfig } from '@gateway/service-kit';
 import { failTest, openSpace, silentLogger, until } from '@gateway/testing';
@@ -69,7 +69,7 @@ export async function openWorld(name: string) {
   }
   let cardProcessing = await playCardProcessing();
   const mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}expiry` });
-  const deadlines = createDeadlines(mongo, now);
+  const deadlines = createDeadlines(mongo, clockAt(now));
   await deadlines.ensureIndexes();
   const collection = mongo.collection<StoredDeadline>('deadlines');
   const started: AuthExpiry[] = [];

@@ -86,7 +86,7 @@ async function open(
   onStop(() => clock.stop());
   const { now } = clock;
   const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, now };
-  const deliveries = createDeliveries(mongo);
+  const deliveries = createDeliveries(mongo, clock);
   const attempts = createAttempts(mongo);
   await Promise.all([deliveries.ensureIndexes(), attempts.ensureIndexes()]);
   const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });

@@ -11,7 +11,7 @@ import type {
 import { callbackEvents, cardEvents, newPaymentId, newReference, payoutEvents, paymentIdOf } from '@gateway/contracts';
 import { createKafka, createPublisher, createWorker, on } from '@gateway/messaging';
 import type { Envelope } from '@gateway/messaging';
-import { connectMongo } from '@gateway/mongo';
+import { clockAt, connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createMetrics, listen, loadConfig, Secret } from '@gateway/service-kit';
 import type { Space } from '@gateway/testing';
@@ -90,7 +90,7 @@ export async function openWorld(name: string, certificate: Certificate) {
     kafka,
     publisher,
     accounts: accounts.administration,
-    deliveries: createDeliveries(mongo),
+    deliveries: createDeliveries(mongo, clockAt(now)),
     attempts: createAttempts(mongo),
     stored: (collection: string, id: string) => mongo.collection<{ _id: string }>(collection).findOne({ _id: id }),
     indexes: (collection: string) => mongo.collection(collection).indexes(),

@@ -100,7 +100,7 @@ it('what waits when a replica stops is free at once for another; what runs is tr
   const [lane = ''] = await world.deliveries.dueLanes(world.now(), { after: '' }, 10);
   const claimable = await world.deliveries.findDue(lane, world.now(), 10);
   expect(claimable).toHaveLength(1);
-  const [running] = ids.filter((id) => id !== claimable[0]?._id);
+  const [running] = ids.filter((id) => id !== claimable[0]);
   expect(await world.attempts.list(running ?? '')).toMatchObject([{ deliveryId: running }]);
   expect((await world.attempts.list(running ?? ''))[0]).not.toHaveProperty('endedAt');
   expect((await world.deliveries.load(running ?? ''))?.attempts).toBe(0);

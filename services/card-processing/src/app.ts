@@ -68,7 +68,7 @@ async function open(deps: CardProcessingDeps, onStop: OnStop, isStarted: IsStart
   onStop(() => clock.stop());
   const { now } = clock;
   const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
-  const payments = createPayments(mongo);
+  const payments = createPayments(mongo, clock);
   await payments.ensureIndexes();
   const vault = await openVault({ ...storage, ...config });
   onStop(() => vault.close());

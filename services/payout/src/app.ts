@@ -67,7 +67,7 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
   onStop(() => clock.stop());
   const { now } = clock;
   const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, now };
-  const payouts = createPayouts(mongo);
+  const payouts = createPayouts(mongo, clock);
   const reservations = createReservations(mongo, { now });
   await Promise.all([payouts.ensureIndexes(), reservations.ensureIndexes()]);
   const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
@@ -89,7 +89,7 @@ async function open(deps: PayoutDeps, onStop: OnStop, isStarted: IsStarted): Pro
     mongo,
     logger,
     metrics,
-    now,
+    clock,
   });
   const calls = createDetachedWork({
     name: 'a submission to a bank, which is left to the resolver,',

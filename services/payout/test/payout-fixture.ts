@@ -11,7 +11,7 @@ import {
 } from '@gateway/contracts';
 import type { Envelope } from '@gateway/messaging';
 import { createKafka, createPublisher, createWorker, on } from '@gateway/messaging';
-import { connectMongo } from '@gateway/mongo';
+import { clockAt, connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createMetrics, loadConfig, Secret } from '@gateway/service-kit';
 import { failTest, openSpace, silentLogger, until } from '@gateway/testing';
@@ -107,7 +107,7 @@ export async function openWorld(name: string) {
     await accounts.administration.create({ merchantAccount, password: new Secret('payout_password') });
   }
   const mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}payouts` });
-  const payouts = createPayouts(mongo);
+  const payouts = createPayouts(mongo, clockAt(now));
   await payouts.ensureIndexes();
   const started: Payout[] = [];
 

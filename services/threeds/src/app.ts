@@ -73,7 +73,7 @@ async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Pr
   onStop(() => clock.stop());
   const { now } = clock;
   const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
-  const authentications = createAuthentications(mongo);
+  const authentications = createAuthentications(mongo, clock);
   await authentications.ensureIndexes();
   const vault = await openVault({ ...storage, ...config });
   onStop(() => vault.close());

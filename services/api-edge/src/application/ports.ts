@@ -105,9 +105,9 @@ export interface Journal {
   close(entries: readonly EntryName[]): Promise<void>;
   /**
    * Takes a few of the entries that are open past their deadline, at most {@link CLAIM_MAX}, and keeps other sweepers off
-   * them until `leaseUntil`. Empty when there is none.
+   * them for `leaseMs`. Empty when there is none.
    */
-  claimOverdue(now: number, leaseUntil: number): Promise<JournalEntry[]>;
+  claimOverdue(leaseMs: number): Promise<JournalEntry[]>;
   /** Remembers when a sweeper published the commands of open entries. */
   keepSentAgain(entries: readonly EntryName[], at: number): Promise<void>;
 }
@@ -138,8 +138,8 @@ export interface Checkouts {
   /** `sweepAt`: epoch ms from which a sweeper looks after it. */
   insert(checkout: OpenCheckout, sweepAt: number): Promise<void>;
   find(id: string): Promise<Checkout | undefined>;
-  /** Takes one page that is still open at its `sweepAt`, and keeps other sweepers off it until `leaseUntil`. */
-  claimExpired(now: number, leaseUntil: number): Promise<OpenCheckout | undefined>;
+  /** Takes one page that is still open at its `sweepAt`, and keeps other sweepers off it for `leaseMs`. */
+  claimExpired(leaseMs: number): Promise<OpenCheckout | undefined>;
   /** Nothing can happen on it any more: the customer's data go now, the rest at `removeAt`. */
   end(id: string, removeAt: number): Promise<void>;
 }

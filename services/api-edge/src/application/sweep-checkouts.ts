@@ -16,8 +16,7 @@ const KEPT_AFTER_END_MS = 24 * 3_600_000;
  */
 export async function sweepCheckouts(ports: CheckoutPorts): Promise<number> {
   for (let swept = 0; swept < CHECKOUTS_PER_RUN_MAX; swept += 1) {
-    const now = ports.now();
-    const checkout = await ports.checkouts.claimExpired(now, now + LEASE_MS);
+    const checkout = await ports.checkouts.claimExpired(LEASE_MS);
     if (checkout === undefined) return swept;
     await lookAfter(ports, checkout);
   }

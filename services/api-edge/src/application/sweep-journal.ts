@@ -32,8 +32,7 @@ type Looked = 'closed' | 'sent' | 'left';
 export async function sweepJournal(ports: SweepPorts): Promise<number> {
   let swept = 0;
   while (swept < ENTRIES_PER_RUN_MAX && ports.bus.available()) {
-    const now = ports.now();
-    const entries = await ports.journal.claimOverdue(now, now + LOOK_AGAIN_MS);
+    const entries = await ports.journal.claimOverdue(LOOK_AGAIN_MS);
     if (entries.length === 0) return swept;
     swept += entries.length;
     const looked = await lookAfterAll(ports, entries);

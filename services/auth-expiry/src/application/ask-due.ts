@@ -23,8 +23,7 @@ export async function askDue(ports: Ports, allowance: Allowance): Promise<number
   let asked = 0;
   while (asked < budget) {
     const limit = Math.min(budget - asked, BATCH_MAX);
-    const now = ports.now();
-    const claimed = await ports.deadlines.claimDue(now, now + LEASE_MS, limit);
+    const claimed = await ports.deadlines.claimDue(LEASE_MS, limit);
     allowance.spend(claimed.length);
     await ask(ports, claimed);
     asked += claimed.length;

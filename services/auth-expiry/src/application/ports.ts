@@ -14,8 +14,8 @@ export interface Deadlines {
   end(reference: string): Promise<void>;
   /** Epoch ms since when the longest due one waits; undefined when nothing is due. */
   dueSince(now: number): Promise<number | undefined>;
-  /** Takes what is due on lease, longest due first. Of all who ask at a time, each deadline goes to one. */
-  claimDue(now: number, leaseUntil: number, limit: number): Promise<ClaimedDeadline[]>;
+  /** Takes what is due on lease for `leaseMs`, longest due first. Of all who ask at a time, each deadline goes to one. */
+  claimDue(leaseMs: number, limit: number): Promise<ClaimedDeadline[]>;
   /** Gives claimed deadlines a new time, each as far as nobody else has claimed or ended it since. */
   postpone(asked: readonly { reference: string; claim: string; asks: number; dueAt: number }[]): Promise<void>;
 }

@@ -33,9 +33,10 @@ export function createClaimer(ports: Ports, dispatcher: Dispatcher): Claimer {
     let taken = 0;
     for (let first = 0; first < lanes.length && dispatcher.room() > 0; first += LANES_AT_ONCE) {
       const some = lanes.slice(first, first + LANES_AT_ONCE);
-      const counts = await Promise.all(some.map((lane) => claimIn(ports, dispatcher, lane)));
-      taken += counts.reduce((sum, count) => sum + count, 0);
-      const lastServed = some.findLast((_lane, index) => counts[index] !== 0);
+      const claimed = await claimIn(ports, dispatcher, some);
+      taken += claimed.length;
+      const served = new Set(claimed.map(({ lane }) => lane));
+      const lastServed = some.findLast((lane) => served.has(lane));
       if (lastServed !== undefined) begin = lanesOf(merchantOf(lastServed)).end;
     }
     return taken;
@@ -99,21 +100,35 @@ export function createClaimer(ports: Ports, dispatcher: Dispatcher): Claimer {
   };
 }
 
+/** A delivery that seems to be due, and has a place. */
+interface Candidate {
+  id: string;
+  lane: string;
+}
+
+/** One claim for all the lanes. Those that could be asked are served even where one could not. */
+async function claimIn(ports: Ports, dispatcher: Dispatcher, lanes: readonly string[]): Promise<StoredDelivery[]> {
+  const looks = await Promise.allSettled(lanes.map((lane) => candidatesIn(ports, dispatcher, lane)));
+  const candidates = looks.flatMap((look) => (look.status === 'fulfilled' ? look.value : []));
+  const claimed = candidates.length === 0 ? [] : await claim(ports, dispatcher, candidates);
+  const failed = looks.find((look) => look.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return claimed;
+}
+
 /** Keeps one place before it asks: where a merchant has no more places, its other lanes are not asked in vain. */
-async function claimIn(ports: Ports, dispatcher: Dispatcher, lane: string): Promise<number> {
-  if (!dispatcher.reserve(lane)) return 0;
+async function candidatesIn(ports: Ports, dispatcher: Dispatcher, lane: string): Promise<Candidate[]> {
+  if (!dispatcher.reserve(lane)) return [];
   const [first, ...others] = await dueIn(ports, dispatcher, lane);
   if (first === undefined) {
     dispatcher.giveBack(lane);
-    return 0;
+    return [];
   }
-  const withPlace = [first, ...others.filter(() => dispatcher.reserve(lane))];
-  const claimed = await Promise.all(withPlace.map((delivery) => claim(ports, dispatcher, delivery)));
-  return claimed.filter(Boolean).length;
+  return [first, ...others.filter(() => dispatcher.reserve(lane))].map((id) => ({ id, lane }));
 }
 
 /** The place that is kept is given back when the database does not answer. */
-async function dueIn(ports: Ports, dispatcher: Dispatcher, lane: string): Promise<StoredDelivery[]> {
+async function dueIn(ports: Ports, dispatcher: Dispatcher, lane: string): Promise<string[]> {
   try {
     return await ports.deliveries.findDue(lane, ports.now(), 1 + dispatcher.places(lane));
   } catch (error) {
@@ -122,22 +137,26 @@ async function dueIn(ports: Ports, dispatcher: Dispatcher, lane: string): Promis
   }
 }
 
-/** The conditional write decides between replicas. */
-async function claim(ports: Ports, dispatcher: Dispatcher, delivery: StoredDelivery): Promise<boolean> {
+/** The conditional write decides between replicas. What it did not give is another's, and its place is free again. */
+async function claim(
+  ports: Ports,
+  dispatcher: Dispatcher,
+  candidates: readonly Candidate[],
+): Promise<StoredDelivery[]> {
+  let claimed: StoredDelivery[] = [];
   try {
-    const claimed = await rewrite(ports, delivery, (body) => heldUntil(body, ports.now() + LEASE_MS));
-    if (claimed !== undefined) {
-      dispatcher.submit(claimed);
-      return true;
-    }
+    const ids = candidates.map(({ id }) => id);
+    claimed = await ports.deliveries.claim(ids, LEASE_MS);
   } catch (error) {
-    ports.logger.warn('a due delivery could not be claimed; it is looked for again', {
-      deliveryId: delivery._id,
+    ports.logger.warn('due deliveries could not be claimed; they are looked for again', {
+      deliveries: candidates.length,
       error,
     });
   }
-  dispatcher.giveBack(delivery.lane);
-  return false;
+  const taken = new Set(claimed.map(({ _id }) => _id));
+  for (const { id, lane } of candidates) if (!taken.has(id)) dispatcher.giveBack(lane);
+  for (const delivery of claimed) dispatcher.submit(delivery);
+  return claimed;
 }
 
 /** Lets any replica take a delivery that this one has on lease and will not attempt now. */

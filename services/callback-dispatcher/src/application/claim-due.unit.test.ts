@@ -31,6 +31,8 @@ function open(waiting: Record<string, number>, limits: Partial<DispatcherLimits>
   const lost = new Set<string>();
   const quick = new Set<string>();
   let random = 0;
+  let isAway = false;
+  let broken = '';
   const deliveries: Partial<Deliveries> = {
     async dueLanes(_now, range, limit) {
       ranges.push(range);
@@ -51,13 +53,15 @@ function open(waiting: Record<string, number>, limits: Partial<DispatcherLimits>
     },
     async findDue(lane, _now, limit) {
       asked.push([lane, limit]);
-      return [...stored.values()].filter((each) => each.lane === lane && isDue(each)).slice(0, limit);
+      if (lane === broken) throw new Error('no answer');
+      const due = [...stored.values()].filter((each) => each.lane === lane && isDue(each));
+      return due.map(({ _id }) => _id).slice(0, limit);
     },
-    async update(previous, body) {
-      if (lost.has(previous._id)) return undefined;
-      const written = { ...previous, ...body };
-      stored.set(previous._id, written);
-      return written;
+    async claim(ids, leaseMs) {
+      if (isAway) throw new Error('no database');
+      const claimed = [...stored.values()].filter(({ _id }) => ids.includes(_id) && !lost.has(_id));
+      for (const { progress } of claimed) Object.assign(progress, { claimableAt: NOW + leaseMs });
+      return claimed;
     },
   };
   const dispatcher = createDispatcher({
@@ -79,6 +83,8 @@ function open(waiting: Record<string, number>, limits: Partial<DispatcherLimits>
     takenOf: (merchant: string) => taken().filter((id) => id.startsWith(`${merchant} `)),
     setRandom: (value: number) => void (random = value),
     lose: (id: string) => void lost.add(id),
+    breakLane: (lane: string) => void (broken = lane),
+    setAway: (value: boolean) => void (isAway = value),
     async prove(lane: string) {
       quick.add(lane);
       dispatcher.reserve(lane);
@@ -130,6 +136,24 @@ test('a place whose delivery another replica was faster to take is free again', 
   lose('m a#0');
   expect(await look()).toBe(0);
   expect(dispatcher.room()).toBe(DISPATCHER_LIMITS.heldMax);
+});
+
+test('while nothing can be claimed, no place is kept', async () => {
+  const { look, dispatcher, setAway, taken } = open({ 'm a': 3, 'n b': 1 });
+  setAway(true);
+  expect(await look()).toBe(0);
+  expect(dispatcher.room()).toBe(DISPATCHER_LIMITS.heldMax);
+  setAway(false);
+  expect(await look()).toBe(4);
+  expect(taken()).toHaveLength(4);
+});
+
+test('a lane that cannot be asked keeps no place, and takes none of the others’ deliveries away', async () => {
+  const { look, dispatcher, breakLane, taken } = open({ 'm a': 1, 'm b': 1 });
+  breakLane('m a');
+  await expect(look()).rejects.toThrow('no answer');
+  expect(taken()).toEqual(['m b#0']);
+  expect(dispatcher.room()).toBe(DISPATCHER_LIMITS.heldMax - 1);
 });
 
 describe('a merchant whose places ran out', () => {

@@ -44,8 +44,10 @@ export interface Deliveries {
    * which to go on; undefined when that was everything.
    */
   duePart(now: number, range: LaneRange, keysMax: number): Promise<{ due: string[]; readTo: string | undefined }>;
-  /** Those of a lane that anyone may take now, longest due first. */
-  findDue(lane: string, now: number, limit: number): Promise<StoredDelivery[]>;
+  /** Ids of those in a lane that anyone may take now, longest due first. */
+  findDue(lane: string, now: number, limit: number): Promise<string[]>;
+  /** Takes those that are still due by the database's clock, and keeps other replicas off them for `leaseMs`. */
+  claim(ids: readonly string[], leaseMs: number): Promise<StoredDelivery[]>;
   list(query: DeliveryQuery): Promise<StoredDelivery[]>;
 }
 

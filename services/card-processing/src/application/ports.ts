@@ -46,8 +46,8 @@ export interface Payments {
   update(previous: StoredPayment, body: PaymentBody, events: readonly NewMessage[]): Promise<StoredPayment | undefined>;
   /** Accounts with payments that are due, in ascending order: those after `after`, at most `limit`. */
   accountsWithUnresolved(now: number, after: string, limit: number): Promise<string[]>;
-  /** Takes one payment of the account that is due, and keeps other resolvers off it until `leaseUntil`. */
-  claimUnresolved(merchantAccount: string, now: number, leaseUntil: number): Promise<StoredPayment | null>;
+  /** Takes one payment of the account that is due, and keeps other resolvers off it for `leaseMs`. */
+  claimUnresolved(merchantAccount: string, leaseMs: number): Promise<StoredPayment | null>;
 }
 
 /** What goes to an acquirer beside the idempotency key, which is the operation's reference. */

@@ -27,7 +27,7 @@ export function createResolver(ports: Ports, everyMs: number): FairWork {
     name: 'resolving unknown outcomes',
     everyMs,
     dueParties: (after, limit) => ports.payments.accountsWithUnresolved(ports.now(), after, limit),
-    claim: (account) => ports.payments.claimUnresolved(account, ports.now(), ports.now() + CLAIM_MS),
+    claim: (account) => ports.payments.claimUnresolved(account, CLAIM_MS),
     work: (payment) =>
       runWithTrace({ correlationId: payment._id, traceparent: newTraceparent() }, () => resolve(ports, payment)),
     onFailure: ({ _id: payment }, error) =>

@@ -51,10 +51,10 @@ export interface Payouts {
   update(previous: StoredPayout, body: PayoutBody, events: readonly NewMessage[]): Promise<StoredPayout | undefined>;
   /** Accounts with payouts that are due, in ascending order: those after `after`, at most `limit`. */
   accountsWithDue(now: number, after: string, limit: number): Promise<string[]>;
-  /** Takes one payout of the account that is due, and keeps other replicas off it until `leaseUntil`. */
-  claimDue(merchantAccount: string, now: number, leaseUntil: number): Promise<StoredPayout | null>;
+  /** Takes one payout of the account that is due, and keeps other replicas off it for `leaseMs`. */
+  claimDue(merchantAccount: string, leaseMs: number): Promise<StoredPayout | null>;
   /** Takes this payout, due or not, if there is something left to do for it. */
-  claim(reference: string, leaseUntil: number): Promise<StoredPayout | null>;
+  claim(reference: string, leaseMs: number): Promise<StoredPayout | null>;
   page(query: PageQuery): Promise<ShownPayout[]>;
   /** Which of the references, at most {@link PAGE_LIMIT_MAX}, are on record. */
   onRecord(references: readonly string[]): Promise<string[]>;

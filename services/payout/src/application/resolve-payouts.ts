@@ -33,7 +33,7 @@ export function createResolver(ports: Ports, options: { everyMs: number; atOnce:
     name: 'looking after payouts',
     everyMs: options.everyMs,
     dueParties: (after, limit) => ports.payouts.accountsWithDue(ports.now(), after, limit),
-    claim: (account) => ports.payouts.claimDue(account, ports.now(), ports.now() + CLAIM_MS),
+    claim: (account) => ports.payouts.claimDue(account, CLAIM_MS),
     work: (payout) => resolve(ports, payout),
     onFailure: ({ reference }, error) =>
       ports.logger.warn('a payout could not be looked after; it comes round again', { reference, error }),
@@ -45,7 +45,7 @@ export function createResolver(ports: Ports, options: { everyMs: number; atOnce:
 
 /** An operator asks about one payout now. Undefined when nothing is left to do for it. */
 export async function resolveNow(ports: Ports, reference: string): Promise<StoredPayout | 'not-connected' | undefined> {
-  const payout = await ports.payouts.claim(reference, ports.now() + CLAIM_MS);
+  const payout = await ports.payouts.claim(reference, CLAIM_MS);
   if (payout === null) return undefined;
   if (isOpen(payout.state) && bankOf(ports, payout) === undefined) return 'not-connected';
   await resolve(ports, payout);

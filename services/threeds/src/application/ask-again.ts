@@ -16,7 +16,7 @@ export function createAskAgain(ports: Ports, everyMs: number): FairWork {
     name: 'asking the directory server again',
     everyMs,
     dueParties: (after, limit) => ports.authentications.accountsWithUnanswered(ports.now(), after, limit),
-    claim: (account) => ports.authentications.claimUnanswered(account, ports.now(), ports.now() + leaseMs(ports)),
+    claim: (account) => ports.authentications.claimUnanswered(account, leaseMs(ports)),
     work: (stored) =>
       runWithTrace({ correlationId: stored.correlationId, traceparent: newTraceparent() }, async () => {
         if (stored.command !== undefined) await ask(ports, stored, stored.command);

@@ -28,8 +28,8 @@ export interface Authentications {
   findExpired(now: number, limit: number): Promise<StoredAuthentication[]>;
   /** Accounts with requests that nobody answers for, in ascending order: those after `after`, at most `limit`. */
   accountsWithUnanswered(now: number, after: string, limit: number): Promise<string[]>;
-  /** Takes one of the account's, and keeps other replicas off it until `leaseUntil`. */
-  claimUnanswered(merchantAccount: string, now: number, leaseUntil: number): Promise<StoredAuthentication | null>;
+  /** Takes one of the account's, and keeps other replicas off it for `leaseMs`. */
+  claimUnanswered(merchantAccount: string, leaseMs: number): Promise<StoredAuthentication | null>;
   insert(
     reference: string,
     body: AuthenticationBody,

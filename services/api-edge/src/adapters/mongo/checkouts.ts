@@ -1,5 +1,5 @@
-import type { Collection, MongoConnection } from '@gateway/mongo';
-import { duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
+import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
+import { claimOne, duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
 import type { Checkout, Checkouts, EndedCheckout, OpenCheckout } from '../../application/ports';
 
 type Kept<C extends Checkout> = Omit<C, 'id'> & { _id: string };
@@ -11,7 +11,7 @@ export interface CheckoutsAdapter extends Checkouts {
 }
 
 /** One document for each card-entry page. What was tried on it is in the journal. */
-export function createCheckouts(mongo: MongoConnection): CheckoutsAdapter {
+export function createCheckouts(mongo: MongoConnection, clock: Clock): CheckoutsAdapter {
   const collection: Collection<Document> = mongo.collection<Document>('checkouts');
 
   return {
@@ -30,12 +30,8 @@ export function createCheckouts(mongo: MongoConnection): CheckoutsAdapter {
       return document === null ? undefined : toCheckout(document);
     },
 
-    async claimExpired(now, leaseUntil) {
-      const document = await collection.findOneAndUpdate(
-        { sweepAt: { $lte: now } },
-        { $set: { sweepAt: leaseUntil } },
-        { sort: { sweepAt: 1 } },
-      );
+    async claimExpired(leaseMs) {
+      const document = await claimOne(collection, { field: 'sweepAt', clock, leaseMs });
       // Only what is open has a time for sweepers.
       return document === null ? undefined : (toCheckout(document) as OpenCheckout);
     },

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import type { Collection, MongoConnection } from '@gateway/mongo';
+import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
 import { paymentIdOf } from '@gateway/contracts';
 import { createBatcher } from '@gateway/service-kit';
-import { createGroupInsert, retryableWhenTransient } from '@gateway/mongo';
+import { claimSome, createGroupInsert, isDue, leaseEnd, retryableWhenTransient } from '@gateway/mongo';
 import type {
   EntryIn,
   EntryName,
@@ -48,7 +47,7 @@ export interface JournalAdapter extends Journal {
 }
 
 /** References begin with their payment's id, so the primary index also finds all entries of a payment. */
-export function createJournal(mongo: MongoConnection, now: () => number): JournalAdapter {
+export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdapter {
   const collection: Collection<Document> = mongo.collection<Document>('journal');
   const insert = createGroupInsert(collection);
 
@@ -123,7 +122,7 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
       retryableWhenTransient(async () => {
         const filter = { merchantAccount, 'idempotency.endpoint': endpoint, 'idempotency.key': key };
         const document = await collection.findOne(filter);
-        if (document === null || document.acceptedAt > now() - KEY_LIFE_MS) return toEntry(document);
+        if (document === null || document.acceptedAt > clock.now() - KEY_LIFE_MS) return toEntry(document);
         await collection.updateOne({ ...filter, _id: document._id }, { $unset: { idempotency: '' } });
         return undefined;
       }),
@@ -147,25 +146,16 @@ export function createJournal(mongo: MongoConnection, now: () => number): Journa
       );
     },
 
-    async claimOverdue(at, leaseUntil) {
-      const due = await collection
-        .find({ sweepAt: { $lte: at } }, { projection: { _id: 1, merchantAccount: 1 } })
+    async claimOverdue(leaseMs) {
+      const due = isDue<Document>('sweepAt', clock);
+      const found = await collection
+        .find(due, { projection: { _id: 1, merchantAccount: 1 } })
         .sort({ sweepAt: 1 })
         .limit(CLAIM_MAX)
         .toArray();
-      if (due.length === 0) return [];
-      // Another sweeper may have read the same: the update tells who has which.
-      const claim = randomUUID();
-      const ofDue = named(due);
-      await collection.updateMany(
-        { ...ofDue, sweepAt: { $lte: at } },
-        { $set: { sweepAt: leaseUntil, claim } },
-        { hint: BY_REFERENCE },
-      );
-      const claimed = await collection
-        .find({ ...ofDue, claim })
-        .hint(BY_REFERENCE)
-        .toArray();
+      if (found.length === 0) return [];
+      const set = { sweepAt: leaseEnd(clock, leaseMs) };
+      const claimed = await claimSome(collection, { among: named(found), due, set, mark: 'claim' });
       return claimed.map((document) => toEntry(document));
     },
 

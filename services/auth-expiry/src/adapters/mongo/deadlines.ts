@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import type { Collection, MongoConnection } from '@gateway/mongo';
-import { createGroupInsert, duplicateKeyIndex } from '@gateway/mongo';
+import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
+import { claimSome, createGroupInsert, duplicateKeyIndex, isDue, leaseEnd } from '@gateway/mongo';
 import { createBatcher, RetryableError } from '@gateway/service-kit';
 import type { ClaimedDeadline, Deadlines } from '../../application/ports';
 
@@ -28,6 +27,7 @@ const TOMBSTONE_SECONDS = 31 * 86_400;
 /** Gauges are no reason to read a million entries: beyond it the count says "so many or more". */
 const COUNT_MAX = 10_000;
 const COUNT_TIMEOUT_MS = 5_000;
+const ID = { _id: 1 } as const;
 
 /** A range of it is what is due; what is open and not due costs nothing to pass over, what has ended is not in it. */
 export const dueIndex = {
@@ -50,29 +50,26 @@ export interface DeadlinesAdapter extends Deadlines {
   countOpen(): Promise<number>;
 }
 
-/** @param now epoch ms, for the age of tombstones */
-export function createDeadlines(mongo: MongoConnection, now: () => number): DeadlinesAdapter {
+export function createDeadlines(mongo: MongoConnection, clock: Clock): DeadlinesAdapter {
   const collection = mongo.collection<StoredDeadline>(COLLECTION);
   const insert = createGroupInsert(collection);
-  const bury = createGroupEnd(collection, now);
+  const bury = createGroupEnd(collection, clock.now);
   return {
     async open({ reference, merchantAccount, expiresAt }) {
       // Refused where it is known already: what is there is at least as new.
       await insert({ _id: reference, merchantAccount, expiresAt, dueAt: expiresAt, asks: 0 });
     },
     end: (reference) => bury(reference),
-    async claimDue(at, leaseUntil, limit) {
-      const due = await collection.find(dueAt(at)).sort({ dueAt: 1 }).limit(limit).project({ _id: 1 }).toArray();
-      if (due.length === 0) return [];
-      const ids = due.map(({ _id }) => _id as string);
-      const claim = randomUUID();
-      // The condition decides between replicas that found the same ones.
-      await collection.updateMany(
-        { _id: { $in: ids }, ...dueAt(at) },
-        { $set: { dueAt: leaseUntil, claim } },
-        { hint: { _id: 1 } },
-      );
-      const claimed = await collection.find({ _id: { $in: ids }, claim }).toArray();
+    async claimDue(leaseMs, limit) {
+      const due = isDue<StoredDeadline>('dueAt', clock);
+      const found = await collection.find(due).sort({ dueAt: 1 }).limit(limit).project<{ _id: string }>(ID).toArray();
+      if (found.length === 0) return [];
+      const claimed = await claimSome(collection, {
+        among: { _id: { $in: found.map(({ _id }) => _id) } },
+        due,
+        set: { dueAt: leaseEnd(clock, leaseMs) },
+        mark: 'claim',
+      });
       return claimed.map(fromStored);
     },
     async postpone(asked) {
@@ -98,7 +95,7 @@ export function createDeadlines(mongo: MongoConnection, now: () => number): Dead
   };
 }
 
-/** The one condition by which a deadline may be taken. */
+/** What seems to be due: enough to look and to count. A claim asks the server's clock. */
 export function dueAt(now: number): { dueAt: { $lte: number } } {
   return { dueAt: { $lte: now } };
 }

@@ -1,11 +1,12 @@
-import type { Collection, Document, Filter, MongoConnection, OutboxOwner, Stored } from '@gateway/mongo';
-import { createAggregateStore, outboxIndex } from '@gateway/mongo';
+import type { Clock, Collection, Document, Filter, MongoConnection, OutboxOwner, Stored } from '@gateway/mongo';
+import { claimSome, createAggregateStore, isDue, leaseEnd, outboxIndex } from '@gateway/mongo';
 import type { Deliveries, DeliveryBody, DeliveryQuery, LaneRange } from '../../application/ports';
 import type { Progress } from '../../domain/delivery';
 import { BEFORE_LANES } from '../../domain/lane';
 import { RETENTION_SECONDS } from './retention';
 
 const COLLECTION = 'deliveries';
+const CLAIMABLE_AT = 'progress.claimableAt';
 const COUNT_MAX = 10_000;
 const COUNT_TIMEOUT_MS = 2_000;
 const LIST_TIMEOUT_MS = 5_000;
@@ -57,7 +58,7 @@ export interface DeliveriesAdapter extends Deliveries {
   readonly outboxes: Collection<OutboxOwner>;
 }
 
-export function createDeliveries(mongo: MongoConnection): DeliveriesAdapter {
+export function createDeliveries(mongo: MongoConnection, clock: Clock): DeliveriesAdapter {
   const collection = mongo.collection<Stored<Kept>>(COLLECTION);
   const store = createAggregateStore<Kept>(collection);
   return {
@@ -79,7 +80,17 @@ export function createDeliveries(mongo: MongoConnection): DeliveriesAdapter {
     },
     async findDue(lane, now, limit) {
       const found = collection.find(dueIn(lane, now)).sort({ 'progress.claimableAt': 1 });
-      return await found.limit(limit).maxTimeMS(DUE_TIMEOUT_MS).toArray();
+      const due = await found.limit(limit).maxTimeMS(DUE_TIMEOUT_MS).project<{ _id: string }>({ _id: 1 }).toArray();
+      return due.map(({ _id }) => _id);
+    },
+    async claim(ids, leaseMs) {
+      return await claimSome(collection, {
+        among: { _id: { $in: [...ids] } },
+        due: isDue<Stored<Kept>>(CLAIMABLE_AT, clock),
+        // A write like any other: whoever held the delivery before, and comes too late, finds another version.
+        set: { [CLAIMABLE_AT]: leaseEnd(clock, leaseMs), version: { $add: ['$version', 1] } },
+        mark: 'stamp',
+      });
     },
     async list(query) {
       const found = collection.find(listed(query)).sort({ createdAt: -1, _id: -1 });

@@ -1,4 +1,4 @@
-import type { Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
+import type { Clock, Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
 import { createAggregateStore, createDueByAccount, dueByAccountIndex, outboxIndex } from '@gateway/mongo';
 import type { PaymentBody, Payments, StoredPayment } from '../../application/ports';
 import { PAYMENT_RECORDS_MAX } from '../../application/ports';
@@ -13,9 +13,9 @@ export interface PaymentsAdapter extends Payments {
   readonly outboxes: Collection<OutboxOwner>;
 }
 
-export function createPayments(mongo: MongoConnection): PaymentsAdapter {
+export function createPayments(mongo: MongoConnection, clock: Clock): PaymentsAdapter {
   const collection = mongo.collection<StoredPayment>(COLLECTION);
-  const due = createDueByAccount(collection);
+  const due = createDueByAccount(collection, clock);
   return {
     ...createAggregateStore<PaymentBody>(collection),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),

@@ -1,4 +1,4 @@
-import type { MongoConnection } from '@gateway/mongo';
+import type { Clock, MongoConnection } from '@gateway/mongo';
 import type { Logger, Registry } from '@gateway/service-kit';
 import type { BankConnector } from '../../application/bank-ports';
 import type { BatchOperations } from '../../application/batch-ports';
@@ -13,7 +13,7 @@ export interface BankContext {
   callsAtOnce: number;
   logger: Logger;
   metrics: Registry;
-  now: () => number;
+  clock: Clock;
 }
 
 /** A connector, with what an operator may do where it collects payouts into files. */

@@ -1,5 +1,5 @@
 import type { MongoConnection } from '@gateway/mongo';
-import { connectMongo, dueAccountSteps } from '@gateway/mongo';
+import { clockAt, connectMongo, dueAccountSteps } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 import { openSpace } from '@gateway/testing';
 import type { PageQuery, PayoutBody, StoredPayout } from '../../application/ports';
@@ -11,11 +11,16 @@ import { createPayouts, newest, pageKeys } from './payouts';
 let space: Space;
 let mongo: MongoConnection;
 let payouts: PayoutsAdapter;
+/** By the database's clock. */
+let now = 0;
 
 beforeAll(async () => {
   space = await openSpace('payouts-store');
   mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}payouts` });
-  payouts = createPayouts(mongo);
+  payouts = createPayouts(
+    mongo,
+    clockAt(() => now),
+  );
   await payouts.ensureIndexes();
 });
 beforeEach(() => mongo.collection('payouts').deleteMany({}));
@@ -129,11 +134,15 @@ describe('what is due', () => {
   it('is taken by one, and by the next when the lease has run out', async () => {
     await add('A', { resolveAt: 1_000 }, 'unknown');
     await add('B', { resolveAt: 500 }, 'declined');
-    expect(await payouts.claimDue(request.merchantAccount, 499, 9_000)).toBeNull();
-    expect((await payouts.claimDue(request.merchantAccount, 1_000, 9_000))?._id).toBe('B');
-    expect((await payouts.claimDue(request.merchantAccount, 1_000, 9_000))?._id).toBe('A');
-    expect(await payouts.claimDue(request.merchantAccount, 1_000, 9_000)).toBeNull();
-    expect((await payouts.claimDue(request.merchantAccount, 9_000, 19_000))?._id).toBeDefined();
+    const claim = async () => (await payouts.claimDue(request.merchantAccount, 8_000))?._id;
+    now = 499;
+    expect(await claim()).toBeUndefined();
+    now = 1_000;
+    expect([await claim(), await claim(), await claim()]).toEqual(['B', 'A', undefined]);
+    now = 8_999;
+    expect(await claim()).toBeUndefined();
+    now = 9_000;
+    expect(await claim()).toBeDefined();
   });
 
   it('is found account by account, however much waits in each', async () => {
@@ -162,9 +171,10 @@ describe('what is due', () => {
   it('can be taken by name before its time, if anything is left to do', async () => {
     await add('A', { resolveAt: 1_000 }, 'unknown');
     await add('B');
-    expect((await payouts.claim('A', 9_000))?.resolveAt).toBe(9_000);
-    expect(await payouts.claim('B', 9_000)).toBeNull();
-    expect(await payouts.claim('C', 9_000)).toBeNull();
+    now = 500;
+    expect((await payouts.claim('A', 8_500))?.resolveAt).toBe(9_000);
+    expect(await payouts.claim('B', 8_500)).toBeNull();
+    expect(await payouts.claim('C', 8_500)).toBeNull();
   });
 });
 

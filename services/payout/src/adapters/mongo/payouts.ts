@@ -1,5 +1,5 @@
-import type { Collection, Filter, MongoConnection, OutboxOwner } from '@gateway/mongo';
-import { createAggregateStore, createDueByAccount, dueByAccountIndex, outboxIndex } from '@gateway/mongo';
+import type { Clock, Collection, Filter, MongoConnection, OutboxOwner } from '@gateway/mongo';
+import { createAggregateStore, createDueByAccount, dueByAccountIndex, leaseEnd, outboxIndex } from '@gateway/mongo';
 import type { ListQuery, PageQuery, PayoutBody, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
 import { isOpen, PAYOUT_STATES } from '../../domain/payout';
 import type { PayoutStateKind } from '../../domain/payout';
@@ -40,9 +40,9 @@ export interface PayoutsAdapter extends Payouts {
   readonly outboxes: Collection<OutboxOwner>;
 }
 
-export function createPayouts(mongo: MongoConnection): PayoutsAdapter {
+export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdapter {
   const collection = mongo.collection<StoredPayout>(COLLECTION);
-  const due = createDueByAccount(collection);
+  const due = createDueByAccount(collection, clock);
   const { load, insert, update } = createAggregateStore<PayoutBody>(collection);
   return {
     load,
@@ -51,10 +51,10 @@ export function createPayouts(mongo: MongoConnection): PayoutsAdapter {
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
     accountsWithDue: (...asked) => due.accounts(...asked),
     claimDue: (...asked) => due.claim(...asked),
-    async claim(reference, leaseUntil) {
+    async claim(reference, leaseMs) {
       return await collection.findOneAndUpdate(
         { _id: reference, resolveAt: { $exists: true } },
-        { $set: { resolveAt: leaseUntil } },
+        [{ $set: { resolveAt: leaseEnd(clock, leaseMs) } }],
         { returnDocument: 'after' },
       );
     },

@@ -1,4 +1,4 @@
-import type { Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
+import type { Clock, Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
 import { createAggregateStore, createDueByAccount, dueByAccountIndex, outboxIndex } from '@gateway/mongo';
 import type { AuthenticationBody, Authentications, StoredAuthentication } from '../../application/ports';
 
@@ -22,9 +22,9 @@ export interface AuthenticationsAdapter extends Authentications {
   readonly outboxes: Collection<OutboxOwner>;
 }
 
-export function createAuthentications(mongo: MongoConnection): AuthenticationsAdapter {
+export function createAuthentications(mongo: MongoConnection, clock: Clock): AuthenticationsAdapter {
   const collection = mongo.collection<StoredAuthentication>(COLLECTION);
-  const due = createDueByAccount(collection);
+  const due = createDueByAccount(collection, clock);
   return {
     accountsWithUnanswered: (...asked) => due.accounts(...asked),
     claimUnanswered: (...asked) => due.claim(...asked),

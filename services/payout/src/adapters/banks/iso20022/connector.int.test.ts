@@ -17,7 +17,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import type { MongoConnection } from '@gateway/mongo';
-import { connectMongo } from '@gateway/mongo';
+import { clockAt, connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createMetrics } from '@gateway/service-kit';
 import { silentLogger, testServers, until } from '@gateway/testing';
@@ -81,7 +81,7 @@ function bench(
       logger: loggerInto(lines),
       // A replica has figures of its own.
       metrics: open.length === 0 ? metrics : createMetrics('test', { processFigures: false }),
-      now: () => clock.now,
+      clock: clockAt(() => clock.now),
       ...(move === undefined ? {} : { move }),
       ...(options.answerWithinMs === undefined ? {} : { answerWithinMs: options.answerWithinMs }),
     });
@@ -222,6 +222,7 @@ describe('a payout that is given to the connector', () => {
       env: testSettings(),
       logger: silentLogger,
       metrics: createMetrics('test', { processFigures: false }),
+      clock: clockAt(() => NOON),
     });
     await away.close();
     expect(await connector.submit(instruction('A'))).toEqual({ kind: 'unknown', code: 3118 });

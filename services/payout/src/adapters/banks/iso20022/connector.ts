@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { MongoConnection } from '@gateway/mongo';
+import type { Clock, MongoConnection } from '@gateway/mongo';
 import type { Logger, Registry } from '@gateway/service-kit';
 import { Counter, Gauge, repeat } from '@gateway/service-kit';
 import type { BankConnector, Cancellation, Inquiry, SubmitAnswer } from '../../../application/bank-ports';
@@ -43,14 +43,15 @@ export function createIso20022Connector(options: {
   env: Record<string, string | undefined>;
   logger: Logger;
   metrics: Registry;
-  now?: () => number;
+  clock: Clock;
   newId?: () => string;
   /** For tests of a process that dies while it moves a file into the outbox. */
   move?: (from: string, to: string) => Promise<void>;
   /** How long an operator waits for files to be written. */
   answerWithinMs?: number;
 }): Iso20022Connector {
-  const { mongo, logger, now = Date.now, newId = randomUUID, answerWithinMs = ANSWER_WITHIN_MS } = options;
+  const { mongo, logger, clock, newId = randomUUID, answerWithinMs = ANSWER_WITHIN_MS } = options;
+  const { now } = clock;
   const settings = loadSettings(options.env);
   const records = openRecords(mongo);
   const schemaCheck = createSchemaCheck();
@@ -61,7 +62,7 @@ export function createIso20022Connector(options: {
     records,
     schemaCheck,
     logger,
-    now,
+    clock,
     newId,
     ...(options.move === undefined ? {} : { move: options.move }),
   });
@@ -74,7 +75,7 @@ export function createIso20022Connector(options: {
   const inbox = createInboxDirectory({
     directory: settings.inboxDir,
     records,
-    lease: createWorkLease({ leases: records.leases, work: 'inbox', owner: newId(), now }),
+    lease: createWorkLease({ leases: records.leases, work: 'inbox', owner: newId(), clock }),
     schemaCheck,
     onReport: (result) => reports.inc({ result }),
     logger,

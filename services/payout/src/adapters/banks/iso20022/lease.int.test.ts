@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { MongoConnection } from '@gateway/mongo';
-import { connectMongo } from '@gateway/mongo';
+import { clockAt, connectMongo } from '@gateway/mongo';
 import { testServers } from '@gateway/testing';
 import { createWorkLease } from './lease';
 import { openRecords } from './records';
@@ -19,7 +19,7 @@ describe('the lease of a work', () => {
   it('is one replica’s until it lets go, or its time is over', async () => {
     const clock = { now: 1_700_000_000_000 };
     const leaseOf = (owner: string) =>
-      createWorkLease({ leases: openRecords(mongo).leases, work: 'inbox', owner, now: () => clock.now });
+      createWorkLease({ leases: openRecords(mongo).leases, work: 'inbox', owner, clock: clockAt(() => clock.now) });
     const [one, other] = [leaseOf('one'), leaseOf('other')];
     expect([await one.take(), await other.take(), await one.take()]).toEqual([true, false, true]);
     await other.release();
@@ -34,7 +34,12 @@ describe('the lease of a work', () => {
 
   it('is one replica’s when all reach for it at once', async () => {
     const replicas = Array.from({ length: 8 }, (_, owner) =>
-      createWorkLease({ leases: openRecords(mongo).leases, work: 'race', owner: String(owner), now: () => 1 }),
+      createWorkLease({
+        leases: openRecords(mongo).leases,
+        work: 'race',
+        owner: String(owner),
+        clock: clockAt(() => 1),
+      }),
     );
     const taken = await Promise.all(replicas.map((lease) => lease.take()));
     expect(taken.filter(Boolean)).toHaveLength(1);

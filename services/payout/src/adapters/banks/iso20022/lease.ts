@@ -1,4 +1,5 @@
-import { duplicateKeyIndex } from '@gateway/mongo';
+import type { Clock } from '@gateway/mongo';
+import { duplicateKeyIndex, isPast, leaseEnd } from '@gateway/mongo';
 import type { Records } from './records';
 
 /** Lets one replica at a time do a work that needs an order. */
@@ -14,20 +15,25 @@ export function createWorkLease(options: {
   leases: Records['leases'];
   work: string;
   owner: string;
-  now: () => number;
+  clock: Clock;
 }): WorkLease {
-  const { leases, work, owner, now } = options;
+  const { leases, work, owner, clock } = options;
+
+  /** The condition stands in the update, because the filter of an upsert takes no `$expr`. */
+  function takeIfFree() {
+    const isFree = { $or: [{ $eq: ['$owner', owner] }, isPast('until', clock)] };
+    const next = (field: string, value: unknown) => ({ $cond: [isFree, value, `$${field}`] });
+    return [{ $set: { owner: next('owner', owner), until: next('until', leaseEnd(clock, LEASE_MS)) } }];
+  }
+
   return {
     async take() {
       try {
-        await leases.updateOne(
-          { _id: work, $or: [{ owner }, { until: { $lte: now() } }] },
-          { $set: { owner, until: now() + LEASE_MS } },
-          { upsert: true },
-        );
-        return true;
+        const upsert = { upsert: true, returnDocument: 'after' } as const;
+        const lease = await leases.findOneAndUpdate({ _id: work }, takeIfFree(), upsert);
+        return lease?.owner === owner;
       } catch (error) {
-        // It is there and another's: the insert of a second one is refused.
+        // Another replica has inserted it in the same moment.
         if (duplicateKeyIndex(error) === undefined) throw error;
         return false;
       }

@@ -1,5 +1,7 @@
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock, Filter } from '@gateway/mongo';
+import { claimOne, isDue } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import type { Transfer } from './pain001-file';
 import { BrokenBatch, writePain001 } from './pain001-file';
@@ -30,12 +32,13 @@ export function createOutboxDirectory(options: {
   records: Records;
   schemaCheck: SchemaCheck;
   logger: Logger;
-  now: () => number;
+  clock: Clock;
   newId: () => string;
   /** For tests that die where it hurts. */
   move?: (from: string, to: string) => Promise<void>;
 }): OutboxDirectory {
-  const { directory, now, logger, move = rename } = options;
+  const { directory, clock, logger, move = rename } = options;
+  const { now } = clock;
   const { batches, members } = options.records;
   const staging = join(directory, STAGED);
 
@@ -49,13 +52,13 @@ export function createOutboxDirectory(options: {
   }
 
   async function holdHalfEmitted(): Promise<void> {
-    const left = { state: 'emitting' as const, leaseUntil: { $lte: now() } };
+    const left: Filter<Batch> = { ...isDue('leaseUntil', clock), state: 'emitting' };
     for (const { _id } of await batches.find(left).limit(MAX_FILES_PER_ROUND).toArray()) {
       await hold({ ...left, _id }, 'a process ended while it moved the file into the outbox');
     }
   }
 
-  async function hold(filter: { _id: string; state: Batch['state'] }, problem: string): Promise<void> {
+  async function hold(filter: Filter<Batch> & { _id: string }, problem: string): Promise<void> {
     const { modifiedCount } = await batches.updateOne(filter, { $set: { state: 'held', problem } });
     if (modifiedCount === 1)
       logger.error('a batch is held until an operator has decided', { batch: filter._id, problem });
@@ -63,11 +66,13 @@ export function createOutboxDirectory(options: {
 
   async function claim(): Promise<(Batch & { writer: string }) | undefined> {
     const writer = options.newId();
-    const claimed = await batches.findOneAndUpdate(
-      { state: 'frozen', leaseUntil: { $lte: now() } },
-      { $set: { writer, leaseUntil: now() + LEASE_MS } },
-      { sort: { leaseUntil: 1 }, returnDocument: 'after' },
-    );
+    const claimed = await claimOne(batches, {
+      field: 'leaseUntil',
+      clock,
+      leaseMs: LEASE_MS,
+      among: { state: 'frozen' },
+      set: { writer },
+    });
     return claimed === null ? undefined : { ...claimed, writer };
   }
 
