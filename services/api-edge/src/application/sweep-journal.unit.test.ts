@@ -43,13 +43,13 @@ function open(entries: readonly JournalEntry[]) {
   }
   const ports = {
     journal: {
-      async claimOverdue(now: number, leaseUntil: number) {
+      async claimOverdue(leaseMs: number) {
         const due: Held<JournalEntry>[] = [];
         for (let first = line[next]; first !== undefined && due.length < CLAIM_MAX; first = line[(next += 1)]) {
-          if (first.sweepAt > now) break;
+          if (first.sweepAt > clock.now) break;
           if (first.open) due.push(first);
         }
-        for (const claimed of due) claimed.sweepAt = leaseUntil;
+        for (const claimed of due) claimed.sweepAt = clock.now + leaseMs;
         line.push(...due);
         return due;
       },
