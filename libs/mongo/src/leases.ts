@@ -17,7 +17,7 @@ const BY_ID = { _id: 1 } as const;
  */
 export function isDue<T>(field: string, clock: Clock): Filter<T> {
   // The plain range serves partial indexes, and passes over documents without the field.
-  return { [field]: { $gte: 0 }, $expr: isPast(field, clock) } as Filter<T>;
+  return { [field]: { $gte: 0 }, $expr: isPast(field, clock) };
 }
 
 /** Expression, for pipelines: `field` is not later than now. True where there is no such field. */
