@@ -15,7 +15,7 @@ import { workerMetrics } from './metrics';
 import type { Publisher } from './publisher';
 import { reconnectAdmin } from './reconnect-admin';
 import { deadLetterTopicOf, topicName, topicOf } from './topics';
-import { within } from './within';
+import { tryWithin, within } from './within';
 import type { Job, Outcome, Watermark, WorkQueueLimits } from './work-queue';
 import { createWorkQueue } from './work-queue';
 
@@ -406,7 +406,7 @@ export function createWorker(options: {
       await committer.stop();
       await commit(queue.uncommitted());
       await member.stop();
-      await within(limits.leaveTimeoutMs, 'closing', closeProber()).catch(() => undefined);
+      await tryWithin(limits.leaveTimeoutMs, 'closing', closeProber());
     },
     ready: () => member.present() && !fatal && !stopping,
     held: () => queue.held(),

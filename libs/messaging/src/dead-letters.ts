@@ -5,7 +5,7 @@ import type { Envelope } from './envelope';
 import { headerOf } from './envelope';
 import type { Publisher, RawMessage } from './publisher';
 import { deadLetterTopics } from './topics';
-import { within } from './within';
+import { tryWithin, within } from './within';
 
 /** A message that can never be processed, handed to its owner. */
 export interface RejectedMessage {
@@ -219,7 +219,7 @@ async function readRanges(kafka: KafkaClient, ranges: readonly Range[]): Promise
         .catch(reject);
     });
   } finally {
-    await within(CLOSE_TIMEOUT_MS, 'closing', consumer.disconnect()).catch(() => undefined);
+    await tryWithin(CLOSE_TIMEOUT_MS, 'closing', consumer.disconnect());
   }
   return [...found.values()];
 }

@@ -4,7 +4,7 @@ import { messageOf } from '@gateway/service-kit';
 import { createAnyBroker } from './any-broker';
 import type { KafkaClient } from './client';
 import { steadyAssigner } from './steady-consumer';
-import { within } from './within';
+import { tryWithin, within } from './within';
 
 /** Partition numbers by full topic name. */
 export type Assignment = Readonly<Record<string, readonly number[]>>;
@@ -189,7 +189,7 @@ export function createGroupMember(options: {
         await within(limits.startTimeoutMs, `joining ${groupId}`, join());
       } catch (error) {
         state = 'stopped';
-        await within(limits.leaveTimeoutMs, `leaving ${groupId}`, consumer.disconnect()).catch(() => undefined);
+        await tryWithin(limits.leaveTimeoutMs, `leaving ${groupId}`, consumer.disconnect());
         brokers.close();
         throw new Error(`could not join the consumer group ${groupId}: ${messageOf(error)}`, { cause: error });
       }

@@ -3,7 +3,7 @@ import type { KafkaClient } from './client';
 import { fetchLag } from './lag';
 import { reconnectAdmin } from './reconnect-admin';
 import { topicName, topicOf } from './topics';
-import { within } from './within';
+import { tryWithin, within } from './within';
 
 /** How far a group has come with a topic, over all partitions. */
 export interface GroupProgress {
@@ -52,7 +52,7 @@ export function createGroupWatch(options: {
       }
     },
     async stop() {
-      await within(ANSWER_TIMEOUT_MS, 'leaving the brokers', admin.disconnect()).catch(() => undefined);
+      await tryWithin(ANSWER_TIMEOUT_MS, 'leaving the brokers', admin.disconnect());
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { Admin } from 'kafkajs';
-import { within } from './within';
+import { tryWithin } from './within';
 
 /**
- * After a question that found no answer: kafkajs does not come back to an admin connection that broke by itself. Never
- * throws; the next question tells whether it helped.
+ * Reconnects after a failed request, because kafkajs does not reopen a broken admin connection. Never throws: the next
+ * request shows whether it worked.
  */
 export async function reconnectAdmin(admin: Admin, timeoutMs: number): Promise<void> {
-  await within(timeoutMs, 'connecting to the brokers', admin.connect()).catch(() => undefined);
+  await tryWithin(timeoutMs, 'connecting to the brokers', admin.connect());
 }

@@ -1,12 +1,12 @@
 import { RetryableError } from '@gateway/service-kit';
 
-/** It may still happen: what was asked for has not been answered in time. */
+/** No result in time. The work may still take effect. */
 export class TimeoutError extends RetryableError {
   override readonly name = 'TimeoutError';
 }
 
 /**
- * The promise's outcome if it comes in time. The work itself goes on; its late failure is swallowed.
+ * The result of `work` if it comes in time. The work itself continues; a late failure is ignored.
  *
  * @throws TimeoutError
  */
@@ -21,4 +21,9 @@ export async function within<T>(timeoutMs: number, what: string, work: Promise<T
     clearTimeout(timer);
     work.catch(() => undefined);
   }
+}
+
+/** Waits for `work`, at most `timeoutMs`, and ignores its failure: for closing connections that are no longer needed. */
+export async function tryWithin(timeoutMs: number, what: string, work: Promise<unknown>): Promise<void> {
+  await within(timeoutMs, what, work).catch(() => undefined);
 }

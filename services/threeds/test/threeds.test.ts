@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { AuthenticateCardholder, threedsEvents } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { Threeds } from '../src/app';
+import type { StoredAuthentication } from '../src/application/ports';
 import type { Fixture, Page, Play, Told } from './threeds-fixture';
 import {
   ACS_URL,
@@ -37,6 +38,7 @@ afterAll(() => fixture.close());
 
 type Ids = Record<'threeDSServerTransId' | 'dsTransId' | 'acsTransId', string>;
 type Begun = Awaited<ReturnType<Fixture['begin']>>;
+type AskedCommand = Awaited<ReturnType<Fixture['newCommand']>>['command'];
 
 const idsOf = ({ data }: Pick<Begun, 'data'>): Ids => data['ids'] as Ids;
 const addressOf = ({ data }: Pick<Begun, 'data'>): string => String(data['acsUrl']);
@@ -548,13 +550,34 @@ describe('a cardholder who does not finish', () => {
   });
 });
 
+/** Stores a request to the directory server whose answer was never recorded. @param more what else the record holds */
+async function storeUnanswered(more: (asked: AskedCommand) => Partial<StoredAuthentication> = () => ({})) {
+  const { command, holder } = await fixture.newCommand('SALE3D');
+  fixture.directory.plays.set(holder, CHALLENGE);
+  const threeDSServerTransId = randomUUID();
+  const { token: _token, customer: _customer, midReference: _mid, acceptedAt: _at, ...kept } = command;
+  await fixture.authentications.insertOne({
+    _id: command.reference,
+    ...kept,
+    pageId: randomUUID(),
+    ids: { threeDSServerTransId },
+    state: { kind: 'requested' },
+    correlationId: 'c',
+    version: 1,
+    eventSeq: 0,
+    outbox: [],
+    ...more(command),
+  });
+  return { command, holder, threeDSServerTransId };
+}
+
 describe('delivered again', () => {
-  test('a command changes nothing, and tells what an outbox still holds', async () => {
+  test('a command changes nothing but publishes what the outbox still holds', async () => {
     const begun = await fixture.begin('SALE3D', CHALLENGE);
     const { _id, pageId } = await fixture.stored(begun.command.reference);
     const entry = { id: randomUUID(), seq: 2, type: 'ChallengeRequired', data: begun.data, at: fixture.clock.now };
     await until('the outbox is drained', async () => (await fixture.stored(_id)).outbox.length === 0);
-    // As a crash between commit and publication leaves it.
+    // The state after a crash between commit and publication.
     await fixture.authentications.updateOne(
       { _id },
       { $set: { outbox: [{ ...entry, correlationId: 'c' }], outboxSince: fixture.clock.now } },
@@ -566,48 +589,21 @@ describe('delivered again', () => {
     expect((await fixture.stored(_id)).pageId).toBe(pageId);
   });
 
-  test('a request whose process died is taken up when its lease has run out, without any command', async () => {
-    const { command, holder } = await fixture.newCommand('SALE3D');
-    fixture.directory.plays.set(holder, CHALLENGE);
-    const threeDSServerTransId = randomUUID();
-    const { token: _token, customer: _customer, midReference: _mid, acceptedAt: _at, ...kept } = command;
-    await fixture.authentications.insertOne({
-      _id: command.reference,
-      ...kept,
-      pageId: randomUUID(),
-      ids: { threeDSServerTransId },
-      state: { kind: 'requested' },
-      correlationId: 'c',
-      command: { data: command, id: randomUUID() },
+  test('any replica repeats the request of a dead process when its lease expires, without a command', async () => {
+    const { command, threeDSServerTransId } = await storeUnanswered((asked) => ({
+      command: { data: asked, id: randomUUID() },
       resolveAt: fixture.clock.now,
-      version: 1,
-      eventSeq: 0,
-      outbox: [],
-    });
+    }));
     const [event] = await fixture.eventsOf(command.reference, 1);
     expect(event).toMatchObject({ type: 'ChallengeRequired', data: { ids: { threeDSServerTransId } } });
-    // What the command says about the cardholder is forgotten.
+    // The cardholder's data is deleted with the command.
     const stored = await fixture.stored(command.reference);
     expect(stored).not.toHaveProperty('command');
     expect(stored).not.toHaveProperty('resolveAt');
   });
 
-  test('a command whose answer never got on record asks again under the same transaction id', async () => {
-    const { command, holder } = await fixture.newCommand('SALE3D');
-    fixture.directory.plays.set(holder, CHALLENGE);
-    const threeDSServerTransId = randomUUID();
-    const { token: _token, customer: _customer, midReference: _mid, acceptedAt: _at, ...kept } = command;
-    await fixture.authentications.insertOne({
-      _id: command.reference,
-      ...kept,
-      pageId: randomUUID(),
-      ids: { threeDSServerTransId },
-      state: { kind: 'requested' },
-      correlationId: 'c',
-      version: 1,
-      eventSeq: 0,
-      outbox: [],
-    });
+  test('a redelivered command without a recorded answer asks again under the same transaction id', async () => {
+    const { command, holder, threeDSServerTransId } = await storeUnanswered();
     await fixture.publish(command);
     const [event] = await fixture.eventsOf(command.reference, 1);
     expect(event).toMatchObject({ type: 'ChallengeRequired', data: { ids: { threeDSServerTransId } } });
@@ -617,7 +613,7 @@ describe('delivered again', () => {
   });
 });
 
-test('an answer that another replica has recorded meanwhile stays', async () => {
+test('an answer that another replica has recorded is not overwritten', async () => {
   const { command, holder } = await fixture.newCommand('SALE3D');
   const _id = command.reference;
   fixture.directory.plays.set(holder, (request, response) => {
@@ -796,7 +792,7 @@ async function openAndFinish(begun: Begun): Promise<Page> {
   return comeBack(begun);
 }
 
-test('figures are served on the internal port, and everything told is as declared', async () => {
+test('the internal port serves metrics, and all events match their declaration', async () => {
   const metrics = await (await fetch(`http://127.0.0.1:${threeds.ports.ops}/metrics`)).text();
   expect(metrics).toMatch(/gateway_authentications_total\{outcome="challenge",service="threeds"\} [1-9]/);
   expect(metrics).toMatch(
