@@ -1,7 +1,7 @@
 /**
- * `node scripts/test-cluster.mjs [kafka] [mongodb]`: holds a cluster for tests, three members of each, and prints
- * `{ kafkaBrokers, mongodbUri, members }`: see {@link holdServers}. Then it takes one order per line on standard input,
- * `{ id, member, action }`, and answers each with `{ id, pid }` or `{ id, failure }` when it is carried out.
+ * `node scripts/test-cluster.mjs [kafka | kafka=1] [mongodb]`: holds a cluster for tests, three members of each or one
+ * broker, and prints `{ kafkaBrokers, mongodbUri, members }`: see {@link holdServers}. Then it takes one order per line on
+ * standard input, `{ id, member, action }`, and answers each with `{ id, pid }` or `{ id, failure }` when it is carried out.
  */
 import { createInterface } from 'node:readline';
 import { explain, Failure } from './failure.mjs';
@@ -59,15 +59,17 @@ function print(answer) {
 await holdServers(directory, async ({ processes, progress }) => {
   const [a = 0, b = 0, c = 0, ...more] = await findLastingPorts(9);
   const [controllerA = 0, controllerB = 0, controllerC = 0, mongoA = 0, mongoB = 0, mongoC = 0] = more;
+  const first = { port: a, controllerPort: controllerA };
+  const others = [
+    { port: b, controllerPort: controllerB },
+    { port: c, controllerPort: controllerC },
+  ];
+  const oneBroker = wanted.includes('kafka=1');
   const servers = new LocalServers({
     directory,
     logDirectory: directory,
     ports: {
-      kafka: [
-        { port: a, controllerPort: controllerA },
-        { port: b, controllerPort: controllerB },
-        { port: c, controllerPort: controllerC },
-      ],
+      kafka: oneBroker ? [first] : [first, ...others],
       mongodb: [mongoA, mongoB, mongoC],
     },
     launch: (server) => members.set(server.name, new Member(server, processes)),
@@ -76,7 +78,7 @@ await holdServers(directory, async ({ processes, progress }) => {
     installed: Promise.resolve(),
   });
   const [kafkaBrokers, mongodbUri] = await Promise.all([
-    wanted.includes('kafka') ? servers.startKafka() : '',
+    oneBroker || wanted.includes('kafka') ? servers.startKafka() : '',
     wanted.includes('mongodb') ? servers.startMongodb() : '',
   ]);
   createInterface({ input: process.stdin }).on('line', (line) => void obey(line));

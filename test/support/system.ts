@@ -59,6 +59,8 @@ export interface System {
   ledger(reference: string): Promise<LedgerEntry[]>;
   /** The `/metrics` pages of all services that run. */
   metrics(): Promise<string[]>;
+  /** HTTP status of `/health/ready` of all services that run, without the simulator. */
+  readiness(): Promise<number[]>;
   startEdge(overrides?: Record<string, string>, sources?: TimeSources): Promise<ApiEdge>;
   startProcessor(overrides?: Record<string, string>, sources?: TimeSources): Promise<CardProcessing>;
   startThreeds(overrides?: Record<string, string>, sources?: TimeSources): Promise<Threeds>;
@@ -80,6 +82,8 @@ export interface SystemOptions {
   beforeAcquirer?: (simulatorUrl: string) => Promise<string>;
   /** Takes what all services log. */
   logger?: Logger;
+  /** Those of the run unless given. */
+  servers?: Addresses;
 }
 
 /** What services need around them: databases, topics, keys and the demo accounts. */
@@ -135,7 +139,7 @@ export async function openSurroundings(
 
 export async function startSystem(name: string, options: SystemOptions = {}): Promise<System> {
   const logger = options.logger ?? silentLogger;
-  const surroundings = await openSurroundings(name, options.settings);
+  const surroundings = await openSurroundings(name, options.settings, options.servers);
   const { space, env, accounts } = surroundings;
   const simulator = createSimulator({ config: simulatorConfig(env), logger });
   await simulator.start();
@@ -235,6 +239,8 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
       );
       return Promise.all(pages);
     },
+    readiness: () =>
+      Promise.all(started.map(async ({ ports }) => (await clientOf(ports.ops).get('/health/ready')).status)),
     async stop() {
       for (const service of started) await service.stop();
       await simulator.stop();

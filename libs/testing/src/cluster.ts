@@ -6,7 +6,7 @@ import { endHolder, startHolder } from './servers';
 
 /** A server of a cluster. Tests may stop, freeze and restart it; it keeps its data. */
 export interface Member {
-  /** `kafka-1` to `kafka-3`, `mongod-1` to `mongod-3`. */
+  /** `kafka-1` to `kafka-3`, `mongod-1` to `mongod-3`; `kafka` where it is the only one. */
   readonly name: string;
   /** Port on 127.0.0.1. A restart keeps it. */
   readonly port: number;
@@ -62,6 +62,14 @@ export async function openKafkaCluster(): Promise<KafkaCluster> {
   return { brokers, kafka: three(kafka), close };
 }
 
+/** One broker of the caller's own. It is there sooner than three, and all of them are away when it is. */
+export async function openBroker(): Promise<{ brokers: string; broker: Member; close(): Promise<void> }> {
+  const { brokers, kafka, close } = await open(['kafka=1']);
+  const [broker] = kafka;
+  if (broker === undefined) throw new Error('no broker');
+  return { brokers, broker, close };
+}
+
 /** The replica set of {@link openCluster} without its brokers. */
 export async function openReplicaSet(): Promise<ReplicaSet> {
   const { mongoUri, mongo, close } = await open(['mongodb']);
@@ -80,7 +88,7 @@ interface Opened extends Addresses {
   close(): Promise<void>;
 }
 
-async function open(servers: readonly ('kafka' | 'mongodb')[]): Promise<Opened> {
+async function open(servers: readonly ('kafka' | 'kafka=1' | 'mongodb')[]): Promise<Opened> {
   const holder = startHolder('test-cluster.mjs', servers);
   const orders = createOrders(holder);
   const { kafkaBrokers: brokers, mongodbUri: mongoUri, members } = await orders.announced;

@@ -186,7 +186,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
       started: isStarted(),
       clock: clock.ready(),
       database: disk.hasRoom() && mongo.healthy() && vault.healthy() && accounts.healthy(),
-      bus: probe.available(),
+      bus: ports.bus.available(),
     }),
   });
   onStop(() => ops.close(DRAIN_TIMEOUT_MS));
