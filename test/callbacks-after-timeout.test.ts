@@ -2,14 +2,16 @@ import { paymentIdOf } from '@gateway/contracts';
 import { connectMongo } from '@gateway/mongo';
 import { until } from '@gateway/testing';
 import { freePort } from './support/free-port';
+import { formsOf, get, submit } from './support/form-client';
 import type { Merchant } from './support/merchant';
 import { isSigned, startMerchant } from './support/merchant';
 import type { Body, System } from './support/system';
-import { charge, checkOf, followUp, recordsOf, startSystem } from './support/system';
+import { CARD, charge, checkOf, CREDENTIALS, followUp, recordsOf, startSystem } from './support/system';
 import { eventsOf } from './support/topics';
 
 const FRICTIONLESS = '4012000300001011';
 const NOT_ENROLLED = '4111111111111111';
+const TYPED = { card_number: NOT_ENROLLED, card_exp: '12 / 30', cvv: '123', card_holder: 'Ann Lee' };
 const TIMEOUT_MS = 90_000;
 
 let merchant: Merchant;
@@ -24,6 +26,9 @@ const sale3d = (card_number: string): Body =>
     callback_url: `${merchant.url}/callback`,
     redirect_url: `${merchant.url}/back`,
   });
+
+const withoutCard = (request: Body): Body =>
+  Object.fromEntries(Object.entries(request).filter(([name]) => !(name in CARD)));
 
 async function answeredWith11(fields: Body): Promise<string> {
   const { status, data } = await system.send(fields);
@@ -122,3 +127,29 @@ describe('a SALE3D that was answered with 11 and authenticated afterwards', () =
     2 * TIMEOUT_MS,
   );
 });
+
+test(
+  'a card-entry page whose attempt was never run: when its time is over, one callback says ERROR 11',
+  async () => {
+    const queryPort = String(await freePort());
+    system = await startSystem('told-page', {
+      withoutProcessor: true,
+      settings: {
+        REPLY_TIMEOUT_MS: '2000',
+        CHECKOUT_LIFETIME_SECONDS: '4',
+        CARD_QUERY_PORT: queryPort,
+        CARD_QUERY_URL: `http://127.0.0.1:${queryPort}`,
+      },
+    });
+    await system.startDispatcher(merchant.ca);
+    const request = withoutCard(sale3d(NOT_ENROLLED));
+    const { data: page } = await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...request });
+    const [form] = formsOf(await get(String(page['checkout_url'])));
+    await submit(form?.action ?? '', { ...form?.fields, ...TYPED });
+    await system.startProcessor();
+    const { data } = await system.send(checkOf({ transaction_unique_id: request['transaction_unique_id'] }));
+    const reference = String(recordsOf(data)[0]?.reference);
+    await expectOneCallback(reference, { status: 'error', code: '11' });
+  },
+  2 * TIMEOUT_MS,
+);
