@@ -13,7 +13,7 @@ const root = join(__dirname, '..');
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** Rows of the first table below a heading of docs/scaling.md: name in the first cell, how it ends in the second. */
+/** Rows of the first table below a heading of docs/scaling.md: name and retention from the first two cells. */
 function tableBelow(heading: string): Map<string, string> {
   const text = readFileSync(join(root, 'docs', 'scaling.md'), 'utf8');
   const [, section = ''] = text.split(`\n### ${heading}\n`);
@@ -22,7 +22,7 @@ function tableBelow(heading: string): Map<string, string> {
   return new Map(Array.from(rows, ([, name = '', ends = '']) => [name, ends]));
 }
 
-/** Only the bank connector for files has these, and opens them when it is configured. */
+/** Collections of the bank connector for files, which exist only if it is configured. */
 function collectionsOfFiles(): string[] {
   const source = readFileSync(join(root, 'services/payout/src/adapters/banks/iso20022/records.ts'), 'utf8');
   return Array.from(source.matchAll(/collection<\w+>\('([^']+)'\)/g), ([, name]) => `payouts.${name}`);
@@ -47,12 +47,12 @@ afterAll(async () => {
   await merchant.close();
 });
 
-test('every collection of the whole system is in the table, and those alone', async () => {
+test('the table lists exactly the collections of the whole system', async () => {
   const found = [...(await storage.everything()).keys(), ...collectionsOfFiles()];
   expect([...tableBelow('Collections').keys()].toSorted()).toEqual([...new Set(found)].toSorted());
 });
 
-test('what the table says is removed by the database has a TTL index, and nothing else has', async () => {
+test('exactly the collections that the table marks with TTL have a TTL index', async () => {
   const removed: string[] = [];
   for (const name of (await storage.everything()).keys()) {
     const [database = '', collection = ''] = name.split('.');
@@ -63,7 +63,7 @@ test('what the table says is removed by the database has a TTL index, and nothin
   expect(said.toSorted()).toEqual(removed.toSorted());
 });
 
-test('every topic is in the table, with the time that its messages are kept', () => {
+test('the table lists every topic with its retention', () => {
   const retention = (ms: number): string => (ms < DAY_MS ? `${ms / MINUTE_MS} minutes` : `${ms / DAY_MS} days`);
   const declared = new Map<string, string>();
   for (const topic of Object.keys(topics) as TopicName[]) {

@@ -36,7 +36,7 @@ async function answeredWith11(fields: Body): Promise<string> {
   return String(data['reference']);
 }
 
-/** When the edge has asked for the callback, or has found nothing to ask for, it closes the journal entry. */
+/** The edge closes the journal entry after it has asked for the callback or found no need to. */
 async function untilClosed(reference: string): Promise<void> {
   const mongo = await connectMongo({
     uri: system.space.mongoUri,
@@ -54,10 +54,10 @@ async function untilClosed(reference: string): Promise<void> {
   }
 }
 
-/** The events that have callbacks, when everything about the payment that was sent so far is done. */
+/** The events with callbacks, once all commands sent for the payment are done. */
 async function toldBy(reference: string): Promise<(string | undefined)[]> {
   await untilClosed(reference);
-  // Commands of one payment are handled in their order, so this one comes after whatever the edge has asked for.
+  // Commands of a payment run in order, so this one runs after those of the edge.
   await system.send(followUp('VOID', reference));
   const events = await eventsOf(system.space, paymentIdOf(reference));
   return events
@@ -79,7 +79,7 @@ async function expectOneCallback(reference: string, told: { status: string; code
 }
 
 test(
-  'a SALE3D that was answered with 11 and never run: one callback says ERROR 11',
+  'a SALE3D that was answered with 11 and never ran gets one callback with ERROR 11',
   async () => {
     const queryPort = String(await freePort());
     system = await startSystem('told-late', {
@@ -104,11 +104,11 @@ describe('a SALE3D that was answered with 11 and authenticated afterwards', () =
     await system.startDispatcher(merchant.ca);
   }, TIMEOUT_MS);
 
-  /** Its clock is behind, or it would refuse what is past its deadline. */
+  /** Its clock is behind; otherwise it would reject the late command. */
   const startThreeds = () => system.startThreeds({}, { now: () => Date.now() - 60_000 });
 
   test(
-    'is declined: one callback, although no challenge was possible',
+    'gets one callback when it is declined without a challenge',
     async () => {
       const reference = await answeredWith11(sale3d(NOT_ENROLLED));
       await startThreeds();
@@ -118,7 +118,7 @@ describe('a SALE3D that was answered with 11 and authenticated afterwards', () =
   );
 
   test(
-    'is sold: the callback that it has anyway, and no other',
+    'gets only its regular callback when it succeeds',
     async () => {
       const reference = await answeredWith11(sale3d(FRICTIONLESS));
       await startThreeds();

@@ -6,7 +6,7 @@ import { openStorage } from './support/storage';
 import type { Body, CheckRecord, System } from './support/system';
 import { charge, checkOf, clientOf, post, recordsOf, startSystem } from './support/system';
 
-/** Machines whose clocks are off by more than any lease has to spare. */
+/** Machines whose clocks are off by more than any lease margin. */
 const AHEAD = { wallClock: () => Date.now() + 30_000 };
 const BEHIND = { wallClock: () => Date.now() - 30_000 };
 
@@ -24,13 +24,13 @@ const ended = (of: Body, from = system.http): Promise<CheckRecord> =>
     return record?.status === 'PENDING' ? undefined : record;
   });
 
-test('one replica ahead, one behind: no live call is looked for, let alone cancelled', async () => {
+test('with one replica ahead and one behind, no running call is inquired about or cancelled', async () => {
   let calls: HeldCalls | undefined;
   system = await startSystem('clk', {
     withoutProcessor: true,
     beforeAcquirer: async (url) => (calls = await holdCalls(url)).url,
   });
-  if (calls === undefined) throw new Error('nothing stands before the acquirer');
+  if (calls === undefined) throw new Error('no proxy before the acquirer');
   await system.startProcessor({}, BEHIND);
   await system.startProcessor({}, AHEAD);
   const edge = clientOf((await system.startEdge()).ports.api);
@@ -40,7 +40,7 @@ test('one replica ahead, one behind: no live call is looked for, let alone cance
   const { held, questions } = calls;
   await until('all calls are under way', () => held() === 12);
   calls.pass();
-  // The resolver has had its turn when it has found out about another one, which it is asked to do later than about these.
+  // The resolver has had its turn when it has resolved another operation that is due later than these.
   const unknown = charge('SALE', { amount: '31.25' });
   await post(edge, unknown);
   expect(await ended(unknown, edge)).toMatchObject({ status: 'ERROR' });
@@ -54,7 +54,7 @@ test('one replica ahead, one behind: no live call is looked for, let alone cance
   await calls.close();
 });
 
-test('an edge ahead, card-processing behind: a command that nobody took in time is never run', async () => {
+test('with an edge ahead and card-processing behind, a command past its deadline never runs', async () => {
   const port = await freePort();
   const settings = { CARD_QUERY_URL: `http://127.0.0.1:${port}` };
   system = await startSystem('clk', { withoutProcessor: true, settings });
@@ -73,7 +73,7 @@ test('an edge ahead, card-processing behind: a command that nobody took in time 
   );
 });
 
-test('a service ahead does not ask for the end of a hold too early', async () => {
+test('auth-expiry with a fast clock does not void a hold too early', async () => {
   system = await startSystem('clk', { settings: { AUTH_HOLD_SECONDS: '25' } });
   const storage = await openStorage(system.space);
   await system.startExpiry({}, AHEAD);
@@ -81,7 +81,7 @@ test('a service ahead does not ask for the end of a hold too early', async () =>
   const deadlines = storage.collection('expiry', 'deadlines');
   const byReference = (reference: unknown) => deadlines.findOne({ _id: reference } as object);
   await until('its end is known', () => byReference(data['reference']));
-  // One that is due, so that it is known when the service has looked.
+  // A due hold shows when the service has scanned.
   const due = { _id: `${'D'.repeat(16)}ABCD`, merchantAccount: 'demo_merchant', expiresAt: 1, dueAt: 1, asks: 0 };
   await deadlines.insertOne(due as object);
   await until('what is due was asked for', async () => ((await byReference(due._id))?.['asks'] ?? 0) > 0);
@@ -89,7 +89,7 @@ test('a service ahead does not ask for the end of a hold too early', async () =>
   await storage.close();
 });
 
-test('a machine whose clock is further off than allowed is not ready', async () => {
+test('a machine with too much clock skew is not ready', async () => {
   system = await startSystem('clk', { withoutProcessor: true, settings: { MAX_CLOCK_SKEW_MS: '5000' } });
   const { ports } = await system.startProcessor({}, AHEAD);
   const { status, data } = await clientOf(ports.ops).get<Body>('/health/ready', { validateStatus: () => true });

@@ -6,7 +6,7 @@ import type { Body, System } from './support/system';
 import { charge, checkOf, recordsOf, startSystem } from './support/system';
 import { kafkaOf, readTopics } from './support/topics';
 
-/** Longer than all attempts at one message, and at the record of its end, together. */
+/** Longer than all attempts for one message and for recording its outcome. */
 const ATTEMPTS_TIMEOUT_MS = 45_000;
 
 let system: System;
@@ -15,7 +15,7 @@ let storage: Storage;
 beforeEach(async () => {
   system = await startSystem('poi');
   storage = await openStorage(system.space);
-  // The collection has to be there before it can have a validator.
+  // Only an existing collection can have a validator.
   expect((await system.send(charge('SALE'))).data).toMatchObject({ status: 'success' });
 });
 afterEach(async () => {
@@ -28,7 +28,7 @@ async function deadLetterTypes(): Promise<(string | undefined)[]> {
   return (await readTopics(system.space, [topic])).map(({ headers }) => headers['ce_type']);
 }
 
-/** Commands that no one has committed yet. */
+/** Number of uncommitted commands. */
 async function commandLag(): Promise<number> {
   const topic = topicOf(system.space.topicPrefix, 'cardCommands');
   const admin = kafkaOf(system.space).admin();
@@ -53,7 +53,7 @@ async function statusOf(fields: Body): Promise<unknown> {
   return recordsOf(data)[0];
 }
 
-test('a payment that the database refuses is dead-lettered and on record; its neighbours go on', async () => {
+test('a payment that the database rejects is dead-lettered and recorded, and others continue', async () => {
   const poison = charge('SALE');
   const { transaction_unique_id } = poison;
   await storage.refuse('cards', 'payments', {
@@ -67,7 +67,7 @@ test('a payment that the database refuses is dead-lettered and on record; its ne
   await isSettled();
 });
 
-test('when not even its end can be recorded, the watermark still passes it', async () => {
+test('the watermark passes a payment whose outcome cannot be recorded', async () => {
   const poison = charge('SALE');
   const { transaction_unique_id } = poison;
   await storage.refuse('cards', 'payments', { 'operations.transactionUniqueId': transaction_unique_id });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@gateway/testing';
 
-/** Writes its pid to the log and runs for ever. */
+/** Writes its pid to the log and runs forever. */
 const STEADY = 'console.log(process.pid); setInterval(() => undefined, 1000)';
 /** Cannot start. */
 const BROKEN = "console.error('a setting is missing'); process.exit(3)";
@@ -45,7 +45,7 @@ function supervise(program: string, firstDelayMs = 50): Supervised {
   };
 }
 
-/** Of every start so far. */
+/** Pids of all starts so far. */
 async function pids(): Promise<number[]> {
   const log = await readFile(join(directory, 'sample.log'), 'utf8').catch(() => '');
   return log.split('\n').filter(Boolean).map(Number);
@@ -60,7 +60,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('a service that was killed is started again, with its log, and ends with the run', async () => {
+test('a killed service restarts, keeps its log, and ends with the run', async () => {
   const run = supervise(STEADY);
   for (const starts of [1, 2, 3]) {
     await until(`start ${starts}`, async () => (await pids()).length === starts);
@@ -68,7 +68,7 @@ test('a service that was killed is started again, with its log, and ends with th
   }
   const death = /sample has died \(SIGKILL\), restart in (0\.\d+) s: see .*sample\.log/g;
   const delays = () => [...run.output().matchAll(death)].map(([, delay]) => delay);
-  await until('both deaths are told', () => delays().length === 2);
+  await until('both deaths are reported', () => delays().length === 2);
   expect(delays()).toEqual(['0.05', '0.1']);
   const [, , last = 0] = await pids();
   expect(isAlive(last)).toBe(true);
@@ -77,7 +77,7 @@ test('a service that was killed is started again, with its log, and ends with th
   expect((await pids()).filter(isAlive)).toEqual([]);
 });
 
-test('a service that cannot start ends the run, which says which one, why, and what its log ends with', async () => {
+test('a service that cannot start ends the run, which prints its name, the reason and the end of its log', async () => {
   const run = supervise(BROKEN);
   expect(await run.ended).toBe(1);
   expect(run.output().match(/sample has died \(exit code 3\)/g)).toHaveLength(4);
@@ -85,7 +85,7 @@ test('a service that cannot start ends the run, which says which one, why, and w
   expect(run.output()).toMatch(/sample\.log:\n( {2}a setting is missing\n){5}/);
 });
 
-test('a run that is stopped while a service waits for its restart does not wait with it', async () => {
+test('stopping a run does not wait for a pending restart', async () => {
   const run = supervise('console.log(process.pid)', 30_000);
   await until('it waits', () => run.output().includes('has died (exit code 0), restart in 30 s'));
   run.end('SIGTERM');

@@ -12,7 +12,7 @@ import { charge, chargeByToken, checkOf, followUp, startSystem } from './support
 const PROFILE_BYTES = 64 * 1_048_576;
 const DATABASES = [...new Set(Object.keys(SHARD_KEYS).map((name) => name.split('.')[0] ?? ''))];
 
-/** What the server's profiler notes of an operation; the filter stands in another place for each kind. */
+/** The profiler's record of an operation. Each kind has its filter in a different place. */
 interface Profiled {
   op: string;
   ns: string;
@@ -61,7 +61,7 @@ async function send(fields: Body, headers: Record<string, string> = {}): Promise
   return data;
 }
 
-/** Every kind of request, followed to its end. */
+/** Runs every kind of request to its end. */
 async function useEverything(): Promise<void> {
   const sold = await send(charge('SALE'), { 'idempotency-key': 'a-key' });
   await send(chargeByToken('SALE', sold['token']));
@@ -91,7 +91,7 @@ function filterOf({ command = {} }: Profiled): Body | undefined {
   return filter ?? q ?? query ?? pipeline?.[0]?.$match;
 }
 
-/** Hashed keys need values. A range of a key that is not hashed needs two ends. */
+/** A hashed key needs a value, an unhashed one a value or a range with two ends. */
 function namesKey(filter: Body, key: NonNullable<ShardKey['key']>): boolean {
   return Object.entries(key).every(([field, kind]) => {
     const condition = filter[field];

@@ -167,7 +167,7 @@ async function startHanging(bench: Bench): Promise<() => void> {
   const timer = setInterval(publishAll, HANGING_EVERY_MS);
   const deadline = performance.now() + HANG_TIMEOUT_MS;
   while ((await countOf(bench)).hung < HUNG_AT_ONCE) {
-    if (performance.now() > deadline) throw new Error('too few hanging receivers were called');
+    if (performance.now() > deadline) throw new Error('the dispatcher called too few hanging receivers');
     await pause(LOOK_EVERY_MS);
   }
   return () => clearInterval(timer);

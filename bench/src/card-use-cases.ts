@@ -40,7 +40,7 @@ export async function tokenize(send: Send): Promise<string> {
   return String((await succeed(send, operation('TOKENIZE', fields)))['token']);
 }
 
-/** A SALE by token, with an id of its own. */
+/** A SALE by token, with a new unique id. */
 export function saleOf(token: string): { path: string; fields: Fields } {
   return { path: CARD_PATH, fields: operation('SALE', { ...MONEY, ...CUSTOMER, token }) };
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** For 127.0.0.1. Signs itself, for this run. */
+/** A self-signed certificate for 127.0.0.1, made for this run. */
 export function newCertificate(folder: string): { key: string; cert: string; certFile: string } {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];

@@ -114,7 +114,7 @@ async function main(): Promise<void> {
     },
     credentials: accounts.credentials,
     rateLimiter: accounts.rateLimiter,
-    // What it is compared with serves one account.
+    // The bench uses one account.
     requestSlots: { take: async () => ({ release: () => undefined }) },
     isDiskFull: () => false,
     databaseAvailable: () => true,

@@ -22,7 +22,7 @@ export interface System {
   memory(): Promise<Record<string, number>>;
 }
 
-/** The whole gateway as `npm start` runs it, with these settings beside its own. */
+/** Starts the whole gateway like `npm start`, with additional settings. */
 export async function startGateway(
   onEnd: OnEnd,
   settings: Record<string, string> = {},
@@ -98,17 +98,17 @@ async function memoryOfServices(): Promise<Record<string, number>> {
   return Object.fromEntries(figures) as Record<string, number>;
 }
 
-/** What a process has taken at one moment. */
+/** Resources of a process at one moment. */
 export interface ProcessFigures {
   residentBytes: number;
   heapBytes: number;
   /** Open handles of libuv: sockets, timers, pipes. */
   handles: number;
-  /** TCP connections, and listening sockets. */
+  /** TCP connections and listening sockets. */
   connections: number;
 }
 
-/** Of every service that `npm start` runs, as its metrics have it. */
+/** Reads the metrics of every service that `npm start` runs. */
 export async function figuresOfServices(): Promise<Record<string, ProcessFigures>> {
   const firstPort = Number(process.env['OPS_PORT'] ?? FIRST_OPS_PORT);
   const entries = SERVICES.map(async (name, place) => {

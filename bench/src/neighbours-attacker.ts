@@ -2,8 +2,8 @@ import type { AttackOrder } from './neighbours-attacks';
 import { attacks } from './neighbours-attacks';
 
 /**
- * One attack, in a process of its own. It says when it is at its height, and when it has stopped what it was answered:
- * `stop` ends it, and so does its time.
+ * Runs one attack in a separate process. It reports when the attack is at full strength, and its answers when it ends: on
+ * `stop` or when its time is up.
  */
 const LONGEST_MS = 180_000;
 

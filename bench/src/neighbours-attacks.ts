@@ -8,7 +8,7 @@ import { payoutOf, saleOf } from './neighbours-requests';
 import type { MerchantAccess } from './neighbours-requests';
 import type { Fields } from './load';
 
-/** What an attacker's process is told. */
+/** Arguments of an attacker's process. */
 export interface AttackOrder {
   attack: AttackName;
   baseUrl: string;
@@ -18,23 +18,23 @@ export interface AttackOrder {
 }
 
 export interface AttackControl {
-  /** Call it when the attack is at its height. */
+  /** Call it when the attack is at full strength. */
   ready(): void;
   isStopped(): boolean;
-  /** Counts an answer; kinds come from a small set. */
+  /** Counts an answer; `kind` is from a small set. */
   count(kind: string): void;
 }
 
 type Attack = (order: AttackOrder, control: AttackControl) => Promise<void>;
 
-/** An address of their own, as others have: limits of a source do not hit the victim. */
+/** The attackers' own address, so that limits per source do not affect the victim. */
 const SOURCE = '127.0.0.2';
 const ANSWER_TIMEOUT_MS = 40_000;
 const RETRY_MS = 100;
 
-/** Delayed by the proxy that stands before the simulator, which sees it without zeros at its end; approved. */
+/** The proxy before the simulator delays this amount, and the simulator approves it. The proxy sees it without trailing zeros. */
 export const SLOW_AMOUNT = '41.41';
-/** Carried out, and never answered. */
+/** The simulator executes this amount and never answers. */
 const UNANSWERED_AMOUNT = '31.09';
 
 export const attacks = {
@@ -71,7 +71,7 @@ function clientFrom(localAddress: string, baseUrl: string, connections: number):
   };
 }
 
-/** As many at once, each again and again until the end; an answer that is an error is counted and waited out. */
+/** Runs concurrent closed loops until the end. Counts errors and pauses after each. */
 async function loop(control: AttackControl, clients: number, round: (index: number) => Promise<Fields>): Promise<void> {
   const one = async (_value: unknown, index: number): Promise<void> => {
     while (!control.isStopped()) {
@@ -98,10 +98,10 @@ function saleLoop(options: { clients: number; amount: () => string; rampMs: numb
 }
 
 const PAYOUT_CLIENTS = 32;
-/** Between further payouts of a client, once the first ones are in. */
+/** Pause between a client's further payouts, after the first ones. */
 const PAYOUT_PAUSE_MS = 1_000;
 
-/** Sends `first` payouts as fast as it may, and some more until the end. */
+/** Sends `first` payouts as fast as possible, and then a few until the end. */
 async function payouts(
   { baseUrl, access }: AttackOrder,
   control: AttackControl,
@@ -128,7 +128,7 @@ async function unansweredPayouts(order: AttackOrder, control: AttackControl): Pr
 const HOSTS = 2_000;
 const HOSTS_QUICK = 300;
 
-/** Each host takes a connection and never says a word. At the end they are gone: what is left over fails at once. */
+/** Hosts that accept connections and never answer. They close at the end, so that open calls fail at once. */
 async function hangingCallbacks(order: AttackOrder, control: AttackControl): Promise<void> {
   const sockets = new Set<Socket>();
   const servers: Server[] = [];
@@ -153,10 +153,10 @@ const SLOW_CONNECTIONS = 2_100;
 const BYTE_EVERY_MS = 500;
 const COME_BACK_MS = 50;
 const CONNECTIONS_AT_ONCE = 100;
-/** More than anyone sends at this pace. */
+/** More than this pace can send. */
 const SLOW_BODY_BYTES = 10_000;
 
-/** A body byte by byte over each connection, and over a new one when it is closed. */
+/** Sends a body byte by byte over each connection, and reconnects when it is closed. */
 async function slowBodies({ baseUrl }: AttackOrder, control: AttackControl): Promise<void> {
   const { hostname, port } = new URL(baseUrl);
   const head = `POST /api/pf/host-to-host HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: ${SLOW_BODY_BYTES}\r\n\r\n`;
@@ -169,7 +169,7 @@ async function slowBodies({ baseUrl }: AttackOrder, control: AttackControl): Pro
         if (control.isStopped()) socket.destroy();
         else socket.write(' ');
       }, BYTE_EVERY_MS);
-      // Not `once`, which rejects when the connection was reset.
+      // Not `once`, which rejects if the connection was reset.
       await new Promise((resolve) => socket.once('close', resolve));
       clearInterval(timer);
       control.count('closed');
@@ -189,7 +189,7 @@ const GUESSING_SOURCES = 32;
 const GUESSES_AT_ONCE = 4;
 const GUESSING_RAMP_MS = 1_000;
 
-/** Wrong passwords for accounts that nobody has, from many addresses. */
+/** Sends wrong passwords for unknown accounts from many addresses. */
 async function passwordGuessing({ baseUrl }: AttackOrder, control: AttackControl): Promise<void> {
   const clients = Array.from({ length: GUESSING_SOURCES }, (_, index) =>
     clientFrom(`127.0.1.${index + 1}`, baseUrl, GUESSES_AT_ONCE),

@@ -3,7 +3,7 @@ import { CARD, CARD_PATH, CUSTOMER } from './card-use-cases';
 import type { Fields } from './load';
 import { PAYOUT } from './payout-use-cases';
 
-/** What a merchant needs for its requests; `token` of a card that it has tokenized. */
+/** What a merchant needs for its requests; `token` is of a tokenized card. */
 export interface MerchantAccess {
   merchantAccount: string;
   password: string;
@@ -31,7 +31,7 @@ export function tokenizeOf(access: MerchantAccess): Request {
   return [CARD_PATH, { ...envelope(access), ...fields }];
 }
 
-/** Told to nobody unless `fields` says where. */
+/** Without a callback unless `fields` has an address. */
 export function payoutOf(access: MerchantAccess, fields: Fields): Request {
   return ['/api/mp/payout', { ...envelope(access), ...PAYOUT, ...fields }];
 }

@@ -10,7 +10,7 @@ import type { MerchantAccess } from './neighbours-requests';
 import { checkOf, payoutOf, saleOf } from './neighbours-requests';
 
 export interface Figures {
-  /** Rounds that succeeded, per second. */
+  /** Successful rounds per second. */
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
@@ -19,7 +19,7 @@ export interface Figures {
 
 type Send = (path: string, fields: Fields) => Promise<Fields>;
 
-/** What one client of the victim does again and again; throws when it is not served. */
+/** One round of a victim's client. Throws if it is not served. */
 export type Round = (send: Send) => Promise<void>;
 
 export interface Window {
@@ -29,14 +29,14 @@ export interface Window {
   measureMs: number;
 }
 
-/** Few enough to leave the machine idle at times: what the victim then loses, it does not lose to a lack of CPU. */
+/** Few enough to leave the machine idle at times, so that the victim's losses are not due to a lack of CPU. */
 const CLIENTS = 4;
 const ANSWER_TIMEOUT_MS = 35_000;
 const OUTCOME_TIMEOUT_MS = 20_000;
 const POLL_MS = 20;
 const AFTER_FAILURE_MS = 50;
 
-/** Closed loops. A round counts when it ended after the warm-up; in the throughput, when it ended in the window. */
+/** Closed loops. Rounds count if they end after the warm-up, and for the throughput only if they end in the window. */
 export async function measureVictim({ baseUrl, round, warmUpMs, measureMs }: Window): Promise<Figures> {
   const timeouts = { bodyTimeout: ANSWER_TIMEOUT_MS, headersTimeout: ANSWER_TIMEOUT_MS };
   const pool = new Pool(baseUrl, { connections: CLIENTS, pipelining: 1, ...timeouts });
@@ -74,7 +74,7 @@ export function sells(access: MerchantAccess): Round {
   return async (send) => void expectStatus(await send(...saleOf(access, '10.00')), 'success');
 }
 
-/** From the init until a CHECK says that it has settled. */
+/** From the init until CHECK shows the payout as settled. */
 export function paysOut(access: MerchantAccess): Round {
   return async (send) => {
     const [path, fields] = payoutOf(access, {});
@@ -90,7 +90,7 @@ export function paysOut(access: MerchantAccess): Round {
   };
 }
 
-/** From the init of a payout until its callback is there. */
+/** From the init of a payout until its callback arrives. */
 export function isTold(access: MerchantAccess, receiver: Receiver): Round {
   return async (send) => {
     const [path, fields] = payoutOf(access, { callback_url: receiver.url });
@@ -104,10 +104,10 @@ function expectStatus(answer: Fields, status: string): void {
   if (answer['status'] !== status) throw new Error(`not ${status}: ${JSON.stringify(answer)}`);
 }
 
-/** The victim's own server. */
+/** The victim's server. */
 export interface Receiver {
   url: string;
-  /** True when the callback of that id came before the time was up. */
+  /** True if the callback of that id arrives in time. */
   told(transactionUniqueId: string, timeoutMs: number): Promise<boolean>;
   close(): void;
 }

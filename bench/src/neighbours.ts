@@ -34,24 +34,24 @@ interface Pace {
   windows: number;
   warmUpMs: number;
   measureMs: number;
-  /** After an attack, until what it has begun is over. */
+  /** Pause after an attack, until its open work has ended. */
   calmMs: number;
 }
 const FULL: Pace = { windows: 3, warmUpMs: 2_000, measureMs: 10_000, calmMs: 12_000 };
 const QUICK: Pace = { windows: 1, warmUpMs: 1_000, measureMs: 4_000, calmMs: 6_000 };
 
-/** Throughput beside the attack, of that alone; p99 beside it, in multiples of that alone. */
+/** Throughput and p99 beside the attack, in multiples of those without attack. */
 const TARGET = 0.7;
 const TARGET_WITH_CPU = 0.5;
 const TARGET_P99 = 3;
 
 interface Plan {
   victim: 'sales' | 'payouts' | 'callbacks';
-  /** The attack uses the CPU as well. */
+  /** The attack also uses the CPU. */
   usesCpu: boolean;
   /** Sends more than a sandbox account may. */
   isBulk?: true;
-  /** Begins at an edge that has just started. */
+  /** Starts at an edge that has just started. */
   atFreshEdge?: true;
 }
 
@@ -77,8 +77,8 @@ interface Bench {
 }
 
 /**
- * `npm run bench -- neighbours [--quick] [--only ATTACK[,ATTACK]]`: what a merchant is left with while another one, or
- * nobody's client, does its worst. The victim alone and beside the attack in turn, so that drift hits both alike.
+ * `npm run bench -- neighbours [--quick] [--only ATTACK[,ATTACK]]`: measures a merchant's service while another merchant,
+ * or an unknown client, attacks. Alternates windows with and without attack, so that drift affects both alike.
  */
 export async function runNeighbours(onEnd: OnEnd, args: readonly string[]): Promise<void> {
   const { only, quick } = optionsOf(args);
@@ -144,7 +144,7 @@ async function startSlowAcquirer(onEnd: OnEnd): Promise<number> {
   return port;
 }
 
-/** A sandbox account, with the limits of one unless `settings` names others, and the token of a card. */
+/** A sandbox account with a tokenized card. It has sandbox limits unless `settings` overrides them. */
 async function openMerchant(
   env: Record<string, string>,
   baseUrl: string,
@@ -168,7 +168,7 @@ async function openMerchant(
 interface Pair {
   alone: Figures;
   beside: Figures;
-  /** What the attacker was answered. */
+  /** Counts of the attacker's answers. */
   counts: Record<string, number>;
 }
 
@@ -189,7 +189,7 @@ async function compare(bench: Bench, attack: AttackName): Promise<void> {
 
 function measureFor({ rounds, pace }: Bench, attack: AttackName, baseUrl: string): Promise<Figures> {
   const { victim, atFreshEdge } = plans[attack];
-  // What comes right after a restart is what counts there.
+  // This attack is about the time right after a restart.
   const warmUpMs = atFreshEdge === true ? 0 : pace.warmUpMs;
   return measureVictim({ baseUrl, round: rounds[victim], warmUpMs, measureMs: pace.measureMs });
 }
@@ -204,7 +204,7 @@ async function inWindow<T>(bench: Bench, attack: AttackName, work: (baseUrl: str
   }
 }
 
-/** Another replica of api-edge, which knows no password yet. */
+/** Another replica of api-edge, which has not seen a password yet. */
 async function startEdge({ env, onEnd }: Bench): Promise<{ baseUrl: string; stop(): Promise<void> }> {
   const log = openSync(join(root, '.gateway', 'logs', 'bench-edge.log'), 'a');
   const main = join(root, 'services', 'api-edge', 'dist', 'main.js');
@@ -243,11 +243,11 @@ async function startAttack(bench: Bench, attack: AttackName, baseUrl: string) {
   child.send(order);
   const ramp = new AbortController();
   const late = pause(RAMP_TIMEOUT_MS, undefined, { signal: ramp.signal }).then(
-    () => console.log(`  ${attack} did not get to its height within ${RAMP_TIMEOUT_MS / 1_000} s`),
+    () => console.log(`  ${attack} did not reach full strength within ${RAMP_TIMEOUT_MS / 1_000} s`),
     () => undefined,
   );
   const died = once(child, 'exit').then(() => Promise.reject(new Error(`the attacker of ${attack} died`)));
-  died.catch(() => undefined);
+  died.catch(() => undefined); // may reject while no race awaits it
   await Promise.race([once(child, 'message'), late, died]);
   ramp.abort();
   return {

@@ -5,14 +5,14 @@ import type { Fields } from './load';
 
 export interface Offered {
   perSecond: { offered: number; succeeded: number };
-  /** Of those that succeeded. */
+  /** Of successful requests. */
   p50Ms: number;
   p99Ms: number;
-  /** HTTP status, with the code where the status is 200 and the answer no success, or the error: how often. */
+  /** Count by HTTP status (with the code for unsuccessful 200s) or error. */
   others: Map<string, number>;
-  /** Could not be offered, because so many requests were unanswered already. */
+  /** Requests not sent, because `maxInFlight` were unanswered. */
   unsent: number;
-  /** From the last request until all are answered. */
+  /** From the last request to the last answer. */
   drainMs: number;
 }
 
@@ -20,8 +20,8 @@ const TICK_MS = 5;
 const REQUEST_TIMEOUT_MS = 40_000;
 
 /**
- * Sends requests at a rate, whether the earlier ones are answered or not: as many merchants do who know nothing of each
- * other. `maxInFlight` bounds what this process holds.
+ * Sends requests at a fixed rate without waiting for answers, like many independent merchants. `maxInFlight` bounds the
+ * unanswered ones.
  */
 export async function offer(options: {
   baseUrl: string;

@@ -10,25 +10,25 @@ import { flags } from './run';
 
 const OVERLOAD_FACTOR = 5;
 const SATURATING_CLIENTS = [64, 128];
-/** What the load generator holds at once; the edge takes 2,000 requests at once. */
+/** Unanswered requests of the load generator. The edge takes 2,000 at once. */
 const MAX_IN_FLIGHT = 2_200;
 const FULL = { firstWarmUpMs: 20_000, saturationMs: 10_000, overloadMs: 30_000 };
 const QUICK = { firstWarmUpMs: 3_000, saturationMs: 3_000, overloadMs: 5_000 };
 
-/** What the gateway has to keep under overload. */
+/** Share of the best throughput that the gateway must keep under overload. */
 const MIN_SHARE_OF_BEST = 0.8;
 const MAX_RESIDENT_BYTES = 300 * 1_048_576;
 const MAX_RECOVERY_MS = 10_000;
-/** The only answers to what is shed. */
+/** The only allowed answers to rejected requests. */
 const SHED = ['429', '503'];
 
 const MEMORY_EVERY_MS = 1_000;
-/** Recovered: a light load is answered as before, nothing refused, for a window. */
+/** The gateway has recovered when it answers a light load as before, without rejections, for one window. */
 const RECOVERY = { perSecond: 20, windowMs: 500, slowdown: 2, giveUpMs: 60_000 };
 
 type Request = ReturnType<typeof saleOf>;
 
-/** `npm run bench -- overload [--quick]`: five times as many SALEs as the gateway can take, and what it makes of it. */
+/** `npm run bench -- overload [--quick]`: sends five times as many SALEs as the gateway can take. */
 export async function runOverload(onEnd: OnEnd, args: readonly string[]): Promise<void> {
   const pace = flags(args, ['quick']).has('quick') ? QUICK : FULL;
   const { baseUrl } = await startGateway(onEnd);
@@ -57,7 +57,7 @@ function watchMemory(): { stop(): Promise<Map<string, number>> } {
   let watching = true;
   const watch = async (): Promise<void> => {
     while (watching) {
-      // A process that is too busy to answer is asked again.
+      // A process that is too busy to answer is asked again later.
       const figures = await figuresOfServices().catch(() => ({}));
       for (const [name, { residentBytes }] of Object.entries(figures)) {
         peaks.set(name, Math.max(peaks.get(name) ?? 0, residentBytes));
@@ -75,7 +75,7 @@ function watchMemory(): { stop(): Promise<Map<string, number>> } {
   };
 }
 
-/** From now, when all is answered that was under way, until the gateway is as it was before; in ms. */
+/** Call it when all requests are answered. Resolves when the gateway has recovered, with the time it took in ms. */
 async function recovery(baseUrl: string, next: () => Request, calmP50Ms: number): Promise<number> {
   const begunAt = performance.now();
   for (;;) {

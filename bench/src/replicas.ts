@@ -14,7 +14,7 @@ import { flags } from './run';
 const root = join(__dirname, '..', '..');
 const REPLICAS = [1, 2, 4];
 const ACQUIRER_LATENCY_MS = 100;
-/** Calls of one replica at once. More would let one replica saturate a small machine, and nothing could be seen. */
+/** Concurrent calls per replica. With more, one replica could saturate a small machine and hide the effect. */
 const CONCURRENCY = 32;
 const CLIENTS = 192;
 const FIRST_OPS_PORT = 19_110;
@@ -75,7 +75,7 @@ async function isReady(opsPort: number): Promise<boolean> {
   }
 }
 
-/** Returns what share of all cores was busy since. */
+/** Returns a function that gives the share of busy cores since this call. */
 function cpuMeter(): () => number {
   const read = () =>
     cpus().reduce(

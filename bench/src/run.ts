@@ -1,17 +1,17 @@
 /** Has something closed at the end of the run, and when a signal cuts it short: what was opened last closes first. */
 export type OnEnd = (close: () => Promise<unknown> | void) => void;
 
-/** One bench. `args` stand after its name. */
+/** One bench. `args` follow its name on the command line. */
 export interface Run {
   (onEnd: OnEnd, args: readonly string[]): Promise<void>;
 }
 
-/** Wrong arguments: the text says which. */
+/** Wrong arguments, named in the message. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Which of the options were given; @throws UsageError for anything else. */
+/** The given options. @throws UsageError for any other argument. */
 export function flags<Name extends string>(args: readonly string[], names: readonly Name[]): Set<Name> {
   const unknown = args.find((argument) => !names.some((name) => argument === `--${name}`));
   if (unknown !== undefined) throw new UsageError(`unknown option: ${unknown}`);

@@ -5,8 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SLOW_AMOUNT } from './neighbours-attacks';
 
 /**
- * Stands before the simulator, in a process of its own, and is slow for one amount: the simulator can only be slow for
- * everybody. Shorter than the connector's time-out, so that every call is answered. Tells its port.
+ * A proxy before the simulator, in a separate process, that delays one amount; the simulator itself can only be slow for
+ * all merchants. The delay is shorter than the connector's time-out, so every call is answered. Prints its port.
  */
 const DELAY_MS = 3_000;
 const SLOW_BODY = `"amount":"${SLOW_AMOUNT}"`;
@@ -34,7 +34,7 @@ async function forward(incoming: IncomingMessage, response: ServerResponse, port
     answer.pipe(response);
     answer.once('error', () => response.destroy());
   });
-  // An acquirer that drops the connection, or says nothing until the caller gives up.
+  // The acquirer dropped the connection, or the caller gave up.
   outgoing.once('error', () => response.destroy());
   response.once('close', () => {
     if (!response.writableFinished) outgoing.destroy();

@@ -15,9 +15,9 @@ const FIRST_WARM_UP_MS = 20_000;
 const MINUTE_MS = 60_000;
 const SOAK_MS = { long: 30 * MINUTE_MS, normal: 3 * MINUTE_MS, quick: MINUTE_MS / 3 };
 const SAMPLES = 60;
-/** Caches and pools fill at first; the slope counts from here on. */
+/** The slope is measured from here, since caches and pools fill first. */
 const SETTLED_AFTER = 0.25;
-/** A process that grows by less than this over the run is flat: garbage is collected when it pays, not when we look. */
+/** A process that grows by less than this over the run is flat, since garbage collection does not follow our samples. */
 const FLAT = { share: 0.1, bytes: 16 * 1_048_576, count: 5 };
 
 interface Sample {
@@ -25,7 +25,7 @@ interface Sample {
   figures: Record<string, ProcessFigures>;
 }
 
-/** `npm run bench -- soak [--long|--quick]`: half of what the gateway can take, for long: nothing may grow. */
+/** `npm run bench -- soak [--long|--quick]`: half of the best throughput for a long time; nothing may grow. */
 export async function runSoak(onEnd: OnEnd, args: readonly string[]): Promise<void> {
   const given = flags(args, ['long', 'quick']);
   if (given.size > 1) throw new UsageError('--long and --quick exclude each other');
@@ -92,7 +92,7 @@ function report(samples: readonly Sample[]): void {
   }
 }
 
-/** Least squares. */
+/** Slope by least squares. */
 function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [meanX, meanY] = [mean(points.map(([x]) => x)), mean(points.map(([, y]) => y))];

@@ -3,13 +3,13 @@ import { Agent, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { forward } from './inquiry-gate';
 
-/** Stands before an acquirer, holds operations up when told to, and notes what is asked about them meanwhile. */
+/** A proxy before an acquirer that can hold operations and records inquiries about them. */
 export interface HeldCalls {
   readonly url: string;
   /** Paths of inquiries and cancellations so far. */
   readonly questions: readonly string[];
   hold(): void;
-  /** New operations pass; those that are held stay. */
+  /** Lets new operations pass. Held ones stay held. */
   pass(): void;
   held(): number;
   release(): void;

@@ -9,7 +9,7 @@ export type Document = Record<string, unknown>;
 /** A look into the databases of a space, past all services. */
 export interface Storage {
   collection(database: string, name: string): ReturnType<MongoConnection['collection']>;
-  /** Has the database refuse documents of a collection that match. `{ $expr: false }` matches none. */
+  /** Makes the database reject matching documents of a collection. `{ $expr: false }` matches none. */
   refuse(database: string, name: string, match: object): Promise<void>;
   /** How many documents there are of each kind that a request could leave behind. */
   counts(): Promise<Record<string, number>>;

@@ -14,7 +14,7 @@ const QUIET = 'quiet_merchant';
 const HOSTS = 200;
 const LOUD_BACKLOG = 2_000;
 const QUIET_CALLBACKS = 30;
-/** No call to a silent host ends within a test: what the others get, they get beside it. */
+/** Longer than a test, so that calls to silent hosts stay open while others are served. */
 const ENDLESS = { connectTimeoutMs: 600_000, totalTimeoutMs: 600_000 };
 const BUDGET = DISPATCHER_LIMITS.unprovenPerMerchant;
 
@@ -45,7 +45,7 @@ afterEach(async () => {
 const publish = (merchantAccount: string, url: string): Promise<string> =>
   world.publish(outcome(url, { merchantAccount }));
 
-/** Due, as another replica has left it. */
+/** A due delivery left by another replica. */
 async function leave(merchantAccount: string, url: string): Promise<string> {
   const id = randomUUID();
   const record = outcome(url, { merchantAccount });
@@ -62,7 +62,7 @@ const allDelivered = (ids: readonly string[]) =>
   });
 
 describe('beside a merchant whose hosts all hang', () => {
-  it('the callbacks of another are sent without waiting for its calls, which stay within its budget', async () => {
+  it('callbacks of another merchant do not wait, and the hanging calls stay within their limit', async () => {
     const dispatcher = await world.start({}, { timeouts: ENDLESS });
     await Promise.all(silent.urls.map((url) => publish(LOUD, url)));
     await until('the budget is used up', () => silent.connections() === BUDGET);
@@ -75,7 +75,7 @@ describe('beside a merchant whose hosts all hang', () => {
     expect(metrics).toMatch(new RegExp(`^callback_in_flight_by_account\\{account="${LOUD}",\\S* ${BUDGET}$`, 'm'));
   });
 
-  it('its own proven addresses are served as well', async () => {
+  it('its own proven addresses are served too', async () => {
     await world.start({}, { timeouts: ENDLESS });
     await allDelivered([await publish(LOUD, receiver.url)]);
     await Promise.all(silent.urls.map((url) => publish(LOUD, url)));
@@ -84,7 +84,7 @@ describe('beside a merchant whose hosts all hang', () => {
     expect(silent.connections()).toBe(BUDGET);
   });
 
-  it('what is due of another is found behind its backlog', async () => {
+  it('due deliveries of another merchant are found behind its backlog', async () => {
     const url = (index: number) => silent.urls[index % HOSTS] ?? '';
     await Promise.all(Array.from({ length: LOUD_BACKLOG }, (_, index) => leave(LOUD, url(index))));
     const first = await leave(QUIET, receiver.url);

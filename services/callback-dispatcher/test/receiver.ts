@@ -89,7 +89,7 @@ export async function startReceiver(certificate: Certificate, host = '127.0.0.1'
   };
 }
 
-/** Servers that take connections and never say a word, each a host and port of its own. */
+/** Servers that accept connections and never answer, each with its own host and port. */
 export interface SilentHosts {
   urls: string[];
   /** Connections that are open. */

@@ -2,10 +2,10 @@ import { until } from '@gateway/testing';
 import type { World } from './payout-fixture';
 import { MERCHANT, openWorld, OTHER_MERCHANT, payout } from './payout-fixture';
 
-/** The bank takes them, and never answers. */
+/** The bank accepts these and never answers. */
 const UNANSWERED = '31.09';
 const PAYOUTS = 100;
-/** Half of the calls are for payouts that come, half for those that wait; an account has half of each. */
+/** Half of the calls are for new payouts, half for waiting ones. An account gets half of each. */
 const CALLS_AT_ONCE = 16;
 const SHARE = CALLS_AT_ONCE / 2;
 const TIMEOUT_MS = 60_000;
@@ -20,7 +20,7 @@ afterAll(() => world.close());
 const countOf = (kind: string) =>
   world.mongo.collection('payouts').countDocuments({ merchantAccount: MERCHANT, 'state.kind': kind });
 
-test('payouts that a bank never answers wait in turn; another account’s is settled beside them', async () => {
+test('unanswered payouts wait in turn while another account’s payout settles', async () => {
   await world.start({ SIMULATOR_TIMEOUT_MS: String(TIMEOUT_MS), BANK_CALLS_AT_ONCE: String(CALLS_AT_ONCE) });
   const commands = Array.from({ length: PAYOUTS }, () => payout(UNANSWERED));
   await Promise.all(commands.map((command) => world.send(command)));
@@ -31,7 +31,7 @@ test('payouts that a bank never answers wait in turn; another account’s is set
 
   const other = await world.send(payout('10.50', { merchantAccount: OTHER_MERCHANT }));
   await world.isIn(other, 'settled');
-  // Nothing of the first account has moved meanwhile.
+  // No payout of the first account has settled meanwhile.
   expect(await countOf('screened')).toBe(PAYOUTS - SHARE);
   expect(world.bank.submissions).toHaveLength(SHARE + 1);
 

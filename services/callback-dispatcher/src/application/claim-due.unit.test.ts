@@ -110,7 +110,7 @@ test('a lane is asked for what it has places for, and not at all without one', a
   expect(asked).toEqual([]);
 });
 
-test('however many merchants there are, one look comes to all of them', async () => {
+test('one scan reaches all merchants, however many there are', async () => {
   const lanes = times(2_300, (index) => laneOf(numbered('merchant', index), 'a'));
   const { look, taken, ranges } = open(one(lanes));
   expect(await look()).toBe(lanes.length);
@@ -118,7 +118,7 @@ test('however many merchants there are, one look comes to all of them', async ()
   expect(ranges.map(({ after }) => after)).toEqual(['', lanes[999], lanes[1_999]]);
 });
 
-test('when places run out, the next look begins behind the merchant that was served last', async () => {
+test('when places run out, the next scan begins after the merchant served last', async () => {
   const lanes = times(100, (index) => laneOf(numbered('merchant', index), 'a'));
   const { look, dispatcher, taken } = open(one(lanes, 2), { heldMax: 128, concurrencyPerAddress: 1 });
   // Half of the memory is for addresses that are proven.
@@ -138,7 +138,7 @@ test('a place whose delivery another replica was faster to take is free again', 
   expect(dispatcher.room()).toBe(DISPATCHER_LIMITS.heldMax);
 });
 
-test('while nothing can be claimed, no place is kept', async () => {
+test('a failed claim keeps no place', async () => {
   const { look, dispatcher, setAway, taken } = open({ 'm a': 3, 'n b': 1 });
   setAway(true);
   expect(await look()).toBe(0);
@@ -148,7 +148,7 @@ test('while nothing can be claimed, no place is kept', async () => {
   expect(taken()).toHaveLength(4);
 });
 
-test('a lane that cannot be asked keeps no place, and takes none of the othersâ€™ deliveries away', async () => {
+test('a lane whose claim fails keeps no place and does not affect other lanes', async () => {
   const { look, dispatcher, breakLane, taken } = open({ 'm a': 1, 'm b': 1 });
   breakLane('m a');
   await expect(look()).rejects.toThrow('no answer');
@@ -159,13 +159,13 @@ test('a lane that cannot be asked keeps no place, and takes none of the othersâ€
 describe('a merchant whose places ran out', () => {
   const lanes = times(100, (index) => laneOf('m', numbered('a', index)));
 
-  test('has no lane asked in vain', async () => {
+  test('has no lane queried without need', async () => {
     const { look, asked } = open(one(lanes), { unprovenPerMerchant: 2 });
     expect(await look()).toBe(4);
     expect(asked).toHaveLength(4);
   });
 
-  test('has its lanes begin elsewhere the next time', async () => {
+  test('starts at another lane the next time', async () => {
     const { look, taken, setRandom } = open(one(lanes), { unprovenPerMerchant: 1 });
     setRandom(0.985);
     await look();
@@ -180,14 +180,14 @@ describe('a merchant with very many addresses', () => {
     ...times(5, (index) => laneOf(numbered('zeta', index), 'a')),
   ];
 
-  test('takes no more than its budget, and the others get their places in the same look', async () => {
+  test('stays within its limit, and the others get their places in the same scan', async () => {
     const { look, takenOf, taken } = open(one([...hanging, ...others]));
     await look();
     expect(takenOf('loud')).toHaveLength(2 * DISPATCHER_LIMITS.unprovenPerMerchant);
     expect(taken()).toHaveLength(2 * DISPATCHER_LIMITS.unprovenPerMerchant + others.length);
   });
 
-  test('is read part by part from the second look on, round and round, and the others whole', async () => {
+  test('is read in parts, round-robin, from the second scan on, and the others whole', async () => {
     const { look, parts, ranges } = open(one([...hanging, ...others]));
     await look();
     ranges.length = 0;
@@ -203,7 +203,7 @@ describe('a merchant with very many addresses', () => {
     expect(parts.at(-1)?.after).toBe('loud ');
   });
 
-  test('has a proven address served when its part is read, though its budget is used up', async () => {
+  test('has a proven address served when its part is read, even at its limit for unproven ones', async () => {
     const { look, prove, parts, taken } = open({ ...one(hanging), 'loud z': 100 });
     const takenOfProven = () => taken().filter((id) => id.startsWith('loud z'));
     await prove('loud z');

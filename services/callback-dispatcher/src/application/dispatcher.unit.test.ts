@@ -8,7 +8,7 @@ import type { StoredDelivery } from './ports';
 const OPEN_MS = 30_000;
 const LONG_MS = 10_000;
 
-/** Lanes of one merchant; a lane named with a space is another's. */
+/** Lanes of one merchant. A lane whose name has a space belongs to another one. */
 const laneNamed = (name: string): string => (name.includes(' ') ? name : `merchant ${name}`);
 
 /** A dispatcher whose attempts end when the test says so. */
@@ -147,7 +147,7 @@ describe('an address that lets calls time out', () => {
 describe('a merchant', () => {
   const limits = { concurrency: 40, concurrencyPerMerchant: 6, unprovenPerMerchant: 3, concurrencyPerAddress: 2 };
 
-  it('has a bound for all its addresses together', async () => {
+  it('has a limit for all its addresses together', async () => {
     const { send, prove, runningOf } = open(limits);
     for (const name of times(5, (index) => `a${index}`)) {
       await prove(`one ${name}`);
@@ -158,7 +158,7 @@ describe('a merchant', () => {
     expect(times(2, () => send('other a0'))).toEqual(runningOf('other'));
   });
 
-  it('has a smaller budget for addresses that may hang, and its proven ones keep the rest', async () => {
+  it('has a smaller limit for addresses that may hang, and its proven ones keep the rest', async () => {
     const { send, prove, running } = open(limits);
     await prove('living');
     times(100, (index) => send(`new-${index}`));
@@ -166,7 +166,7 @@ describe('a merchant', () => {
     expect(times(2, () => send('living')).every((id) => running().includes(id ?? ''))).toBe(true);
   });
 
-  it('has an address counted as one that may hang from its first slow answer on', async () => {
+  it('has an address that counts as unproven from its first slow answer', async () => {
     const { send, end, running } = open(limits);
     const slow = times(5, (index) => `slow-${index}`);
     for (const name of slow) await end(send(name), 'slow');
@@ -174,7 +174,7 @@ describe('a merchant', () => {
     expect(running()).toHaveLength(3);
   });
 
-  it('has an address counted as one that may hang while its other calls still run', async () => {
+  it('has an address that counts as unproven while its other calls still run', async () => {
     const { send, end, prove, running } = open(limits);
     await prove('a');
     const [first, second] = [send('a'), send('a'), send('a')];
@@ -193,7 +193,7 @@ describe('a merchant', () => {
     expect(send('living')).toBeDefined();
   });
 
-  it('is named among the busiest while its calls run', async () => {
+  it('is shown among the busiest while its calls run', async () => {
     const { dispatcher, send, prove } = open(limits);
     await prove('quiet a');
     times(12, (index) => send(`m${index} a`));
@@ -205,7 +205,7 @@ describe('a merchant', () => {
 });
 
 describe('many merchants', () => {
-  it('take turns, whatever the number of their addresses', async () => {
+  it('take turns, however many addresses each has', async () => {
     const { send, end, prove, running } = open({ concurrency: 1, concurrencyPerAddress: 1 });
     const names = [...times(10, (index) => `loud a${index}`), 'quiet a', 'silent a'];
     for (const name of names) await prove(name);
@@ -229,7 +229,7 @@ describe('many merchants', () => {
     expect(dispatcher.figures().running).toEqual({ proven: 1, unproven: 4 });
   });
 
-  it('leave places to the next one however much they take', async () => {
+  it('always leave places for the next one', async () => {
     const { dispatcher, send, prove, runningOf } = open({ concurrency: 16, concurrencyPerAddress: 16 });
     const names = ['m1 a', 'm2 a', 'm3 a'];
     for (const name of names) await prove(name);
@@ -260,7 +260,7 @@ describe('the addresses of a merchant', () => {
     expect(places('held')).toBe(0);
   });
 
-  it('make their own forgotten when they are very many, and nobody else’s', async () => {
+  it('evict only each other’s health when there are very many', async () => {
     const { places, prove } = open({
       addressesPerMerchantMax: 3,
       addressesMax: 10,

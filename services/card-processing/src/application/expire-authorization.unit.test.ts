@@ -129,7 +129,7 @@ test('a payment without room calls an operator', async () => {
   expect(errors).toHaveLength(1);
 });
 
-test('where no place is free among the calls, nothing happens: auth-expiry asks again', async () => {
+test('without a free place nothing happens, and auth-expiry asks again', async () => {
   const { ports, expire, calls, payment } = world(PAYMENTS.authorized);
   ports.connector = () => ({ placeForExpiry: () => undefined }) as unknown as AcquirerConnector;
   await expire();

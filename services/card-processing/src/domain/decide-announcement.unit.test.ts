@@ -34,7 +34,7 @@ const frictionless = approved(
 const announced = (payment: Payment): Payment => decideAnnouncement(payment, ASKED).reduce(evolve, payment);
 const tells = (payment: Payment): boolean => tellsMerchant(findOperation(payment, SALE) as Operation);
 
-describe('a SALE3D whose merchant was told no outcome', () => {
+describe('a SALE3D whose merchant got no outcome', () => {
   test.each([
     ['it was never run', neverRun],
     ['it was declined before any challenge', heard(asked, notEnrolled)],
@@ -45,14 +45,14 @@ describe('a SALE3D whose merchant was told no outcome', () => {
     expect(decideAnnouncement(announced(payment), ASKED)).toEqual([]);
   });
 
-  test('has the end told that is still to come, whatever it is', () => {
+  test('gets a callback with any outcome that is still to come', () => {
     expect(decideAnnouncement(asked, ASKED)).toEqual(ANNOUNCED);
     expect(tells(announced(asked))).toBe(false);
     expect(tells(heard(announced(asked), notEnrolled))).toBe(true);
     expect(decideAnnouncement(announced(asked), ASKED)).toEqual([]);
   });
 
-  test('is told by the callback that comes anyway, and by no other', () => {
+  test('gets only its regular callback if there is one', () => {
     expect(decideAnnouncement(frictionless, ASKED)).toEqual([]);
     expect(decideAnnouncement(heard(challenged, told('AuthenticationRefused', 'SA3D', refused(3103))), ASKED)).toEqual(
       [],
@@ -60,14 +60,14 @@ describe('a SALE3D whose merchant was told no outcome', () => {
     expect(tells(heard(announced(challenged), told('AuthenticationRefused', 'SA3D', refused(3103))))).toBe(true);
   });
 
-  test('is told where the command could not be read, and its record has no address', () => {
+  test('gets a callback when its command was unreadable and its record has no address', () => {
     const deadLettered = evolve(nothing, refusal(authenticationCommand(command.type), 'never-processable'));
     expect(findOperation(announced(deadLettered), SALE)).toMatchObject({ code: 3000, callbackUrl: ASKED.callbackUrl });
     expect(tells(announced(deadLettered))).toBe(true);
   });
 });
 
-test('an attempt on a card-entry page and an unknown operation are left', () => {
+test('attempts on a card-entry page and unknown operations are ignored', () => {
   const attempt = after(
     nothing,
     chargeCommand('SellCard', { reference: SALE, checkoutAttempt: 1, callbackUrl: ASKED.callbackUrl }),
