@@ -62,7 +62,7 @@ export async function openKafkaCluster(): Promise<KafkaCluster> {
   return { brokers, kafka: three(kafka), close };
 }
 
-/** One broker of the caller's own. It is there sooner than three, and all of them are away when it is. */
+/** Starts a single broker for the caller alone: faster than a cluster, and enough to play an outage of all brokers. */
 export async function openBroker(): Promise<{ brokers: string; broker: Member; close(): Promise<void> }> {
   const { brokers, kafka, close } = await open(['kafka=1']);
   const [broker] = kafka;

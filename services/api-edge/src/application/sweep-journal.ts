@@ -9,16 +9,16 @@ import type {
 } from './ports';
 import type { SubmitPorts } from './submit';
 
-/** An open entry is looked at this often, however old it is: what an outage leaves open is done soon after its end. */
+/** Time between two looks at an open entry, whatever its age, so that work resumes soon after an outage. */
 export const LOOK_AGAIN_MS = 30_000;
-/** A command is sent again when its entry is twice as old as at the last time, at the latest after this long. */
+/** A command is sent again when the entry's age has doubled since the last time, and at least this often. */
 export const SEND_AGAIN_MAX_MS = 600_000;
 /** What one run takes on; the next run goes on from there. */
 const ENTRIES_PER_RUN_MAX = 4_000;
 
 export type SweepPorts = SubmitPorts & Pick<PayoutPorts, 'payoutQueries'> & { bus: AnnouncingBus & Bus<PayoutCommand> };
 
-/** `left`: the owner does not have it on record and was sent it before, or does not answer. */
+/** `left`: still open. Its owner does not answer, or was sent the command before and has no record yet. */
 type Looked = 'closed' | 'sent' | 'left';
 
 /**
@@ -26,8 +26,8 @@ type Looked = 'closed' | 'sent' | 'left';
  * the command of the others again. An operation is no longer run by its owner past its deadline, which records the final
  * error; a payout is carried out however late it comes. Returns how many entries it looked at.
  *
- * Nothing is claimed while the bus is away, so that all is due when it is back. A run ends early when most of what it
- * claimed is left as it was: its owner is away or behind, and more questions would only slow it down.
+ * It claims nothing while the bus is away, so every entry is due when the bus returns. A run ends early when most of its
+ * entries stay open: the owner is away or behind, and more questions would only slow it down.
  */
 export async function sweepJournal(ports: SweepPorts): Promise<number> {
   let swept = 0;
