@@ -165,7 +165,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     guard: 'deadline of a command',
-    edits: [edit(`${CARD}/domain/decide.js`, 'if (facts.now > command.data.deadline)', 'if (false)')],
+    edits: [
+      edit(`${CARD}/domain/decide.js`, 'if (facts.now > command.data.deadline)', 'if (false)'),
+      edit(`${CARD}/domain/decide.js`, 'return now > at ?', 'return false ?'),
+    ],
     services: CARDS,
     business: { sale: 1 },
     settings: { REPLY_TIMEOUT_MS: '2000' },

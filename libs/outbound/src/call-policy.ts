@@ -23,6 +23,11 @@ export interface OutboundCall<Response, Answer extends { kind: string }> {
   operation: string;
   /** A place from `tryEnter`. The policy frees it. */
   place?: Place | undefined;
+  /**
+   * The answer of a call that it is too late to make; undefined while it is in time. Asked immediately before `send`, when
+   * the call has its place.
+   */
+  lateAnswer?: (() => Answer | undefined) | undefined;
   /** Makes the request, with a time-out. */
   send(): Promise<Response>;
   read(response: Response): Answer;
@@ -65,6 +70,12 @@ export function createCallPolicy(options: {
   }
 
   async function inPlace<R, A extends { kind: string }>(call: OutboundCall<R, A>, place: Place): Promise<A> {
+    const late = call.lateAnswer?.();
+    if (late !== undefined) {
+      place.leave();
+      metrics.refused.inc({ ...labels, reason: 'too-late' });
+      return late;
+    }
     const admission = circuit.admit(call.party);
     if (admission === undefined) {
       place.leave();

@@ -1,4 +1,5 @@
 import { AxiosError } from 'axios';
+import type { Counter } from '@gateway/service-kit';
 import { createMetrics } from '@gateway/service-kit';
 import { createCallPolicy, lane } from './call-policy';
 import { createCircuit } from './circuit';
@@ -135,4 +136,30 @@ test('a scrape shows the busiest parties, not all', async () => {
   const shown = (await metrics.metrics()).match(/gateway_outbound_party_calls\{.*/g) ?? [];
   expect(shown).toHaveLength(10);
   expect(shown.some((line) => line.includes('party29') && line.endsWith(' 2'))).toBe(true);
+});
+
+test('a call whose deadline passes while it waits for its place is not sent', async () => {
+  const { policy, call, sent, metrics } = world();
+  let finishFirst = (_text: string): void => undefined;
+  const first = call('a', () => new Promise((resolve) => (finishFirst = resolve)));
+  let isLate = false;
+  const waiting = policy.call<string, Answer | { kind: 'late' }>({
+    party: 'a',
+    operation: 'pay',
+    lateAnswer: () => (isLate ? { kind: 'late' } : undefined),
+    send() {
+      sent.push('too late');
+      return Promise.resolve('yes');
+    },
+    read: (text) => ({ kind: 'said', text }),
+    onFault: (fault) => ({ kind: 'silent', fault }),
+  });
+  isLate = true;
+  finishFirst('yes');
+  await first;
+  expect(await waiting).toEqual({ kind: 'late' });
+  expect(sent).toEqual(['a']);
+  expect(policy.room('a')).toBe(1);
+  const refused = metrics.getSingleMetric('gateway_outbound_refused_total') as Counter;
+  expect((await refused.get()).values).toMatchObject([{ value: 1, labels: { reason: 'too-late' } }]);
 });

@@ -69,7 +69,7 @@ function register(registry: Registry) {
     }),
     refused: new Counter({
       name: 'gateway_outbound_refused_total',
-      help: 'Calls that were not made: circuit-open, bulkhead-full, waited-too-long',
+      help: 'Calls that were not made: circuit-open, bulkhead-full, waited-too-long, too-late',
       labelNames: [...LANE, 'reason'],
       registers,
     }),

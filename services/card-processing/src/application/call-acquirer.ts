@@ -3,8 +3,8 @@ import type { Place } from '@gateway/outbound';
 import type { Secret } from '@gateway/service-kit';
 import { untilWritten } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
-import type { AcquirerAnswer } from '../domain/decide';
-import { decideAnswer } from '../domain/decide';
+import type { AcquirerAnswer, CallDeadline } from '../domain/decide';
+import { decideAnswer, lateAnswer } from '../domain/decide';
 import type { AuthenticationResult, PendingCall, Route } from '../domain/payment';
 import { findOperation } from '../domain/payment';
 import type { AcquirerRequest, Ports, StoredPayment } from './ports';
@@ -25,6 +25,8 @@ const NO_CONNECTOR = 3118;
 export interface CallContext {
   request: { amountE4?: number; customer?: Customer; withCvv?: boolean; card?: Secret<CardData> };
   causationId: string;
+  /** The end of a hold has none: the payment's state decides. */
+  deadline?: CallDeadline;
   /** For the end of a hold. It is left whatever happens. */
   place?: Place;
 }
@@ -52,6 +54,7 @@ async function answerOf(
   pending: PendingCall,
   context: CallContext,
 ): Promise<AcquirerAnswer> {
+  const { deadline } = context;
   const connector = payment.route && ports.connector(payment.route.acquirer);
   if (connector === undefined) return { kind: 'not-executed', code: NO_CONNECTOR };
   const card = await cardOf(ports, pending, context);
@@ -71,6 +74,7 @@ async function answerOf(
     ...(card === undefined ? {} : { card }),
     ...(authentication === undefined ? {} : { authentication }),
     ...(context.place === undefined ? {} : { place: context.place }),
+    ...(deadline === undefined ? {} : { lateAnswer: () => lateAnswer(deadline, ports.now()) }),
   });
 }
 

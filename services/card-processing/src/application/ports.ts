@@ -66,6 +66,8 @@ export interface AcquirerRequest {
   customer?: Customer;
   /** Proof that the cardholder was authenticated. */
   authentication?: AuthenticationResult;
+  /** The answer if it is too late to send the request; asked when nothing else is left to wait for. */
+  lateAnswer?: () => AcquirerAnswer | undefined;
 }
 
 export type Inquiry =

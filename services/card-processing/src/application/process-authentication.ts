@@ -1,8 +1,9 @@
 import { untilWritten } from '@gateway/service-kit';
 import type { ThreedsEvent } from '@gateway/contracts';
 import { isTellable } from '@gateway/contracts';
-import { decideAuthentication } from '../domain/decide-authentication';
+import { decideAuthentication, saleDeadline } from '../domain/decide-authentication';
 import { findOperation } from '../domain/payment';
+import type { CallContext } from './call-acquirer';
 import { callAcquirer, callTimeoutMs } from './call-acquirer';
 import { outcomeOf } from './outcome';
 import type { Awaiting, Ports, StoredPayment } from './ports';
@@ -24,7 +25,12 @@ export async function processAuthentication(ports: Ports, event: ThreedsEvent, c
   await reply(ports, payment, reference, awaiting);
   if (payment.pending?.reference !== reference) return finish(ports, payment, reference, awaiting);
   await ports.calls.begin(async () =>
-    finish(ports, await sell(ports, payment, awaiting, causationId), reference, awaiting),
+    finish(
+      ports,
+      await sell(ports, payment, awaiting, { deadline: saleDeadline(event.data), causationId }),
+      reference,
+      awaiting,
+    ),
   );
 }
 
@@ -65,7 +71,7 @@ async function sell(
   ports: Ports,
   payment: StoredPayment,
   { customer, withCvv }: Awaiting,
-  causationId: string,
+  context: Pick<CallContext, 'causationId' | 'deadline'>,
 ): Promise<StoredPayment> {
   const { amountE4, token } = findOperation(payment, payment.pending?.reference ?? '') ?? {};
   const card = token === undefined ? undefined : await ports.cards.getCard(payment.merchantAccount, token);
@@ -76,6 +82,6 @@ async function sell(
       ...(amountE4 === undefined ? {} : { amountE4 }),
       ...(card === undefined ? {} : { card }),
     },
-    causationId,
+    ...context,
   });
 }

@@ -5,7 +5,7 @@ import { isTellable } from '@gateway/contracts';
 import type { Secret } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { Facts } from '../domain/decide';
-import { decide } from '../domain/decide';
+import { decide, deadlineOf } from '../domain/decide';
 import type { Payment, PaymentEvent } from '../domain/payment';
 import { findOperation, newPayment } from '../domain/payment';
 import { callAcquirer, callTimeoutMs } from './call-acquirer';
@@ -38,8 +38,9 @@ export async function processCommand(ports: Ports, received: ReceivedCommand): P
     return tell(ports, received, stored.payment);
   }
   const request = requestOf(received.command, gathered);
+  const deadline = deadlineOf(received.command);
   await ports.calls.begin(async () =>
-    tell(ports, received, await callAcquirer(ports, stored.payment, { request, causationId: received.id })),
+    tell(ports, received, await callAcquirer(ports, stored.payment, { request, causationId: received.id, deadline })),
   );
 }
 

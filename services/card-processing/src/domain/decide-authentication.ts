@@ -1,6 +1,7 @@
 import type { DataOf, ThreedsEvent } from '@gateway/contracts';
 import { cardStatusOfCode, messageOfCode } from '@gateway/contracts';
 import type { CardholderAuthenticated } from '@gateway/contracts';
+import type { CallDeadline } from './decide';
 import type { Authentication, Operation, Payment, PaymentEvent } from './payment';
 import { findOperation, pendingReference } from './payment';
 
@@ -34,6 +35,11 @@ export function decideAuthentication(payment: Payment, { type, data }: ThreedsEv
   }
 }
 
+/** Of the sale that follows an authentication. */
+export function saleDeadline({ occurredAt }: Pick<ThreedsEvent['data'], 'occurredAt'>): CallDeadline {
+  return { at: occurredAt + SALE_WITHIN_MS, code: OUT_OF_TIME };
+}
+
 /** For an operation whose authentication nobody ends: the threeds service has lost it, or is away. */
 export function decideLostAuthentication(payment: Payment): PaymentEvent[] {
   const reference = pendingReference(payment);
@@ -63,7 +69,7 @@ function authenticated(
   if (operation.type === 'AUTH3D') {
     return [{ type: 'CardAuthenticated', reference, authentication, authenticatedAt: data.occurredAt }];
   }
-  if (now > data.occurredAt + SALE_WITHIN_MS) return [failed(reference, OUT_OF_TIME)];
+  if (now > saleDeadline(data).at) return [failed(reference, OUT_OF_TIME)];
   return [{ type: 'AuthenticatedSaleStarted', reference, authentication, call: { reference, kind: 'sale' } }];
 }
 

@@ -37,6 +37,13 @@ export type AcquirerAnswer =
   /** It certainly did not happen and never will: nothing was sent, or the acquirer confirmed the cancellation. */
   | { kind: 'not-executed'; code: number };
 
+/** Until when an operation's call may be made, and the code of its end if it was not. */
+export interface CallDeadline {
+  /** Epoch ms. */
+  at: number;
+  code: number;
+}
+
 const NOTHING_TOLD = 11;
 const ALREADY_VOIDED = 3008;
 
@@ -68,6 +75,16 @@ export function decide(payment: Payment, command: CardCommand, facts: Facts): Pa
     case 'RefundCharge':
       return followUp(payment, command, facts.now);
   }
+}
+
+/** A command that waits for its call past its deadline ends like one that arrives too late. */
+export function deadlineOf({ data }: CardCommand): CallDeadline {
+  return { at: data.deadline, code: codeOfRejection('deadline-passed') };
+}
+
+/** The outcome of a call that must not be made any more: certain, because nothing was sent. Undefined while in time. */
+export function lateAnswer({ at, code }: CallDeadline, now: number): AcquirerAnswer | undefined {
+  return now > at ? { kind: 'not-executed', code } : undefined;
 }
 
 /** A rejection as an event: every accepted operation ends on record. */

@@ -77,6 +77,7 @@ export async function ask(ports: Ports, stored: StoredAuthentication, command: C
     amountE4: data.amountE4,
     currency: data.currency,
     acceptedAt: data.acceptedAt,
+    isTooLate: () => decideDeadline(stored, ports.now()) !== undefined,
   });
   await ports.calls.begin(async () => {
     const answer = await call();

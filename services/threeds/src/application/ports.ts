@@ -53,6 +53,8 @@ export interface DirectoryRequest {
   currency: string;
   /** Epoch ms. */
   acceptedAt: number;
+  /** Asked when the request has its turn. */
+  isTooLate: () => boolean;
 }
 
 export interface Directory {

@@ -31,7 +31,9 @@ export type DirectoryAnswer =
       acsUrl?: string;
     }
   /** No answer, none that can be understood, or an error message. */
-  | { kind: 'unavailable' };
+  | { kind: 'unavailable' }
+  /** Not asked: the deadline passed while the request waited for its turn. */
+  | { kind: 'too-late' };
 
 export interface AnswerFacts {
   card: CardFacts;
@@ -48,6 +50,7 @@ export function decideAnswer(
   if (authentication.state.kind !== 'requested') return undefined;
   const late = decideDeadline(authentication, now);
   if (late !== undefined) return late;
+  if (answer.kind === 'too-late') return refuseRequest(authentication, CODES.deadlinePassed);
   const outcomes = outcomesOf(card.scheme, false);
   if (answer.kind === 'unavailable') return outcomes.failed(authentication.ids);
   const ids = { ...authentication.ids, dsTransId: answer.dsTransId, acsTransId: answer.acsTransId };

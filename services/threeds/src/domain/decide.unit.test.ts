@@ -210,6 +210,7 @@ describe('what has ended', () => {
   );
   const answers = fc.constantFrom<DirectoryAnswer>(
     { kind: 'unavailable' },
+    { kind: 'too-late' },
     ...(['Y', 'N', 'U', 'A', 'C', 'R'] as const).map((one) =>
       answered(one, { authenticationValue: VALUE, acsUrl: 'https://acs.example/' }),
     ),

@@ -62,6 +62,7 @@ export function openAcquirer(
         party: request.merchantAccount,
         operation,
         place: request.place,
+        lateAnswer: request.lateAnswer,
         send: (http) => translation.operate(http, operation, request),
         read: (response) => translation.answerIn(response),
         onFault: answerOfFault,

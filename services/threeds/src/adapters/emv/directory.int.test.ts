@@ -36,6 +36,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+let isTooLate = false;
 const ask = () =>
   client.prepare({
     threeDSServerTransId: 't',
@@ -46,7 +47,15 @@ const ask = () =>
     amountE4: 0,
     currency: 'XTS',
     acceptedAt: 0,
+    isTooLate: () => isTooLate,
   })();
+
+test('a request whose turn comes after its deadline is not sent', async () => {
+  isTooLate = true;
+  expect(await ask()).toEqual({ kind: 'too-late' });
+  isTooLate = false;
+  expect(received).toBe(0);
+});
 
 async function askOften(): Promise<Set<string>> {
   const kinds = new Set<string>();

@@ -13,6 +13,7 @@ const WAIT_MS = 2_000;
 
 const TRANS_STATUSES = ['Y', 'N', 'U', 'A', 'C', 'R'] as const;
 const UNAVAILABLE: DirectoryAnswer = { kind: 'unavailable' };
+const TOO_LATE: DirectoryAnswer = { kind: 'too-late' };
 
 export interface DirectoryOptions {
   url: string;
@@ -58,6 +59,7 @@ export function createDirectory(options: DirectoryOptions): DirectoryClient {
         server.call<DirectoryAnswer>('cardholders', {
           party: request.merchantAccount,
           operation: 'authenticate',
+          lateAnswer: () => (request.isTooLate() ? TOO_LATE : undefined),
           send: (http) => http.post<unknown>('/ds/v2/authenticate', body),
           read: (response) => answerIn(response, request.threeDSServerTransId),
           onFault(fault) {

@@ -1,0 +1,144 @@
+import type { AxiosResponse } from 'axios';
+import { createMetrics, Secret } from '@gateway/service-kit';
+import type { CardData } from '@gateway/vault';
+import type { AcquirerTranslation } from '../adapters/acquirers/acquirer';
+import { openAcquirer } from '../adapters/acquirers/acquirer';
+import { deadlineOf } from '../domain/decide';
+import type { Payment } from '../domain/payment';
+import { findOperation } from '../domain/payment';
+import {
+  authenticated,
+  chargeCommand,
+  HOLD_SECONDS,
+  NOW,
+  PAYMENT_ID,
+  PAYMENTS,
+  ref,
+  ROUTE,
+  settle,
+  told,
+} from '../domain/payments.fixture';
+import { callAcquirer } from './call-acquirer';
+import type { PaymentBody, Ports, StoredPayment } from './ports';
+import { processAuthentication } from './process-authentication';
+import { processCommand } from './process-command';
+
+const DEADLINE = NOW + 30_000;
+const SALE_DEADLINE = NOW + 5 * 60_000;
+/** A call of the same account. */
+const OTHER = 'OTHER';
+const CARD = new Secret<CardData>({ pan: '4111111111111111', expMonth: '12', expYear: '2030', holder: 'Ann Lee' });
+
+/** One payment, an acquirer with one place for each account, and a clock that goes on while something is waited for. */
+function world(payment: Payment) {
+  let stored: StoredPayment = { _id: PAYMENT_ID, ...payment, route: ROUTE, version: 1, eventSeq: 1, outbox: [] };
+  let now = NOW;
+  const sent: string[] = [];
+  let answerOther = (): void => undefined;
+  const otherAnswered = new Promise<void>((resolve) => (answerOther = resolve));
+  const begun: Promise<void>[] = [];
+  const translation = {
+    baseUrl: 'http://127.0.0.1:9',
+    timeoutMs: 1_000,
+    operate: async (_http, _operation, { reference }) => {
+      sent.push(reference);
+      if (reference === OTHER) await otherAnswered;
+      return {} as AxiosResponse<unknown>;
+    },
+    answerIn: () => ({ kind: 'approved', authcode: 'A1B2C3', bank: {} }),
+  } as Partial<AcquirerTranslation> as AcquirerTranslation;
+  const metrics = createMetrics('test', { processFigures: false });
+  const connector = openAcquirer('simulator', translation, { callsAtOnce: 2, metrics });
+  const waitUntil = (ms: number): void => void (now = ms);
+  let vaultTakesUntil = NOW;
+  const afterVault = async <T>(value: T): Promise<T> => {
+    waitUntil(vaultTakesUntil);
+    return value;
+  };
+  const ports = {
+    payments: {
+      load: async (id: string) => (id === PAYMENT_ID ? stored : null),
+      update: async (previous: StoredPayment, body: PaymentBody) => {
+        if (previous.version !== stored.version) return undefined;
+        stored = { ...body, _id: PAYMENT_ID, version: previous.version + 1, eventSeq: 1, outbox: [] };
+        return stored;
+      },
+    },
+    cards: {
+      getCard: () => afterVault(CARD),
+      takeCvv: () => afterVault(new Secret('123')),
+      dropCvv: async () => undefined,
+    },
+    accounts: { find: async () => undefined },
+    connector: () => connector,
+    calls: {
+      begin: async (work: () => Promise<void>) => {
+        begun.push(work());
+      },
+    },
+    publishEvents: () => undefined,
+    now: () => now,
+    newId: () => 'id',
+    holdSeconds: HOLD_SECONDS,
+    logger: { warn: () => undefined, error: () => undefined },
+  } as unknown as Ports;
+  return {
+    ports,
+    connector,
+    sent,
+    waitUntil,
+    answerOther,
+    stored: () => stored,
+    vaultTakesUntil: (ms: number) => void (vaultTakesUntil = ms),
+    done: () => Promise.all(begun),
+    operation: (name: string) => findOperation(stored, ref(name)),
+  };
+}
+
+describe.each([
+  ['in time', DEADLINE, 'success', 0],
+  ['too late', DEADLINE + 1, 'error', 11],
+])('a command that is %s when', (_name, at, status, code) => {
+  test('the vault has given its CVV', async () => {
+    const { ports, stored, sent, vaultTakesUntil, operation } = world(PAYMENTS.selling);
+    vaultTakesUntil(at);
+    await callAcquirer(ports, stored(), {
+      request: { amountE4: 1, withCvv: true, card: CARD },
+      causationId: 'cause',
+      deadline: deadlineOf(chargeCommand('SellCard')),
+    });
+    expect(operation('SALE')).toMatchObject({ status, code });
+    expect(sent).toEqual(code === 0 ? [ref('SALE')] : []);
+  });
+
+  test('it gets its place among the calls', async () => {
+    const { ports, sent, connector, waitUntil, answerOther, done, operation } = world(PAYMENTS.authorized);
+    const other = connector.operate('sale', {
+      reference: OTHER,
+      merchantAccount: 'merchant',
+      currency: 'XTS',
+      midReference: ROUTE.midReference,
+    });
+    await processCommand(ports, { command: settle(), id: 'message', correlationId: 'trace' });
+    waitUntil(at);
+    answerOther();
+    await other;
+    await done();
+    expect(operation('SETT')).toMatchObject({ status, code });
+    expect(sent).toEqual(code === 0 ? [OTHER, ref('SETT')] : [OTHER]);
+  });
+});
+
+test.each([
+  ['in time', SALE_DEADLINE, 'success', 0],
+  ['too late', SALE_DEADLINE + 1, 'error', 3024],
+])('the sale of a SALE3D that is %s when the vault has given its card', async (_name, at, status, code) => {
+  const asked = PAYMENTS['SALE3D asked for'];
+  const { ports, stored, sent, vaultTakesUntil, done, operation } = world(asked);
+  Object.assign(stored(), { awaiting: { customer: {}, withCvv: false } });
+  vaultTakesUntil(at);
+  await processAuthentication(ports, told('CardholderAuthenticated', 'SA3D', authenticated), 'cause');
+  await done();
+  expect(operation('SA3D')).toMatchObject({ status, code });
+  expect(sent).toEqual(code === 0 ? [ref('SA3D')] : []);
+});
