@@ -56,7 +56,7 @@ async function start() {
 function clusterIsWanted(args) {
   const unknown = args.find((argument) => argument !== '--cluster');
   if (unknown === undefined) return args.length > 0;
-  throw new Failure(`Nobody knows the option ${unknown}: there is npm start, and npm run cluster.`);
+  throw new Failure(`Unknown option ${unknown}. Use npm start or npm run cluster.`);
 }
 
 /**
@@ -69,7 +69,7 @@ async function bringUp({ processes, ports, servers: wanted, onCluster }) {
     directory: onCluster ? clusterDirectory : stateDirectory,
     logDirectory,
     ports: wanted,
-    // A single server is the only one; the others of a cluster carry on while one of them comes back.
+    // The run needs a single server, but a cluster continues while one member restarts.
     launch: ({ name, program }) =>
       onCluster ? processes.keep('server', name, program, progress) : processes.launch('server', name, program),
     processes,

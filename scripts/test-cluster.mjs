@@ -34,7 +34,7 @@ async function carryOut(member, action) {
     case 'start':
       return member.start();
     default:
-      throw new Failure(`Nobody knows how to ${action} ${member.name}.`);
+      throw new Failure(`Unknown action ${action} for ${member.name}.`);
   }
 }
 

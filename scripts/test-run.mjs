@@ -1,4 +1,4 @@
-/** What the processes that hold servers for tests have in common. */
+/** Shared by the processes that run servers for tests. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ export async function holdServers(directory, start, stop) {
   process.exit();
 }
 
-/** Ends what holders that were killed themselves have left. */
+/** Ends processes left behind by killed holders. */
 async function removeAbandonedRuns() {
   for (const name of readdirSync(tmpdir()).filter((name) => name.startsWith(TEST_RUN_PREFIX))) {
     const abandoned = join(tmpdir(), name);
@@ -70,7 +70,7 @@ function ownerIsRunning(runDirectory) {
   try {
     return isRunning(JSON.parse(readFileSync(join(runDirectory, ownerFile), 'utf8')));
   } catch {
-    // Not written yet: somebody is just starting.
+    // Not written yet: another run is starting.
     return true;
   }
 }

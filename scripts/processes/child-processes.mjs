@@ -65,17 +65,16 @@ export class ChildProcesses {
     const { logFile, exit } = this.hold(role, name, program);
     void exit.then((how) => {
       if (this.#stopping) return;
-      this.#onFailure(new Failure(`${name} has ended by itself (${describeExit(how)}). ${logTail(logFile)}`));
+      this.#onFailure(new Failure(`${name} exited unexpectedly (${describeExit(how)}). ${logTail(logFile)}`));
     });
   }
 
   /**
-   * Starts a process that runs until it is stopped, and starts it again whenever it ends. The run fails when the process
-   * keeps dying.
+   * Starts a process that runs until it is stopped, and restarts it whenever it exits. The run fails if it keeps dying.
    * @param {'server' | 'service'} role
    * @param {string} name
    * @param {Program} program
-   * @param {{ note: (line: string) => void, limits?: import('./restarts.mjs').RestartLimits }} options `note` hears of
+   * @param {{ note: (line: string) => void, limits?: import('./restarts.mjs').RestartLimits }} options `note` reports
    *   each death
    */
   keep(role, name, program, { note, limits = RESTART_LIMITS }) {
@@ -101,8 +100,8 @@ export class ChildProcesses {
   }
 
   /**
-   * Starts a process that runs until it is stopped, or for as long as the caller likes: its end means nothing here. Its
-   * output goes to `<name>.log`; one that is started again goes on there.
+   * Starts a process that runs until it is stopped. The caller may also end it: its exit does not fail the run. Its output
+   * goes to `<name>.log`, and a restart appends to it.
    * @param {'server' | 'service'} role
    * @param {string} name
    * @param {Program} program

@@ -1,9 +1,9 @@
 /**
- * When a process that has ended is started again, and when that is no use any more.
+ * Decides when to restart a process that has exited, and when to give up.
  * @typedef {object} RestartLimits
  * @property {number} firstDelayMs doubles with each death
  * @property {number} maxDelayMs
- * @property {number} healthyAfterMs a process that ran for so long begins with the first delay again
+ * @property {number} healthyAfterMs a process that ran for this long starts again with the first delay
  * @property {number} maxDeaths within `deathsWithinMs`: the process cannot run
  * @property {number} deathsWithinMs
  */

@@ -1,4 +1,4 @@
-/** Waits until the server at MONGODB_URI is primary or secondary of its replica set. Whoever runs this bounds the time. */
+/** Waits until the server at MONGODB_URI is primary or secondary of its replica set. The caller bounds the time. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { withAdmin } from './mongodb-driver.mjs';
 

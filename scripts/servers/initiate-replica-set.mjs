@@ -1,6 +1,5 @@
 /**
- * Makes the servers at MONGODB_URI the members of the replica set that the URI names, and waits until one of them is
- * primary and the others follow it.
+ * Makes the servers at MONGODB_URI members of the replica set in the URI, and waits for a primary and its secondaries.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { withAdmin } from './mongodb-driver.mjs';
@@ -51,7 +50,7 @@ async function isComplete(admin) {
 }
 
 /**
- * Left alone, members that start together wait ten seconds for a primary that they have never heard of.
+ * Starts an election. Otherwise members that start together wait ten seconds for a primary.
  * @param {Admin} admin
  */
 async function standForElection(admin) {

@@ -32,8 +32,8 @@ export function kafkaJvm(nodes) {
 }
 
 /**
- * How soon a node of a cluster is given up. Kafka's own 9 s for a broker are a standstill of all partitions: a leader
- * acknowledges nothing while a dead follower counts as in sync. ADR 0022 says what production needs.
+ * When a cluster fences a silent node. With Kafka's default of 9 s all partitions stop for as long: a leader acknowledges
+ * nothing while a dead follower counts as in sync. See ADR 0022 for production.
  */
 const FAILOVER = {
   'broker.heartbeat.interval.ms': '500',
@@ -51,7 +51,7 @@ const FAILOVER = {
  */
 export function kafkaProperties({ node, nodes, host, dataDirectory }) {
   const replicas = String(nodes.length);
-  // One node may be away without stopping anybody, and no acknowledged message lies on a single disk.
+  // One node may be away without stopping others, and every acknowledged message is on two disks or more.
   const minInsyncReplicas = String(Math.max(1, nodes.length - 1));
   return {
     'process.roles': 'broker,controller',

@@ -5,7 +5,7 @@ import { Failure } from '../failure.mjs';
 const TERMINATE_TIMEOUT_MS = 45_000;
 const KILL_TIMEOUT_MS = 5_000;
 
-/** A member of a cluster, for tests that want to see it end, stand still and come back. Its data stay. */
+/** A member of a cluster. Tests can stop, freeze and restart it; it keeps its data. */
 export class Member {
   #server;
   #processes;
@@ -46,18 +46,18 @@ export class Member {
     await this.#ended(TERMINATE_TIMEOUT_MS);
   }
 
-  /** SIGSTOP: its connections stay, and nothing is answered on them. */
+  /** SIGSTOP: its connections stay open but it answers nothing. */
   freeze() {
     this.#held.signal('SIGSTOP');
   }
 
-  /** SIGCONT. Resolves when it does its part again. */
+  /** SIGCONT. Resolves when it serves again. */
   async thaw() {
     this.#held.signal('SIGCONT');
     await this.#server.serves();
   }
 
-  /** Starts it again after its end. Resolves when it does its part. */
+  /** Starts it again. Resolves when it serves. */
   async start() {
     if (this.#held.isRunning()) throw new Failure(`${this.name} is running already.`);
     this.#held = this.#launch();

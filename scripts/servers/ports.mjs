@@ -60,8 +60,7 @@ export async function findFreePorts(count) {
 }
 
 /**
- * Free ports below those that systems give to outgoing connections: a server that is down for a while, with clients
- * that try to reach it, finds its port free when it starts again.
+ * Free ports below the ephemeral range, so that a reconnecting client cannot take a stopped server's port.
  * @param {number} count
  * @returns {Promise<number[]>}
  */

@@ -14,7 +14,7 @@ import type { BankEntry, BankOperation, Evidence, GroupLag, Observation, StoredD
 import type { World } from './world/world';
 import { TIMES } from './world/world';
 
-/** Reads everything that the checks look at: what merchants noted, the stores, the topics, the banks' books, the logs. */
+/** Collects the evidence: the merchants' notes, stores, topics, the banks' books, and logs. */
 export async function collectEvidence(world: World, storage: Storage, notebook: Notebook): Promise<Evidence> {
   const collectedAt = Date.now();
   const documents = (await storage.everything()) as Map<string, StoredDocument[]>;
@@ -39,12 +39,12 @@ export async function collectEvidence(world: World, storage: Storage, notebook: 
   };
 }
 
-/** The banks' books are theirs. */
+/** The simulator's collections are the banks' data, not the gateway's. */
 function withoutBanks(documents: Map<string, StoredDocument[]>): Map<string, StoredDocument[]> {
   return new Map([...documents].filter(([name]) => !name.startsWith('simulator.')));
 }
 
-/** Only final outcomes: their order, and that of the others, is another check's business. */
+/** Only final outcomes. Another check covers the order of events. */
 function toldByEvents(messages: Evidence['messages']): Observation[] {
   const outcomes: string[] = [topics.cardEvents.name, topics.payoutEvents.name];
   return messages.flatMap(({ topic, value, headers }) => {
@@ -86,7 +86,7 @@ interface BankRecord {
   approval?: { amountE4?: number };
 }
 
-/** Orders of payouts do not name their operation: there is one only. */
+/** Payout orders have only one operation and do not name it. */
 function bankEntry({ _id, record }: StoredDocument): BankEntry {
   const { reference, state, code, at, request, approval } = record as BankRecord;
   const amountE4 = approval?.amountE4 ?? request?.amountE4;

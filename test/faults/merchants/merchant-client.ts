@@ -19,14 +19,14 @@ const NOT_FOUND = 3014;
 
 export interface SendOptions {
   baseReference?: string;
-  /** Sent to both edges at once, with an Idempotency-Key. */
+  /** Send to both edges at once, with an Idempotency-Key. */
   twice?: boolean;
 }
 
-/** One merchant's connection to the gateway. Notes all that it sends and is told. */
+/** One merchant's client. Records every request and answer. */
 export interface MerchantClient {
   readonly merchant: string;
-  /** Sends until there is an answer; undefined when there is none, or none that tells of the operation. */
+  /** Sends until an answer arrives. Undefined if there is none, or none about the operation. */
   send(type: string, fields: Fields, options?: SendOptions): Promise<Answer | undefined>;
   pay(fields: Fields): Promise<Answer | undefined>;
   check(operation: SentOperation): Promise<Answer | undefined>;
@@ -39,7 +39,7 @@ export interface MerchantClientOptions {
   edges: readonly AxiosInstance[];
   random: Random;
   notebook: Notebook;
-  /** Of the run, so that no id was used before. */
+  /** Id of the run, so that unique ids do not repeat across runs. */
   runId: string;
 }
 
@@ -83,7 +83,7 @@ export function createMerchantClient(options: MerchantClientOptions): MerchantCl
     }
   }
 
-  /** Repeats a request that was refused, or whose answer was lost, at the other edge: the same request, the same id. */
+  /** Retries a rejected or unanswered request at the other edge, with the same id. */
   async function persist(
     operation: SentOperation,
     path: string,
@@ -132,7 +132,7 @@ export function createMerchantClient(options: MerchantClientOptions): MerchantCl
     });
   }
 
-  /** The first answer was lost and the id is used: CHECK tells what came of it. */
+  /** The first answer was lost and the id is used, so CHECK gives the outcome. */
   async function learn(operation: SentOperation): Promise<Answer | undefined> {
     const checked = await check(operation);
     const found = checked?.transactions?.[0];
@@ -168,7 +168,7 @@ export function createMerchantClient(options: MerchantClientOptions): MerchantCl
       const operation = begin('card', type, fields, more);
       const body = { ...credentials, ...fields, transaction_type: type, transaction_unique_id: operation.uniqueId };
       const answer = await persist(operation, CARD_PATH, body, more.twice === true);
-      // What a merchant was told, another question confirms.
+      // CHECK must confirm the answer.
       if (answer?.status === 'success' && random.chance(0.3)) await check(operation);
       return answer;
     },

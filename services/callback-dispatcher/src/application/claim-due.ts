@@ -9,9 +9,9 @@ import { rewrite } from './record';
 const LANES_MAX = 1_000;
 /** Lanes that are asked for their due deliveries at a time. */
 const LANES_AT_ONCE = 32;
-/** A merchant with more due lanes than this is wide: from then on a look reads so many of its index keys at most. */
+/** A merchant with more due lanes than this is wide: each later scan reads at most this many of its index keys. */
 const WIDE_MIN = 500;
-/** Wide merchants that are remembered. */
+/** Wide merchants kept in memory. */
 const WIDE_MERCHANTS_MAX = 64;
 
 export interface Claimer {
@@ -148,7 +148,7 @@ async function claim(
     const ids = candidates.map(({ id }) => id);
     claimed = await ports.deliveries.claim(ids, LEASE_MS);
   } catch (error) {
-    ports.logger.warn('due deliveries could not be claimed; they are looked for again', {
+    ports.logger.warn('could not claim due deliveries; the next scan retries', {
       deliveries: candidates.length,
       error,
     });

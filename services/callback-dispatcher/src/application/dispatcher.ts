@@ -36,7 +36,7 @@ export const DISPATCHER_LIMITS: DispatcherLimits = {
 const UNPROVEN_HELD_PER_CALL = 2;
 const BUSIEST_MERCHANTS = 10;
 
-/** Runs attempts, as many at a time as the limits say, so that no merchant takes the place of another. */
+/** Runs attempts within the limits, so that no merchant takes the places of others. */
 export interface Dispatcher {
   /** Keeps a place for one delivery in this lane; false when there is none. A place kept is submitted to, or given back. */
   reserve(lane: string): boolean;
@@ -61,8 +61,8 @@ export interface DispatcherFigures {
 }
 
 /**
- * Places go round the merchants, and a merchant's places go round its addresses. A merchant has a bound, and a smaller
- * one for addresses that may hang, whatever their number. One that lets its calls time out gets no call for a while.
+ * Merchants take turns, and so do the addresses of a merchant. A merchant has a limit, and a smaller one for all its
+ * addresses that may hang. An address whose calls time out gets no call for a while.
  */
 export function createDispatcher(options: {
   limits: DispatcherLimits;
@@ -79,7 +79,7 @@ export function createDispatcher(options: {
   const lanes = createLanes(limits);
   const held: Places = { proven: 0, unproven: 0 };
   const running: Places = { proven: 0, unproven: 0 };
-  /** Merchants with a lane that could start a call, in turn. */
+  /** Merchants with a lane that could start a call, in order of turns. */
   const ready: Record<Standing, Set<Merchant>> = { proven: new Set(), unproven: new Set() };
   const calls = new Set<Promise<void>>();
   const handingBack = new Set<Promise<void>>();
