@@ -70,8 +70,10 @@ async function bringUp({ processes, ports, servers: wanted, onCluster }) {
     logDirectory,
     ports: wanted,
     // The run needs a single server, but a cluster continues while one member restarts.
-    launch: ({ name, program }) =>
-      onCluster ? processes.keep('server', name, program, progress) : processes.launch('server', name, program),
+    launch: ({ name, program, serves }) =>
+      onCluster
+        ? processes.keep('server', name, program, { ...progress, serves })
+        : processes.launch('server', name, program),
     processes,
     progress,
     installed,

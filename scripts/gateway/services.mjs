@@ -31,7 +31,8 @@ export async function startServices({ environment, opsPort, processes, progress 
   for (const { name, ops } of services) {
     const main = join(root, 'services', name, 'dist', 'main.js');
     const env = { ...process.env, ...environment, OPS_PORT: String(opsPort + ops) };
-    processes.keep('service', name, { command: projectNode, args: ['--enable-source-maps', main], env }, progress);
+    const program = { command: projectNode, args: ['--enable-source-maps', main], env };
+    processes.keep('service', name, program, { ...progress, serves: () => isReady(name, opsPort + ops) });
   }
   await Promise.all(
     services.map(({ name, ops }) => progress.during(`Service ${name}`, () => isReady(name, opsPort + ops))),

@@ -4,7 +4,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { root } from '../checkout.mjs';
-import { Failure } from '../failure.mjs';
+import { explain, Failure } from '../failure.mjs';
 import { ended, identify, isRunning, signalGroup } from './identity.mjs';
 import { RESTART_LIMITS, Restarts } from './restarts.mjs';
 
@@ -74,14 +74,16 @@ export class ChildProcesses {
    * @param {'server' | 'service'} role
    * @param {string} name
    * @param {Program} program
-   * @param {{ note: (line: string) => void, limits?: import('./restarts.mjs').RestartLimits }} options `note` reports
-   *   each death
+   * @param {{ note: (line: string) => void, serves?: () => Promise<void>, limits?: import('./restarts.mjs').RestartLimits }} options
+   *   `note` reports each death, and after a restart that the process serves again; `serves` waits for that
    */
-  keep(role, name, program, { note, limits = RESTART_LIMITS }) {
+  keep(role, name, program, { note, serves, limits = RESTART_LIMITS }) {
     const restarts = new Restarts(limits);
+    /** @returns {Held} */
     const start = () => {
       const startedAtMs = performance.now();
-      const { logFile, exit } = this.hold(role, name, program);
+      const held = this.hold(role, name, program);
+      const { logFile, exit } = held;
       void exit.then(async (how) => {
         if (this.#stopping) return;
         const atMs = performance.now();
@@ -93,8 +95,18 @@ export class ChildProcesses {
         }
         note(`${name} has died (${describeExit(how)}), restart in ${delayMs / 1000} s: see ${shownPath(logFile)}`);
         await delay(delayMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-        if (!this.#stopping) start();
+        if (this.#stopping) return;
+        const restarted = start();
+        // Nothing if it has died again: that has a line of its own.
+        const tell = (/** @type {string} */ line) => {
+          if (!this.#stopping && restarted.isRunning()) note(line);
+        };
+        serves?.().then(
+          () => tell(`${name} is ready again`),
+          (error) => tell(explain(error)),
+        );
       });
+      return held;
     };
     start();
   }

@@ -107,6 +107,7 @@ export function createReplyListener<T>(options: {
     if (firstFetch === 'over' || firstFetch !== payload.nodeId) return;
     firstFetch = 'over';
     own(assigned);
+    logger.info('partitions assigned', { assignment: { [topic]: assigned } });
   });
 
   return {

@@ -30,8 +30,9 @@ export function runTopicsCli(args: readonly string[], env: NodeJS.ProcessEnv, pr
 
 async function execute(command: Command, { kafka, topicPrefix: prefix, print }: KafkaCommandContext): Promise<void> {
   if (command.name === 'list') {
+    const topics = await listTopics({ kafka, prefix });
     print(['topic', 'partitions', 'replicas', 'not in sync'].join('\t'));
-    for (const { name, partitions, replicationFactor, underReplicated } of await listTopics({ kafka, prefix })) {
+    for (const { name, partitions, replicationFactor, underReplicated } of topics) {
       print([name, partitions, replicationFactor, underReplicated].join('\t'));
     }
     return;
