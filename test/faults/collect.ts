@@ -112,7 +112,7 @@ const GROUPS: Record<string, readonly TopicName[]> = {
 const LAG_LOOKS = 5;
 const LAG_LOOK_EVERY_MS = 2_000;
 
-/** After a coordinator has moved, it may fail to answer for some seconds, or say that a group has committed nothing. */
+/** A coordinator that has just moved may fail to answer for some seconds. */
 async function lagsThatStay(space: Space): Promise<GroupLag[]> {
   for (let look = 1; look < LAG_LOOKS; look += 1) {
     const lags = await fetchLags(space).catch(() => undefined);

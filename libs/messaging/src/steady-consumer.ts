@@ -17,6 +17,11 @@ const PAUSE_MS = 100;
 /** After this time a join fails and kafkajs restarts the consumer. */
 const JOIN_PATIENCE_MS = 60_000;
 
+/** An offset that stays out of range this long has expired, or its log was lost. */
+const RANGE_PATIENCE_MS = 30_000;
+/** Errors further apart than this are separate events. */
+const RANGE_ERRORS_APART_MS = 5_000;
+
 /** Errors that mean a broker, leader or coordinator is away or has moved. They must not end the membership. */
 const AWAY = new Set([
   'KafkaJSConnectionError',
@@ -51,6 +56,36 @@ function isAway(error: unknown): boolean {
   let root = error as KafkaFailure;
   while (root.cause instanceof Error && root.name !== 'LinkError') root = root.cause;
   return AWAY.has(root.name) || (root.type !== undefined && AWAY.has(root.type));
+}
+
+interface RangeError extends KafkaFailure {
+  readonly topic: string;
+  readonly partition: number;
+}
+
+function isOutOfRange(error: unknown): error is RangeError {
+  return (error as KafkaFailure).name === 'KafkaJSOffsetOutOfRange';
+}
+
+/**
+ * A follower that is still catching up answers that an offset is out of range. With old metadata a member asks it instead
+ * of the leader, and kafkajs then reads the whole topic again. True while the error may still be such a mistake.
+ */
+function createRangePatience(): (error: RangeError) => boolean {
+  const failing = new Map<string, { sinceMs: number; lastMs: number }>();
+  return ({ topic, partition }) => {
+    const name = `${topic}/${partition}`;
+    const nowMs = performance.now();
+    const before = failing.get(name);
+    const isNew = before === undefined || nowMs - before.lastMs > RANGE_ERRORS_APART_MS;
+    const sinceMs = isNew ? nowMs : before.sinceMs;
+    if (nowMs - sinceMs <= RANGE_PATIENCE_MS) {
+      failing.set(name, { sinceMs, lastMs: nowMs });
+      return true;
+    }
+    failing.delete(name);
+    return false;
+  };
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -199,6 +234,7 @@ export function steadyConsumerGroups(): void {
   const { prototype } = ConsumerGroup;
   const { fetch, heartbeat, joinAndSync, recoverFromFetch } = prototype;
   const joining = new WeakSet<ConsumerGroup>();
+  const patience = new WeakMap<ConsumerGroup, (error: RangeError) => boolean>();
   const beats = new WeakMap<ConsumerGroup, { generation: number | null; failure?: Error }>();
 
   prototype.fetch = async function (nodeId) {
@@ -218,7 +254,10 @@ export function steadyConsumerGroups(): void {
   };
 
   prototype.recoverFromFetch = async function (error) {
-    if (!isAway(error)) return recoverFromFetch.call(this, error);
+    const isPatient = patience.get(this) ?? createRangePatience();
+    patience.set(this, isPatient);
+    const isTemporary = isOutOfRange(error) ? isPatient(error) : isAway(error);
+    if (!isTemporary) return recoverFromFetch.call(this, error);
     expireMetadata(innerOf(this.cluster));
     await sleep(PAUSE_MS);
   };

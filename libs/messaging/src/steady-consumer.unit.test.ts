@@ -93,6 +93,33 @@ describe('fetches', () => {
     },
   );
 
+  test('an offset that is out of range for a moment is fetched again, and only later given up', async () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(0);
+    try {
+      const group = member();
+      const resets: unknown[] = [];
+      const setDefaultOffset = async (at: unknown): Promise<void> => void resets.push(at);
+      Object.assign(group, { offsetManager: { setDefaultOffset } });
+      const failAt = async (ms: number, partition = 3): Promise<number> => {
+        now.mockReturnValue(ms);
+        await group.recoverFromFetch(
+          Object.assign(new Error('out of range'), { name: 'KafkaJSOffsetOutOfRange', topic: 'commands', partition }),
+        );
+        return resets.length;
+      };
+      expect(await failAt(0)).toBe(0);
+      const { cluster } = group as unknown as { cluster: { brokerPool: { metadataExpireAt: number | null } } };
+      expect(cluster.brokerPool.metadataExpireAt).toBeNull();
+      // Another event, 40 s later: patience begins again.
+      for (let ms = 40_000; ms <= 70_000; ms += 3_000) expect(await failAt(ms)).toBe(0);
+      expect(await failAt(70_001, 4)).toBe(0);
+      expect(await failAt(72_000)).toBe(1);
+      expect(resets).toEqual([{ topic: 'commands', partition: 3 }]);
+    } finally {
+      now.mockRestore();
+    }
+  });
+
   test('a broker that does not answer is disconnected, and the fetch returns no messages', async () => {
     const destroy = jest.fn();
     const brokers = { 7: { connectionPool: { pool: [{ socket: { destroy } }, {}] } } };
