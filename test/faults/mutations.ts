@@ -308,7 +308,7 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     services: CARDS,
     business: { unknownSale: 1 },
-    seconds: 10,
+    seconds: 20,
     caughtBy: [CHECK_SHOWS],
   },
   {
