@@ -78,6 +78,8 @@ const sale3d = (card_number: string): Promise<Body> =>
 const recordOf = async (reference: unknown): Promise<CheckRecord | undefined> =>
   recordsOf(await send(checkOf({ reference })))[0];
 
+const isFinal = (record: CheckRecord | undefined): boolean => record !== undefined && record.status !== 'PENDING';
+
 const effects = async (reference: unknown): Promise<string[]> =>
   (await system.ledger(String(reference))).map(({ effect }) => effect);
 
@@ -133,11 +135,8 @@ test('brokers away for longer than every time-out: 503 meanwhile, and afterwards
   await broker.kill();
   acquirer.pass();
   acquirer.release();
-  await until(
-    'an end during the outage',
-    async () => (await recordOf(finishing.reference))?.status === 'SUCCESS',
-    PATIENCE_MS,
-  );
+  await until('an end during the outage', async () => isFinal(await recordOf(finishing.reference)), PATIENCE_MS);
+  expect(await recordOf(finishing.reference)).toMatchObject({ status: 'SUCCESS', code: 0 });
   await press(cardholder.page, /success/i);
   await expectReadiness(503);
   const refused = await system.send(charge('SALE'));
