@@ -1,9 +1,6 @@
 import type { Member } from '@gateway/testing';
 import { openBroker, testServers, until } from '@gateway/testing';
-import { nothingIsLeftBehind } from './faults/checks/leftovers';
-import { fetchLags } from './faults/collect';
-import type { StoredDocument } from './faults/model/evidence';
-import { NO_EVIDENCE } from './faults/model/evidence';
+import { openWork } from './faults/quiet';
 import type { Received } from './support/form-client';
 import { get, press } from './support/form-client';
 import type { HeldCalls } from './support/held-calls';
@@ -97,17 +94,6 @@ async function expectReadiness(status: 200 | 503): Promise<void> {
   );
 }
 
-/** What somebody still has to do, according to all stores and topics. */
-async function leftBehind(): Promise<string[]> {
-  const documents = (await storage.everything()) as Map<string, StoredDocument[]>;
-  return nothingIsLeftBehind({
-    ...NO_EVIDENCE,
-    documents,
-    lags: await fetchLags(system.space),
-    collectedAt: Date.now(),
-  });
-}
-
 /** One callback tells the end, and CHECK agrees. */
 async function expectEnd(reference: unknown, status: 'success' | 'error', code: number): Promise<void> {
   const callback = await until(
@@ -155,6 +141,6 @@ test('brokers away for longer than every time-out: 503 meanwhile, and afterwards
   await expectEnd(unknown['reference'], 'error', 11);
   expect(await payouts.ended({ reference: payout['reference'] })).toMatchObject({ status: 'SUCCESS' });
   expect((await merchant.callbackOf(payout['reference'])).get('status')).toBe('SUCCESS');
-  await until('an end of everything', async () => (await leftBehind()).length === 0, PATIENCE_MS);
+  await until('an end of everything', async () => (await openWork(system.space, storage)).length === 0, PATIENCE_MS);
   expect(merchant.callbacks).toHaveLength(4);
 }, 240_000);

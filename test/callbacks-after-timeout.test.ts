@@ -78,19 +78,25 @@ async function expectOneCallback(reference: string, told: { status: string; code
   expect(recordsOf(data)[0]).toMatchObject({ status: told.status.toUpperCase(), code: Number(told.code) });
 }
 
+/** Requests are answered with 11. A test may start the processor later, where the edge asks for it. */
+async function startWithoutProcessor(name: string, settings: Record<string, string> = {}): Promise<void> {
+  const queryPort = String(await freePort());
+  system = await startSystem(name, {
+    withoutProcessor: true,
+    settings: {
+      ...settings,
+      REPLY_TIMEOUT_MS: '2000',
+      CARD_QUERY_PORT: queryPort,
+      CARD_QUERY_URL: `http://127.0.0.1:${queryPort}`,
+    },
+  });
+  await system.startDispatcher(merchant.ca);
+}
+
 test(
   'a SALE3D that was answered with 11 and never ran gets one callback with ERROR 11',
   async () => {
-    const queryPort = String(await freePort());
-    system = await startSystem('told-late', {
-      withoutProcessor: true,
-      settings: {
-        REPLY_TIMEOUT_MS: '2000',
-        CARD_QUERY_PORT: queryPort,
-        CARD_QUERY_URL: `http://127.0.0.1:${queryPort}`,
-      },
-    });
-    await system.startDispatcher(merchant.ca);
+    await startWithoutProcessor('told-late');
     const reference = await answeredWith11(sale3d(FRICTIONLESS));
     await system.startProcessor();
     await expectOneCallback(reference, { status: 'error', code: '11' });
@@ -131,17 +137,7 @@ describe('a SALE3D that was answered with 11 and authenticated afterwards', () =
 test(
   'a card-entry page whose attempt was never run: when its time is over, one callback says ERROR 11',
   async () => {
-    const queryPort = String(await freePort());
-    system = await startSystem('told-page', {
-      withoutProcessor: true,
-      settings: {
-        REPLY_TIMEOUT_MS: '2000',
-        CHECKOUT_LIFETIME_SECONDS: '4',
-        CARD_QUERY_PORT: queryPort,
-        CARD_QUERY_URL: `http://127.0.0.1:${queryPort}`,
-      },
-    });
-    await system.startDispatcher(merchant.ca);
+    await startWithoutProcessor('told-page', { CHECKOUT_LIFETIME_SECONDS: '4' });
     const request = withoutCard(sale3d(NOT_ENROLLED));
     const { data: page } = await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...request });
     const [form] = formsOf(await get(String(page['checkout_url'])));

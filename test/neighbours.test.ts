@@ -1,9 +1,8 @@
-import { topicOf, createPublisher } from '@gateway/messaging';
-import { createMetrics } from '@gateway/service-kit';
-import { silentLogger, until } from '@gateway/testing';
+import { topicOf } from '@gateway/messaging';
+import { until } from '@gateway/testing';
 import type { Body, System } from './support/system';
 import { charge, checkOf, recordsOf, startSystem } from './support/system';
-import { kafkaOf, readTopics } from './support/topics';
+import { publishAgain, readTopics } from './support/topics';
 
 /** An account has half of the calls at once, and as many may wait. */
 const CALLS_AT_ONCE = 8;
@@ -41,27 +40,12 @@ async function repliesReachTheEdge(): Promise<boolean> {
   return commands.some(({ headers }) => headers['reply_partition'] !== undefined);
 }
 
-/** Every command so far once more, as after a crash of whoever was to commit it. */
-async function redeliverCommands(): Promise<void> {
-  const publisher = createPublisher({
-    kafka: kafkaOf(system.space),
-    source: 'test',
-    topicPrefix: system.space.topicPrefix,
-    metrics: createMetrics('test', { processFigures: false }),
-    logger: silentLogger,
-  });
-  await publisher.start();
-  for (const { topic, key, value, headers } of await commandsSoFar()) {
-    await publisher.publishRaw({ topic, key, value: Buffer.from(value), headers });
-  }
-  await publisher.stop();
-}
-
 test('calls that an acquirer never answers hold up their own account only', async () => {
   await until('replies reach the edge', repliesReachTheEdge);
   const sent = Array.from({ length: UNANSWERED }, () => send(charge('SALE', { amount: '31.09' })));
   await until('the share of the account hangs', async () => (await callsUnderWay()) === SHARE);
-  await redeliverCommands();
+  // As after a crash before the commit.
+  await publishAgain(system.space, await commandsSoFar());
 
   for (let times = 0; times < 2 * CALLS_AT_ONCE; times += 1) {
     expect(await send(charge('SALE', VICTIM))).toMatchObject({ status: 'success', code: 0 });

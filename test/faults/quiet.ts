@@ -1,3 +1,4 @@
+import type { Space } from '@gateway/testing';
 import { until } from '@gateway/testing';
 import type { Storage } from '../support/storage';
 import { nothingIsLeftBehind } from './checks/leftovers';
@@ -9,12 +10,12 @@ import type { World } from './world/world';
 const LOOK_EVERY_MS = 1_000;
 
 /** Open work in the stores and unread messages in the topics. */
-async function open(world: World, storage: Storage): Promise<string[]> {
+export async function openWork(space: Space, storage: Storage): Promise<string[]> {
   const documents = (await storage.everything()) as Map<string, StoredDocument[]>;
   return nothingIsLeftBehind({
     ...NO_EVIDENCE,
     documents,
-    lags: await fetchLags(world.space),
+    lags: await fetchLags(space),
     collectedAt: Date.now(),
   });
 }
@@ -29,7 +30,7 @@ export async function untilQuiet(world: World, storage: Storage, patienceMs: num
   const look = async (): Promise<boolean> => {
     if (Date.now() < lookAt) return false;
     // A server that has just come back may not answer yet.
-    const left = await open(world, storage).catch(() => undefined);
+    const left = await openWork(world.space, storage).catch(() => undefined);
     lookAt = Date.now() + LOOK_EVERY_MS;
     return left?.length === 0;
   };

@@ -3,7 +3,8 @@ import type { EachBatchHandler } from 'kafkajs';
 import type { TopicName } from '@gateway/contracts';
 import { topics } from '@gateway/contracts';
 import type { KafkaClient } from '@gateway/messaging';
-import { createKafka, deadLetterTopicOf, topicOf } from '@gateway/messaging';
+import { createKafka, createPublisher, deadLetterTopicOf, topicOf } from '@gateway/messaging';
+import { createMetrics } from '@gateway/service-kit';
 import type { Space } from '@gateway/testing';
 import { silentLogger } from '@gateway/testing';
 
@@ -27,6 +28,25 @@ export function allTopics(space: Space): string[] {
     const deadLetters = deadLetterTopicOf(space.topicPrefix, topic);
     return [topicOf(space.topicPrefix, topic), ...(deadLetters === undefined ? [] : [deadLetters])];
   });
+}
+
+/** Publishes each message once more, in this order; its key puts it on its own partition. */
+export async function publishAgain(space: Space, messages: readonly Lying[]): Promise<void> {
+  const publisher = createPublisher({
+    kafka: kafkaOf(space),
+    source: 'test',
+    topicPrefix: space.topicPrefix,
+    metrics: createMetrics('test', { processFigures: false }),
+    logger: silentLogger,
+  });
+  await publisher.start();
+  try {
+    for (const { topic, key, value, headers } of messages) {
+      await publisher.publishRaw({ topic, key, value: Buffer.from(value), headers });
+    }
+  } finally {
+    await publisher.stop();
+  }
 }
 
 const READ_ATTEMPTS = 3;

@@ -45,7 +45,7 @@ const UNREACHABLE_ERRORS = [
 /** The driver does not export these two. */
 const POOL_ERRORS = new Set(['MongoPoolClosedError', 'MongoWaitQueueTimeoutError']);
 
-/** Of sockets. The driver lets those of a write through as they are: `Connection.writeCommand` does not wrap EPIPE. */
+/** Socket errors. The driver does not wrap those of `Connection.writeCommand`, such as EPIPE. */
 const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'ETIMEDOUT', 'EHOSTUNREACH']);
 
 /**
@@ -53,7 +53,8 @@ const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORT
  * space. The same command may succeed later.
  */
 export function isUnreachable(error: unknown): boolean {
-  if (!(error instanceof mongo.MongoError)) return error instanceof Error && SOCKET_CODES.has(codeOf(error));
+  if (!(error instanceof mongo.MongoError))
+    return error instanceof Error && SOCKET_CODES.has(String((error as { code?: unknown }).code));
   if (UNREACHABLE_ERRORS.some((kind) => error instanceof kind) || POOL_ERRORS.has(error.name)) return true;
   if (UNREACHABLE_LABELS.some((label) => error.hasErrorLabel(label))) return true;
   // A bulk write that found no server has the original error, with its kind and labels, in `errorResponse`.
@@ -61,10 +62,6 @@ export function isUnreachable(error: unknown): boolean {
   // Without a majority the outcome of every write is unknown, even of those the server rejected.
   if (error instanceof mongo.MongoBulkWriteError && error.result.getWriteConcernError() !== undefined) return true;
   return UNREACHABLE_CODES.has(Number(error.code));
-}
-
-function codeOf(error: Error & { code?: unknown }): string {
-  return typeof error.code === 'string' ? error.code : '';
 }
 
 const OUT_OF_DISK_SPACE = 14031;

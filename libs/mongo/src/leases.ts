@@ -4,7 +4,7 @@ import type { Collection, Document, Filter } from './driver';
 
 /**
  * Work that any replica may do is taken by a lease: a field of its document holds the epoch ms from which anyone may take
- * it, and whoever takes it moves that time ahead. Both the condition and the new time are expressions on the server's
+ * it, and a replica that takes it moves that time ahead. Both the condition and the new time are expressions on the server's
  * clock (docs/adr/0027), so a claim is right however late its command arrives.
  */
 

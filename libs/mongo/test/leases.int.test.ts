@@ -86,7 +86,7 @@ describe.each([
   });
 });
 
-test('work without a time is nobody’s', async () => {
+test('no replica can claim work without a time', async () => {
   await work.insertOne({ _id: 'due-never', merchantAccount: 'merchant0' });
   expect(await claimOne(work, { field: 'resolveAt', clock: AHEAD, leaseMs: LEASE_MS })).toBeNull();
   expect(await claimAll(AHEAD)).toEqual([]);

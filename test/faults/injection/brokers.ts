@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TopicName } from '@gateway/contracts';
 import { topics } from '@gateway/contracts';
-import { createPublisher, topicName, topicOf } from '@gateway/messaging';
-import { createMetrics } from '@gateway/service-kit';
+import { topicName, topicOf } from '@gateway/messaging';
 import type { Space } from '@gateway/testing';
-import { silentLogger, until } from '@gateway/testing';
-import { allTopics, kafkaOf, readTopics } from '../../support/topics';
+import { until } from '@gateway/testing';
+import { allTopics, kafkaOf, publishAgain, readTopics } from '../../support/topics';
 import type { Random } from '../random';
 
 const LOOK_EVERY_MS = 300;
@@ -53,25 +52,11 @@ export async function repeatMessages(space: Space, random: Random): Promise<void
     space,
     names.map((name) => topicOf(space.topicPrefix, name)),
   );
-  const publisher = createPublisher({
-    kafka: kafkaOf(space),
-    source: 'faults',
-    topicPrefix: space.topicPrefix,
-    metrics: createMetrics('faults', { processFigures: false }),
-    logger: silentLogger,
-  });
-  await publisher.start();
-  try {
-    for (const messages of Map.groupBy(lying, (message) => message.topic).values()) {
-      const latest = messages
-        .sort((a, b) => Number(a.headers['ce_time'] ?? 0) - Number(b.headers['ce_time'] ?? 0))
-        .slice(-REPEATED_PER_TOPIC);
-      for (const { topic, key, value, headers } of random.shuffle(latest)) {
-        await publisher.publishRaw({ topic, key, value: Buffer.from(value), headers });
-      }
-    }
-  } finally {
-    await publisher.stop();
+  for (const messages of Map.groupBy(lying, (message) => message.topic).values()) {
+    const latest = messages
+      .sort((a, b) => Number(a.headers['ce_time'] ?? 0) - Number(b.headers['ce_time'] ?? 0))
+      .slice(-REPEATED_PER_TOPIC);
+    await publishAgain(space, random.shuffle(latest));
   }
 }
 

@@ -109,7 +109,7 @@ export function createMerchantClient(options: MerchantClientOptions): MerchantCl
     return undefined;
   }
 
-  /** The answer to a repeated request is that to the first one, whatever became of the operation since. */
+  /** A repeated request gets the answer to the first one, even if the outcome has changed since. */
   function note(operation: SentOperation, made: Attempt, answer: Answer): void {
     const { reference, code } = answer;
     if (reference === undefined) return;

@@ -87,7 +87,7 @@ export function createDeliveries(mongo: MongoConnection, clock: Clock): Deliveri
       return await claimSome(collection, {
         among: { _id: { $in: [...ids] } },
         due: isDue<Stored<Kept>>(CLAIMABLE_AT, clock),
-        // A write like any other: whoever held the delivery before, and comes too late, finds another version.
+        // A late write by the previous holder must fail, so the version changes.
         set: { [CLAIMABLE_AT]: leaseEnd(clock, leaseMs), version: { $add: ['$version', 1] } },
         mark: 'stamp',
       });
