@@ -59,7 +59,7 @@ export async function openDirectPayouts(options: {
     screening: createScreening({ reservations, accounts, hasBeenPaid: payouts.hasBeenPaid }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
-    calls: createDetachedWork({ name: 'a submission', max: CALLS_AT_ONCE, logger }),
+    calls: createDetachedWork({ name: 'submission', max: CALLS_AT_ONCE, logger }),
     publishEvents: (payout) => outbox.publish(payout),
     now,
     newId: randomUUID,

@@ -74,7 +74,7 @@ async function main(): Promise<void> {
     cards: vault.vault,
     accounts: accounts.directory,
     connector: (name) => connectors.get(name),
-    calls: createDetachedWork({ name: 'a call', max: CALLS_AT_ONCE, logger }),
+    calls: createDetachedWork({ name: 'call', max: CALLS_AT_ONCE, logger }),
     publishEvents: (payment) => outbox.publish(payment),
     reply: async (outcome) => pending.deliver(outcome),
     now,

@@ -95,15 +95,7 @@ interface Progress {
 
 type WorkerJob = Job<KafkaMessage, Progress>;
 
-/**
- * Consumes the topics of its handlers as one member of a group, at least once, in order per key.
- *
- * kafkajs' batch handler only fills the queue and returns, so the fetch loop (and with it heartbeats) never waits for a
- * handler. What may be committed is the watermark, below which everything is done: once a second, when a rebalance
- * begins, and at the end. When the queue is full, kafkajs is told the position up to which messages were taken, and
- * pauses the partition; half empty, it fetches on from there.
- */
-export function createWorker(options: {
+export interface WorkerOptions {
   kafka: KafkaClient;
   /** Without prefix. */
   groupId: string;
@@ -125,7 +117,17 @@ export function createWorker(options: {
   limits?: Partial<WorkerLimits>;
   metrics: Registry;
   logger: Logger;
-}): Worker {
+}
+
+/**
+ * Consumes the topics of its handlers as one member of a group, at least once, in order per key.
+ *
+ * kafkajs' batch handler only fills the queue and returns, so the fetch loop (and with it heartbeats) never waits for a
+ * handler. What may be committed is the watermark, below which everything is done: once a second, when a rebalance
+ * begins, and at the end. When the queue is full, kafkajs is told the position up to which messages were taken, and
+ * pauses the partition; half empty, it fetches on from there.
+ */
+export function createWorker(options: WorkerOptions): Worker {
   const { kafka, topicPrefix, publisher, onDeadLetter, otherTypes = 'dead-letter' } = options;
   const limits = { ...WORKER_LIMITS, ...options.limits };
   const groupId = topicName(topicPrefix, options.groupId);

@@ -1,7 +1,7 @@
 export { createKafka } from './client';
 export type { KafkaClient } from './client';
 export { createWorker, on, WORKER_LIMITS } from './consumer';
-export type { MessageHandler, Worker, WorkerLimits } from './consumer';
+export type { MessageHandler, Worker, WorkerLimits, WorkerOptions } from './consumer';
 export { createDeadLetters } from './dead-letters';
 export type { DeadLetter, DeadLetters, RejectedMessage } from './dead-letters';
 export { fieldsOf, headerOf, InvalidMessageError } from './envelope';

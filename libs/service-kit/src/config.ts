@@ -47,6 +47,8 @@ export const commonSettings = {
   SERVICE_TOKEN: Type.Optional(Type.String({ minLength: 32 })),
 };
 
+export type CommonConfig = Readonly<Static<TObject<typeof commonSettings>>>;
+
 /** Settings of services with a public port, for {@link connectionLimitsOf}. */
 export const connectionSettings = {
   /** Open connections of the public port. */

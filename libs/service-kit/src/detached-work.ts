@@ -5,11 +5,14 @@ export interface DetachedWork {
   /** Resolves when `work` has started: at once, unless the limit is reached. */
   begin(work: () => Promise<void>): Promise<void>;
   underWay(): number;
-  /** Waits for running work, at most `timeoutMs`. Resolves with the number still running. */
-  drain(timeoutMs: number): Promise<number>;
+  /** Waits for running work, at most `drainTimeoutMs`. Resolves with the number still running. */
+  stop(drainTimeoutMs: number): Promise<number>;
 }
 
-/** @param options.max concurrent pieces of work; beyond it `begin` waits */
+/**
+ * @param options.name one piece of work: `call to a bank`
+ * @param options.max concurrent pieces of work; beyond it `begin` waits
+ */
 export function createDetachedWork(options: { name: string; max: number; logger: Logger }): DetachedWork {
   const { name, max, logger } = options;
   const running = new Set<Promise<void>>();
@@ -31,7 +34,11 @@ export function createDetachedWork(options: { name: string; max: number; logger:
       start(work);
     },
     underWay: () => running.size,
-    drain: (timeoutMs) => drain(running, timeoutMs),
+    async stop(drainTimeoutMs) {
+      const left = await drain(running, drainTimeoutMs);
+      if (left > 0) logger.warn(`stopped before every ${name} ended`, { left });
+      return left;
+    },
   };
 }
 

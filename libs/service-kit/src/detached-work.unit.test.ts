@@ -29,11 +29,12 @@ test('failed work is logged and frees its place', async () => {
   expect(warnings).toEqual(['work failed']);
 });
 
-test('drain waits for running work, but not forever', async () => {
-  const { detached } = world(2);
+test('stop waits for running work, but not forever', async () => {
+  const { detached, warnings } = world(2);
   let end: () => void = () => undefined;
   await detached.begin(() => new Promise((resolve) => (end = resolve)));
-  expect(await detached.drain(1)).toBe(1);
+  expect(await detached.stop(1)).toBe(1);
+  expect(warnings).toEqual(['stopped before every work ended']);
   setImmediate(() => end());
-  expect(await detached.drain(60_000)).toBe(0);
+  expect(await detached.stop(60_000)).toBe(0);
 });

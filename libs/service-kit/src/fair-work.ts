@@ -5,7 +5,7 @@ import type { Logger } from './logger';
 /** Polls for due work and runs it, with turns between parties. */
 export interface FairWork {
   start(): void;
-  /** Starts nothing more and waits for running work, at most `timeoutMs`. Resolves with the number still running. */
+  /** Starts nothing more and waits for running work, at most `drainTimeoutMs`. Resolves with the number still running. */
   stop(drainTimeoutMs: number): Promise<number>;
 }
 

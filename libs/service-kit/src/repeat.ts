@@ -1,18 +1,21 @@
 import type { Logger } from './logger';
 
-/** Work that comes round: sweepers, resolvers, probes. One run at a time; the pause counts from the end of a run. */
+/** Periodic work, such as a sweeper or a probe. One run at a time. */
 export interface Repeating {
   start(): void;
   stop(): Promise<void>;
 }
 
-export function repeat(options: {
+export interface RepeatOptions {
   name: string;
+  /** Pause from the end of a run to the next one. */
   everyMs: number;
-  /** What takes long asks now and then whether it should come to its end. */
-  work: (stopping: () => boolean) => Promise<void>;
+  /** Long work should check `stopping` now and then, and return. */
+  work: (stopping: () => boolean) => Promise<unknown>;
   logger: Logger;
-}): Repeating {
+}
+
+export function repeat(options: RepeatOptions): Repeating {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let stopped = true;

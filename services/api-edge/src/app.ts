@@ -3,23 +3,12 @@ import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { isOpen, openAccounts } from '@gateway/accounts';
 import { OperationReplied } from '@gateway/contracts';
-import { createBrokerProbe, createKafka, createPublisher, createReplyListener } from '@gateway/messaging';
-import type { TimeSources } from '@gateway/mongo';
-import { connectMongo, isOutOfDiskSpace, startDatabaseClock } from '@gateway/mongo';
-import type { IsStarted, ListenOptions, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
-import {
-  brokerList,
-  connectionLimitsOf,
-  createBodyReader,
-  createMetrics,
-  createOwnerQueries,
-  createService,
-  DEFAULT_BODY_LIMITS,
-  internalHost,
-  listen,
-  repeat,
-  startOpsServer,
-} from '@gateway/service-kit';
+import { createBrokerProbe, createReplyListener } from '@gateway/messaging';
+import { isOutOfDiskSpace } from '@gateway/mongo';
+import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
+import { createFramedService } from '@gateway/service-frame';
+import type { ListenOptions, Registry, Service } from '@gateway/service-kit';
+import { connectionLimitsOf, createBodyReader, createOwnerQueries, DEFAULT_BODY_LIMITS } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
 import { createAccountSlots } from './adapters/account-slots';
 import { isoBankAddresses } from './adapters/bank-addresses/iso';
@@ -51,59 +40,33 @@ import type { Config } from './config';
 
 const SERVICE = 'api-edge';
 const SWEEP_EVERY_MS = 2_000;
+/** Requests in progress wait for their replies. */
 const DRAIN_TIMEOUT_MS = 10_000;
 
 export type ApiEdge = Service<{ api: number; ops: number }>;
 
 type EdgePorts = CheckoutPorts & InitiatePorts & { bus: AnnouncingBus };
 
-export interface ApiEdgeDeps extends TimeSources {
-  config: Config;
-  logger: Logger;
-  metrics?: Registry;
-  /** A fault of the whole process: it should exit. */
-  onFatal: (error: Error) => void;
-}
+export type ApiEdgeDeps = ServiceDeps<Config>;
 
 /** The merchants' API: checks each request, journals it, sends it as a command and answers with the outcome. */
 export function createApiEdge(deps: ApiEdgeDeps): ApiEdge {
-  return createService((onStop, isStarted) => open(deps, onStop, isStarted));
+  return createFramedService({ name: SERVICE, database: 'edge', deps, open });
 }
 
-async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Promise<ApiEdge['ports']> {
-  const { config, logger } = deps;
-  const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
-
-  const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}edge` });
-  onStop(() => mongo.close());
-  const clock = await startDatabaseClock({
-    mongo,
-    maxSkewMs: config.MAX_CLOCK_SKEW_MS,
-    sources: deps,
-    metrics,
-    logger,
-  });
-  onStop(() => clock.stop());
+async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Parts<'api'>> {
+  const { config, mongo, clock, kafka, topicPrefix, publisher, metrics, logger } = frame;
   const { now } = clock;
-  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
   const journal = createJournal(mongo, clock);
   await journal.ensureIndexes();
   const checkouts = createCheckouts(mongo, clock);
   await checkouts.ensureIndexes();
-  const vault = await openVault({ ...storage, ...config });
-  onStop(() => vault.close());
-  const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
-  onStop(() => accounts.close());
-  const serviceToken = config.SERVICE_TOKEN;
-  const cardOwner = createOwnerQueries('card-processing', { url: config.CARD_QUERY_URL, serviceToken });
-  onStop(() => cardOwner.close());
-  const payoutOwner = createOwnerQueries('payout', { url: config.PAYOUT_QUERY_URL, serviceToken });
-  onStop(() => payoutOwner.close());
-  const queries = createCardQueries(cardOwner.ask);
+  const { vault } = frame.database(await openVault({ ...frame.storage, ...config }));
+  const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
+  const owners = openOwners(config);
+  frame.onStop(() => Object.values(owners).forEach((owner) => owner.close()));
+  const queries = createCardQueries(owners.cards.ask);
 
-  const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
-  const topicPrefix = config.TOPIC_PREFIX;
-  const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
   const probe = createBrokerProbe({ kafka, topicPrefix, logger });
   const replies = createReplyListener({
     kafka,
@@ -112,7 +75,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
     declaration: OperationReplied,
     onReply: ({ data }) => pending.deliver(data),
     onPartitionsChanged: () => pending.askForAll(),
-    onFatal: deps.onFatal,
+    onFatal,
     logger,
   });
   const pending: PendingOutcomes = createPendingOutcomes({
@@ -126,13 +89,7 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
   const disk = createDiskWatch({ isOutOfDiskSpace, now, logger });
   const late = createLateEntries({ journal, now, logger });
   const hmacKey = Buffer.from(config.JOURNAL_HMAC_KEY, 'base64');
-
   const max = config.MAX_CONCURRENT_REQUESTS;
-  const requestSlots = createAccountSlots({
-    max,
-    metrics,
-    gauge: { name: 'gateway_account_requests_concurrent', help: 'Slots that an account holds for its requests' },
-  });
   const pageSlots = createAccountSlots({
     max,
     metrics,
@@ -142,14 +99,18 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
   const ports: EdgePorts = {
     journal,
     queries,
-    payoutQueries: createPayoutQueries(payoutOwner.ask),
+    payoutQueries: createPayoutQueries(owners.payouts.ask),
     bankAddresses: isoBankAddresses,
-    receiverToken: (merchantAccount, iban) => vault.vault.receiverToken(merchantAccount, iban),
-    vault: vault.vault,
+    receiverToken: (merchantAccount, iban) => vault.receiverToken(merchantAccount, iban),
+    vault,
     bus: createBus({ publisher, probe, replies }),
     credentials: accounts.credentials,
     rateLimiter: accounts.rateLimiter,
-    requestSlots,
+    requestSlots: createAccountSlots({
+      max,
+      metrics,
+      gauge: { name: 'gateway_account_requests_concurrent', help: 'Slots that an account holds for its requests' },
+    }),
     isDiskFull: (error) => disk.isFull(error),
     databaseAvailable: () => mongo.healthy() && disk.hasRoom(),
     now,
@@ -173,53 +134,35 @@ async function open(deps: ApiEdgeDeps, onStop: OnStop, isStarted: IsStarted): Pr
     checkoutLifetimeMs: config.CHECKOUT_LIFETIME_SECONDS * 1_000,
     publicBaseUrl: config.PUBLIC_BASE_URL,
   };
-  const sweepers = [
-    { name: 'sweeping the journal', work: () => sweepJournal(ports) },
-    { name: 'sweeping card-entry pages', work: () => sweepCheckouts(ports) },
-  ].map(({ name, work }) => repeat({ name, everyMs: SWEEP_EVERY_MS, work: async () => void (await work()), logger }));
-
-  const ops = await startOpsServer({
-    port: config.OPS_PORT,
-    host: internalHost(config.SERVICE_TOKEN),
-    metrics,
-    readiness: () => ({
-      started: isStarted(),
-      clock: clock.ready(),
-      database: disk.hasRoom() && mongo.healthy() && vault.healthy() && accounts.healthy(),
-      bus: ports.bus.available(),
-    }),
-  });
-  onStop(() => ops.close(DRAIN_TIMEOUT_MS));
-  await publisher.start();
-  onStop(() => publisher.stop());
-  await probe.start();
-  onStop(() => probe.stop());
-  closer.start();
-  onStop(() => closer.stop());
-  late.start();
-  onStop(() => late.stop());
-  await replies.start();
-  onStop(() => replies.stop());
-  for (const sweeper of sweepers) {
-    sweeper.start();
-    onStop(() => sweeper.stop());
-  }
-
-  const api = await listen({
-    listener: listenerOf(config, ports, metrics),
-    port: config.PORT,
-    host: config.HOST,
-    tls: certificateOf(config),
-    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
-    connections: connectionLimitsOf(config),
-    metrics,
-  });
-  // Requests that run get their answers first: replies and questions go on until the last one has left.
-  onStop(() => api.close(DRAIN_TIMEOUT_MS));
-  return { api: api.port, ops: ops.port };
+  return {
+    beside: [probe, closer, late, replies],
+    loops: [
+      frame.repeat({ name: 'sweeping the journal', everyMs: SWEEP_EVERY_MS, work: () => sweepJournal(ports) }),
+      frame.repeat({ name: 'sweeping card-entry pages', everyMs: SWEEP_EVERY_MS, work: () => sweepCheckouts(ports) }),
+    ],
+    public: {
+      name: 'api',
+      listener: listenerOf(config, ports, metrics),
+      port: config.PORT,
+      host: config.HOST,
+      tls: certificateOf(config),
+      requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+      connections: connectionLimitsOf(config),
+      drainTimeoutMs: DRAIN_TIMEOUT_MS,
+    },
+    readiness: () => ({ database: disk.hasRoom() && frame.databasesHealthy(), bus: ports.bus.available() }),
+  };
 }
 
-/** Merchants and browsers come to one port; each has a bound of its own, so that neither keeps the other out. */
+/** The services that own payments and payouts. */
+function openOwners({ CARD_QUERY_URL, PAYOUT_QUERY_URL, SERVICE_TOKEN: serviceToken }: Config) {
+  return {
+    cards: createOwnerQueries('card-processing', { url: CARD_QUERY_URL, serviceToken }),
+    payouts: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, serviceToken }),
+  };
+}
+
+/** Merchants and browsers share a port. Each has a limit of its own, so that neither can lock the other out. */
 function listenerOf(config: Config, ports: EdgePorts, metrics: Registry): RequestListener {
   const shared = {
     trustedProxies: connectionLimitsOf(config).trustedProxies,

@@ -1,22 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
-import { createKafka, createPublisher, createWorker } from '@gateway/messaging';
-import type { TimeSources } from '@gateway/mongo';
-import { connectMongo, createOutbox, startDatabaseClock } from '@gateway/mongo';
-import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
-import {
-  brokerList,
-  connectionLimitsOf,
-  createBodyReader,
-  createDetachedWork,
-  createMetrics,
-  createService,
-  internalHost,
-  listen,
-  repeat,
-  Secret,
-  startOpsServer,
-} from '@gateway/service-kit';
+import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
+import { createFramedService } from '@gateway/service-frame';
+import type { Service } from '@gateway/service-kit';
+import { connectionLimitsOf, createBodyReader, createDetachedWork, Secret } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
 import { createDirectory } from './adapters/emv/directory';
 import { BODY_TIMEOUT_MS, createPublicSite, NOTIFICATION_PATH, RESULTS_PATH } from './adapters/http/public-site';
@@ -30,55 +17,29 @@ import type { Ports } from './application/ports';
 import { createProofs } from './application/proofs';
 import type { Config } from './config';
 
-const SERVICE = 'threeds';
 const EXPIRE_EVERY_MS = 1_000;
 const ASK_AGAIN_EVERY_MS = 1_000;
 /** Calls that run or wait, and answers on their way into the database; beyond it, commands wait. */
 const CALLS_UNDER_WAY_FACTOR = 4;
-/** Beyond this at the stop, any replica asks again. */
-const CALLS_DRAIN_TIMEOUT_MS = 8_000;
-const DRAIN_TIMEOUT_MS = 5_000;
 const PAGE_ID_BYTES = 24;
 const SECOND_MS = 1_000;
 
 export type Threeds = Service<{ http: number; ops: number }>;
 
-export interface ThreedsDeps extends TimeSources {
-  config: Config;
-  logger: Logger;
-  metrics?: Registry;
-  /** A fault of the whole process: it should exit. */
-  onFatal: (error: Error) => void;
-}
+export type ThreedsDeps = ServiceDeps<Config>;
 
-/** Authenticates cardholders: asks the directory server, leads browsers through challenges, tells what came out. */
+/** Authenticates cardholders: asks the directory server, leads browsers through challenges, reports the result. */
 export function createThreeds(deps: ThreedsDeps): Threeds {
-  return createService((onStop, isStarted) => open(deps, onStop, isStarted));
+  return createFramedService({ name: 'threeds', database: 'threeds', deps, open });
 }
 
-async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Promise<Threeds['ports']> {
-  const { config, logger } = deps;
-  const metrics = deps.metrics ?? createMetrics(SERVICE, { processFigures: true });
+async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
+  const { config, mongo, clock, metrics, logger } = frame;
   const publicUrl = config.THREEDS_PUBLIC_URL;
-
-  const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}threeds` });
-  onStop(() => mongo.close());
-  const clock = await startDatabaseClock({
-    mongo,
-    maxSkewMs: config.MAX_CLOCK_SKEW_MS,
-    sources: deps,
-    metrics,
-    logger,
-  });
-  onStop(() => clock.stop());
-  const { now } = clock;
-  const storage = { uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger, now };
   const authentications = createAuthentications(mongo, clock);
   await authentications.ensureIndexes();
-  const vault = await openVault({ ...storage, ...config });
-  onStop(() => vault.close());
-  const accounts = await openAccounts({ ...storage, VAULT_KEYS: config.VAULT_KEYS });
-  onStop(() => accounts.close());
+  const { vault } = frame.database(await openVault({ ...frame.storage, ...config }));
+  const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   const directory = createDirectory({
     url: config.DIRECTORY_SERVER_URL,
     timeoutMs: config.DIRECTORY_TIMEOUT_MS,
@@ -87,26 +48,16 @@ async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Pr
     metrics,
     logger,
   });
-  onStop(() => directory.close());
-
-  const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: SERVICE, logger });
-  const topicPrefix = config.TOPIC_PREFIX;
-  const publisher = createPublisher({ kafka, source: SERVICE, topicPrefix, metrics, logger });
-  const outbox = createOutbox({
-    collection: authentications.outboxes,
-    publish: publishEntries(publisher),
-    clock,
-    metrics,
-    logger,
-  });
+  frame.onStop(() => directory.close());
+  const outbox = frame.outbox(authentications.outboxes, publishEntries(frame.publisher));
   const calls = createDetachedWork({
-    name: 'a call to the directory server, which any replica makes again,',
+    name: 'call to the directory server',
     max: CALLS_UNDER_WAY_FACTOR * config.DIRECTORY_CALLS_AT_ONCE,
     logger,
   });
   const ports: Ports = {
     authentications,
-    cards: vault.vault,
+    cards: vault,
     accounts: accounts.directory,
     directory,
     calls,
@@ -115,72 +66,38 @@ async function open(deps: ThreedsDeps, onStop: OnStop, isStarted: IsStarted): Pr
     recorded: countOutcomes(metrics),
     newPageId: () => randomBytes(PAGE_ID_BYTES).toString('base64url'),
     newId: randomUUID,
-    now,
+    now: clock.now,
     publicUrl,
     challengeTimeoutMs: config.CHALLENGE_TIMEOUT_SECONDS * SECOND_MS,
     logger,
   };
-  const worker = createWorker({
-    kafka,
-    groupId: SERVICE,
-    topicPrefix,
-    handlers: commandHandlers(ports),
-    publisher,
-    onDeadLetter: deadLetterHandler(ports),
-    onFatal: deps.onFatal,
-    metrics,
-    logger,
-  });
-  const askAgain = createAskAgain(ports, ASK_AGAIN_EVERY_MS);
-  let stopping = false;
-  const expiry = repeat({
-    name: 'expiring challenges',
-    everyMs: EXPIRE_EVERY_MS,
-    work: async () => void (await expireChallenges(ports, () => stopping)),
-    logger,
-  });
-
-  await publisher.start();
-  onStop(() => publisher.stop());
-  outbox.start();
-  onStop(() => outbox.stop());
-  const ops = await startOpsServer({
-    port: config.OPS_PORT,
-    host: internalHost(config.SERVICE_TOKEN),
-    metrics,
-    readiness: () => ({
-      started: isStarted(),
-      clock: clock.ready(),
-      database: mongo.healthy() && vault.healthy() && accounts.healthy(),
-      consumer: worker.ready(),
-    }),
-  });
-  onStop(() => ops.close(DRAIN_TIMEOUT_MS));
   const connections = connectionLimitsOf(config);
-  const http = await listen({
-    listener: createPublicSite({
-      ports,
-      messageKey: keyOf(config.DS_MESSAGE_KEY),
-      bodies: createBodyReader(),
-      trustedProxies: connections.trustedProxies,
-      logger,
-    }),
-    port: config.THREEDS_PORT,
-    host: config.HOST,
-    requestTimeoutMs: BODY_TIMEOUT_MS,
-    connections,
-    metrics,
-  });
-  onStop(() => http.close(DRAIN_TIMEOUT_MS));
-  await worker.start();
-  expiry.start();
-  askAgain.start();
-  onStop(async () => {
-    stopping = true;
-    await Promise.all([worker.stop(), expiry.stop(), askAgain.stop(CALLS_DRAIN_TIMEOUT_MS)]);
-    await calls.drain(CALLS_DRAIN_TIMEOUT_MS);
-  });
-  return { http: http.port, ops: ops.port };
+  return {
+    beside: [calls],
+    worker: { handlers: commandHandlers(ports), onDeadLetter: deadLetterHandler(ports) },
+    loops: [
+      frame.repeat({
+        name: 'expiring challenges',
+        everyMs: EXPIRE_EVERY_MS,
+        work: (stopping) => expireChallenges(ports, stopping),
+      }),
+      createAskAgain(ports, ASK_AGAIN_EVERY_MS),
+    ],
+    public: {
+      name: 'http',
+      listener: createPublicSite({
+        ports,
+        messageKey: keyOf(config.DS_MESSAGE_KEY),
+        bodies: createBodyReader(),
+        trustedProxies: connections.trustedProxies,
+        logger,
+      }),
+      port: config.THREEDS_PORT,
+      host: config.HOST,
+      requestTimeoutMs: BODY_TIMEOUT_MS,
+      connections,
+    },
+  };
 }
 
 function keyOf(base64: string): Secret<Buffer> {

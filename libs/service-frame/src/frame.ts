@@ -1,0 +1,119 @@
+import type { KafkaClient, Publisher } from '@gateway/messaging';
+import { createKafka, createPublisher } from '@gateway/messaging';
+import type {
+  Collection,
+  DatabaseClock,
+  MongoConnection,
+  Outbox,
+  OutboxOwner,
+  PublishEntries,
+  TimeSources,
+} from '@gateway/mongo';
+import { connectMongo, createOutbox, startDatabaseClock } from '@gateway/mongo';
+import type { CommonConfig, Logger, OnStop, Registry, Repeating, RepeatOptions } from '@gateway/service-kit';
+import { brokerList, createMetrics, repeat } from '@gateway/service-kit';
+
+/** What a process, or a test, hands to a service. */
+export interface ServiceDeps<Config extends CommonConfig> extends TimeSources {
+  config: Config;
+  logger: Logger;
+  /** Default: a new registry that includes the figures of the process. */
+  metrics?: Registry;
+  /** The process cannot go on and should exit. Never throws. */
+  onFatal: (error: Error) => void;
+}
+
+/** A further database, such as the vault's. */
+export interface DatabaseClient {
+  /** False once it has lost the primary. */
+  healthy(): boolean;
+  close(): Promise<void>;
+}
+
+/** The connections and tools that every service has. */
+export interface Frame<Config extends CommonConfig> {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Registry;
+  /** The service's own database. */
+  readonly mongo: MongoConnection;
+  readonly clock: DatabaseClock;
+  readonly kafka: KafkaClient;
+  readonly topicPrefix: string;
+  /** Starts after `open` has returned. */
+  readonly publisher: Publisher;
+  /** For libraries with a database of their own: `openVault({ ...frame.storage, ...config })`. */
+  readonly storage: { uri: string; databasePrefix: string; now: () => number; logger: Logger };
+  /** Registers a further database: it counts for readiness, and closes when the service stops. Returns it. */
+  database<T extends DatabaseClient>(client: T): T;
+  /** True while no database has lost its primary. */
+  databasesHealthy(): boolean;
+  /** The outbox of the service's aggregates. It starts after the publisher and stops before it. */
+  outbox(collection: Collection<OutboxOwner>, publish: PublishEntries): Outbox;
+  repeat(options: Omit<RepeatOptions, 'logger'>): Repeating;
+  /** Closes when everything that started has stopped, in reverse order of registration. */
+  onStop: OnStop;
+  /** Closes last: whatever fails because of it is not stored any more. */
+  onStopLast: OnStop;
+}
+
+/** A frame, and the outboxes that it has to start. */
+export interface OpenFrame<Config extends CommonConfig> {
+  frame: Frame<Config>;
+  outboxes: readonly Outbox[];
+}
+
+/** Opens the database and reads its clock. Kafka connects later, when the publisher starts. */
+export async function openFrame<Config extends CommonConfig>(
+  options: { name: string; database: string; deps: ServiceDeps<Config> },
+  onStop: OnStop,
+): Promise<OpenFrame<Config>> {
+  const { name, deps } = options;
+  const { config, logger } = deps;
+  const { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix, TOPIC_PREFIX: topicPrefix } = config;
+  const metrics = deps.metrics ?? createMetrics(name, { processFigures: true });
+  const last: Parameters<OnStop>[0][] = [];
+  onStop(async () => {
+    for (const close of last.reverse()) await close();
+  });
+  const mongo = await connectMongo({ uri, database: databasePrefix + options.database });
+  onStop(() => mongo.close());
+  const clock = await startDatabaseClock({
+    mongo,
+    maxSkewMs: config.MAX_CLOCK_SKEW_MS,
+    sources: deps,
+    metrics,
+    logger,
+  });
+  onStop(() => clock.stop());
+  const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: name, logger });
+  const databases: DatabaseClient[] = [mongo];
+  const outboxes: Outbox[] = [];
+
+  const frame: Frame<Config> = {
+    config,
+    logger,
+    metrics,
+    mongo,
+    clock,
+    kafka,
+    topicPrefix,
+    publisher: createPublisher({ kafka, source: name, topicPrefix, metrics, logger }),
+    storage: { uri, databasePrefix, now: clock.now, logger },
+    database(client) {
+      databases.push(client);
+      onStop(() => client.close());
+      return client;
+    },
+    databasesHealthy: () => databases.every((client) => client.healthy()),
+    outbox(collection, publish) {
+      const outbox = createOutbox({ collection, publish, clock, metrics, logger });
+      outboxes.push(outbox);
+      return outbox;
+    },
+    repeat: (repetition) => repeat({ ...repetition, logger }),
+    onStop,
+    onStopLast: (close) => void last.push(close),
+  };
+  return { frame, outboxes };
+}

@@ -1,0 +1,122 @@
+import type { WorkerOptions } from '@gateway/messaging';
+import { createWorker } from '@gateway/messaging';
+import type { Outbox } from '@gateway/mongo';
+import type { CommonConfig, IsStarted, ListenOptions, OnStop, Service } from '@gateway/service-kit';
+import { createService, internalHost, listen, startOpsServer } from '@gateway/service-kit';
+import type { Frame, ServiceDeps } from './frame';
+import { openFrame } from './frame';
+
+/** Something that runs while the service does. */
+export interface Part {
+  start?(): Promise<unknown> | void;
+  /** Also called if `start` failed or was never called. `drainTimeoutMs`: for work in progress. */
+  stop(drainTimeoutMs: number): Promise<unknown> | void;
+}
+
+/** What a service adds to the frame. `Port`: names of its ports. */
+export interface Parts<Port extends string = never> {
+  /** What handlers and loops depend on. Starts before them, in this order, and stops after them. */
+  beside?: readonly Part[];
+  worker?: Pick<WorkerOptions, 'handlers' | 'otherTypes' | 'onDeadLetter' | 'limits'>;
+  /** Periodic work. Starts after the worker and stops together with it. */
+  loops?: readonly Part[];
+  /** For other services and operators. Opens before the worker and closes after it, so that queries work during a drain. */
+  internal?: { name: Port } & Pick<ListenOptions, 'listener' | 'port'>;
+  /** For merchants and browsers. Opens last and closes first, so that running requests still get their answers. */
+  public?: { name: Port; drainTimeoutMs?: number } & Omit<ListenOptions, 'metrics'>;
+  /** Checks beside those of the frame, or in their place. */
+  readiness?: () => Record<string, boolean>;
+}
+
+/** For requests in progress when a port closes. */
+const REQUESTS_DRAIN_TIMEOUT_MS = 5_000;
+/** For calls in progress. Any replica continues with what is left. */
+const CALLS_DRAIN_TIMEOUT_MS = 8_000;
+
+export interface FramedServiceOptions<
+  Config extends CommonConfig,
+  Deps extends ServiceDeps<Config>,
+  Port extends string,
+> {
+  /** Name of the Kafka client and consumer group, and `source` of the messages. */
+  name: string;
+  /** The service's own database, without prefix. */
+  database: string;
+  deps: Deps;
+  /** Builds what is special to the service. Registers what it opens with the frame. */
+  open: (frame: Frame<Config>, deps: Deps) => Promise<Parts<Port>>;
+}
+
+/**
+ * A service on the frame that all services share: database, clock, Kafka, ops server, publisher, outbox, worker. They
+ * open in a fixed order and close in reverse, also when the start fails half-way.
+ */
+export function createFramedService<
+  Config extends CommonConfig,
+  Deps extends ServiceDeps<Config>,
+  Port extends string = never,
+>(options: FramedServiceOptions<Config, Deps, Port>): Service<Record<Port | 'ops', number>> {
+  return createService(async (onStop, isStarted) => {
+    const { frame, outboxes } = await openFrame(options, onStop);
+    const parts = await options.open(frame, options.deps);
+    return run({ ...options, frame, outboxes, parts, onStop, isStarted });
+  });
+}
+
+interface Opened<Port extends string> {
+  name: string;
+  deps: Pick<ServiceDeps<CommonConfig>, 'onFatal'>;
+  frame: Frame<CommonConfig>;
+  outboxes: readonly Outbox[];
+  parts: Parts<Port>;
+  onStop: OnStop;
+  isStarted: IsStarted;
+}
+
+async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Port | 'ops', number>> {
+  const { frame, parts, onStop } = opened;
+  const { publisher, metrics } = frame;
+  const ports: Record<string, number> = {};
+  const host = internalHost(frame.config.SERVICE_TOKEN);
+
+  async function serve(name: string, options: ListenOptions, drainTimeoutMs = REQUESTS_DRAIN_TIMEOUT_MS) {
+    const server = await listen(options);
+    onStop(() => server.close(drainTimeoutMs));
+    ports[name] = server.port;
+  }
+
+  async function start(...together: readonly Part[]): Promise<void> {
+    onStop(() => Promise.all(together.map(async (part) => part.stop(CALLS_DRAIN_TIMEOUT_MS))));
+    for (const part of together) await part.start?.();
+  }
+
+  const worker = workerOf(opened);
+  const ops = await startOpsServer({
+    port: frame.config.OPS_PORT,
+    host,
+    metrics,
+    readiness: () => ({
+      started: opened.isStarted(),
+      clock: frame.clock.ready(),
+      database: frame.databasesHealthy(),
+      ...(worker !== undefined && { consumer: worker.ready() }),
+      ...parts.readiness?.(),
+    }),
+  });
+  onStop(() => ops.close(REQUESTS_DRAIN_TIMEOUT_MS));
+  ports['ops'] = ops.port;
+  if (parts.internal !== undefined) await serve(parts.internal.name, { ...parts.internal, host });
+  for (const part of [publisher, ...opened.outboxes, ...(parts.beside ?? [])]) await start(part);
+  await start(...(worker === undefined ? [] : [worker]), ...(parts.loops ?? []));
+  if (parts.public !== undefined) {
+    await serve(parts.public.name, { ...parts.public, metrics }, parts.public.drainTimeoutMs);
+  }
+  return ports;
+}
+
+function workerOf({ name, deps, frame, parts }: Opened<string>) {
+  if (parts.worker === undefined) return undefined;
+  const { kafka, topicPrefix, publisher, metrics, logger } = frame;
+  const { onFatal } = deps;
+  return createWorker({ ...parts.worker, kafka, groupId: name, topicPrefix, publisher, onFatal, metrics, logger });
+}

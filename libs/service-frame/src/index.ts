@@ -1,0 +1,2 @@
+export * from './framed-service';
+export * from './frame';
