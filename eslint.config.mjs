@@ -4,6 +4,15 @@ const typeAware = {
   languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
 };
 
+/** A number that is a registered response code. Write other numbers with an underscore: 3_000. */
+const REGISTERED = '/^(100[1-7]|20(0\\d|1[0-3])|30[0-2]\\d|3[123]\\d\\d|500[0-2])$/';
+const bareCode = (selector) => ({ selector, message: 'Name the response code: RESPONSE_CODES.…' });
+const namedCodes = [
+  bareCode(`Literal[raw=${REGISTERED}]`),
+  bareCode('Property[key.name="code"] > Literal.value[raw=/^\\d+$/]'),
+  bareCode('BinaryExpression[left.property.name="code"] > Literal.right[raw=/^\\d+$/]'),
+];
+
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '.gateway/**', 'coverage/**'] },
   {
@@ -25,6 +34,11 @@ export default tseslint.config(
       'max-depth': ['error', 4],
       complexity: ['error', 20],
     },
+  },
+  {
+    files: ['services/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    ignores: ['**/*.test.ts', '**/*.fixture.ts', 'libs/contracts/src/response-codes.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...namedCodes] },
   },
   { files: ['**/cli.ts', '**/*-cli.ts', 'bench/**/*.ts'], rules: { 'no-console': 'off' } },
   // jest's asymmetric matchers (`expect.any`, …) are typed `any`.

@@ -13,6 +13,7 @@ import {
   OperationTypeField,
   PaymentId,
   Reference,
+  ResponseCodeField,
   Token,
   TransactionUniqueId,
 } from './fields';
@@ -33,7 +34,7 @@ const OperationRecord = Type.Object({
   midReference: Type.Optional(MidReference),
   acquirer: Type.Optional(Type.String({ maxLength: 64 })),
   status: OperationStatusField,
-  code: Type.Integer({ minimum: 0, maximum: 9999, description: 'The registry of response codes' }),
+  code: ResponseCodeField,
   message: Type.String({ maxLength: 255 }),
   eci: Type.Optional(Eci),
   callbackUrl: Type.Optional(

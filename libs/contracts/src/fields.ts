@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { MAX_AMOUNT_E4 } from './money';
+import type { ResponseCode } from './response-codes';
 
 /** Field types that several messages share. Card numbers, CVVs and secrets have none, so they cannot travel. */
 export const PaymentId = Type.String({ pattern: '^[0-9A-Z]{16}$', description: 'Names the payment; the Kafka key' });
@@ -41,6 +42,11 @@ export const OPERATION_STATUSES = ['success', 'decline', 'error', 'pending'] as 
 /** `pending`: the outcome is not known yet, not even as a failure. */
 export type OperationStatus = (typeof OPERATION_STATUSES)[number];
 export const OperationStatusField = Type.Union(OPERATION_STATUSES.map((status) => Type.Literal(status)));
+
+/** Validated as a number only: a consumer accepts the new code of a producer that is one release ahead. */
+export const ResponseCodeField = Type.Unsafe<ResponseCode>(
+  Type.Integer({ minimum: 0, maximum: 9999, description: 'The registry of response codes' }),
+);
 
 /** Where callbacks and browsers are sent: checked at the edge, https. */
 export const HttpsUrl = Type.String({ minLength: 1, maxLength: 2048 });

@@ -8,6 +8,7 @@ import {
   MerchantAccount,
   PaymentId,
   Reference,
+  ResponseCodeField,
   Token,
   TransactionUniqueId,
 } from './fields';
@@ -85,15 +86,13 @@ export const PAYOUT_STATUSES = ['pending', 'success', 'declined', 'error', 'frau
 export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
 const PayoutStatusField = Type.Union(PAYOUT_STATUSES.map((status) => Type.Literal(status)));
 
-const code = Type.Integer({ minimum: 0, maximum: 9999, description: 'The registry of response codes' });
-
 /** What every payout event says: enough to follow a payout without any other source, and nothing about the receiver. */
 const PayoutRecord = Type.Object({
   ...subject,
   receiverCountry: Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2, of the IBAN' }),
   bank: Type.Optional(Type.String({ maxLength: 64, description: 'Name of the bank connector' })),
   status: PayoutStatusField,
-  code,
+  code: ResponseCodeField,
   message: Type.String({ maxLength: 255 }),
   callbackUrl: Type.Optional(
     Type.String({ ...HttpsUrl, description: 'Present when this event is the final outcome that a callback tells' }),
@@ -169,7 +168,7 @@ export const PayoutOutcome = Type.Object({
   currency: Currency,
   token: Token,
   status: PayoutStatusField,
-  code,
+  code: ResponseCodeField,
   message: Type.String({ maxLength: 255 }),
   /** When it was accepted; never changes. */
   timestamp: EpochMs,

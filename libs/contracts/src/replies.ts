@@ -9,10 +9,12 @@ import {
   OperationTypeField,
   PaymentId,
   Reference,
+  ResponseCodeField,
   Token,
   TransactionUniqueId,
 } from './fields';
 import { declareMessage } from './message';
+import { RESPONSE_CODES } from './response-codes';
 
 /**
  * How an operation stands, told by the owner of its payment: as a reply on the bus, and as the answer to a query.
@@ -26,7 +28,7 @@ export const OperationOutcome = Type.Object({
   transactionUniqueId: TransactionUniqueId,
   transactionType: OperationTypeField,
   status: OperationStatusField,
-  code: Type.Integer({ minimum: 0, maximum: 9999 }),
+  code: ResponseCodeField,
   message: Type.String({ maxLength: 255 }),
   token: Type.Optional(Token),
   authcode: Type.Union([Type.String({ maxLength: 24 }), Type.Null()]),
@@ -42,11 +44,11 @@ export const OperationOutcome = Type.Object({
 });
 export type OperationOutcome = Static<typeof OperationOutcome>;
 
-const NOTHING_TOLD = 11;
-
 /** False for an intent without any answer yet: there is nothing to tell the merchant about it. */
 export function isTellable(outcome: OperationOutcome): boolean {
-  return outcome.status !== 'pending' || outcome.code !== NOTHING_TOLD || outcome.acsUrl !== undefined;
+  return (
+    outcome.status !== 'pending' || outcome.code !== RESPONSE_CODES.OUTCOME_UNKNOWN || outcome.acsUrl !== undefined
+  );
 }
 
 export const OperationReplied = declareMessage(

@@ -4,6 +4,7 @@ import { cardEvents } from './card-events';
 import type { MessageDeclaration } from './message';
 import { payoutCommands, payoutEvents } from './payout-messages';
 import { OperationReplied } from './replies';
+import { responseCodes } from './response-codes';
 import { threedsCommands, threedsEvents } from './threeds-messages';
 import { topics } from './topics';
 
@@ -35,4 +36,10 @@ function schemaFile({ type, topic, description, schema }: MessageDeclaration): s
     ...schema,
   };
   return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+/** The registry of response codes for merchants' programs, one entry a line. */
+export function registryFile(): string {
+  const lines = responseCodes.map(({ name: _, cardStatus: __, ...published }) => `  ${JSON.stringify(published)}`);
+  return `[\n${lines.join(',\n')}\n]\n`;
 }

@@ -1,13 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { messages, schemaFiles } from './schema-files';
+import { messages, registryFile, schemaFiles } from './schema-files';
 
-const FOLDER = join(__dirname, '..', '..', '..', 'docs', 'schemas');
+const DOCS = join(__dirname, '..', '..', '..', 'docs');
+const FOLDER = join(DOCS, 'schemas');
 
 test('docs/schemas holds just the schemas of the declared messages (npm run schemas writes them)', () => {
   const written = new Map(readdirSync(FOLDER).map((name) => [name, readFileSync(join(FOLDER, name), 'utf8')]));
   expect([...written.keys()].sort()).toEqual([...schemaFiles().keys()].sort());
   for (const [name, content] of schemaFiles()) expect(written.get(name)).toBe(content);
+});
+
+test('docs/response-codes.json holds the registry (npm run schemas writes it)', () => {
+  expect(readFileSync(join(DOCS, 'response-codes.json'), 'utf8')).toBe(registryFile());
 });
 
 test('no message has a field for card numbers, CVVs or passwords', () => {

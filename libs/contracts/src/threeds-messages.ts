@@ -11,6 +11,7 @@ import {
   MidReference,
   PaymentId,
   Reference,
+  ResponseCodeField,
   Token,
   TransactionUniqueId,
 } from './fields';
@@ -103,7 +104,7 @@ export const AuthenticationRefused = declareMessage(
     ...occurred,
     ids: Type.Optional(AuthenticationIds),
     challenged: Type.Boolean(),
-    code: Type.Integer({ minimum: 1, maximum: 9999, description: '3123, 3103, 3023, 3024 or 11' }),
+    code: ResponseCodeField,
     eci: Type.Optional(Eci),
     proofHash,
   }),

@@ -154,7 +154,7 @@ export async function openWorld(name: string) {
       transactionUniqueId: `order-${reference}`,
       transactionType: type === 'AuthorizationVoided' ? ('VOID' as const) : ('AUTH' as const),
       status: 'success' as const,
-      code: 0,
+      code: 0 as const,
       message: 'Transaction processed successfully',
       acceptedAt: now(),
       occurredAt: now(),

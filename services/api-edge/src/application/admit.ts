@@ -1,6 +1,7 @@
 import type { Account, AccountTransactionType } from '@gateway/accounts';
 import { isAllowedSource, isEnabledType, isOpen } from '@gateway/accounts';
 import type { TransactionType } from '@gateway/contracts';
+import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Slot } from '@gateway/service-kit';
 import { assertNever } from '@gateway/service-kit';
 import type { RawFields } from '../domain/body';
@@ -18,10 +19,6 @@ export interface Incoming {
   session: Session;
 }
 
-const WRONG_CREDENTIALS = 2001;
-const NOT_ACTIVE = 2003;
-const ADDRESS_NOT_ALLOWED = 2008;
-const TYPE_NOT_ALLOWED = 2004;
 const SLOT_RETRY_SECONDS = 1;
 
 /** What an endpoint's answers repeat of the request, as soon as it is known. */
@@ -62,8 +59,8 @@ export async function admit(
   const merchantAccount = readText(incoming.fields, 'merchant_account');
   const password = readText(incoming.fields, 'merchant_password');
   const missing = [
-    ...(merchantAccount === undefined ? [problem(1002, 'merchant_account')] : []),
-    ...(password === undefined ? [problem(1002, 'merchant_password')] : []),
+    ...(merchantAccount === undefined ? [problem(RESPONSE_CODES.FIELD_MISSING, 'merchant_account')] : []),
+    ...(password === undefined ? [problem(RESPONSE_CODES.FIELD_MISSING, 'merchant_password')] : []),
   ];
   if (missing.length > 0) return refuse(fieldFailure(session, now, missing));
   const verdict = await ports.credentials.verify({ merchantAccount, password, source: incoming.sourceIp });
@@ -71,7 +68,7 @@ export async function admit(
     case 'throttled':
       return refuse(tooManyRequests(session, now, verdict.retryAfterSeconds));
     case 'refused':
-      return refuse(failure(session, now, WRONG_CREDENTIALS));
+      return refuse(failure(session, now, RESPONSE_CODES.WRONG_CREDENTIALS));
     case 'ok':
       return admitAccount(ports, verdict.account, incoming, session);
     default:
@@ -80,7 +77,10 @@ export async function admit(
 }
 
 function versionProblem(version: 'missing' | 'unsupported') {
-  return problem(version === 'missing' ? 1002 : 1005, 'api_version');
+  return problem(
+    version === 'missing' ? RESPONSE_CODES.FIELD_MISSING : RESPONSE_CODES.API_VERSION_UNSUPPORTED,
+    'api_version',
+  );
 }
 
 async function admitAccount(
@@ -90,8 +90,9 @@ async function admitAccount(
   session: Session,
 ): Promise<Admitted | { refused: Answer }> {
   const now = ports.now();
-  if (!isOpen(account)) return { refused: failure(session, now, NOT_ACTIVE) };
-  if (!isAllowedSource(account, incoming.sourceIp)) return { refused: failure(session, now, ADDRESS_NOT_ALLOWED) };
+  if (!isOpen(account)) return { refused: failure(session, now, RESPONSE_CODES.ACCOUNT_NOT_ACTIVE) };
+  if (!isAllowedSource(account, incoming.sourceIp))
+    return { refused: failure(session, now, RESPONSE_CODES.IP_ADDRESS_NOT_ALLOWED) };
   const taken = ports.rateLimiter.take(account);
   if (!taken.allowed) return { refused: tooManyRequests(session, now, taken.retryAfterSeconds) };
   const slot = await ports.requestSlots.take(account);
@@ -110,9 +111,11 @@ export type ReadType<Type> = (
 export function transactionTypeOf<Type extends TransactionType>(types: readonly Type[]): ReadType<Type> {
   return (incoming, account, session, now) => {
     const value = readText(incoming.fields, 'transaction_type');
-    if (value === undefined) return { refused: fieldFailure(session, now, [problem(1002, 'transaction_type')]) };
+    if (value === undefined)
+      return { refused: fieldFailure(session, now, [problem(RESPONSE_CODES.FIELD_MISSING, 'transaction_type')]) };
     const type = types.find((known) => known === value);
-    if (type === undefined) return { refused: fieldFailure(session, now, [problem(1004, 'transaction_type')]) };
+    if (type === undefined)
+      return { refused: fieldFailure(session, now, [problem(RESPONSE_CODES.FIELD_INVALID, 'transaction_type')]) };
     return enabled(type)(incoming, account, session, now);
   };
 }
@@ -120,5 +123,7 @@ export function transactionTypeOf<Type extends TransactionType>(types: readonly 
 /** Step 4 where the endpoint itself says what is asked for. */
 export function enabled<Type extends AccountTransactionType>(type: Type): ReadType<Type> {
   return (_incoming, account, session, now) =>
-    isEnabledType(account, type) ? { type } : { refused: failure(session, now, TYPE_NOT_ALLOWED) };
+    isEnabledType(account, type)
+      ? { type }
+      : { refused: failure(session, now, RESPONSE_CODES.TRANSACTION_TYPE_NOT_ALLOWED) };
 }

@@ -1,5 +1,5 @@
 import type { OperationOutcome } from '@gateway/contracts';
-import { messageOfCode, paymentIdOf } from '@gateway/contracts';
+import { RESPONSE_CODES, messageOfCode, paymentIdOf } from '@gateway/contracts';
 import type { CheckRequest } from '../domain/card-request';
 import { maskCardNumbers } from '../domain/masking';
 import type { OperationEntry, Ports } from './ports';
@@ -8,8 +8,6 @@ import { checkRecord, checkResponse } from './responses';
 
 /** decisions.md, section 4: the VOID that ends an authorization by itself is named after the AUTH. */
 const EXPIRY_PREFIX = 'expiry-';
-const NOT_FOUND = 3014;
-const OWNER_SILENT = 10;
 
 /**
  * CHECK: the operation that was asked for, then those based on it, directly or not, oldest first. The id of a
@@ -22,10 +20,11 @@ export async function check(
   request: CheckRequest,
 ): Promise<Answer> {
   const reference = await referenceAsked(ports, merchantAccount, request);
-  if (reference === undefined) return checkResponse(session, NOT_FOUND, []);
+  if (reference === undefined) return checkResponse(session, RESPONSE_CODES.TRANSACTION_NOT_FOUND, []);
   const entries = await journalledOf(ports, merchantAccount, reference);
   const journalled = entries.filter(isNoAttempt);
-  if (journalled.length === 0 && entries.length > 0) return checkResponse(session, NOT_FOUND, []);
+  if (journalled.length === 0 && entries.length > 0)
+    return checkResponse(session, RESPONSE_CODES.TRANSACTION_NOT_FOUND, []);
   let operations: OperationOutcome[];
   try {
     operations = withUnderWay(await onRecord(ports, merchantAccount, reference, journalled), journalled);
@@ -37,8 +36,8 @@ export async function check(
   }
   const asked = operations.filter((operation) => isAsked(operation, request));
   return asked.length === 0
-    ? checkResponse(session, NOT_FOUND, [])
-    : checkResponse(session, 0, withDependents(asked, operations).map(checkRecord));
+    ? checkResponse(session, RESPONSE_CODES.TRANSACTION_NOT_FOUND, [])
+    : checkResponse(session, RESPONSE_CODES.SUCCESS, withDependents(asked, operations).map(checkRecord));
 }
 
 /** Attempts on a card-entry page are found by the page's id. */
@@ -109,8 +108,8 @@ function withoutOwner(session: Session, request: CheckRequest, journalled: reado
   const open = journalled.filter((entry) => entry.command !== undefined).map(pendingOutcome);
   const asked = open.filter((operation) => isAsked(operation, request));
   return asked.length === 0
-    ? checkResponse(session, OWNER_SILENT, [])
-    : checkResponse(session, 0, withDependents(asked, open).map(checkRecord));
+    ? checkResponse(session, RESPONSE_CODES.SERVICE_UNAVAILABLE, [])
+    : checkResponse(session, RESPONSE_CODES.SUCCESS, withDependents(asked, open).map(checkRecord));
 }
 
 function pendingOutcome(entry: OperationEntry): OperationOutcome {
@@ -122,8 +121,8 @@ function pendingOutcome(entry: OperationEntry): OperationOutcome {
     transactionUniqueId: entry.transactionUniqueId,
     transactionType: entry.operationType,
     status: 'pending',
-    code: 11,
-    message: messageOfCode(11),
+    code: RESPONSE_CODES.OUTCOME_UNKNOWN,
+    message: messageOfCode(RESPONSE_CODES.OUTCOME_UNKNOWN),
     ...(entry.token === undefined ? {} : { token: entry.token }),
     authcode: null,
     timestamp: entry.acceptedAt,

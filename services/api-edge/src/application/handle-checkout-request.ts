@@ -1,4 +1,4 @@
-import { newPaymentId, newReference } from '@gateway/contracts';
+import { RESPONSE_CODES, newPaymentId, newReference } from '@gateway/contracts';
 import { checkAccountRules } from '../domain/account-rules';
 import type { CheckoutRequest, CheckoutType } from '../domain/card-request';
 import { CHECKOUT_TYPES } from '../domain/card-request';
@@ -17,7 +17,6 @@ import { submit } from './submit';
 
 /** 128 bits: whoever knows the id may pay here, so it must not be guessed. */
 const PAGE_ID_BYTES = 16;
-const OUTCOME_UNKNOWN = 11;
 /** An attempt of the last moment, by any replica's clock, is in the journal by then. */
 const SWEEP_AFTER_EXPIRY_MS = 5_000;
 
@@ -59,7 +58,7 @@ function checkoutSubmission(
       return { ...entryOf(ports, checkout), ...kept };
     },
     carryOut: async () => answerOf(checkout),
-    unknown: () => failure(session, ports.now(), OUTCOME_UNKNOWN),
+    unknown: () => failure(session, ports.now(), RESPONSE_CODES.OUTCOME_UNKNOWN),
     // Nobody knows the page, so nobody can pay on it: its id stays free.
     late: () => undefined,
   };

@@ -1,5 +1,5 @@
 import type { PayoutOutcome } from '@gateway/contracts';
-import { messageOfCode } from '@gateway/contracts';
+import { RESPONSE_CODES, messageOfCode } from '@gateway/contracts';
 import { checkPayoutCheckFields } from '../domain/payout-fields';
 import type { PayoutCheckRequest } from '../domain/payout-request';
 import type { Incoming } from './admit';
@@ -9,10 +9,6 @@ import { payoutCheckRecord } from './payout-responses';
 import type { PayoutEntry, PayoutPorts, Ports } from './ports';
 import type { Answer, Session } from './responses';
 import { checkResponse } from './responses';
-
-const NOT_FOUND = 3014;
-const OWNER_SILENT = 10;
-const OUTCOME_UNKNOWN = 11;
 
 export type PayoutCheckPorts = Ports & Pick<PayoutPorts, 'payoutQueries'>;
 
@@ -36,17 +32,18 @@ async function check(
   request: PayoutCheckRequest,
 ): Promise<Answer> {
   const entry = await entryAsked(ports, merchantAccount, request);
-  if (entry === undefined) return checkResponse(session, NOT_FOUND, []);
-  if (entry.abandoned === true) return checkResponse(session, 0, [payoutCheckRecord(standingAs('error', entry))]);
+  if (entry === undefined) return checkResponse(session, RESPONSE_CODES.TRANSACTION_NOT_FOUND, []);
+  if (entry.abandoned === true)
+    return checkResponse(session, RESPONSE_CODES.SUCCESS, [payoutCheckRecord(standingAs('error', entry))]);
   let payout: PayoutOutcome | undefined;
   try {
     payout = await ports.payoutQueries.outcome(merchantAccount, entry.reference);
   } catch (error) {
     ports.logger.warn('CHECK without an answer from the owner', { reference: entry.reference, error });
     // Of a payout that its owner has, nothing is said; of one that may still be on its way there, that it is.
-    if (entry.command === undefined) return checkResponse(session, OWNER_SILENT, []);
+    if (entry.command === undefined) return checkResponse(session, RESPONSE_CODES.SERVICE_UNAVAILABLE, []);
   }
-  return checkResponse(session, 0, [payoutCheckRecord(payout ?? standingAs('pending', entry))]);
+  return checkResponse(session, RESPONSE_CODES.SUCCESS, [payoutCheckRecord(payout ?? standingAs('pending', entry))]);
 }
 
 function entryAsked(
@@ -64,5 +61,10 @@ function standingAs(
   { reference, transactionUniqueId, token, acceptedAt }: PayoutEntry,
 ): Parameters<typeof payoutCheckRecord>[0] {
   const known = { reference, transactionUniqueId, token, timestamp: acceptedAt };
-  return { ...known, status, code: OUTCOME_UNKNOWN, message: messageOfCode(OUTCOME_UNKNOWN) };
+  return {
+    ...known,
+    status,
+    code: RESPONSE_CODES.OUTCOME_UNKNOWN,
+    message: messageOfCode(RESPONSE_CODES.OUTCOME_UNKNOWN),
+  };
 }

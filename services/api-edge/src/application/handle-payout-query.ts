@@ -1,4 +1,5 @@
 import type { PayoutOutcome } from '@gateway/contracts';
+import { RESPONSE_CODES } from '@gateway/contracts';
 import { checkPayoutQueryFields, checkPayoutWindow } from '../domain/payout-fields';
 import type { PayoutQuery } from '../domain/payout-request';
 import type { Incoming } from './admit';
@@ -8,8 +9,6 @@ import { payoutQueryRecord, payoutQueryResponse } from './payout-responses';
 import type { PayoutPorts, Ports } from './ports';
 import type { Answer, Session } from './responses';
 import { failure } from './responses';
-
-const OWNER_SILENT = 10;
 
 export type PayoutQueryPorts = Ports & Pick<PayoutPorts, 'payoutQueries'>;
 
@@ -40,7 +39,7 @@ async function list(
     payouts = await ports.payoutQueries.list(merchantAccount, query);
   } catch (error) {
     ports.logger.warn('a query without an answer from the owner', { error });
-    return failure(session, ports.now(), OWNER_SILENT);
+    return failure(session, ports.now(), RESPONSE_CODES.SERVICE_UNAVAILABLE);
   }
   const records = payouts.map((payout) => payoutQueryRecord(payout, amounts));
   return payoutQueryResponse(session, ports.now(), records);

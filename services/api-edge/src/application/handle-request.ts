@@ -1,4 +1,6 @@
 import type { Account } from '@gateway/accounts';
+import type { ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES } from '@gateway/contracts';
 import type { AccountForRules } from '../domain/account-rules';
 import type { RawFields } from '../domain/body';
 import type { FieldCheck } from '../domain/field-check';
@@ -18,7 +20,7 @@ export interface RequestKind<Type, Request> {
   /** Step 5. */
   checkFields(type: Type, fields: RawFields, nowMs: number): FieldCheck<Request>;
   /** Step 6: the code that says no. */
-  checkRules(request: Request, account: AccountForRules): number | undefined;
+  checkRules(request: Request, account: AccountForRules): ResponseCode | undefined;
   carryOut(session: Session, account: Account, request: Request, idempotency: Idempotency | undefined): Promise<Answer>;
 }
 
@@ -73,7 +75,7 @@ function checkRequest<Type, Request>(
 
 function keyProblems({ idempotencyKey }: Incoming): FieldProblem[] {
   return idempotencyKey !== undefined && idempotencyKey.length > KEY_LENGTH_MAX
-    ? [problem(1004, 'Idempotency-Key')]
+    ? [problem(RESPONSE_CODES.FIELD_INVALID, 'Idempotency-Key')]
     : [];
 }
 

@@ -1,5 +1,5 @@
 import type { PayoutOutcome } from '@gateway/contracts';
-import { formatAmountE4, messageOfCode } from '@gateway/contracts';
+import { RESPONSE_CODES, formatAmountE4, messageOfCode } from '@gateway/contracts';
 import type { Answer, Session } from './responses';
 import { envelope, standing, unixSeconds } from './responses';
 
@@ -14,11 +14,9 @@ interface Accepted {
   custom?: Record<string, string>;
 }
 
-const OUTCOME_UNKNOWN = 11;
-
 /** The SEPA payout response (decisions.md, section 7): not final, whatever it says. */
 export function payoutResponse(session: Session, accepted: Accepted): Answer {
-  const code = accepted.standing === 'pending' ? 0 : OUTCOME_UNKNOWN;
+  const code = accepted.standing === 'pending' ? RESPONSE_CODES.SUCCESS : RESPONSE_CODES.OUTCOME_UNKNOWN;
   return {
     httpStatus: 200,
     body: {
@@ -89,8 +87,8 @@ export function payoutQueryResponse(session: Session, now: number, transactions:
       timestamp: unixSeconds(now),
       transactions,
       status: 'success',
-      code: 0,
-      message: messageOfCode(0),
+      code: RESPONSE_CODES.SUCCESS,
+      message: messageOfCode(RESPONSE_CODES.SUCCESS),
     },
   };
 }

@@ -1,9 +1,9 @@
-import type { OperationOutcome } from '@gateway/contracts';
-import { messageForField, messageOfCode } from '@gateway/contracts';
+import type { OperationOutcome, ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES, messageForField, messageOfCode } from '@gateway/contracts';
 
 export interface FieldProblem {
   field: string;
-  code: number;
+  code: ResponseCode;
   message: string;
 }
 
@@ -21,7 +21,7 @@ export interface Session {
 /** An answer as HTTP carries it. Outcomes are in the body: the status is 200 but for the transport's own refusals. */
 export interface Answer {
   httpStatus: 200 | 404 | 405 | 408 | 413 | 415 | 429 | 503;
-  body: { code: number; [field: string]: unknown };
+  body: { code: ResponseCode; [field: string]: unknown };
   retryAfterSeconds?: number;
   replayed?: boolean;
 }
@@ -50,7 +50,7 @@ export function sessionIdIn({ body }: Answer): string {
 export function failure(
   session: Session,
   now: number,
-  code: number,
+  code: ResponseCode,
   more: { message?: string; errors?: readonly FieldProblem[] } = {},
 ): Answer {
   return {
@@ -75,7 +75,7 @@ export function fieldFailure(session: Session, now: number, problems: readonly F
   return failure(session, now, first.code, { message: first.message, errors: problems });
 }
 
-export function problem(code: 1002 | 1004 | 1005 | 1006, field: string): FieldProblem {
+export function problem(code: ResponseCode, field: string): FieldProblem {
   return { field, code, message: messageForField(code, field) };
 }
 
@@ -93,7 +93,7 @@ function firstAnswerOf(outcome: OperationOutcome): OperationOutcome {
     ...plain,
     authcode: null,
     status: 'success',
-    code: 0,
+    code: RESPONSE_CODES.SUCCESS,
     message: AUTHENTICATION_STARTED,
     // What is told of an end would tell the end.
     ...(outcome.status === 'pending' && custom !== undefined ? { custom } : {}),
@@ -123,8 +123,6 @@ export function operationResponse(session: Session, known: OperationOutcome): An
   };
 }
 
-const UNKNOWN = 11;
-
 /** A card-entry page is ready for the cardholder. `expiresAt` in ms since 1970. */
 export function checkoutResponse(
   session: Session,
@@ -139,8 +137,8 @@ export function checkoutResponse(
       timestamp: unixSeconds(now),
       authcode: null,
       status: 'success',
-      code: 0,
-      message: messageOfCode(0),
+      code: RESPONSE_CODES.SUCCESS,
+      message: messageOfCode(RESPONSE_CODES.SUCCESS),
       checkout_url: page.url,
       expires_at: unixSeconds(page.expiresAt),
     },
@@ -148,9 +146,13 @@ export function checkoutResponse(
 }
 
 /** How a record tells an outcome: upper case, and PENDING with code 11 as long as it is not known. */
-export function standing({ status, code, message }: { status: string; code: number; message: string }) {
+export function standing({ status, code, message }: { status: string; code: ResponseCode; message: string }) {
   return status === 'pending'
-    ? { status: 'PENDING', code: UNKNOWN, message: messageOfCode(UNKNOWN) }
+    ? {
+        status: 'PENDING',
+        code: RESPONSE_CODES.OUTCOME_UNKNOWN,
+        message: messageOfCode(RESPONSE_CODES.OUTCOME_UNKNOWN),
+      }
     : { status: status.toUpperCase(), code, message };
 }
 
@@ -168,13 +170,13 @@ export function checkRecord(outcome: OperationOutcome) {
 }
 
 /** The CHECK response with its records; without any, `code` says why. */
-export function checkResponse(session: Session, code: number, transactions: readonly object[]): Answer {
+export function checkResponse(session: Session, code: ResponseCode, transactions: readonly object[]): Answer {
   return {
     httpStatus: 200,
     body: {
       ...envelope(session),
       transactions,
-      status: code === 0 ? 'success' : 'error',
+      status: code === RESPONSE_CODES.SUCCESS ? 'success' : 'error',
       code,
       message: messageOfCode(code),
     },
@@ -183,9 +185,9 @@ export function checkResponse(session: Session, code: number, transactions: read
 
 /** Nothing was processed and nothing will be: the merchant may send the same request again. */
 export function unavailable(session: Session, now: number): Answer {
-  return { ...failure(session, now, 10), httpStatus: 503, retryAfterSeconds: 1 };
+  return { ...failure(session, now, RESPONSE_CODES.SERVICE_UNAVAILABLE), httpStatus: 503, retryAfterSeconds: 1 };
 }
 
 export function tooManyRequests(session: Session, now: number, retryAfterSeconds: number): Answer {
-  return { ...failure(session, now, 1007), httpStatus: 429, retryAfterSeconds };
+  return { ...failure(session, now, RESPONSE_CODES.TOO_MANY_REQUESTS), httpStatus: 429, retryAfterSeconds };
 }

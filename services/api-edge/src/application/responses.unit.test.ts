@@ -1,4 +1,4 @@
-import type { OperationOutcome, OperationStatus } from '@gateway/contracts';
+import type { OperationOutcome, OperationStatus, ResponseCode } from '@gateway/contracts';
 import { checkRecord, operationResponse } from './responses';
 
 const SESSION = { family: 'card' as const, sessionId: 's', merchantAccount: 'demo_merchant' };
@@ -22,7 +22,7 @@ function outcome(more: Partial<OperationOutcome> = {}): OperationOutcome {
 const bodyOf = (more: Partial<OperationOutcome>) => operationResponse(SESSION, outcome(more)).body;
 
 const STARTED = { status: 'success', code: 0, authcode: null, message: '3D Secure authentication started' };
-const ENDS: [OperationStatus, number][] = [
+const ENDS: [OperationStatus, ResponseCode][] = [
   ['pending', 11],
   ['pending', 3109],
   ['success', 0],

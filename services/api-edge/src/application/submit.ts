@@ -1,5 +1,5 @@
 import type { OperationOutcome } from '@gateway/contracts';
-import { messageOfCode } from '@gateway/contracts';
+import { RESPONSE_CODES, messageOfCode } from '@gateway/contracts';
 import { assertNever } from '@gateway/service-kit';
 import type { OperationRequest } from './commands';
 import type { JournalCloser } from './journal-closer';
@@ -14,9 +14,6 @@ export interface SubmitPorts extends Ports {
   pending: PendingOutcomes;
   closer: JournalCloser;
 }
-
-const ID_USED = 3001;
-const OUTCOME_UNKNOWN = 11;
 
 /** A request that has passed all checks but the last, and what it becomes. */
 export interface Submission<Entry extends JournalEntry> {
@@ -68,9 +65,10 @@ export async function submit<Entry extends JournalEntry>(
       // Two requests with the same key at once: the one that came second waits for the first one's answer.
       return orUnknown(
         ports,
-        async () => (await replayOf(ports, session, submission)) ?? failure(session, ports.now(), ID_USED),
+        async () =>
+          (await replayOf(ports, session, submission)) ?? failure(session, ports.now(), RESPONSE_CODES.UNIQUE_ID_USED),
         // Without a reference: the one that was allotted is not on record.
-        () => failure(session, ports.now(), OUTCOME_UNKNOWN),
+        () => failure(session, ports.now(), RESPONSE_CODES.OUTCOME_UNKNOWN),
       );
     default:
       return assertNever(offered);
@@ -98,7 +96,8 @@ async function replayOf(
     ports.journal.findByKey(merchantAccount, idempotency.endpoint, idempotency.key),
   );
   if (earlier === undefined) return undefined;
-  if (earlier.idempotency?.bodyHash !== idempotency.bodyHash) return failure(session, ports.now(), ID_USED);
+  if (earlier.idempotency?.bodyHash !== idempotency.bodyHash)
+    return failure(session, ports.now(), RESPONSE_CODES.UNIQUE_ID_USED);
   if (earlier.response !== undefined) {
     return { httpStatus: 200, body: earlier.response as Answer['body'], replayed: true };
   }
@@ -160,8 +159,8 @@ function unknownOutcome(session: Session, entry: OperationEntry): Answer {
     transactionUniqueId: entry.transactionUniqueId,
     transactionType: entry.operationType,
     status: 'error',
-    code: OUTCOME_UNKNOWN,
-    message: messageOfCode(OUTCOME_UNKNOWN),
+    code: RESPONSE_CODES.OUTCOME_UNKNOWN,
+    message: messageOfCode(RESPONSE_CODES.OUTCOME_UNKNOWN),
     ...(entry.token === undefined ? {} : { token: entry.token }),
     authcode: null,
     timestamp: entry.acceptedAt,

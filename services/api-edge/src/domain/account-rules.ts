@@ -1,5 +1,5 @@
-import type { TransactionType } from '@gateway/contracts';
-import { TEST_CURRENCY, isWholeInMinorUnits } from '@gateway/contracts';
+import type { ResponseCode, TransactionType } from '@gateway/contracts';
+import { RESPONSE_CODES, TEST_CURRENCY, isWholeInMinorUnits } from '@gateway/contracts';
 
 /** What the rules need to know of a merchant account. */
 export interface AccountForRules {
@@ -18,8 +18,6 @@ export interface RequestForRules {
   readonly midReference?: string;
 }
 
-export type AccountRuleCode = 2009 | 2006 | 2007 | 2005 | 3022;
-
 /** A zero amount verifies the card; it moves nothing. */
 const MAY_BE_ZERO: ReadonlySet<TransactionType> = new Set(['AUTH', 'AUTH3D']);
 
@@ -31,23 +29,23 @@ const FOLLOW_UPS: ReadonlySet<TransactionType> = new Set(['SETTLE', 'VOID', 'REF
  * undefined. Without `mid_reference` a currency whose terminals are all inactive has none (2006). With it, the terminal
  * named must be an active one of the request's currency (2005).
  */
-export function checkAccountRules(request: RequestForRules, account: AccountForRules): AccountRuleCode | undefined {
+export function checkAccountRules(request: RequestForRules, account: AccountForRules): ResponseCode | undefined {
   const { transactionType, amountE4, currency, midReference } = request;
   if (currency === undefined || amountE4 === undefined) return undefined;
 
-  if (!isActivatedFor(account, currency)) return 2009;
+  if (!isActivatedFor(account, currency)) return RESPONSE_CODES.ACCOUNT_NOT_ACTIVATED;
 
   const inactiveCount = midReference !== undefined || FOLLOW_UPS.has(transactionType);
   const terminals = account.terminals.filter((terminal) => terminal.currency === currency);
-  if (!terminals.some((terminal) => terminal.active || inactiveCount)) return 2006;
+  if (!terminals.some((terminal) => terminal.active || inactiveCount)) return RESPONSE_CODES.NO_MID_FOR_CURRENCY;
 
-  if (!isWithinLimits(account, { amountE4, currency })) return 2007;
+  if (!isWithinLimits(account, { amountE4, currency })) return RESPONSE_CODES.AMOUNT_OUT_OF_LIMITS;
 
   const isNamed = terminals.some((terminal) => terminal.active && terminal.midReference === midReference);
-  if (midReference !== undefined && !isNamed) return 2005;
+  if (midReference !== undefined && !isNamed) return RESPONSE_CODES.MID_NOT_ACTIVE;
 
-  if (amountE4 === 0 && !MAY_BE_ZERO.has(transactionType)) return 3022;
-  return isWholeInMinorUnits(amountE4, currency) ? undefined : 3022;
+  if (amountE4 === 0 && !MAY_BE_ZERO.has(transactionType)) return RESPONSE_CODES.AMOUNT_INCORRECT;
+  return isWholeInMinorUnits(amountE4, currency) ? undefined : RESPONSE_CODES.AMOUNT_INCORRECT;
 }
 
 interface Money {
@@ -62,11 +60,11 @@ const PAYOUT_CURRENCIES: ReadonlySet<string> = new Set(['EUR', TEST_CURRENCY]);
 export function checkPayoutRules(
   { amountE4, currency }: Money,
   account: Pick<AccountForRules, 'activated' | 'limits'>,
-): Exclude<AccountRuleCode, 2005> | undefined {
-  if (!isActivatedFor(account, currency)) return 2009;
-  if (!PAYOUT_CURRENCIES.has(currency)) return 2006;
-  if (!isWithinLimits(account, { amountE4, currency })) return 2007;
-  return amountE4 > 0 && isWholeInMinorUnits(amountE4, currency) ? undefined : 3022;
+): ResponseCode | undefined {
+  if (!isActivatedFor(account, currency)) return RESPONSE_CODES.ACCOUNT_NOT_ACTIVATED;
+  if (!PAYOUT_CURRENCIES.has(currency)) return RESPONSE_CODES.NO_MID_FOR_CURRENCY;
+  if (!isWithinLimits(account, { amountE4, currency })) return RESPONSE_CODES.AMOUNT_OUT_OF_LIMITS;
+  return amountE4 > 0 && isWholeInMinorUnits(amountE4, currency) ? undefined : RESPONSE_CODES.AMOUNT_INCORRECT;
 }
 
 function isActivatedFor({ activated }: Pick<AccountForRules, 'activated'>, currency: string): boolean {

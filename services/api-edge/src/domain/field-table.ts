@@ -1,17 +1,12 @@
-import { messageForField } from '@gateway/contracts';
+import type { ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES, messageForField } from '@gateway/contracts';
 import type { RawFields, RawValue } from './body';
 import { isAbsent } from './body';
-
-/** Why a field fails: missing, invalid, or there although it must not be. */
-const MISSING = 1002;
-const INVALID = 1004;
-const UNWANTED = 1006;
-type ProblemCode = typeof MISSING | typeof INVALID | typeof UNWANTED;
 
 /** An item of the answer's `errors`. */
 export interface FieldProblem {
   readonly field: string;
-  readonly code: ProblemCode;
+  readonly code: ResponseCode;
   readonly message: string;
 }
 
@@ -40,15 +35,15 @@ export class Findings {
   }
 
   miss(field: string): void {
-    this.#problem(MISSING, field);
+    this.#problem(RESPONSE_CODES.FIELD_MISSING, field);
   }
 
   reject(field: string): void {
-    this.#problem(INVALID, field);
+    this.#problem(RESPONSE_CODES.FIELD_INVALID, field);
   }
 
   refuse(field: string): void {
-    this.#problem(UNWANTED, field);
+    this.#problem(RESPONSE_CODES.FIELD_FORBIDDEN, field);
   }
 
   /** The text of an optional field. */
@@ -77,7 +72,7 @@ export class Findings {
     return value;
   }
 
-  #problem(code: ProblemCode, field: string): void {
+  #problem(code: ResponseCode, field: string): void {
     this.problems.push({ field, code, message: messageForField(code, field) });
   }
 }

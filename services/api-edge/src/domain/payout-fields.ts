@@ -1,5 +1,5 @@
-import type { Receiver, ReceiverType } from '@gateway/contracts';
-import { isSepaIban, RECEIVER_TYPES } from '@gateway/contracts';
+import type { Receiver, ReceiverType, ResponseCode } from '@gateway/contracts';
+import { isSepaIban, RECEIVER_TYPES, RESPONSE_CODES } from '@gateway/contracts';
 import type { RawFields } from './body';
 import type { FieldCheck, RequestTable } from './field-check';
 import { checkTable, texts } from './field-check';
@@ -162,9 +162,7 @@ export function checkPayoutQueryFields(fields: RawFields, nowMs: number): FieldC
   return checkTable(QUERY_TABLE, fields, nowMs);
 }
 
-/** Step 6 for a query: the window's end comes before its beginning. */
-const TIMES_REVERSED = 5002;
-
-export function checkPayoutWindow({ from, to }: PayoutQuery): typeof TIMES_REVERSED | undefined {
-  return from > to ? TIMES_REVERSED : undefined;
+/** Step 6 for a query: its window must not end before it begins. */
+export function checkPayoutWindow({ from, to }: PayoutQuery): ResponseCode | undefined {
+  return from > to ? RESPONSE_CODES.QUERY_TIMES_OUT_OF_ORDER : undefined;
 }

@@ -1,3 +1,4 @@
+import type { ResponseCode } from '@gateway/contracts';
 import { laneOf } from './lane';
 
 /** Where an outcome comes from: it decides on the secret, on what acknowledges it, and on how a status is spelled. */
@@ -15,7 +16,7 @@ export interface Outcome {
   transactionUniqueId: string;
   /** success, decline, error; of payouts success, declined, error, frauded. In any case. */
   status: string;
-  code: number;
+  code: ResponseCode;
   message: string;
   token?: string;
   callbackUrl: string;

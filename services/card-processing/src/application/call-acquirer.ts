@@ -1,4 +1,5 @@
 import type { Customer } from '@gateway/contracts';
+import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Place } from '@gateway/outbound';
 import type { Secret } from '@gateway/service-kit';
 import { untilWritten } from '@gateway/service-kit';
@@ -15,12 +16,6 @@ const FIRST_INQUIRY_AFTER_MS = 500;
 
 /** How long after its time a call may still be under way in a process that is slow. */
 const LEASE_MARGIN_MS = 2_000;
-
-/** Registry: the processing error for an operation whose CVV is gone. */
-const CVV_GONE = 3000;
-/** Purged between the authentication and its sale. */
-const CARD_GONE = 3002;
-const NO_CONNECTOR = 3118;
 
 export interface CallContext {
   request: { amountE4?: number; customer?: Customer; withCvv?: boolean; card?: Secret<CardData> };
@@ -56,10 +51,11 @@ async function answerOf(
 ): Promise<AcquirerAnswer> {
   const { deadline } = context;
   const connector = payment.route && ports.connector(payment.route.acquirer);
-  if (connector === undefined) return { kind: 'not-executed', code: NO_CONNECTOR };
+  if (connector === undefined) return { kind: 'not-executed', code: RESPONSE_CODES.BANK_CONNECTION_ERROR };
   const card = await cardOf(ports, pending, context);
-  if (card === 'card-gone') return { kind: 'not-executed', code: CARD_GONE };
-  if (card === 'cvv-gone') return { kind: 'not-executed', code: CVV_GONE };
+  // Purged between the authentication and its sale.
+  if (card === 'card-gone') return { kind: 'not-executed', code: RESPONSE_CODES.TOKEN_NOT_FOUND };
+  if (card === 'cvv-gone') return { kind: 'not-executed', code: RESPONSE_CODES.PROCESSING_ERROR };
   const authentication = authenticationOf(payment, pending.reference);
   // A VOID has none of its own.
   const currency = findOperation(payment, pending.reference)?.currency ?? currencyOf(payment);

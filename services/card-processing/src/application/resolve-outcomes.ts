@@ -1,3 +1,4 @@
+import { RESPONSE_CODES } from '@gateway/contracts';
 import type { FairWork } from '@gateway/service-kit';
 import { createFairWork, newTraceparent, runWithTrace, untilWritten } from '@gateway/service-kit';
 import type { AcquirerAnswer } from '../domain/decide';
@@ -91,7 +92,7 @@ async function find(
 
 /** The final error has the code that the merchant was told first. */
 function notExecuted(payment: StoredPayment, reference: string): AcquirerAnswer {
-  return { kind: 'not-executed', code: findOperation(payment, reference)?.code ?? 11 };
+  return { kind: 'not-executed', code: findOperation(payment, reference)?.code ?? RESPONSE_CODES.OUTCOME_UNKNOWN };
 }
 
 async function postpone(ports: Ports, payment: StoredPayment, reference: string): Promise<void> {

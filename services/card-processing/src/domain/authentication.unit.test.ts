@@ -120,7 +120,7 @@ describe('AUTH3D and SALE3D', () => {
     [3023, 'decline'],
     [3024, 'error'],
     [11, 'error'],
-  ])('refused with %i, both end in %s', (code, status) => {
+  ] as const)('refused with %i, both end in %s', (code, status) => {
     for (const name of ['AU3D', 'SA3D'] as const) {
       const before = PAYMENTS[name === 'AU3D' ? 'AUTH3D challenged' : 'SALE3D challenged'];
       const payment = heard(before, told('AuthenticationRefused', name, { ...refused(code), eci: 7 }));

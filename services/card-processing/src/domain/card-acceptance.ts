@@ -1,4 +1,5 @@
-import { TEST_CURRENCY } from '@gateway/contracts';
+import type { ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES, TEST_CURRENCY } from '@gateway/contracts';
 
 /** What may be known about a card outside the vault. Never its number. */
 export interface CardFacts {
@@ -13,10 +14,6 @@ export interface CardFacts {
 
 const FIRST_TEST_YEAR = 2020;
 
-const PHONE_WITHOUT_PLUS = 3140;
-const TEST_CARD_IN_REAL_CURRENCY = 3114;
-const EXPIRED = 3105;
-
 /**
  * Declines that need no bank (decisions.md, sections 2 and 3): the code, or undefined when the card may go to its
  * acquirer. In the test currency a phone must begin with `+` and any month from 2020 on is good; elsewhere the card
@@ -25,13 +22,13 @@ const EXPIRED = 3105;
 export function declineWithoutBank(
   card: CardFacts,
   request: { currency: string; phone?: string | undefined; now: number },
-): number | undefined {
+): ResponseCode | undefined {
   if (request.currency === TEST_CURRENCY) {
-    if (request.phone !== undefined && !request.phone.startsWith('+')) return PHONE_WITHOUT_PLUS;
-    return Number(card.expYear) < FIRST_TEST_YEAR ? EXPIRED : undefined;
+    if (request.phone !== undefined && !request.phone.startsWith('+')) return RESPONSE_CODES.GENERAL_BANK_DECLINE;
+    return Number(card.expYear) < FIRST_TEST_YEAR ? RESPONSE_CODES.CARD_EXPIRED : undefined;
   }
-  if (card.testCard) return TEST_CARD_IN_REAL_CURRENCY;
-  return endOfMonth(card) <= request.now ? EXPIRED : undefined;
+  if (card.testCard) return RESPONSE_CODES.BANK_CURRENCY_UNSUPPORTED;
+  return endOfMonth(card) <= request.now ? RESPONSE_CODES.CARD_EXPIRED : undefined;
 }
 
 /** A card is good through the last moment of its month, anywhere on earth (UTC-12 is the last to get there). */

@@ -1,12 +1,10 @@
-import type { DataOf, ThreedsEvent } from '@gateway/contracts';
-import { cardStatusOfCode, messageOfCode } from '@gateway/contracts';
+import type { DataOf, ResponseCode, ThreedsEvent } from '@gateway/contracts';
+import { RESPONSE_CODES, cardStatusOfCode, messageOfCode } from '@gateway/contracts';
 import type { CardholderAuthenticated } from '@gateway/contracts';
 import type { CallDeadline } from './decide';
 import type { Authentication, Operation, Payment, PaymentEvent } from './payment';
 import { findOperation, pendingReference } from './payment';
 
-/** decisions.md, section 3: "Transaction is expired". */
-const OUT_OF_TIME = 3024;
 /** architecture.md, invariant 5: the sale after a challenge is not run later than this after the authentication. */
 const SALE_WITHIN_MS = 5 * 60_000;
 
@@ -37,14 +35,14 @@ export function decideAuthentication(payment: Payment, { type, data }: ThreedsEv
 
 /** Of the sale that follows an authentication. */
 export function saleDeadline({ occurredAt }: Pick<ThreedsEvent['data'], 'occurredAt'>): CallDeadline {
-  return { at: occurredAt + SALE_WITHIN_MS, code: OUT_OF_TIME };
+  return { at: occurredAt + SALE_WITHIN_MS, code: RESPONSE_CODES.TRANSACTION_EXPIRED };
 }
 
 /** For an operation whose authentication nobody ends: the threeds service has lost it, or is away. */
 export function decideLostAuthentication(payment: Payment): PaymentEvent[] {
   const reference = pendingReference(payment);
   if (reference === undefined || !isAuthenticating(payment, reference)) return [];
-  return [failed(reference, OUT_OF_TIME)];
+  return [failed(reference, RESPONSE_CODES.TRANSACTION_EXPIRED)];
 }
 
 function isAuthenticating({ state }: Payment, reference: string): boolean {
@@ -69,7 +67,7 @@ function authenticated(
   if (operation.type === 'AUTH3D') {
     return [{ type: 'CardAuthenticated', reference, authentication, authenticatedAt: data.occurredAt }];
   }
-  if (now > saleDeadline(data).at) return [failed(reference, OUT_OF_TIME)];
+  if (now > saleDeadline(data).at) return [failed(reference, RESPONSE_CODES.TRANSACTION_EXPIRED)];
   return [{ type: 'AuthenticatedSaleStarted', reference, authentication, call: { reference, kind: 'sale' } }];
 }
 
@@ -88,7 +86,7 @@ function refused(operation: Operation, data: Refused): PaymentEvent[] {
   return [{ type: 'AuthenticationDeclined', reference, code, message: messageOfCode(code), authentication }];
 }
 
-function failed(reference: string, code: number): PaymentEvent {
+function failed(reference: string, code: ResponseCode): PaymentEvent {
   return { type: 'OperationFailed', reference, code, message: messageOfCode(code) };
 }
 

@@ -1,12 +1,10 @@
-import { messageOfCode, paymentIdOf, systemReference } from '@gateway/contracts';
+import { RESPONSE_CODES, messageOfCode, paymentIdOf, systemReference } from '@gateway/contracts';
 import type { Payment, PaymentEvent } from './payment';
 import { findOperation } from './payment';
 import { OPERATIONS_MAX } from './bounds';
 
 /** What speaks against a VOID although the hold is over: the payment has no place for another operation. */
 export type ExpiryObstacle = 'too-many-operations';
-
-const NOTHING_TOLD = 11;
 
 /**
  * What the end of a hold means for its payment (decisions.md, section 4): the VOID to store, or nothing. It applies to an
@@ -36,8 +34,8 @@ export function decideExpiry(
         baseReference: ask.reference,
         transactionUniqueId: expiryUniqueId(ask.reference),
         status: 'pending',
-        code: NOTHING_TOLD,
-        message: messageOfCode(NOTHING_TOLD),
+        code: RESPONSE_CODES.OUTCOME_UNKNOWN,
+        message: messageOfCode(RESPONSE_CODES.OUTCOME_UNKNOWN),
         authcode: null,
         acceptedAt: ask.now,
       },

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { AcquirerAnswer } from './decide';
 import { decide } from './decide';
 import { decideExpiry } from './decide-expiry';
 import type { Payment } from './payment';
@@ -186,7 +187,7 @@ test('whatever comes in whatever order, a hold is settled or voided, never both,
         else if (action === 'settle') payment = after(payment, settle('AUTH', {}, name));
         else if (action === 'void') payment = after(payment, voidOf('AUTH', name));
         else if (payment.pending !== undefined) {
-          const answer = { kind: action, code: 3109, authcode: null, bank: {} };
+          const answer = { kind: action, code: 3109, authcode: null, bank: {} } as AcquirerAnswer;
           payment = answered(payment, payment.pending.reference.slice(-4), answer);
         }
       });

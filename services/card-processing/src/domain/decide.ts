@@ -5,8 +5,10 @@ import type {
   ChargeCommand,
   FollowUpCommand,
   OperationType,
+  OutcomeUnknownCode,
+  ResponseCode,
 } from '@gateway/contracts';
-import { cardStatusOfCode, messageOfCode } from '@gateway/contracts';
+import { RESPONSE_CODES, cardStatusOfCode, messageOfCode } from '@gateway/contracts';
 import { MERCHANTS_OPERATIONS_MAX, REFUSALS_MAX } from './bounds';
 import type { CardFacts } from './card-acceptance';
 import { declineWithoutBank } from './card-acceptance';
@@ -31,21 +33,18 @@ export interface Facts {
 /** What an acquirer's connector makes of an answer, or of none. */
 export type AcquirerAnswer =
   | { kind: 'approved'; authcode: string | null; bank: BankFacts }
-  | { kind: 'declined'; code: number; bank: BankFacts }
+  | { kind: 'declined'; code: ResponseCode; bank: BankFacts }
   /** It may have happened: a time-out, a broken connection, garbage. */
-  | { kind: 'unknown'; code: number }
+  | { kind: 'unknown'; code: OutcomeUnknownCode }
   /** It certainly did not happen and never will: nothing was sent, or the acquirer confirmed the cancellation. */
-  | { kind: 'not-executed'; code: number };
+  | { kind: 'not-executed'; code: ResponseCode };
 
 /** Until when an operation's call may be made, and the code of its end if it was not. */
 export interface CallDeadline {
   /** Epoch ms. */
   at: number;
-  code: number;
+  code: ResponseCode;
 }
-
-const NOTHING_TOLD = 11;
-const ALREADY_VOIDED = 3008;
 
 export const operationTypeOf: Record<CardCommand['type'], OperationType> = {
   AuthorizeCard: 'AUTH',
@@ -69,7 +68,7 @@ export function decide(payment: Payment, command: CardCommand, facts: Facts): Pa
     case 'AuthenticateAndSellCard':
       return authenticate(payment, command, facts);
     case 'TokenizeCard':
-      return [{ type: 'OperationRecorded', operation: ended(command, 0) }];
+      return [{ type: 'OperationRecorded', operation: ended(command, RESPONSE_CODES.SUCCESS) }];
     case 'SettleAuthorization':
     case 'VoidAuthorization':
     case 'RefundCharge':
@@ -116,12 +115,14 @@ export function decideAnswer(
     case 'unknown': {
       const told = findOperation(payment, reference)?.code;
       // What the merchant was told first stays, whatever a later inquiry stumbles over.
-      return told === NOTHING_TOLD ? [{ type: 'OutcomeBecameUnknown', reference, ...coded(answer.code) }] : [];
+      return told === RESPONSE_CODES.OUTCOME_UNKNOWN
+        ? [{ type: 'OutcomeBecameUnknown', reference, ...coded(answer.code) }]
+        : [];
     }
   }
 }
 
-function coded(code: number): { code: number; message: string } {
+function coded<Code extends ResponseCode>(code: Code): { code: Code; message: string } {
   return { code, message: messageOfCode(code) };
 }
 
@@ -214,9 +215,9 @@ function mayFollowPending(command: FollowUpCommand, base: Operation): boolean {
 }
 
 function voidAuthentication(command: FollowUpCommand, base: Operation): PaymentEvent[] {
-  const voided: PaymentEvent = { type: 'AuthenticationVoided', operation: ended(command, 0) };
+  const voided: PaymentEvent = { type: 'AuthenticationVoided', operation: ended(command, RESPONSE_CODES.SUCCESS) };
   if (base.status !== 'pending') return [voided];
-  return [{ type: 'OperationFailed', reference: base.reference, ...coded(ALREADY_VOIDED) }, voided];
+  return [{ type: 'OperationFailed', reference: base.reference, ...coded(RESPONSE_CODES.ALREADY_VOIDED) }, voided];
 }
 
 const callOf: Record<FollowUpCommand['type'], CallKind> = {
@@ -321,10 +322,10 @@ function refundOfCharge(charged: Charge, asked: Money): Rejection | undefined {
 }
 
 function pending(command: CardCommand): Operation {
-  return { ...described(command), status: 'pending', ...coded(NOTHING_TOLD), authcode: null };
+  return { ...described(command), status: 'pending', ...coded(RESPONSE_CODES.OUTCOME_UNKNOWN), authcode: null };
 }
 
-function ended(command: CardCommand, code: number): Operation {
+function ended(command: CardCommand, code: ResponseCode): Operation {
   return { ...described(command), status: cardStatusOfCode(code), ...coded(code), authcode: null };
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { CardCommand } from '@gateway/contracts';
+import type { AcquirerAnswer } from './decide';
 import { decide, decideAnswer, hasRoomForRefusal } from './decide';
 import type { Situation } from './payments.fixture';
 import {
@@ -261,7 +262,7 @@ test('whatever comes in whatever order, money is taken at most once and given ba
         else if (action.do === 'refund') payment = after(payment, refund(on, action, name));
         else if (action.do === 'void') payment = after(payment, voidOf('AUTH', name));
         else if (payment.pending !== undefined) {
-          const answer = { kind: action.kind, code: 3109, authcode: null, bank: {} };
+          const answer = { kind: action.kind, code: 3109, authcode: null, bank: {} } as AcquirerAnswer;
           payment = answered(payment, payment.pending.reference.slice(-4), answer);
         }
       });

@@ -1,5 +1,12 @@
-import type { AuthenticationIds, Customer, OperationStatus, OperationType } from '@gateway/contracts';
-import { messageOfCode } from '@gateway/contracts';
+import type {
+  AuthenticationIds,
+  Customer,
+  OperationStatus,
+  OperationType,
+  OutcomeUnknownCode,
+  ResponseCode,
+} from '@gateway/contracts';
+import { RESPONSE_CODES, messageOfCode } from '@gateway/contracts';
 
 /** A bank's own words about an operation, as far as its connector passes them on. */
 export interface BankFacts {
@@ -45,8 +52,8 @@ export interface Operation {
   currency?: string;
   token?: string;
   status: OperationStatus;
-  /** While pending: what the merchant was told (3109, …), 11 as long as nothing was told. */
-  code: number;
+  /** While pending: what the merchant was told, `OUTCOME_UNKNOWN` as long as that is nothing. */
+  code: ResponseCode;
   message: string;
   authcode: string | null;
   acceptedAt: number;
@@ -164,15 +171,21 @@ export type PaymentEvent =
   | { type: 'CardAuthenticated'; reference: string; authentication: Authentication; authenticatedAt: number }
   /** The intent of the sale inside a SALE3D, on record before the acquirer is called. */
   | { type: 'AuthenticatedSaleStarted'; reference: string; authentication: Authentication; call: PendingCall }
-  | { type: 'AuthenticationDeclined'; reference: string; code: number; message: string; authentication: Authentication }
+  | {
+      type: 'AuthenticationDeclined';
+      reference: string;
+      code: ResponseCode;
+      message: string;
+      authentication: Authentication;
+    }
   /** A VOID that no acquirer hears of: nothing was held. */
   | { type: 'AuthenticationVoided'; operation: Operation }
   | { type: 'CheckoutEnded'; reference: string }
   | { type: 'OutcomeAnnounced'; reference: string; callbackUrl: string }
   | { type: 'OperationSucceeded'; reference: string; authcode: string | null; bank?: BankFacts; expiresAt?: number }
-  | { type: 'OperationDeclined'; reference: string; code: number; message: string; bank?: BankFacts }
-  | { type: 'OperationFailed'; reference: string; code: number; message: string }
-  | { type: 'OutcomeBecameUnknown'; reference: string; code: number; message: string }
+  | { type: 'OperationDeclined'; reference: string; code: ResponseCode; message: string; bank?: BankFacts }
+  | { type: 'OperationFailed'; reference: string; code: ResponseCode; message: string }
+  | { type: 'OutcomeBecameUnknown'; reference: string; code: OutcomeUnknownCode; message: string }
   /** Ended without any acquirer: refused by a rule, declined by a property of the card, recorded for a token. */
   | { type: 'OperationRecorded'; operation: Operation };
 
@@ -258,7 +271,11 @@ export function evolve(payment: Payment, event: PaymentEvent): Payment {
   }
 }
 
-const SUCCESS = { status: 'success', code: 0, message: messageOfCode(0) } as const;
+const SUCCESS = {
+  status: 'success',
+  code: RESPONSE_CODES.SUCCESS,
+  message: messageOfCode(RESPONSE_CODES.SUCCESS),
+} as const;
 const CLOSED: PaymentState = { kind: 'closed' };
 
 /** Nothing has begun, or what has begun came to nothing, as an attempt on a card-entry page may. */

@@ -1,4 +1,4 @@
-import type { AuthenticationCommand, CardCommand, ChargeCommand, ThreedsEvent } from '@gateway/contracts';
+import type { AuthenticationCommand, CardCommand, ChargeCommand, ResponseCode, ThreedsEvent } from '@gateway/contracts';
 import { decideAuthentication } from './decide-authentication';
 import type { Facts } from './decide';
 import { decide, decideAnswer, refusal } from './decide';
@@ -88,7 +88,7 @@ export const authenticated: Told['CardholderAuthenticated'] = {
   authenticationValue: 'AAABBBCCC',
   proofHash: PROOF_HASH,
 };
-export const refused = (code: number): Told['AuthenticationRefused'] => ({
+export const refused = (code: ResponseCode): Told['AuthenticationRefused'] => ({
   occurredAt: NOW,
   challenged: true,
   code,

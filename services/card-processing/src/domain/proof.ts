@@ -1,3 +1,4 @@
+import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Payment } from './payment';
 import { findOperation } from './payment';
 import type { Rejection } from './rejections';
@@ -15,8 +16,6 @@ export interface ProvenCharge {
 
 const PROOF_LIFETIME_MS = 24 * 3_600_000;
 
-const CANCELLED_BY_CARDHOLDER = 3023;
-
 /**
  * What speaks against a charge with `pares` (decisions.md, section 4); undefined when the proof stands. It is bound to
  * account, AUTH3D, card, amount and currency, and used up by the state: only an unused one is `authenticated`.
@@ -30,7 +29,8 @@ export function proofRejection(payment: Payment, asked: ProvenCharge): Rejection
   if (base.status === 'pending') return 'reference-not-found';
   const { proofHash } = base.authentication ?? {};
   if (proofHash === undefined || proofHash !== asked.paresHash) return 'not-authenticated';
-  if (base.status !== 'success') return base.code === CANCELLED_BY_CARDHOLDER ? 'cancelled' : 'not-authenticated';
+  if (base.status !== 'success')
+    return base.code === RESPONSE_CODES.CANCELLED_BY_CARDHOLDER ? 'cancelled' : 'not-authenticated';
   if (state.kind !== 'authenticated') return 'completed';
   if (asked.token !== state.proof.token) return 'token-not-found';
   if (asked.amountE4 !== state.proof.amountE4 || asked.currency !== state.proof.currency) {

@@ -1,64 +1,31 @@
-/** Why a command is against the rules of its payment. */
-export type Rejection =
-  | 'deadline-passed'
-  | 'token-not-found'
-  | 'reference-not-found'
-  | 'no-terminal-for-currency'
-  | 'terminal-not-active'
-  | 'not-voidable'
-  | 'not-refundable'
-  | 'hold-ended'
-  | 'already-voided'
-  | 'already-refunded'
-  | 'already-settled'
-  | 'settle-amount-too-high'
-  | 'amount-or-currency-differs'
-  | 'too-many-operations'
-  | 'not-authenticated'
-  | 'cancelled'
-  | 'completed'
-  | 'checkout-ended'
-  | 'never-processable';
+import type { ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES } from '@gateway/contracts';
 
-/** decisions.md, section 4, in the registry's codes. */
-export function codeOfRejection(rejection: Rejection): number {
-  switch (rejection) {
-    case 'deadline-passed':
-      return 11;
-    case 'terminal-not-active':
-      return 2005;
-    case 'no-terminal-for-currency':
-      return 2006;
-    case 'never-processable':
-    case 'too-many-operations':
-      return 3000;
-    case 'token-not-found':
-      return 3002;
-    case 'reference-not-found':
-      return 3003;
-    case 'not-voidable':
-      return 3004;
-    case 'not-refundable':
-      return 3005;
-    case 'hold-ended':
-      return 3007;
-    case 'already-voided':
-      return 3008;
-    case 'already-refunded':
-      return 3009;
-    case 'already-settled':
-      return 3010;
-    case 'settle-amount-too-high':
-      return 3016;
-    case 'amount-or-currency-differs':
-      return 3022;
-    case 'cancelled':
-      return 3023;
-    case 'checkout-ended':
-      return 3024;
-    case 'completed':
-      return 3025;
-    case 'not-authenticated':
-      return 3103;
-  }
+/** Why a command is against the rules of its payment, and what its merchant reads: decisions.md, section 4. */
+const CODES = {
+  'deadline-passed': RESPONSE_CODES.OUTCOME_UNKNOWN,
+  'terminal-not-active': RESPONSE_CODES.MID_NOT_ACTIVE,
+  'no-terminal-for-currency': RESPONSE_CODES.NO_MID_FOR_CURRENCY,
+  'never-processable': RESPONSE_CODES.PROCESSING_ERROR,
+  'too-many-operations': RESPONSE_CODES.PROCESSING_ERROR,
+  'token-not-found': RESPONSE_CODES.TOKEN_NOT_FOUND,
+  'reference-not-found': RESPONSE_CODES.REFERENCE_NOT_FOUND,
+  'not-voidable': RESPONSE_CODES.NOT_VOIDABLE,
+  'not-refundable': RESPONSE_CODES.NOT_REFUNDABLE,
+  'hold-ended': RESPONSE_CODES.INTERVAL_EXCEEDED,
+  'already-voided': RESPONSE_CODES.ALREADY_VOIDED,
+  'already-refunded': RESPONSE_CODES.ALREADY_REFUNDED,
+  'already-settled': RESPONSE_CODES.ALREADY_SETTLED,
+  'settle-amount-too-high': RESPONSE_CODES.SETTLE_AMOUNT_INCORRECT,
+  'amount-or-currency-differs': RESPONSE_CODES.AMOUNT_INCORRECT,
+  cancelled: RESPONSE_CODES.CANCELLED_BY_CARDHOLDER,
+  'checkout-ended': RESPONSE_CODES.TRANSACTION_EXPIRED,
+  completed: RESPONSE_CODES.TRANSACTION_COMPLETED,
+  'not-authenticated': RESPONSE_CODES.AUTHENTICATION_FAILED,
+} as const satisfies Record<string, ResponseCode>;
+
+export type Rejection = keyof typeof CODES;
+
+export function codeOfRejection(rejection: Rejection): ResponseCode {
+  return CODES[rejection];
 }

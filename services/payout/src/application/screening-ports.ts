@@ -1,3 +1,5 @@
+import type { ResponseCode } from '@gateway/contracts';
+
 /** A payout as the rules of its account see it. */
 export interface ScreenedPayout {
   reference: string;
@@ -13,8 +15,7 @@ export interface ScreenedPayout {
   acceptedAt: number;
 }
 
-/** `code`: 3200, 3202 or 3220. */
-export type ScreeningDecision = { passed: true } | { passed: false; code: number; rule: string; reason: string };
+export type ScreeningDecision = { passed: true } | { passed: false; code: ResponseCode; rule: string; reason: string };
 
 /**
  * Applies the rules of an account. What a limit grants is reserved under the payout's reference in the same

@@ -1,3 +1,5 @@
+import type { OutcomeUnknownCode, ResponseCode } from '@gateway/contracts';
+
 /** What a bank says of a payout in its own words, as far as its connector passes them on. */
 export interface BankFacts {
   transactionId?: string;
@@ -13,17 +15,14 @@ export type BankOutcome =
   /** The bank has it, and tells the outcome later: by its statement, or when it is asked. */
   | { kind: 'submitted'; bank?: BankFacts }
   | { kind: 'settled'; bank?: BankFacts }
-  /** `code`: 31xx. */
-  | { kind: 'declined'; code: number; bank?: BankFacts }
-  /** `code`: 32xx. */
-  | { kind: 'frauded'; code: number; bank?: BankFacts }
-  /** `code`: 33xx, or what else the registry has for a payout that nobody carries out. */
-  | { kind: 'failed'; code: number; bank?: BankFacts };
+  | { kind: 'declined'; code: ResponseCode; bank?: BankFacts }
+  | { kind: 'frauded'; code: ResponseCode; bank?: BankFacts }
+  | { kind: 'failed'; code: ResponseCode; bank?: BankFacts };
 
 export type SubmitAnswer =
   | BankOutcome
-  /** `code` is what a silent or unintelligible bank is called: 3109, 3117, 3118, 3124, 3125. */
-  | { kind: 'unknown'; code: number }
+  /** The bank is silent, or its answer makes no sense. */
+  | { kind: 'unknown'; code: OutcomeUnknownCode }
   /** The bank was not reached: it certainly heard nothing, and is told later. */
   | { kind: 'not-sent' };
 

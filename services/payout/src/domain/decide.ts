@@ -1,3 +1,4 @@
+import { RESPONSE_CODES } from '@gateway/contracts';
 import type { BankFacts, BankStatement, SubmitAnswer } from './bank-answers';
 import type { Payout, PayoutEvent, PayoutRequest, ScreeningRecord } from './payout';
 
@@ -7,11 +8,6 @@ export interface Facts {
   /** Name of the connector of the bank that it goes to now; undefined when it waits for its turn. */
   bank: string | undefined;
 }
-
-/** Registry: a command that can never be processed. */
-const NEVER_PROCESSABLE = 3000;
-/** Registry: General payout error, where the bank's silence has no name. */
-const NOT_CARRIED_OUT = 3300;
 
 /** A new payout: on record, screened, and on its way to the bank, waiting for its turn, or at its end. It has no deadline. */
 export function decide(request: PayoutRequest, { screening, bank }: Facts): PayoutEvent[] {
@@ -32,7 +28,7 @@ export function decideTurn({ state }: Payout, bank: string): PayoutEvent[] {
 export function decideDeadLetter(request: PayoutRequest): PayoutEvent[] {
   return [
     { type: 'PayoutAccepted', request },
-    { type: 'PayoutFailed', code: NEVER_PROCESSABLE },
+    { type: 'PayoutFailed', code: RESPONSE_CODES.PROCESSING_ERROR },
   ];
 }
 
@@ -48,7 +44,7 @@ export function decideAnswer(payout: Payout, answer: SubmitAnswer): PayoutEvent[
 
 /** The bank has confirmed that it will never carry it out. The error has the code that its silence was called first. */
 export function decideCancelled(payout: Payout): PayoutEvent[] | Contradiction {
-  const code = payout.state.kind === 'unknown' ? payout.state.code : NOT_CARRIED_OUT;
+  const code = payout.state.kind === 'unknown' ? payout.state.code : RESPONSE_CODES.PAYOUT_ERROR;
   return decideNews(payout, { kind: 'failed', code });
 }
 

@@ -1,5 +1,5 @@
-import type { PayoutStatus, Receiver } from '@gateway/contracts';
-import { messageOfCode } from '@gateway/contracts';
+import type { OutcomeUnknownCode, PayoutStatus, Receiver, ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES, messageOfCode } from '@gateway/contracts';
 import type { BankFacts } from './bank-answers';
 
 /** What the merchant asked for. */
@@ -26,8 +26,8 @@ export interface PayoutRequest {
   custom?: Record<string, string>;
 }
 
-/** What the rules of the account said, with the reason. `code`: 32xx. */
-export type ScreeningRecord = { passed: true } | { passed: false; code: number; rule: string; reason: string };
+/** What the rules of the account said, with the reason. */
+export type ScreeningRecord = { passed: true } | { passed: false; code: ResponseCode; rule: string; reason: string };
 
 /** Where the money is. */
 export type PayoutState =
@@ -37,15 +37,15 @@ export type PayoutState =
   /** The intent is on record, and the bank is being told. */
   | { kind: 'submitting' }
   /** The bank was told and may or may not have acted; `code` is what its silence is called. */
-  | { kind: 'unknown'; code: number }
+  | { kind: 'unknown'; code: OutcomeUnknownCode }
   /** The bank has it. */
   | { kind: 'submitted' }
   | { kind: 'settled' }
   /** Settled, and the money came back; `reasonCode` is ISO 20022's. */
   | { kind: 'returned'; reasonCode: string }
-  | { kind: 'declined'; code: number }
-  | { kind: 'frauded'; code: number }
-  | { kind: 'failed'; code: number };
+  | { kind: 'declined'; code: ResponseCode }
+  | { kind: 'frauded'; code: ResponseCode }
+  | { kind: 'failed'; code: ResponseCode };
 
 export type PayoutStateKind = PayoutState['kind'];
 
@@ -75,15 +75,15 @@ export type PayoutEvent =
   | { type: 'PayoutScreened'; screening: ScreeningRecord }
   /** The intent. From here on the bank may have been told. */
   | { type: 'SubmissionStarted'; bank: string }
-  | { type: 'PayoutOutcomeUnknown'; code: number }
+  | { type: 'PayoutOutcomeUnknown'; code: OutcomeUnknownCode }
   | { type: 'PayoutSubmitted'; bank?: BankFacts }
   /** It says more about what it has; an operator reads that. */
   | { type: 'BankSaidMore'; bank: BankFacts }
   | { type: 'PayoutSettled'; bank?: BankFacts }
   | { type: 'PayoutReturned'; reasonCode: string; bank?: BankFacts }
-  | { type: 'PayoutDeclined'; code: number; bank?: BankFacts }
-  | { type: 'PayoutFrauded'; code: number; bank?: BankFacts }
-  | { type: 'PayoutFailed'; code: number; bank?: BankFacts };
+  | { type: 'PayoutDeclined'; code: ResponseCode; bank?: BankFacts }
+  | { type: 'PayoutFrauded'; code: ResponseCode; bank?: BankFacts }
+  | { type: 'PayoutFailed'; code: ResponseCode; bank?: BankFacts };
 
 /** A payout begins with `PayoutAccepted`; every other event needs what was before. */
 export function evolve(payout: Payout | undefined, event: PayoutEvent): Payout {
@@ -120,13 +120,9 @@ function told({ bankFacts }: Payout, facts: BankFacts | undefined): Pick<Payout,
 
 export interface Standing {
   status: PayoutStatus;
-  code: number;
+  code: ResponseCode;
   message: string;
 }
-
-/** As with cards: nothing is known yet. */
-const NOTHING_TOLD = 11;
-const SUCCESS = 0;
 
 /** How a payout stands, in the merchants' terms. Money that came back later was paid out all the same. */
 export function standing(state: PayoutState): Standing {
@@ -135,12 +131,12 @@ export function standing(state: PayoutState): Standing {
     case 'screened':
     case 'submitting':
     case 'submitted':
-      return withMessage('pending', NOTHING_TOLD);
+      return withMessage('pending', RESPONSE_CODES.OUTCOME_UNKNOWN);
     case 'unknown':
       return withMessage('pending', state.code);
     case 'settled':
     case 'returned':
-      return withMessage('success', SUCCESS);
+      return withMessage('success', RESPONSE_CODES.SUCCESS);
     case 'declined':
       return withMessage('declined', state.code);
     case 'frauded':
@@ -150,7 +146,7 @@ export function standing(state: PayoutState): Standing {
   }
 }
 
-function withMessage(status: PayoutStatus, code: number): Standing {
+function withMessage(status: PayoutStatus, code: ResponseCode): Standing {
   return { status, code, message: messageOfCode(code) };
 }
 

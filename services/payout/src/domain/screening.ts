@@ -1,4 +1,5 @@
-import { formatAmountE4 } from '@gateway/contracts';
+import type { ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES, formatAmountE4 } from '@gateway/contracts';
 
 /**
  * A rule of an account, as the accounts library has it. Amounts in 1/10000 of the currency; countries in ISO 3166-1
@@ -31,9 +32,9 @@ export interface DailyUse {
   count: number;
 }
 
-/** A rule that says no. `code` is of the registry; `reason` names nobody and no account number. */
+/** A rule that says no. `reason` names nobody and no account number. */
 export interface Hit {
-  code: 3200 | 3202 | 3220;
+  code: ResponseCode;
   rule: ScreeningRule['kind'];
   reason: string;
 }
@@ -77,15 +78,15 @@ export function receiverHit(rule: ReceiverRule, payout: PayoutFacts): Hit | unde
         (one) => one !== undefined && rule.countries.includes(one),
       );
       if (country === undefined) return undefined;
-      return { code: 3220, rule: rule.kind, reason: `country ${country} is blocked` };
+      return { code: RESPONSE_CODES.TRUST_LIST_DECLINE, rule: rule.kind, reason: `country ${country} is blocked` };
     }
     case 'blocked-ibans':
       if (!rule.ibans.includes(payout.iban)) return undefined;
-      return { code: 3220, rule: rule.kind, reason: 'the receiver is blocked' };
+      return { code: RESPONSE_CODES.TRUST_LIST_DECLINE, rule: rule.kind, reason: 'the receiver is blocked' };
     case 'first-time-receiver':
       if (payout.amountE4 <= rule.maxE4) return undefined;
       return {
-        code: 3200,
+        code: RESPONSE_CODES.ANTIFRAUD_DECLINE,
         rule: rule.kind,
         reason: `the receiver was never paid, and the amount is above ${money(rule.maxE4, rule.currency)}`,
       };
@@ -104,7 +105,7 @@ export function limitHit(limits: readonly DailyLimit[], payout: PayoutFacts, use
     exceeded.kind === 'daily-amount'
       ? `${money(used.amountE4, payout.currency)} of ${formatAmountE4(exceeded.maxE4)} a day are used`
       : `${used.count} of ${exceeded.max} payouts a day are used`;
-  return { code: 3202, rule: exceeded.kind, reason };
+  return { code: RESPONSE_CODES.VOLUME_LIMIT_EXCEEDED, rule: exceeded.kind, reason };
 }
 
 /** `2026-03-01`: the day whose limits a payout takes from. */

@@ -1,4 +1,4 @@
-import type { AuthenticateCardholderData, AuthenticationIds } from '@gateway/contracts';
+import type { AuthenticateCardholderData, AuthenticationIds, ResponseCode } from '@gateway/contracts';
 
 /** What is remembered of a card: enough for a page and for the ECI, not enough to use it. */
 export interface CardFacts {
@@ -32,7 +32,7 @@ export type State =
       authenticationValue: string;
       result?: ChallengeResult;
     }
-  | { kind: 'refused'; challenged: boolean; code: number; eci?: number; result?: ChallengeResult };
+  | { kind: 'refused'; challenged: boolean; code: ResponseCode; eci?: number; result?: ChallengeResult };
 
 /** The authentication that one AUTH3D or SALE3D needs. Its reference names it. */
 export interface Authentication extends Pick<

@@ -1,18 +1,8 @@
-import type { AuthenticationIds } from '@gateway/contracts';
+import type { AuthenticationIds, ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Authentication, AuthenticationEvent, CardFacts, ChallengeResult, Scheme } from './authentication';
 import { isExpired } from './authentication';
 import { ECI_FAILED, eciOf } from './scheme';
-
-/** Codes of decisions.md, sections 3 and 4. */
-const CODES = {
-  deadlinePassed: 11,
-  unprocessable: 3000,
-  cardUnknown: 3002,
-  cancelled: 3023,
-  outOfTime: 3024,
-  failed: 3103,
-  notPossible: 3123,
-} as const;
 
 /** EMVCo's transStatusReason "no card record": the card does not take part. */
 const NOT_ENROLLED = '08';
@@ -50,7 +40,7 @@ export function decideAnswer(
   if (authentication.state.kind !== 'requested') return undefined;
   const late = decideDeadline(authentication, now);
   if (late !== undefined) return late;
-  if (answer.kind === 'too-late') return refuseRequest(authentication, CODES.deadlinePassed);
+  if (answer.kind === 'too-late') return refuseRequest(authentication, RESPONSE_CODES.OUTCOME_UNKNOWN);
   const outcomes = outcomesOf(card.scheme, false);
   if (answer.kind === 'unavailable') return outcomes.failed(authentication.ids);
   const ids = { ...authentication.ids, dsTransId: answer.dsTransId, acsTransId: answer.acsTransId };
@@ -72,20 +62,20 @@ export function decideAnswer(
 
 /** Nobody waits for a first answer any more, so none is given: nothing happens behind the merchant's back. */
 export function decideDeadline(authentication: Authentication, now: number): AuthenticationEvent | undefined {
-  return now > authentication.deadline ? refuseRequest(authentication, CODES.deadlinePassed) : undefined;
+  return now > authentication.deadline ? refuseRequest(authentication, RESPONSE_CODES.OUTCOME_UNKNOWN) : undefined;
 }
 
 /** The vault does not know the card, or not any more. */
 export function decideCardUnknown(authentication: Authentication): AuthenticationEvent | undefined {
-  return refuseRequest(authentication, CODES.cardUnknown);
+  return refuseRequest(authentication, RESPONSE_CODES.TOKEN_NOT_FOUND);
 }
 
 /** The command can never be processed. */
 export function decideUnprocessable(authentication: Authentication): AuthenticationEvent | undefined {
-  return refuseRequest(authentication, CODES.unprocessable);
+  return refuseRequest(authentication, RESPONSE_CODES.PROCESSING_ERROR);
 }
 
-function refuseRequest({ state, ids }: Authentication, code: number): AuthenticationEvent | undefined {
+function refuseRequest({ state, ids }: Authentication, code: ResponseCode): AuthenticationEvent | undefined {
   return state.kind === 'requested' ? { type: 'Refused', ids, challenged: false, code } : undefined;
 }
 
@@ -152,24 +142,24 @@ function isSame(one: ChallengeResult, other: ChallengeResult): boolean {
 /** A challenge that nobody has finished in its time. */
 export function decideExpiry(authentication: Authentication, now: number): AuthenticationEvent | undefined {
   if (!isExpired(authentication, now)) return undefined;
-  return { type: 'Refused', ids: authentication.ids, challenged: true, code: CODES.outOfTime };
+  return { type: 'Refused', ids: authentication.ids, challenged: true, code: RESPONSE_CODES.TRANSACTION_EXPIRED };
 }
 
 /** What an authentication can come to: the table of decisions.md, section 3. */
 function outcomesOf(scheme: Scheme, challenged: boolean, result?: ChallengeResult) {
   const told = { challenged, ...(result === undefined ? {} : { result }) };
-  const refused = (ids: AuthenticationIds, code: number, eci?: number): AuthenticationEvent => ({
+  const refused = (ids: AuthenticationIds, code: ResponseCode, eci?: number): AuthenticationEvent => ({
     type: 'Refused',
     ids,
     code,
     ...(eci === undefined ? {} : { eci }),
     ...told,
   });
-  const failed = (ids: AuthenticationIds) => refused(ids, CODES.failed, ECI_FAILED);
+  const failed = (ids: AuthenticationIds) => refused(ids, RESPONSE_CODES.AUTHENTICATION_FAILED, ECI_FAILED);
   return {
     failed,
-    attempted: (ids: AuthenticationIds) => refused(ids, CODES.notPossible, eciOf(scheme, 'attempted')),
-    cancelled: (ids: AuthenticationIds) => refused(ids, CODES.cancelled),
+    attempted: (ids: AuthenticationIds) => refused(ids, RESPONSE_CODES.CARD_WITHOUT_3DS, eciOf(scheme, 'attempted')),
+    cancelled: (ids: AuthenticationIds) => refused(ids, RESPONSE_CODES.CANCELLED_BY_CARDHOLDER),
     /** Without the issuer's cryptogram there is nothing to show to the acquirer: not authenticated. */
     authenticated: (ids: AuthenticationIds, authenticationValue: string | undefined): AuthenticationEvent => {
       if (authenticationValue === undefined) return failed(ids);

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
+import type { ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES } from '@gateway/contracts';
 import type { BodyFault, BodyReader, Logger, Registry } from '@gateway/service-kit';
 import { bytesOf, Counter, Gauge, Histogram, readBody } from '@gateway/service-kit';
 import type { Incoming } from '../../application/admit';
@@ -22,8 +24,6 @@ const BODY_FAULTS = { 'too-large': 413, 'too-slow': 408, encoded: 415 } as const
 >;
 
 const TOO_MANY_REQUESTS = 429;
-const GENERAL_GATE_ERROR = 1000;
-const FORMAT_ERROR = 1001;
 
 export interface MerchantEndpoint {
   path: string;
@@ -63,17 +63,18 @@ export function createMerchantApi(options: MerchantApiOptions): RequestListener 
         readBody(options.bodies, {
           limitBytes: BODY_BYTES_MAX,
           timeoutMs: options.bodyTimeoutMs,
-          refuse: (response, fault) => send(response, transport(BODY_FAULTS[fault], FORMAT_ERROR, response, options)),
+          refuse: (response, fault) =>
+            send(response, transport(BODY_FAULTS[fault], RESPONSE_CODES.FORMAT_ERROR, response, options)),
         }),
         countConcurrent(figures),
         handle(endpoint, options, paceRefusal),
       )
       .all((_request, response) => {
         response.setHeader('Allow', 'POST');
-        send(response, transport(405, FORMAT_ERROR, response, options));
+        send(response, transport(405, RESPONSE_CODES.FORMAT_ERROR, response, options));
       });
   }
-  app.use((_request, response) => send(response, transport(404, GENERAL_GATE_ERROR, response, options)));
+  app.use((_request, response) => send(response, transport(404, RESPONSE_CODES.GATE_ERROR, response, options)));
   app.use(answerFault(options));
   return app;
 }
@@ -144,7 +145,7 @@ function transportFigures(metrics: Registry) {
 function requireContentType(endpoint: MerchantEndpoint, options: MerchantApiOptions): RequestHandler {
   return (request, response, next) => {
     if (endpoint.contentTypes.includes(mediaTypeOf(request))) return next();
-    send(response, transport(415, FORMAT_ERROR, response, options));
+    send(response, transport(415, RESPONSE_CODES.FORMAT_ERROR, response, options));
   };
 }
 
@@ -157,7 +158,7 @@ function handle(
     const { session } = localsOf(response);
     const fields = parseBody(request);
     if (fields === 'malformed') {
-      send(response, failure(session, options.now(), FORMAT_ERROR));
+      send(response, failure(session, options.now(), RESPONSE_CODES.FORMAT_ERROR));
       return;
     }
     const incoming: Incoming = {
@@ -197,13 +198,13 @@ function answerFault(options: MerchantApiOptions): ErrorRequestHandler {
     // Express itself would write to standard error.
     if (isOver(request, response)) return void request.destroy();
     options.logger.error('a request failed', { error });
-    send(response, failure(localsOf(response).session, options.now(), 1));
+    send(response, failure(localsOf(response).session, options.now(), RESPONSE_CODES.INTERNAL_ERROR));
   };
 }
 
 function transport(
   httpStatus: Answer['httpStatus'],
-  code: number,
+  code: ResponseCode,
   response: Response,
   options: MerchantApiOptions,
 ): Answer {

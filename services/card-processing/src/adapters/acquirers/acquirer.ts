@@ -1,4 +1,5 @@
 import type { AxiosInstance, AxiosResponse } from 'axios';
+import { RESPONSE_CODES } from '@gateway/contracts';
 import type { CallFault, Counterpart } from '@gateway/outbound';
 import { lane, neverSent, openCounterpart } from '@gateway/outbound';
 import type { Registry } from '@gateway/service-kit';
@@ -30,11 +31,7 @@ export interface AcquirerTranslation {
   };
 }
 
-/** Registry codes for what a connection can do instead of answering. */
-const TIMED_OUT = 3109;
-const BROKEN_CONNECTION = 3118;
-
-/** How long a merchant's operation may wait for its turn. Whoever waits longer is told 3118: nothing was sent. */
+/** How long a merchant's operation may wait for its turn. After that it fails: nothing was sent. */
 const WAIT_MS = 2_000;
 /** Ends of holds, and inquiries about unknown outcomes. They take their turns before they are claimed. */
 const EXPIRY_CALLS = 64;
@@ -95,6 +92,9 @@ function cancel(
 }
 
 function answerOfFault(fault: CallFault): AcquirerAnswer {
-  if (neverSent(fault)) return { kind: 'not-executed', code: BROKEN_CONNECTION };
-  return { kind: 'unknown', code: fault === 'timed-out' ? TIMED_OUT : BROKEN_CONNECTION };
+  if (neverSent(fault)) return { kind: 'not-executed', code: RESPONSE_CODES.BANK_CONNECTION_ERROR };
+  return {
+    kind: 'unknown',
+    code: fault === 'timed-out' ? RESPONSE_CODES.BANK_TIMEOUT : RESPONSE_CODES.BANK_CONNECTION_ERROR,
+  };
 }

@@ -1,3 +1,4 @@
+import type { ResponseCode } from '@gateway/contracts';
 import type { Router } from 'express';
 import express from 'express';
 import type { BankFacts } from '../../application/bank-ports';
@@ -16,7 +17,7 @@ export interface PayoutSummary {
   reference: string;
   state: PayoutState['kind'];
   status: string;
-  code: number;
+  code: ResponseCode;
   merchantAccount: string;
   transactionUniqueId: string;
   amountE4: number;

@@ -1,70 +1,57 @@
-/** Our code for a rejection whose reason we do not know: `General bank decline`. */
-const GENERAL_DECLINE = 3140;
-const UNSPECIFIED = 3100;
-const INSUFFICIENT_FUNDS = 3101;
-const AMOUNT_NOT_POSSIBLE = 3106;
-const DATA_MISSING = 3110;
-const TYPE_NOT_SUPPORTED = 3113;
-const CURRENCY_NOT_SUPPORTED = 3114;
-const RISK = 3120;
-const FRAUD = 3128;
-const REVOKED = 3130;
-const EXPIRED_AT_BANK = 3134;
-const INVALID_TRANSACTION = 3150;
-const NOT_PERMITTED = 3157;
-const INVALID_OR_CLOSED_ACCOUNT = 3170;
+import type { ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES } from '@gateway/contracts';
 
 /** ISO 20022 ExternalStatusReason1Code of a rejection, and what the merchants' registry has nearest to it. */
-const CODES = new Map(
+const CODES = new Map<string, ResponseCode>(
   Object.entries({
     // Incorrect, invalid or closed account; holder deceased or unknown, or another name than the account's.
-    AC01: INVALID_OR_CLOSED_ACCOUNT,
-    AC03: INVALID_OR_CLOSED_ACCOUNT,
-    AC04: INVALID_OR_CLOSED_ACCOUNT,
-    AC07: INVALID_OR_CLOSED_ACCOUNT,
-    BE01: INVALID_OR_CLOSED_ACCOUNT,
-    BE06: INVALID_OR_CLOSED_ACCOUNT,
-    MD07: INVALID_OR_CLOSED_ACCOUNT,
+    AC01: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
+    AC03: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
+    AC04: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
+    AC07: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
+    BE01: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
+    BE06: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
+    MD07: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
     // Blocked account, forbidden for this kind of account, or a bank that is not in the scheme.
-    AC06: NOT_PERMITTED,
-    AG01: NOT_PERMITTED,
-    CNOR: NOT_PERMITTED,
-    DNOR: NOT_PERMITTED,
-    AG02: TYPE_NOT_SUPPORTED,
-    AM02: AMOUNT_NOT_POSSIBLE,
-    AM14: AMOUNT_NOT_POSSIBLE,
-    AM03: CURRENCY_NOT_SUPPORTED,
-    CURR: CURRENCY_NOT_SUPPORTED,
+    AC06: RESPONSE_CODES.TRANSACTION_NOT_PERMITTED,
+    AG01: RESPONSE_CODES.TRANSACTION_NOT_PERMITTED,
+    CNOR: RESPONSE_CODES.TRANSACTION_NOT_PERMITTED,
+    DNOR: RESPONSE_CODES.TRANSACTION_NOT_PERMITTED,
+    AG02: RESPONSE_CODES.BANK_TRANSACTION_TYPE_UNSUPPORTED,
+    AM02: RESPONSE_CODES.BANK_AMOUNT_NOT_POSSIBLE,
+    AM14: RESPONSE_CODES.BANK_AMOUNT_NOT_POSSIBLE,
+    AM03: RESPONSE_CODES.BANK_CURRENCY_UNSUPPORTED,
+    CURR: RESPONSE_CODES.BANK_CURRENCY_UNSUPPORTED,
     // Of the debtor, so of the gateway's own account.
-    AM04: INSUFFICIENT_FUNDS,
+    AM04: RESPONSE_CODES.INSUFFICIENT_FUNDS,
     // Address or other data about a party is missing or wrong, or regulation asks for more of it.
-    BE04: DATA_MISSING,
-    BE05: DATA_MISSING,
-    BE07: DATA_MISSING,
-    RR01: DATA_MISSING,
-    RR02: DATA_MISSING,
-    RR03: DATA_MISSING,
+    BE04: RESPONSE_CODES.BANK_DATA_MISSING,
+    BE05: RESPONSE_CODES.BANK_DATA_MISSING,
+    BE07: RESPONSE_CODES.BANK_DATA_MISSING,
+    RR01: RESPONSE_CODES.BANK_DATA_MISSING,
+    RR02: RESPONSE_CODES.BANK_DATA_MISSING,
+    RR03: RESPONSE_CODES.BANK_DATA_MISSING,
     // Regulatory reasons that no bank explains; never to be tried again.
-    RR04: RISK,
-    FRAD: FRAUD,
-    FOCR: REVOKED,
+    RR04: RESPONSE_CODES.BANK_RISK_DECLINE,
+    FRAD: RESPONSE_CODES.BANK_FRAUD_DECLINE,
+    FOCR: RESPONSE_CODES.AUTHORIZATION_REVOKED,
     // The file or one of its identifiers is not as the bank wants it.
-    FF01: INVALID_TRANSACTION,
-    RC01: INVALID_TRANSACTION,
-    RC04: INVALID_TRANSACTION,
+    FF01: RESPONSE_CODES.INVALID_TRANSACTION,
+    RC01: RESPONSE_CODES.INVALID_TRANSACTION,
+    RC04: RESPONSE_CODES.INVALID_TRANSACTION,
     // Too late, at the bank or at one behind it.
-    TM01: EXPIRED_AT_BANK,
-    AB05: EXPIRED_AT_BANK,
-    AB06: EXPIRED_AT_BANK,
-    MS02: UNSPECIFIED,
-    MS03: UNSPECIFIED,
-    NARR: UNSPECIFIED,
+    TM01: RESPONSE_CODES.EXPIRED_AT_BANK,
+    AB05: RESPONSE_CODES.EXPIRED_AT_BANK,
+    AB06: RESPONSE_CODES.EXPIRED_AT_BANK,
+    MS02: RESPONSE_CODES.DECLINED_BY_NETWORK,
+    MS03: RESPONSE_CODES.DECLINED_BY_NETWORK,
+    NARR: RESPONSE_CODES.DECLINED_BY_NETWORK,
   }),
 );
 
-/** Our 31xx code for a rejection. The bank's own reason is kept beside it, known or not. */
-export function codeOfRejection(reason: string | undefined): number {
-  return CODES.get(reason ?? '') ?? GENERAL_DECLINE;
+/** The code of a rejection. The bank's own reason is kept beside it, known or not. */
+export function codeOfRejection(reason: string | undefined): ResponseCode {
+  return CODES.get(reason ?? '') ?? RESPONSE_CODES.GENERAL_BANK_DECLINE;
 }
 
 /**

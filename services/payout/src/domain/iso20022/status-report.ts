@@ -1,3 +1,4 @@
+import type { ResponseCode } from '@gateway/contracts';
 import { codeOfRejection, isDuplicateReason } from './reasons';
 
 /** A pain.002, any version, as far as it concerns us. */
@@ -137,7 +138,7 @@ export type Reading =
   /** On its way. */
   | { kind: 'submitted' }
   | { kind: 'settled' }
-  | { kind: 'declined'; code: number }
+  | { kind: 'declined'; code: ResponseCode }
   | { kind: 'returned'; reasonCode: string }
   /** For an operator to look at; the transfer stays as it is. */
   | { kind: 'doubtful'; problem: string };

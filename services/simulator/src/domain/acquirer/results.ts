@@ -1,4 +1,5 @@
-import { messageOfCode } from '@gateway/contracts';
+import type { ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES, messageOfCode } from '@gateway/contracts';
 import type { CancellationAnswer } from '../keyed/cancellation';
 import type { InquiryAnswer } from '../keyed/inquiry';
 import type { OperationRequest } from './operation';
@@ -16,14 +17,19 @@ export interface Bank {
 /** What an operation that ended is answered with. */
 export type OperationResult =
   | { result: 'approved'; transactionId: string; authcode: string | null; bank: Bank }
-  | { result: 'declined'; code: number; reason: string; bank: Bank };
+  | { result: 'declined'; code: ResponseCode; reason: string; bank: Bank };
 
 const bankItself = { id: '990001', name: 'Sandbox Acquiring Bank', descriptor: 'SANDBOX MERCHANT' };
 
 export function resultOf(record: OutcomeRecord): OperationResult {
   if (record.state === 'approved') {
     const { transactionId, authcode } = record.approval;
-    const bank = { ...bankItself, advice: 'none', reasonCode: '0', reasonDescription: messageOfCode(0) };
+    const bank = {
+      ...bankItself,
+      advice: 'none',
+      reasonCode: '0',
+      reasonDescription: messageOfCode(RESPONSE_CODES.SUCCESS),
+    };
     return { result: 'approved', transactionId, authcode, bank };
   }
   const { code } = record;

@@ -1,3 +1,5 @@
+import type { ResponseCode } from '@gateway/contracts';
+import { classOfCode } from '@gateway/contracts';
 import type { LedgerEntry } from '../ledger';
 import type * as keyed from '../keyed/record';
 import { ledgerLineOf } from '../keyed/record';
@@ -12,10 +14,11 @@ export type OutcomeRecord = keyed.OutcomeRecord<PayoutOrder, Settlement>;
 /** All that the bank knows about one idempotency key. What came back after its settlement is a record of its own. */
 export type PayoutRecord = keyed.KeyedRecord<PayoutOrder, Settlement>;
 
-/** How the bank says no: by the hundreds of the code. */
-export function refusalOf(code: number): 'declined' | 'frauded' | 'failed' {
-  if (code < 3200) return 'declined';
-  return code < 3300 ? 'frauded' : 'failed';
+/** How the bank says no: by the class of the code. */
+export function refusalOf(code: ResponseCode): 'declined' | 'frauded' | 'failed' {
+  const codeClass = classOfCode(code);
+  if (codeClass === 'bank-decline') return 'declined';
+  return codeClass === 'antifraud' ? 'frauded' : 'failed';
 }
 
 /** Undefined while nothing has happened. */

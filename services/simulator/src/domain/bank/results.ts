@@ -1,4 +1,5 @@
-import { messageOfCode } from '@gateway/contracts';
+import type { ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES, messageOfCode } from '@gateway/contracts';
 import type { CancellationAnswer } from '../keyed/cancellation';
 import type { InquiryAnswer } from '../keyed/inquiry';
 import type { PayoutOrder } from './payout';
@@ -16,13 +17,18 @@ export interface Bank {
 /** What a payout that ended is answered with. */
 export type PayoutResult =
   | { result: 'settled'; transactionId: string; bank: Bank }
-  | { result: 'declined' | 'frauded' | 'failed'; code: number; reason: string; bank: Bank };
+  | { result: 'declined' | 'frauded' | 'failed'; code: ResponseCode; reason: string; bank: Bank };
 
 const bankItself = { id: '990002', name: 'Sandbox SEPA Bank' };
 
 export function resultOf(record: OutcomeRecord): PayoutResult {
   if (record.state === 'approved') {
-    const bank = { ...bankItself, advice: 'none', reasonCode: '0', reasonDescription: messageOfCode(0) };
+    const bank = {
+      ...bankItself,
+      advice: 'none',
+      reasonCode: '0',
+      reasonDescription: messageOfCode(RESPONSE_CODES.SUCCESS),
+    };
     return { result: 'settled', transactionId: record.approval.transactionId, bank };
   }
   const { code } = record;

@@ -1,3 +1,5 @@
+import type { ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES } from '@gateway/contracts';
 import type { LedgerEntry } from '../ledger';
 
 /** What every request has that moves money under an idempotency key. */
@@ -35,7 +37,7 @@ export type HeldRecord<Request, Approval> = Keyed & {
   commitDue: boolean;
 };
 
-export type DeclinedRecord<Request> = Keyed & { state: 'declined'; request: Request; code: number };
+export type DeclinedRecord<Request> = Keyed & { state: 'declined'; request: Request; code: ResponseCode };
 
 /** The key is refused for ever. Without a request: it was cancelled before one arrived. */
 export type CancelledRecord<Request> = Keyed & { state: 'cancelled'; request: Request | null };
@@ -50,7 +52,7 @@ export type KeyedRecord<Request, Approval> =
 /**
  * "Invalid acquirer reference": what a bank says to a request that its books do not allow. Seeing it means a gateway bug.
  */
-export const NO_SUCH_TRANSACTION = 3122;
+export const NO_SUCH_TRANSACTION = RESPONSE_CODES.ACQUIRER_REFERENCE_INVALID;
 
 /** Its bank's own name for a transaction. It follows from the key, so that no second index is needed to find it. */
 export const TRANSACTION_PREFIX = 'SIM-';
@@ -69,7 +71,7 @@ export function held<R extends KeyedRequest, A>(request: R, approval: A, now: nu
   return { state: 'held', idempotencyKey, reference, at: now, request, approval, commitDue: false };
 }
 
-export function declined<R extends KeyedRequest>(request: R, code: number, now: number): DeclinedRecord<R> {
+export function declined<R extends KeyedRequest>(request: R, code: ResponseCode, now: number): DeclinedRecord<R> {
   const { idempotencyKey, reference } = request;
   return { state: 'declined', idempotencyKey, reference, at: now, request, code };
 }

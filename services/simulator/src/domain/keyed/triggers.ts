@@ -1,4 +1,5 @@
-import { isRegisteredCode, TEST_CURRENCY } from '@gateway/contracts';
+import type { ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES, isRegisteredCode, TEST_CURRENCY } from '@gateway/contracts';
 
 /** How a bank goes wrong on purpose: not by a wrong answer only, but by what it does and does not do. */
 export type Misbehaviour =
@@ -11,21 +12,24 @@ export type Misbehaviour =
 
 /** What an amount makes a bank do. */
 export type Behaviour =
-  { kind: 'approve' } | { kind: 'decline'; code: number } | { kind: 'misbehave'; how: Misbehaviour };
+  { kind: 'approve' } | { kind: 'decline'; code: ResponseCode } | { kind: 'misbehave'; how: Misbehaviour };
+
+/** No bank declines with it: the registry leaves it out. */
+const UNREGISTERED_TRIGGER = 3_133;
 
 const misbehaviours: ReadonlyMap<number, Misbehaviour> = new Map([
-  [3109, 'commits-and-never-answers'],
-  [3117, 'commits-and-answers-garbage'],
-  [3118, 'drops-connection-before-commit'],
-  [3124, 'commits-and-says-unknown'],
-  [3125, 'fails-before-commit'],
-  [3133, 'commits-after-first-inquiry'],
+  [RESPONSE_CODES.BANK_TIMEOUT, 'commits-and-never-answers'],
+  [RESPONSE_CODES.BANK_RESPONSE_MALFORMED, 'commits-and-answers-garbage'],
+  [RESPONSE_CODES.BANK_CONNECTION_ERROR, 'drops-connection-before-commit'],
+  [RESPONSE_CODES.BANK_STATUS_UNKNOWN, 'commits-and-says-unknown'],
+  [RESPONSE_CODES.BANK_INTERNAL_ERROR, 'fails-before-commit'],
+  [UNREGISTERED_TRIGGER, 'commits-after-first-inquiry'],
 ]);
 
-const FIRST_CODE = 3100;
-const LAST_CARD_CODE = 3221;
-/** Payouts have codes of their own, from 3300. */
-const LAST_PAYOUT_CODE = 3330;
+const FIRST_CODE = RESPONSE_CODES.DECLINED_BY_NETWORK;
+const LAST_CARD_CODE = RESPONSE_CODES.TRUST_LIST_REVIEW;
+/** Payouts have codes of their own. */
+const LAST_PAYOUT_CODE = RESPONSE_CODES.CARD_NOT_REGISTERED;
 /** A code is the amount times 100, so one unit of it is this many 1/10000. */
 const E4_PER_CODE = 100;
 /** An authorization of 10.00 more than a code's amount is approved, and its void behaves like that code. */

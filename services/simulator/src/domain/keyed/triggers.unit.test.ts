@@ -1,3 +1,4 @@
+import type { ResponseCode } from '@gateway/contracts';
 import { formatAmountE4, isRegisteredCode, parseAmountE4 } from '@gateway/contracts';
 import type { Behaviour } from './triggers';
 import { behaviourOfAmount, behaviourOfPayout, behaviourOfVoid } from './triggers';
@@ -9,7 +10,7 @@ function e4(amount: string): number {
 }
 
 const APPROVE: Behaviour = { kind: 'approve' };
-const decline = (code: number): Behaviour => ({ kind: 'decline', code });
+const decline = (code: ResponseCode): Behaviour => ({ kind: 'decline', code });
 
 describe('the amount of an authorize, sale, capture or refund in XTS', () => {
   it.each<[string, Behaviour]>([

@@ -1,5 +1,11 @@
 import type { AuthenticateCardholderData } from '@gateway/contracts';
-import { AuthenticateCardholder, AuthenticationRefused, paymentIdOf, TEST_CURRENCY } from '@gateway/contracts';
+import {
+  AuthenticateCardholder,
+  AuthenticationRefused,
+  paymentIdOf,
+  RESPONSE_CODES,
+  TEST_CURRENCY,
+} from '@gateway/contracts';
 import type { MessageHandler, RejectedMessage } from '@gateway/messaging';
 import { fieldsOf, headerOf, on } from '@gateway/messaging';
 import { retryableWhenTransient } from '@gateway/mongo';
@@ -41,7 +47,15 @@ function salvage({ message }: RejectedMessage, now: number): AskedAuthentication
   if (headerOf(message.headers, 'ce_type') !== AuthenticateCardholder.type || data === undefined) return undefined;
   const { paymentId, reference, merchantAccount, transactionType, transactionUniqueId } = data;
   // An end that could not be told would stay in the outbox for ever.
-  const end = { paymentId, reference, merchantAccount, transactionType, challenged: false, code: 1, occurredAt: now };
+  const end = {
+    paymentId,
+    reference,
+    merchantAccount,
+    transactionType,
+    challenged: false,
+    code: RESPONSE_CODES.PROCESSING_ERROR,
+    occurredAt: now,
+  };
   if (AuthenticationRefused.problem(end) !== undefined || paymentIdOf(String(reference)) !== paymentId)
     return undefined;
   return {

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { AxiosResponse } from 'axios';
-import { formatAmountE4, isRegisteredCode } from '@gateway/contracts';
+import { RESPONSE_CODES, formatAmountE4, isRegisteredCode } from '@gateway/contracts';
 import { fieldText, fieldsIn, isFields, loadConfig } from '@gateway/service-kit';
 import type { AcquirerAnswer, AcquirerRequest, BankFacts, Cancellation, Inquiry } from '../../../application/ports';
 import type { AuthenticationResult, CallKind } from '../../../domain/payment';
@@ -10,13 +10,6 @@ const settings = Type.Object({
   SIMULATOR_URL: Type.String({ minLength: 1 }),
   SIMULATOR_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 60_000, default: 5_000 }),
 });
-
-/** Registry codes for answers that do not say what happened. */
-const MALFORMED = 3117;
-const UNKNOWN_STATUS = 3124;
-const ACQUIRER_FAULT = 3125;
-/** A decline whose code the registry does not know. */
-const GENERAL_DECLINE = 3100;
 
 const EMV_3DS_VERSION = '2.2.0';
 
@@ -30,7 +23,8 @@ export function simulatorTranslation(env: Record<string, string | undefined>): A
     timeoutMs: SIMULATOR_TIMEOUT_MS,
     operate: (http, operation, request) =>
       http.post(OPERATIONS, bodyOf(operation, request), { headers: { 'idempotency-key': request.reference } }),
-    answerIn: ({ status, data }) => (status === 200 ? answerInBody(data) : { kind: 'unknown', code: ACQUIRER_FAULT }),
+    answerIn: ({ status, data }) =>
+      status === 200 ? answerInBody(data) : { kind: 'unknown', code: RESPONSE_CODES.BANK_INTERNAL_ERROR },
     inquire: (http, reference) => http.get(`${OPERATIONS}/${reference}`),
     inquiryIn,
     cancellation: {
@@ -76,16 +70,16 @@ function threeDSOf({ ids, eci, authenticationValue }: AuthenticationResult) {
 }
 
 function answerInBody(data: unknown): AcquirerAnswer {
-  if (!isFields(data)) return { kind: 'unknown', code: MALFORMED };
+  if (!isFields(data)) return { kind: 'unknown', code: RESPONSE_CODES.BANK_RESPONSE_MALFORMED };
   switch (data['result']) {
     case 'approved':
       return approved(data);
     case 'declined':
       return declined(data);
     case 'unknown':
-      return { kind: 'unknown', code: UNKNOWN_STATUS };
+      return { kind: 'unknown', code: RESPONSE_CODES.BANK_STATUS_UNKNOWN };
     default:
-      return { kind: 'unknown', code: MALFORMED };
+      return { kind: 'unknown', code: RESPONSE_CODES.BANK_RESPONSE_MALFORMED };
   }
 }
 
@@ -97,7 +91,11 @@ function approved(data: Record<string, unknown>): Settled {
 
 function declined(data: Record<string, unknown>): Settled {
   const code = Number(data['code']);
-  return { kind: 'declined', code: isRegisteredCode(code) ? code : GENERAL_DECLINE, bank: bankFacts(data) };
+  return {
+    kind: 'declined',
+    code: isRegisteredCode(code) ? code : RESPONSE_CODES.DECLINED_BY_NETWORK,
+    bank: bankFacts(data),
+  };
 }
 
 function bankFacts(data: Record<string, unknown>): BankFacts {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Clock, MongoConnection } from '@gateway/mongo';
 import type { Logger, Registry } from '@gateway/service-kit';
 import { Counter, Gauge, repeat } from '@gateway/service-kit';
@@ -17,8 +18,6 @@ import { createIndexes, openRecords } from './records';
 import { createSchemaCheck } from './schema-check';
 import { loadSettings } from './settings';
 
-/** `Connection error between PSP and bank`: our own records could not be reached. */
-const BROKEN_CONNECTION = 3118;
 /** The database's own time-outs of looking, waiting and writing, together. */
 const CALL_TIMEOUT_MS = 20_000;
 /** Several times what a file of 10,000 payouts takes; many files take longer than an operator's command line waits. */
@@ -26,6 +25,8 @@ const ANSWER_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 50;
 const SECOND_MS = 1_000;
 
+/** Our own records cannot be reached. */
+const UNREACHABLE = { kind: 'unknown', code: RESPONSE_CODES.BANK_CONNECTION_ERROR } as const;
 const UNREPORTED = { state: 'emitted', reportedAt: { $exists: false } } as const;
 
 export interface Iso20022Connector extends BankConnector {
@@ -151,9 +152,9 @@ export function createIso20022Connector(options: {
     // Its records are in our own database: there is no counterpart to wait for.
     placeForNew: () => ({ leave: () => undefined }),
     operations,
-    submit: (instruction) => orUnknown<SubmitAnswer>(() => members.add(instruction), BROKEN_CONNECTION),
-    inquire: (reference) => orUnknown<Inquiry>(() => members.inquire(reference), BROKEN_CONNECTION),
-    cancel: (reference) => orUnknown<Cancellation>(() => members.cancel(reference), BROKEN_CONNECTION),
+    submit: (instruction) => orUnknown<SubmitAnswer>(() => members.add(instruction)),
+    inquire: (reference) => orUnknown<Inquiry>(() => members.inquire(reference)),
+    cancel: (reference) => orUnknown<Cancellation>(() => members.cancel(reference)),
     async start(take) {
       await createIndexes(records);
       await mkdir(settings.outboxDir, { recursive: true });
@@ -172,12 +173,12 @@ export function createIso20022Connector(options: {
     },
   };
 
-  async function orUnknown<T>(work: () => Promise<T>, code: number): Promise<T | { kind: 'unknown'; code: number }> {
+  async function orUnknown<T>(work: () => Promise<T>): Promise<T | typeof UNREACHABLE> {
     try {
       return await work();
     } catch (error) {
       logger.warn('the records of the ISO 20022 connector cannot be reached', { error });
-      return { kind: 'unknown', code };
+      return UNREACHABLE;
     }
   }
 }

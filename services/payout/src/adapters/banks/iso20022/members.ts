@@ -1,3 +1,4 @@
+import { RESPONSE_CODES } from '@gateway/contracts';
 import { duplicateKeyIndex } from '@gateway/mongo';
 import type {
   BankOutcome,
@@ -9,11 +10,6 @@ import type {
 import { creditTransferOf } from '../../../domain/iso20022/credit-transfer';
 import type { Member, Records } from './records';
 import type { Debtor } from './settings';
-
-/** `Payout validation error`. */
-const CANNOT_GO_BY_SEPA = 3310;
-/** `General payout error`. */
-const CANCELLED_BEFORE = 3300;
 
 export interface Members {
   /** Takes a payout for the next file. The same reference again is the same payout. */
@@ -35,7 +31,7 @@ export function createMembers(options: {
   async function add(instruction: PaymentInstruction): Promise<SubmitAnswer> {
     const checked = creditTransferOf(instruction);
     if ('refusal' in checked) {
-      return { kind: 'failed', code: CANNOT_GO_BY_SEPA, bank: { reasonDescription: checked.refusal } };
+      return { kind: 'failed', code: RESPONSE_CODES.PAYOUT_INVALID, bank: { reasonDescription: checked.refusal } };
     }
     const member: Member = {
       _id: instruction.reference,
@@ -47,7 +43,7 @@ export function createMembers(options: {
     };
     if (await insert(member)) return { kind: 'submitted' };
     const standing = await inquire(instruction.reference);
-    if (standing.kind === 'cancelled') return { kind: 'failed', code: CANCELLED_BEFORE };
+    if (standing.kind === 'cancelled') return { kind: 'failed', code: RESPONSE_CODES.PAYOUT_ERROR };
     return standing.kind === 'not-found' || standing.kind === 'unknown' ? { kind: 'submitted' } : standing;
   }
 

@@ -1,3 +1,4 @@
+import type { ResponseCode } from '@gateway/contracts';
 import type { Collection, MongoConnection } from '@gateway/mongo';
 import type { BankFacts } from '../../../application/bank-ports';
 import type { CreditTransfer } from '../../../domain/iso20022/credit-transfer';
@@ -20,7 +21,7 @@ export interface Member {
   batch?: string;
   fate?: Fate;
   /** Of a decline. */
-  code?: number;
+  code?: ResponseCode;
   declinedByName?: boolean;
   /** ISO 20022 status that was reported last. */
   status?: string;

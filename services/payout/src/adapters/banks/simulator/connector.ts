@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { formatAmountE4, isRegisteredCode } from '@gateway/contracts';
+import { RESPONSE_CODES, formatAmountE4, isRegisteredCode } from '@gateway/contracts';
 import type { CallFault, Counterpart } from '@gateway/outbound';
 import { lane, neverSent, openCounterpart } from '@gateway/outbound';
 import { fieldText, fieldsIn, isFields, loadConfig, repeat } from '@gateway/service-kit';
@@ -21,15 +21,12 @@ const settings = Type.Object({
   SIMULATOR_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 60_000, default: 5_000 }),
 });
 
-/** Registry codes for what a connection can do instead of answering. */
-const TIMED_OUT = 3109;
-const MALFORMED = 3117;
-const BROKEN_CONNECTION = 3118;
-const UNKNOWN_STATUS = 3124;
-const BANK_FAULT = 3125;
-
-/** What an end with a code that the registry does not know is called. */
-const GENERAL_CODE = { declined: 3100, frauded: 3200, failed: 3300 } as const;
+/** Stands for a code that the registry does not have. */
+const GENERAL_CODE = {
+  declined: RESPONSE_CODES.DECLINED_BY_NETWORK,
+  frauded: RESPONSE_CODES.ANTIFRAUD_DECLINE,
+  failed: RESPONSE_CODES.PAYOUT_ERROR,
+} as const;
 
 /** How long a call may wait for its turn. */
 const WAIT_MS = 2_000;
@@ -121,15 +118,18 @@ function post(http: AxiosInstance, instruction: PaymentInstruction): Promise<Axi
 }
 
 function answerIn({ status, data }: AxiosResponse<unknown>): SubmitAnswer {
-  if (status !== 200) return { kind: 'unknown', code: BANK_FAULT };
-  if (!isFields(data)) return { kind: 'unknown', code: MALFORMED };
-  if (data['result'] === 'unknown') return { kind: 'unknown', code: UNKNOWN_STATUS };
-  return outcomeOf(data['result'], data) ?? { kind: 'unknown', code: MALFORMED };
+  if (status !== 200) return { kind: 'unknown', code: RESPONSE_CODES.BANK_INTERNAL_ERROR };
+  if (!isFields(data)) return { kind: 'unknown', code: RESPONSE_CODES.BANK_RESPONSE_MALFORMED };
+  if (data['result'] === 'unknown') return { kind: 'unknown', code: RESPONSE_CODES.BANK_STATUS_UNKNOWN };
+  return outcomeOf(data['result'], data) ?? { kind: 'unknown', code: RESPONSE_CODES.BANK_RESPONSE_MALFORMED };
 }
 
 function answerOfFault(fault: CallFault): SubmitAnswer {
   if (neverSent(fault)) return { kind: 'not-sent' };
-  return { kind: 'unknown', code: fault === 'timed-out' ? TIMED_OUT : BROKEN_CONNECTION };
+  return {
+    kind: 'unknown',
+    code: fault === 'timed-out' ? RESPONSE_CODES.BANK_TIMEOUT : RESPONSE_CODES.BANK_CONNECTION_ERROR,
+  };
 }
 
 /** Undefined where `kind` is no outcome. */
