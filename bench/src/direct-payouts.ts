@@ -2,15 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { Account } from '@gateway/accounts';
 import type { PayoutCommand, PayoutQueries } from '@gateway/api-edge/dist/application/ports';
 import type { MongoConnection } from '@gateway/mongo';
-import { clockAt, createOutbox } from '@gateway/mongo';
+import { clockAt, createHandle, createOutbox } from '@gateway/mongo';
 import { openBanks } from '@gateway/payout/dist/adapters/banks/banks';
 import { requestOf } from '@gateway/payout/dist/adapters/kafka/commands';
 import { createPayouts } from '@gateway/payout/dist/adapters/mongo/payouts';
 import { createReservations } from '@gateway/payout/dist/adapters/mongo/reservations';
+import { announce } from '@gateway/payout/dist/application/announcements';
 import type { Ports } from '@gateway/payout/dist/application/ports';
 import { processCommand } from '@gateway/payout/dist/application/process-command';
 import { findOutcome, listOutcomes } from '@gateway/payout/dist/application/query-payouts';
 import { createScreening } from '@gateway/payout/dist/application/screen-payout';
+import { evolve } from '@gateway/payout/dist/domain/payout';
 import type { Logger, Registry } from '@gateway/service-kit';
 import { createMetrics, createDetachedWork } from '@gateway/service-kit';
 
@@ -55,14 +57,13 @@ export async function openDirectPayouts(options: {
   });
   const ports: Ports = {
     payouts,
+    handle: createHandle({ store: payouts, evolve, announce, publish: outbox.publish, now, newId: randomUUID }),
     accounts,
     screening: createScreening({ reservations, accounts, hasBeenPaid: payouts.hasBeenPaid }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
     calls: createDetachedWork({ name: 'submission', max: CALLS_AT_ONCE, logger }),
-    publishEvents: (payout) => outbox.publish(payout),
     now,
-    newId: randomUUID,
     logger,
   };
   const waiting: PayoutCommand[] = [];

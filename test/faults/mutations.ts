@@ -244,13 +244,12 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       edit(
         'payout/dist/application/process-command.js',
-        'if (stored === undefined) {',
-        `if (stored === undefined && place !== undefined) {
-            const known = await ports.payouts.load(reference);
-            await ports.calls.begin(async () => void (await (0, submit_payout_1.submitPayout)(ports, known, place, received.id)));
+        'if (!written) {',
+        `if (!written && place !== undefined) {
+            await ports.calls.begin(() => (0, submit_payout_1.submitPayout)(ports, stored, place, causationId));
             return;
           }
-          if (stored === undefined) {`,
+          if (!written) {`,
       ),
     ],
     services: PAYOUTS,

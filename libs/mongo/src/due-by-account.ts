@@ -1,8 +1,8 @@
 import type { Clock } from './clock';
-import type { Collection, Document } from './driver';
-import { claimOne } from './leases';
+import type { Collection, Document, Filter } from './driver';
+import { claimOne, leaseEnd } from './leases';
 
-/** An aggregate that somebody has to look after from time to time. */
+/** An aggregate that a resolver processes when it is due. */
 interface Dueable {
   _id: string;
   merchantAccount: string;
@@ -17,12 +17,14 @@ export const dueByAccountIndex = {
   partialFilterExpression: { resolveAt: { $exists: true } },
 } as const;
 
-/** Aggregates that are due, account by account. Needs {@link dueByAccountIndex}. */
+/** Due aggregates, account by account. Needs {@link dueByAccountIndex}. */
 export interface DueByAccount<T> {
   /** Accounts with something due at `now`, in ascending order: those after `after`, at most `limit`. */
   accounts(now: number, after: string, limit: number): Promise<string[]>;
-  /** Takes what is due for longest of an account, and keeps others off it for `leaseMs`. */
+  /** Takes the account's item that has been due for longest and keeps other replicas off it for `leaseMs`. */
   claim(merchantAccount: string, leaseMs: number): Promise<T | null>;
+  /** Takes this one before its time too; null if nothing is left to do for it. */
+  claimNow(id: string, leaseMs: number): Promise<T | null>;
 }
 
 export function createDueByAccount<T extends Dueable>(collection: Collection<T>, clock: Clock): DueByAccount<T> {
@@ -39,6 +41,14 @@ export function createDueByAccount<T extends Dueable>(collection: Collection<T>,
         among: { merchantAccount },
         hint: dueByAccountIndex.key,
       }),
+    async claimNow(id, leaseMs) {
+      const claimed = await collection.findOneAndUpdate(
+        { _id: id, resolveAt: { $exists: true } } as unknown as Filter<T>,
+        [{ $set: { resolveAt: leaseEnd(clock, leaseMs) } }],
+        { returnDocument: 'after' },
+      );
+      return claimed as T | null;
+    },
   };
 }
 

@@ -3,5 +3,6 @@ export * from './until';
 export * from './in-sync';
 export * from './https-server';
 export * from './fail-test';
+export * from './memory-store';
 export { openBroker, openCluster, openKafkaCluster, openReplicaSet } from './cluster';
 export type { Cluster, KafkaCluster, Member, Members, ReplicaSet } from './cluster';

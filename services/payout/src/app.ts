@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
+import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
@@ -10,12 +11,14 @@ import { deadLetterHandler, messageHandlers } from './adapters/kafka/commands';
 import { publishEntries } from './adapters/kafka/publications';
 import { createPayouts } from './adapters/mongo/payouts';
 import { createReservations } from './adapters/mongo/reservations';
+import { announce } from './application/announcements';
 import { applyNews } from './application/apply-news';
 import type { Ports } from './application/ports';
 import { createResolver } from './application/resolve-payouts';
 import { createScreening } from './application/screen-payout';
 import type { Screening } from './application/screening-ports';
 import type { Config } from './config';
+import { evolve } from './domain/payout';
 
 const RESOLVE_EVERY_MS = 250;
 
@@ -46,6 +49,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
   const calls = createDetachedWork({ name: 'submission to a bank', max: callsAtOnce, logger });
   const ports: Ports = {
     payouts,
+    handle: createHandle({ store: payouts, evolve, announce, publish: outbox.publish, now, newId: randomUUID }),
     accounts: accounts.directory,
     screening:
       deps.screening ??
@@ -53,9 +57,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
     calls,
-    publishEvents: (payout) => outbox.publish(payout),
     now,
-    newId: randomUUID,
     logger,
   };
   const batches = banks.all.find(({ operations }) => operations !== undefined)?.operations;

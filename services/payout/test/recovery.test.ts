@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { bodyOf } from '@gateway/mongo';
 import { until } from '@gateway/testing';
-import type { PayoutBody } from '../src/application/ports';
 import type { Screening } from '../src/application/screening-ports';
 import { decide } from '../src/domain/decide';
 import type { Payout, PayoutEvent } from '../src/domain/payout';
@@ -10,6 +9,7 @@ import type { World } from './payout-fixture';
 import { MERCHANT, openWorld, payout, testScreening } from './payout-fixture';
 
 const LEASE_MS = 60_000;
+const DUE_LATER = Number.MAX_SAFE_INTEGER;
 let world: World;
 
 beforeAll(async () => {
@@ -25,14 +25,11 @@ async function leave(
 ): Promise<string> {
   const { receiver, description, ...rest } = command;
   const request = { ...rest, receiverCountry: receiver.iban.slice(0, 2), instruction: { receiver, description } };
-  const begun = decide(request, { screening: { passed: true }, bank: more.bank ?? 'simulator' });
+  const submission = { bank: more.bank ?? 'simulator', resolveAt: DUE_LATER };
+  const begun = decide(request, { now: world.now(), screening: { passed: true }, submission });
   const left = [...begun, ...(more.events ?? [])].reduce<Payout | undefined>(evolve, undefined);
-  const body: PayoutBody = {
-    ...(left as Payout),
-    time: Math.floor(command.acceptedAt / 1000),
-    ...(more.resolveAt === undefined ? {} : { resolveAt: more.resolveAt }),
-  };
-  await world.payouts.insert(command.reference, body, []);
+  const due = more.resolveAt === undefined ? {} : { resolveAt: more.resolveAt };
+  await world.payouts.insert(command.reference, { ...(left as Payout), ...due }, []);
   return command.reference;
 }
 
@@ -68,7 +65,7 @@ describe('a process that died between the intent and the bank', () => {
 });
 
 it('a bank that forgot what it took is an alarm, and never the end of a payout', async () => {
-  const events: PayoutEvent[] = [{ type: 'PayoutSubmitted' }];
+  const events: PayoutEvent[] = [{ type: 'PayoutSubmitted', resolveAt: DUE_LATER }];
   const reference = await leave(payout('10.50'), { events, resolveAt: world.now() });
   await world.start();
   await until('the alarm', () => world.lines.some((line) => line.includes('forgotten') && line.includes(reference)));
@@ -79,7 +76,7 @@ it('a bank that forgot what it took is an alarm, and never the end of a payout',
 });
 
 it('an outcome that stays unknown is an alarm, and is asked for more and more rarely', async () => {
-  const unknown: PayoutEvent = { type: 'PayoutOutcomeUnknown', code: 3109 };
+  const unknown: PayoutEvent = { type: 'PayoutOutcomeUnknown', code: 3109, resolveAt: DUE_LATER };
   const reference = await leave(payout('10.50'), { events: [unknown], resolveAt: world.now(), bank: 'nobody' });
   const stored = await world.payouts.load(reference);
   if (stored === null) throw new Error('not there');
@@ -169,7 +166,7 @@ describe('money that comes back', () => {
   });
 
   it('before its settlement was told: both are, in order', async () => {
-    const events: PayoutEvent[] = [{ type: 'PayoutOutcomeUnknown', code: 3109 }];
+    const events: PayoutEvent[] = [{ type: 'PayoutOutcomeUnknown', code: 3109, resolveAt: DUE_LATER }];
     const reference = await leave(payout('10.50'), { events, resolveAt: world.now() + LEASE_MS });
     world.bank.return(reference, 'AC06');
     await world.start();

@@ -1,28 +1,22 @@
 import type { PayoutRecord } from '@gateway/contracts';
-import type { NewMessage } from '@gateway/mongo';
-import type { Cause } from '@gateway/service-kit';
+import type { Announcement } from '@gateway/mongo';
 import type { Payout, PayoutEvent } from '../domain/payout';
 import { standing } from '../domain/payout';
 
-interface Context {
-  now: number;
-  newId: () => string;
-  cause: Cause;
+/** What others learn of a domain event; undefined for what concerns only this service and its operators. */
+export function announce(payout: Payout, event: PayoutEvent, at: number): Announcement | undefined {
+  switch (event.type) {
+    case 'SubmissionStarted':
+    case 'BankSaidMore':
+    case 'InquiryFailed':
+    case 'ReservationsReleased':
+      return undefined;
+    default:
+      return { type: event.type, data: { ...payoutRecord(payout, event, at), ...details(event) } };
+  }
 }
 
-/** What the world is told about a domain event; undefined for the intent and a bank's remarks, which are ours alone. */
-export function announcement(payout: Payout, event: PayoutEvent, context: Context): NewMessage | undefined {
-  if (event.type === 'SubmissionStarted' || event.type === 'BankSaidMore') return undefined;
-  return {
-    id: context.newId(),
-    at: context.now,
-    ...context.cause,
-    type: event.type,
-    data: { ...payoutRecord(payout, event, context.now), ...details(event) },
-  };
-}
-
-/** A return is no outcome: the merchant's callback has told the success before. */
+/** A return is no outcome: the merchant's callback has reported the success before. */
 function tellsMerchant({ type }: PayoutEvent): boolean {
   return type === 'PayoutSettled' || type === 'PayoutDeclined' || type === 'PayoutFrauded' || type === 'PayoutFailed';
 }
@@ -35,7 +29,7 @@ function details(event: PayoutEvent) {
   return { passed: false, rule: screening.rule, reason: screening.reason };
 }
 
-function payoutRecord(payout: Payout, event: PayoutEvent, now: number): PayoutRecord {
+function payoutRecord(payout: Payout, event: PayoutEvent, at: number): PayoutRecord {
   return {
     payoutId: payout.payoutId,
     reference: payout.reference,
@@ -51,7 +45,7 @@ function payoutRecord(payout: Payout, event: PayoutEvent, now: number): PayoutRe
     ...(payout.bank === undefined ? {} : { bank: payout.bank }),
     ...standing(payout.state),
     ...(payout.callbackUrl !== undefined && tellsMerchant(event) ? { callbackUrl: payout.callbackUrl } : {}),
-    occurredAt: now,
+    occurredAt: at,
     ...(payout.custom === undefined ? {} : { custom: payout.custom }),
   };
 }

@@ -1,27 +1,38 @@
 import { RESPONSE_CODES } from '@gateway/contracts';
 import type { BankFacts, BankStatement, SubmitAnswer } from './bank-answers';
-import type { Payout, PayoutEvent, PayoutRequest, ScreeningRecord } from './payout';
+import type { Payout, PayoutEvent, PayoutRequest, ScreeningRecord, Submission } from './payout';
+import { isOpen } from './payout';
+
+/** A bank reports the outcome of a payout by itself. Asking finds what it forgot to report. */
+export const SUBMITTED_INQUIRY_EVERY_MS = 3_600_000;
 
 /** What the application found out for a new payout. */
 export interface Facts {
+  /** Epoch ms. */
+  now: number;
   screening: ScreeningRecord;
-  /** Name of the connector of the bank that it goes to now; undefined when it waits for its turn. */
-  bank: string | undefined;
+  /** Undefined if it waits for its turn. */
+  submission: Submission | undefined;
 }
 
-/** A new payout: on record, screened, and on its way to the bank, waiting for its turn, or at its end. It has no deadline. */
-export function decide(request: PayoutRequest, { screening, bank }: Facts): PayoutEvent[] {
+/** A new payout: on record, screened, and on its way to the bank, waiting for its turn, or ended. It has no deadline. */
+export function decide(request: PayoutRequest, { now, screening, submission }: Facts): PayoutEvent[] {
   const events: PayoutEvent[] = [
     { type: 'PayoutAccepted', request },
-    { type: 'PayoutScreened', screening },
+    { type: 'PayoutScreened', screening, resolveAt: now },
   ];
   if (!screening.passed) return [...events, { type: 'PayoutFrauded', code: screening.code }];
-  return bank === undefined ? events : [...events, { type: 'SubmissionStarted', bank }];
+  return submission === undefined ? events : [...events, { type: 'SubmissionStarted', ...submission }];
 }
 
-/** Its turn has come. Empty: another replica has seen to it. */
-export function decideTurn({ state }: Payout, bank: string): PayoutEvent[] {
-  return state.kind === 'screened' ? [{ type: 'SubmissionStarted', bank }] : [];
+/** Its turn has come. Empty if another replica has already submitted it. */
+export function decideTurn({ state }: Payout, submission: Submission): PayoutEvent[] {
+  return state.kind === 'screened' ? [{ type: 'SubmissionStarted', ...submission }] : [];
+}
+
+/** Empty if nothing is left to release. */
+export function decideRelease({ state, resolveAt }: Payout): PayoutEvent[] {
+  return isOpen(state) || resolveAt === undefined ? [] : [{ type: 'ReservationsReleased' }];
 }
 
 /** A payout whose command can never be processed ends on record all the same. */
@@ -35,33 +46,44 @@ export function decideDeadLetter(request: PayoutRequest): PayoutEvent[] {
 /** Against a final status: nothing changes, and an operator has to look at it. */
 export type Contradiction = 'contradiction';
 
-/** What the bank's answer to a submission, or to the question what became of it, means. Empty: nothing new. */
-export function decideAnswer(payout: Payout, answer: SubmitAnswer): PayoutEvent[] | Contradiction {
-  if (answer.kind === 'not-sent') return [];
-  if (answer.kind !== 'unknown') return decideNews(payout, answer);
-  return payout.state.kind === 'submitting' ? [{ type: 'PayoutOutcomeUnknown', code: answer.code }] : [];
+/** Epoch ms: now, and when to ask the bank about a call that ended without an answer. */
+export interface AnswerTimes {
+  now: number;
+  inquireAt: number;
 }
 
-/** The bank has confirmed that it will never carry it out. The error has the code that its silence was called first. */
-export function decideCancelled(payout: Payout): PayoutEvent[] | Contradiction {
+/** What the bank's answer to a submission or an inquiry means. Empty: nothing new. */
+export function decideAnswer(
+  payout: Payout,
+  answer: SubmitAnswer,
+  { now, inquireAt }: AnswerTimes,
+): PayoutEvent[] | Contradiction {
+  if (answer.kind === 'not-sent') return [];
+  if (answer.kind !== 'unknown') return decideNews(payout, answer, now);
+  if (payout.state.kind !== 'submitting') return [];
+  return [{ type: 'PayoutOutcomeUnknown', code: answer.code, resolveAt: inquireAt }];
+}
+
+/** The bank confirmed that it will never carry it out. The code is the one that its silence had first. */
+export function decideCancelled(payout: Payout, now: number): PayoutEvent[] | Contradiction {
   const code = payout.state.kind === 'unknown' ? payout.state.code : RESPONSE_CODES.PAYOUT_ERROR;
-  return decideNews(payout, { kind: 'failed', code });
+  return decideNews(payout, { kind: 'failed', code }, now);
 }
 
 /**
- * What a bank tells, whenever and however often it does. Empty: known already, or overtaken. Final statuses stay, but
+ * What a bank reports, at any time and any number of times. Empty: known already, or outdated. Final statuses stay, but
  * settled money may come back.
  */
-export function decideNews(payout: Payout, told: BankStatement): PayoutEvent[] | Contradiction {
+export function decideNews(payout: Payout, told: BankStatement, now: number): PayoutEvent[] | Contradiction {
   const { state } = payout;
   switch (state.kind) {
     case 'submitting':
     case 'unknown':
-      return eventsOf(told);
+      return eventsOf(told, now);
     case 'submitted':
-      return told.kind === 'submitted' ? saidMore(payout, told.bank) : eventsOf(told);
+      return told.kind === 'submitted' ? saidMore(payout, told.bank, now) : eventsOf(told, now);
     case 'settled':
-      if (told.kind === 'returned') return eventsOf(told).slice(-1);
+      if (told.kind === 'returned') return eventsOf(told, now).slice(-1);
       return isKnown('settled', told);
     case 'returned':
       if (told.kind === 'returned') return told.reasonCode === state.reasonCode ? [] : 'contradiction';
@@ -72,28 +94,30 @@ export function decideNews(payout: Payout, told: BankStatement): PayoutEvent[] |
       return isKnown(state.kind, told);
     case 'accepted':
     case 'screened':
-      // No bank has been told of it.
+      // No bank has heard of it.
       return 'contradiction';
   }
 }
 
-/** That the bank has it says nothing against any end. */
+/** "Submitted" contradicts no end. */
 function isKnown(end: BankStatement['kind'], told: BankStatement): [] | Contradiction {
   return told.kind === 'submitted' || told.kind === end ? [] : 'contradiction';
 }
 
-/** Kept even where it decides nothing: a status or reason that we do not know, for one. */
-function saidMore({ bankFacts }: Payout, bank: BankFacts | undefined): PayoutEvent[] {
+/** Kept even if it decides nothing, such as a status or reason that we do not know. */
+function saidMore({ bankFacts }: Payout, bank: BankFacts | undefined, now: number): PayoutEvent[] {
   const known: Record<string, string | undefined> = { ...bankFacts };
   const isNew = Object.entries(bank ?? {}).some(([name, value]) => known[name] !== value);
-  return bank !== undefined && isNew ? [{ type: 'BankSaidMore', bank }] : [];
+  return bank !== undefined && isNew
+    ? [{ type: 'BankSaidMore', bank, resolveAt: now + SUBMITTED_INQUIRY_EVERY_MS }]
+    : [];
 }
 
-function eventsOf(told: BankStatement): PayoutEvent[] {
+function eventsOf(told: BankStatement, now: number): PayoutEvent[] {
   const bank = told.bank === undefined ? {} : { bank: told.bank };
   switch (told.kind) {
     case 'submitted':
-      return [{ type: 'PayoutSubmitted', ...bank }];
+      return [{ type: 'PayoutSubmitted', ...bank, resolveAt: now + SUBMITTED_INQUIRY_EVERY_MS }];
     case 'settled':
       return [{ type: 'PayoutSettled', ...bank }];
     case 'declined':
@@ -103,7 +127,7 @@ function eventsOf(told: BankStatement): PayoutEvent[] {
     case 'failed':
       return [{ type: 'PayoutFailed', code: told.code, ...bank }];
     case 'returned':
-      // Only what has left can come back, whichever of the two was told first.
+      // Money that comes back must have left before, whichever the bank reports first.
       return [{ type: 'PayoutSettled' }, { type: 'PayoutReturned', reasonCode: told.reasonCode, ...bank }];
   }
 }

@@ -1,20 +1,34 @@
-import { decide, decideAnswer, decideCancelled, decideDeadLetter, decideNews } from './decide';
+import {
+  decide,
+  decideAnswer,
+  decideCancelled,
+  decideDeadLetter,
+  decideNews,
+  decideRelease,
+  SUBMITTED_INQUIRY_EVERY_MS,
+} from './decide';
 import type { PayoutStateKind } from './payout';
-import { evolve, PAYOUT_STATES } from './payout';
-import { inState, request, told } from './payouts.fixture';
+import { endedWithoutSuccess, evolve, isOpen, PAYOUT_STATES } from './payout';
+import { inState, NOW, payoutAfter, request, told } from './payouts.fixture';
 
 describe('a new payout', () => {
   it('that its account’s rules let pass is on its way to the bank', () => {
-    expect(decide(request, { screening: { passed: true }, bank: 'iso20022' })).toEqual([
+    const submission = { bank: 'iso20022', resolveAt: NOW + 9_000 };
+    expect(decide(request, { now: NOW, screening: { passed: true }, submission })).toEqual([
       { type: 'PayoutAccepted', request },
-      { type: 'PayoutScreened', screening: { passed: true } },
-      { type: 'SubmissionStarted', bank: 'iso20022' },
+      { type: 'PayoutScreened', screening: { passed: true }, resolveAt: NOW },
+      { type: 'SubmissionStarted', ...submission },
     ]);
+  });
+
+  it('that waits for its turn is due at once', () => {
+    const events = decide(request, { now: NOW, screening: { passed: true }, submission: undefined });
+    expect(payoutAfter(...events)).toMatchObject({ state: { kind: 'screened' }, resolveAt: NOW });
   });
 
   it('that a rule hits ends with the rule’s code, and no bank hears of it', () => {
     const screening = { passed: false, code: 3202, rule: 'daily-amount', reason: 'too much today' } as const;
-    const events = decide(request, { screening, bank: 'simulator' });
+    const events = decide(request, { now: NOW, screening, submission: { bank: 'simulator', resolveAt: NOW } });
     expect(events.map(({ type }) => type)).toEqual(['PayoutAccepted', 'PayoutScreened', 'PayoutFrauded']);
     expect(events.reduce(evolve, undefined as never)).toMatchObject({
       state: { kind: 'frauded', code: 3202 },
@@ -29,6 +43,8 @@ describe('a new payout', () => {
     ]);
   });
 });
+
+const TIMES = { now: NOW, inquireAt: NOW + 500 };
 
 type Told = keyof typeof told;
 const TOLD = Object.keys(told) as Told[];
@@ -67,7 +83,7 @@ const EXPECTED: Record<PayoutStateKind, Record<Told, PayoutStateKind | 'same' | 
 describe.each(PAYOUT_STATES)('a payout that is %s', (state) => {
   it.each(TOLD.map((kind) => [kind, EXPECTED[state][kind]] as const))('told %s: %s', (kind, expected) => {
     const before = inState[state];
-    const decided = decideNews(before, told[kind]);
+    const decided = decideNews(before, told[kind], NOW);
     if (decided === 'contradiction') expect(expected).toBe('contradiction');
     else if (expected === 'same') expect(decided).toEqual([]);
     else expect(decided.reduce(evolve, before).state.kind).toBe(expected);
@@ -76,52 +92,74 @@ describe.each(PAYOUT_STATES)('a payout that is %s', (state) => {
   it('takes an answer as it takes news', () => {
     for (const kind of TOLD) {
       if (kind !== 'returned')
-        expect(decideAnswer(inState[state], told[kind])).toEqual(decideNews(inState[state], told[kind]));
+        expect(decideAnswer(inState[state], told[kind], TIMES)).toEqual(decideNews(inState[state], told[kind], NOW));
     }
   });
 
   it('stays as it is when the bank was not reached', () => {
-    expect(decideAnswer(inState[state], { kind: 'not-sent' })).toEqual([]);
+    expect(decideAnswer(inState[state], { kind: 'not-sent' }, TIMES)).toEqual([]);
   });
 
   it('hears nothing from a silent bank, unless it has just been told', () => {
-    const expected = state === 'submitting' ? [{ type: 'PayoutOutcomeUnknown', code: 3117 }] : [];
-    expect(decideAnswer(inState[state], { kind: 'unknown', code: 3117 })).toEqual(expected);
+    const expected =
+      state === 'submitting' ? [{ type: 'PayoutOutcomeUnknown', code: 3117, resolveAt: TIMES.inquireAt }] : [];
+    expect(decideAnswer(inState[state], { kind: 'unknown', code: 3117 }, TIMES)).toEqual(expected);
   });
 });
 
 it('money that came back before its settlement was told has left first, and its merchant hears of both', () => {
-  const decided = decideNews(inState.unknown, told.returned);
+  const decided = decideNews(inState.unknown, told.returned, NOW);
   expect(decided).toEqual([{ type: 'PayoutSettled' }, { type: 'PayoutReturned', reasonCode: 'AC04' }]);
-  expect(decideNews(inState.settled, told.returned)).toEqual([{ type: 'PayoutReturned', reasonCode: 'AC04' }]);
+  expect(decideNews(inState.settled, told.returned, NOW)).toEqual([{ type: 'PayoutReturned', reasonCode: 'AC04' }]);
 });
 
 it('what a bank adds about a payout that it has is kept, once, and decides nothing', () => {
   const bank = { advice: 'XYZW', reasonCode: 'Q1' };
-  const decided = decideNews(inState.submitted, { kind: 'submitted', bank });
-  expect(decided).toEqual([{ type: 'BankSaidMore', bank }]);
-  const after = evolve(inState.submitted, { type: 'BankSaidMore', bank });
+  const decided = decideNews(inState.submitted, { kind: 'submitted', bank }, NOW);
+  const said = { type: 'BankSaidMore', bank, resolveAt: NOW + SUBMITTED_INQUIRY_EVERY_MS } as const;
+  expect(decided).toEqual([said]);
+  const after = evolve(inState.submitted, said);
   expect(after).toMatchObject({ state: { kind: 'submitted' }, bankFacts: bank });
-  expect(decideNews(after, { kind: 'submitted', bank })).toEqual([]);
-  expect(decideNews(after, { kind: 'submitted', bank: { advice: 'ACSP' } })).toEqual([
-    { type: 'BankSaidMore', bank: { advice: 'ACSP' } },
+  expect(decideNews(after, { kind: 'submitted', bank }, NOW)).toEqual([]);
+  expect(decideNews(after, { kind: 'submitted', bank: { advice: 'ACSP' } }, NOW)).toEqual([
+    { ...said, bank: { advice: 'ACSP' } },
   ]);
 });
 
 it('a second return for another reason is for an operator', () => {
-  expect(decideNews(inState.returned, { kind: 'returned', reasonCode: 'AC06' })).toBe('contradiction');
+  expect(decideNews(inState.returned, { kind: 'returned', reasonCode: 'AC06' }, NOW)).toBe('contradiction');
 });
 
 describe('a bank that will never carry a payout out', () => {
   it('ends it with the code that its silence was called first', () => {
-    expect(decideCancelled(inState.unknown)).toEqual([{ type: 'PayoutFailed', code: 3109 }]);
+    expect(decideCancelled(inState.unknown, NOW)).toEqual([{ type: 'PayoutFailed', code: 3109 }]);
   });
 
   it('ends it with the general error where nothing was told', () => {
-    expect(decideCancelled(inState.submitting)).toEqual([{ type: 'PayoutFailed', code: 3300 }]);
+    expect(decideCancelled(inState.submitting, NOW)).toEqual([{ type: 'PayoutFailed', code: 3300 }]);
   });
 
   it('changes nothing about one that has left', () => {
-    expect(decideCancelled(inState.settled)).toBe('contradiction');
+    expect(decideCancelled(inState.settled, NOW)).toBe('contradiction');
+  });
+});
+
+describe('when a payout is due', () => {
+  it('is set by each of its events; failed inquiries in a row add up', () => {
+    const failed = { type: 'InquiryFailed', resolveAt: NOW + 1 } as const;
+    const twice = [failed, { ...failed, resolveAt: NOW + 2 }].reduce(evolve, inState.unknown);
+    expect(twice).toMatchObject({ resolveAt: NOW + 2, inquiries: 2 });
+    const heard = evolve(twice, { type: 'PayoutSubmitted', resolveAt: NOW + 3 });
+    expect(heard).toMatchObject({ resolveAt: NOW + 3 });
+    expect(heard).not.toHaveProperty('inquiries');
+  });
+
+  it.each(PAYOUT_STATES)('a payout that is %s', (kind) => {
+    const { resolveAt } = inState[kind];
+    if (isOpen({ kind })) expect(resolveAt).toBeGreaterThanOrEqual(NOW);
+    else expect(resolveAt).toBe(endedWithoutSuccess({ kind }) ? 0 : undefined);
+    const released = decideRelease(inState[kind]).reduce(evolve, inState[kind]);
+    expect(released.resolveAt).toBe(isOpen({ kind }) ? resolveAt : undefined);
+    expect(decideRelease(released)).toEqual([]);
   });
 });

@@ -63,57 +63,96 @@ export const PAYOUT_STATES = [
 ] as const satisfies readonly PayoutStateKind[];
 
 export interface Payout extends PayoutRequest {
+  /** Whole unix seconds of `acceptedAt`: queries sort and filter by it. */
+  time: number;
   state: PayoutState;
   screening?: ScreeningRecord;
   /** Name of the bank connector that it goes through, from the intent on. */
   bank?: string;
   bankFacts?: BankFacts;
+  /**
+   * Epoch ms at which a resolver processes it; absent when nothing is left to do. It then submits a payout that waits for
+   * its turn, asks the bank about a submitted one, and releases the reservations of one that ended without success.
+   */
+  resolveAt?: number;
+  /** Inquiries in a row that found no outcome. */
+  inquiries?: number;
 }
 
+/** The intent to submit: to which bank, and when its outcome is looked for if no answer is on record by then. */
+export interface Submission {
+  bank: string;
+  /** Epoch ms. */
+  resolveAt: number;
+}
+
+/** Only some of these are announced to others; see `announcements.ts`. Every `resolveAt` is in epoch ms. */
 export type PayoutEvent =
   | { type: 'PayoutAccepted'; request: PayoutRequest }
-  | { type: 'PayoutScreened'; screening: ScreeningRecord }
-  /** The intent. From here on the bank may have been told. */
-  | { type: 'SubmissionStarted'; bank: string }
-  | { type: 'PayoutOutcomeUnknown'; code: OutcomeUnknownCode }
-  | { type: 'PayoutSubmitted'; bank?: BankFacts }
-  /** It says more about what it has; an operator reads that. */
-  | { type: 'BankSaidMore'; bank: BankFacts }
+  | { type: 'PayoutScreened'; screening: ScreeningRecord; resolveAt: number }
+  /** The intent. From here on the bank may have heard of it. */
+  | ({ type: 'SubmissionStarted' } & Submission)
+  | { type: 'PayoutOutcomeUnknown'; code: OutcomeUnknownCode; resolveAt: number }
+  | { type: 'PayoutSubmitted'; bank?: BankFacts; resolveAt: number }
+  /** The bank adds something about a payout that it has; for operators. */
+  | { type: 'BankSaidMore'; bank: BankFacts; resolveAt: number }
+  /** The resolver asked, or could not ask, and is as wise as before. */
+  | { type: 'InquiryFailed'; resolveAt: number }
   | { type: 'PayoutSettled'; bank?: BankFacts }
   | { type: 'PayoutReturned'; reasonCode: string; bank?: BankFacts }
   | { type: 'PayoutDeclined'; code: ResponseCode; bank?: BankFacts }
   | { type: 'PayoutFrauded'; code: ResponseCode; bank?: BankFacts }
-  | { type: 'PayoutFailed'; code: ResponseCode; bank?: BankFacts };
+  | { type: 'PayoutFailed'; code: ResponseCode; bank?: BankFacts }
+  | { type: 'ReservationsReleased' };
+
+const SECOND_MS = 1_000;
+/** Releasing reservations needs no bank, so it comes before everything that does. */
+const AT_ONCE = 0;
 
 /** A payout begins with `PayoutAccepted`; every other event needs what was before. */
 export function evolve(payout: Payout | undefined, event: PayoutEvent): Payout {
-  if (event.type === 'PayoutAccepted') return { ...event.request, state: { kind: 'accepted' } };
+  if (event.type === 'PayoutAccepted') {
+    const { request } = event;
+    return { ...request, time: Math.floor(request.acceptedAt / SECOND_MS), state: { kind: 'accepted' } };
+  }
   if (payout === undefined) throw new Error(`broken invariant: ${event.type} of no payout`);
+  // Each event sets anew when the payout is due. Only failed inquiries in a row add up.
+  const { resolveAt: _resolveAt, inquiries = 0, ...before } = payout;
   switch (event.type) {
-    case 'PayoutScreened':
-      return { ...payout, screening: event.screening, state: { kind: 'screened' } };
+    case 'PayoutScreened': {
+      const { screening, resolveAt } = event;
+      return { ...before, screening, resolveAt, state: { kind: 'screened' } };
+    }
     case 'SubmissionStarted':
-      return { ...payout, bank: event.bank, state: { kind: 'submitting' } };
+      return { ...before, bank: event.bank, resolveAt: event.resolveAt, state: { kind: 'submitting' } };
     case 'PayoutOutcomeUnknown':
-      return { ...payout, state: { kind: 'unknown', code: event.code } };
+      return { ...before, resolveAt: event.resolveAt, state: { kind: 'unknown', code: event.code } };
     case 'PayoutSubmitted':
-      return { ...payout, ...told(payout, event.bank), state: { kind: 'submitted' } };
+      return { ...before, ...told(payout, event.bank), resolveAt: event.resolveAt, state: { kind: 'submitted' } };
     case 'BankSaidMore':
-      return { ...payout, ...told(payout, event.bank) };
+      return { ...before, ...told(payout, event.bank), resolveAt: event.resolveAt };
+    case 'InquiryFailed':
+      return { ...before, resolveAt: event.resolveAt, inquiries: inquiries + 1 };
     case 'PayoutSettled':
-      return { ...payout, ...told(payout, event.bank), state: { kind: 'settled' } };
+      return { ...before, ...told(payout, event.bank), state: { kind: 'settled' } };
     case 'PayoutReturned':
-      return { ...payout, ...told(payout, event.bank), state: { kind: 'returned', reasonCode: event.reasonCode } };
+      return { ...before, ...told(payout, event.bank), state: { kind: 'returned', reasonCode: event.reasonCode } };
     case 'PayoutDeclined':
-      return { ...payout, ...told(payout, event.bank), state: { kind: 'declined', code: event.code } };
+      return endedWithout(before, event, { kind: 'declined', code: event.code });
     case 'PayoutFrauded':
-      return { ...payout, ...told(payout, event.bank), state: { kind: 'frauded', code: event.code } };
+      return endedWithout(before, event, { kind: 'frauded', code: event.code });
     case 'PayoutFailed':
-      return { ...payout, ...told(payout, event.bank), state: { kind: 'failed', code: event.code } };
+      return endedWithout(before, event, { kind: 'failed', code: event.code });
+    case 'ReservationsReleased':
+      return before;
   }
 }
 
-/** A bank that says more later does not take back what it said before. */
+function endedWithout(before: Payout, { bank }: { bank?: BankFacts }, state: PayoutState): Payout {
+  return { ...before, ...told(before, bank), resolveAt: AT_ONCE, state };
+}
+
+/** What a bank said before stays when it says more. */
 function told({ bankFacts }: Payout, facts: BankFacts | undefined): Pick<Payout, 'bankFacts'> {
   return facts === undefined ? {} : { bankFacts: { ...bankFacts, ...facts } };
 }

@@ -41,7 +41,7 @@ it('every state is open, or a success, or gives back what it reserved', () => {
 describe('what a bank says of itself', () => {
   it('adds to what it said before', () => {
     const events: PayoutEvent[] = [
-      { type: 'PayoutSubmitted', bank: { transactionId: 'T1', reasonCode: 'ACSP' } },
+      { type: 'PayoutSubmitted', bank: { transactionId: 'T1', reasonCode: 'ACSP' }, resolveAt: 1 },
       { type: 'PayoutSettled', bank: { reasonCode: 'ACSC' } },
     ];
     expect(events.reduce(evolve, inState.submitting).bankFacts).toEqual({ transactionId: 'T1', reasonCode: 'ACSC' });

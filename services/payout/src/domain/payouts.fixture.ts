@@ -2,6 +2,8 @@ import type { BankStatement } from './bank-answers';
 import type { Payout, PayoutEvent, PayoutRequest, PayoutState } from './payout';
 import { evolve } from './payout';
 
+export const NOW = 1_700_000_001_000;
+
 export const request: PayoutRequest = {
   payoutId: 'ABCDEFGHIJ012345',
   reference: 'ABCDEFGHIJ0123456789',
@@ -28,8 +30,9 @@ export function payoutAfter(...events: PayoutEvent[]): Payout {
 }
 
 const accepted: PayoutEvent = { type: 'PayoutAccepted', request };
-const screened: PayoutEvent = { type: 'PayoutScreened', screening: { passed: true } };
-const started: PayoutEvent = { type: 'SubmissionStarted', bank: 'simulator' };
+const screened: PayoutEvent = { type: 'PayoutScreened', screening: { passed: true }, resolveAt: NOW };
+const started: PayoutEvent = { type: 'SubmissionStarted', bank: 'simulator', resolveAt: NOW + 9_000 };
+const unknown: PayoutEvent = { type: 'PayoutOutcomeUnknown', code: 3109, resolveAt: NOW + 500 };
 const settled: PayoutEvent = { type: 'PayoutSettled', bank: { transactionId: 'T1' } };
 
 /** One payout in each state. */
@@ -37,8 +40,8 @@ export const inState: Record<PayoutState['kind'], Payout> = {
   accepted: payoutAfter(accepted),
   screened: payoutAfter(accepted, screened),
   submitting: payoutAfter(accepted, screened, started),
-  unknown: payoutAfter(accepted, screened, started, { type: 'PayoutOutcomeUnknown', code: 3109 }),
-  submitted: payoutAfter(accepted, screened, started, { type: 'PayoutSubmitted' }),
+  unknown: payoutAfter(accepted, screened, started, unknown),
+  submitted: payoutAfter(accepted, screened, started, { type: 'PayoutSubmitted', resolveAt: NOW + 3_600_000 }),
   settled: payoutAfter(accepted, screened, started, settled),
   returned: payoutAfter(accepted, screened, started, settled, { type: 'PayoutReturned', reasonCode: 'AC04' }),
   declined: payoutAfter(accepted, screened, started, { type: 'PayoutDeclined', code: 3101 }),

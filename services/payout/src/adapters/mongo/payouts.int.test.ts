@@ -2,9 +2,9 @@ import type { MongoConnection } from '@gateway/mongo';
 import { clockAt, connectMongo, dueAccountSteps } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 import { openSpace } from '@gateway/testing';
-import type { PageQuery, PayoutBody, StoredPayout } from '../../application/ports';
+import type { PageQuery, StoredPayout } from '../../application/ports';
 import { inState, request } from '../../domain/payouts.fixture';
-import type { PayoutStateKind } from '../../domain/payout';
+import type { Payout, PayoutStateKind } from '../../domain/payout';
 import type { PayoutsAdapter } from './payouts';
 import { createPayouts, newest, pageKeys } from './payouts';
 
@@ -32,11 +32,12 @@ afterAll(async () => {
 
 const START = 1_700_000_000;
 
-function body(reference: string, fields: Partial<PayoutBody> = {}, state: PayoutStateKind = 'settled'): PayoutBody {
-  return { ...inState[state], reference, time: START, ...fields };
+function body(reference: string, fields: Partial<Payout> = {}, state: PayoutStateKind = 'settled'): Payout {
+  const { resolveAt: _resolveAt, ...payout } = inState[state];
+  return { ...payout, reference, time: START, ...fields };
 }
 
-const add = (reference: string, fields: Partial<PayoutBody> = {}, state: PayoutStateKind = 'settled') =>
+const add = (reference: string, fields: Partial<Payout> = {}, state: PayoutStateKind = 'settled') =>
   payouts.insert(reference, body(reference, fields, state), []);
 
 const query: PageQuery = {
@@ -134,7 +135,7 @@ describe('what is due', () => {
   it('is taken by one, and by the next when the lease has run out', async () => {
     await add('A', { resolveAt: 1_000 }, 'unknown');
     await add('B', { resolveAt: 500 }, 'declined');
-    const claim = async () => (await payouts.claimDue(request.merchantAccount, 8_000))?._id;
+    const claim = async () => (await payouts.due.claim(request.merchantAccount, 8_000))?._id;
     now = 499;
     expect(await claim()).toBeUndefined();
     now = 1_000;
@@ -155,9 +156,9 @@ describe('what is due', () => {
       ),
     );
     await add('later', { merchantAccount: 'merchant_d', resolveAt: 1_001 }, 'unknown');
-    expect(await payouts.accountsWithDue(1_000, '', 10)).toEqual(accounts);
-    expect(await payouts.accountsWithDue(1_000, 'merchant_a', 1)).toEqual(['merchant_b']);
-    expect(await payouts.accountsWithDue(999, '', 10)).toEqual([]);
+    expect(await payouts.due.accounts(1_000, '', 10)).toEqual(accounts);
+    expect(await payouts.due.accounts(1_000, 'merchant_a', 1)).toEqual(['merchant_b']);
+    expect(await payouts.due.accounts(999, '', 10)).toEqual([]);
     const look = mongo.collection('payouts').aggregate(dueAccountSteps(1_000, '', 10));
     const plan = (await look.explain('executionStats')) as unknown as {
       stages: [{ $cursor: { executionStats: { totalKeysExamined: number; totalDocsExamined: number } } }];
@@ -172,9 +173,9 @@ describe('what is due', () => {
     await add('A', { resolveAt: 1_000 }, 'unknown');
     await add('B');
     now = 500;
-    expect((await payouts.claim('A', 8_500))?.resolveAt).toBe(9_000);
-    expect(await payouts.claim('B', 8_500)).toBeNull();
-    expect(await payouts.claim('C', 8_500)).toBeNull();
+    expect((await payouts.due.claimNow('A', 8_500))?.resolveAt).toBe(9_000);
+    expect(await payouts.due.claimNow('B', 8_500)).toBeNull();
+    expect(await payouts.due.claimNow('C', 8_500)).toBeNull();
   });
 });
 

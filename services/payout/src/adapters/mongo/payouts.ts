@@ -1,8 +1,8 @@
-import type { Clock, Collection, Filter, MongoConnection, OutboxOwner } from '@gateway/mongo';
-import { createAggregateStore, createDueByAccount, dueByAccountIndex, leaseEnd, outboxIndex } from '@gateway/mongo';
-import type { ListQuery, PageQuery, PayoutBody, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
+import type { AggregateStore, Clock, Collection, Filter, MongoConnection, OutboxOwner } from '@gateway/mongo';
+import { createAggregateStore, createDueByAccount, dueByAccountIndex, outboxIndex } from '@gateway/mongo';
+import type { ListQuery, PageQuery, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
 import { isOpen, PAYOUT_STATES } from '../../domain/payout';
-import type { PayoutStateKind } from '../../domain/payout';
+import type { Payout, PayoutStateKind } from '../../domain/payout';
 
 const COLLECTION = 'payouts';
 /** A page far behind in a large window walks over the keys before it: not for longer than api-edge waits for it. */
@@ -32,7 +32,7 @@ const exceptionalIndex = {
 /** What queries do not read. */
 const HIDDEN = { instruction: 0, outbox: 0, stamp: 0 } as const;
 
-export interface PayoutsAdapter extends Payouts {
+export interface PayoutsAdapter extends Payouts, AggregateStore<Payout> {
   ensureIndexes(): Promise<void>;
   /** Whether the account has paid this receiver in this currency, and the money has not come back. For the accounts' rules. */
   hasBeenPaid(merchantAccount: string, token: string, currency: string): Promise<boolean>;
@@ -42,22 +42,10 @@ export interface PayoutsAdapter extends Payouts {
 
 export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdapter {
   const collection = mongo.collection<StoredPayout>(COLLECTION);
-  const due = createDueByAccount(collection, clock);
-  const { load, insert, update } = createAggregateStore<PayoutBody>(collection);
   return {
-    load,
-    insert,
-    update,
+    ...createAggregateStore<Payout>(collection),
+    due: createDueByAccount(collection, clock),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
-    accountsWithDue: (...asked) => due.accounts(...asked),
-    claimDue: (...asked) => due.claim(...asked),
-    async claim(reference, leaseMs) {
-      return await collection.findOneAndUpdate(
-        { _id: reference, resolveAt: { $exists: true } },
-        [{ $set: { resolveAt: leaseEnd(clock, leaseMs) } }],
-        { returnDocument: 'after' },
-      );
-    },
     page: (query) => findPage(collection, query),
     async onRecord(references) {
       const found = collection.find({ _id: { $in: [...references] } }, { projection: { _id: 1 } });

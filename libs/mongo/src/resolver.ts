@@ -1,0 +1,66 @@
+import type { FairWork, Logger } from '@gateway/service-kit';
+import { createFairWork, newTraceparent, runWithTrace } from '@gateway/service-kit';
+import type { DueByAccount } from './due-by-account';
+
+/** A call may still be running this long after its time-out if its process is slow. */
+const LEASE_MARGIN_MS = 2_000;
+/** After a call that ended without an answer: nothing of ours is running any more. */
+const FIRST_INQUIRY_AFTER_MS = 500;
+const INQUIRY_BACKOFF_MAX_MS = 300_000;
+/** From here on each failed inquiry is logged as an error that calls for an operator. */
+export const INQUIRIES_BEFORE_ALARM = 10;
+/** Longer than an inquiry and the call after it usually take, each with its time-out. */
+export const RESOLVER_LEASE_MS = 25_000;
+
+/**
+ * From the intent on, how long no other process may look for the outcome of a call.
+ *
+ * @param longestCallMs from asking for a place among the calls to the end of the call
+ */
+export function callLeaseMs(longestCallMs: number): number {
+  return longestCallMs + LEASE_MARGIN_MS;
+}
+
+/** How long to wait before the next inquiry about an unknown outcome. @param inquiries made so far without a result */
+export function inquiryDelayMs(inquiries: number): number {
+  return Math.min(FIRST_INQUIRY_AFTER_MS * 2 ** inquiries, INQUIRY_BACKOFF_MAX_MS);
+}
+
+export interface ResolverOptions<T> {
+  name: string;
+  /** Pause between two scans for due items. */
+  everyMs: number;
+  due: DueByAccount<T>;
+  /** How long a claim keeps other replicas away. */
+  leaseMs: number;
+  correlationId(claimed: T): string;
+  /** If it throws, the item is due again when its claim expires. */
+  resolve(claimed: T): Promise<void>;
+  /** Concurrent items, in total and per account. */
+  parallel: number;
+  parallelPerAccount: number;
+  now(): number;
+  logger: Logger;
+}
+
+/**
+ * Claims aggregates when they are due and resolves them. Any replica may; the claim gives each item to one replica at a
+ * time. Accounts take turns, so slow work for one account does not delay the others.
+ */
+export function createResolver<T extends { _id: string }>(options: ResolverOptions<T>): FairWork {
+  const { name, due, leaseMs, resolve, logger } = options;
+  return createFairWork({
+    name,
+    everyMs: options.everyMs,
+    dueParties: (after, limit) => due.accounts(options.now(), after, limit),
+    claim: (account) => due.claim(account, leaseMs),
+    work: (claimed) =>
+      runWithTrace({ correlationId: options.correlationId(claimed), traceparent: newTraceparent() }, () =>
+        resolve(claimed),
+      ),
+    onFailure: ({ _id: id }, error) => logger.warn(`${name} failed for one item; it is due again later`, { id, error }),
+    parallel: options.parallel,
+    parallelPerParty: options.parallelPerAccount,
+    logger,
+  });
+}

@@ -1,0 +1,206 @@
+import type { MongoConnection } from '@gateway/mongo';
+import { bodyOf, clockAt, connectMongo, createHandle } from '@gateway/mongo';
+import type { Space } from '@gateway/testing';
+import { openSpace, silentLogger } from '@gateway/testing';
+import type { PayoutsAdapter } from '../src/adapters/mongo/payouts';
+import { createPayouts } from '../src/adapters/mongo/payouts';
+import { announce } from '../src/application/announcements';
+import { applyNews } from '../src/application/apply-news';
+import type { BankConnector, BankNews, Cancellation, Inquiry, SubmitAnswer } from '../src/application/bank-ports';
+import type { Ports } from '../src/application/ports';
+import { processCommand } from '../src/application/process-command';
+import { recordDeadLetter } from '../src/application/record-dead-letter';
+import { resolveNow } from '../src/application/resolve-payouts';
+import type { Payout, PayoutEvent, PayoutStateKind } from '../src/domain/payout';
+import { evolve } from '../src/domain/payout';
+import { request } from '../src/domain/payouts.fixture';
+
+/** Replaying the events of a payout gives its document, whatever has happened to it. */
+let space: Space;
+let mongo: MongoConnection;
+let payouts: PayoutsAdapter;
+let now = 1_800_000_000_000;
+
+beforeAll(async () => {
+  space = await openSpace('payout-replay');
+  mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}payouts` });
+  payouts = createPayouts(
+    mongo,
+    clockAt(() => now),
+  );
+  await payouts.ensureIndexes();
+});
+afterAll(async () => {
+  await mongo.mongoose.dropDatabase();
+  await mongo.close();
+  await space.remove();
+});
+
+type Bank = Partial<Pick<BankConnector, 'submit' | 'inquire' | 'cancel'>>;
+/** Answers one after the other; the last one again and again. */
+const says = <T>(...answers: T[]) => {
+  const left = [...answers];
+  return () => Promise.resolve(left.length > 1 ? (left.shift() as T) : (left[0] as T));
+};
+
+let payoutsMade = 0;
+function world(bank: Bank, { passes = true, hasPlace = true } = {}) {
+  const reference = `REPLAY${String((payoutsMade += 1)).padStart(14, '0')}`;
+  const events: PayoutEvent[] = [];
+  const begun: Promise<void>[] = [];
+  let ids = 0;
+  const connector: BankConnector = {
+    name: 'bank',
+    longestCallMs: 1_000,
+    placeForNew: () => (hasPlace ? { leave: () => undefined } : undefined),
+    start: async () => undefined,
+    stop: async () => undefined,
+    submit: says<SubmitAnswer>({ kind: 'not-sent' }),
+    inquire: says<Inquiry>({ kind: 'unknown' }),
+    ...bank,
+  };
+  const ports: Ports = {
+    payouts,
+    handle: createHandle({
+      store: payouts,
+      evolve,
+      announce,
+      publish: () => undefined,
+      onWritten: (event) => events.push(event),
+      now: () => now,
+      newId: () => `${reference}-${(ids += 1)}`,
+    }),
+    accounts: { find: async () => undefined },
+    screening: {
+      screen: async () => (passes ? { passed: true } : { passed: false, code: 3202, rule: 'daily', reason: 'much' }),
+      release: async () => undefined,
+    },
+    bankFor: () => 'bank',
+    bank: () => connector,
+    calls: { begin: async (work) => void begun.push(work()) },
+    now: () => now,
+    logger: silentLogger,
+  };
+  const own = { ...request, payoutId: reference.slice(0, 16), reference };
+  return {
+    reference,
+    ports,
+    process: async () => {
+      await processCommand(ports, { request: own, id: 'message' });
+      await Promise.all(begun);
+    },
+    bury: () => recordDeadLetter(ports, own, 'message'),
+    resolve: async (times = 1) => {
+      for (let time = 0; time < times; time += 1) await resolveNow(ports, reference);
+    },
+    hear: (outcome: BankNews['outcome']) => applyNews(ports, 'bank', { reference, outcome }),
+    replayed: () => events.reduce<Payout | undefined>(evolve, undefined),
+    async stored() {
+      const document = await payouts.load(reference);
+      if (document === null) throw new Error('not on record');
+      return bodyOf(document);
+    },
+  };
+}
+type World = ReturnType<typeof world>;
+
+const UNKNOWN = { kind: 'unknown', code: 3109 } as const;
+const SUBMITTED = { kind: 'submitted', bank: { transactionId: 'T1' } } as const;
+
+const JOURNEYS: [string, PayoutStateKind, () => World, ((world: World) => Promise<unknown>)[]][] = [
+  ['settled at once', 'settled', () => world({ submit: says<SubmitAnswer>({ kind: 'settled' }) }), []],
+  ['refused by the rules', 'frauded', () => world({}, { passes: false }), [({ resolve }) => resolve()]],
+  [
+    'declined, then its reservations are released',
+    'declined',
+    () => world({ submit: says<SubmitAnswer>({ kind: 'declined', code: 3101 }) }),
+    [({ resolve }) => resolve(), ({ process }) => process()],
+  ],
+  [
+    'unknown, asked in vain, then found',
+    'settled',
+    () => world({ submit: says<SubmitAnswer>(UNKNOWN), inquire: says<Inquiry>(UNKNOWN, UNKNOWN, { kind: 'settled' }) }),
+    [({ resolve }) => resolve(2), ({ resolve }) => resolve()],
+  ],
+  [
+    'unknown, not found, cancelled, released',
+    'failed',
+    () =>
+      world({
+        submit: says<SubmitAnswer>(UNKNOWN),
+        inquire: says<Inquiry>({ kind: 'not-found' }),
+        cancel: says<Cancellation>({ kind: 'cancelled' }),
+      }),
+    [({ resolve }) => resolve(), ({ resolve }) => resolve()],
+  ],
+  [
+    'with the bank, which says more, settles, and returns',
+    'returned',
+    () => world({ submit: says<SubmitAnswer>(SUBMITTED), inquire: says<Inquiry>(SUBMITTED) }),
+    [
+      ({ resolve }) => resolve(),
+      ({ hear }) => hear({ kind: 'submitted', bank: { advice: 'Q1' } }),
+      ({ hear }) => hear({ kind: 'settled' }),
+      ({ hear }) => hear({ kind: 'returned', reasonCode: 'AC04' }),
+      ({ hear }) => hear({ kind: 'declined', code: 3101 }),
+    ],
+  ],
+  [
+    'waits for its turn; then the bank is away, then takes it',
+    'submitted',
+    () =>
+      world(
+        { submit: says<SubmitAnswer>({ kind: 'not-sent' }, SUBMITTED), inquire: says<Inquiry>({ kind: 'not-found' }) },
+        { hasPlace: false },
+      ),
+    [({ resolve }) => resolve(), ({ resolve }) => resolve(2)],
+  ],
+];
+
+test.each(JOURNEYS)('%s', async (_name, end, open, steps) => {
+  const here = open();
+  for (const step of [({ process }: World) => process(), ...steps]) {
+    now += 1_000;
+    await step(here);
+    expect(await here.stored()).toEqual(here.replayed());
+  }
+  expect(await here.stored()).toMatchObject({ state: { kind: end } });
+});
+
+test('a dead letter', async () => {
+  const here = world({});
+  await here.bury();
+  expect(await here.stored()).toEqual(here.replayed());
+});
+
+test('a document of the previous release is read, resolved and released', async () => {
+  const here = world({ inquire: says<Inquiry>(UNKNOWN, { kind: 'declined', code: 3101 }) });
+  const { reference } = here;
+  await mongo.collection('payouts').insertOne({
+    _id: reference,
+    ...request,
+    reference,
+    state: { kind: 'unknown', code: 3109 },
+    screening: { passed: true },
+    bank: 'bank',
+    time: 1_700_000_000,
+    resolveAt: now,
+    inquiries: 3,
+    version: 3,
+    eventSeq: 3,
+    outbox: [],
+    stamp: 'writer/1',
+  } as never);
+  await here.resolve();
+  expect(await here.stored()).toMatchObject({ state: { kind: 'unknown' }, inquiries: 4, resolveAt: now + 8_000 });
+  await here.resolve(2);
+  const ended = await here.stored();
+  expect(ended).toEqual({
+    ...request,
+    reference,
+    state: { kind: 'declined', code: 3101 },
+    screening: { passed: true },
+    bank: 'bank',
+    time: 1_700_000_000,
+  });
+});
