@@ -14,20 +14,16 @@ import {
 import { acquirerRoutes } from './adapters/http/acquirer';
 import { acsRoutes, CHALLENGE_PATH } from './adapters/http/acs';
 import { bankRoutes } from './adapters/http/bank';
-import type { OnAuthentication } from './adapters/http/directory';
-import { directoryRoutes } from './adapters/http/directory';
-import type { OnAnswer } from './adapters/http/keyed-routes';
+import type { OnAuthentication, OnResult } from './adapters/http/directory';
+import { createResultSender, directoryRoutes } from './adapters/http/directory';
+import type { OnAnswer } from './adapters/http/keyed';
 import { ledgerRoutes } from './adapters/http/ledger';
 import { createHttpListener } from './adapters/http/listener';
-import type { OnResult } from './adapters/http/result-messages';
-import { createResultMessages } from './adapters/http/result-messages';
-import { createAcquirerRecords } from './adapters/mongo/acquirer-records';
-import { createAuthentications } from './adapters/mongo/authentications';
-import { createBankRecords } from './adapters/mongo/bank-records';
-import { createPayoutReturns } from './adapters/mongo/payout-returns';
-import type { AcsPorts } from './application/acs/ports';
-import type { DirectoryPorts } from './application/directory/ports';
-import { attemptResult, sendDueResults } from './application/directory/send-results';
+import { createAcquirerRecords } from './adapters/mongo/acquirer';
+import { createAuthentications } from './adapters/mongo/authentication';
+import { createBankRecords, createPayoutReturns } from './adapters/mongo/bank';
+import type { AcsPorts, DirectoryPorts } from './application/authentication';
+import { attemptResult, sendDueResults } from './application/authentication';
 import type { SimulatorConfig } from './config';
 
 export type { SimulatorConfig } from './config';
@@ -67,7 +63,7 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
     now,
     newTransactionId: randomUUID,
     newAuthenticationValue: () => randomBytes(AUTHENTICATION_VALUE_BYTES).toString('base64'),
-    sendResult: createResultMessages({
+    sendResult: createResultSender({
       key: new Secret(Buffer.from(config.DS_MESSAGE_KEY, 'base64')),
       logger,
       onResult: countResults(metrics),

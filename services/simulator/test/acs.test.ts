@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { MongoConnection } from '@gateway/mongo';
 import { until } from '@gateway/testing';
-import { createAuthentications } from '../src/adapters/mongo/authentications';
+import { createAuthentications } from '../src/adapters/mongo/authentication';
 import type { Simulator } from '../src/app';
-import { answerChallenge } from '../src/application/acs/answer-challenge';
-import type { Authentication } from '../src/domain/directory/authentication';
+import { answerChallenge } from '../src/application/authentication';
+import type { Authentication } from '../src/domain/authentication';
 import type { Json } from './simulator-fixture';
 import { connectDatabase, dropDatabase, newDatabasePrefix, startSimulator } from './simulator-fixture';
 import type { BankClient, Reaction, ShownPage, ThreedsServer } from './threeds-server-fixture';

@@ -1,6 +1,6 @@
 import { until } from '@gateway/testing';
-import { inquire } from '../src/application/keyed/inquire';
-import { createAcquirerRecords } from '../src/adapters/mongo/acquirer-records';
+import { inquire } from '../src/application/keyed';
+import { createAcquirerRecords } from '../src/adapters/mongo/acquirer';
 import type { Simulator } from '../src/app';
 import type { Client, PayoutClient } from './simulator-fixture';
 import { authenticationRequest, bankClientOf, press, startThreedsServer } from './threeds-server-fixture';

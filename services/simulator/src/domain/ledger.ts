@@ -1,20 +1,20 @@
-/** One line of what a counterpart really did. Tests read these: they are the truth that the gateway's record must match. */
+/** One line of what a counterpart really did: the truth that tests compare with the gateway's record. */
 export interface LedgerEntry {
-  /** Epoch ms at which it took effect: for a late commit, the commit and not the request. */
+  /** Epoch ms at which it took effect: for a late commit, when it committed. */
   at: number;
-  /** Null for a key that was cancelled before any request with it arrived: nobody knows what it would have been. */
+  /** Null for a key that was cancelled before its request arrived. */
   operation: string | null;
   idempotencyKey: string;
   reference: string;
-  /** Null where the operation carried no amount and nothing tells it. */
+  /** Null if the operation has no amount and none can be derived. */
   amountE4: number | null;
   currency: string | null;
-  /** Null where the request named none. */
+  /** Null if the request had none. */
   eci: string | null;
   effect: string;
 }
 
-/** Oldest first; entries of the same millisecond in the order of their keys, so that two readings agree. */
+/** Oldest first. Entries of the same millisecond are sorted by key, so the order is stable. */
 export function inOrder(entries: readonly LedgerEntry[]): LedgerEntry[] {
   return [...entries].sort((a, b) => a.at - b.at || compare(a.idempotencyKey, b.idempotencyKey));
 }

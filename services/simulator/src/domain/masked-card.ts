@@ -1,4 +1,4 @@
-/** What the simulator keeps of a card. The number itself, the CVV and the holder never get this far. */
+/** All that the simulator keeps of a card. The number, CVV and holder are dropped when the request is read. */
 export interface MaskedCard {
   brand: 'visa' | 'mastercard' | 'amex' | 'other';
   last4: string;

@@ -1,18 +1,19 @@
 import type { Html, RenderedPage } from '@gateway/pages';
 import { html, renderPage, summary } from '@gateway/pages';
-import type { ChallengeDecision, DecidedChallenge, OpenChallenge } from '../../domain/directory/authentication';
-import { writeChallengeResponse } from './acs-messages';
+import type { ChallengeDecision, DecidedChallenge, OpenChallenge } from '../../domain/authentication';
 
-/** ISO 4217 numeric. Nothing but the test currency should get here: others are shown by their number. */
+/** ISO 4217 numeric. No other currency should get here; if one does, the page shows its number. */
 const TEST_CURRENCY = '963';
 
-/** What a page has to carry from one request to the next. */
-export interface ChallengePage {
-  challenge: OpenChallenge | DecidedChallenge;
+/** The content of a page, including what its forms carry to the next request. */
+export interface ChallengePage<Challenge = OpenChallenge | DecidedChallenge> {
+  challenge: Challenge;
   /** Opaque text of the 3DS server, echoed. */
   sessionData: string;
   /** Where the page's forms go. */
   action: string;
+  /** The `cres` for the 3DS server if this button is pressed. */
+  cresOf(decision: ChallengeDecision): string;
 }
 
 const labels: Record<ChallengeDecision, string> = {
@@ -21,7 +22,7 @@ const labels: Record<ChallengeDecision, string> = {
   cancel: 'Cancel',
 };
 
-/** Asks the cardholder. Each button is a form of its own, that carries what the 3DS server is told through the browser. */
+/** Asks the cardholder. Each button is its own form, with the `cres` that the browser takes to the 3DS server. */
 export function challengePage(page: ChallengePage): RenderedPage {
   return bankPage(
     'Confirm your payment',
@@ -33,8 +34,8 @@ export function challengePage(page: ChallengePage): RenderedPage {
   );
 }
 
-/** The first decision stays; all that is left is to go on with it. */
-export function alreadyAnsweredPage(page: ChallengePage & { challenge: DecidedChallenge }): RenderedPage {
+/** The first decision is final; the page only lets the browser go on with it. */
+export function alreadyAnsweredPage(page: ChallengePage<DecidedChallenge>): RenderedPage {
   return bankPage(
     'You have already answered',
     html`<p>Your first answer stands: ${labels[page.challenge.decision]}.</p>
@@ -53,7 +54,7 @@ function bankPage(heading: string, body: Html): RenderedPage {
     body: html`<p class="muted">Your bank</p>
       <h1>${heading}</h1>
       ${body}`,
-    // A bank cannot know where the way back leads: over the 3DS server, to a shop.
+    // A bank does not know the shop's address, to which the 3DS server redirects.
     formActions: ["'self'", 'http:', 'https:'],
   });
 }
@@ -68,12 +69,10 @@ function purchase({ challenge }: ChallengePage): Html {
   });
 }
 
-function decisionForm({ challenge, sessionData, action }: ChallengePage, decision: ChallengeDecision, label: string) {
-  const { acsTransID, request } = challenge;
-  const cres = writeChallengeResponse({ acsTransID, threeDSServerTransID: request.threeDSServerTransID }, decision);
+function decisionForm({ sessionData, action, cresOf }: ChallengePage, decision: ChallengeDecision, label: string) {
   return html`<form method="post" action="${action}">
     <input type="hidden" name="decision" value="${decision}" />
-    <input type="hidden" name="cres" value="${cres}" />
+    <input type="hidden" name="cres" value="${cresOf(decision)}" />
     <input type="hidden" name="threeDSSessionData" value="${sessionData}" />
     <button type="submit" name="button" value="${decision}" ${decision !== 'success' && html`class="quiet"`}>
       ${label}

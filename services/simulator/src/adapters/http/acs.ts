@@ -1,24 +1,24 @@
-import { answerChallenge } from '../../application/acs/answer-challenge';
-import type { NoChallenge } from '../../application/acs/find-challenge';
-import { findChallenge } from '../../application/acs/find-challenge';
-import type { AcsPorts } from '../../application/acs/ports';
-import { readChallengeRequest, readDecision } from './acs-messages';
+import type { AcsPorts, NoChallenge } from '../../application/authentication';
+import { answerChallenge, findChallenge } from '../../application/authentication';
+import type { ChallengeDecision, ChallengeIds, DecidedChallenge, OpenChallenge } from '../../domain/authentication';
+import { CHALLENGE_DECISIONS, challengeResponse, MESSAGE_VERSION } from '../../domain/authentication';
+import type { ChallengePage } from './acs-pages';
 import { alreadyAnsweredPage, challengePage, errorPage } from './acs-pages';
 import type { HttpAnswer, HttpRequest, Route } from './listener';
 import { HttpProblem } from './listener';
 
 export const CHALLENGE_PATH = '/acs/v2/challenge';
 
-/** base64url; long enough for a 3DS server that keeps a whole address in it. */
+const BASE64URL = /^[A-Za-z0-9_-]+$/;
+const WINDOW_SIZE = /^0[1-5]$/;
+/** base64url; long enough for a 3DS server that stores a whole address in it. */
 const SESSION_DATA = /^[A-Za-z0-9_-]{0,8192}={0,2}$/;
 
 /**
- * The issuer's access control server: a page for the cardholder, and what its buttons lead to. `acsURL` is how browsers
- * reach {@link CHALLENGE_PATH}. Knowing the ids of a challenge is the permission to answer it.
+ * The issuer's access control server: a page for the cardholder, and the target of its buttons. `acsURL` is how
+ * browsers reach {@link CHALLENGE_PATH}. Knowing the ids of a challenge is the permission to answer it.
  */
 export function acsRoutes(ports: AcsPorts, acsURL: () => string): Route[] {
-  const actionOf = ({ acsTransID }: { acsTransID: string }): string => `${acsURL()}/${acsTransID}/decision`;
-
   async function show(request: HttpRequest): Promise<HttpAnswer> {
     const form = await request.form();
     const ids = readChallengeRequest(form.get('creq'));
@@ -26,11 +26,10 @@ export function acsRoutes(ports: AcsPorts, acsURL: () => string): Route[] {
     const found = await findChallenge(ports, ids);
     if (typeof found === 'string') throw noChallenge(found);
     const challenge = found.authentication;
-    const action = actionOf(challenge);
     const page =
       challenge.state === 'decided'
-        ? alreadyAnsweredPage({ challenge, sessionData, action })
-        : challengePage({ challenge, sessionData, action });
+        ? alreadyAnsweredPage(contentOf(challenge, sessionData, acsURL()))
+        : challengePage(contentOf(challenge, sessionData, acsURL()));
     return { kind: 'page', status: 200, page };
   }
 
@@ -43,14 +42,28 @@ export function acsRoutes(ports: AcsPorts, acsURL: () => string): Route[] {
     if (challenge.decision === decision) {
       return { kind: 'post-again', location: challenge.request.notificationURL };
     }
-    const page = alreadyAnsweredPage({ challenge, sessionData, action: actionOf(challenge) });
-    return { kind: 'page', status: 200, page };
+    return { kind: 'page', status: 200, page: alreadyAnsweredPage(contentOf(challenge, sessionData, acsURL())) };
   }
 
   return [
     { method: 'POST', path: CHALLENGE_PATH, handle: show, refusal },
     { method: 'POST', path: `${CHALLENGE_PATH}/:acsTransID/decision`, handle: decide, refusal },
   ];
+}
+
+function contentOf<C extends OpenChallenge | DecidedChallenge>(
+  challenge: C,
+  sessionData: string,
+  acsURL: string,
+): ChallengePage<C> {
+  const { acsTransID, request } = challenge;
+  const ids = { acsTransID, threeDSServerTransID: request.threeDSServerTransID };
+  return {
+    challenge,
+    sessionData,
+    action: `${acsURL}/${acsTransID}/decision`,
+    cresOf: (decision) => writeChallengeResponse(ids, decision),
+  };
 }
 
 function readSessionData(form: ReadonlyMap<string, string>): string {
@@ -65,7 +78,54 @@ function noChallenge(reason: NoChallenge): HttpProblem {
     : new HttpProblem(400, 'The ids do not belong to the same transaction.');
 }
 
-/** A browser gets a page, whatever happens. */
+/** Browsers always get a page. */
 function refusal({ status, message }: HttpProblem): HttpAnswer {
   return { kind: 'page', status, page: errorPage(status, message) };
+}
+
+/** Reads base64url of JSON; throws a 400 for anything else. */
+function decoded(field: string, text: string | undefined): Record<string, unknown> {
+  try {
+    if (text === undefined || !BASE64URL.test(text)) throw new Error('not base64url');
+    const message = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as unknown;
+    if (typeof message !== 'object' || message === null) throw new Error('not an object');
+    return message as Record<string, unknown>;
+  } catch {
+    throw new HttpProblem(400, `${field} is missing or malformed`);
+  }
+}
+
+/** The ids in a `creq`; throws a 400 unless it is a CReq of the supported version. */
+function readChallengeRequest(creq: string | undefined): ChallengeIds {
+  const { messageType, messageVersion, acsTransID, threeDSServerTransID, challengeWindowSize } = decoded('creq', creq);
+  if (messageType !== 'CReq' || messageVersion !== MESSAGE_VERSION) throw new HttpProblem(400, 'creq is not a CReq');
+  if (typeof challengeWindowSize !== 'string' || !WINDOW_SIZE.test(challengeWindowSize)) {
+    throw new HttpProblem(400, 'creq has no window size');
+  }
+  if (typeof acsTransID !== 'string' || typeof threeDSServerTransID !== 'string') {
+    throw new HttpProblem(400, 'creq has no transaction ids');
+  }
+  return { acsTransID, threeDSServerTransID };
+}
+
+function writeChallengeResponse(ids: ChallengeIds, decision: ChallengeDecision): string {
+  return Buffer.from(JSON.stringify(challengeResponse(ids, decision))).toString('base64url');
+}
+
+/**
+ * Reads a button's form. Throws a 400 if `cres` is not what the page contained for this decision: it goes on to the
+ * 3DS server unchanged.
+ */
+function readDecision(
+  acsTransID: string,
+  form: ReadonlyMap<string, string>,
+): { ids: ChallengeIds; decision: ChallengeDecision } {
+  const decision = CHALLENGE_DECISIONS.find((known) => known === form.get('decision'));
+  if (decision === undefined) throw new HttpProblem(400, 'decision is missing or unknown');
+  const cres = form.get('cres');
+  const { threeDSServerTransID } = decoded('cres', cres);
+  if (typeof threeDSServerTransID !== 'string') throw new HttpProblem(400, 'cres has no transaction id');
+  const ids = { acsTransID, threeDSServerTransID };
+  if (writeChallengeResponse(ids, decision) !== cres) throw new HttpProblem(400, 'cres does not fit the decision');
+  return { ids, decision };
 }

@@ -1,6 +1,6 @@
 import { formatAmountE4, PAYMENT_ID_LENGTH } from '@gateway/contracts';
-import type { LedgerQuery, LedgerSource } from '../../application/read-ledger';
-import { readLedger } from '../../application/read-ledger';
+import type { LedgerQuery, LedgerSource } from '../../application/ledger';
+import { readLedger } from '../../application/ledger';
 import type { LedgerEntry } from '../../domain/ledger';
 import type { Route } from './listener';
 import { HttpProblem, json } from './listener';
@@ -8,7 +8,7 @@ import { HttpProblem, json } from './listener';
 const REFERENCE = /^[0-9A-Za-z_-]{1,64}$/;
 const PAYMENT_ID = new RegExp(`^[0-9A-Z]{${PAYMENT_ID_LENGTH}}$`);
 
-/** `GET /ledger?reference=…` or `?payment=…`: what the counterparts really did, oldest first. */
+/** `GET /ledger?reference=…` or `?payment=…`: what the counterparts did, oldest first. */
 export function ledgerRoutes(sources: readonly LedgerSource[]): Route[] {
   return [
     {
@@ -36,7 +36,7 @@ function shown({ at, operation, idempotencyKey, reference, amountE4, currency, e
     operation,
     idempotencyKey,
     reference,
-    // The nearest double to the exact decimal, which JSON prints as that decimal.
+    // JSON prints the nearest double as the exact decimal.
     amount: amountE4 === null ? null : Number(formatAmountE4(amountE4)),
     currency,
     ...(eci === null ? {} : { eci }),

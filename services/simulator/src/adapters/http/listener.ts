@@ -8,29 +8,29 @@ import { assertNever } from '@gateway/service-kit';
 const BODY_MAX_BYTES = 64 * 1024;
 const PRINTABLE_ASCII = /^[\x21-\x7e]*$/;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
-/** An address may hold what only the browser is to know: neither caches nor the next site get it. */
+/** The address may be confidential: keep it out of caches and from the next site. */
 const UNTRACED = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
 
 export interface HttpRequest {
-  /** The parts of the path that the route names, e.g. `key`. */
+  /** The named parts of the path, e.g. `key`. */
   params: Record<string, string>;
   query: URLSearchParams;
   header(name: string): string | undefined;
-  /** The body as JSON. Throws {@link HttpProblem} when it is too large or not JSON. */
+  /** The body as JSON. Throws {@link HttpProblem} if it is too large or not JSON. */
   json(): Promise<unknown>;
-  /** The body as form fields, each named once. Throws {@link HttpProblem} when it is anything else. */
+  /** The body as form fields, each once. Throws {@link HttpProblem} for anything else. */
   form(): Promise<ReadonlyMap<string, string>>;
 }
 
 export type HttpAnswer =
-  /** `afterwards` runs when the answer is out, or cannot get out any more. */
+  /** `afterwards` runs once the answer has been sent or the connection is lost. */
   | { kind: 'json'; status: number; body: unknown; afterwards?: () => Promise<void> }
   | { kind: 'text'; status: number; body: string }
   | { kind: 'no-content' }
   | { kind: 'page'; status: number; page: RenderedPage }
   /** 307: the browser posts the same form again, there. */
   | { kind: 'post-again'; location: string }
-  /** Never answers: the connection stays open until the client gives up, or `silenceMs` are over. */
+  /** Never answers: the connection stays open until the client closes it or `silenceMs` have passed. */
   | { kind: 'silence' }
   | { kind: 'drop-connection' };
 
@@ -39,11 +39,11 @@ export interface Route {
   /** A segment that begins with a colon names a part, e.g. `/acquirer/v1/operations/:key`. */
   path: string;
   handle(request: HttpRequest): Promise<HttpAnswer>;
-  /** How a refusal is put where `{"error"}` is not what the caller understands. */
+  /** How to answer a problem, if not with `{"error"}`. */
   refusal?(problem: HttpProblem): HttpAnswer;
 }
 
-/** A request that is refused before anything was done, or, with 500, one that failed. */
+/** A request refused before it had any effect or, with 500, one that failed. */
 export class HttpProblem extends Error {
   constructor(
     readonly status: number,
@@ -55,13 +55,13 @@ export class HttpProblem extends Error {
 
 export interface HttpListener {
   readonly listener: RequestListener;
-  /** Ends what would never end by itself, and waits for what runs after answers. */
+  /** Closes silent connections, and waits for work that runs after answers. */
   stop(): Promise<void>;
 }
 
 /**
- * Node's own server with a table of routes. These calls share their processors with all the rest of the gateway, and
- * one costs 20 µs here where it costs 25 to 40 µs through express with its JSON parser.
+ * Node's own server with a table of routes. In the sandbox these calls share the processors with the gateway: one costs
+ * 20 µs here, 25 to 40 µs through express with its JSON parser.
  */
 export function createHttpListener(options: {
   routes: readonly Route[];
@@ -78,7 +78,7 @@ export function createHttpListener(options: {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const outcome = await handle(request);
     if (options.latencyMs > 0 && outcome.kind !== 'silence') await delay(options.latencyMs);
-    // Otherwise the client keeps the connection, and the server waits for it until its patience ends.
+    // A connection that the client keeps would hold up the server's close.
     if (stopped) response.setHeader('connection', 'close');
     switch (outcome.kind) {
       case 'json':
@@ -170,7 +170,7 @@ function delay(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Bodies hold card data: neither they nor the parser's message, which quotes them, may get into an error. */
+/** Bodies hold card data, and the parser's message quotes them: errors must contain neither. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const body = await readBody(request);
   try {
@@ -193,7 +193,7 @@ async function readForm(request: IncomingMessage): Promise<ReadonlyMap<string, s
   return fields;
 }
 
-/** Browsers encode all that is not ASCII: what comes otherwise is no form. */
+/** Browsers encode everything that is not ASCII, so a form contains nothing else. */
 function decoded(text: string): string {
   try {
     if (!PRINTABLE_ASCII.test(text)) throw new URIError('not encoded');
@@ -203,7 +203,7 @@ function decoded(text: string): string {
   }
 }
 
-/** By events: leaving an iteration over the stream early would cut the connection before the refusal is out. */
+/** Uses events, because leaving a `for await` early would close the connection before the refusal is sent. */
 function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -223,7 +223,7 @@ interface Match {
   params: Record<string, string>;
 }
 
-/** Paths without parts are found at once; only the others are tried one by one. */
+/** Fixed paths are looked up in a map; only patterns are tried one by one. */
 function matcher(routes: readonly Route[]): (method: string, path: string) => Match {
   const fixed = new Map(routes.filter(({ path }) => !path.includes(':')).map((route) => [keyOf(route), route]));
   const patterns = routes
