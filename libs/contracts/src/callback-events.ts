@@ -3,16 +3,20 @@ import { Type } from '@sinclair/typebox';
 import { EpochMs, MerchantAccount, PaymentId, Reference, TransactionUniqueId } from './fields';
 import { declareMessage } from './message';
 
-/** What every callback event says. The address is told as its origin alone: paths and queries may hold secrets. */
+/** The data of every callback event. It names only the origin of the address: paths and queries may hold secrets. */
 const CallbackRecord = Type.Object({
-  deliveryId: Type.String({ minLength: 1, maxLength: 64, description: 'Id of the event whose outcome is told' }),
+  deliveryId: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'Id of the event whose outcome the callback reports',
+  }),
   kind: Type.Union([Type.Literal('card'), Type.Literal('payout')]),
   paymentId: PaymentId,
   reference: Reference,
   merchantAccount: MerchantAccount,
   transactionUniqueId: TransactionUniqueId,
   origin: Type.String({ maxLength: 300, description: 'Scheme, host and port of the callback address' }),
-  attempts: Type.Integer({ minimum: 1, description: 'Made so far, this one included' }),
+  attempts: Type.Integer({ minimum: 1, description: 'Attempts so far, this one included' }),
   occurredAt: EpochMs,
 });
 export type CallbackRecord = Static<typeof CallbackRecord>;
@@ -20,7 +24,7 @@ export type CallbackRecord = Static<typeof CallbackRecord>;
 export const CallbackAttempted = declareMessage(
   'callbackEvents',
   'CallbackAttempted',
-  'A callback was sent, or could not be.',
+  'A callback was sent, or sending it failed.',
   Type.Composite([
     CallbackRecord,
     Type.Object({
@@ -38,7 +42,7 @@ export const CallbackDelivered = event('CallbackDelivered', 'The merchant has ac
 export const CallbackExhausted = event('CallbackExhausted', 'All attempts have failed. An operator can send it again.');
 export const CallbackRecovered = event(
   'CallbackRecovered',
-  'A callback that was exhausted is acknowledged after an operator sent it again.',
+  'An operator sent an exhausted callback again, and the merchant acknowledged it.',
 );
 
 export const callbackEvents = { CallbackAttempted, CallbackDelivered, CallbackExhausted, CallbackRecovered } as const;

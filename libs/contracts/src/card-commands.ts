@@ -56,7 +56,7 @@ const accepted = {
   merchantAccount: MerchantAccount,
   transactionUniqueId: TransactionUniqueId,
   acceptedAt: EpochMs,
-  deadline: Type.Integer({ minimum: 0, description: 'Epoch ms after which the command is not run any more' }),
+  deadline: Type.Integer({ minimum: 0, description: 'Epoch ms after which the command is no longer executed' }),
   notes: MerchantNotes,
 };
 
@@ -90,7 +90,7 @@ const charge = {
   authentication: Type.Optional(
     Type.Object(
       { reference: GivenReference, pares: Type.String({ minLength: 1, maxLength: 4096 }) },
-      { description: 'The AUTH3D that this charge relies on, and the handle that its challenge returned' },
+      { description: 'The AUTH3D that this charge relies on, and the PaRes that its challenge returned' },
     ),
   ),
 };
@@ -152,14 +152,14 @@ export const TokenizeCard = declareMessage(
 export const EndCheckout = declareMessage(
   'cardCommands',
   'EndCheckout',
-  'The time of a card-entry page is over: its last attempt is final. The state of the payment decides.',
+  'The time of a card-entry page is over: its last attempt becomes final, if the state of the payment allows it.',
   Type.Object({ paymentId: PaymentId, merchantAccount: MerchantAccount }),
 );
 
 export const AnnounceOutcome = declareMessage(
   'cardCommands',
   'AnnounceOutcome',
-  'The merchant was told no outcome of this operation: its end is told by a callback. The state of the payment decides.',
+  'The merchant got no outcome for this operation (code 11): a callback reports it.',
   Type.Object({
     paymentId: PaymentId,
     reference: Reference,
@@ -172,7 +172,7 @@ export type AnnounceOutcomeData = DataOf<typeof AnnounceOutcome>;
 export const ExpireAuthorization = declareMessage(
   'cardCommands',
   'ExpireAuthorization',
-  'The hold of an AUTH is over: void it, unless it was settled or voided. The state of the payment decides.',
+  'The hold of an AUTH is over: void it, unless it was settled or voided.',
   Type.Object({
     paymentId: PaymentId,
     merchantAccount: MerchantAccount,

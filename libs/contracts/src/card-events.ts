@@ -19,7 +19,7 @@ import {
 } from './fields';
 import { declareMessage } from './message';
 
-/** What every card event says about its operation: enough to follow a payment without any other source. */
+/** The data of every card event: enough to follow a payment without any other source. */
 const OperationRecord = Type.Object({
   paymentId: PaymentId,
   reference: Reference,
@@ -38,7 +38,7 @@ const OperationRecord = Type.Object({
   message: Type.String({ maxLength: 255 }),
   eci: Type.Optional(Eci),
   callbackUrl: Type.Optional(
-    Type.String({ ...HttpsUrl, description: 'Present when this event is the final outcome that a callback tells' }),
+    Type.String({ ...HttpsUrl, description: 'Present when this event is the final outcome that a callback reports' }),
   ),
   acceptedAt: EpochMs,
   occurredAt: EpochMs,
@@ -52,36 +52,45 @@ const event = <T extends string>(type: T, description: string) =>
 export const CardAuthorized = declareMessage(
   'cardEvents',
   'CardAuthorized',
-  'The issuer holds the amount. From expiresAt on it cannot be settled.',
+  'AUTH succeeded: the issuer holds the amount. It cannot be settled from expiresAt on.',
   Type.Composite([OperationRecord, Type.Object({ expiresAt: EpochMs })]),
 );
-export const CardSold = event('CardSold', 'The amount is collected.');
-export const AuthorizationSettled = event('AuthorizationSettled', 'Held funds move to the merchant.');
-export const AuthorizationVoided = event('AuthorizationVoided', 'The hold is released, or a late void undid a settle.');
-export const ChargeRefunded = event('ChargeRefunded', 'The amount goes back to the cardholder.');
+export const CardSold = event('CardSold', 'SALE or SALE3D succeeded: the amount is collected.');
+export const AuthorizationSettled = event('AuthorizationSettled', 'SETTLE succeeded: held funds move to the merchant.');
+export const AuthorizationVoided = event(
+  'AuthorizationVoided',
+  'VOID succeeded: the hold is released, or a late void undid a settle.',
+);
+export const ChargeRefunded = event('ChargeRefunded', 'REFUND succeeded: the amount goes back to the cardholder.');
 export const AuthenticationStarted = event(
   'AuthenticationStarted',
-  'The cardholder can be authenticated. Nothing is known about the outcome yet.',
+  'AUTH3D or SALE3D: the cardholder can be authenticated. The outcome is not known yet.',
 );
 export const CardAuthenticated = event(
   'CardAuthenticated',
-  'AUTH3D: the cardholder is authenticated. No money is held.',
+  'AUTH3D succeeded: the cardholder is authenticated. No money is held.',
 );
 export const CheckoutEnded = event(
   'CheckoutEnded',
-  'No further attempt is possible on the card-entry page. The last one stands, as it came out.',
+  'The card-entry page accepts no further attempt. The outcome of the last one is final.',
 );
 export const OutcomeAnnounced = event(
   'OutcomeAnnounced',
-  'The outcome, as an earlier event told it. This one has the address of the callback: the merchant was told nothing.',
+  'Repeats the outcome of an earlier event, with a callbackUrl: the merchant had got code 11.',
 );
-export const CardTokenized = event('CardTokenized', 'A card was put into the vault.');
-export const OperationDeclined = event('OperationDeclined', 'A bank or a rule of the card said no. Nothing moved.');
-export const OperationRefused = event('OperationRefused', 'The request was against the rules of its payment.');
-export const OperationFailed = event('OperationFailed', 'The operation ended in an error. Nothing moved.');
+export const CardTokenized = event('CardTokenized', 'TOKENIZE succeeded: the card is in the vault.');
+export const OperationDeclined = event('OperationDeclined', 'A bank or a property of the card said no. Nothing moved.');
+export const OperationRefused = event(
+  'OperationRefused',
+  'The request broke a rule of its payment, was past its deadline or could not be processed. No acquirer was called.',
+);
+export const OperationFailed = event(
+  'OperationFailed',
+  'The operation ended in an error after it had started. Nothing moved.',
+);
 export const OperationOutcomeUnknown = event(
   'OperationOutcomeUnknown',
-  'The acquirer may or may not have acted. A later event on the same reference tells.',
+  'The acquirer may or may not have acted. A later event on the same reference has the outcome.',
 );
 
 export const cardEvents = {

@@ -20,7 +20,7 @@ const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 export const RECEIVER_TYPES = ['PERSONAL', 'LEGAL'] as const;
 export type ReceiverType = (typeof RECEIVER_TYPES)[number];
 
-/** Whom the money goes to, as the merchant named them: for the bank. Never in an event. */
+/** The receiver as the merchant sent it, for the bank. Never in an event. */
 export const Receiver = Type.Object({
   iban: Type.String({ maxLength: 34, description: 'Electronic form: no spaces, upper case' }),
   bic: Type.Optional(Type.String({ maxLength: 11, description: 'Upper case' })),
@@ -68,7 +68,7 @@ const custom = Type.Optional(
 export const InitiatePayout = declareMessage(
   'payoutCommands',
   'InitiatePayout',
-  'Pay an amount to an IBAN. Accepted for good: it has no deadline, however late it is read.',
+  'Pay an amount to an IBAN. It has no deadline: what was accepted is executed, however late.',
   Type.Object({
     ...subject,
     receiver: Receiver,
@@ -86,7 +86,7 @@ export const PAYOUT_STATUSES = ['pending', 'success', 'declined', 'error', 'frau
 export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
 const PayoutStatusField = Type.Union(PAYOUT_STATUSES.map((status) => Type.Literal(status)));
 
-/** What every payout event says: enough to follow a payout without any other source, and nothing about the receiver. */
+/** The data of every payout event: enough to follow a payout without any other source, and nothing about the receiver. */
 const PayoutRecord = Type.Object({
   ...subject,
   receiverCountry: Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2, of the IBAN' }),
@@ -95,7 +95,7 @@ const PayoutRecord = Type.Object({
   code: ResponseCodeField,
   message: Type.String({ maxLength: 255 }),
   callbackUrl: Type.Optional(
-    Type.String({ ...HttpsUrl, description: 'Present when this event is the final outcome that a callback tells' }),
+    Type.String({ ...HttpsUrl, description: 'Present when this event is the final outcome that a callback reports' }),
   ),
   occurredAt: EpochMs,
   custom,
@@ -109,7 +109,7 @@ export const PayoutAccepted = event('PayoutAccepted', 'The payout is on record.'
 export const PayoutScreened = declareMessage(
   'payoutEvents',
   'PayoutScreened',
-  'The rules of its account have been applied. A hit is followed by PayoutFrauded.',
+  'The rules of the account were applied: passed, or rule and reason. PayoutFrauded follows a hit.',
   Type.Composite([
     PayoutRecord,
     Type.Object({
@@ -119,22 +119,22 @@ export const PayoutScreened = declareMessage(
     }),
   ]),
 );
-export const PayoutSubmitted = event('PayoutSubmitted', 'The bank has it. Nothing is known about the outcome yet.');
-export const PayoutSettled = event('PayoutSettled', 'The money has left for the receiver.');
-export const PayoutDeclined = event('PayoutDeclined', 'The bank said no. Nothing moved.');
-export const PayoutFailed = event('PayoutFailed', 'The payout ended in an error. Nothing moved.');
+export const PayoutSubmitted = event('PayoutSubmitted', 'The bank has the payout. The outcome is not known yet.');
+export const PayoutSettled = event('PayoutSettled', 'Status success: the money has left for the receiver.');
+export const PayoutDeclined = event('PayoutDeclined', 'Status declined: the bank said no. Nothing moved.');
+export const PayoutFailed = event('PayoutFailed', 'Status error: the payout ended in an error. Nothing moved.');
 export const PayoutFrauded = event(
   'PayoutFrauded',
-  'A rule against fraud, ours or the bank’s, said no. Nothing moved.',
+  "Status frauded: a rule against fraud, the account's or the bank's, said no. Nothing moved.",
 );
 export const PayoutOutcomeUnknown = event(
   'PayoutOutcomeUnknown',
-  'The bank may or may not have acted. A later event on the same reference tells.',
+  'The bank may or may not have acted. A later event on the same reference has the outcome.',
 );
 export const PayoutReturned = declareMessage(
   'payoutEvents',
   'PayoutReturned',
-  "The money came back after it had been settled. The outcome stays success; the merchant's query shows the return.",
+  'The money came back after it had been settled. The status stays success; CHECK shows the return.',
   Type.Composite([
     PayoutRecord,
     Type.Object({ returnReason: Type.String({ maxLength: 35, description: 'ISO 20022 reason code, or NARR' }) }),

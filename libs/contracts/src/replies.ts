@@ -54,6 +54,6 @@ export function isTellable(outcome: OperationOutcome): boolean {
 export const OperationReplied = declareMessage(
   'gatewayReplies',
   'OperationReplied',
-  'The owner of a payment tells the edge replica that waits how an operation stands.',
+  'State of an operation, for the api-edge replica that waits for it.',
   OperationOutcome,
 );

@@ -5,13 +5,13 @@ import { messages, registryFile, schemaFiles } from './schema-files';
 const DOCS = join(__dirname, '..', '..', '..', 'docs');
 const FOLDER = join(DOCS, 'schemas');
 
-test('docs/schemas holds just the schemas of the declared messages (npm run schemas writes them)', () => {
+test('docs/schemas holds exactly the schemas of the declared messages (npm run docs writes them)', () => {
   const written = new Map(readdirSync(FOLDER).map((name) => [name, readFileSync(join(FOLDER, name), 'utf8')]));
   expect([...written.keys()].sort()).toEqual([...schemaFiles().keys()].sort());
   for (const [name, content] of schemaFiles()) expect(written.get(name)).toBe(content);
 });
 
-test('docs/response-codes.json holds the registry (npm run schemas writes it)', () => {
+test('docs/response-codes.json holds the registry (npm run docs writes it)', () => {
   expect(readFileSync(join(DOCS, 'response-codes.json'), 'utf8')).toBe(registryFile());
 });
 

@@ -20,7 +20,7 @@ import { declareMessage } from './message';
 
 const AuthenticatedType = Type.Union([Type.Literal('AUTH3D'), Type.Literal('SALE3D')]);
 
-/** Which operation is meant. There is one authentication for an operation, so its reference names both. */
+/** An operation has one authentication, so the reference names both. */
 const subject = {
   paymentId: PaymentId,
   reference: Reference,
@@ -42,7 +42,7 @@ export const AuthenticateCardholder = declareMessage(
     customer: Customer,
     redirectUrl: Type.Optional(HttpsUrl),
     acceptedAt: EpochMs,
-    deadline: Type.Integer({ minimum: 0, description: 'Epoch ms after which nobody waits for the first answer' }),
+    deadline: Type.Integer({ minimum: 0, description: 'Epoch ms after which no request waits for the first answer' }),
   }),
 );
 
@@ -67,7 +67,7 @@ const page = {
 const proofHash = Type.Optional(
   Type.String({
     pattern: '^[0-9a-f]{64}$',
-    description: 'AUTH3D: SHA-256 of the PaRes, so that the charge which brings it can be checked',
+    description: 'AUTH3D: SHA-256 of the PaRes, to check the charge that brings it',
   }),
 );
 
@@ -76,13 +76,13 @@ const occurred = { ...subject, occurredAt: EpochMs };
 export const ChallengeRequired = declareMessage(
   'threedsEvents',
   'ChallengeRequired',
-  'The issuer wants to challenge the cardholder. Nothing is known about the outcome yet.',
+  'The issuer wants to challenge the cardholder. The outcome is not known yet.',
   Type.Object({ ...occurred, ...page, ids: AuthenticationIds }),
 );
 export const CardholderAuthenticated = declareMessage(
   'threedsEvents',
   'CardholderAuthenticated',
-  'The issuer has authenticated the cardholder, after a challenge or without one.',
+  'The issuer has authenticated the cardholder, with or without a challenge.',
   Type.Object({
     ...occurred,
     ...page,
@@ -99,7 +99,7 @@ export const CardholderAuthenticated = declareMessage(
 export const AuthenticationRefused = declareMessage(
   'threedsEvents',
   'AuthenticationRefused',
-  'The cardholder is not authenticated, for good: refused, cancelled, not possible, or out of time.',
+  'The cardholder is not authenticated, and that is final: refused, cancelled, not possible or out of time.',
   Type.Object({
     ...occurred,
     ids: Type.Optional(AuthenticationIds),

@@ -5,30 +5,52 @@ interface Topic {
   /** Without prefix; ends in the major version of its messages. */
   readonly name: string;
   readonly retentionMs: number;
-  /** Where messages of it go that can never be processed. Topics that only outsiders consume have none. */
+  /** What is in it and who reads it; goes into docs/messages.md (`npm run docs`). */
+  readonly description: string;
+  /** Topic of its messages that can never be processed. Topics that no service consumes have none. */
   readonly deadLetters?: string;
 }
 
-function consumed(name: string, retentionMs: number): Topic {
-  return { name: `${name}.v1`, retentionMs, deadLetters: `${name}.dlq.v1` };
+function consumed(name: string, retentionMs: number, description: string): Topic {
+  return { name: `${name}.v1`, retentionMs, description, deadLetters: `${name}.dlq.v1` };
 }
 
-/** Every topic of the system. Keys are payment or payout ids: all about one payment is in order on one partition. */
+/** Every topic. Keys are payment or payout ids, so messages about one payment are in order on one partition. */
 export const topics = {
-  cardCommands: consumed('card.commands', 7 * DAY_MS),
-  cardEvents: consumed('card.events', 30 * DAY_MS),
-  threedsCommands: consumed('threeds.commands', 7 * DAY_MS),
-  threedsEvents: consumed('threeds.events', 30 * DAY_MS),
-  payoutCommands: consumed('payout.commands', 7 * DAY_MS),
-  payoutEvents: consumed('payout.events', 30 * DAY_MS),
-  callbackEvents: { name: 'callback.events.v1', retentionMs: 30 * DAY_MS },
-  /** Short cuts only: the store is the truth, so ten minutes are plenty. */
-  gatewayReplies: { name: 'gateway.replies.v1', retentionMs: HOUR_MS / 6 },
+  cardEvents: consumed('card.events', 30 * DAY_MS, 'What happened to payments. For readers outside the gateway too'),
+  cardCommands: consumed(
+    'card.commands',
+    7 * DAY_MS,
+    'Requests of merchants, with personal data. Only card-processing reads it',
+  ),
+  payoutEvents: consumed('payout.events', 30 * DAY_MS, 'What happened to payouts. For readers outside the gateway too'),
+  payoutCommands: consumed(
+    'payout.commands',
+    7 * DAY_MS,
+    'Payouts that merchants requested, with personal data. Only payout reads it',
+  ),
+  threedsEvents: consumed('threeds.events', 30 * DAY_MS, 'Results of authentications. Only card-processing reads it'),
+  threedsCommands: consumed(
+    'threeds.commands',
+    7 * DAY_MS,
+    'Authentications to run, with personal data. Only threeds reads it',
+  ),
+  callbackEvents: {
+    name: 'callback.events.v1',
+    retentionMs: 30 * DAY_MS,
+    description: 'Attempts and results of callbacks to merchants. For readers outside the gateway',
+  },
+  /** The store has the outcome too, so ten minutes are plenty. */
+  gatewayReplies: {
+    name: 'gateway.replies.v1',
+    retentionMs: HOUR_MS / 6,
+    description: 'Outcomes for the api-edge replica that waits for them',
+  },
 } as const satisfies Record<string, Topic>;
 
 export type TopicName = keyof typeof topics;
 
-/** Of every topic but those of dead letters, unless the installation was given more. */
+/** Partitions of every topic but dead letters, unless KAFKA_PARTITIONS says otherwise. */
 export const DEFAULT_PARTITIONS = 12;
 
 /** Dead letters wait for an operator, who may be on holiday. */

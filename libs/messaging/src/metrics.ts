@@ -28,10 +28,10 @@ export type PublisherMetrics = ReturnType<typeof publisherMetrics>;
 
 export function publisherMetrics(registry: Registry) {
   return {
-    published: counter(registry, { name: 'messages_published_total', help: 'Acknowledged by the broker' }),
+    published: counter(registry, { name: 'messages_published_total', help: 'Messages that the broker acknowledged' }),
     refused: counter(registry, {
       name: 'messages_refused_total',
-      help: 'Not published, by reason',
+      help: 'Messages that the publisher refused, by reason',
       labelNames: ['reason'] as const,
     }),
     batchSize: histogram(registry, {
@@ -41,10 +41,10 @@ export function publisherMetrics(registry: Registry) {
     }),
     durationSeconds: histogram(registry, {
       name: 'publish_duration_seconds',
-      help: 'One request to the brokers, until all of it is acknowledged',
+      help: 'Duration of one request to the brokers, until all of it is acknowledged',
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     }),
-    queued: gauge(registry, { name: 'publish_queued_messages', help: 'Not acknowledged yet' }),
+    queued: gauge(registry, { name: 'publish_queued_messages', help: 'Messages that wait for their acknowledgement' }),
     failedAttempts: counter(registry, {
       name: 'publish_failed_attempts_total',
       help: 'Failed attempts by reason: broker (no answer), partition (moved, no leader) or replicas (slow)',
@@ -63,28 +63,28 @@ export function workerMetrics(registry: Registry) {
   return {
     messages: counter(registry, {
       name: 'messages_consumed_total',
-      help: 'By outcome: handled, skipped, retried (once per attempt), dead_lettered, unrecorded (dead-lettered, but its outcome could not be stored)',
+      help: 'Messages by outcome: handled, skipped, retried (once per attempt), dead_lettered, unrecorded (dead-lettered, but its outcome could not be stored)',
       labelNames: ['group', 'outcome'] as const,
     }),
     failures: counter(registry, {
       name: 'message_failures_total',
-      help: 'Attempts that ended in an error, retryable or not',
+      help: 'Attempts to handle a message that ended in an error, retryable or not',
       labelNames: ['group'] as const,
     }),
     durationSeconds: histogram(registry, {
       name: 'message_handling_seconds',
-      help: 'One attempt to handle one message',
+      help: 'Duration of one attempt to handle one message',
       labelNames: ['group', 'type'] as const,
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     }),
     held: gauge(registry, {
       name: 'messages_held',
-      help: 'Taken from Kafka and not done: queued, being handled, waiting for a retry',
+      help: 'Messages taken from Kafka and not finished: queued, being handled, waiting for a retry',
       labelNames: ['group'] as const,
     }),
     paused: gauge(registry, {
       name: 'partitions_paused',
-      help: 'Partitions that are not fetched because the worker is full',
+      help: 'Partitions that the worker does not fetch because it is full',
       labelNames: ['group'] as const,
     }),
     lag: gauge(registry, {

@@ -30,33 +30,67 @@ export function loadConfig<T extends TObject>(schema: T, env: Record<string, str
   return Object.freeze(values as Static<T>);
 }
 
-/** The settings that every service has; a service spreads them into its own schema. */
+/**
+ * The settings that every service has; a service spreads them into its own schema. Descriptions go into docs/settings.md
+ * (`npm run docs`).
+ */
 export const commonSettings = {
   LOG_LEVEL: Type.Union(
     ['debug', 'info', 'warn', 'error', 'silent'].map((level) => Type.Literal(level as 'info')),
-    { default: 'info' },
+    { default: 'info', description: 'Least severe level that is logged' },
   ),
-  OPS_PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 0 }),
-  KAFKA_BROKERS: Type.String({ minLength: 1 }),
-  MONGODB_URI: Type.String({ minLength: 1 }),
-  TOPIC_PREFIX: Type.String({ default: '', maxLength: 60, pattern: '^[a-zA-Z0-9._-]*$' }),
-  DATABASE_PREFIX: Type.String({ default: '', maxLength: 30, pattern: '^[a-zA-Z0-9_-]*$' }),
-  /** The service is not ready while the machine's and the database's clock differ by more. */
-  MAX_CLOCK_SKEW_MS: Type.Integer({ minimum: 100, default: 60_000 }),
-  /** Internal ports listen on loopback unless this token is set; then callers must present it. */
-  SERVICE_TOKEN: Type.Optional(Type.String({ minLength: 32 })),
+  OPS_PORT: Type.Integer({
+    minimum: 0,
+    maximum: 65535,
+    default: 0,
+    description: 'Port of `/health/live`, `/health/ready` and `/metrics`; 0 takes a free port',
+  }),
+  KAFKA_BROKERS: Type.String({ minLength: 1, description: 'Brokers as `host:port`, comma-separated' }),
+  MONGODB_URI: Type.String({ minLength: 1, description: 'URI of a replica set' }),
+  TOPIC_PREFIX: Type.String({
+    default: '',
+    maxLength: 60,
+    pattern: '^[a-zA-Z0-9._-]*$',
+    description: 'Prefix of all topics and consumer groups',
+  }),
+  DATABASE_PREFIX: Type.String({
+    default: '',
+    maxLength: 30,
+    pattern: '^[a-zA-Z0-9_-]*$',
+    description: 'Prefix of all databases',
+  }),
+  MAX_CLOCK_SKEW_MS: Type.Integer({
+    minimum: 100,
+    default: 60_000,
+    description: 'The service is not ready while its clock and the database clock differ by more',
+  }),
+  SERVICE_TOKEN: Type.Optional(
+    Type.String({
+      minLength: 32,
+      description:
+        'Bearer token of internal ports. Unset, they listen on loopback only; set, they listen on every interface and query ports require it',
+    }),
+  ),
 };
 
 export type CommonConfig = Readonly<Static<TObject<typeof commonSettings>>>;
 
 /** Settings of services with a public port, for {@link connectionLimitsOf}. */
 export const connectionSettings = {
-  /** Open connections of the public port. */
-  MAX_CONNECTIONS: Type.Integer({ minimum: 1, default: DEFAULT_CONNECTION_LIMITS.max }),
-  /** Open connections from one IPv4 address or IPv6 /64. */
-  MAX_CONNECTIONS_PER_SOURCE: Type.Integer({ minimum: 1, default: DEFAULT_CONNECTION_LIMITS.maxPerSource }),
-  /** Addresses and CIDRs whose `X-Forwarded-For` counts, comma-separated. */
-  TRUSTED_PROXY_CIDRS: Type.String({ default: '' }),
+  MAX_CONNECTIONS: Type.Integer({
+    minimum: 1,
+    default: DEFAULT_CONNECTION_LIMITS.max,
+    description: 'Open connections of the public port',
+  }),
+  MAX_CONNECTIONS_PER_SOURCE: Type.Integer({
+    minimum: 1,
+    default: DEFAULT_CONNECTION_LIMITS.maxPerSource,
+    description: 'Open connections from one IPv4 address or IPv6 /64',
+  }),
+  TRUSTED_PROXY_CIDRS: Type.String({
+    default: '',
+    description: 'Proxies whose `X-Forwarded-For` is trusted: addresses and CIDRs, comma-separated',
+  }),
 };
 
 export function connectionLimitsOf(config: {

@@ -84,7 +84,7 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 function closedConnections(metrics: Registry) {
   return new Counter({
     name: 'gateway_connections_closed_total',
-    help: 'Connections closed because their source or the listener reached its limit',
+    help: 'Connections closed because their source or the port reached its limit',
     labelNames: ['limit'],
     registers: [metrics],
   });
@@ -93,7 +93,7 @@ function closedConnections(metrics: Registry) {
 function openConnections(metrics: Registry, server: Server): void {
   new Gauge({
     name: 'gateway_connections_open',
-    help: 'Open connections of the public listener',
+    help: 'Open connections of the public port',
     registers: [metrics],
     collect() {
       return new Promise<void>((resolve) =>

@@ -5,10 +5,14 @@ import { decodeBase64, readKeyRing } from './key-ring';
 
 /** What a service that opens the vault spreads into its own settings. */
 export const vaultSettings = {
-  /** `id:base64(32 bytes)[,id:base64…]`: the first encrypts, the others still decrypt. */
-  VAULT_KEYS: Type.String({ minLength: 1 }),
-  /** base64 of at least 32 bytes, for card tokens. Must never change: tokens would. */
-  VAULT_TOKEN_KEY: Type.String({ minLength: 1 }),
+  VAULT_KEYS: Type.String({
+    minLength: 1,
+    description: 'Key ring `id:base64[,id:base64…]` of 32-byte keys: the first encrypts, all decrypt',
+  }),
+  VAULT_TOKEN_KEY: Type.String({
+    minLength: 1,
+    description: 'Base64 of at least 32 bytes: the key of card tokens. Never change it: every token would change',
+  }),
 };
 
 const MIN_TOKEN_KEY_BYTES = 32;

@@ -4,8 +4,12 @@ import { commonSettings } from '@gateway/service-kit';
 
 export const settings = Type.Object({
   ...commonSettings,
-  /** Expiries that one replica asks for in a second at most: how fast missed time is caught up. */
-  EXPIRY_RATE_PER_SECOND: Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 }),
+  EXPIRY_RATE_PER_SECOND: Type.Integer({
+    minimum: 1,
+    maximum: 10_000,
+    default: 1_000,
+    description: 'Expiries that one replica requests per second at most; limits how fast it catches up',
+  }),
 });
 
 export type Config = Readonly<Static<typeof settings>>;

@@ -10,35 +10,46 @@ const CONCURRENCY_MAX = 4_096;
 export const settings = Type.Object({
   ...commonSettings,
   ...accountsSettings,
-  /** card-processing's internal query API. */
-  CARD_QUERY_URL: Type.String({ minLength: 1 }),
-  /** payout's internal query API. */
-  PAYOUT_QUERY_URL: Type.String({ minLength: 1 }),
-  /** Seconds after each failed attempt, comma-separated; after the last one the callback is exhausted. */
-  CALLBACK_RETRY_SCHEDULE: Type.String({ default: DEFAULT_RETRY_SCHEDULE, pattern: RETRY_SCHEDULE_PATTERN }),
-  /** Comma-separated ranges that may be dialled although they are not of the internet. */
-  CALLBACK_ALLOW_CIDRS: Type.String({ default: '' }),
-  /** Internal admin API; 0 takes a free port. */
-  CALLBACK_ADMIN_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 9202 }),
-  /** Callbacks at a time, in one replica. */
-  CALLBACK_CONCURRENCY: Type.Integer({ minimum: 2, maximum: CONCURRENCY_MAX, default: DISPATCHER_LIMITS.concurrency }),
-  /** Of these, for one merchant, whatever the number of its addresses. */
+  CARD_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of card-processing' }),
+  PAYOUT_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of payout' }),
+  CALLBACK_RETRY_SCHEDULE: Type.String({
+    default: DEFAULT_RETRY_SCHEDULE,
+    pattern: RETRY_SCHEDULE_PATTERN,
+    description: 'Seconds to wait after each failed attempt, comma-separated; then the callback is exhausted',
+  }),
+  CALLBACK_ALLOW_CIDRS: Type.String({
+    default: '',
+    description: 'Private address ranges that callbacks may reach all the same, comma-separated',
+  }),
+  CALLBACK_ADMIN_PORT: Type.Integer({
+    minimum: 0,
+    maximum: 65_535,
+    default: 9202,
+    description: 'Port of `npm run callbacks`; 0 takes a free port',
+  }),
+  CALLBACK_CONCURRENCY: Type.Integer({
+    minimum: 2,
+    maximum: CONCURRENCY_MAX,
+    default: DISPATCHER_LIMITS.concurrency,
+    description: 'Callbacks that one replica sends at once',
+  }),
   CALLBACK_CONCURRENCY_PER_MERCHANT: Type.Integer({
     minimum: 1,
     maximum: CONCURRENCY_MAX,
     default: DISPATCHER_LIMITS.concurrencyPerMerchant,
+    description: 'Of these, callbacks to one merchant',
   }),
-  /** Of a merchant's, to addresses that may hang: unknown ones, and those that were slow or silent last time. */
   CALLBACK_UNPROVEN_PER_MERCHANT: Type.Integer({
     minimum: 1,
     maximum: CONCURRENCY_MAX,
     default: DISPATCHER_LIMITS.unprovenPerMerchant,
+    description: 'Of these, callbacks to addresses that are new, or were slow or silent last time',
   }),
-  /** Of a merchant's, to one address. */
   CALLBACK_CONCURRENCY_PER_ADDRESS: Type.Integer({
     minimum: 1,
     maximum: CONCURRENCY_MAX,
     default: DISPATCHER_LIMITS.concurrencyPerAddress,
+    description: "Of a merchant's callbacks, those to one address",
   }),
 });
 

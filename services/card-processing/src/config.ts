@@ -12,20 +12,45 @@ const HOLD = `(${Object.values(creditCardType.types).join('|')})(:(CIT|MIT))?=[1
 export const settings = Type.Object({
   ...commonSettings,
   ...vaultSettings,
-  /** Internal query API; 0 takes a free port. */
-  CARD_QUERY_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 9201 }),
-  /** Connectors to open, comma-separated. Each reads its own settings. */
-  ACQUIRERS: Type.String({ default: 'simulator', pattern: '^[a-z0-9-]+(,[a-z0-9-]+)*$' }),
-  /** How long an authorization is held where its terminal says nothing. */
-  AUTH_HOLD_SECONDS: Type.Integer({ minimum: 1, default: SECONDS_OF_A_WEEK }),
-  /** The same by scheme and initiator: `visa:MIT=432000,visa:CIT=604800,mastercard=604800`. A terminal's own comes first. */
-  AUTH_HOLDS: Type.String({ default: '', pattern: `^(${HOLD}(,${HOLD})*)?$` }),
-  /** The threeds service's own setting: how long a cardholder has for a challenge. */
-  CHALLENGE_TIMEOUT_SECONDS: Type.Integer({ minimum: 1, default: 900 }),
-  /** Merchants' operations under way at one acquirer at once; one account has half of them at most. */
-  ACQUIRER_CALLS_AT_ONCE: Type.Integer({ minimum: 2, maximum: 10_000, default: 512 }),
-  /** Commands that one replica decides on at once, each on another payment. Calls to acquirers are not among them. */
-  CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1024, default: 128 }),
+  CARD_QUERY_PORT: Type.Integer({
+    minimum: 0,
+    maximum: 65_535,
+    default: 9201,
+    description: 'Internal port of queries; 0 takes a free port',
+  }),
+  ACQUIRERS: Type.String({
+    default: 'simulator',
+    pattern: '^[a-z0-9-]+(,[a-z0-9-]+)*$',
+    description: 'Connectors to open, comma-separated',
+  }),
+  AUTH_HOLD_SECONDS: Type.Integer({
+    minimum: 1,
+    default: SECONDS_OF_A_WEEK,
+    description: 'Hold of an authorization if neither its terminal nor `AUTH_HOLDS` sets one',
+  }),
+  AUTH_HOLDS: Type.String({
+    default: '',
+    pattern: `^(${HOLD}(,${HOLD})*)?$`,
+    description:
+      'Holds by scheme and initiator, e.g. `visa:MIT=432000,visa:CIT=604800,mastercard=604800`; a hold of the terminal comes first',
+  }),
+  CHALLENGE_TIMEOUT_SECONDS: Type.Integer({
+    minimum: 1,
+    default: 900,
+    description: 'How long a cardholder has for a challenge; the same in threeds',
+  }),
+  ACQUIRER_CALLS_AT_ONCE: Type.Integer({
+    minimum: 2,
+    maximum: 10_000,
+    default: 512,
+    description: 'Calls of merchants to one acquirer at once; one account has half of them at most',
+  }),
+  CONCURRENCY: Type.Integer({
+    minimum: 1,
+    maximum: 1024,
+    default: 128,
+    description: 'Commands that one replica decides at once, without the calls to acquirers',
+  }),
 });
 
 export type Config = Readonly<Static<typeof settings>>;

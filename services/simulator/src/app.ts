@@ -140,7 +140,7 @@ function countAuthentications(metrics: Registry): OnAuthentication {
 function countResults(metrics: Registry): OnResult {
   const attempts = new Counter({
     name: 'simulator_result_attempts_total',
-    help: 'Attempts of the simulated directory server to send the result of a challenge, by how they ended',
+    help: 'Attempts of the simulated directory server to send the result of a challenge, by end',
     labelNames: ['end'],
     registers: [metrics],
   });

@@ -3,15 +3,16 @@ import { Type } from '@sinclair/typebox';
 import { commonSettings, connectionSettings } from '@gateway/service-kit';
 import { vaultSettings } from '@gateway/vault';
 
-/** Base64 of 32 bytes or more. */
-const Key = Type.String({
-  pattern:
-    '^(?:[A-Za-z0-9+/]{4}){10}(?:[A-Za-z0-9+/]{3}=|(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$',
-});
+const key = (use: string) =>
+  Type.String({
+    pattern:
+      '^(?:[A-Za-z0-9+/]{4}){10}(?:[A-Za-z0-9+/]{3}=|(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$',
+    description: `Base64 of at least 32 bytes: ${use}`,
+  });
 
-/** Merchants are told addresses of at most 255 characters below it. */
+/** Merchants get URLs of at most 255 characters that begin with it. */
 const PUBLIC_URL_LENGTH_MAX = 200;
-/** The edge waits 30 s for a first answer; what comes later helps nobody. */
+/** The edge waits 30 s for a first answer, so a later answer is useless. */
 const DIRECTORY_TIMEOUT_MAX_MS = 15_000;
 const A_DAY_IN_SECONDS = 86_400;
 
@@ -19,24 +20,40 @@ export const settings = Type.Object({
   ...commonSettings,
   ...vaultSettings,
   ...connectionSettings,
-  /** Pages and the address for results; 0 takes a free port. */
-  THREEDS_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8081 }),
-  HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
-  /** How browsers and the directory server reach the pages: an origin, without a path. */
+  THREEDS_PORT: Type.Integer({
+    minimum: 0,
+    maximum: 65_535,
+    default: 8081,
+    description: 'Port of the challenge and result pages and of result messages; 0 takes a free port',
+  }),
+  HOST: Type.String({ minLength: 1, default: '127.0.0.1', description: 'Address of that port' }),
   THREEDS_PUBLIC_URL: Type.String({
     default: 'http://127.0.0.1:8081',
     pattern: '^https?://[A-Za-z0-9._:\\[\\]-]+$',
     maxLength: PUBLIC_URL_LENGTH_MAX,
+    description: 'Origin at which browsers and the directory server reach that port',
   }),
-  DIRECTORY_SERVER_URL: Type.String({ minLength: 1 }),
-  /** Calls to the directory server at once; one account has half of them at most. */
-  DIRECTORY_CALLS_AT_ONCE: Type.Integer({ minimum: 2, maximum: 10_000, default: 256 }),
-  DIRECTORY_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: DIRECTORY_TIMEOUT_MAX_MS, default: 5_000 }),
-  /** Signs result messages; the directory server has the same. */
-  DS_MESSAGE_KEY: Key,
-  /** Derives `pareq` and `pares`. With another one, those that are under way are worth nothing. */
-  THREEDS_PROOF_KEY: Key,
-  CHALLENGE_TIMEOUT_SECONDS: Type.Integer({ minimum: 1, maximum: A_DAY_IN_SECONDS, default: 900 }),
+  DIRECTORY_SERVER_URL: Type.String({ minLength: 1, description: 'Directory server' }),
+  DIRECTORY_CALLS_AT_ONCE: Type.Integer({
+    minimum: 2,
+    maximum: 10_000,
+    default: 256,
+    description: 'Calls to the directory server at once; one account has half of them at most',
+  }),
+  DIRECTORY_TIMEOUT_MS: Type.Integer({
+    minimum: 100,
+    maximum: DIRECTORY_TIMEOUT_MAX_MS,
+    default: 5_000,
+    description: 'Time-out of a call to the directory server',
+  }),
+  DS_MESSAGE_KEY: key('signs the result messages of the directory server'),
+  THREEDS_PROOF_KEY: key('derives `pareq` and `pares`. A change invalidates those under way'),
+  CHALLENGE_TIMEOUT_SECONDS: Type.Integer({
+    minimum: 1,
+    maximum: A_DAY_IN_SECONDS,
+    default: 900,
+    description: 'How long a cardholder has for a challenge; the same in card-processing',
+  }),
 });
 
 export type Config = Readonly<Static<typeof settings>>;

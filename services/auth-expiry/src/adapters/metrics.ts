@@ -3,7 +3,7 @@ import { Counter, Gauge } from '@gateway/service-kit';
 import type { Ports } from '../application/ports';
 import type { DeadlinesAdapter } from './mongo/deadlines';
 
-/** Counting all that is open reads an index entry for each: not with every look. */
+/** Counting open deadlines reads an index entry for each, so not on every scrape. */
 const COUNT_OPEN_EVERY_MS = 60_000;
 
 export function createAskCounter(metrics: Registry): Ports['asked'] {
@@ -19,7 +19,7 @@ export function createAskCounter(metrics: Registry): Ports['asked'] {
   };
 }
 
-/** What is read from the database of all replicas when somebody looks. */
+/** Gauges of all replicas, read from the database on each scrape. */
 export function registerGauges(options: {
   metrics: Registry;
   deadlines: DeadlinesAdapter;
@@ -41,8 +41,8 @@ export function registerGauges(options: {
       },
     });
   };
-  gauge('expiry_due', 'Deadlines that are due; 10000 stands for more', () => deadlines.countDue(now()));
-  gauge('expiry_lag_seconds', 'How long the longest due deadline waits', async () => {
+  gauge('expiry_due', 'Deadlines that are due; 10000 means 10000 or more', () => deadlines.countDue(now()));
+  gauge('expiry_lag_seconds', 'How long the most overdue deadline has been waiting', async () => {
     const since = await deadlines.dueSince(now());
     return since === undefined ? 0 : (now() - since) / 1000;
   });

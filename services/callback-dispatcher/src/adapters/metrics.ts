@@ -22,7 +22,7 @@ export function createFigures(metrics: Registry): Figures {
   });
   const duration = new Histogram({
     name: 'callback_attempt_seconds',
-    help: 'One attempt, until the answer is read or given up',
+    help: 'Duration of one attempt, until the answer is read or abandoned',
     labelNames: ['kind'] as const,
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers: [metrics],
@@ -36,7 +36,7 @@ export function createFigures(metrics: Registry): Figures {
   };
 }
 
-/** What is read when somebody looks: the dispatcher of this replica, and the database of all. */
+/** Gauges read on each scrape, of this replica's dispatcher and of the database of all replicas. */
 export function registerGauges(options: {
   metrics: Registry;
   dispatcher: Dispatcher;
@@ -55,15 +55,15 @@ export function registerGauges(options: {
       },
     });
   };
-  figure('callback_in_flight', 'Attempts that run in this replica', () => sumOf(dispatcher.figures().running));
+  figure('callback_in_flight', 'Attempts under way in this replica', () => sumOf(dispatcher.figures().running));
   figure(
     'callback_in_flight_unproven',
-    'Of these, attempts at addresses that are unknown, or were slow or silent last time',
+    'Of these, attempts at addresses that are new, or were slow or silent last time',
     () => dispatcher.figures().running.unproven,
   );
   new Gauge({
     name: 'callback_in_flight_by_account',
-    help: 'Attempts that run in this replica, of the 10 accounts with the most',
+    help: 'Attempts under way in this replica, for the 10 accounts with the most',
     labelNames: ['account'] as const,
     registers,
     collect() {
@@ -74,10 +74,10 @@ export function registerGauges(options: {
     },
   });
   figure('callback_waiting', 'Deliveries that wait in this replica', () => dispatcher.figures().waiting);
-  figure('callback_open_circuits', 'Addresses that get nothing now', () => dispatcher.figures().openCircuits);
+  figure('callback_open_circuits', 'Addresses whose circuit is open', () => dispatcher.figures().openCircuits);
   new Gauge({
     name: 'callback_overdue',
-    help: 'Deliveries of all replicas that were due 60 s ago and were not tried since; 10000 stands for more',
+    help: 'Deliveries of all replicas that are overdue by 60 s; 10000 means 10000 or more',
     registers,
     async collect() {
       try {

@@ -6,7 +6,7 @@ import type { Ports } from '../application/ports';
 export function countOutcomes(metrics: Registry): Ports['recorded'] {
   const outcomes = new Counter({
     name: 'gateway_authentications_total',
-    help: 'Steps of cardholder authentications: challenge, authenticated, or the code of the refusal',
+    help: 'Outcomes of authentications: challenge, authenticated, or the code of the refusal',
     labelNames: ['outcome'],
     registers: [metrics],
   });

@@ -6,9 +6,14 @@ import type { AcquirerAnswer, AcquirerRequest, BankFacts, Cancellation, Inquiry 
 import type { AuthenticationResult, CallKind } from '../../../domain/payment';
 import type { AcquirerTranslation } from '../acquirer';
 
-const settings = Type.Object({
-  SIMULATOR_URL: Type.String({ minLength: 1 }),
-  SIMULATOR_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 60_000, default: 5_000 }),
+export const settings = Type.Object({
+  SIMULATOR_URL: Type.String({ minLength: 1, description: 'Connector `simulator`: address of the simulator' }),
+  SIMULATOR_TIMEOUT_MS: Type.Integer({
+    minimum: 100,
+    maximum: 60_000,
+    default: 5_000,
+    description: 'Connector `simulator`: time-out of a call',
+  }),
 });
 
 const EMV_3DS_VERSION = '2.2.0';

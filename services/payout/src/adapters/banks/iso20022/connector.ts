@@ -69,7 +69,7 @@ export function createIso20022Connector(options: {
   });
   const reports = new Counter({
     name: 'gateway_iso20022_reports_total',
-    help: 'Files from the inbox that were set aside, by what became of them: applied, duplicate, failed',
+    help: 'Files taken from the inbox, by result: applied, duplicate, failed',
     labelNames: ['result'],
     registers: [options.metrics],
   });
@@ -123,12 +123,12 @@ export function createIso20022Connector(options: {
   }
 
   gauge('held_batches', 'Batches that wait for an operator', () => records.batches.countDocuments({ state: 'held' }));
-  gauge('unreported_batches', 'Batches in the outbox or beyond that no report was about', () =>
+  gauge('unreported_batches', 'Batches that were written and not reported on', () =>
     records.batches.countDocuments(UNREPORTED),
   );
   gauge(
     'oldest_unreported_seconds',
-    'Since the oldest of them went into the outbox; 0 when there is none',
+    'Age of the oldest unreported batch, from its move into the outbox; 0 if there is none',
     async () => {
       const oldest = await records.batches.findOne(UNREPORTED, { sort: { emittedAt: 1 } });
       return oldest === null ? 0 : (now() - (oldest.emittedAt ?? oldest.createdAt)) / SECOND_MS;

@@ -12,15 +12,35 @@ const PARTY_NAME_LENGTH = 70;
 /** With amounts of at most 99,999,999,999 (the contracts' bound) the sum of so many stays a safe integer. */
 export const MAX_PAYOUTS_PER_FILE = 10_000;
 
-const environment = Type.Object({
-  ISO20022_OUTBOX_DIR: Type.String({ minLength: 1 }),
-  ISO20022_INBOX_DIR: Type.String({ minLength: 1 }),
-  /** Path of a JSON file, see {@link DebtorsFile}. */
-  ISO20022_DEBTORS: Type.String({ minLength: 1 }),
-  ISO20022_INITIATING_PARTY: Type.String({ minLength: 1, maxLength: PARTY_NAME_LENGTH }),
-  ISO20022_CUT_OFF: Type.String({ default: '60m' }),
-  ISO20022_FILE_PAYOUTS: Type.Integer({ minimum: 1, maximum: MAX_PAYOUTS_PER_FILE, default: MAX_PAYOUTS_PER_FILE }),
-  ISO20022_POLL_MS: Type.Integer({ minimum: 20, maximum: 60_000, default: 1_000 }),
+export const settings = Type.Object({
+  ISO20022_OUTBOX_DIR: Type.String({
+    minLength: 1,
+    description: 'Directory of pain.001 files for the bank, on one file system with its folder `.staged`',
+  }),
+  ISO20022_INBOX_DIR: Type.String({ minLength: 1, description: 'Directory of pain.002 files from the bank' }),
+  ISO20022_DEBTORS: Type.String({ minLength: 1, description: 'Path of the JSON file that lists the debtor accounts' }),
+  ISO20022_INITIATING_PARTY: Type.String({
+    minLength: 1,
+    maxLength: PARTY_NAME_LENGTH,
+    description: 'Name in the group header of each file, in SEPA characters',
+  }),
+  ISO20022_CUT_OFF: Type.String({
+    default: '60m',
+    description:
+      'When batches are cut: times of day in UTC (`08:00,14:30`) or minutes counted from midnight UTC (`30m`)',
+  }),
+  ISO20022_FILE_PAYOUTS: Type.Integer({
+    minimum: 1,
+    maximum: MAX_PAYOUTS_PER_FILE,
+    default: MAX_PAYOUTS_PER_FILE,
+    description: 'Payouts in one file at most; some banks accept fewer',
+  }),
+  ISO20022_POLL_MS: Type.Integer({
+    minimum: 20,
+    maximum: 60_000,
+    default: 1_000,
+    description: 'Pause between two checks of cut-offs and inbox',
+  }),
 });
 
 const DebtorsFile = Type.Array(
@@ -55,21 +75,21 @@ export interface Iso20022Settings {
 
 /** Throws {@link ConfigurationError}, also for what the debtors' file says wrong. */
 export function loadSettings(env: Record<string, string | undefined>): Iso20022Settings {
-  const settings = loadConfig(environment, env);
-  const cutOffs = parseCutOffs(settings.ISO20022_CUT_OFF);
-  const { debtorOf, problems } = readDebtors(settings.ISO20022_DEBTORS);
+  const values = loadConfig(settings, env);
+  const cutOffs = parseCutOffs(values.ISO20022_CUT_OFF);
+  const { debtorOf, problems } = readDebtors(values.ISO20022_DEBTORS);
   if (cutOffs === undefined) problems.push('ISO20022_CUT_OFF is neither HH:MM,HH:MM nor a number of minutes like 30m');
-  if (!isSepaText(settings.ISO20022_INITIATING_PARTY)) problems.push(notSepaText('ISO20022_INITIATING_PARTY'));
+  if (!isSepaText(values.ISO20022_INITIATING_PARTY)) problems.push(notSepaText('ISO20022_INITIATING_PARTY'));
   if (cutOffs === undefined || debtorOf === undefined || problems.length > 0) {
     throw new ConfigurationError(`Configuration: ${problems.join('; ')}.`);
   }
   return {
-    outboxDir: settings.ISO20022_OUTBOX_DIR,
-    inboxDir: settings.ISO20022_INBOX_DIR,
-    initiatingParty: settings.ISO20022_INITIATING_PARTY,
+    outboxDir: values.ISO20022_OUTBOX_DIR,
+    inboxDir: values.ISO20022_INBOX_DIR,
+    initiatingParty: values.ISO20022_INITIATING_PARTY,
     cutOffs,
-    payoutsPerFile: settings.ISO20022_FILE_PAYOUTS,
-    pollMs: settings.ISO20022_POLL_MS,
+    payoutsPerFile: values.ISO20022_FILE_PAYOUTS,
+    pollMs: values.ISO20022_POLL_MS,
     debtorOf,
   };
 }

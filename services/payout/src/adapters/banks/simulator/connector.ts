@@ -16,9 +16,14 @@ import type {
 } from '../../../application/bank-ports';
 import type { BankContext, OpenBank } from '../bank-context';
 
-const settings = Type.Object({
-  SIMULATOR_URL: Type.String({ minLength: 1 }),
-  SIMULATOR_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 60_000, default: 5_000 }),
+export const settings = Type.Object({
+  SIMULATOR_URL: Type.String({ minLength: 1, description: 'Connector `simulator`: address of the simulator' }),
+  SIMULATOR_TIMEOUT_MS: Type.Integer({
+    minimum: 100,
+    maximum: 60_000,
+    default: 5_000,
+    description: 'Connector `simulator`: time-out of a call',
+  }),
 });
 
 /** Stands for a code that the registry does not have. */

@@ -1,0 +1,230 @@
+/**
+ * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/response-codes.json and the generated tables of docs/*.md from the
+ * declarations in the code. With `--check` it writes nothing and fails if a file would change. FILE lists the metrics
+ * that running services serve, as JSON; without it their table stays as it is.
+ */
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { format, resolveConfig } from 'prettier';
+import { root } from './checkout.mjs';
+import { explain, Failure } from './failure.mjs';
+import { gatewayEnvironment, gatewayPorts } from './gateway/settings.mjs';
+
+/**
+ * @typedef {{ type?: string, const?: string, anyOf?: Setting[], minimum?: number, maximum?: number, default?: unknown, description?: string }} Setting
+ * @typedef {{ properties: Record<string, Setting>, required?: string[] }} Settings
+ * @typedef {{ name: string, type: string, help: string, services: string[] }} Metric
+ * @typedef {{ name: string, retentionMs: number, description: string, deadLetters?: string }} Topic
+ * @typedef {{ type: string, topic: string, description: string }} Message
+ * @typedef {{ code: number, name: string, message: string, class: string, outcomeUnknown?: boolean, extension?: boolean }} Code
+ */
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+const require = createRequire(import.meta.url);
+const folder = join(root, 'docs');
+
+/** @param {string} path of a compiled file, without `dist` and ending */
+const load = (path) => {
+  const [, workspace = '', file = ''] = /^(\w+\/[^/]+)\/(.+)$/.exec(path) ?? [];
+  return require(join(root, workspace, 'dist', `${file}.js`));
+};
+
+/** Where each service declares its settings, its connectors' included. */
+const declarations = {
+  'api-edge': ['config'],
+  'card-processing': ['config', 'adapters/acquirers/simulator/connector'],
+  payout: ['config', 'adapters/banks/simulator/connector', 'adapters/banks/iso20022/settings'],
+  'auth-expiry': ['config'],
+  threeds: ['config'],
+  'callback-dispatcher': ['config'],
+  simulator: ['config'],
+};
+
+/** What `npm start` sets, on the ports that it takes by default. */
+const started = gatewayEnvironment({
+  env: {},
+  ports: gatewayPorts({}),
+  servers: { kafkaBrokers: 'the broker that it starts', mongodbUri: 'the replica set that it starts' },
+  secrets: Object.fromEntries(
+    ['VAULT_KEYS', 'VAULT_TOKEN_KEY', 'JOURNAL_HMAC_KEY', 'THREEDS_PROOF_KEY', 'DS_MESSAGE_KEY'].map((name) => [
+      name,
+      'a generated key',
+    ]),
+  ),
+});
+
+/** @param {unknown} text */
+const cell = (text) => String(text).replaceAll('|', '\\|');
+/** @param {unknown} text */
+const code = (text) => `\`${cell(text)}\``;
+
+/**
+ * @param {string[]} head
+ * @param {unknown[][]} rows
+ */
+const table = (head, rows) =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+/** @param {Setting} setting */
+function valuesOf({ type, anyOf, minimum, maximum }) {
+  if (anyOf !== undefined) return anyOf.map((choice) => code(choice.const)).join(', ');
+  if (type !== 'integer') return 'text';
+  if (minimum === undefined && maximum === undefined) return 'integer';
+  return maximum === undefined ? `integer ≥ ${minimum}` : `integer, ${minimum} to ${maximum}`;
+}
+
+/**
+ * @param {string} name
+ * @param {Setting} setting
+ * @param {boolean} required
+ */
+function defaultOf(name, setting, required) {
+  if (setting.default !== undefined) return setting.default === '' ? 'empty' : code(setting.default);
+  if (!required) return 'unset';
+  const value = started[name];
+  if (value === undefined) return 'required';
+  return `required; \`npm start\`: ${/^(a|the) /.test(value) ? value : code(value)}`;
+}
+
+/** @param {Settings[]} schemas */
+function settingsTable(schemas) {
+  const rows = schemas.flatMap(({ properties, required = [] }) =>
+    Object.entries(properties).map(([name, setting]) => {
+      if (setting.description === undefined) throw new Failure(`The setting ${name} has no description.`);
+      const byDefault = defaultOf(name, setting, required.includes(name));
+      return [code(name), valuesOf(setting), byDefault, cell(setting.description)];
+    }),
+  );
+  return table(['name', 'value', 'default', 'meaning'], rows);
+}
+
+/** @param {string} service */
+function settingsOf(service) {
+  const common = load('libs/service-kit/config').commonSettings;
+  const own = declarations[/** @type {'payout'} */ (service)].map((file) => {
+    const { settings } = load(`services/${service}/${file}`);
+    const entries = Object.entries(settings.properties).filter(([name]) => !(name in common));
+    return { ...settings, properties: Object.fromEntries(entries) };
+  });
+  return settingsTable(own);
+}
+
+function commonSettings() {
+  const { settings } = load('services/auth-expiry/config');
+  const { commonSettings: common } = load('libs/service-kit/config');
+  return settingsTable([{ properties: common, required: settings.required }]);
+}
+
+function topicsTable() {
+  const { topics } = load('libs/contracts/index');
+  const rows = Object.values(/** @type {Record<string, Topic>} */ (topics)).map((topic) => {
+    const kept =
+      topic.retentionMs < DAY_MS ? `${topic.retentionMs / MINUTE_MS} minutes` : `${topic.retentionMs / DAY_MS} days`;
+    return [code(topic.name), kept, topic.deadLetters ? code(topic.deadLetters) : '–', cell(topic.description)];
+  });
+  return table(['topic', 'kept', 'dead letters', 'content'], rows);
+}
+
+/** @param {string} topic */
+function messagesTable(topic) {
+  const { messages } = load('libs/contracts/index');
+  const rows = /** @type {Message[]} */ (messages)
+    .filter((message) => message.topic === topic)
+    .map(({ type, description }) => [`[\`${type}\`](schemas/${type}.json)`, cell(description)]);
+  if (rows.length === 0) throw new Failure(`No message type belongs to the topic ${topic}.`);
+  return table(['type', 'meaning'], rows);
+}
+
+function codesTable() {
+  const { responseCodes, cardStatusOfCode } = load('libs/contracts/index');
+  const rows = /** @type {Code[]} */ (responseCodes).map((entry) => [
+    entry.code,
+    cell(entry.message) + (entry.extension ? ' (ours)' : ''),
+    cardStatusOfCode(entry.code),
+    entry.outcomeUnknown ? 'unknown' : '',
+    entry.class,
+    code(entry.name),
+  ]);
+  return table(['code', 'message', 'status of a card operation', 'outcome', 'class', 'name in the code'], rows);
+}
+
+/** @param {Metric[]} metrics */
+function metricsTable(metrics) {
+  const everyService = Object.keys(declarations).length - 1;
+  const rows = metrics.map(({ name, type, help, services }) => [
+    code(name),
+    type,
+    services.length === everyService ? 'all but the simulator' : services.join(', '),
+    cell(help),
+  ]);
+  return table(['metric', 'type', 'services', 'meaning'], rows);
+}
+
+/**
+ * What stands between `<!-- generated: NAME ARGUMENT -->` and `<!-- end -->`; undefined leaves it as it is.
+ * @param {Metric[] | undefined} metrics
+ * @returns {Record<string, (argument: string) => string | undefined>}
+ */
+const blocks = (metrics) => ({
+  'common-settings': commonSettings,
+  settings: settingsOf,
+  topics: topicsTable,
+  messages: messagesTable,
+  codes: codesTable,
+  metrics: () => metrics && metricsTable(metrics),
+});
+
+/**
+ * @param {string} path
+ * @param {ReturnType<typeof blocks>} generators
+ */
+async function filled(path, generators) {
+  const text = readFileSync(path, 'utf8').replaceAll(
+    /(<!-- generated: ([\w-]+) ?([\w-]*) -->\n)[^]*?(<!-- end -->)/g,
+    (block, begin, name, argument, end) => {
+      const generate = generators[name];
+      if (generate === undefined) throw new Failure(`${path} asks for ${name}, which is not generated.`);
+      const content = generate(argument);
+      return content === undefined ? block : `${begin}\n${content}\n\n${end}`;
+    },
+  );
+  return format(text, { ...(await resolveConfig(path)), filepath: path });
+}
+
+/** @param {Metric[] | undefined} metrics @returns {Promise<Map<string, string>>} content by path */
+async function generatedFiles(metrics) {
+  /** @type {Map<string, string>} */
+  const files = new Map();
+  for (const path of globSync(join(folder, '*.md'))) files.set(path, await filled(path, blocks(metrics)));
+  const { registryFile, schemaFiles } = load('libs/contracts/index');
+  files.set(join(folder, 'response-codes.json'), registryFile());
+  for (const [name, content] of schemaFiles()) files.set(join(folder, 'schemas', name), content);
+  return files;
+}
+
+/** Schemas of message types that are gone. @param {Map<string, string>} files */
+const leftovers = (files) =>
+  readdirSync(join(folder, 'schemas'))
+    .map((name) => join(folder, 'schemas', name))
+    .filter((path) => !files.has(path));
+
+try {
+  const { values } = parseArgs({ options: { check: { type: 'boolean' }, metrics: { type: 'string' } } });
+  mkdirSync(join(folder, 'schemas'), { recursive: true });
+  const files = await generatedFiles(values.metrics && JSON.parse(readFileSync(values.metrics, 'utf8')));
+  const changed = [...files].filter(([path, text]) => !existsSync(path) || readFileSync(path, 'utf8') !== text);
+  const gone = leftovers(files);
+  if (values.check && changed.length + gone.length > 0) {
+    const paths = [...changed.map(([path]) => path), ...gone].map((path) => path.slice(root.length + 1));
+    throw new Failure(`Run npm run docs: the code declares something else than ${paths.join(', ')}.`);
+  }
+  for (const [path, text] of changed) writeFileSync(path, text);
+  for (const path of gone) rmSync(path);
+} catch (error) {
+  console.error(explain(error));
+  process.exitCode = 1;
+}

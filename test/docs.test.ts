@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { testSettings } from '../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
+import { build } from './support/processes';
+import type { Merchant } from './support/merchant';
+import { startMerchant } from './support/merchant';
+import type { System } from './support/system';
+import { startSystem } from './support/system';
+
+interface Metric {
+  name: string;
+  type: string;
+  help: string;
+  services: string[];
+}
+
+const root = join(__dirname, '..');
+
+let files: Record<string, string>;
+let merchant: Merchant;
+let system: System;
+
+beforeAll(async () => {
+  files = testSettings();
+  await build();
+  system = await startSystem('docs', { withPayouts: true, settings: { PAYOUT_BANK: 'iso20022', ...files } });
+  merchant = await startMerchant();
+  await system.startThreeds();
+  await system.startExpiry();
+  await system.startDispatcher(merchant.ca);
+}, 180_000);
+
+afterAll(async () => {
+  await system.stop();
+  await merchant.close();
+  rmSync(dirname(files['ISO20022_OUTBOX_DIR'] ?? ''), { recursive: true, force: true });
+});
+
+/** The metrics of all services but those of the process, by name. */
+async function servedMetrics(): Promise<Metric[]> {
+  const metrics = new Map<string, Metric>();
+  for (const page of await system.metrics()) {
+    const service = /service="([^"]+)"/.exec(page)?.[1] ?? 'simulator';
+    for (const [, name = '', help = '', type = ''] of page.matchAll(/^# HELP (\S+) (.+)\n# TYPE \S+ (\w+)$/gm)) {
+      if (/^(nodejs|process)_/.test(name)) continue;
+      const metric = metrics.get(name) ?? { name, type, help, services: [] };
+      metrics.set(name, { ...metric, services: [...metric.services, service].toSorted() });
+    }
+  }
+  return [...metrics.values()].toSorted((a, b) => a.name.localeCompare(b.name));
+}
+
+/** With `UPDATE_DOCS` set it writes the files, with the metrics too, as `npm run docs` cannot. */
+test('docs and schemas are what the code declares and what running services serve', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-docs-'));
+  const metrics = join(directory, 'metrics.json');
+  writeFileSync(metrics, JSON.stringify(await servedMetrics()));
+  const check = process.env['UPDATE_DOCS'] === undefined ? ['--check'] : [];
+  const run = promisify(execFile)(process.execPath, ['scripts/docs.mjs', ...check, '--metrics', metrics], {
+    cwd: root,
+  });
+  await expect(run).resolves.toMatchObject({ stderr: '' });
+  rmSync(directory, { recursive: true });
+});
+
+/** Markdown files of the project itself. */
+function documents(folder = root): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return /^(node_modules|dist|coverage|\..*)$/.test(entry.name) ? [] : documents(path);
+    return entry.name.endsWith('.md') ? [path] : [];
+  });
+}
+
+const slug = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+/** Anchors of a Markdown file, as GitHub names them. */
+function anchors(path: string): string[] {
+  return Array.from(readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm), ([, heading = '']) => slug(heading));
+}
+
+test('every link between documents leads to a file and a heading', () => {
+  const broken = documents().flatMap((path) => {
+    const links = readFileSync(path, 'utf8').matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g);
+    return Array.from(links).flatMap(([link, file = '', anchor]) => {
+      const target = file === '' ? path : join(dirname(path), file);
+      const exists = existsSync(target) && (anchor === undefined || anchors(target).includes(anchor));
+      return exists ? [] : [`${path.slice(root.length + 1)}: ${link}`];
+    });
+  });
+  expect(broken).toEqual([]);
+});
