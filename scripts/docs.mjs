@@ -1,7 +1,7 @@
 /**
- * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/response-codes.json and the generated tables of docs/*.md from the
- * declarations in the code. With `--check` it writes nothing and fails if a file would change. FILE lists the metrics
- * that running services serve, as JSON; without it their table stays as it is.
+ * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/response-codes.json and the generated tables
+ * of docs/*.md from the declarations in the code. With `--check` it writes nothing and fails if a file would change.
+ * FILE lists the metrics that running services serve, as JSON; without it their table stays as it is.
  */
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
