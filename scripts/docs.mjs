@@ -1,11 +1,11 @@
 /**
  * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/response-codes.json and the generated tables
- * of docs/*.md from the declarations in the code. With `--check` it writes nothing and fails if a file would change.
+ * of docs from the declarations in the code. With `--check` it writes nothing and fails if a file would change.
  * FILE lists the metrics that running services serve, as JSON; without it their table stays as it is.
  */
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
 import { root } from './checkout.mjs';
@@ -152,6 +152,15 @@ function codesTable() {
   return table(['code', 'message', 'status of a card operation', 'outcome', 'class', 'name in the code'], rows);
 }
 
+function decisionsTable() {
+  const pages = globSync(join(folder, 'adr', '[0-9]*.md')).toSorted();
+  const rows = pages.map((path) => {
+    const [, number, title] = /^# (\d{4}): (.+)$/m.exec(readFileSync(path, 'utf8')) ?? [];
+    return [`[${number}](${basename(path)})`, title];
+  });
+  return table(['no.', 'decision'], rows);
+}
+
 /** @param {Metric[]} metrics */
 function metricsTable(metrics) {
   const everyService = Object.keys(declarations).length - 1;
@@ -175,6 +184,7 @@ const blocks = (metrics) => ({
   topics: topicsTable,
   messages: messagesTable,
   codes: codesTable,
+  decisions: decisionsTable,
   metrics: () => metrics && metricsTable(metrics),
 });
 
@@ -199,7 +209,8 @@ async function filled(path, generators) {
 async function generatedFiles(metrics) {
   /** @type {Map<string, string>} */
   const files = new Map();
-  for (const path of globSync(join(folder, '*.md'))) files.set(path, await filled(path, blocks(metrics)));
+  for (const path of globSync([join(folder, '*.md'), join(folder, 'adr', 'README.md')]))
+    files.set(path, await filled(path, blocks(metrics)));
   const { registryFile, schemaFiles } = load('libs/contracts/index');
   files.set(join(folder, 'response-codes.json'), registryFile());
   for (const [name, content] of schemaFiles()) files.set(join(folder, 'schemas', name), content);
