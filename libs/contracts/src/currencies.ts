@@ -34,6 +34,6 @@ export function isWholeInMinorUnits(amountE4: number, currency: string): boolean
 /** The currency's smallest amount, in 1/10000 of it: 100 for EUR, 1 for XTS. Throws on what is no currency. */
 export function minorUnitE4(currency: string): number {
   const units = minorUnits.get(currency);
-  if (units === undefined) throw new Error(`${currency} is no currency`);
+  if (units === undefined) throw new Error(`${currency} is not a currency`);
   return 10 ** (4 - units);
 }

@@ -177,7 +177,7 @@ export function createOutbox(options: {
     try {
       await drain();
     } catch (error) {
-      logger.warn('published events are not drained yet; they are published again', { error });
+      logger.warn('published events could not be drained; they are published again', { error });
     }
     timer = undefined;
     schedule();

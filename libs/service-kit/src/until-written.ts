@@ -11,5 +11,5 @@ export async function untilWritten<T>(attempt: (lost: number) => Promise<T | und
     const result = await attempt(lost);
     if (result !== undefined) return result;
   }
-  throw new RetryableError(`what was to be written changed under ${ATTEMPTS_MAX} attempts`);
+  throw new RetryableError(`the document changed during each of ${ATTEMPTS_MAX} attempts to write it`);
 }

@@ -10,7 +10,7 @@ export async function until<T>(
   for (;;) {
     const found = await look();
     if (found !== false && found !== undefined && found !== null) return found as NonNullable<Exclude<T, false>>;
-    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain: ${what}`);
+    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms without success: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }

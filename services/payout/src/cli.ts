@@ -11,15 +11,15 @@ const DEFAULT_QUERY_URL = 'http://127.0.0.1:9203';
 const TIMEOUT_MS = 30_000;
 const USAGE = `usage: npm run payouts -- list [--state STATE] [--account ACCOUNT] [--limit N]
                                           newest first, at most ${LIST_LIMIT_MAX}; ${LIST_LIMIT_DEFAULT} unless given
-       npm run payouts -- show REFERENCE  one payout: its screening, what the bank said, when it is looked after next
-       npm run payouts -- retry REFERENCE asks the bank now what became of a payout that is under way
+       npm run payouts -- show REFERENCE  one payout: its screening, the answers of the bank, the next check
+       npm run payouts -- retry REFERENCE asks the bank now for the outcome of a pending payout
        npm run payouts -- batches [--limit N]
-                                          files of payouts for a bank that takes files, newest first
+                                          payment files, newest first
        npm run payouts -- cut             closes every open batch now
-       npm run payouts -- retry BATCH     writes the file of a batch once more, under the same message id
+       npm run payouts -- retry BATCH     writes the file of a batch again, under the same message id
 States: ${PAYOUT_STATES.join(', ')}.
-The settings of the last npm start serve, else: PAYOUT_QUERY_URL says where the payout service's internal port is
-(${DEFAULT_QUERY_URL}); SERVICE_TOKEN if it asks for one.`;
+Uses the settings of the last npm start, or PAYOUT_QUERY_URL, the internal port of payout
+(${DEFAULT_QUERY_URL}), and SERVICE_TOKEN if it requires one.`;
 const PAYOUT_COLUMNS = ['reference', 'state', 'code', 'accepted', 'account', 'amount', 'bank', 'due'];
 const BATCH_COLUMNS = ['batch', 'state', 'created', 'reported', 'debtor', 'kind', 'payouts', 'total EUR', 'problem'];
 
@@ -88,7 +88,7 @@ async function retry({ request, accepted }: OperatorApi, id: string): Promise<st
   const payout = await request<PayoutSummary>('POST', `${payoutPath(id)}/retry`);
   if (payout.status !== 404) return payoutLine(accepted(payout));
   const batch = await request<BatchSummary>('POST', `/admin/batches/${encodeURIComponent(id)}/rewrite`);
-  if (batch.status === 404) throw new Error('no such payout, and no such batch');
+  if (batch.status === 404) throw new Error('there is no such payout or batch');
   return batchLine(accepted(batch));
 }
 

@@ -86,7 +86,7 @@ describe('the command line', () => {
     });
     expect(await cli(service.ports.query, 'retry', 'NOBODY')).toEqual({
       exitCode: 1,
-      text: 'retry failed: no such payout, and no such batch',
+      text: 'retry failed: there is no such payout or batch',
     });
     expect(await cli(service.ports.query, 'cut')).toMatchObject({
       exitCode: 1,

@@ -29,7 +29,7 @@ export async function check(
   try {
     operations = withUnderWay(await onRecord(ports, merchantAccount, reference, journalled), journalled);
   } catch (error) {
-    ports.logger.warn('CHECK without an answer from the owner', { reference: maskCardNumbers(reference), error });
+    ports.logger.warn('CHECK got no answer from the owner', { reference: maskCardNumbers(reference), error });
     // Read again: the owner may have been silent for seconds, and a request answered in between is not pending.
     const now = await journalledOf(ports, merchantAccount, reference);
     return withoutOwner(session, request, now.filter(isNoAttempt));

@@ -39,7 +39,7 @@ async function check(
   try {
     payout = await ports.payoutQueries.outcome(merchantAccount, entry.reference);
   } catch (error) {
-    ports.logger.warn('CHECK without an answer from the owner', { reference: entry.reference, error });
+    ports.logger.warn('CHECK got no answer from the owner', { reference: entry.reference, error });
     // Of a payout that its owner has, nothing is said; of one that may still be on its way there, that it is.
     if (entry.command === undefined) return checkResponse(session, RESPONSE_CODES.SERVICE_UNAVAILABLE, []);
   }

@@ -38,7 +38,7 @@ async function list(
   try {
     payouts = await ports.payoutQueries.list(merchantAccount, query);
   } catch (error) {
-    ports.logger.warn('a query without an answer from the owner', { error });
+    ports.logger.warn('a listing got no answer from the owner', { error });
     return failure(session, ports.now(), RESPONSE_CODES.SERVICE_UNAVAILABLE);
   }
   const records = payouts.map((payout) => payoutQueryRecord(payout, amounts));

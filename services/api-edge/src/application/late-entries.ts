@@ -45,7 +45,7 @@ export function createLateEntries(options: {
       return true;
     } catch (error) {
       if (now() < entry.acceptedAt + WAITS_FOR_MS) return false;
-      logger.error('a request answered with 11 is given up; CHECK does not know it', { reference, error });
+      logger.error('a request answered with 11 is abandoned; CHECK does not know it', { reference, error });
       return true;
     }
   }

@@ -61,7 +61,7 @@ async function prepared<Entry>(ports: Ports, prepare: () => Promise<Entry>): Pro
   try {
     return ports.databaseAvailable() && ports.bus.available() ? await prepare() : undefined;
   } catch (error) {
-    ports.logger.error('a request could not be offered to the journal', { error });
+    ports.logger.error('a request could not be journalled', { error });
     return undefined;
   }
 }
@@ -72,7 +72,7 @@ async function dropCvv(ports: Ports, { command, reference }: JournalEntry): Prom
   try {
     await ports.vault.dropCvv(reference);
   } catch (error) {
-    ports.logger.warn('a security code that nobody needs stays until its time is over', { reference, error });
+    ports.logger.warn('an unused security code was not deleted; it expires by itself', { reference, error });
   }
 }
 

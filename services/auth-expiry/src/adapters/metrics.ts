@@ -36,7 +36,7 @@ export function registerGauges(options: {
         try {
           this.set(await read());
         } catch (error) {
-          logger.warn('a metric shows what it showed before', { name, error });
+          logger.warn('a metric could not be read; it keeps its last value', { name, error });
         }
       },
     });

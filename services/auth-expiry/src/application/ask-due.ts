@@ -40,7 +40,7 @@ async function ask(ports: Ports, claimed: readonly ClaimedDeadline[]): Promise<v
   ports.asked(published.length, claimed.length - published.length);
   if (failure !== undefined) {
     const failed = claimed.length - published.length;
-    ports.logger.warn('expiries could not be asked for; they are when their lease is over', {
+    ports.logger.warn('expiries could not be requested; they are retried when their lease ends', {
       failed,
       reason: messageOf(failure.reason),
     });

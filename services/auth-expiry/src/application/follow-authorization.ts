@@ -14,6 +14,6 @@ export async function authorizationOpened(
 
 /** Settled or voided, by whomever: nothing is left to expire. */
 export async function authorizationEnded({ deadlines }: Following, { baseReference }: OperationRecord): Promise<void> {
-  if (baseReference === undefined) throw new Error('broken invariant: the end of no authorization');
+  if (baseReference === undefined) throw new Error('broken invariant: the end of an unknown authorization');
   await deadlines.end(baseReference);
 }

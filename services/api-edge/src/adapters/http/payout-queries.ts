@@ -18,7 +18,7 @@ export function createPayoutQueries(ask: AskOwner): PayoutQueries {
     },
     async onRecord(references) {
       const found = await ask<{ references: string[] }>('/payouts/on-record', { reference: references.join(',') });
-      if (found === undefined) throw new RetryableError('payout answers 404 to a question about many');
+      if (found === undefined) throw new RetryableError('payout answers 404 to a batch query');
       return found.references;
     },
   };

@@ -21,7 +21,7 @@ export function deadLetterHandler(logger: Logger): (rejected: RejectedMessage) =
   return async ({ message, reason }) => {
     const type = headerOf(message.headers, 'ce_type');
     const reference = fieldsOf(message)?.['reference'];
-    logger.error('an event cannot be taken; an authorization may have no end, or be asked for in vain', {
+    logger.error('dead-lettered card event: its deadline may be missing or stale', {
       type,
       reference,
       reason,

@@ -102,7 +102,7 @@ export function dueAt(now: number): { dueAt: { $lte: number } } {
 
 function fromStored({ _id, merchantAccount, expiresAt, asks, claim }: StoredDeadline): ClaimedDeadline {
   if (merchantAccount === undefined || expiresAt === undefined || claim === undefined) {
-    throw new Error(`broken invariant: deadline ${_id} is not whole`);
+    throw new Error(`broken invariant: deadline ${_id} is incomplete`);
   }
   return { reference: _id, merchantAccount, expiresAt, asks: asks ?? 0, claim };
 }
@@ -120,7 +120,7 @@ function createGroupEnd(collection: Collection<StoredDeadline>, now: () => numbe
     } catch (error) {
       // Its beginning was written in the same moment: the next attempt finds it.
       if (duplicateKeyIndex(error) === undefined) throw error;
-      throw new RetryableError('the end of an authorization met its beginning', { cause: error });
+      throw new RetryableError('the beginning and the end of an authorization collided', { cause: error });
     }
     return ids.map(() => undefined);
   });
