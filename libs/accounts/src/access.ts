@@ -1,17 +1,17 @@
 import type { Account, AccountTransactionType, Terminal } from './account';
 import { rangeContains } from '@gateway/service-kit';
 
-/** Whether requests may come from this address (2008 otherwise): the allowlist names it, or is empty. */
+/** True if requests may come from this address (else 2008): the allowlist contains it, or is empty. */
 export function isAllowedSource(account: Pick<Account, 'ipAllowlist'>, source: string): boolean {
   return account.ipAllowlist.length === 0 || account.ipAllowlist.some((range) => rangeContains(range, source));
 }
 
-/** Whether the account may be used at all (2003 otherwise). */
+/** True if the account may be used at all (else 2003). */
 export function isOpen(account: Pick<Account, 'state'>): boolean {
   return account.state === 'test' || account.state === 'active';
 }
 
-/** Whether the type is enabled for the account (2004 otherwise). */
+/** True if the type is enabled for the account (else 2004). */
 export function isEnabledType(account: Pick<Account, 'transactionTypes'>, type: AccountTransactionType): boolean {
   return account.transactionTypes.includes(type);
 }

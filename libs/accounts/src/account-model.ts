@@ -19,11 +19,11 @@ const MAX_HOLD_SECONDS = 366 * 24 * 60 * 60;
 const MAX_RATE_PER_SECOND = 1_000_000;
 const MAX_CONCURRENT_REQUESTS = 100_000;
 const MAX_PERCENT_E4 = 100 * 10_000;
-/** What fits everywhere that an account's name goes: ids, headers, log lines, command lines. */
+/** Characters that are safe wherever an account's name appears: ids, headers, log lines, command lines. */
 const MERCHANT_ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9._@-]{5,31}$/;
 const HOST = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** As it is stored; `_id` is the merchant account. */
+/** The stored document; `_id` is the merchant account. */
 export interface AccountRecord extends Omit<AccountSettings, keyof RequestLimits>, Partial<RequestLimits> {
   _id: string;
   state: AccountState;
@@ -137,13 +137,13 @@ export function accountModel(connection: Connection): AccountModel {
   return connection.model<AccountRecord>('Account', schema, 'accounts');
 }
 
-/** Reads one account as it is now: lean, without mongoose's documents. */
+/** Reads one account, lean, without mongoose's documents. */
 export async function loadAccount(model: AccountModel, merchantAccount: string): Promise<Account | undefined> {
   const record = await model.findById(merchantAccount).lean<AccountRecord>();
   return record === null ? undefined : toAccount(record);
 }
 
-/** Spells out the fields, so that nothing that a later release stores gets into what this one shows. */
+/** Lists the fields, so that fields of a later release do not appear in this one's output. */
 export function toAccount(record: AccountRecord): Account {
   return {
     merchantAccount: record._id,
@@ -156,7 +156,7 @@ export function toAccount(record: AccountRecord): Account {
     ...requestLimitsOf(record),
     customParameters: [...record.customParameters],
     payoutFee: { fixedE4: record.payoutFee.fixedE4, percentE4: record.payoutFee.percentE4 },
-    // Accounts of earlier releases have neither.
+    // Accounts of earlier releases lack both.
     payoutInstant: record.payoutInstant ?? false,
     payoutRules: (record.payoutRules ?? []).map(toPayoutRule),
     revision: record.revision,

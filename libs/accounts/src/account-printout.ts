@@ -3,12 +3,12 @@ import { assertNever } from '@gateway/service-kit';
 import type { Account, AmountLimit, PayoutRule, Terminal } from './account';
 import { formatFee } from './command-options';
 
-/** All of an account but its credentials. */
+/** Everything about an account except its credentials. */
 export function publicFields({ credentials: _, ...account }: Account): Omit<Account, 'credentials'> {
   return account;
 }
 
-/** One field a line, for people. */
+/** One field per line, for people. */
 export function printAccount(account: Account): string {
   const lines: [string, readonly string[]][] = [
     ['account', [account.merchantAccount]],
@@ -36,7 +36,7 @@ export function printAccount(account: Account): string {
     .join('\n');
 }
 
-/** One account a line. */
+/** One account per line. */
 export function printSummary(account: Account): string {
   const currencies = new Set(account.terminals.filter((one) => one.active).map((one) => one.currency));
   return `${account.merchantAccount.padEnd(34)}${account.state.padEnd(11)}${[...currencies].join(' ')}`;

@@ -1,8 +1,8 @@
-/** decisions.md, section 8. `test` takes the test currency only; `suspended` and `closed` are refused with 2003. */
+/** decisions.md, section 8. `test` accepts the test currency only; `suspended` and `closed` are refused with 2003. */
 export const ACCOUNT_STATES = ['test', 'active', 'suspended', 'closed'] as const;
 export type AccountState = (typeof ACCOUNT_STATES)[number];
 
-/** A suspended account remembers what it comes back to. */
+/** A suspended account remembers the state that it returns to. */
 export type SuspendedFrom = 'test' | 'active';
 
 export const STATE_ACTIONS = ['activate', 'suspend', 'reopen', 'close'] as const;
@@ -13,7 +13,7 @@ export interface Standing {
   readonly suspendedFrom?: SuspendedFrom;
 }
 
-/** The standing after the action; undefined where the action is not possible. Nothing leads out of `closed`. */
+/** The state after the action; undefined if the action is not possible. No action leaves `closed`. */
 export function nextStanding(standing: Standing, action: StateAction): Standing | undefined {
   const { state } = standing;
   switch (action) {

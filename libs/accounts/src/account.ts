@@ -4,14 +4,14 @@ import type { Sealed } from '@gateway/vault';
 import type { AccountState } from './account-state';
 import type { CustomParameter } from '@gateway/contracts';
 
-/** What an account can be enabled for: the card requests, and SEPA payouts. */
+/** What can be enabled for an account: the card requests, and SEPA payouts. */
 export const ACCOUNT_TRANSACTION_TYPES = [...TRANSACTION_TYPES, 'PAYOUT'] as const;
 export type AccountTransactionType = (typeof ACCOUNT_TRANSACTION_TYPES)[number];
 
-/** The connector of the sandbox; where the test currency always goes, and the default elsewhere. */
+/** The sandbox connector. The test currency always goes there; for other currencies it is the default. */
 export const SANDBOX_ACQUIRER = 'simulator';
 
-/** A way to an acquirer in one currency. */
+/** An account's access to an acquirer in one currency. */
 export interface Terminal {
   /** `MD` and 14 upper-case hex digits: the merchants' `mid_reference`. */
   readonly midReference: string;
@@ -23,9 +23,9 @@ export interface Terminal {
   /** Name of the connector. */
   readonly acquirer: string;
   readonly active: boolean;
-  /** How long an authorization lives; without it, the default of the gateway. */
+  /** Hold of an authorization; if absent, the gateway's default. */
   readonly holdSeconds?: number;
-  /** Whether a settled authorization can still be voided. */
+  /** True if a settled authorization can still be voided. */
   readonly lateVoid: boolean;
 }
 
@@ -43,27 +43,27 @@ export interface PayoutFee {
 }
 
 /**
- * One rule that the payouts of an account are screened by. Amounts in 1/10000 of the currency; days are UTC's; a country
- * is that of the IBAN or of the receiver's address, ISO 3166-1 alpha-2; IBANs are in electronic form.
+ * One rule that an account's payouts are screened by. Amounts are in 1/10000 of the currency, days in UTC. A country is
+ * that of the IBAN or of the receiver's address, ISO 3166-1 alpha-2. IBANs are in electronic form.
  */
 export type PayoutRule =
   | { readonly kind: 'daily-amount'; readonly currency: string; readonly maxE4: number }
   | { readonly kind: 'daily-count'; readonly max: number }
   | { readonly kind: 'blocked-countries'; readonly countries: readonly string[] }
   | { readonly kind: 'blocked-ibans'; readonly ibans: readonly string[] }
-  /** A receiver who has never been paid by this account gets at most so much. */
+  /** Largest amount to a receiver that this account has never paid. */
   | { readonly kind: 'first-time-receiver'; readonly currency: string; readonly maxE4: number };
 
 export type PayoutRuleKind = PayoutRule['kind'];
 
-/** What an operator sets. */
+/** Set by an operator. */
 export interface AccountSettings {
   readonly transactionTypes: readonly AccountTransactionType[];
-  /** At most one per currency; without one, the interface's own bounds hold. */
+  /** At most one per currency; if absent, the interface's own bounds apply. */
   readonly limits: readonly AmountLimit[];
-  /** Addresses and CIDRs that requests may come from; empty lets every address in. */
+  /** Allowed sources of requests: addresses and CIDRs. Empty allows all. */
   readonly ipAllowlist: readonly string[];
-  /** Hosts, without port, that a 3-D Secure `TermUrl` may lie on. */
+  /** Allowed hosts, without port, of a 3-D Secure `TermUrl`. */
   readonly returnHosts: readonly string[];
   /** Requests per second, in each replica of api-edge. */
   readonly rateLimitPerSecond: number;
@@ -74,7 +74,7 @@ export interface AccountSettings {
   readonly payoutFee: PayoutFee;
   /** Payouts go as SEPA instant credit transfers. */
   readonly payoutInstant?: boolean;
-  /** At most one of a kind and currency; without any, every payout passes. */
+  /** At most one per kind and currency; without any, every payout passes. */
   readonly payoutRules?: readonly PayoutRule[];
 }
 
@@ -83,17 +83,17 @@ export interface AccountCredentials {
   readonly passwordHash: string;
   readonly signingPassword: Sealed;
   readonly payoutSecret: Sealed;
-  /** The password before the last one, where an operator wanted callbacks to be signed with it for a while. */
+  /** The previous password, if the operator wants it to sign callbacks for a while. */
   readonly formerSigning?: FormerSigning;
 }
 
 export interface FormerSigning {
   readonly password: Sealed;
-  /** Epoch ms; from then on the new one signs. */
+  /** Epoch ms from which the new one signs. */
   readonly until: number;
 }
 
-/** A merchant account as services see it. Shared by all who read it from the cache: never changed in place. */
+/** A merchant account as services see it. The cache shares it with all readers, so never change it in place. */
 export interface Account extends AccountSettings {
   readonly merchantAccount: string;
   readonly state: AccountState;

@@ -50,16 +50,16 @@ export interface NewAccount {
    * no fee, no rules, not instant.
    */
   settings?: Partial<AccountSettings>;
-  /** Beside the sandbox's, which every account has. */
+  /** In addition to the sandbox's, which every account has. */
   terminals?: readonly NewTerminal[];
 }
 
-/** The rules of each kind that is named, none included. */
+/** Rules of the named kinds; an empty list removes a kind. */
 export type PayoutRulesByKind = Partial<Record<PayoutRuleKind, readonly PayoutRule[]>>;
 
-/** Each list replaces the one that there is. Terminals are named by their `mid_reference`. */
+/** Each list replaces the previous one. Terminals are named by their `mid_reference`. */
 export interface AccountChanges extends Partial<AccountSettings> {
-  /** Replaces the rules of these kinds; those of other kinds stay. */
+  /** Replaces the rules of these kinds and keeps all others. */
   payoutRulesByKind?: PayoutRulesByKind;
   addTerminals?: readonly NewTerminal[];
   activateTerminals?: readonly string[];
@@ -73,25 +73,25 @@ export interface CreatedAccount {
   payoutSecret: Secret;
 }
 
-/** Creates and changes accounts. What it writes takes effect within 30 s everywhere. Throws {@link AccountError}. */
+/** Creates and changes accounts. Changes take effect within 30 s everywhere. Throws {@link AccountError}. */
 export interface AccountAdministration {
   create(account: NewAccount): Promise<CreatedAccount>;
   change(merchantAccount: string, changes: AccountChanges): Promise<Account>;
   changeState(merchantAccount: string, action: StateAction): Promise<Account>;
   /**
-   * A new password for requests and card callbacks; the old one is refused within 30 s. Callbacks go on being signed
-   * with the old one for `signWithOldSeconds` (none by default, a week at most).
+   * Sets a new password for requests and card callbacks; the old one is refused within 30 s. The old one keeps signing
+   * callbacks for `signWithOldSeconds` (0 by default, a week at most).
    */
   rotatePassword(
     merchantAccount: string,
     options?: { password?: Secret | undefined; signWithOldSeconds?: number | undefined },
   ): Promise<{ account: Account; password: Secret }>;
   rotatePayoutSecret(merchantAccount: string): Promise<{ account: Account; payoutSecret: Secret }>;
-  /** Encrypts the secrets of every account again where they are not under the active key; how many that were. */
+  /** Re-encrypts the secrets of every account that are not under the active key. Returns how many were. */
   reencrypt(): Promise<number>;
-  /** As stored now, not from a cache. */
+  /** From the database, not from a cache. */
   get(merchantAccount: string): Promise<Account>;
-  /** By name, from after `after` on; at most 1000. */
+  /** Sorted by name, after `after`; at most 1000. */
   list(after?: string): Promise<Account[]>;
 }
 
@@ -122,7 +122,7 @@ export function createAccountAdministration(options: AccountAdministrationOption
     return document;
   }
 
-  /** Nothing about a closed account changes any more. */
+  /** A closed account never changes. */
   async function edit(merchantAccount: string, change: (document: AccountDocument) => Promise<void> | void) {
     const document = await load(merchantAccount);
     if (document.state === 'closed')
@@ -139,7 +139,7 @@ export function createAccountAdministration(options: AccountAdministrationOption
       signingPassword: seal(merchantAccount, 'signing-password', cardSecret),
       payoutSecret: seal(merchantAccount, 'payout-secret', payoutSecret),
     };
-    // Its key may be gone already.
+    // Its key may already be gone.
     if (formerSigning === undefined || formerSigning.until <= now()) return { ...sealed, formerSigning: undefined };
     const { cardSecret: former } = signingSecrets(keyRing, account, now());
     const password = seal(merchantAccount, 'signing-password', former);
@@ -255,10 +255,10 @@ export function createAccountAdministration(options: AccountAdministrationOption
   };
 }
 
-/** Writes the document if nobody else has since it was read. */
+/** Writes the document unless it changed since it was read. */
 async function save(document: AccountDocument): Promise<Account> {
   try {
-    // What an earlier release took, and today's rules would not, keeps nobody from suspending the account.
+    // Values that only an earlier release accepted must not prevent suspending the account.
     await document.save({ validateModifiedOnly: true });
   } catch (error) {
     if (error instanceof MongooseError.ValidationError) {
@@ -280,14 +280,14 @@ function canonical(settings: Partial<AccountSettings>): Partial<AccountSettings>
   const { ipAllowlist, returnHosts, payoutRules, ...others } = settings;
   return {
     ...others,
-    // What has no canonical form is left as it is, for the schema to refuse by name.
+    // Leaves values without a canonical form as they are; the schema refuses them by name.
     ...(ipAllowlist === undefined ? {} : { ipAllowlist: ipAllowlist.map((range) => canonicalRange(range) ?? range) }),
     ...(returnHosts === undefined ? {} : { returnHosts: returnHosts.map((host) => host.toLowerCase()) }),
     ...(payoutRules === undefined ? {} : { payoutRules: payoutRules.map(canonicalRule) }),
   };
 }
 
-/** Countries and IBANs as payouts have them: upper case, without spaces, each once. */
+/** Countries and IBANs as payouts contain them: upper case, without spaces, each once. */
 function canonicalRule(rule: PayoutRule): PayoutRule {
   const unique = (codes: readonly string[]) => [...new Set(codes.map((code) => code.replace(/\s/g, '').toUpperCase()))];
   if (rule.kind === 'blocked-countries') return { ...rule, countries: unique(rule.countries) };
@@ -314,7 +314,7 @@ function requireOverlap(seconds: number): void {
   throw new AccountError('invalid', `The old password may sign for 0 to ${MAX_OVERLAP_SECONDS} seconds.`);
 }
 
-/** 32 letters and digits: 190 bits. A secret that can be guessed could be found out from a callback's signature. */
+/** 32 letters and digits: 190 bits. A weak secret could be guessed from a callback's signature. */
 function newSecret(): Secret {
   const characters = Array.from(
     { length: MAX_CREDENTIAL_LENGTH },

@@ -20,7 +20,7 @@ import { openAccountsFrom } from './environment';
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
-/** 22 letters and digits carry 128 bits when they are random. */
+/** 22 random letters and digits carry 128 bits. */
 const STRONG_PASSWORD_LENGTH = 22;
 
 const USAGE = `npm run merchant -- COMMAND [ACCOUNT] [OPTIONS]
@@ -60,14 +60,14 @@ Of every command: --json
 
 Changes take effect within 30 s. Uses the settings of the last npm start, or MONGODB_URI, DATABASE_PREFIX, VAULT_KEYS.`;
 
-/** What the command line has of the outside world. `out` and `err` take whole lines. */
+/** Environment and output of the command line. `out` and `err` take whole lines. */
 export interface CommandLineIo {
   env: Record<string, string | undefined>;
   out(text: string): void;
   err(text: string): void;
 }
 
-/** What a command answers: `fields` with --json, `text` without. */
+/** A command's output: `fields` with --json, `text` without. */
 interface Answer {
   fields: unknown;
   text: string;
@@ -133,8 +133,8 @@ const plainCommands = new Map<string, Runnable['run']>([
 ]);
 
 /**
- * Runs one command and returns the exit code: 0, 1 when it could not be done, 2 when its arguments are wrong. Whatever
- * goes wrong is one sentence on `err`.
+ * Runs one command and returns the exit code: 0, 1 if it failed, 2 if its arguments are wrong. Every fault is one
+ * sentence on `err`.
  */
 export async function main(args: string[], io: CommandLineIo): Promise<number> {
   const [name = '', ...rest] = args;
@@ -176,7 +176,7 @@ function readCommand(name: string, rest: string[]): Runnable {
   const [account] = positionals;
   if (accountCommand === undefined || account === undefined || positionals.length > 1)
     throw new UsageError(`${name} takes the name of one account.`);
-  // Wrong options are told before anything is connected.
+  // Report wrong options before connecting.
   if (name === 'set') changesOf(values);
   if (name === 'create') newSettingsOf(values);
   return { json, run: (administration) => accountCommand(administration, account, values) };
@@ -195,7 +195,7 @@ function answer(account: Account): Answer {
   return { fields: publicFields(account), text: printAccount(account) };
 }
 
-/** The only place that prints secrets: those that were made just now. */
+/** The only place that prints secrets, and only newly generated ones. */
 function withSecrets(account: Account, secrets: { password?: string; payoutSecret?: string }): Answer {
   const lines = [
     ...(secrets.password === undefined ? [] : [`merchant_password:  ${secrets.password}`]),

@@ -8,7 +8,7 @@ import type { AccountChanges, NewTerminal, PayoutRulesByKind } from './administr
 import type { CustomParameter } from '@gateway/contracts';
 import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 
-/** Arguments that cannot be understood; `message` is one sentence. */
+/** Invalid arguments; `message` is one sentence. */
 export class UsageError extends Error {}
 
 const NONE = 'none';
@@ -46,7 +46,7 @@ export const COMMAND_OPTIONS = {
   'rotate-password': { ...PASSWORD_OPTION, 'sign-with-old': { type: 'string' } },
 } as const satisfies Record<string, NonNullable<ParseArgsConfig['options']>>;
 
-/** The value of every option that was given: a text, a list where it may be repeated, true where it takes no value. */
+/** The value of every given option: a text, a list if it may be repeated, true if it takes no value. */
 export type OptionValues = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 
 export interface Arguments {
@@ -74,19 +74,19 @@ export function passwordOf(values: OptionValues): Secret | undefined {
   return password === undefined ? undefined : new Secret(password);
 }
 
-/** How long callbacks go on being signed with the old password; undefined when nothing is said. */
+/** How long the old password keeps signing callbacks; undefined if the option is missing. */
 export function signWithOldSecondsOf(values: OptionValues): number | undefined {
   const seconds = textOf(values, 'sign-with-old');
   return seconds === undefined ? undefined : parseWhole('--sign-with-old', seconds);
 }
 
-/** What a new account is given. */
+/** Settings of a new account. */
 export function newSettingsOf(values: OptionValues): Partial<AccountSettings> {
   const payoutRules = Object.values(payoutRulesOf(values)).flat();
   return { ...settingsOf(values), ...(payoutRules.length === 0 ? {} : { payoutRules }) };
 }
 
-/** What create and set have in common. */
+/** Options that create and set share. */
 export function settingsOf(values: OptionValues): Partial<AccountSettings> {
   const types = textOf(values, 'types');
   const limits = listOf(values, 'limit');
@@ -110,7 +110,7 @@ export function settingsOf(values: OptionValues): Partial<AccountSettings> {
   };
 }
 
-/** The payout rules of each kind that an option speaks of; `none` are no rules of that kind. */
+/** The payout rules of each kind that an option names; `none` means no rules of that kind. */
 export function payoutRulesOf(values: OptionValues): PayoutRulesByKind {
   const dailyAmounts = itemsOf(values, 'payout-daily-amount');
   const dailyCount = textOf(values, 'payout-daily-count');
@@ -165,7 +165,7 @@ function textOf(values: OptionValues, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** `none` alone is the empty list. */
+/** `none` alone means the empty list. */
 function listOf(values: OptionValues, name: string): string[] | undefined {
   const value = values[name];
   if (!Array.isArray(value)) return undefined;
@@ -173,7 +173,7 @@ function listOf(values: OptionValues, name: string): string[] | undefined {
   return list.length === 1 && list[0] === NONE ? [] : list;
 }
 
-/** Repeated, with commas between them, or both; `none` alone is the empty list. */
+/** Values from repeated options, commas, or both; `none` alone means the empty list. */
 function itemsOf(values: OptionValues, name: string): string[] | undefined {
   return listOf(values, name)?.flatMap((text) => text.split(',').map((item) => item.trim()));
 }
@@ -243,7 +243,7 @@ function parseWhole(option: string, text: string): number {
   return Number(text);
 }
 
-/** `0.50+1%`, `0.50`, `1%` or `none`; a percentage has the decimals that an amount has. */
+/** `0.50+1%`, `0.50`, `1%` or `none`; a percentage has as many decimals as an amount. */
 function parseFee(text: string): PayoutFee {
   if (text === NONE) return { fixedE4: 0, percentE4: 0 };
   const parts = /^(?:([\d.]+)(?:\+([\d.]+)%)?|([\d.]+)%)$/.exec(text);

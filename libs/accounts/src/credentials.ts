@@ -15,7 +15,7 @@ const LOOK_UPS = { max: 128, maxWaiting: 2_000, waitTimeoutMs: 5_000 };
 const MAX_LOOK_UPS_PER_SOURCE = 1_000;
 const FULL_RETRY_SECONDS = 1;
 
-/** What a request carries, unchecked, and the address that it came from. */
+/** The unchecked credentials of a request, and its source address. */
 export interface CredentialAttempt {
   readonly merchantAccount: unknown;
   readonly password: unknown;
@@ -23,7 +23,7 @@ export interface CredentialAttempt {
 }
 
 export type CredentialVerdict =
-  /** The account may still be suspended or closed: that is told only to who knows its password. */
+  /** The account may still be suspended or closed; only a caller with the right password learns that. */
   | { readonly kind: 'ok'; readonly account: Account }
   /** Unknown account, wrong password, malformed credential: 2001, indistinguishable by message and by time. */
   | { readonly kind: 'refused' }
@@ -31,15 +31,15 @@ export type CredentialVerdict =
   | { readonly kind: 'throttled'; readonly retryAfterSeconds: number };
 
 export interface CredentialCheck {
-  /** Throws what the directory throws when the database is away. */
+  /** Throws the directory's errors when the database is away. */
   verify(attempt: CredentialAttempt): Promise<CredentialVerdict>;
 }
 
 export interface CredentialCheckOptions {
   directory: AccountDirectory;
   /**
-   * Decrypts the copy of the account's password; undefined if its key is gone. Without an account it decrypts a dummy, so
-   * that it takes as long.
+   * Decrypts the copy of the account's password; undefined if its key is gone. Without an account it decrypts a dummy,
+   * to take as long.
    */
   openPassword(account: Account | undefined): Secret | undefined;
   passwords: Pick<PasswordHasher, 'matches'>;
@@ -79,7 +79,7 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
     return a !== undefined && b !== undefined && timingSafeEqual(a, b);
   }
 
-  /** The token is taken before the hash, so that attempts in parallel cannot get round the limit. */
+  /** Take the token before hashing, so that parallel attempts cannot evade the limit. */
   async function checkByHash(account: Account, { password }: Credential, source: string): Promise<CredentialVerdict> {
     const { merchantAccount, credentials } = account;
     const claim = { merchantAccount, password, storedHash: credentials.expose().passwordHash };

@@ -9,7 +9,7 @@ const RETURN_HOSTS = ['127.0.0.1', 'localhost'];
 const REQUEST_LIMITS = { rateLimitPerSecond: 1_000, maxConcurrentRequests: 1_000 };
 const ONE_PERCENT_E4 = 10_000;
 
-/** decisions.md, section 8. Their passwords are public: they are for machines that take no real money. */
+/** decisions.md, section 8. Their passwords are public: only for machines that handle no real money. */
 export const DEMO_ACCOUNTS: readonly NewAccount[] = [
   {
     merchantAccount: 'demo_merchant',
@@ -30,7 +30,7 @@ export const DEMO_ACCOUNTS: readonly NewAccount[] = [
   },
 ];
 
-/** Creates the demo accounts that are not there, and returns their names. What is there is left as it is. */
+/** Creates missing demo accounts and returns their names. Does not change existing ones. */
 export async function seedDemoAccounts(administration: AccountAdministration): Promise<string[]> {
   const created: string[] = [];
   for (const account of DEMO_ACCOUNTS) {

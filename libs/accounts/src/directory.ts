@@ -10,14 +10,14 @@ const MAX_CONCURRENT_LOADS = 256;
 /** Accounts by name, from a cache that is never older than its time to live. */
 export interface AccountDirectory {
   /**
-   * Undefined for an unknown account, which is remembered too. Throws what loading throws, and an OverloadedError when
-   * too many accounts are being loaded at once.
+   * Undefined for an unknown account, which is cached too. Throws the errors of loading, and an OverloadedError if too
+   * many accounts are being loaded.
    */
   find(merchantAccount: string): Promise<Account | undefined>;
 }
 
 export interface AccountDirectoryOptions {
-  /** Reads one account from where it is kept. */
+  /** Reads one account from the database. */
   load: (merchantAccount: string) => Promise<Account | undefined>;
   /** Epoch ms. */
   now: () => number;
@@ -28,7 +28,7 @@ export interface AccountDirectoryOptions {
 
 interface Entry {
   account: Account | undefined;
-  /** When reading began: what was written after that may be missing. */
+  /** Start of the read: it may miss later writes. */
   readAtMs: number;
 }
 
@@ -46,7 +46,7 @@ export function createAccountDirectory(options: AccountDirectoryOptions): Accoun
     return entry;
   }
 
-  /** Who asks while an account is being read waits for that one reading. */
+  /** Requests for an account that is being read share that read. */
   function loadOnce(merchantAccount: string): Promise<Entry> {
     const running = loads.get(merchantAccount);
     if (running !== undefined) return running;

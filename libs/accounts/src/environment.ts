@@ -7,7 +7,7 @@ import { accountsSettings } from './settings';
 const { MONGODB_URI, DATABASE_PREFIX } = commonSettings;
 const settings = Type.Object({ MONGODB_URI, DATABASE_PREFIX, ...accountsSettings });
 
-/** Opens the accounts that the environment names. Throws a ConfigurationError that lists what is missing. */
+/** Opens the accounts with the settings of the environment. Throws a ConfigurationError that lists what is missing. */
 export function openAccountsFrom(env: Record<string, string | undefined>): Promise<OpenAccounts> {
   const config = loadConfig(settings, env);
   const { VAULT_KEYS } = config;

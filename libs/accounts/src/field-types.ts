@@ -1,6 +1,6 @@
 import { isCurrency } from '@gateway/contracts';
 
-/** What the fields of an account's schemas are made of. Messages are for the operator; `{VALUE}` is mongoose's. */
+/** Field types of an account's schemas. Messages are for the operator; mongoose replaces `{VALUE}`. */
 
 export const text = { type: String, required: true } as const;
 export const whole = (min: number, max: number) =>

@@ -6,7 +6,7 @@ import { createFairSlots, OverloadedError } from '@gateway/service-kit';
 import type { PasswordHasher } from './passwords';
 
 const MAX_REMEMBERED = 10_000;
-/** Leaves one core free for requests, and two of libuv's four threads for name resolution and files. */
+/** Leaves one core for requests, and two of libuv's four threads for name resolution and files. */
 const MAX_HASHES = Math.min(2, Math.max(1, availableParallelism() - 1));
 const MAX_WAITING = 64;
 const MAX_PER_SOURCE = 16;
@@ -21,7 +21,7 @@ export interface HashedPassword {
   readonly storedHash: string;
 }
 
-/** Checks passwords against their scrypt hashes. Remembers right passwords until the stored hash changes. */
+/** Checks passwords against their scrypt hashes. Remembers correct ones until the stored hash changes. */
 export interface HashedPasswords {
   remembers(claim: HashedPassword): boolean;
   /** Sources take turns. @throws HashesFull if the queue is full; then nothing was hashed. */
@@ -30,7 +30,7 @@ export interface HashedPasswords {
 
 export function createHashedPasswords(passwords: Pick<PasswordHasher, 'matches'>): HashedPasswords {
   const processKey = randomBytes(32);
-  /** By fingerprint. Only right passwords, so that wrong ones evict none. */
+  /** By fingerprint. Only correct passwords, so that wrong ones evict none. */
   const remembered = new LRUCache<string, true>({ max: MAX_REMEMBERED });
   /** By fingerprint. Identical concurrent claims share one hash. */
   const running = new Map<string, Promise<boolean>>();

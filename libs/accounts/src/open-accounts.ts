@@ -34,8 +34,8 @@ export interface OpenAccountsOptions {
 }
 
 /**
- * Opens the accounts in the database `${databasePrefix}accounts`. Throws a ConfigurationError before anything is
- * connected when a key is wrong. Look-ups throw a RetryableError when the database is away.
+ * Opens the accounts in the database `${databasePrefix}accounts`. Throws a ConfigurationError before connecting if a
+ * key is invalid. Look-ups throw a RetryableError when the database is away.
  */
 export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAccounts> {
   const keyRing = parseKeyRing(options.VAULT_KEYS);

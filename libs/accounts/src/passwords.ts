@@ -16,7 +16,7 @@ const HEADER = `$scrypt$ln=${LOG2_COST},r=${BLOCK_SIZE},p=${PARALLELIZATION}$`;
 /** Hashes as PHC strings: `$scrypt$ln=15,r=8,p=1$salt$key`, base64 without padding. */
 export interface PasswordHasher {
   hash(password: Secret): Promise<string>;
-  /** Costs one hash, whatever the answer. Throws when the stored hash has other parameters. */
+  /** Costs one hash in any case. Throws if the stored hash has other parameters. */
   matches(storedHash: string, password: Secret): Promise<boolean>;
 }
 

@@ -6,7 +6,7 @@ import { atMost, text, whole, withoutRepeats } from './field-types';
 const MAX_BLOCKED_IBANS = 1_000;
 const MAX_DAILY_COUNT = 10_000_000;
 
-/** Payouts have no others. A limit in another currency would protect nobody. */
+/** Payouts have no other currencies. A limit in another one would have no effect. */
 const PAYOUT_CURRENCIES = ['EUR', TEST_CURRENCY];
 
 const currency = {
@@ -15,7 +15,7 @@ const currency = {
 };
 const amount = { currency, maxE4: whole(0, MAX_AMOUNT_E4) };
 const countries = {
-  // Receivers live anywhere. What is no country is a slip of the pen: a rule about it would hit nothing.
+  // Receivers live anywhere. A value that is not a country is a typo, and its rule would never match.
   type: [
     {
       ...text,
@@ -33,7 +33,7 @@ const ibans = {
   validate: atMost(MAX_BLOCKED_IBANS, `an account blocks at most ${MAX_BLOCKED_IBANS} IBANs`),
 };
 
-/** Exhaustive, so that no kind is stored unchecked. */
+/** Exhaustive, so that every kind is checked before it is stored. */
 const FIELDS: Record<PayoutRuleKind, object> = {
   'daily-amount': amount,
   'daily-count': { max: whole(1, MAX_DAILY_COUNT) },
@@ -53,14 +53,14 @@ export const payoutRuleList = {
   ),
 };
 
-/** Tells the list, once it is part of a schema, what each kind of rule consists of. */
+/** Registers the fields of each kind of rule once the list is part of a schema. */
 export function declareKinds(list: Schema.Types.DocumentArray): void {
   for (const [kind, fields] of Object.entries(FIELDS)) list.discriminator(kind, new Schema(fields, { _id: false }));
 }
 
 /**
- * Spells out the fields. A kind that only a later release knows stays in the list: cards of the account go on, and
- * screening, which cannot apply it, refuses to go on without it.
+ * Lists the fields. A kind that only a later release knows stays in the list: the account's cards keep working, and
+ * screening refuses its payouts.
  */
 export function toPayoutRule(stored: PayoutRule): PayoutRule {
   switch (stored.kind) {

@@ -10,8 +10,8 @@ export interface RateLimiter {
 }
 
 /**
- * The account's requests per second, as a token bucket that holds one second's worth. Each replica counts for itself:
- * n replicas let through n times as much.
+ * The account's requests per second, as a token bucket that holds one second's worth. Each replica counts for itself,
+ * so n replicas allow n times as much.
  */
 export function createRateLimiter(options: { now: () => number; maxAccounts?: number }): RateLimiter {
   const buckets = createTokenBuckets({ now: options.now, maxKeys: options.maxAccounts ?? MAX_ACCOUNTS });

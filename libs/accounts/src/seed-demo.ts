@@ -2,7 +2,7 @@ import { messageOf } from '@gateway/service-kit';
 import { seedDemoAccounts } from './demo-accounts';
 import { openAccountsFrom } from './environment';
 
-/** Makes the demo accounts of decisions.md, section 8, where they are missing. For development only. */
+/** Creates missing demo accounts (decisions.md, section 8). For development only. */
 async function seed(): Promise<void> {
   const accounts = await openAccountsFrom(process.env);
   try {

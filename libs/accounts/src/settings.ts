@@ -1,6 +1,6 @@
 import { vaultSettings } from '@gateway/vault';
 
-/** What a service that opens the accounts spreads into its own settings. */
+/** Settings of services that open the accounts; they spread them into their own. */
 export const accountsSettings = {
   /** Decrypts the passwords and payout secrets that sign callbacks. */
   VAULT_KEYS: vaultSettings.VAULT_KEYS,

@@ -4,7 +4,7 @@ import type { KeyRing, Sealed } from '@gateway/vault';
 import { DecryptionError, UnknownKeyError } from '@gateway/vault';
 import type { Account } from './account';
 
-/** What callbacks are signed with (decisions.md, section 6). */
+/** Secrets that sign callbacks (decisions.md, section 6). */
 export interface SigningSecrets {
   /** The merchant API password. */
   readonly cardSecret: Secret;
@@ -17,8 +17,8 @@ const NOBODYS_PASSWORD_BYTES = 24;
 export type SigningPurpose = 'signing-password' | 'payout-secret';
 
 /**
- * Decrypts what the account's callbacks are signed with at that time (epoch ms): after a rotation the former password,
- * for as long as the operator has said. Throws when VAULT_KEYS does not hold the key any more.
+ * Decrypts the secrets that sign the account's callbacks at that time (epoch ms): after a rotation the former password,
+ * for as long as the operator set. Throws if VAULT_KEYS no longer has the key.
  */
 export function signingSecrets(
   keyRing: KeyRing,
@@ -37,7 +37,7 @@ export function signingSecrets(
 
 /**
  * Decrypts the copy of an account's current password. Undefined if VAULT_KEYS cannot decrypt it. Without an account it
- * decrypts a dummy, so that it takes as long.
+ * decrypts a dummy, to take as long.
  */
 export function createPasswordOpener(keyRing: KeyRing): (account: Account | undefined) => Secret | undefined {
   const nobody = 'nobody';
@@ -63,7 +63,7 @@ export function sealSigningSecret(
   return keyRing.encrypt(secret.expose(), aad(merchantAccount, purpose));
 }
 
-/** One account's secret does not open as another's, nor a password as a payout secret. */
+/** One account's secret does not decrypt as another's, nor a password as a payout secret. */
 function aad(merchantAccount: string, purpose: SigningPurpose): string {
   return `account\0${merchantAccount}\0${purpose}`;
 }

@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 
-/** A bucket holds up to `burst` tokens and is refilled by `perSecond`. */
+/** A bucket holds up to `burst` tokens and refills by `perSecond`. */
 export interface BucketSize {
   readonly burst: number;
   readonly perSecond: number;
 }
 
-/** Token buckets by key, the least recently used dropped beyond a bound: a dropped bucket starts full again. */
+/** Token buckets by key. Beyond a bound the least recently used is dropped, and starts full again. */
 export interface TokenBuckets {
-  /** Takes a token and returns 0; or takes none and returns in how many seconds there is one, rounded up. */
+  /** Takes a token and returns 0; or takes none and returns the seconds until there is one, rounded up. */
   take(key: string, size: BucketSize): number;
   giveBack(key: string): void;
 }

@@ -18,7 +18,7 @@ import { declareMessage } from './message';
 
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 
-/** The cardholder as the merchant described them: for the acquirer. Never in an event. */
+/** The cardholder as the merchant sent it, for the acquirer. Never in an event. */
 export const Customer = Type.Object({
   firstName: Type.String({ maxLength: 32 }),
   lastName: Type.String({ maxLength: 32 }),
@@ -34,7 +34,7 @@ export const Customer = Type.Object({
 });
 export type Customer = Static<typeof Customer>;
 
-/** What the merchant adds for its own books. */
+/** The merchant's own notes. */
 export const MerchantNotes = Type.Object({
   userId: text(32),
   domainName: text(255),
@@ -62,10 +62,10 @@ const accepted = {
 
 const CofType = Type.Union([Type.Literal('CIT-initial'), Type.Literal('CIT-subsequent'), Type.Literal('MIT')]);
 
-/** Tries that a cardholder has on one card-entry page. */
+/** Attempts that a cardholder has on one card-entry page. */
 export const CHECKOUT_ATTEMPTS_MAX = 3;
 
-/** What is common to everything that begins with a card. */
+/** Common to all commands that begin with a card. */
 const card = {
   ...accepted,
   amountE4: AmountE4,
@@ -182,7 +182,7 @@ export const ExpireAuthorization = declareMessage(
 );
 export type ExpireAuthorizationData = DataOf<typeof ExpireAuthorization>;
 
-/** Commands of merchants: each is an operation with a reference, and has a deadline. */
+/** Commands of merchants. Each is an operation with a reference and a deadline. */
 export const cardCommands = {
   AuthorizeCard,
   SellCard,
@@ -194,12 +194,12 @@ export const cardCommands = {
   TokenizeCard,
 } as const;
 
-/** A merchant's command as it travels: its type beside its data. */
+/** A merchant's command on the wire: its type beside its data. */
 export type CardCommand = {
   [K in keyof typeof cardCommands]: { type: K; data: DataOf<(typeof cardCommands)[K]> };
 }[keyof typeof cardCommands];
 
-/** Begins with a card; everything else follows from an operation on record. */
+/** Begins with a card; all others follow an operation on record. */
 export type CardholderCommand = Extract<
   CardCommand,
   { type: 'AuthorizeCard' | 'SellCard' | 'AuthenticateCard' | 'AuthenticateAndSellCard' }

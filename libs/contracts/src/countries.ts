@@ -1,6 +1,6 @@
 /**
- * The officially assigned codes of ISO 3166-1 as of January 2026: 249 countries and areas, each word an alpha-3 code and
- * its alpha-2 code. Codes that are user-assigned (XKK, XKX for Kosovo), reserved (UK) or withdrawn (ANT, SCG, …) are not
+ * The officially assigned codes of ISO 3166-1 as of January 2026: 249 countries and areas, each word an alpha-3 code
+ * and its alpha-2 code. User-assigned (XKK, XKX for Kosovo), reserved (UK) and withdrawn codes (ANT, SCG, …) are not
  * current.
  */
 const CODES =
@@ -23,17 +23,17 @@ const CODES =
 const BY_ALPHA_3 = new Map(CODES.split(' ').map((word) => [word.slice(0, 3), word.slice(3)]));
 const ALPHA_2 = new Set(BY_ALPHA_3.values());
 
-/** Whether it is a current alpha-3 code, as merchants name countries. */
+/** True for a current alpha-3 code, as merchants name countries. */
 export function isCountry(alpha3: string): boolean {
   return BY_ALPHA_3.has(alpha3);
 }
 
-/** Whether it is a current alpha-2 code, as IBANs and banks name countries. */
+/** True for a current alpha-2 code, as IBANs and banks name countries. */
 export function isCountryAlpha2(alpha2: string): boolean {
   return ALPHA_2.has(alpha2);
 }
 
-/** The alpha-2 code of a country's alpha-3 code; undefined when there is no such country. */
+/** The alpha-2 code of an alpha-3 code; undefined if there is no such country. */
 export function alpha2Of(alpha3: string): string | undefined {
   return BY_ALPHA_3.get(alpha3);
 }

@@ -1,7 +1,7 @@
 /**
- * Minor units of ISO 4217's current list one (as amended up to no. 180, January 2026: XCG in, ANG and BGN out).
- * Codes without a minor unit (metals, XDR, XXX, …) are left out: no amount can be stated in them. XTS, the test
- * currency, takes 4 here so that every amount of the interface can be tested.
+ * Minor units of ISO 4217's current list one (as amended up to no. 180, January 2026: XCG in, ANG and BGN out). Codes
+ * without a minor unit (metals, XDR, XXX, …) are missing, because no amount can be stated in them. XTS, the test
+ * currency, has 4 here, so that every amount of the interface can be tested.
  */
 const BY_MINOR_UNITS: Record<number, string> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
@@ -31,7 +31,7 @@ export function isWholeInMinorUnits(amountE4: number, currency: string): boolean
   return isCurrency(currency) && amountE4 % minorUnitE4(currency) === 0;
 }
 
-/** The currency's smallest amount, in 1/10000 of it: 100 for EUR, 1 for XTS. Throws on what is no currency. */
+/** The currency's smallest amount, in 1/10000 of it: 100 for EUR, 1 for XTS. Throws for an unknown currency. */
 export function minorUnitE4(currency: string): number {
   const units = minorUnits.get(currency);
   if (units === undefined) throw new Error(`${currency} is not a currency`);

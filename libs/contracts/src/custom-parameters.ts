@@ -2,7 +2,7 @@ const text = (maxLength: number): RegExp => new RegExp(`^[^]{1,${maxLength}}$`, 
 const digits = (maxLength: number): RegExp => new RegExp(`^\\d{1,${maxLength}}$`);
 const NUMBER = /^\d+(\.\d{1,4})?$/;
 
-/** interface.md, "Optional custom response/callback parameters": every name, in its order, with the rule of its value. */
+/** interface.md, "Optional custom response/callback parameters": all names in order, with the rule of each value. */
 const RULES = {
   custom_bank_descriptor: text(255),
   custom_bank_advice: text(65_535),
@@ -61,10 +61,10 @@ export type CustomParameter = keyof typeof RULES;
 
 export const CUSTOM_PARAMETERS = Object.keys(RULES) as readonly CustomParameter[];
 
-/** What is known of an operation or a payout, as values of custom parameters. */
+/** Facts about an operation or a payout, as values of custom parameters. */
 export type CustomValues = Partial<Record<CustomParameter, string | undefined>>;
 
-/** The activated parameters that have a value, within its rule; undefined when there are none. What breaks a rule is left out. */
+/** The activated parameters that have a valid value; undefined if there are none. Invalid values are left out. */
 export function activatedValues(
   activated: readonly CustomParameter[],
   known: CustomValues,

@@ -2,13 +2,13 @@ import { Type } from '@sinclair/typebox';
 import { MAX_AMOUNT_E4 } from './money';
 import type { ResponseCode } from './response-codes';
 
-/** Field types that several messages share. Card numbers, CVVs and secrets have none, so they cannot travel. */
+/** Field types that several messages share. Card numbers, CVVs and secrets have none, so no message can carry them. */
 export const PaymentId = Type.String({ pattern: '^[0-9A-Z]{16}$', description: 'Names the payment; the Kafka key' });
 export const Reference = Type.String({
   pattern: '^[0-9A-Z]{20}$',
   description: 'Reference of one operation; begins with its payment id',
 });
-/** What a merchant sent as reference may have any characters: it is then simply not found. */
+/** A reference as the merchant sent it. It may contain any characters; then it is simply not found. */
 export const GivenReference = Type.String({ minLength: 20, maxLength: 20 });
 export const MerchantAccount = Type.String({ minLength: 6, maxLength: 32 });
 export const TransactionUniqueId = Type.String({ minLength: 1, maxLength: 45 });
@@ -48,6 +48,6 @@ export const ResponseCodeField = Type.Unsafe<ResponseCode>(
   Type.Integer({ minimum: 0, maximum: 9999, description: 'The registry of response codes' }),
 );
 
-/** Where callbacks and browsers are sent: checked at the edge, https. */
+/** Address of callbacks and redirects. The edge checks that it is https. */
 export const HttpsUrl = Type.String({ minLength: 1, maxLength: 2048 });
 export const Eci = Type.Integer({ minimum: 0, maximum: 9, description: 'Electronic commerce indicator of the scheme' });

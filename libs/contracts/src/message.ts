@@ -3,17 +3,17 @@ import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
 import type { TopicName } from './topics';
 
-/** Unknown fields are let through: a consumer must survive a producer that is one release ahead. */
+/** Accepts unknown fields: a consumer must survive a producer that is one release ahead. */
 const ajv = addFormats(new Ajv({ allErrors: true, strict: true, strictTypes: false }));
 
-/** A message type, declared once: schema first, from which come the TypeScript type, the validator and the docs. */
+/** A message type. Its schema is declared once; TypeScript type, validator and documentation follow from it. */
 export interface MessageDeclaration<T = unknown> {
   /** The CloudEvents type, e.g. `CardAuthorized`: imperative for commands, past tense for events. */
   readonly type: string;
   readonly topic: TopicName;
   readonly description: string;
   readonly schema: TObject;
-  /** What is wrong with a value, in one line; undefined when it is valid. */
+  /** The problem of a value, in one line; undefined if it is valid. */
   problem(value: unknown): string | undefined;
   /** Carries the TypeScript type; has no value. */
   readonly __data?: T;

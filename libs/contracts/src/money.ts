@@ -8,8 +8,8 @@ const SCALE = 10 ** DECIMALS;
 const DECIMAL = /^0*(\d{1,7})(?:\.(\d{1,4}))?$/;
 
 /**
- * Reads a decimal of at most 7 integer digits (leading zeros aside) and 4 fraction digits, without sign or exponent. Undefined when the text is
- * anything else.
+ * Reads a decimal of at most 7 integer digits (ignoring leading zeros) and 4 fraction digits, without sign or exponent.
+ * Undefined for any other text.
  */
 export function parseAmountE4(text: string): number | undefined {
   const match = DECIMAL.exec(text);

@@ -82,7 +82,7 @@ export type InitiatePayoutData = DataOf<typeof InitiatePayout>;
 export const payoutCommands = { InitiatePayout } as const;
 
 export const PAYOUT_STATUSES = ['pending', 'success', 'declined', 'error', 'frauded'] as const;
-/** How a payout stands. Every status but `pending` is final. */
+/** Status of a payout. All but `pending` are final. */
 export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
 const PayoutStatusField = Type.Union(PAYOUT_STATUSES.map((status) => Type.Literal(status)));
 
@@ -155,8 +155,8 @@ export const payoutEvents = {
 export type PayoutEventType = keyof typeof payoutEvents;
 
 /**
- * How a payout stands, told by its owner as the answer to a query. While `status` is `pending`, `code` is 11 or what
- * the bank's silence is called (3109, …).
+ * State of a payout, as its owner answers a query. While `status` is `pending`, `code` is 11 or the kind of the bank's
+ * failure (3109, …).
  */
 export const PayoutOutcome = Type.Object({
   payoutId: PaymentId,
@@ -170,9 +170,9 @@ export const PayoutOutcome = Type.Object({
   status: PayoutStatusField,
   code: ResponseCodeField,
   message: Type.String({ maxLength: 255 }),
-  /** When it was accepted; never changes. */
+  /** Time of acceptance; never changes. */
   timestamp: EpochMs,
-  /** Why a final status does not tell the whole story, e.g. `RETURNED AC04`. */
+  /** Present if a final status does not say everything, e.g. `RETURNED AC04`. */
   changeReason: Type.Optional(Type.String({ maxLength: 255 })),
   /** Activated custom parameters, by name. */
   custom: Type.Optional(Type.Record(Type.String(), Type.String())),

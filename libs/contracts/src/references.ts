@@ -1,15 +1,15 @@
 /**
- * An operation's `reference`: 20 characters of `[0-9A-Z]`. The first 16 name the payment, the base transaction and all
- * that follows from it, and are the Kafka key; the last 4 name the operation in it.
+ * An operation's `reference`: 20 characters of `[0-9A-Z]`. The first 16 name the payment (the base transaction and all
+ * that follow it) and are the Kafka key; the last 4 name the operation.
  */
 export const PAYMENT_ID_LENGTH = 16;
 export const REFERENCE_LENGTH = 20;
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-/** The largest multiple of 36 in a byte: larger bytes are thrown away, so that every character is equally likely. */
+/** The largest multiple of 36 in a byte. Larger bytes are discarded, so that every character is equally likely. */
 const UNBIASED_BYTES = 252;
 
-/** How the last 4 characters begin when they name an operation of the system's own. */
+/** The last 4 characters of a system operation's reference begin with this. */
 const SYSTEMS_OWN = 'ZZ';
 
 export type RandomBytes = (size: number) => Uint8Array;
@@ -34,8 +34,8 @@ export function newReference(paymentId: string, randomBytes: RandomBytes): strin
 }
 
 /**
- * The reference of an operation that the system itself adds to a payment: `number` counts within the payment, 0 to 1295.
- * No reference that is allotted to a merchant's operation is like it, now or later.
+ * The reference of an operation that the system adds to a payment: `number` counts within the payment, 0 to 1295. No
+ * merchant's operation, now or later, has such a reference.
  */
 export function systemReference(paymentId: string, number: number): string {
   const counted = number.toString(ALPHABET.length).toUpperCase();

@@ -17,8 +17,8 @@ import { declareMessage } from './message';
 import { RESPONSE_CODES } from './response-codes';
 
 /**
- * How an operation stands, told by the owner of its payment: as a reply on the bus, and as the answer to a query.
- * While `status` is `pending`, `code` is what the merchant was told (3109, …).
+ * State of an operation, from the owner of its payment: a reply on the bus, or the answer to a query. While `status` is
+ * `pending`, `code` is what the merchant got (3109, …).
  */
 export const OperationOutcome = Type.Object({
   paymentId: PaymentId,
@@ -33,18 +33,18 @@ export const OperationOutcome = Type.Object({
   token: Type.Optional(Token),
   authcode: Type.Union([Type.String({ maxLength: 24 }), Type.Null()]),
   timestamp: EpochMs,
-  /** AUTH3D and SALE3D whose cardholder can be authenticated: where the browser goes. */
+  /** AUTH3D and SALE3D whose cardholder can be authenticated: the browser's next address. */
   acsUrl: Type.Optional(Type.String({ maxLength: 255 })),
   /** AUTH3D: what the merchant's page posts there. */
   pareq: Type.Optional(Type.String({ maxLength: 4096 })),
-  /** Of the first answer: none while a challenge is to come. */
+  /** In the first answer; absent while a challenge is pending. */
   eci: Type.Optional(Eci),
   /** Activated custom parameters of the response, by name. */
   custom: Type.Optional(Type.Record(Type.String(), Type.String())),
 });
 export type OperationOutcome = Static<typeof OperationOutcome>;
 
-/** False for an intent without any answer yet: there is nothing to tell the merchant about it. */
+/** False for an intent without an answer yet: there is nothing to report to the merchant. */
 export function isTellable(outcome: OperationOutcome): boolean {
   return (
     outcome.status !== 'pending' || outcome.code !== RESPONSE_CODES.OUTCOME_UNKNOWN || outcome.acsUrl !== undefined

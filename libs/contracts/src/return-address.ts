@@ -1,13 +1,13 @@
-/** What a browser brings back to the merchant. There is no reference before anything was tried. */
+/** Query parameters that a browser brings back to the merchant. Without an attempt there is no reference. */
 export interface ReturningOperation {
   reference?: string | undefined;
   transactionUniqueId: string;
 }
 
 /**
- * Where a browser ends (decisions.md, sections 4 and 5): `redirect_url`, query and fragment kept, with the names of the
- * operation added to its query. As the URL standard serialises it, whatever script it was written in: a header takes
- * nothing beyond Latin-1.
+ * The address that a browser returns to (decisions.md, sections 4 and 5): `redirect_url` with its query and fragment,
+ * and the names of the operation added to the query. Serialized as the URL standard does, because a header allows only
+ * Latin-1.
  */
 export function returnAddress(redirectUrl: string, { reference, transactionUniqueId }: ReturningOperation): string {
   const url = new URL(redirectUrl);

@@ -8,7 +8,7 @@ import { responseCodes } from './response-codes';
 import { threedsCommands, threedsEvents } from './threeds-messages';
 import { topics } from './topics';
 
-/** Every message type there is. */
+/** All message types. */
 export const messages: readonly MessageDeclaration[] = [
   ...Object.values(cardCommands),
   AnnounceOutcome,
@@ -23,7 +23,7 @@ export const messages: readonly MessageDeclaration[] = [
   OperationReplied,
 ];
 
-/** JSON Schema files of all message types for those who consume the topics: file name to content. */
+/** JSON Schema files of all message types, for readers of the topics: file name to content. */
 export function schemaFiles(): Map<string, string> {
   return new Map(messages.map((message) => [`${message.type}.json`, schemaFile(message)]));
 }
@@ -38,7 +38,7 @@ function schemaFile({ type, topic, description, schema }: MessageDeclaration): s
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** The registry of response codes for merchants' programs, one entry a line. */
+/** The registry of response codes for merchants' programs, one entry per line. */
 export function registryFile(): string {
   const lines = responseCodes.map(({ name: _, cardStatus: __, ...published }) => `  ${JSON.stringify(published)}`);
   return `[\n${lines.join(',\n')}\n]\n`;

@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 const REDACTED = '[redacted]';
 
 /**
- * Card data, passwords and keys live in this wrapper: JSON, strings, templates and inspection all print `[redacted]`.
- * Reading the value takes an explicit {@link Secret.expose}, which is easy to find in a review.
+ * Wraps card data, passwords and keys: JSON, strings, templates and inspection all print `[redacted]`. Reading the
+ * value requires {@link Secret.expose}, which is easy to find in a review.
  */
 export class Secret<T = string> {
   readonly #value: T;

@@ -113,7 +113,7 @@ export const AuthenticationRefused = declareMessage(
 export const threedsEvents = { ChallengeRequired, CardholderAuthenticated, AuthenticationRefused } as const;
 export type ThreedsEventType = keyof typeof threedsEvents;
 
-/** An outcome of threeds as it travels: its type beside its data. */
+/** An event of threeds on the wire: its type beside its data. */
 export type ThreedsEvent = {
   [K in ThreedsEventType]: { type: K; data: DataOf<(typeof threedsEvents)[K]> };
 }[ThreedsEventType];

@@ -60,7 +60,7 @@ export interface MessageHandler {
 }
 
 /**
- * Binds a handler to a message type. A handler must be idempotent: a message failed and is retried after a crash, a rebalance or
+ * Binds a handler to a message type. A handler must be idempotent: a message comes again after a crash, a rebalance or
  * an error. It runs within the message's trace.
  *
  * After a `RetryableError` the message is retried with pauses, without limit, while its key waits. A
@@ -246,7 +246,7 @@ export function createWorker(options: WorkerOptions): Worker {
       await within(limits.commitTimeoutMs, 'committing offsets', lastBatch.commitOffsetsIfNecessary({ topics }));
       queue.committed(watermarks);
     } catch (error) {
-      logger.info('offsets were not committed; the next commit includes them', { reason: messageOf(error) });
+      logger.info('offsets were not committed; they are with the next commit', { reason: messageOf(error) });
     }
   }
 
@@ -269,7 +269,7 @@ export function createWorker(options: WorkerOptions): Worker {
     try {
       return await fetchLag(admin, groupId, topicNames);
     } catch (error) {
-      logger.info('the lag could not be read', { reason: messageOf(error) });
+      logger.info('the lag is not known', { reason: messageOf(error) });
       await reconnectAdmin(admin, limits.leaveTimeoutMs);
       return undefined;
     }
@@ -347,12 +347,12 @@ export function createWorker(options: WorkerOptions): Worker {
     // Publishing a dead letter is retried without limit. Only `onDeadLetter` can fail permanently.
     if (mayRetry(progress, error) || progress.rejection?.published === false) {
       count.retried.inc();
-      logger.warn('a message failed and is retried', { ...place, attempts: job.attempts, reason: messageOf(error) });
+      logger.warn('a message comes again', { ...place, attempts: job.attempts, reason: messageOf(error) });
       return 'retry';
     }
     if (progress.rejection !== undefined) {
       count.unrecorded.inc();
-      logger.error('the outcome of a dead-lettered message could not be stored', { ...place, error });
+      logger.error('the end of a dead-lettered operation is not on record', { ...place, error });
       return 'done';
     }
     logger.error('a message cannot be processed', { ...place, error });
@@ -403,7 +403,7 @@ export function createWorker(options: WorkerOptions): Worker {
       // Fetching goes on with nothing to fetch: that is what sends the heartbeats.
       unlessRestarting(() => member.consumer.pause(partitionsByTopic()));
       await within(limits.drainTimeoutMs, 'finishing what runs', queue.idle()).catch((error: unknown) =>
-        logger.warn('handlers still run; their messages will be redelivered', { reason: messageOf(error) }),
+        logger.warn('handlers still run; their messages come again', { reason: messageOf(error) }),
       );
       await committer.stop();
       await commit(queue.uncommitted());

@@ -9,7 +9,7 @@ export type Stored<Body> = Body & OutboxOwner & Stamped & { eventSeq: number };
 
 export interface AggregateStore<Body extends object> {
   load(id: string): Promise<Stored<Body> | null>;
-  /** Undefined when an aggregate of that id exists already. */
+  /** Undefined if an aggregate of that id exists. */
   insert(id: string, body: Body, messages: readonly NewMessage[]): Promise<Stored<Body> | undefined>;
   /**
    * Writes the next state and the messages to publish in one conditional update: atomic without a transaction.
@@ -48,9 +48,9 @@ function sequenced(messages: readonly NewMessage[], lastSeq: number): { entries:
 }
 
 /**
- * `Body` fields must be spelled out by the caller (no `undefined`): a field that a new body leaves out is removed from
- * the document, so that the state on disk is the state in memory. Only fields that hold another value than before are
- * written; so a value that changes is a new one, never the old one changed in place.
+ * List all fields of `Body` (no `undefined`): a field that a new body lacks is removed from the document, so that the
+ * state on disk is the state in memory. Only changed fields are written; values are compared by reference, so never
+ * change one in place.
  */
 export function createAggregateStore<Body extends object>(collection: Collection<Stored<Body>>): AggregateStore<Body> {
   const find = createGroupFind(collection);
@@ -95,7 +95,7 @@ export function createAggregateStore<Body extends object>(collection: Collection
   };
 }
 
-/** No writer's stamps are another's: random once, and then counted. */
+/** Unique to this writer: random once, then counted. */
 function stamps(): () => string {
   const writer = randomUUID();
   let count = 0;

@@ -17,7 +17,7 @@ const HEARTBEAT_FREQUENCY_MS = 2_000;
 const MAX_POOL_SIZE = 64;
 
 export interface MongoConnection {
-  /** For schemas and models, where comfort counts. */
+  /** For schemas and models, off the hot path. */
   readonly mongoose: Connection;
   /** The driver's own collection, for the hot path: no casting, no hydration. */
   collection<T extends Document>(name: string): Collection<T>;
@@ -42,8 +42,8 @@ const SETTINGS: ConnectOptions & { runtimeAdapters: object } = {
 };
 
 /**
- * Connects to one database. Writes are acknowledged by a majority and reads see only what a majority has, so that what
- * was told to anyone survives a failover. Every operation has a time-out.
+ * Connects to one database. A majority acknowledges writes and reads see only what a majority has, so that what a
+ * client was told survives a failover. Every operation has a time-out.
  */
 export async function connectMongo(options: { uri: string; database: string }): Promise<MongoConnection> {
   const connection = await mongoose
@@ -59,7 +59,7 @@ export async function connectMongo(options: { uri: string; database: string }): 
 
 const DUPLICATE_KEY = 11000;
 
-/** The unique index that refused a write: its name, or undefined when the error is another one. */
+/** The name of the unique index that refused a write; undefined for another error. */
 export function duplicateKeyIndex(error: unknown): string | undefined {
   const { code, message } = error as { code?: unknown; message?: string };
   if (code !== DUPLICATE_KEY) return undefined;

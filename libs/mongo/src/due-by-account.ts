@@ -21,9 +21,9 @@ export const dueByAccountIndex = {
 export interface DueByAccount<T> {
   /** Accounts with something due at `now`, in ascending order: those after `after`, at most `limit`. */
   accounts(now: number, after: string, limit: number): Promise<string[]>;
-  /** Takes the account's item that has been due for longest and keeps other replicas off it for `leaseMs`. */
+  /** Claims the account's item that has been due for longest, for `leaseMs`. */
   claim(merchantAccount: string, leaseMs: number): Promise<T | null>;
-  /** Takes this one before its time too; null if nothing is left to do for it. */
+  /** Claims this item even before its time; null if nothing is left to do for it. */
   claimNow(id: string, leaseMs: number): Promise<T | null>;
 }
 

@@ -33,7 +33,7 @@ function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(messageOf(thrown), { cause: thrown });
 }
 
-/** Undefined when the document was inserted, else the name of the unique index that refused it. */
+/** Undefined if the document was inserted, else the name of the unique index that refused it. */
 export type Insert<T> = (document: T) => Promise<string | undefined>;
 
 export function createGroupInsert<T extends Document>(collection: Collection<T>): Insert<T> {
@@ -49,7 +49,7 @@ export function createGroupInsert<T extends Document>(collection: Collection<T>)
   return (document) => batcher.add(document);
 }
 
-/** Which documents of an unordered insert were refused, and by which index. Any other fault is thrown. */
+/** The refused documents of an unordered insert, with their index. Throws any other fault. */
 function refusals(error: unknown, count: number): (string | undefined | Error)[] {
   const results = Array.from<string | undefined | Error>({ length: count });
   for (const [index, refused] of refusedOnes(error)) results[index] = duplicateKeyIndex(refused) ?? refused;
@@ -60,7 +60,7 @@ function refusals(error: unknown, count: number): (string | undefined | Error)[]
 function refusedOnes(error: unknown): Map<number, Error> {
   if (!(error instanceof mongo.MongoBulkWriteError)) throw error;
   const writeErrors = [error.writeErrors].flat();
-  // Where the majority did not answer in time, nobody knows about any of them.
+  // If the majority did not answer in time, the outcome of all of them is unknown.
   if (error.result.getWriteConcernError() !== undefined || writeErrors.length === 0) throw error;
   return new Map(
     writeErrors.map(({ index, code, errmsg }) => [index, new mongo.MongoServerError({ message: errmsg ?? '', code })]),
@@ -87,8 +87,8 @@ export function createGroupFind<T extends { _id: string }>(
 export type SetFields = (id: string, fields: Document) => Promise<void>;
 
 /**
- * For documents with one writer. `updateMany`, though an id has one document: of what may concern many the server keeps
- * no record for a repetition by the driver, which is half of such a write's cost. A failover in between is an error.
+ * For documents with one writer. `updateMany` skips the retryable-write record, which halves the cost. Not retried
+ * after a failover.
  */
 export function createGroupSet<T extends Document>(collection: Collection<T>): SetFields {
   type Fields = { id: string; fields: Document };
@@ -127,16 +127,16 @@ type StampedUpdate = ConditionalUpdate & { stamp: string };
 /** True when the document still had its version and was changed. */
 export type UpdateIfUnchanged = (update: ConditionalUpdate) => Promise<boolean>;
 
-/** What the last writer left in a document, to be recognized by it. */
+/** Left in a document by its last writer, to recognize it. */
 export interface Stamped {
   version: number;
   stamp?: string;
 }
 
 /**
- * Conditional updates in groups. The server tells how many of a group found their version, not which: where one did
- * not, each document tells by its stamp whether this writer was the last one. A write that was followed by another's
- * before that look counts as not done; its author loads, and finds it on record.
+ * Conditional updates in groups. The server reports how many of a group matched their version, not which. If one did
+ * not, each document's stamp shows whether this writer was the last one. A write that another one followed before that
+ * read counts as not done; its author loads, and finds it on record.
  */
 export function createGroupUpdate<T extends Document & Stamped>(
   collection: Collection<T>,

@@ -8,7 +8,7 @@ import type { Collection, Document, Filter } from './driver';
  * clock (docs/adr/0027), so a claim is right however late its command arrives.
  */
 
-/** Claims name the documents that they want, so no other index may tempt the planner. */
+/** Claims name their documents, so no other index may tempt the planner. */
 const BY_ID = { _id: 1 } as const;
 
 /**
@@ -30,7 +30,7 @@ export function leaseEnd(clock: Clock, leaseMs: number): Document {
   return { $add: [clock.inDatabase(), leaseMs] };
 }
 
-/** Takes the one of `among` that is due for longest, for `leaseMs`. Null when nothing is due. */
+/** Claims the item of `among` that has been due for longest, for `leaseMs`. Null if nothing is due. */
 export async function claimOne<T extends Document>(
   collection: Collection<T>,
   claim: {
@@ -56,8 +56,8 @@ export async function claimOne<T extends Document>(
 type Marked<T, Mark extends keyof T> = T & Required<Pick<T, Mark>>;
 
 /**
- * Takes what is still due of the documents that `among` names by their ids. Another replica may have found the same
- * ones: each goes to one of them. `mark` is a field that a claim writes its own id into.
+ * Claims those of the named documents that are still due. Another replica may have found the same ones; each goes to
+ * one of them. `mark` is a field that receives the id of the claim.
  */
 export async function claimSome<T extends Document, Mark extends keyof T & string>(
   collection: Collection<T>,

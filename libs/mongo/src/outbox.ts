@@ -33,11 +33,11 @@ export type PublishEntries = (aggregateId: string, entries: readonly OutboxEntry
 
 export interface Outbox {
   /**
-   * Has an aggregate's whole outbox published, in order, and drained, together with what else is committed within some
+   * Publishes an aggregate's whole outbox, in order, and drains it, together with others committed within some
    * milliseconds. Never throws: what could not be published stays, and the sweeper of any replica publishes it.
    */
   publish(owner: OutboxOwner): void;
-  /** Publishes what a crash or an absent broker left behind; returns how many aggregates it took. */
+  /** Publishes what a crash or an outage left behind. Returns the number of aggregates. */
   sweep(): Promise<number>;
   start(): void;
   stop(): Promise<void>;
@@ -52,11 +52,11 @@ const SWEEP_ROUNDS_MAX = 20;
 const LEASE_MS = 30_000;
 /** A rejected publication is retried after the time it has already waited, at most this. */
 const RETRY_MAX_MS = 3_600_000;
-/** Events may be a little late; in company they cost a fraction. */
+/** A short delay lets publications share a request, at a fraction of the cost. */
 const GATHER_MS = 25;
-/** Aggregates that wait to be published. Beyond it they are the sweeper's. */
+/** Aggregates that wait to be published. Beyond this bound the sweeper publishes them. */
 const WAITING_MAX = 10_000;
-/** Each of these aggregates is compared with the events of all. */
+/** Each of these aggregates is compared with the events of all of them. */
 const DRAIN_LIMIT = 100;
 
 export const outboxIndex = {
@@ -66,8 +66,8 @@ export const outboxIndex = {
 } as const;
 
 /**
- * Takes the acknowledged entries out of the arrays where they lie, so that what another writer pushed meanwhile stays,
- * and forgets `outboxSince` when nothing is left: both in the one atomic update of each aggregate.
+ * Removes acknowledged entries from the arrays in place, so that entries that another writer pushed meanwhile stay, and
+ * removes `outboxSince` when nothing is left: both in the one atomic update of each aggregate.
  */
 function drainPipeline(eventIds: string[]): Document[] {
   return [

@@ -1,13 +1,16 @@
 import escapeHtml from 'escape-html';
 
-/** Markup that is safe to put into a page as it is. Only {@link html} makes it. */
+/** Markup that is safe to insert. Only {@link html} creates it. */
 export class Html {
   constructor(readonly markup: string) {}
 }
 
 type Value = string | number | Html | readonly Html[] | undefined | false;
 
-/** Markup with values in it. Text is escaped, so that it fits between tags and in quoted attributes; `undefined` and `false` leave nothing. */
+/**
+ * Inserts values into markup. Text is escaped for use between tags and in quoted attributes; `undefined` and `false`
+ * insert nothing.
+ */
 export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
   return new Html(parts.reduce((markup, part, index) => markup + rendered(values[index - 1]) + part));
 }

@@ -4,18 +4,18 @@ import { html, Html as Markup } from './html';
 import { STYLE } from './style';
 
 export interface Page {
-  /** What browsers show as the title, and screen readers say first. */
+  /** Shown by browsers as the title, and read first by screen readers. */
   title: string;
   /** Everything inside `<main>`. */
   body: Html;
   /**
-   * Origins that a form of this page may be sent to, those it is redirected to included (browsers check each hop):
-   * `'self'` or `https://host[:port]`. None: the page has no form.
+   * Origins that a form of this page may be sent or redirected to (browsers check each hop): `'self'` or
+   * `https://host[:port]`. Empty if the page has no form.
    */
   formActions?: readonly string[];
-  /** Has the browser load the page again, or another one, after so many seconds. */
+  /** The browser loads this page again, or another one, after so many seconds. */
   refresh?: { seconds: number; url?: string };
-  /** Sends the page's only form by itself where scripts run. Its button serves where they do not. */
+  /** Submits the page's only form automatically if scripts run. Otherwise its button does. */
   sendsItself?: boolean;
 }
 
@@ -39,7 +39,7 @@ const LOCK = new Markup(
   '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M8 1a4 4 0 0 0-4 4v2H3.5A1.5 1.5 0 0 0 2 8.5v5A1.5 1.5 0 0 0 3.5 15h9a1.5 1.5 0 0 0 1.5-1.5v-5A1.5 1.5 0 0 0 12.5 7H12V5a4 4 0 0 0-4-4zm2.5 6h-5V5a2.5 2.5 0 0 1 5 0z"/></svg>',
 );
 
-/** A whole page with the headers it has to be sent with: never cached, never framed, nothing loaded from elsewhere. */
+/** A whole page with its headers: never cached, never framed, nothing loaded from elsewhere. */
 export function renderPage(page: Page): RenderedPage {
   const { refresh } = page;
   const content = refresh && `${refresh.seconds}${refresh.url === undefined ? '' : `; url=${refresh.url}`}`;

@@ -1,4 +1,4 @@
-/** One style for every page that a cardholder sees. System fonts, no images: nothing is fetched from anywhere. */
+/** The style of every page that a cardholder sees. System fonts, no images: nothing is fetched. */
 export const STYLE = `
 :root { color-scheme: light; --ink: #14213d; --muted: #5b6478; --line: #d5dae3; --accent: #1f4fd8; --accent-ink: #fff;
   --error: #b3261e; --error-ground: #fdf0ef; --ground: #f3f5f9; --card: #fff; }

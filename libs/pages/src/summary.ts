@@ -7,11 +7,11 @@ export interface Purchase {
   amountE4: number;
   /** ISO 4217 alpha-3. */
   currency: string;
-  /** Masked: the last digits at most. */
+  /** Masked: at most the last digits. */
   card?: string;
 }
 
-/** What is paid, to whom, and with which card: on every page, so that nobody confirms what they do not see. */
+/** Amount, merchant and card: on every page, so that cardholders see what they confirm. */
 export function summary({ merchant, amountE4, currency, card }: Purchase): Html {
   return html`<dl class="summary">
     <dt>Merchant</dt>
@@ -28,7 +28,7 @@ export function summary({ merchant, amountE4, currency, card }: Purchase): Html 
 
 const USUAL_DECIMALS = 2;
 
-/** `1,234.50 EUR`: at least two decimals, more where there are more. */
+/** `1,234.50 EUR`: at least two decimals, more if the amount has more. */
 export function displayedAmount(amountE4: number, currency: string): string {
   const [whole = '', fraction = ''] = formatAmountE4(amountE4).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');

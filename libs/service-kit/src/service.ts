@@ -63,7 +63,7 @@ const STOP_TIMEOUT_MS = 20_000;
 export async function runService(create: (onFatal: (error: Error) => void) => Service, logger: Logger): Promise<void> {
   let stopping = false;
   const service = create((error) => {
-    logger.error('the service cannot continue', { error });
+    logger.error('the service cannot go on', { error });
     stop('a fault', 1);
   });
   function stop(reason: string, exitCode: number): void {

@@ -1,4 +1,4 @@
-/** A card as it is embossed. Always in a `Secret`; never in a message, a log line or another collection. */
+/** Card data. Always in a `Secret`; never in a message, a log line or another collection. */
 export interface CardData {
   /** 13 to 19 digits. */
   readonly pan: string;

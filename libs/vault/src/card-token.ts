@@ -16,8 +16,8 @@ export function cardToken(tokenKey: Secret<Buffer>, merchantAccount: string, car
 }
 
 /**
- * Stands for the receiver of payouts: a keyed hash of merchant account and IBAN (electronic form), in the same form. The
- * name is no part of it: it is the account that gets the money.
+ * The token of a payout's receiver: a keyed hash of merchant account and IBAN (electronic form), in the same form. The
+ * name is not part of it, because the money goes to the account.
  */
 export function receiverToken(tokenKey: Secret<Buffer>, merchantAccount: string, iban: string): string {
   return uuidOf(keyedHash(tokenKey, ['receiver-token', merchantAccount, iban]));
@@ -30,12 +30,12 @@ function uuidOf(hash: Buffer): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
 }
 
-/** interface.md, `secure_storage_id`: the same card number gives the same hash, whoever the merchant is. */
+/** interface.md, `secure_storage_id`: the same card number gives the same hash for every merchant. */
 export function panHash(tokenKey: Secret<Buffer>, card: Secret<Pick<CardData, 'pan'>>): string {
   return keyedHash(tokenKey, ['pan-hash', card.expose().pan]).toString('hex').slice(0, PAN_HASH_LENGTH);
 }
 
-/** Each part is preceded by its length, so that no two lists of parts give the same bytes. */
+/** Each part follows its length, so that different lists of parts never give the same bytes. */
 function keyedHash(key: Secret<Buffer>, parts: readonly string[]): Buffer {
   const hmac = createHmac('sha256', key.expose());
   for (const part of parts) {

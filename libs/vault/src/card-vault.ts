@@ -11,11 +11,11 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const CARD_UNUSED_SECONDS = 396 * 24 * 60 * 60;
 /** architecture.md, invariant 6: a CVV is never older than 20 minutes. */
 const CVV_LIFETIME_SECONDS = 20 * 60;
-/** What marks a card as used is not worth two writes a day. */
+/** Recording the use of a card is not worth two writes a day. */
 const REFRESH_AFTER_MS = DAY_MS;
 const MAX_BACKGROUND_REFRESHES = 64;
 
-/** `_id` is the token. Nothing of the card is in clear. */
+/** `_id` is the token. No card data is in clear. */
 export interface StoredCard {
   _id: string;
   merchantAccount: string;
@@ -32,23 +32,26 @@ export interface StoredCvv {
   storedAt: Date;
 }
 
-/** The only place where card data is. Every call throws a RetryableError when the database is away. */
+/** The only place that holds card data. Every call throws a RetryableError when the database is away. */
 export interface CardVault {
   ensureIndexes(): Promise<void>;
-  /** Stores the card, or finds it stored, and gives its token (36 characters) for this merchant. */
+  /** Stores the card if it is new, and returns its token (36 characters) for this merchant. */
   putCard(merchantAccount: string, card: Secret<CardData>): Promise<string>;
-  /** Undefined for a token that is unknown, purged or another merchant's, indistinguishably. */
+  /** Undefined for a token that is unknown, purged or another merchant's; these cases cannot be told apart. */
   getCard(merchantAccount: string, token: string): Promise<Secret<CardData> | undefined>;
-  /** Keeps the CVV for one {@link CardVault.takeCvv} within 20 minutes. A second one for a reference replaces the first. */
+  /**
+   * Stores the CVV for one {@link CardVault.takeCvv} within 20 minutes. A second one for a reference replaces the
+   * first.
+   */
   putCvv(reference: string, cvv: Secret): Promise<void>;
-  /** Gives the CVV once and deletes it. Undefined when there is none (any more), or when it is older than 20 minutes. */
+  /** Returns the CVV once and deletes it. Undefined if there is none, or if it is older than 20 minutes. */
   takeCvv(reference: string): Promise<Secret | undefined>;
   dropCvv(reference: string): Promise<void>;
   /** 40 hex characters for `secure_storage_id`; the same for every merchant. */
   panHash(card: Secret<Pick<CardData, 'pan'>>): string;
-  /** 36 characters that stand for the receiver of payouts at this merchant. Nothing is stored. */
+  /** The token (36 characters) of a payout's receiver at this merchant. Nothing is stored. */
   receiverToken(merchantAccount: string, iban: string): string;
-  /** Waits for the marks of use that were written beside the way. */
+  /** Waits for pending writes that record the use of cards. */
   drain(): Promise<void>;
 }
 
@@ -56,7 +59,7 @@ export interface CardVaultOptions {
   cards: Collection<StoredCard>;
   cvvs: Collection<StoredCvv>;
   keyRing: KeyRing;
-  /** At least 32 bytes. Outlives every encryption key: with another one, the same card gets another token. */
+  /** At least 32 bytes. Outlives every encryption key: another key gives the same card another token. */
   tokenKey: Secret<Buffer>;
   /** Epoch ms. */
   now: () => number;
@@ -71,7 +74,7 @@ export function createCardVault(options: CardVaultOptions): CardVault {
   const needsRefresh = (stored: Pick<StoredCard, 'lastUsedAt' | 'keyId'>): boolean =>
     stored.lastUsedAt.getTime() <= now() - REFRESH_AFTER_MS || stored.keyId !== keyRing.activeKeyId;
 
-  /** First write, mark of use and re-encryption under the active key are one and the same update. */
+  /** First write, record of use and re-encryption under the active key are the same update. */
   async function writeCard(
     token: string,
     merchantAccount: string,
@@ -83,12 +86,12 @@ export function createCardVault(options: CardVaultOptions): CardVault {
     try {
       await cards.updateOne({ _id: token }, update, { upsert });
     } catch (error) {
-      // Another request stored the same card in the same moment: what it wrote is as good.
+      // Another request stored the same card at the same moment; its record is just as good.
       if (duplicateKeyIndex(error) === undefined) throw error;
     }
   }
 
-  /** Not awaited by the request. A mark that is missed is made at the next use, so failing here costs nothing. */
+  /** The request does not wait for this. If it fails, the next use repeats it. */
   function refreshInBackground(token: string, merchantAccount: string, card: Secret<CardData>): void {
     if (refreshes.size >= MAX_BACKGROUND_REFRESHES) return;
     const refresh = writeCard(token, merchantAccount, card, false)
@@ -123,7 +126,7 @@ export function createCardVault(options: CardVaultOptions): CardVault {
   async function takeCvv(reference: string): Promise<Secret | undefined> {
     const stored = await cvvs.findOneAndDelete({ _id: reference }, { promoteBuffers: true });
     if (stored === null) return undefined;
-    // The TTL index may lag by minutes, so age is judged here.
+    // The TTL index may lag by minutes, so check the age here.
     if (now() - stored.storedAt.getTime() > CVV_LIFETIME_SECONDS * 1000) return undefined;
     return new Secret(open(keyRing, stored, cvvAad(reference, stored.storedAt)));
   }
@@ -148,12 +151,12 @@ export function createCardVault(options: CardVaultOptions): CardVault {
   };
 }
 
-/** Binds a ciphertext to its record: moved to another token or given to another merchant, it does not open. */
+/** Binds a ciphertext to its record: moved to another token or merchant, it does not decrypt. */
 function cardAad(token: string, merchantAccount: string): string {
   return `card\0${token}\0${merchantAccount}`;
 }
 
-/** Holds the time too: a CVV does not get younger by an edit of its record. */
+/** Includes the time, so that editing a record cannot make a CVV younger. */
 function cvvAad(reference: string, storedAt: Date): string {
   return `cvv\0${reference}\0${storedAt.getTime()}`;
 }

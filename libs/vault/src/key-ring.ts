@@ -9,17 +9,17 @@ const TAG_BYTES = 16;
 const MAX_KEYS = 16;
 const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
 
-/** A ciphertext with the id of the key that opens it. `data` is iv (12 bytes), tag (16 bytes), ciphertext. */
+/** A ciphertext with the id of its key. `data` is iv (12 bytes), tag (16 bytes), ciphertext. */
 export interface Sealed {
   readonly keyId: string;
   readonly data: Buffer;
 }
 
-/** Encryption keys by id. The first one encrypts, all of them decrypt: that is what makes rotation possible. */
+/** Encryption keys by id. The first one encrypts, all of them decrypt, which allows rotation. */
 export interface KeyRing {
   readonly activeKeyId: string;
   /**
-   * `aad` says what the ciphertext belongs to (collection, record id, …); it must be unique per record and the same on
+   * `aad` names what the ciphertext belongs to (collection, record id, …). It must be unique per record and the same on
    * decryption.
    */
   encrypt(plaintext: Buffer | string, aad: string): Sealed;
@@ -27,7 +27,7 @@ export interface KeyRing {
   decrypt(sealed: Sealed, aad: string): Buffer;
 }
 
-/** The record was written under a key that VAULT_KEYS does not hold (any more). */
+/** The record's key is not, or no longer, in VAULT_KEYS. */
 export class UnknownKeyError extends Error {
   constructor(readonly keyId: string) {
     super(`Encryption key "${keyId}" is not in VAULT_KEYS, so what was written under it cannot be read.`);
@@ -51,7 +51,7 @@ export function parseKeyRing(text: string): KeyRing {
   return keyRing;
 }
 
-/** The ring is of use only where there are no problems. An entry may be nothing but a key, so none is ever quoted. */
+/** Use the ring only if there are no problems. Problems never quote an entry, because it may consist of a key alone. */
 export function readKeyRing(text: string): { keyRing: KeyRing; problems: string[] } {
   const keys = new Map<string, KeyObject>();
   const entries = text.split(',').map((entry) => entry.trim());
@@ -75,7 +75,7 @@ function addKey(keys: Map<string, KeyObject>, entry: string): string | undefined
   return undefined;
 }
 
-/** Undefined when the text is not exactly what encoding its bytes gives: Buffer.from skips what it does not know. */
+/** Undefined unless the text is the exact encoding of its bytes: Buffer.from skips invalid characters. */
 export function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.length > 0 && bytes.toString('base64') === text ? bytes : undefined;

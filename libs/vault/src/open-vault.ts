@@ -22,8 +22,8 @@ export interface OpenVaultOptions {
 }
 
 /**
- * Opens the vault in the database `${databasePrefix}vault` and makes its indexes. Throws a ConfigurationError before
- * anything is connected when a key is wrong.
+ * Opens the vault in the database `${databasePrefix}vault` and creates its indexes. Throws a ConfigurationError before
+ * connecting if a key is invalid.
  */
 export async function openVault(options: OpenVaultOptions): Promise<OpenVault> {
   const keys = readVaultKeys(options);

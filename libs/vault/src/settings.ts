@@ -3,7 +3,7 @@ import { ConfigurationError, Secret } from '@gateway/service-kit';
 import type { KeyRing } from './key-ring';
 import { decodeBase64, readKeyRing } from './key-ring';
 
-/** What a service that opens the vault spreads into its own settings. */
+/** Settings of services that open the vault; they spread them into their own. */
 export const vaultSettings = {
   VAULT_KEYS: Type.String({
     minLength: 1,
