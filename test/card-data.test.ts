@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
-import { createPublisher, topicOf } from '@gateway/messaging';
-import { createMetrics } from '@gateway/service-kit';
-import { silentLogger, until } from '@gateway/testing';
+import { topicOf } from '@gateway/messaging';
+import { startPublisher, until } from '@gateway/testing';
 import type { CapturedLogs } from './support/captured-logs';
 import { captureLogs } from './support/captured-logs';
 import { FORM_TYPE, formOf, rawRequest } from './support/http';
@@ -24,7 +23,7 @@ import {
   startSystem,
   uniqueId,
 } from './support/system';
-import { allTopics, kafkaOf, readTopics } from './support/topics';
+import { allTopics, readTopics } from './support/topics';
 import { appearances, panFrom, showsCvv } from './support/traces';
 
 const CVVS = ['0739', '0846', '0957'] as const;
@@ -279,9 +278,7 @@ describe('the CVV', () => {
     const paymentId = newPaymentId(randomBytes);
     const reference = newReference(paymentId, randomBytes);
     const value = Buffer.from(JSON.stringify({ ...data, paymentId, reference, transactionUniqueId: uniqueId() }));
-    const metrics = createMetrics('test', { processFigures: false });
-    const publisher = createPublisher({ kafka: kafkaOf(system.space), source: 'test', metrics, logger: silentLogger });
-    await publisher.start();
+    const publisher = await startPublisher(system.space);
     const headers = { ...original?.headers, ce_id: randomUUID() };
     await publisher.publishRaw({ topic: original?.topic ?? '', key: paymentId, value, headers });
     await publisher.stop();

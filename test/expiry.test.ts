@@ -1,12 +1,10 @@
 import type { ExpireAuthorizationData } from '@gateway/contracts';
 import { ExpireAuthorization, paymentIdOf } from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
-import { createPublisher } from '@gateway/messaging';
-import { createMetrics } from '@gateway/service-kit';
-import { silentLogger, until } from '@gateway/testing';
+import { startPublisher, until } from '@gateway/testing';
 import type { Body, CheckRecord, System } from './support/system';
 import { charge, checkOf, followUp, recordsOf, startSystem } from './support/system';
-import { eventsOf, kafkaOf } from './support/topics';
+import { eventsOf } from './support/topics';
 
 const HOLD_SECONDS = 3;
 const PARTITIONS = 12;
@@ -25,16 +23,7 @@ beforeAll(async () => {
       SIMULATOR_TIMEOUT_MS: '5000',
     },
   });
-  const metrics = createMetrics('test', { processFigures: false });
-  const { topicPrefix } = system.space;
-  publisher = createPublisher({
-    kafka: kafkaOf(system.space),
-    source: 'auth-expiry',
-    topicPrefix,
-    metrics,
-    logger: silentLogger,
-  });
-  await publisher.start();
+  publisher = await startPublisher(system.space, 'auth-expiry');
 });
 afterAll(async () => {
   await publisher.stop();

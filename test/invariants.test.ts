@@ -1,15 +1,14 @@
 import { cardCommands, newPaymentId, newReference } from '@gateway/contracts';
 import type { Publisher, RawMessage } from '@gateway/messaging';
-import { createPublisher, deadLetterTopicOf, topicOf } from '@gateway/messaging';
-import { createMetrics } from '@gateway/service-kit';
-import { silentLogger, until } from '@gateway/testing';
+import { deadLetterTopicOf, topicOf } from '@gateway/messaging';
+import { startPublisher, until } from '@gateway/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, System } from './support/system';
 import { charge, checkOf, followUp, recordsOf, startSystem, uniqueId } from './support/system';
 import type { Lying } from './support/topics';
-import { eventsOf as eventsIn, kafkaOf, readTopics } from './support/topics';
+import { eventsOf as eventsIn, readTopics } from './support/topics';
 
 let system: System;
 let storage: Storage;
@@ -26,9 +25,7 @@ beforeAll(async () => {
   [commandTopic, eventTopic, replyTopic] = (['cardCommands', 'cardEvents', 'gatewayReplies'] as const).map((topic) =>
     topicOf(space.topicPrefix, topic),
   ) as [string, string, string];
-  const metrics = createMetrics('test', { processFigures: false });
-  publisher = createPublisher({ kafka: kafkaOf(space), source: 'test', metrics, logger: silentLogger });
-  await publisher.start();
+  publisher = await startPublisher(space);
 });
 afterAll(async () => {
   await publisher.stop();

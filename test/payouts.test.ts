@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { newPaymentId, newReference } from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
-import { createPublisher, topicOf } from '@gateway/messaging';
-import { createMetrics, Secret } from '@gateway/service-kit';
-import { silentLogger, until } from '@gateway/testing';
+import { topicOf } from '@gateway/messaging';
+import { Secret } from '@gateway/service-kit';
+import { startPublisher, until } from '@gateway/testing';
 import type { Merchant } from './support/merchant';
 import { isSigned, startMerchant } from './support/merchant';
 import { IBAN, payout, payoutClient } from './support/payouts';
@@ -13,7 +13,7 @@ import { openStorage } from './support/storage';
 import type { Body, CheckRecord, System } from './support/system';
 import { checkOf, recordsOf, startSystem, uniqueId } from './support/system';
 import type { Lying } from './support/topics';
-import { kafkaOf, readOnce, readTopics } from './support/topics';
+import { readOnce, readTopics } from './support/topics';
 
 let system: System;
 let storage: Storage;
@@ -27,9 +27,7 @@ beforeAll(async () => {
   await system.startDispatcher(merchant.ca);
   storage = await openStorage(system.space);
   demo = payoutClient(system);
-  const metrics = createMetrics('test', { processFigures: false });
-  publisher = createPublisher({ kafka: kafkaOf(system.space), source: 'test', metrics, logger: silentLogger });
-  await publisher.start();
+  publisher = await startPublisher(system.space);
 });
 afterAll(async () => {
   await publisher.stop();

@@ -1,10 +1,10 @@
 import { deadLetterTopicOf, topicOf } from '@gateway/messaging';
-import { until } from '@gateway/testing';
+import { kafkaOf, until } from '@gateway/testing';
 import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, System } from './support/system';
 import { charge, checkOf, recordsOf, startSystem } from './support/system';
-import { kafkaOf, readTopics } from './support/topics';
+import { readTopics } from './support/topics';
 
 /** Longer than all attempts for one message and for recording its outcome. */
 const ATTEMPTS_TIMEOUT_MS = 45_000;

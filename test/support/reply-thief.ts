@@ -2,8 +2,7 @@ import type { PartitionAssigner } from 'kafkajs';
 import { AssignerProtocol } from 'kafkajs';
 import { topicName, topicOf } from '@gateway/messaging';
 import type { Space } from '@gateway/testing';
-import { until } from '@gateway/testing';
-import { kafkaOf } from './topics';
+import { kafkaOf, until } from '@gateway/testing';
 
 const { MemberAssignment, MemberMetadata } = AssignerProtocol;
 

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import type { Static, TObject } from '@sinclair/typebox';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { openAccounts, seedDemoAccounts } from '@gateway/accounts';
 import type { OpenAccounts } from '@gateway/accounts';
@@ -13,7 +13,7 @@ import { createAuthExpiry } from '@gateway/auth-expiry';
 import type { Payout } from '@gateway/payout';
 import { createPayout } from '@gateway/payout';
 import type { TimeSources } from '@gateway/mongo';
-import type { Logger } from '@gateway/service-kit';
+import type { Logger, Service } from '@gateway/service-kit';
 import { createHttpClient, loadConfig } from '@gateway/service-kit';
 import type { Simulator } from '@gateway/simulator';
 import { createSimulator, readConfig as simulatorConfig } from '@gateway/simulator';
@@ -26,13 +26,18 @@ import { settings as cardProcessingSettings } from '../../services/card-processi
 import { settings as apiEdgeSettings } from '../../services/api-edge/src/config';
 import { settings as threedsSettings } from '../../services/threeds/src/config';
 import type { Addresses, Space } from '@gateway/testing';
-import { failTest, openSpace, silentLogger } from '@gateway/testing';
+import { environmentOf, failTest, openSpace, silentLogger } from '@gateway/testing';
 import { freePort } from './free-port';
 
 /** Where nobody listens. */
 const NOBODY = 'http://127.0.0.1:9';
 
-const key = (): string => randomBytes(32).toString('base64');
+interface Deps<Config> extends TimeSources {
+  config: Config;
+  env: Record<string, string>;
+  logger: Logger;
+  onFatal: (error: Error) => void;
+}
 
 export type Body = Record<string, unknown>;
 
@@ -101,15 +106,7 @@ export async function openSurroundings(
 ): Promise<Surroundings> {
   const space = await openSpace(name, servers);
   const env: Record<string, string> = {
-    KAFKA_BROKERS: space.brokers,
-    MONGODB_URI: space.mongoUri,
-    TOPIC_PREFIX: space.topicPrefix,
-    DATABASE_PREFIX: space.databasePrefix,
-    VAULT_KEYS: `k1:${key()}`,
-    VAULT_TOKEN_KEY: key(),
-    JOURNAL_HMAC_KEY: key(),
-    THREEDS_PROOF_KEY: key(),
-    DS_MESSAGE_KEY: key(),
+    ...environmentOf(space),
     LOG_LEVEL: 'silent',
     PORT: '0',
     SIMULATOR_PORT: '0',
@@ -148,61 +145,31 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   env['DIRECTORY_SERVER_URL'] = simulatorUrl;
   env['SIMULATOR_URL'] = (await options.beforeAcquirer?.(simulatorUrl)) ?? simulatorUrl;
 
-  const started: { stop(): Promise<void>; readonly ports: { ops: number } }[] = [];
-  async function startProcessor(
+  const started: Service<{ ops: number }>[] = [];
+  async function start<Schema extends TObject, Running extends Service<{ ops: number }>>(
+    settings: Schema,
+    create: (deps: Deps<Readonly<Static<Schema>>>) => Running,
     overrides: Record<string, string> = {},
     sources: TimeSources = {},
-  ): Promise<CardProcessing> {
+  ): Promise<Running> {
     const own = { ...env, ...overrides };
-    const config = loadConfig(cardProcessingSettings, own);
-    const service = createCardProcessing({ config, env: own, logger, ...sources, onFatal: failTest });
+    const config = loadConfig(settings, own);
+    const service = create({ config, env: own, logger, ...sources, onFatal: failTest });
     await service.start();
     started.unshift(service);
+    return service;
+  }
+  async function startProcessor(overrides?: Record<string, string>, sources?: TimeSources): Promise<CardProcessing> {
+    const service = await start(cardProcessingSettings, createCardProcessing, overrides, sources);
     if (env['CARD_QUERY_URL'] === NOBODY) env['CARD_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
     return service;
   }
-  async function startEdge(overrides: Record<string, string> = {}, sources: TimeSources = {}): Promise<ApiEdge> {
-    const config = loadConfig(apiEdgeSettings, { ...env, ...overrides });
-    const service = createApiEdge({ config, logger, ...sources, onFatal: failTest });
-    await service.start();
-    started.unshift(service);
-    return service;
-  }
-
-  async function startThreeds(overrides: Record<string, string> = {}, sources: TimeSources = {}): Promise<Threeds> {
-    const config = loadConfig(threedsSettings, { ...env, ...overrides });
-    const service = createThreeds({ config, logger, ...sources, onFatal: failTest });
-    await service.start();
-    started.unshift(service);
-    return service;
-  }
-  async function startPayouts(overrides: Record<string, string> = {}): Promise<Payout> {
-    const own = { ...env, ...overrides };
-    const config = loadConfig(payoutSettings, own);
-    const service = createPayout({ config, env: own, logger, onFatal: failTest });
-    await service.start();
-    started.unshift(service);
+  async function startPayouts(overrides?: Record<string, string>): Promise<Payout> {
+    const service = await start(payoutSettings, createPayout, overrides);
     if (env['PAYOUT_QUERY_URL'] === NOBODY) env['PAYOUT_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
     return service;
   }
-  async function startExpiry(overrides: Record<string, string> = {}, sources: TimeSources = {}): Promise<AuthExpiry> {
-    const config = loadConfig(authExpirySettings, { ...env, ...overrides });
-    const service = createAuthExpiry({ config, logger, ...sources, onFatal: failTest });
-    await service.start();
-    started.unshift(service);
-    return service;
-  }
-  async function startDispatcher(
-    ca: string,
-    overrides: Record<string, string> = {},
-    sources: TimeSources = {},
-  ): Promise<CallbackDispatcher> {
-    const config = loadConfig(callbackDispatcherSettings, { ...env, ...overrides });
-    const service = createCallbackDispatcher({ config, logger, ca, ...sources, onFatal: failTest });
-    await service.start();
-    started.unshift(service);
-    return service;
-  }
+  const startEdge: System['startEdge'] = (...how) => start(apiEdgeSettings, createApiEdge, ...how);
 
   // Their addresses are in links that are made before anyone could know a free port otherwise.
   const [edgePort, threedsPort] = [await freePort(), await freePort()];
@@ -224,10 +191,11 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     edge,
     startEdge,
     startProcessor,
-    startThreeds,
+    startThreeds: (...how) => start(threedsSettings, createThreeds, ...how),
     startPayouts,
-    startExpiry,
-    startDispatcher,
+    startExpiry: (...how) => start(authExpirySettings, createAuthExpiry, ...how),
+    startDispatcher: (ca, ...how) =>
+      start(callbackDispatcherSettings, (deps) => createCallbackDispatcher({ ...deps, ca }), ...how),
     send: (fields, headers = {}) => post(http, fields, headers),
     async ledger(reference) {
       const { data } = await ledger.get<{ entries: LedgerEntry[] }>('/ledger', { params: { reference } });

@@ -3,10 +3,9 @@ import type { EachBatchHandler } from 'kafkajs';
 import type { TopicName } from '@gateway/contracts';
 import { topics } from '@gateway/contracts';
 import type { KafkaClient } from '@gateway/messaging';
-import { createKafka, createPublisher, deadLetterTopicOf, topicOf } from '@gateway/messaging';
-import { createMetrics } from '@gateway/service-kit';
+import { deadLetterTopicOf, topicOf } from '@gateway/messaging';
 import type { Space } from '@gateway/testing';
-import { silentLogger } from '@gateway/testing';
+import { kafkaOf, startPublisher } from '@gateway/testing';
 
 /** A message as it lies in Kafka. */
 export interface Lying {
@@ -16,10 +15,6 @@ export interface Lying {
   key: string;
   value: string;
   headers: Record<string, string>;
-}
-
-export function kafkaOf(space: Space): KafkaClient {
-  return createKafka({ brokers: space.brokers.split(','), clientId: 'test', logger: silentLogger });
 }
 
 /** Full names of all topics of a space, those of the dead letters included. */
@@ -32,14 +27,7 @@ export function allTopics(space: Space): string[] {
 
 /** Publishes each message once more, in this order; its key puts it on its own partition. */
 export async function publishAgain(space: Space, messages: readonly Lying[]): Promise<void> {
-  const publisher = createPublisher({
-    kafka: kafkaOf(space),
-    source: 'test',
-    topicPrefix: space.topicPrefix,
-    metrics: createMetrics('test', { processFigures: false }),
-    logger: silentLogger,
-  });
-  await publisher.start();
+  const publisher = await startPublisher(space);
   try {
     for (const { topic, key, value, headers } of messages) {
       await publisher.publishRaw({ topic, key, value: Buffer.from(value), headers });

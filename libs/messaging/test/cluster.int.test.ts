@@ -1,6 +1,6 @@
 import type { Admin } from 'kafkajs';
 import type { KafkaCluster } from '@gateway/testing';
-import { openKafkaCluster, untilInSync } from '@gateway/testing';
+import { moveLeaders, openKafkaCluster, untilInSync } from '@gateway/testing';
 import type { KafkaClient, Publisher } from '../src';
 import { createKafka, createPublisher, createWorker, headerOf, on } from '../src';
 import { createAnyBroker } from '../src/any-broker';
@@ -57,29 +57,6 @@ class Aggregate {
   }
 }
 
-/** Leaves each leader out of its partition's replicas, so that leadership has to move; then lets it follow again. */
-async function moveLeaders(): Promise<void> {
-  const { topics } = await admin.fetchTopicMetadata({ topics: [TOPIC] });
-  const partitions = topics[0]?.partitions ?? [];
-  const reassign = (replicasOf: (leader: number) => number[]) =>
-    admin.alterPartitionReassignments({
-      topics: [
-        {
-          topic: TOPIC,
-          partitionAssignment: partitions.map((at) => ({ partition: at.partitionId, replicas: replicasOf(at.leader) })),
-        },
-      ],
-    });
-  await reassign((leader) => [1, 2, 3].filter((id) => id !== leader));
-  await until('all leaders have moved', async () => {
-    const now = (await admin.fetchTopicMetadata({ topics: [TOPIC] })).topics[0]?.partitions ?? [];
-    return now.every(({ partitionId, leader }) => {
-      return leader !== partitions.find((at) => at.partitionId === partitionId)?.leader && leader >= 0;
-    });
-  });
-  await reassign((leader) => [1, 2, 3].filter((id) => id !== leader).concat(leader));
-}
-
 /** The numbers of each subject, in the order in which they first appear. */
 async function publishedSequences(): Promise<Map<string, number[]>> {
   const ends = await admin.fetchTopicOffsets(TOPIC);
@@ -115,7 +92,7 @@ test('leaders move, brokers roll and die: every event is there, in sequence', as
   };
 
   await allGoOn();
-  await moveLeaders();
+  await moveLeaders(cluster.brokers, [TOPIC]);
   await allGoOn();
   await untilInSync(cluster.brokers);
   for (const broker of cluster.kafka) {

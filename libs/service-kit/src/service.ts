@@ -1,27 +1,32 @@
-import { ConfigurationError } from './config';
+import type { Static, TObject } from '@sinclair/typebox';
+import type { CommonConfig } from './config';
+import { ConfigurationError, loadConfig } from './config';
+import { messageOf } from './errors';
 import type { Logger } from './logger';
+import { createLogger } from './logger';
 
-/** What every service's `app.ts` returns. `stop` drains: it finishes what runs and takes nothing new. */
+/** What every service's `app.ts` returns. */
 export interface Service<Ports = unknown> {
   /** Opens everything, or closes again what was opened and throws. */
   start(): Promise<void>;
+  /** Drains: finishes work in progress and takes nothing new. */
   stop(): Promise<void>;
-  /** Where it listens. Throws while it does not run. */
+  /** Throws while the service does not run. */
   readonly ports: Ports;
 }
 
-/** Has something closed when the service stops: what was opened last closes first. */
+/** Registers what to close when the service stops, in reverse order of registration. */
 export type OnStop = (close: () => Promise<unknown> | void) => void;
 
-/** True from the moment that everything is open: before, a service is not ready. */
+/** True once everything is open. Before, a service is not ready. */
 export type IsStarted = () => boolean;
 
-/** A service from the function that opens it. Whatever opens registers its own end, so a start that fails leaves nothing. */
+/** Makes a service from the function that opens it. What it registers with `onStop` also closes if it throws. */
 export function createService<Ports>(open: (onStop: OnStop, isStarted: IsStarted) => Promise<Ports>): Service<Ports> {
   let closers: (() => Promise<unknown> | void)[] = [];
   let ports: Ports | undefined;
 
-  /** One that fails keeps no other from closing; what it threw is thrown at the end. */
+  /** Closes everything, and throws the first error at the end. */
   async function stop(): Promise<void> {
     ports = undefined;
     const failures: unknown[] = [];
@@ -53,6 +58,34 @@ export function createService<Ports>(open: (onStop: OnStop, isStarted: IsStarted
 }
 
 const STOP_TIMEOUT_MS = 20_000;
+
+export type Environment = Record<string, string | undefined>;
+
+/**
+ * The `main` of a service: reads the settings from the environment and runs the service as this process. With a wrong
+ * setting it exits 1 with one sentence on stderr.
+ */
+export function main<Schema extends TObject>(options: {
+  name: string;
+  settings: Schema;
+  create: (deps: {
+    config: Readonly<Static<Schema>>;
+    env: Environment;
+    logger: Logger;
+    onFatal: (error: Error) => void;
+  }) => Service;
+}): void {
+  const { env } = process;
+  try {
+    const config = loadConfig(options.settings, env);
+    const { LOG_LEVEL: level } = config as unknown as Pick<CommonConfig, 'LOG_LEVEL'>;
+    const logger = createLogger({ service: options.name, level });
+    void runService((onFatal) => options.create({ config, env, logger, onFatal }), logger);
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n`);
+    process.exitCode = 1;
+  }
+}
 
 /**
  * Runs a service as this process: starts it, drains it on SIGTERM or SIGINT, and exits 1 on a fatal fault (the service
@@ -99,7 +132,7 @@ export async function runService(create: (onFatal: (error: Error) => void) => Se
     await service.start();
     logger.info('ready');
   } catch (error) {
-    // What a setting says wrong is said in one sentence; where it was found helps nobody.
+    // A wrong setting takes one sentence, without a stack.
     logger.error('start failed', error instanceof ConfigurationError ? { reason: error.message } : { error });
     stop('start failed', 1);
   }

@@ -1,12 +1,5 @@
-import { createLogger, loadConfig, messageOf, runService } from '@gateway/service-kit';
+import { main } from '@gateway/service-kit';
 import { createApiEdge } from './app';
 import { settings } from './config';
 
-try {
-  const config = loadConfig(settings, process.env);
-  const logger = createLogger({ service: 'api-edge', level: config.LOG_LEVEL });
-  void runService((onFatal) => createApiEdge({ config, logger, onFatal }), logger);
-} catch (error) {
-  process.stderr.write(`${messageOf(error)}\n`);
-  process.exitCode = 1;
-}
+main({ name: 'api-edge', settings, create: createApiEdge });

@@ -31,7 +31,7 @@ const sockets: Socket[] = [];
 
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await fixture.stop();
+  await fixture.close();
 });
 
 /** Sends the beginning of a request and goes on with one byte at a time. */

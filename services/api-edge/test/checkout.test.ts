@@ -10,7 +10,7 @@ const ACS = 'http://127.0.0.1:8081/challenge/abc';
 
 let edge: EdgeFixture;
 beforeAll(async () => (edge = await startEdgeFixture('edge-checkout')));
-afterAll(async () => edge.stop());
+afterAll(async () => edge.close());
 
 let count = 0;
 const newId = (): string => `checkout-${(count += 1)}-${Date.now()}`;
@@ -355,10 +355,10 @@ describe('a payment', () => {
     const commands = edge.owner.commands.length;
     await edge.accounts.administration.changeState('demo_custom', 'suspend');
     // What is known of an account is at most 30 s old.
-    edge.skewMs += 31_000;
+    edge.pass(31_000);
     const { status, text } = await pay(path);
     await edge.accounts.administration.changeState('demo_custom', 'activate');
-    edge.skewMs += 31_000;
+    edge.pass(31_000);
     expect([status, text.includes('Payment not possible')]).toEqual([403, true]);
     expect(edge.owner.commands).toHaveLength(commands);
   });
@@ -397,7 +397,7 @@ describe('CHECK', () => {
 
 describe('at its end', () => {
   const document = (path: string) =>
-    edge.database.collection<{ _id: string; state: string; request: object }>('checkouts').findOne({
+    edge.mongo.collection<{ _id: string; state: string; request: object }>('checkouts').findOne({
       _id: path.slice('/checkout/'.length),
     });
   const hasEnded = (path: string) =>
@@ -406,7 +406,7 @@ describe('at its end', () => {
       return found?.state === 'ended' ? found : undefined;
     });
   const toldOf = (paymentId: string) => edge.owner.ended.filter((told) => told.paymentId === paymentId);
-  const untilTimeIsOver = () => void (edge.skewMs += 1_806_000);
+  const untilTimeIsOver = () => void edge.pass(1_806_000);
 
   test('an untouched page says so, and leads back', async () => {
     const { path, id } = await open();
@@ -445,7 +445,7 @@ describe('at its end', () => {
 
     edge.owner.record(open3109.reference, { status: 'error', code: 3118 });
     // Looked at again when the sweeper's lease is over.
-    edge.skewMs += 16_000;
+    edge.pass(16_000);
     await hasEnded(unknown.path);
     await until('the owner is told', () => toldOf(open3109.paymentId).length > 0);
     for (const paymentId of [attempt.paymentId, open3109.paymentId]) {
@@ -463,15 +463,15 @@ test('nothing that was written shows a card number, a CVV, or the address of a p
   await pay(path, { attempt: '2', card_number: `${PAN}1` });
   await edge.request('GET', `${path}?card_number=${PAN}`);
   const written = [
-    ...edge.log,
+    ...edge.lines,
     JSON.stringify(edge.owner.commands),
-    JSON.stringify(await edge.database.collection('journal').find().toArray()),
-    JSON.stringify(await edge.database.collection('checkouts').find().toArray()),
+    JSON.stringify(await edge.mongo.collection('journal').find().toArray()),
+    JSON.stringify(await edge.mongo.collection('checkouts').find().toArray()),
   ].join('\n');
   expect(written).not.toContain(PAN);
   expect(written).not.toContain('4012 0003 0000 1003');
   expect(written).not.toMatch(new RegExp(`"cvv"|(?<![\\w.-])${CVV}(?![\\w.-])`));
-  const log = edge.log.join('\n');
+  const log = edge.lines.join('\n');
   expect(log).toContain('page answered');
   expect(log).not.toContain(path.slice('/checkout/'.length));
 });

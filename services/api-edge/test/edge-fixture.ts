@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openAccounts, seedDemoAccounts } from '@gateway/accounts';
-import type { OpenAccounts } from '@gateway/accounts';
+import { seedDemoAccounts } from '@gateway/accounts';
 import type {
   AnnounceOutcomeData,
   CardCommand,
@@ -20,14 +18,9 @@ import {
   paymentIdOf,
 } from '@gateway/contracts';
 import type { MessageHandler } from '@gateway/messaging';
-import { createKafka, createPublisher, createWorker, on } from '@gateway/messaging';
-import type { MongoConnection } from '@gateway/mongo';
-import { connectMongo } from '@gateway/mongo';
-import type { Logger } from '@gateway/service-kit';
-import { createMetrics, loadConfig } from '@gateway/service-kit';
-import type { Space } from '@gateway/testing';
-import { failTest, openSpace, silentLogger } from '@gateway/testing';
-import type { ApiEdge } from '../src/app';
+import { on } from '@gateway/messaging';
+import type { World } from '@gateway/testing';
+import { openWorld, testServers } from '@gateway/testing';
 import { createApiEdge } from '../src/app';
 import { settings } from '../src/config';
 import type { PayoutOwner } from './payout-owner';
@@ -66,15 +59,10 @@ export interface Owner {
   /** Puts another outcome of an operation on record, without telling anyone. */
   record(reference: string, outcome: Partial<OperationOutcome>): void;
   readonly url: string;
-  stop(): Promise<void>;
+  close(): Promise<void>;
 }
 
-async function startOwner(space: Space): Promise<Owner> {
-  const kafka = createKafka({ brokers: space.brokers.split(','), clientId: 'owner', logger: silentLogger });
-  const { topicPrefix } = space;
-  const metrics = createMetrics('owner', { processFigures: false });
-  const publisher = createPublisher({ kafka, source: 'owner', topicPrefix, metrics, logger: silentLogger });
-
+async function startOwner({ publisher, consume }: World): Promise<Owner> {
   const payouts = createPayoutOwner();
   const server = createServer((request, response) => {
     response.setHeader('content-type', 'application/json');
@@ -129,22 +117,6 @@ async function startOwner(space: Space): Promise<Owner> {
       handle({ type, data } as CardCommand, replyPartition),
     ),
   );
-  const worker = createWorker({
-    kafka,
-    groupId: 'owner',
-    topicPrefix,
-    handlers: [
-      ...handlers,
-      payouts.handler,
-      on(EndCheckout, async ({ data }) => void owner.ended.push(data)),
-      on(AnnounceOutcome, async ({ data }) => void owner.announced.push(data)),
-    ],
-    publisher,
-    onDeadLetter: async () => {},
-    onFatal: failTest,
-    metrics,
-    logger: silentLogger,
-  });
   const owner: Owner = {
     commands: [],
     ended: [],
@@ -159,27 +131,20 @@ async function startOwner(space: Space): Promise<Owner> {
       owner.outcomes.set(reference, { ...known, ...outcome });
     },
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async stop() {
-      await worker.stop();
-      await publisher.stop();
+    async close() {
       await new Promise((resolve) => {
         server.close(resolve);
         server.closeAllConnections();
       });
     },
   };
-  await publisher.start();
-  await worker.start();
+  await consume('owner', [
+    ...handlers,
+    payouts.handler,
+    on(EndCheckout, async ({ data }) => void owner.ended.push(data)),
+    on(AnnounceOutcome, async ({ data }) => void owner.announced.push(data)),
+  ]);
   return owner;
-}
-
-function collectingLogger(lines: string[]): Logger {
-  const write = (message: string, fields?: Record<string, unknown>): void => {
-    const { error, ...others } = fields ?? {};
-    lines.push(`${message} ${JSON.stringify(others)} ${error instanceof Error ? error.stack : ''}`);
-  };
-  const logger: Logger = { debug: write, info: write, warn: write, error: write, child: () => logger };
-  return logger;
 }
 
 export interface Response {
@@ -188,57 +153,30 @@ export interface Response {
   text: string;
 }
 
-export interface EdgeFixture {
-  readonly owner: Owner;
-  readonly accounts: OpenAccounts;
-  readonly edge: ApiEdge;
-  /** The edge's own database. */
-  readonly database: MongoConnection;
-  /** Every log line so far. */
-  readonly log: string[];
-  /** Milliseconds by which the edge's clock is ahead. */
-  skewMs: number;
-  request(method: string, path: string, body?: string, headers?: Record<string, string>): Promise<Response>;
-  /** Posts JSON to the merchants' API, with the demo account's credentials. */
-  merchant(path: string, fields: object, headers?: Record<string, string>): Promise<Record<string, unknown>>;
-  stop(): Promise<void>;
-}
+export type EdgeFixture = Awaited<ReturnType<typeof startEdgeFixture>>;
 
-/**
- * One edge on real servers, with an owner of payments that the test directs. Where `overrides` names another
- * MONGODB_URI, whoever runs that server removes the data.
- */
-export async function startEdgeFixture(name: string, overrides: Record<string, string> = {}): Promise<EdgeFixture> {
-  const space = await openSpace(name);
-  const mongoUri = overrides['MONGODB_URI'] ?? space.mongoUri;
-  const key = (): string => randomBytes(32).toString('base64');
-  const VAULT_KEYS = `k1:${key()}`;
-  const accounts = await openAccounts({ uri: mongoUri, databasePrefix: space.databasePrefix, VAULT_KEYS });
-  await seedDemoAccounts(accounts.administration);
-  const owner = await startOwner(space);
-  const log: string[] = [];
-  const config = loadConfig(settings, {
-    KAFKA_BROKERS: space.brokers,
-    MONGODB_URI: mongoUri,
-    TOPIC_PREFIX: space.topicPrefix,
-    DATABASE_PREFIX: space.databasePrefix,
-    VAULT_KEYS,
-    VAULT_TOKEN_KEY: key(),
-    JOURNAL_HMAC_KEY: key(),
+/** One edge with the demo accounts, and an owner of payments and payouts that the test directs. */
+export async function startEdgeFixture(name: string, overrides: Record<string, string> = {}) {
+  const servers = { ...testServers(), ...(overrides['MONGODB_URI'] && { mongoUri: overrides['MONGODB_URI'] }) };
+  const world = await openWorld({ name, database: 'edge', source: 'owner', servers });
+  await seedDemoAccounts(world.accounts.administration);
+  const owner = await startOwner(world);
+  const own = {
     CARD_QUERY_URL: owner.url,
     PAYOUT_QUERY_URL: owner.url,
     PORT: '0',
     PUBLIC_BASE_URL: ORIGIN,
     REPLY_TIMEOUT_MS: '2000',
     ...overrides,
-  });
-  const logger = collectingLogger(log);
-  const fixture = { skewMs: 0 };
-  const edge = createApiEdge({ config, logger, now: () => Date.now() + fixture.skewMs, onFatal: failTest });
-  await edge.start();
-  const database = await connectMongo({ uri: mongoUri, database: `${space.databasePrefix}edge` });
+  };
+  const edge = await world.start(settings, own, createApiEdge);
 
-  const request: EdgeFixture['request'] = (method, path, body, headers = {}) =>
+  const request = (
+    method: string,
+    path: string,
+    body?: string,
+    headers: Record<string, string> = {},
+  ): Promise<Response> =>
     new Promise((resolve, reject) => {
       const form = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
       const options = { host: '127.0.0.1', port: edge.ports.api, method, path, agent: false };
@@ -258,24 +196,22 @@ export async function startEdgeFixture(name: string, overrides: Record<string, s
       sent.end(body);
     });
 
-  return Object.assign(fixture, {
+  return {
+    ...world,
     owner,
-    accounts,
     edge,
-    database,
-    log,
     request,
+
+    /** Posts JSON to the merchants' API, with the demo account's credentials. */
     async merchant(path: string, fields: object, headers: Record<string, string> = {}) {
       const body = JSON.stringify({ ...CREDENTIALS, ...fields });
       const { text } = await request('POST', path, body, { 'content-type': 'application/json', ...headers });
       return JSON.parse(text) as Record<string, unknown>;
     },
-    async stop() {
-      await edge.stop();
-      await owner.stop();
-      await database.close();
-      await accounts.close();
-      await space.remove();
+
+    async close() {
+      await world.close();
+      await owner.close();
     },
-  });
+  };
 }

@@ -59,7 +59,7 @@ async function send(edge: EdgeFixture, fields: object, path = CARDS): Promise<An
 }
 
 async function primaryOf(edge: EdgeFixture): Promise<Member> {
-  const { db } = edge.database.mongoose;
+  const { db } = edge.mongo.mongoose;
   const hello = await db?.admin().command({ hello: 1 });
   const port = Number(String(hello?.['primary']).split(':')[1]);
   const member = set.mongo.find((candidate) => candidate.port === port);
@@ -78,7 +78,7 @@ describe('while a new primary is elected, requests under way wait and succeed', 
       REPLY_TIMEOUT_MS: String(RECOVERY_MS),
     });
   });
-  afterAll(() => edge.stop());
+  afterAll(() => edge.close());
   let repair = async (): Promise<void> => undefined;
   afterEach(() => repair(), RECOVERY_MS);
 
@@ -140,7 +140,7 @@ test(
       const record = await until(
         'the final error',
         async () => {
-          edge.skewMs += 1_000;
+          edge.pass(1_000);
           const { body } = await send(edge, { transaction_type: 'CHECK', reference });
           const [found] = (body['transactions'] ?? []) as { status: string }[];
           return found?.status === 'ERROR' && found;
@@ -154,7 +154,7 @@ test(
       expect(body).toMatchObject({ transactions: [{ reference: paid.body['reference'] }] });
     } finally {
       await Promise.all(secondaries.map((member) => member.thaw()));
-      await edge.stop();
+      await edge.close();
     }
   },
   2 * RECOVERY_MS,

@@ -37,7 +37,7 @@ beforeAll(async () => {
     settings: { transactionTypes: ['PAYOUT'] },
   });
 });
-afterAll(async () => edge.stop());
+afterAll(async () => edge.close());
 afterEach(() => {
   edge.owner.payouts.away = false;
   edge.owner.payouts.records = true;
@@ -78,11 +78,11 @@ interface Stored {
   command?: unknown;
   sweepAt?: number;
 }
-const stored = (reference: unknown) => edge.database.collection<Stored>('journal').findOne({ _id: String(reference) });
+const stored = (reference: unknown) => edge.mongo.collection<Stored>('journal').findOne({ _id: String(reference) });
 /** Time flies, so that the sweeper comes by as often as it takes. */
 const untilClosed = (reference: unknown) =>
   until('the entry is closed', async () => {
-    edge.skewMs += 60_000;
+    edge.pass(60_000);
     return (await stored(reference))?.state === 'closed';
   });
 
@@ -146,13 +146,13 @@ describe('a payout', () => {
     const pan = '4111111111111111';
     const answer = await init(payout({ receiver_name: `Ann ${pan}`, transfer_description: pan, custom_a: pan }));
     expect(JSON.stringify(await commandOf(answer['reference']))).not.toContain(pan);
-    expect(edge.log.join('\n')).not.toContain(pan);
+    expect(edge.lines.join('\n')).not.toContain(pan);
   });
 
   test('is not in the log', async () => {
     await commandOf((await init(payout({ receiver_name: 'Unlike Anybody' })))['reference']);
-    expect(edge.log.join('\n')).not.toMatch(/Unlike Anybody|DE8937040044/i);
-    expect(edge.log.join('\n')).toContain('"merchantAccount":"demo_merchant"');
+    expect(edge.lines.join('\n')).not.toMatch(/Unlike Anybody|DE8937040044/i);
+    expect(edge.lines.join('\n')).toContain('"merchantAccount":"demo_merchant"');
   });
 });
 
@@ -349,7 +349,7 @@ describe('CHECK', () => {
   test('says that one which was put on record too late has failed, and nobody is asked', async () => {
     const { reference } = await init(payout());
     await untilClosed(reference);
-    const entries = edge.database.collection<{ _id: string; abandoned?: true }>('journal');
+    const entries = edge.mongo.collection<{ _id: string; abandoned?: true }>('journal');
     await entries.updateOne({ _id: String(reference) }, { $set: { abandoned: true } });
     edge.owner.payouts.away = true;
     expect(await check({ reference })).toMatchObject({ transactions: [{ reference, status: 'ERROR', code: 11 }] });
@@ -483,7 +483,7 @@ describe('the journal', () => {
     const { reference } = await init(payout());
     await commandOf(reference);
     expect(await stored(reference)).toMatchObject({ state: 'open' });
-    edge.skewMs += 8_000;
+    edge.pass(8_000);
     await until('it is sent again', () => commandsOf(reference).length > 1);
     const [first, second] = commandsOf(reference);
     expect(second).toEqual(first);
@@ -500,11 +500,11 @@ describe('the journal', () => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => init(payout())));
     const references = answers.map(({ reference }) => String(reference));
     await Promise.all(references.map(onRecord));
-    edge.skewMs += 60_000;
+    edge.pass(60_000);
     const open = { _id: { $in: references }, state: 'open' };
     await until(
       'all are closed',
-      async () => (await edge.database.collection<Stored>('journal').countDocuments(open)) === 0,
+      async () => (await edge.mongo.collection<Stored>('journal').countDocuments(open)) === 0,
     );
     expect(references.flatMap(commandsOf)).toHaveLength(200);
   });

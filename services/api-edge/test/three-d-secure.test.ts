@@ -7,7 +7,7 @@ const PATH = '/api/pf/host-to-host';
 
 let edge: EdgeFixture;
 beforeAll(async () => (edge = await startEdgeFixture('edge-3ds')));
-afterAll(async () => edge.stop());
+afterAll(async () => edge.close());
 
 let count = 0;
 const request = (type: string, more: object = {}) => ({
@@ -33,7 +33,7 @@ const URLS = { callback_url: 'https://shop.example/callback', redirect_url: 'htt
 async function cvvsOf(reference: string): Promise<number> {
   const vault = await connectMongo({
     uri: process.env['TEST_MONGODB_URI'] ?? '',
-    database: edge.database.mongoose.name.replace(/edge$/, 'vault'),
+    database: edge.mongo.mongoose.name.replace(/edge$/, 'vault'),
   });
   try {
     return await vault.collection<{ _id: string }>('cvvs').countDocuments({ _id: reference });

@@ -8,12 +8,9 @@ import {
   paymentIdOf,
   systemReference,
 } from '@gateway/contracts';
-import type { Envelope } from '@gateway/messaging';
-import { createKafka, createPublisher, createWorker, on, topicOf } from '@gateway/messaging';
-import { clockAt, connectMongo } from '@gateway/mongo';
-import type { Logger } from '@gateway/service-kit';
-import { createMetrics, loadConfig } from '@gateway/service-kit';
-import { failTest, openSpace, silentLogger, until } from '@gateway/testing';
+import { on, topicOf } from '@gateway/messaging';
+import { clockAt } from '@gateway/mongo';
+import { openWorld as openSharedWorld, until } from '@gateway/testing';
 import type { StoredDeadline } from '../src/adapters/mongo/deadlines';
 import { createDeadlines } from '../src/adapters/mongo/deadlines';
 import type { AuthExpiry } from '../src/app';
@@ -27,62 +24,25 @@ export interface Ask {
   data: ExpireAuthorizationData;
 }
 
-/** A logger that keeps what it is told. */
-function recordingLogger(lines: string[]): Logger {
-  const write = (message: string, fields?: Record<string, unknown>): void =>
-    void lines.push(`${message} ${JSON.stringify(fields)}`);
-  return { debug: write, info: write, warn: write, error: write, child: () => recordingLogger(lines) };
-}
-
-/** Topics, a database, a card-processing of the test's, and a clock that goes ahead on request. */
+/** A card-processing that only records what it is asked, and expiry services. */
 export async function openWorld(name: string) {
-  const space = await openSpace(name);
-  const { topicPrefix } = space;
-  let aheadMs = 0;
-  const now = (): number => Date.now() + aheadMs;
-  const lines: string[] = [];
-  const logger = silentLogger;
-  const metrics = createMetrics('test', { processFigures: false });
-  const kafka = createKafka({ brokers: space.brokers.split(','), clientId: 'test', logger });
-  const publisher = createPublisher({ kafka, source: 'card-processing', topicPrefix, metrics, logger });
-  await publisher.start();
+  const world = await openSharedWorld({ name, database: 'expiry', source: 'card-processing' });
+  const { mongo, publisher, now } = world;
+  const { topicPrefix } = world.space;
   const asks: Ask[] = [];
-  /** It takes what it is asked and does nothing about it. */
-  async function playCardProcessing() {
-    const played = createWorker({
-      kafka: createKafka({ brokers: space.brokers.split(','), clientId: 'played', logger }),
-      groupId: 'card-processing',
-      topicPrefix,
-      handlers: [
-        on(
-          ExpireAuthorization,
-          async ({ key, data }: Envelope<ExpireAuthorizationData>) => void asks.push({ key, data }),
-        ),
-      ],
-      publisher,
-      onFatal: failTest,
-      metrics: createMetrics('played', { processFigures: false }),
-      logger,
-    });
-    await played.start();
-    return played;
-  }
+  const playCardProcessing = () =>
+    world.consume('card-processing', [on(ExpireAuthorization, async ({ key, data }) => void asks.push({ key, data }))]);
   let cardProcessing = await playCardProcessing();
-  const mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}expiry` });
   const deadlines = createDeadlines(mongo, clockAt(now));
   await deadlines.ensureIndexes();
   const collection = mongo.collection<StoredDeadline>('deadlines');
-  const started: AuthExpiry[] = [];
 
   const stored = (reference: string) => collection.findOne({ _id: reference });
   return {
-    space,
+    ...world,
     deadlines,
     collection,
     asks,
-    lines,
-    now,
-    pass: (ms: number) => void (aheadMs += ms),
     asksFor: (reference: string) => asks.filter(({ data }) => data.reference === reference).length,
     stored,
     isOpen: (reference: string) => until('a deadline', async () => (await stored(reference))?.dueAt !== undefined),
@@ -93,25 +53,7 @@ export async function openWorld(name: string) {
       cardProcessing = await playCardProcessing();
     },
 
-    async start(env: Record<string, string> = {}): Promise<AuthExpiry> {
-      const config = loadConfig(settings, {
-        KAFKA_BROKERS: space.brokers,
-        MONGODB_URI: space.mongoUri,
-        TOPIC_PREFIX: topicPrefix,
-        DATABASE_PREFIX: space.databasePrefix,
-        ...env,
-      });
-      const service = createAuthExpiry({
-        config,
-        logger: recordingLogger(lines),
-        now,
-        metrics: createMetrics('auth-expiry', { processFigures: false }),
-        onFatal: failTest,
-      });
-      await service.start();
-      started.push(service);
-      return service;
-    },
+    start: (env: Record<string, string> = {}): Promise<AuthExpiry> => world.start(settings, env, createAuthExpiry),
 
     async authorized(reference: string, expiresAt: number): Promise<void> {
       await publish('CardAuthorized', reference, { expiresAt });
@@ -130,18 +72,6 @@ export async function openWorld(name: string) {
       const topic = topicOf(topicPrefix, 'cardEvents');
       const rest = { ce_specversion: '1.0', ce_subject: paymentIdOf(reference) };
       await publisher.publishRaw({ topic, key: paymentIdOf(reference), value, headers: { ...headers, ...rest } });
-    },
-
-    async stopServices() {
-      for (const service of started.splice(0)) await service.stop();
-    },
-
-    async close() {
-      for (const service of started) await service.stop();
-      await cardProcessing.stop();
-      await publisher.stop();
-      await mongo.close();
-      await space.remove();
     },
   };
 

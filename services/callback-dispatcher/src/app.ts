@@ -21,8 +21,8 @@ import { createClaimer, handBack } from './application/claim-due';
 import { createDispatcher, DISPATCHER_LIMITS } from './application/dispatcher';
 import type { Ports } from './application/ports';
 import type { Config } from './config';
+import { retryScheduleOf } from './config';
 import type { CallbackKind } from './domain/callback';
-import { retrySchedule } from './domain/retry-schedule';
 
 const LOOK_EVERY_MS = 200;
 /** Outcomes that are taken together travel in one write. */
@@ -65,7 +65,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
     post: (request) => client.post(request),
     publishEvents: (delivery) => outbox.publish(delivery),
     figures: createFigures(metrics),
-    scheduleSeconds: retrySchedule(config.CALLBACK_RETRY_SCHEDULE),
+    scheduleSeconds: retryScheduleOf(config),
     now,
     newId: randomUUID,
     random: deps.random ?? Math.random,

@@ -3,9 +3,12 @@ import { Type } from '@sinclair/typebox';
 import { accountsSettings } from '@gateway/accounts';
 import { commonSettings } from '@gateway/service-kit';
 import { DISPATCHER_LIMITS } from './application/dispatcher';
-import { DEFAULT_RETRY_SCHEDULE, RETRY_SCHEDULE_PATTERN } from './domain/retry-schedule';
 
 const CONCURRENCY_MAX = 4_096;
+/** 12 retries in about 74 hours: decisions.md, section 6. */
+const RETRY_SCHEDULE = '1,3,9,27,81,243,729,2187,6561,19683,59049,177147';
+/** At most 50 retries, each after at most 9999999 seconds. */
+const RETRY_SCHEDULE_PATTERN = '^\\d{1,7}(,\\d{1,7}){0,49}$';
 
 export const settings = Type.Object({
   ...commonSettings,
@@ -13,7 +16,7 @@ export const settings = Type.Object({
   CARD_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of card-processing' }),
   PAYOUT_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of payout' }),
   CALLBACK_RETRY_SCHEDULE: Type.String({
-    default: DEFAULT_RETRY_SCHEDULE,
+    default: RETRY_SCHEDULE,
     pattern: RETRY_SCHEDULE_PATTERN,
     description: 'Seconds to wait after each failed attempt, comma-separated; then the callback is exhausted',
   }),
@@ -54,3 +57,8 @@ export const settings = Type.Object({
 });
 
 export type Config = Readonly<Static<typeof settings>>;
+
+/** Seconds to wait after each failed attempt. */
+export function retryScheduleOf({ CALLBACK_RETRY_SCHEDULE }: Pick<Config, 'CALLBACK_RETRY_SCHEDULE'>): number[] {
+  return CALLBACK_RETRY_SCHEDULE.split(',').map(Number);
+}

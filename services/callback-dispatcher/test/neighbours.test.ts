@@ -38,7 +38,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await silent.close();
   await receiver.close();
-  await world.stopDispatchers();
+  await world.stopServices();
   await world.clear();
 });
 

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await receiver.close();
-  await world.stopDispatchers();
+  await world.stopServices();
   // What a test has left undone is no other test's.
   await world.clear();
 });
@@ -151,7 +151,7 @@ describe('a result that comes when another replica holds the delivery', () => {
 
   it('does not count when it is a failure: the other one makes its own attempt', async () => {
     const id = await resultAfterLoss(fail);
-    await world.stopDispatchers();
+    await world.stopServices();
     expect(await world.deliveries.load(id)).toMatchObject({ attempts: 0, failures: 0, progress: { state: 'pending' } });
   });
 });

@@ -13,7 +13,7 @@ import { createPayments } from './adapters/mongo/payments';
 import type { Ports } from './application/ports';
 import { createResolver } from './application/resolve-outcomes';
 import type { Config } from './config';
-import { parseHolds } from './domain/holds';
+import { holdsOf } from './config';
 
 const RESOLVE_EVERY_MS = 250;
 /** The threeds service ends a challenge first, unless it has lost it. */
@@ -60,7 +60,7 @@ async function open(frame: Frame<Config>, { env }: CardProcessingDeps): Promise<
     now,
     newId: randomUUID,
     holdSeconds: config.AUTH_HOLD_SECONDS,
-    holds: parseHolds(config.AUTH_HOLDS),
+    holds: holdsOf(config),
     authenticationPatienceMs: (config.CHALLENGE_TIMEOUT_SECONDS + AUTHENTICATION_MARGIN_SECONDS) * 1000,
     logger,
   };

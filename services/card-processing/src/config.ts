@@ -1,8 +1,9 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import creditCardType from 'credit-card-type';
-import { commonSettings } from '@gateway/service-kit';
+import { commonSettings, ConfigurationError } from '@gateway/service-kit';
 import { vaultSettings } from '@gateway/vault';
+import type { HoldRule, Initiator } from './domain/holds';
 
 const SECONDS_OF_A_WEEK = 604_800;
 
@@ -54,3 +55,25 @@ export const settings = Type.Object({
 });
 
 export type Config = Readonly<Static<typeof settings>>;
+
+/**
+ * The rules in AUTH_HOLDS.
+ *
+ * @throws ConfigurationError if two rules are for the same cards.
+ */
+export function holdsOf({ AUTH_HOLDS }: Pick<Config, 'AUTH_HOLDS'>): HoldRule[] {
+  const rules = AUTH_HOLDS.split(',').filter(Boolean).map(holdRule);
+  const subjects = new Set(rules.map(({ scheme, initiator }) => `${scheme}:${initiator}`));
+  if (subjects.size < rules.length) throw new ConfigurationError('AUTH_HOLDS has two rules for the same cards.');
+  return rules;
+}
+
+function holdRule(text: string): HoldRule {
+  const [subject = '', seconds] = text.split('=');
+  const [scheme = '', initiator] = subject.split(':');
+  return {
+    scheme,
+    ...(initiator === undefined ? {} : { initiator: initiator as Initiator }),
+    seconds: Number(seconds),
+  };
+}

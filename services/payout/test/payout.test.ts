@@ -24,7 +24,7 @@ describe('a payout that the bank settles', () => {
     const reference = await world.send(command);
     const final = await published(reference, 'PayoutSettled');
     expect(world.typesOf(reference)).toEqual(['PayoutAccepted', 'PayoutScreened', 'PayoutSettled']);
-    expect(world.eventsOf(reference).map(({ version }) => version)).toEqual([1, 2, 3]);
+    expect(world.eventsOf(reference).map(({ aggregateVersion }) => aggregateVersion)).toEqual([1, 2, 3]);
     expect(world.eventsOf(reference).map(({ data }) => data.callbackUrl)).toEqual([
       undefined,
       undefined,

@@ -1,12 +1,6 @@
-import { createLogger, createMetrics, messageOf, runService } from '@gateway/service-kit';
-import { createSimulator, readConfig } from './app';
+import { createMetrics, main } from '@gateway/service-kit';
+import { createSimulator } from './app';
+import { settings } from './config';
 
-try {
-  const config = readConfig(process.env);
-  const logger = createLogger({ service: 'simulator', level: config.LOG_LEVEL });
-  const metrics = createMetrics('simulator', { processFigures: true });
-  void runService(() => createSimulator({ config, logger, metrics }), logger);
-} catch (error) {
-  process.stderr.write(`${messageOf(error)}\n`);
-  process.exitCode = 1;
-}
+const metrics = createMetrics('simulator', { processFigures: true });
+main({ name: 'simulator', settings, create: ({ config, logger }) => createSimulator({ config, logger, metrics }) });

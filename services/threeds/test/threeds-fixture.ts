@@ -2,14 +2,11 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openAccounts } from '@gateway/accounts';
-import type { AuthenticateCardholderData, MessageDeclaration, ThreedsEvent } from '@gateway/contracts';
+import type { AuthenticateCardholderData, ThreedsEvent } from '@gateway/contracts';
 import { AuthenticateCardholder, newPaymentId, newReference, threedsEvents } from '@gateway/contracts';
 import type { Envelope } from '@gateway/messaging';
-import { createKafka, createPublisher, createWorker, on } from '@gateway/messaging';
-import { connectMongo } from '@gateway/mongo';
-import { createMetrics, loadConfig, Secret } from '@gateway/service-kit';
-import { failTest, openSpace, silentLogger, until } from '@gateway/testing';
+import { Secret } from '@gateway/service-kit';
+import { openWorld, until } from '@gateway/testing';
 import { openVault } from '@gateway/vault';
 import type { Threeds } from '../src/app';
 import { createThreeds } from '../src/app';
@@ -93,66 +90,32 @@ export function send(response: ServerResponse, status: number, body: unknown): v
 export const CHALLENGE = says({ transStatus: 'C', acsURL: ACS_URL });
 export const SUCCESS = says({ transStatus: 'Y', eci: '05', authenticationValue: CRYPTOGRAM });
 
-export type Told = ThreedsEvent & { id: string; key: string; correlationId: string; aggregateVersion?: number };
+export type EventSeen = Envelope<ThreedsEvent['data']>;
 
 export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
+/** A merchant, a directory server, cards, and a clock that stands still unless a test moves it. */
 export async function openFixture(name: string) {
-  const space = await openSpace(name);
-  const directory = await startDirectory();
-  const clock = { now: Date.now() };
-  const keys = {
-    VAULT_KEYS: `k1:${randomBytes(32).toString('base64')}`,
-    VAULT_TOKEN_KEY: randomBytes(32).toString('base64'),
-    DS_MESSAGE_KEY: randomBytes(32).toString('base64'),
-    THREEDS_PROOF_KEY: randomBytes(48).toString('base64'),
-  };
-  const storage = { uri: space.mongoUri, databasePrefix: space.databasePrefix, ...keys };
-  const vault = await openVault(storage);
-  const accounts = await openAccounts(storage);
-  await accounts.administration.create({ merchantAccount: MERCHANT, settings: { returnHosts: [RETURN_HOST] } });
-  const mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}threeds` });
-  const kafka = createKafka({ brokers: space.brokers.split(','), clientId: 'test', logger: silentLogger });
-  const metrics = createMetrics('test', { processFigures: false });
-  const publisher = createPublisher({
-    kafka,
+  const world = await openWorld<ThreedsEvent['data']>({
+    name,
+    database: 'threeds',
     source: 'test',
-    topicPrefix: space.topicPrefix,
-    metrics,
-    logger: silentLogger,
+    observed: Object.values(threedsEvents),
   });
-  await publisher.start();
-  const told = new Map<string, Told[]>();
-  const listener = createWorker({
-    kafka,
-    groupId: 'test-listener',
-    topicPrefix: space.topicPrefix,
-    handlers: Object.values(threedsEvents).map((declaration) =>
-      on(declaration as MessageDeclaration<ThreedsEvent['data']>, async (envelope) => take(told, envelope)),
-    ),
-    publisher,
-    onFatal: failTest,
-    metrics,
-    logger: silentLogger,
+  const { space, env, publisher } = world;
+  const clock = { now: Date.now() };
+  const directory = await startDirectory();
+  const vault = await openVault({
+    uri: space.mongoUri,
+    databasePrefix: space.databasePrefix,
+    VAULT_KEYS: env['VAULT_KEYS'] ?? '',
+    VAULT_TOKEN_KEY: env['VAULT_TOKEN_KEY'] ?? '',
   });
-  await listener.start();
-
-  const authentications = mongo.collection<StoredAuthentication>('authentications');
-
-  const config = loadConfig(settings, {
-    KAFKA_BROKERS: space.brokers,
-    MONGODB_URI: space.mongoUri,
-    TOPIC_PREFIX: space.topicPrefix,
-    DATABASE_PREFIX: space.databasePrefix,
-    THREEDS_PORT: '0',
-    THREEDS_PUBLIC_URL: PUBLIC_URL,
-    DIRECTORY_SERVER_URL: directory.url,
-    DIRECTORY_TIMEOUT_MS: String(DIRECTORY_TIMEOUT_MS),
-    CHALLENGE_TIMEOUT_SECONDS: String(CHALLENGE_SECONDS),
-    ...keys,
+  await world.accounts.administration.create({
+    merchantAccount: MERCHANT,
+    settings: { returnHosts: [RETURN_HOST] },
   });
-
-  const running: Threeds[] = [];
+  const authentications = world.mongo.collection<StoredAuthentication>('authentications');
 
   /** A command for a card of a cardholder of its own, which is how a test says what the directory server answers. */
   async function newCommand(
@@ -186,30 +149,34 @@ export async function openFixture(name: string) {
     await publisher.publish({ declaration: AuthenticateCardholder, data: command, key: command.paymentId });
   }
 
+  const told = (reference: string): EventSeen[] => world.events.filter(({ data }) => data.reference === reference);
+
   /** The events about an operation, once there are so many. */
-  const eventsOf = (reference: string, count: number): Promise<Told[]> =>
+  const eventsOf = (reference: string, count: number): Promise<EventSeen[]> =>
     until(`${count} events of ${reference}`, () => {
-      const events = told.get(reference) ?? [];
+      const events = told(reference);
       return events.length >= count && events;
     });
 
-  const fixture = {
-    space,
+  return {
+    ...world,
     clock,
-    config,
     directory,
-    publisher,
     authentications,
     newCommand,
     publish,
     eventsOf,
-    told: (reference: string) => told.get(reference) ?? [],
+    told,
 
-    async start(): Promise<Threeds> {
-      const threeds = createThreeds({ config, logger: silentLogger, now: () => clock.now, onFatal: failTest });
-      await threeds.start();
-      running.push(threeds);
-      return threeds;
+    start(): Promise<Threeds> {
+      const own = {
+        THREEDS_PORT: '0',
+        THREEDS_PUBLIC_URL: PUBLIC_URL,
+        DIRECTORY_SERVER_URL: directory.url,
+        DIRECTORY_TIMEOUT_MS: String(DIRECTORY_TIMEOUT_MS),
+        CHALLENGE_TIMEOUT_SECONDS: String(CHALLENGE_SECONDS),
+      };
+      return world.start(settings, own, (deps) => createThreeds({ ...deps, now: () => clock.now }));
     },
 
     /** One operation, as far as the first event about it. */
@@ -224,7 +191,7 @@ export async function openFixture(name: string) {
       await publish(command);
       const [event] = await eventsOf(command.reference, 1);
       const [areq] = directory.requestsOf(holder);
-      return { command, holder, areq, event: event as Told, data: event?.data as Record<string, unknown> };
+      return { command, holder, areq, event: event as EventSeen, data: event?.data as Record<string, unknown> };
     },
 
     stored: async (reference: string): Promise<StoredAuthentication> => {
@@ -236,7 +203,7 @@ export async function openFixture(name: string) {
     /** As the directory server sends it. */
     async sendResult(threeds: Threeds, message: object, signature?: string | null) {
       const body = JSON.stringify(message);
-      const key = Buffer.from(keys.DS_MESSAGE_KEY, 'base64');
+      const key = Buffer.from(env['DS_MESSAGE_KEY'] ?? '', 'base64');
       const right = `sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
       const headers = signature === null ? {} : { 'x-ds-signature': signature ?? right };
       const response = await fetch(`http://127.0.0.1:${threeds.ports.http}/3ds/results`, {
@@ -248,30 +215,11 @@ export async function openFixture(name: string) {
     },
 
     async close(): Promise<void> {
-      await Promise.all(running.map((threeds) => threeds.stop()));
-      await listener.stop();
-      await publisher.stop();
-      await Promise.all([vault.close(), accounts.close(), mongo.close(), directory.close()]);
-      await space.remove();
+      await world.stopServices();
+      await Promise.all([vault.close(), directory.close()]);
+      await world.close();
     },
   };
-  return fixture;
-}
-
-/** At least once means that an event may come twice; its id tells. */
-function take(told: Map<string, Told[]>, envelope: Envelope<ThreedsEvent['data']>): void {
-  const { id, key, correlationId, aggregateVersion, type, data } = envelope;
-  const events = told.get(data.reference) ?? [];
-  told.set(data.reference, events);
-  if (events.some((event) => event.id === id)) return;
-  events.push({
-    type,
-    data,
-    id,
-    key,
-    correlationId,
-    ...(aggregateVersion === undefined ? {} : { aggregateVersion }),
-  } as Told);
 }
 
 export interface Page {

@@ -3,7 +3,7 @@ import { AuthenticateCardholder, threedsEvents } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { Threeds } from '../src/app';
 import type { StoredAuthentication } from '../src/application/ports';
-import type { Fixture, Page, Play, Told } from './threeds-fixture';
+import type { EventSeen, Fixture, Page, Play } from './threeds-fixture';
 import {
   ACS_URL,
   browse,
@@ -94,9 +94,9 @@ const finish = (begun: Begun, fields?: Record<string, unknown>) => fixture.sendR
 const redirectOf = ({ command }: Pick<Begun, 'command'>): string =>
   `https://shop.example/thanks?lang=en&reference=${command.reference}&transaction_unique_id=${command.transactionUniqueId}#top`;
 
-async function lastEventOf({ command }: Pick<Begun, 'command'>, count = 2): Promise<Told> {
+async function lastEventOf({ command }: Pick<Begun, 'command'>, count = 2): Promise<EventSeen> {
   const events = await fixture.eventsOf(command.reference, count);
-  return events[count - 1] as Told;
+  return events[count - 1] as EventSeen;
 }
 
 function expectNowhere(page: Page, status = 400): void {

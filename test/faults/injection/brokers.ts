@@ -3,40 +3,12 @@ import type { TopicName } from '@gateway/contracts';
 import { topics } from '@gateway/contracts';
 import { topicName, topicOf } from '@gateway/messaging';
 import type { Space } from '@gateway/testing';
-import { until } from '@gateway/testing';
-import { allTopics, kafkaOf, publishAgain, readTopics } from '../../support/topics';
+import { kafkaOf, until } from '@gateway/testing';
+import { publishAgain, readTopics } from '../../support/topics';
 import type { Random } from '../random';
 
 const LOOK_EVERY_MS = 300;
-const REASSIGN_TIMEOUT_MS = 30_000;
 const REPEATED_PER_TOPIC = 60;
-
-/**
- * Moves the leadership of every partition: its leader is taken out of the replicas and, once another one leads, put
- * back at the end of the list.
- */
-export async function moveLeaders(space: Space): Promise<void> {
-  const admin = kafkaOf(space).admin();
-  await admin.connect();
-  try {
-    const { topics: found } = await admin.fetchTopicMetadata({ topics: allTopics(space) });
-    const assign = (change: (replicas: number[], leader: number) => number[]) =>
-      admin.alterPartitionReassignments({
-        topics: found.map(({ name, partitions }) => ({
-          topic: name,
-          partitionAssignment: partitions.map(({ partitionId, replicas, leader }) => ({
-            partition: partitionId,
-            replicas: change(replicas, leader),
-          })),
-        })),
-        timeout: REASSIGN_TIMEOUT_MS,
-      });
-    await assign((replicas, leader) => replicas.filter((replica) => replica !== leader));
-    await assign((replicas, leader) => [...replicas.filter((replica) => replica !== leader), leader]);
-  } finally {
-    await admin.disconnect();
-  }
-}
 
 /** Publishes copies of the latest messages once more, in any order, each on its own partition. */
 export async function repeatMessages(space: Space, random: Random): Promise<void> {

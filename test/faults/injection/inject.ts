@@ -1,12 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { join } from 'node:path';
 import type { Cluster, Member } from '@gateway/testing';
-import { untilInSync } from '@gateway/testing';
+import { moveLeaders, untilInSync } from '@gateway/testing';
+import { allTopics } from '../../support/topics';
 import type { Random } from '../random';
 import type { Scene } from '../run';
 import type { Counterpart, Manner } from '../world/counterpart';
 import type { Replica } from '../world/replica';
-import { moveLeaders, repeatMessages, rewindGroup } from './brokers';
+import { repeatMessages, rewindGroup } from './brokers';
 import { primaryOf, stepDown } from './database';
 import type { Fault, PlannedFault } from './schedule';
 
@@ -62,7 +63,7 @@ async function injectIntoCluster(scene: Scene, cluster: Cluster, fault: PlannedF
       return;
     case 'leaders moved':
       await untilInSync(cluster.brokers);
-      return moveLeaders(space);
+      return moveLeaders(space.brokers, allTopics(space));
     case 'primary killed':
       return gone(await primaryOf(cluster.mongo), (primary) => primary.kill(), durationMs);
     case 'primary frozen':

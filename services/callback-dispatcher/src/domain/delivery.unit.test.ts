@@ -1,7 +1,6 @@
 import { callbackOf } from './callback';
 import type { AttemptResult, Delivery, DeliveryEvent, RetryContext } from './delivery';
 import { decideAfterAttempt, decideResend, evolve, heldUntil, newDelivery } from './delivery';
-import { DEFAULT_RETRY_SCHEDULE, RETRY_SCHEDULE_PATTERN, retrySchedule } from './retry-schedule';
 
 const NOW = 1_000_000;
 const callback = callbackOf(
@@ -119,18 +118,4 @@ describe('holding', () => {
     const delivered = attempted(fresh, OK);
     expect(heldUntil(delivered, NOW + 77)).toEqual(delivered);
   });
-});
-
-describe('the schedule', () => {
-  it('has 12 retries in about 74 hours unless set otherwise', () => {
-    const seconds = retrySchedule(DEFAULT_RETRY_SCHEDULE);
-    expect(seconds).toEqual(Array.from({ length: 12 }, (_, index) => 3 ** index));
-    expect(Math.round(seconds.reduce((a, b) => a + b) / 3600)).toBe(74);
-  });
-  it.each(['', '1,', ',1', '1;2', '-1', '1.5', 'x', '12345678', Array(51).fill('1').join(',')])(
-    'is not "%s"',
-    (text) => {
-      expect(new RegExp(RETRY_SCHEDULE_PATTERN).test(text)).toBe(false);
-    },
-  );
 });

@@ -1,7 +1,7 @@
-/** Who began the payment: the merchant alone, with the cardholder's earlier consent, or the cardholder. */
+/** Who started the payment: the cardholder, or the merchant alone with the cardholder's earlier consent. */
 export type Initiator = 'CIT' | 'MIT';
 
-/** How long an authorization of a scheme is held; of one initiator only, where it names one. */
+/** How long an authorization of a scheme is held, of both initiators or of one. */
 export interface HoldRule {
   /** A card's brand in lower case, with hyphens: `visa`, `american-express`. */
   readonly scheme: string;
@@ -10,30 +10,8 @@ export interface HoldRule {
 }
 
 /**
- * Reads `visa:MIT=432000,mastercard=604800`; an empty text is no rule.
- *
- * @throws Error with one sentence when two rules are about the same.
- */
-export function parseHolds(text: string): HoldRule[] {
-  const rules = text.split(',').filter(Boolean).map(parseRule);
-  const subjects = new Set(rules.map(({ scheme, initiator }) => `${scheme}:${initiator}`));
-  if (subjects.size < rules.length) throw new Error('AUTH_HOLDS has two rules for the same cards.');
-  return rules;
-}
-
-function parseRule(text: string): HoldRule {
-  const [subject = '', seconds] = text.split('=');
-  const [scheme = '', initiator] = subject.split(':');
-  return {
-    scheme,
-    ...(initiator === undefined ? {} : { initiator: initiator as Initiator }),
-    seconds: Number(seconds),
-  };
-}
-
-/**
- * The hold of a card's scheme, in seconds: the rule that names its initiator too, else the one for the whole scheme.
- * Undefined where no rule speaks of it.
+ * The hold of a card's scheme, in seconds: by the rule for its initiator, else by the rule for the whole scheme.
+ * Undefined if no rule applies.
  *
  * @param asked.brand as shown: `American Express`
  */

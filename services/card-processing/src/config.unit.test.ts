@@ -1,0 +1,38 @@
+import { ConfigurationError, loadConfig } from '@gateway/service-kit';
+import { holdsOf, settings } from './config';
+
+const ENV = {
+  KAFKA_BROKERS: 'localhost:9092',
+  MONGODB_URI: 'mongodb://localhost',
+  VAULT_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+  VAULT_TOKEN_KEY: Buffer.alloc(32).toString('base64'),
+};
+const holdsIn = (text: string) => holdsOf(loadConfig(settings, { ...ENV, AUTH_HOLDS: text }));
+
+describe('AUTH_HOLDS', () => {
+  test('is empty by default', () => {
+    expect(holdsIn('')).toEqual([]);
+  });
+  test('has rules by scheme, or by scheme and initiator', () => {
+    expect(holdsIn('visa:MIT=432000,visa=604800,diners-club:CIT=9999999')).toEqual([
+      { scheme: 'visa', initiator: 'MIT', seconds: 432_000 },
+      { scheme: 'visa', seconds: 604_800 },
+      { scheme: 'diners-club', initiator: 'CIT', seconds: 9_999_999 },
+    ]);
+  });
+  test('must not have two rules for the same cards', () => {
+    expect(() => holdsIn('visa=1,visa:MIT=2,visa=3')).toThrow('AUTH_HOLDS has two rules for the same cards.');
+  });
+  test.each([
+    'visa',
+    'visa=0',
+    'visa=',
+    'vias=1',
+    'visa:=1',
+    'visa:cit=1',
+    'visa=1,',
+    'visa=1;jcb=1',
+    'visa=1.5',
+    'visa=10000000',
+  ])('must not be "%s"', (text) => expect(() => holdsIn(text)).toThrow(ConfigurationError));
+});
