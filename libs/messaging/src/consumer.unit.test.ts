@@ -5,8 +5,10 @@ import { declareMessage } from '@gateway/contracts';
 import { createLogger, createMetrics } from '@gateway/service-kit';
 import type { KafkaClient } from './client';
 import type { Worker } from './consumer';
-import { createWorker, on, WORKER_LIMITS } from './consumer';
+import { createWorker } from './consumer';
 import { encode } from './envelope';
+import { on } from './message-handler';
+import { WORKER_LIMITS } from './worker-limits';
 
 const Counted = declareMessage('cardCommands', 'Counted', 'For tests', Type.Object({ n: Type.Integer() }));
 const TOPIC = 'card.commands.v1';

@@ -1,7 +1,7 @@
 export { createKafka } from './client';
 export type { KafkaClient } from './client';
-export { createWorker, on, WORKER_LIMITS } from './consumer';
-export type { MessageHandler, Worker, WorkerLimits, WorkerOptions } from './consumer';
+export { createWorker } from './consumer';
+export type { Worker, WorkerOptions } from './consumer';
 export { createDeadLetters } from './dead-letters';
 export type { DeadLetter, DeadLetters, RejectedMessage } from './dead-letters';
 export { fieldsOf, headerOf, InvalidMessageError } from './envelope';
@@ -16,8 +16,12 @@ export { createPublisher, MessageRefusedError, PublishError, PUBLISHER_LIMITS } 
 export type { Publisher, PublisherLimits, RawMessage } from './publisher';
 export { createBrokerProbe } from './probe';
 export type { BrokerProbe } from './probe';
+export { on } from './message-handler';
+export type { MessageHandler } from './message-handler';
 export { createReplyListener } from './replies';
 export type { ReplyListener } from './replies';
 export { createTopics, deadLetterTopicOf, growTopics, listTopics, topicName, topicOf } from './topics';
 export type { CreatedTopics, ExistingTopic, TopicSettings } from './topics';
 export { TimeoutError } from './within';
+export { WORKER_LIMITS } from './worker-limits';
+export type { WorkerLimits } from './worker-limits';

@@ -59,38 +59,49 @@ export function publisherMetrics(registry: Registry) {
 
 export type WorkerMetrics = ReturnType<typeof workerMetrics>;
 
-export function workerMetrics(registry: Registry) {
+/** The metrics of one worker. */
+export function workerMetrics(registry: Registry, group: string) {
+  const messages = counter(registry, {
+    name: 'messages_consumed_total',
+    help: 'Messages by outcome: handled, skipped, retried (once per attempt), dead_lettered, unrecorded (dead-lettered, but its outcome could not be stored)',
+    labelNames: ['group', 'outcome'] as const,
+  });
+  const failures = counter(registry, {
+    name: 'message_failures_total',
+    help: 'Attempts to handle a message that ended in an error, retryable or not',
+    labelNames: ['group'] as const,
+  });
+  const durationSeconds = histogram(registry, {
+    name: 'message_handling_seconds',
+    help: 'Duration of one attempt to handle one message',
+    labelNames: ['group', 'type'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  });
+  const held = gauge(registry, {
+    name: 'messages_held',
+    help: 'Messages taken from Kafka and not finished: queued, being handled, waiting for a retry',
+    labelNames: ['group'] as const,
+  });
+  const paused = gauge(registry, {
+    name: 'partitions_paused',
+    help: 'Partitions that the worker does not fetch because it is full',
+    labelNames: ['group'] as const,
+  });
+  const lag = gauge(registry, {
+    name: 'consumer_lag_messages',
+    help: 'Messages past the committed offset on the partitions of this replica',
+    labelNames: ['group', 'topic'] as const,
+  });
   return {
-    messages: counter(registry, {
-      name: 'messages_consumed_total',
-      help: 'Messages by outcome: handled, skipped, retried (once per attempt), dead_lettered, unrecorded (dead-lettered, but its outcome could not be stored)',
-      labelNames: ['group', 'outcome'] as const,
-    }),
-    failures: counter(registry, {
-      name: 'message_failures_total',
-      help: 'Attempts to handle a message that ended in an error, retryable or not',
-      labelNames: ['group'] as const,
-    }),
-    durationSeconds: histogram(registry, {
-      name: 'message_handling_seconds',
-      help: 'Duration of one attempt to handle one message',
-      labelNames: ['group', 'type'] as const,
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-    }),
-    held: gauge(registry, {
-      name: 'messages_held',
-      help: 'Messages taken from Kafka and not finished: queued, being handled, waiting for a retry',
-      labelNames: ['group'] as const,
-    }),
-    paused: gauge(registry, {
-      name: 'partitions_paused',
-      help: 'Partitions that the worker does not fetch because it is full',
-      labelNames: ['group'] as const,
-    }),
-    lag: gauge(registry, {
-      name: 'consumer_lag_messages',
-      help: 'Messages past the committed offset on the partitions of this replica',
-      labelNames: ['group', 'topic'] as const,
-    }),
+    handled: messages.labels({ group, outcome: 'handled' }),
+    skipped: messages.labels({ group, outcome: 'skipped' }),
+    retried: messages.labels({ group, outcome: 'retried' }),
+    deadLettered: messages.labels({ group, outcome: 'dead_lettered' }),
+    unrecorded: messages.labels({ group, outcome: 'unrecorded' }),
+    failures: failures.labels({ group }),
+    duration: (type: string) => durationSeconds.labels({ group, type }),
+    held: held.labels({ group }),
+    paused: paused.labels({ group }),
+    lag: (topic: string) => lag.labels({ group, topic }),
   };
 }

@@ -1,0 +1,120 @@
+import type { KafkaMessage } from 'kafkajs';
+import type { TopicName } from '@gateway/contracts';
+import type { Logger } from '@gateway/service-kit';
+import { isLimitedRetry, isRetryable, messageOf, newTraceparent, runWithTrace } from '@gateway/service-kit';
+import type { DeadLetterPath, Rejection } from './dead-letter-path';
+import type { RejectedMessage } from './dead-letters';
+import type { Envelope } from './envelope';
+import { decode, InvalidMessageError, typeOf } from './envelope';
+import type { MessageHandler } from './message-handler';
+import type { WorkerMetrics } from './metrics';
+import type { Job, Outcome } from './work-queue';
+
+/** The state of a message from attempt to attempt. */
+export interface Progress {
+  envelope?: Envelope;
+  /** Set once the message has to be dead-lettered. */
+  rejection?: Rejection;
+  /** Attempts that failed with a `LimitedRetryError`: of the handler, or after the rejection of `onDeadLetter`. */
+  limitedFailures: number;
+}
+
+export type MessageJob = Job<KafkaMessage, Progress>;
+
+/** One attempt to handle a message, or to dead-letter it. Returns `retry` if another attempt has to follow. */
+export function createMessageAttempts(options: {
+  handlers: readonly MessageHandler[];
+  /** Consumed topics by full name. */
+  topics: ReadonlyMap<string, TopicName>;
+  otherTypes: 'dead-letter' | 'skip';
+  deadLetter: DeadLetterPath;
+  limitedAttempts: number;
+  metrics: WorkerMetrics;
+  logger: Logger;
+}): (job: MessageJob) => Promise<Outcome> {
+  const { topics, deadLetter, limitedAttempts, metrics, logger } = options;
+  const handlers = new Map(
+    options.handlers.map(({ declaration, handle }) => [
+      declaration.type,
+      { declaration, handle, duration: metrics.duration(declaration.type) },
+    ]),
+  );
+
+  async function attempt(job: MessageJob): Promise<Outcome> {
+    const progress = (job.note ??= { limitedFailures: 0 });
+    try {
+      if (progress.rejection === undefined) await handle(job, progress);
+      else await deadLetter(rejectedMessage(job, progress, progress.rejection), progress.rejection);
+      return 'done';
+    } catch (error) {
+      return recover(job, progress, error);
+    }
+  }
+
+  async function handle(job: MessageJob, progress: Progress): Promise<void> {
+    const type = typeOf(job.message);
+    const handler = handlers.get(type ?? '');
+    if (handler === undefined || topics.get(job.topic) !== handler.declaration.topic) {
+      if (options.otherTypes === 'skip' && type !== undefined) return metrics.skipped.inc();
+      throw new InvalidMessageError(type === undefined ? 'header ce_type is missing' : 'its type is not known here');
+    }
+    const envelope = (progress.envelope ??= decode(handler.declaration, job, job.message));
+    const { correlationId, traceparent = newTraceparent() } = envelope;
+    const observe = handler.duration.startTimer();
+    try {
+      await runWithTrace({ correlationId, traceparent }, () => handler.handle(envelope as Envelope<never>));
+    } finally {
+      observe();
+    }
+    metrics.handled.inc();
+  }
+
+  function recover(job: MessageJob, progress: Progress, error: unknown): Outcome | Promise<Outcome> {
+    metrics.failures.inc();
+    const place = {
+      topic: job.topic,
+      partition: job.partition,
+      offset: job.message.offset,
+      type: progress.envelope?.type,
+    };
+    // Publishing a dead letter is retried without limit. Only `onDeadLetter` can fail permanently.
+    if (mayRetry(progress, error) || progress.rejection?.published === false) {
+      metrics.retried.inc();
+      logger.warn('a message comes again', { ...place, attempts: job.attempts, reason: messageOf(error) });
+      return 'retry';
+    }
+    if (progress.rejection !== undefined) {
+      metrics.unrecorded.inc();
+      logger.error('the end of a dead-lettered operation is not on record', { ...place, error });
+      return 'done';
+    }
+    logger.error('a message cannot be processed', { ...place, error });
+    progress.rejection = { reason: reasonFrom(error), published: false };
+    progress.limitedFailures = 0;
+    job.attempts = 1;
+    return attempt(job);
+  }
+
+  function mayRetry(progress: Progress, error: unknown): boolean {
+    if (!isLimitedRetry(error)) return isRetryable(error);
+    progress.limitedFailures += 1;
+    return progress.limitedFailures < limitedAttempts;
+  }
+
+  return attempt;
+}
+
+function rejectedMessage(
+  { topic, partition, message }: MessageJob,
+  { envelope }: Progress,
+  { reason }: Rejection,
+): RejectedMessage {
+  return { topic, partition, message, reason, ...(envelope !== undefined && { envelope }) };
+}
+
+const MAX_REASON_LENGTH = 500;
+
+function reasonFrom(error: unknown): string {
+  const name = error instanceof Error ? error.name : 'Error';
+  return `${name}: ${messageOf(error)}`.slice(0, MAX_REASON_LENGTH);
+}
