@@ -3,6 +3,7 @@ import type { Logger } from '@gateway/service-kit';
 import { messageOf } from '@gateway/service-kit';
 import { createAnyBroker } from './any-broker';
 import type { KafkaClient } from './client';
+import { createSilenceWatchdog } from './silence-watchdog';
 import { steadyAssigner } from './steady-consumer';
 import { tryWithin, within } from './within';
 
@@ -50,8 +51,6 @@ export const GROUP_LIMITS: GroupLimits = {
   absenceLimitMs: 10_000,
 };
 
-/** Activity checks per silence limit. */
-const LOOKS_PER_SILENCE = 12;
 const RETRY = { retries: 3, initialRetryTime: 200, maxRetryTime: 3_000, restartOnFailure: async () => true } as const;
 
 export interface GroupMember {
@@ -105,20 +104,18 @@ export function createGroupMember(options: {
     retry: RETRY,
   });
   let state: 'new' | 'joining' | 'running' | 'failed' | 'stopped' = 'new';
-  let silentLooks = 0;
   /** By the monotonic clock. */
   let acknowledgedAtMs = -Infinity;
   let announced = true;
-  let watchdog: NodeJS.Timeout | undefined;
   let joined: (() => void) | undefined;
   let failed: ((error: Error) => void) | undefined;
 
-  const sign = (): void => {
-    silentLooks = 0;
-  };
+  const watchdog = createSilenceWatchdog(limits.silenceLimitMs, () =>
+    fail(new Error(`the consumer of ${groupId} has shown no sign of life for ${limits.silenceLimitMs} ms`)),
+  );
 
   const acknowledge = (): void => {
-    sign();
+    watchdog.sign();
     acknowledgedAtMs = performance.now();
   };
 
@@ -126,20 +123,13 @@ export function createGroupMember(options: {
     if (state === 'failed' || state === 'stopped') return;
     const starting = state === 'joining';
     state = 'failed';
-    clearInterval(watchdog);
+    watchdog.stop();
     if (starting) failed?.(error);
     else options.onFatal(error);
   }
 
-  /** Counts ticks instead of reading the clock, so that a suspended process does not count as dead. */
-  function look(): void {
-    silentLooks += 1;
-    if (silentLooks <= LOOKS_PER_SILENCE) return;
-    fail(new Error(`the consumer of ${groupId} has shown no sign of life for ${limits.silenceLimitMs} ms`));
-  }
-
   function lose(): void {
-    sign();
+    watchdog.sign();
     announced = true;
     options.onLost();
   }
@@ -151,7 +141,7 @@ export function createGroupMember(options: {
   }
 
   const { events } = consumer;
-  consumer.on(events.FETCH, sign);
+  consumer.on(events.FETCH, watchdog.sign);
   consumer.on(events.HEARTBEAT, acknowledge);
   consumer.on(events.REBALANCING, lose);
   consumer.on(events.CRASH, crash);
@@ -193,12 +183,11 @@ export function createGroupMember(options: {
         brokers.close();
         throw new Error(`could not join the consumer group ${groupId}: ${messageOf(error)}`, { cause: error });
       }
-      watchdog = setInterval(look, limits.silenceLimitMs / LOOKS_PER_SILENCE);
-      watchdog.unref();
+      watchdog.start();
     },
     async stop() {
       state = 'stopped';
-      clearInterval(watchdog);
+      watchdog.stop();
       await within(limits.leaveTimeoutMs, `leaving ${groupId}`, consumer.disconnect()).catch((error: unknown) =>
         logger.warn('the consumer did not leave its group in time', { groupId, reason: messageOf(error) }),
       );

@@ -4,8 +4,9 @@ import { createLogger, createMetrics, OverloadedError } from '@gateway/service-k
 import { KAFKA, playedCluster } from '../test/played-cluster';
 import { until } from '../test/support';
 import type { OutgoingMessage } from './envelope';
+import { MessageRefusedError, PublishError } from './publish-errors';
 import type { PublisherLimits } from './publisher';
-import { createPublisher, MessageRefusedError, PublishError } from './publisher';
+import { createPublisher } from './publisher';
 import { TimeoutError } from './within';
 
 const EVENTS = 'card.events.v1';
