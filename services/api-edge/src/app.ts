@@ -1,37 +1,27 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { RequestListener } from 'node:http';
-import { isOpen, openAccounts } from '@gateway/accounts';
+import { openAccounts } from '@gateway/accounts';
+import type { OperationOutcome } from '@gateway/contracts';
 import { OperationReplied } from '@gateway/contracts';
 import { createBrokerProbe, createReplyListener } from '@gateway/messaging';
 import { isOutOfDiskSpace } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
-import type { ListenOptions, Registry, Service } from '@gateway/service-kit';
-import { connectionLimitsOf, createBodyReader, createOwnerQueries, DEFAULT_BODY_LIMITS } from '@gateway/service-kit';
+import type { ListenOptions, Service } from '@gateway/service-kit';
+import { connectionLimitsOf, createOwnerQueries } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
-import { createAccountSlots } from './adapters/account-slots';
+import { createAccountSlots, createPageAdmission } from './adapters/account-slots';
 import { isoBankAddresses } from './adapters/bank-addresses/iso';
 import { createCardQueries } from './adapters/http/card-queries';
-import { createCheckoutPages, isForPages } from './adapters/http/checkout-pages';
-import type { MerchantEndpoint } from './adapters/http/merchant-api';
-import { CARD_CONTENT_TYPES, PAYOUT_CONTENT_TYPES, createMerchantApi } from './adapters/http/merchant-api';
+import type { EdgePorts } from './adapters/http/edge-listener';
+import { createEdgeListener } from './adapters/http/edge-listener';
 import { createPayoutQueries } from './adapters/http/payout-queries';
 import { createBus } from './adapters/kafka/bus';
 import { createCheckouts } from './adapters/mongo/checkouts';
 import { createJournal } from './adapters/mongo/journal';
-import { showCheckout, submitCard } from './application/checkout-page';
-import type { CheckoutPorts } from './application/checkout-ports';
 import { createDiskWatch } from './application/disk-watch';
-import { handleCardRequest } from './application/handle-card-request';
-import { handleCheckoutRequest } from './application/handle-checkout-request';
-import { handlePayoutCheck } from './application/handle-payout-check';
-import { handlePayoutQuery } from './application/handle-payout-query';
-import type { InitiatePorts } from './application/handle-payout-request';
-import { createPayoutRequestHandler } from './application/handle-payout-request';
 import { createJournalCloser } from './application/journal-closer';
 import { createLateEntries } from './application/late-entries';
-import type { AnnouncingBus } from './application/ports';
 import { createPendingOutcomes } from './application/pending-outcomes';
 import type { PendingOutcomes } from './application/pending-outcomes';
 import { sweepCheckouts } from './application/sweep-checkouts';
@@ -44,8 +34,6 @@ const SWEEP_EVERY_MS = 2_000;
 const DRAIN_TIMEOUT_MS = 10_000;
 
 export type ApiEdge = Service<{ api: number; ops: number }>;
-
-type EdgePorts = CheckoutPorts & InitiatePorts & { bus: AnnouncingBus };
 
 export type ApiEdgeDeps = ServiceDeps<Config>;
 
@@ -68,34 +56,12 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   const queries = createCardQueries(owners.cards.ask);
 
   const probe = createBrokerProbe({ kafka, topicPrefix, logger });
-  const replies = createReplyListener({
-    kafka,
-    groupId: SERVICE,
-    topicPrefix,
-    declaration: OperationReplied,
-    onReply: ({ data }) => pending.deliver(data),
-    onPartitionsChanged: () => pending.askForAll(),
-    onFatal,
-    logger,
-  });
-  const pending: PendingOutcomes = createPendingOutcomes({
-    ask: (merchantAccount, reference) => queries.outcome(merchantAccount, reference),
-    repliesExpected: () => replies.ownedPartition() !== undefined,
-    timeoutMs: config.REPLY_TIMEOUT_MS,
-    now,
-    logger,
-  });
+  const { pending, replies } = createReplies(frame, queries.outcome, onFatal);
   const closer = createJournalCloser((entries) => journal.close(entries), logger);
   const disk = createDiskWatch({ isOutOfDiskSpace, now, logger });
   const late = createLateEntries({ journal, now, logger });
   const hmacKey = Buffer.from(config.JOURNAL_HMAC_KEY, 'base64');
   const max = config.MAX_CONCURRENT_REQUESTS;
-  const pageSlots = createAccountSlots({
-    max,
-    metrics,
-    gauge: { name: 'gateway_account_page_requests_concurrent', help: 'Slots that an account holds for its pages' },
-  });
-
   const ports: EdgePorts = {
     journal,
     queries,
@@ -122,15 +88,11 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     closer,
     late,
     checkouts,
-    accountIsOpen: async (merchantAccount) => {
-      const account = await accounts.directory.find(merchantAccount);
-      return account !== undefined && isOpen(account);
-    },
-    async takePageSlot(merchantAccount) {
-      const account = await accounts.directory.find(merchantAccount);
-      const slot = account === undefined ? 'full' : await pageSlots.take(account);
-      return typeof slot === 'string' ? undefined : slot;
-    },
+    ...createPageAdmission(accounts.directory, {
+      max,
+      metrics,
+      gauge: { name: 'gateway_account_page_requests_concurrent', help: 'Slots that an account holds for its pages' },
+    }),
     checkoutLifetimeMs: config.CHECKOUT_LIFETIME_SECONDS * 1_000,
     publicBaseUrl: config.PUBLIC_BASE_URL,
   };
@@ -142,7 +104,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     ],
     public: {
       name: 'api',
-      listener: listenerOf(config, ports, metrics),
+      listener: createEdgeListener(config, ports, metrics),
       port: config.PORT,
       host: config.HOST,
       tls: certificateOf(config),
@@ -154,67 +116,38 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   };
 }
 
+/** The outcomes that requests wait for: they come as replies, or the owner is asked. */
+function createReplies(
+  { config, clock: { now }, kafka, topicPrefix, logger }: Frame<Config>,
+  ask: (merchantAccount: string, reference: string) => Promise<OperationOutcome | undefined>,
+  onFatal: ApiEdgeDeps['onFatal'],
+) {
+  const replies = createReplyListener({
+    kafka,
+    groupId: SERVICE,
+    topicPrefix,
+    declaration: OperationReplied,
+    onReply: ({ data }) => pending.deliver(data),
+    onPartitionsChanged: () => pending.askForAll(),
+    onFatal,
+    logger,
+  });
+  const pending: PendingOutcomes = createPendingOutcomes({
+    ask,
+    repliesExpected: () => replies.ownedPartition() !== undefined,
+    timeoutMs: config.REPLY_TIMEOUT_MS,
+    now,
+    logger,
+  });
+  return { pending, replies };
+}
+
 /** The services that own payments and payouts. */
 function openOwners({ CARD_QUERY_URL, PAYOUT_QUERY_URL, SERVICE_TOKEN: serviceToken }: Config) {
   return {
     cards: createOwnerQueries('card-processing', { url: CARD_QUERY_URL, serviceToken }),
     payouts: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, serviceToken }),
   };
-}
-
-/** Merchants and browsers share a port. Each has a limit of its own, so that neither can lock the other out. */
-function listenerOf(config: Config, ports: EdgePorts, metrics: Registry): RequestListener {
-  const shared = {
-    trustedProxies: connectionLimitsOf(config).trustedProxies,
-    bodies: createBodyReader({
-      ...DEFAULT_BODY_LIMITS,
-      max: config.MAX_CONNECTIONS,
-      maxPerSource: config.MAX_CONNECTIONS_PER_SOURCE,
-    }),
-    bodyTimeoutMs: config.REQUEST_TIMEOUT_MS,
-    now: ports.now,
-    logger: ports.logger,
-    metrics,
-  };
-  const merchants = createMerchantApi({
-    ...shared,
-    endpoints: [
-      {
-        path: '/api/pf/host-to-host',
-        contentTypes: CARD_CONTENT_TYPES,
-        handle: (incoming) => handleCardRequest(ports, incoming),
-      },
-      {
-        path: '/api/pf/checkout',
-        contentTypes: CARD_CONTENT_TYPES,
-        handle: (incoming) => handleCheckoutRequest(ports, incoming),
-      },
-      ...payoutEndpoints(ports),
-    ],
-  });
-  const pages = createCheckoutPages({
-    ...shared,
-    maxConcurrent: config.MAX_CONCURRENT_REQUESTS,
-    show: (id, returnedReference) => showCheckout(ports, id, returnedReference),
-    submit: (id, fields) => submitCard(ports, id, fields),
-    publicBaseUrl: config.PUBLIC_BASE_URL,
-    threedsUrl: config.THREEDS_PUBLIC_URL,
-  });
-  return (request, response) => (isForPages(request.url) ? pages : merchants)(request, response);
-}
-
-function payoutEndpoints(ports: EdgePorts): MerchantEndpoint[] {
-  const endpoint = (path: string, handle: MerchantEndpoint['handle']): MerchantEndpoint => ({
-    path: `/api/mp/${path}`,
-    contentTypes: PAYOUT_CONTENT_TYPES,
-    handle,
-  });
-  return [
-    endpoint('payout', createPayoutRequestHandler(ports)),
-    endpoint('transaction', (incoming) => handlePayoutCheck(ports, incoming)),
-    endpoint('transactions', (incoming) => handlePayoutQuery(ports, incoming, 'with-fee')),
-    endpoint('transactions/ra', (incoming) => handlePayoutQuery(ports, incoming, 'without-fee')),
-  ];
 }
 
 function certificateOf({ TLS_CERT_FILE, TLS_KEY_FILE }: Config): ListenOptions['tls'] {

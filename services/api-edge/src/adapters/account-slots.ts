@@ -1,6 +1,8 @@
-import type { Account } from '@gateway/accounts';
+import type { Account, AccountDirectory } from '@gateway/accounts';
+import { isOpen } from '@gateway/accounts';
 import type { Registry, Slot, SlotRefusal } from '@gateway/service-kit';
 import { createFairSlots, createTopGauge } from '@gateway/service-kit';
+import type { CheckoutPorts } from '../application/checkout-ports';
 
 /** No account has more than this part of all slots, so no single one can take them all. */
 const MAX_PART_OF_ACCOUNT = 0.5;
@@ -25,5 +27,24 @@ export function createAccountSlots({ max, metrics, gauge }: AccountSlotsOptions)
   return {
     take: ({ merchantAccount, maxConcurrentRequests }) =>
       slots.take(merchantAccount, Math.min(maxConcurrentRequests, maxPerAccount)),
+  };
+}
+
+/** Which accounts have pages, and slots for requests to them. */
+export function createPageAdmission(
+  directory: AccountDirectory,
+  options: AccountSlotsOptions,
+): Pick<CheckoutPorts, 'accountIsOpen' | 'takePageSlot'> {
+  const slots = createAccountSlots(options);
+  return {
+    async accountIsOpen(merchantAccount) {
+      const account = await directory.find(merchantAccount);
+      return account !== undefined && isOpen(account);
+    },
+    async takePageSlot(merchantAccount) {
+      const account = await directory.find(merchantAccount);
+      const slot = account === undefined ? 'full' : await slots.take(account);
+      return typeof slot === 'string' ? undefined : slot;
+    },
   };
 }

@@ -1,0 +1,73 @@
+import type { RequestListener } from 'node:http';
+import type { Registry } from '@gateway/service-kit';
+import { connectionLimitsOf, createBodyReader, DEFAULT_BODY_LIMITS } from '@gateway/service-kit';
+import { showCheckout, submitCard } from '../../application/checkout-page';
+import type { CheckoutPorts } from '../../application/checkout-ports';
+import { handleCardRequest } from '../../application/handle-card-request';
+import { handleCheckoutRequest } from '../../application/handle-checkout-request';
+import { handlePayoutCheck } from '../../application/handle-payout-check';
+import { handlePayoutQuery } from '../../application/handle-payout-query';
+import type { InitiatePorts } from '../../application/handle-payout-request';
+import { createPayoutRequestHandler } from '../../application/handle-payout-request';
+import type { AnnouncingBus } from '../../application/ports';
+import type { Config } from '../../config';
+import { createCheckoutPages, isForPages } from './checkout-pages';
+import type { MerchantEndpoint } from './merchant-api';
+import { CARD_CONTENT_TYPES, createMerchantApi, PAYOUT_CONTENT_TYPES } from './merchant-api';
+
+export type EdgePorts = CheckoutPorts & InitiatePorts & { bus: AnnouncingBus };
+
+/** Merchants and browsers share a port. Each has a limit of its own, so that neither can lock the other out. */
+export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Registry): RequestListener {
+  const shared = {
+    trustedProxies: connectionLimitsOf(config).trustedProxies,
+    bodies: createBodyReader({
+      ...DEFAULT_BODY_LIMITS,
+      max: config.MAX_CONNECTIONS,
+      maxPerSource: config.MAX_CONNECTIONS_PER_SOURCE,
+    }),
+    bodyTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    now: ports.now,
+    logger: ports.logger,
+    metrics,
+  };
+  const merchants = createMerchantApi({
+    ...shared,
+    endpoints: [
+      {
+        path: '/api/pf/host-to-host',
+        contentTypes: CARD_CONTENT_TYPES,
+        handle: (incoming) => handleCardRequest(ports, incoming),
+      },
+      {
+        path: '/api/pf/checkout',
+        contentTypes: CARD_CONTENT_TYPES,
+        handle: (incoming) => handleCheckoutRequest(ports, incoming),
+      },
+      ...payoutEndpoints(ports),
+    ],
+  });
+  const pages = createCheckoutPages({
+    ...shared,
+    maxConcurrent: config.MAX_CONCURRENT_REQUESTS,
+    show: (id, returnedReference) => showCheckout(ports, id, returnedReference),
+    submit: (id, fields) => submitCard(ports, id, fields),
+    publicBaseUrl: config.PUBLIC_BASE_URL,
+    threedsUrl: config.THREEDS_PUBLIC_URL,
+  });
+  return (request, response) => (isForPages(request.url) ? pages : merchants)(request, response);
+}
+
+function payoutEndpoints(ports: EdgePorts): MerchantEndpoint[] {
+  const endpoint = (path: string, handle: MerchantEndpoint['handle']): MerchantEndpoint => ({
+    path: `/api/mp/${path}`,
+    contentTypes: PAYOUT_CONTENT_TYPES,
+    handle,
+  });
+  return [
+    endpoint('payout', createPayoutRequestHandler(ports)),
+    endpoint('transaction', (incoming) => handlePayoutCheck(ports, incoming)),
+    endpoint('transactions', (incoming) => handlePayoutQuery(ports, incoming, 'with-fee')),
+    endpoint('transactions/ra', (incoming) => handlePayoutQuery(ports, incoming, 'without-fee')),
+  ];
+}
