@@ -36,7 +36,8 @@ export function environmentOf(space: Space): Record<string, string> {
 export interface WorldOptions {
   /** Begins the names of topics and databases. */
   name: string;
-  /** The database of the service under test, without prefix. */
+  /** The service under test, and its database without prefix. */
+  service: string;
   database: string;
   /** The service that the test plays: `source` of what it publishes. */
   source: string;
@@ -117,9 +118,7 @@ export async function openWorld<Data = unknown>(options: WorldOptions): Promise<
     if (!events.some(({ id }) => id === event.id)) events.push(event);
   }
 
-  async function stopServices(): Promise<void> {
-    for (const service of services.splice(0)) await service.stop();
-  }
+  const stopServices = (): Promise<void> => inTurn(services.splice(0).map((service) => () => service.stop()));
 
   const { observed = [] } = options;
   if (observed.length > 0) {
@@ -143,7 +142,7 @@ export async function openWorld<Data = unknown>(options: WorldOptions): Promise<
         config: loadConfig(settings, env),
         env,
         logger: recordingLogger(lines),
-        metrics: createMetrics('service', { processFigures: false }),
+        metrics: createMetrics(options.service, { processFigures: false }),
         now,
         onFatal: failTest,
       });
@@ -152,13 +151,21 @@ export async function openWorld<Data = unknown>(options: WorldOptions): Promise<
       return service;
     },
     stopServices,
-    async close() {
-      await stopServices();
-      for (const worker of consumers) await worker.stop();
-      await publisher.stop();
-      await mongo.close();
-      await accounts.close();
-      await space.remove();
-    },
+    close: () =>
+      inTurn([
+        stopServices,
+        ...consumers.map((worker) => () => worker.stop()),
+        () => publisher.stop(),
+        () => mongo.close(),
+        () => accounts.close(),
+        () => space.remove(),
+      ]),
   };
+}
+
+/** Takes all steps, even if one fails, and throws the first error. */
+async function inTurn(steps: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps) await step().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }

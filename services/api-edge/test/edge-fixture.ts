@@ -158,7 +158,7 @@ export type EdgeFixture = Awaited<ReturnType<typeof startEdgeFixture>>;
 /** One edge with the demo accounts, and an owner of payments and payouts that the test directs. */
 export async function startEdgeFixture(name: string, overrides: Record<string, string> = {}) {
   const servers = { ...testServers(), ...(overrides['MONGODB_URI'] && { mongoUri: overrides['MONGODB_URI'] }) };
-  const world = await openWorld({ name, database: 'edge', source: 'owner', servers });
+  const world = await openWorld({ name, service: 'api-edge', database: 'edge', source: 'owner', servers });
   await seedDemoAccounts(world.accounts.administration);
   const owner = await startOwner(world);
   const own = {

@@ -26,7 +26,7 @@ export interface Ask {
 
 /** A card-processing that only records what it is asked, and expiry services. */
 export async function openWorld(name: string) {
-  const world = await openSharedWorld({ name, database: 'expiry', source: 'card-processing' });
+  const world = await openSharedWorld({ name, service: 'auth-expiry', database: 'expiry', source: 'card-processing' });
   const { mongo, publisher, now } = world;
   const { topicPrefix } = world.space;
   const asks: Ask[] = [];

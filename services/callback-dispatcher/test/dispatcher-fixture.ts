@@ -26,6 +26,7 @@ export const PAYOUT_SECRET = 'callback_payout_secret';
 export async function openWorld(name: string, certificate: Certificate) {
   const world = await openSharedWorld<CallbackRecord & Record<string, unknown>>({
     name,
+    service: 'callback-dispatcher',
     database: 'callbacks',
     source: 'card-processing',
     observed: Object.values(callbackEvents),

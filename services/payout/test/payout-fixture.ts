@@ -51,6 +51,7 @@ export function testScreening() {
 export async function openWorld(name: string) {
   const world = await openSharedWorld<PayoutRecord & Record<string, unknown>>({
     name,
+    service: 'payout',
     database: 'payouts',
     source: 'api-edge',
     observed: Object.values(payoutEvents),

@@ -98,6 +98,7 @@ export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 export async function openFixture(name: string) {
   const world = await openWorld<ThreedsEvent['data']>({
     name,
+    service: 'threeds',
     database: 'threeds',
     source: 'test',
     observed: Object.values(threedsEvents),
