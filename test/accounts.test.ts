@@ -1,5 +1,5 @@
 import type { AccountChanges, NewAccount } from '@gateway/accounts';
-import { Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import { JSON_TYPE, rawRequest } from './support/http';
 import type { Body, System } from './support/system';

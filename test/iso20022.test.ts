@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import { pain002, testSettings } from '../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
 import { runCli } from '../services/payout/src/cli';

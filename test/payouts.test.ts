@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { newPaymentId, newReference } from '@gateway/contracts';
+import { newPaymentId, newReference, Secret } from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
 import { topicOf } from '@gateway/messaging';
-import { Secret } from '@gateway/service-kit';
 import { startPublisher, until } from '@gateway/testing';
 import type { Merchant } from './support/merchant';
 import { isSigned, startMerchant } from './support/merchant';

@@ -16,12 +16,13 @@ import {
   newPaymentId,
   newReference,
   paymentIdOf,
+  Secret,
   VoidAuthorization,
 } from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
 import { createKafka, createPublisher, createTopics, createWorker, on } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
-import { createLogger, createMetrics, Secret } from '@gateway/service-kit';
+import { createLogger, createMetrics } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
 import type { OnEnd } from './run';
 

@@ -5,7 +5,7 @@ import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { AccountError, openAccounts } from '@gateway/accounts';
-import { Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
 import { MERCHANT, PASSWORD } from './card-use-cases';
 import type { OnEnd } from './run';
 

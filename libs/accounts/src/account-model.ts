@@ -1,7 +1,7 @@
 import type { Connection, HydratedDocument, Model } from 'mongoose';
 import { Schema } from 'mongoose';
-import { MAX_AMOUNT_E4, TEST_CURRENCY } from '@gateway/contracts';
-import { canonicalRange, Secret } from '@gateway/service-kit';
+import { MAX_AMOUNT_E4, Secret, TEST_CURRENCY } from '@gateway/contracts';
+import { canonicalRange } from '@gateway/service-kit';
 import type { Sealed } from '@gateway/vault';
 import type { Account, AccountSettings, AmountLimit, FormerSigning, Terminal } from './account';
 import { ACCOUNT_TRANSACTION_TYPES, SANDBOX_ACQUIRER } from './account';

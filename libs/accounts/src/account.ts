@@ -1,8 +1,7 @@
-import type { Secret } from '@gateway/service-kit';
 import { TRANSACTION_TYPES } from '@gateway/contracts';
 import type { Sealed } from '@gateway/vault';
 import type { AccountState } from './account-state';
-import type { CustomParameter } from '@gateway/contracts';
+import type { CustomParameter, Secret } from '@gateway/contracts';
 
 /** What can be enabled for an account: the card requests, and SEPA payouts. */
 export const ACCOUNT_TRANSACTION_TYPES = [...TRANSACTION_TYPES, 'PAYOUT'] as const;

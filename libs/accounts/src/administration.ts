@@ -1,9 +1,9 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { Error as MongooseError } from 'mongoose';
 import { duplicateKeyIndex } from '@gateway/mongo';
-import { canonicalRange, messageOf, Secret } from '@gateway/service-kit';
+import { canonicalRange, messageOf } from '@gateway/service-kit';
 import type { KeyRing } from '@gateway/vault';
-import { TEST_CURRENCY } from '@gateway/contracts';
+import { Secret, TEST_CURRENCY } from '@gateway/contracts';
 import type { Account, AccountSettings, PayoutRule, PayoutRuleKind, Terminal } from './account';
 import { ACCOUNT_TRANSACTION_TYPES, MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH, SANDBOX_ACQUIRER } from './account';
 import type { AccountDocument, AccountModel, AccountRecord } from './account-model';

@@ -1,4 +1,4 @@
-import type { Secret } from '@gateway/service-kit';
+import type { Secret } from '@gateway/contracts';
 import { explanationOf } from '@gateway/service-kit';
 import type { Account } from './account';
 import { printAccount, printSummary, publicFields } from './account-printout';

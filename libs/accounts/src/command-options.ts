@@ -1,7 +1,7 @@
 import type { ParseArgsConfig } from 'node:util';
 import { parseArgs } from 'node:util';
-import { formatAmountE4, isCurrency, parseAmountE4 } from '@gateway/contracts';
-import { canonicalRange, Secret } from '@gateway/service-kit';
+import { formatAmountE4, isCurrency, parseAmountE4, Secret } from '@gateway/contracts';
+import { canonicalRange } from '@gateway/service-kit';
 import type { AccountSettings, AccountTransactionType, AmountLimit, PayoutFee, PayoutRule } from './account';
 import { ACCOUNT_TRANSACTION_TYPES } from './account';
 import type { AccountChanges, NewTerminal, PayoutRulesByKind } from './administration';

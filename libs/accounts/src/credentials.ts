@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { createFairSlots, Secret, sourceKey } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
+import { createFairSlots, sourceKey } from '@gateway/service-kit';
 import type { Account } from './account';
 import { MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH } from './account';
 import type { AccountDirectory } from './directory';

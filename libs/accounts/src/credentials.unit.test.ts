@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
 import type { Account } from './account';
 import type { CredentialVerdict } from './credentials';
 import { createCredentialCheck } from './credentials';

@@ -1,5 +1,4 @@
-import { parseAmountE4 } from '@gateway/contracts';
-import { Secret } from '@gateway/service-kit';
+import { parseAmountE4, Secret } from '@gateway/contracts';
 import type { AccountAdministration, NewAccount } from './administration';
 import { AccountError } from './administration';
 import { CUSTOM_PARAMETERS } from '@gateway/contracts';

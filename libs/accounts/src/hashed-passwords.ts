@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { LRUCache } from 'lru-cache';
-import type { Secret } from '@gateway/service-kit';
+import type { Secret } from '@gateway/contracts';
 import { createFairSlots, OverloadedError } from '@gateway/service-kit';
 import type { PasswordHasher } from './passwords';
 

@@ -1,5 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import type { Secret } from '@gateway/service-kit';
+import type { Secret } from '@gateway/contracts';
 
 /**
  * N = 2^15, r = 8, p = 1: 32 MiB and 60 to 100 ms on one core. OWASP's table asks for p = 3 at this N to protect

@@ -1,4 +1,4 @@
-import { Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
 import { createPasswordHasher } from './passwords';
 
 const hasher = createPasswordHasher();

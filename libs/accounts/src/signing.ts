@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
 import type { KeyRing, Sealed } from '@gateway/vault';
 import { DecryptionError, UnknownKeyError } from '@gateway/vault';
 import type { Account } from './account';

@@ -19,7 +19,6 @@ export * from './operator-commands';
 export * from './ops-server';
 export * from './owner-queries';
 export * from './repeat';
-export { Secret } from '@gateway/contracts';
 export * from './service';
 export * from './top-gauge';
 export * from './trace';

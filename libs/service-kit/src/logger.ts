@@ -28,7 +28,7 @@ function plainError(_key: string, value: unknown): unknown {
   return { name: value.name, message: value.message, code: (value as { code?: unknown }).code, stack: value.stack };
 }
 
-/** JSON lines on stdout. Redaction is by type ({@link Secret} prints `[redacted]`), not by remembering field names. */
+/** JSON lines on stdout. Secrets redact themselves by type: `Secret` prints `[redacted]`. */
 export function createLogger(options: { service: string; level: LogLevel }): Logger {
   return winston.createLogger({
     level: options.level === 'silent' ? 'error' : options.level,

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Secret } from '@gateway/service-kit';
+import type { Secret } from '@gateway/contracts';
 import type { CardData } from './card-data';
 
 /** Hex characters: 160 bits, within the 45 characters of `secure_storage_id`. */

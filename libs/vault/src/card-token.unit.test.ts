@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
 import { cardToken, panHash, receiverToken } from './card-token';
 
 const tokenKey = new Secret(randomBytes(32));

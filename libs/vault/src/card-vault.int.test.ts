@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { Secret } from '@gateway/contracts';
 import type { Collection } from '@gateway/mongo';
 import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
-import { isRetryable, Secret } from '@gateway/service-kit';
+import { isRetryable } from '@gateway/service-kit';
 import type { CardData } from './card-data';
 import type { CardVault, StoredCard, StoredCvv } from './card-vault';
 import { createCardVault } from './card-vault';

@@ -1,7 +1,8 @@
+import { Secret } from '@gateway/contracts';
 import type { Collection } from '@gateway/mongo';
 import { createGroupFind, duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
-import { messageOf, Secret } from '@gateway/service-kit';
+import { messageOf } from '@gateway/service-kit';
 import type { CardData } from './card-data';
 import { cardToken, panHash, receiverToken } from './card-token';
 import type { KeyRing, Sealed } from './key-ring';

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { ConfigurationError, Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
+import { ConfigurationError } from '@gateway/service-kit';
 import type { KeyRing } from './key-ring';
 import { decodeBase64, readKeyRing } from './key-ring';
 

@@ -1,4 +1,4 @@
-import { Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { EdgeFixture, Response } from './edge-fixture';
 import { CREDENTIALS, startEdgeFixture } from './edge-fixture';

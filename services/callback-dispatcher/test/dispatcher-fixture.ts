@@ -7,9 +7,17 @@ import type {
   PayoutEventType,
   PayoutRecord,
 } from '@gateway/contracts';
-import { callbackEvents, cardEvents, newPaymentId, newReference, payoutEvents, paymentIdOf } from '@gateway/contracts';
+import {
+  callbackEvents,
+  cardEvents,
+  newPaymentId,
+  newReference,
+  payoutEvents,
+  paymentIdOf,
+  Secret,
+} from '@gateway/contracts';
 import { clockAt } from '@gateway/mongo';
-import { listen, Secret } from '@gateway/service-kit';
+import { listen } from '@gateway/service-kit';
 import { kafkaOf, openWorld as openSharedWorld } from '@gateway/testing';
 import { createAttempts } from '../src/adapters/mongo/attempts';
 import { createDeliveries } from '../src/adapters/mongo/deliveries';

@@ -1,6 +1,6 @@
+import { Secret } from '@gateway/contracts';
 import { createDeadLetters } from '@gateway/messaging';
 import { until } from '@gateway/testing';
-import { Secret } from '@gateway/service-kit';
 import type { CallbackDispatcher } from '../src/app';
 import { runCli } from '../src/cli';
 import type { DeliveryDetails, DeliveryList } from '../src/adapters/http/admin-api';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import { DISPATCHER_LIMITS } from '../src/application/dispatcher';
 import { callbackOf } from '../src/domain/callback';

@@ -7,9 +7,9 @@ import {
   parseAmountE4,
   paymentIdOf,
   payoutEvents,
+  Secret,
 } from '@gateway/contracts';
 import { clockAt } from '@gateway/mongo';
-import { Secret } from '@gateway/service-kit';
 import { openWorld as openSharedWorld, until } from '@gateway/testing';
 import { createPayouts } from '../src/adapters/mongo/payouts';
 import type { Payout, PayoutDeps } from '../src/app';

@@ -1,4 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { Secret } from '@gateway/contracts';
 import { connectMongo } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
@@ -8,7 +9,6 @@ import {
   internalHost,
   listen,
   repeat,
-  Secret,
   startOpsServer,
 } from '@gateway/service-kit';
 import { acquirerRoutes } from './adapters/http/acquirer';

@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
+import { Secret } from '@gateway/contracts';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
-import { connectionLimitsOf, createBodyReader, createDetachedWork, Secret } from '@gateway/service-kit';
+import { connectionLimitsOf, createBodyReader, createDetachedWork } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
 import { createDirectory } from './adapters/emv/directory';
 import { BODY_TIMEOUT_MS, createPublicSite, NOTIFICATION_PATH, RESULTS_PATH } from './adapters/http/public-site';

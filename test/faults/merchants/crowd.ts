@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { OpenAccounts } from '@gateway/accounts';
-import { createHttpClient, Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
+import { createHttpClient } from '@gateway/service-kit';
 import type { Random } from '../random';
 import type { World } from '../world/world';
 import { TIMES } from '../world/world';

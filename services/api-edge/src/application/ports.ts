@@ -8,8 +8,9 @@ import type {
   OperationOutcome,
   OperationType,
   PayoutOutcome,
+  Secret,
 } from '@gateway/contracts';
-import type { Logger, Secret, Slot, SlotRefusal } from '@gateway/service-kit';
+import type { Logger, Slot, SlotRefusal } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { CheckoutRequest } from '../domain/card-request';
 import type { BankAddresses } from '../domain/payout-fields';

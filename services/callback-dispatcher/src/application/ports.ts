@@ -1,5 +1,5 @@
-import type { CustomParameter } from '@gateway/contracts';
-import type { Logger, Secret } from '@gateway/service-kit';
+import type { CustomParameter, Secret } from '@gateway/contracts';
+import type { Logger } from '@gateway/service-kit';
 import type { NewMessage, Stored } from '@gateway/mongo';
 import type { CallbackKind, Outcome } from '../domain/callback';
 import type { AttemptResult, Delivery, DeliveryState } from '../domain/delivery';

@@ -1,7 +1,6 @@
-import type { Customer } from '@gateway/contracts';
+import type { Customer, Secret } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Place } from '@gateway/outbound';
-import type { Secret } from '@gateway/service-kit';
 import { untilWritten } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerAnswer, CallDeadline } from '../domain/decide';

@@ -1,5 +1,6 @@
 import type { AxiosResponse } from 'axios';
-import { createMetrics, Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
+import { createMetrics } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerTranslation } from '../adapters/acquirers/acquirer';
 import { openAcquirer } from '../adapters/acquirers/acquirer';

@@ -1,5 +1,5 @@
 import creditCardType from 'credit-card-type';
-import type { Secret } from '@gateway/service-kit';
+import type { Secret } from '@gateway/contracts';
 import type { CardData } from '@gateway/vault';
 import type { CardFacts } from '../domain/card-acceptance';
 

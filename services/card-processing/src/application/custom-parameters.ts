@@ -1,5 +1,4 @@
-import type { Customer, CustomValues, MerchantNotes } from '@gateway/contracts';
-import type { Secret } from '@gateway/service-kit';
+import type { Customer, CustomValues, MerchantNotes, Secret } from '@gateway/contracts';
 import type { CardData } from '@gateway/vault';
 import type { BankFacts, Operation, Payment, Route } from '../domain/payment';
 

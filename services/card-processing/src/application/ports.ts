@@ -1,7 +1,7 @@
 import type { Account } from '@gateway/accounts';
-import type { CardCommand, Customer, OperationOutcome } from '@gateway/contracts';
+import type { CardCommand, Customer, OperationOutcome, Secret } from '@gateway/contracts';
 import type { Place } from '@gateway/outbound';
-import type { DetachedWork, Logger, Secret } from '@gateway/service-kit';
+import type { DetachedWork, Logger } from '@gateway/service-kit';
 import type { NewMessage, Stored } from '@gateway/mongo';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerAnswer } from '../domain/decide';

@@ -1,8 +1,7 @@
 import { untilWritten } from '@gateway/service-kit';
 import { createHash } from 'node:crypto';
-import type { CardCommand, CardholderCommand } from '@gateway/contracts';
+import type { CardCommand, CardholderCommand, Secret } from '@gateway/contracts';
 import { isTellable } from '@gateway/contracts';
-import type { Secret } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { Facts } from '../domain/decide';
 import { decide, deadlineOf } from '../domain/decide';

@@ -1,6 +1,5 @@
 import { untilWritten } from '@gateway/service-kit';
-import type { AuthenticateCardholderData } from '@gateway/contracts';
-import type { Secret } from '@gateway/service-kit';
+import type { AuthenticateCardholderData, Secret } from '@gateway/contracts';
 import type { CardData } from '@gateway/vault';
 import type { AskedAuthentication, Authentication, AuthenticationEvent, CardFacts } from '../domain/authentication';
 import { newAuthentication } from '../domain/authentication';

@@ -1,7 +1,7 @@
 import type { Account } from '@gateway/accounts';
-import type { AuthenticateCardholderData, Customer } from '@gateway/contracts';
+import type { AuthenticateCardholderData, Customer, Secret } from '@gateway/contracts';
 import type { NewMessage, Stored } from '@gateway/mongo';
-import type { DetachedWork, Logger, Secret } from '@gateway/service-kit';
+import type { DetachedWork, Logger } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { Authentication, AuthenticationEvent } from '../domain/authentication';
 import type { DirectoryAnswer } from '../domain/decide';

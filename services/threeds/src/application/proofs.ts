@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { Secret } from '@gateway/service-kit';
+import type { Secret } from '@gateway/contracts';
 
 /**
  * The handles of an AUTH3D. They are derived from its reference, so that a page which is loaded twice shows the same

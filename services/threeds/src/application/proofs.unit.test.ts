@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
 import { createProofs } from './proofs';
 
 const proofs = createProofs(new Secret(Buffer.alloc(32, 1)));

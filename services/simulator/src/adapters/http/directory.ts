@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
+import type { Secret } from '@gateway/contracts';
 import { MAX_AMOUNT_E4 } from '@gateway/contracts';
-import type { Logger, Secret } from '@gateway/service-kit';
+import type { Logger } from '@gateway/service-kit';
 import { createHttpClient, messageOf } from '@gateway/service-kit';
 import type { DirectoryPorts } from '../../application/authentication';
 import { authenticate } from '../../application/authentication';

@@ -1,7 +1,8 @@
 import type { Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createMetrics, Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
+import { createMetrics } from '@gateway/service-kit';
 import { silentLogger } from '@gateway/testing';
 import type { DirectoryClient } from './directory';
 import { createDirectory } from './directory';

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Secret } from '@gateway/service-kit';
+import type { Secret } from '@gateway/contracts';
 import type { ResultAnswer, ResultMessage } from '../../application/take-result';
 import { RESULT_STATUSES } from '../../domain/authentication';
 import {

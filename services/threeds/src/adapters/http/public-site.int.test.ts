@@ -1,4 +1,5 @@
-import { createBodyReader, RetryableError, listen, Secret } from '@gateway/service-kit';
+import { Secret } from '@gateway/contracts';
+import { createBodyReader, RetryableError, listen } from '@gateway/service-kit';
 import type { ListeningServer } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
 import type { Ports } from '../../application/ports';
