@@ -8,12 +8,12 @@ interface Range {
 
 const MAPPED_PREFIX_LENGTH = 96;
 const MAX_PREFIX_LENGTH = { ipv4: 32, ipv6: 128 } as const;
-/** Who has one IPv6 address usually has all that share its first 64 bits. */
+/** The owner of one IPv6 address usually has all that share its first 64 bits. */
 const SOURCE_PREFIX_LENGTH = 64;
 
 /**
- * An address or CIDR in its canonical form: host bits zeroed, IPv4 mapped into IPv6 taken as the IPv4 that it is.
- * Undefined when it is malformed; short and octal spellings of IPv4 count as malformed.
+ * An address or CIDR in canonical form: host bits zeroed, IPv4-mapped IPv6 as IPv4. Undefined if it is malformed, which
+ * includes short and octal spellings of IPv4.
  */
 export function canonicalRange(text: string): string | undefined {
   const range = parseRange(text);
@@ -23,7 +23,7 @@ export function canonicalRange(text: string): string | undefined {
   return prefixLength === MAX_PREFIX_LENGTH[network.kind()] ? address : `${address}/${prefixLength}`;
 }
 
-/** Whether an address lies in an address or CIDR. False when either is malformed. */
+/** True if an address is in an address or CIDR. False if either is malformed. */
 export function rangeContains(text: string, source: string): boolean {
   const range = parseRange(text);
   const address = parseAddress(source);
@@ -31,7 +31,7 @@ export function rangeContains(text: string, source: string): boolean {
   return address.match(range.network, range.prefixLength);
 }
 
-/** What one sender is known by: an IPv4 address, or an IPv6 network of 64 bits. */
+/** The source of a request: an IPv4 address, or an IPv6 network of 64 bits. */
 export function sourceKey(source: string): string {
   const address = parseAddress(source);
   if (address === undefined) return source;
@@ -45,7 +45,7 @@ function parseRange(text: string): Range | undefined {
   const prefixLength = prefixText === undefined ? MAX_PREFIX_LENGTH[given.kind()] : parsePrefixLength(prefixText);
   if (prefixLength === undefined || prefixLength > MAX_PREFIX_LENGTH[given.kind()]) return undefined;
   if (!(given instanceof ipaddr.IPv6) || !given.isIPv4MappedAddress()) return { network: given, prefixLength };
-  // ::ffff:0:0/90 and wider would take in addresses that are not mapped ones; nobody means that.
+  // ::ffff:0:0/90 and wider would include addresses that are not mapped ones, which no operator means.
   if (prefixLength < MAPPED_PREFIX_LENGTH) return undefined;
   return { network: given.toIPv4Address(), prefixLength: prefixLength - MAPPED_PREFIX_LENGTH };
 }

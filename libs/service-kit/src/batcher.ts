@@ -1,8 +1,8 @@
 import { OverloadedError } from './errors';
 
-/** Collects what is asked for while a batch is under way, and asks for all of it at once in the next one. */
+/** Collects items while a batch is in flight, and sends all of them in the next one. */
 export interface Batcher<In, Out> {
-  /** @throws OverloadedError when too many wait already; else whatever the batch threw, or this item's own error. */
+  /** @throws OverloadedError if too many items wait; otherwise the batch's error, or the item's own. */
   add(item: In): Promise<Out>;
 }
 
@@ -16,9 +16,9 @@ export interface BatcherLimits {
 const LIMITS: BatcherLimits = { maxBatch: 500, maxWaiting: 10_000 };
 
 /**
- * One batch in flight: idle, an item goes at once and alone; under load batches grow just as long as the one before
- * takes, so nothing waits for a clock. `run` returns one result per item, in order; an Error among them rejects just
- * that item.
+ * One batch in flight. When idle, an item goes at once and alone; under load a batch grows for as long as the previous
+ * one takes, so nothing waits for a timer. `run` returns one result per item, in order; an Error among them rejects
+ * just that item.
  */
 export function createBatcher<In, Out>(
   run: (items: readonly In[]) => Promise<readonly (Out | Error)[]>,
@@ -43,7 +43,7 @@ export function createBatcher<In, Out>(
       if (waiting.length >= maxWaiting) return Promise.reject(new OverloadedError(`${maxWaiting} items wait already`));
       return new Promise<Out>((resolve, reject) => {
         waiting.push({ item, resolve, reject });
-        // After this turn of the event loop: what arrived in one read from a socket goes together.
+        // After this turn of the event loop, so that items from one socket read go together.
         if (!running) {
           running = true;
           setImmediate(() => void runAll());

@@ -1,13 +1,13 @@
 import type { AxiosResponse } from 'axios';
 import { isAxiosError } from 'axios';
 
-/** Nothing can have left this machine when a connection was never made. */
+/** Error codes of connections that were never made, so nothing was sent. */
 const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);
 const TIMED_OUT = new Set(['ECONNABORTED', 'ETIMEDOUT']);
 
 /**
- * What a call that threw tells about its effect. `never-sent`: the counterpart certainly heard nothing; otherwise it may
- * have acted.
+ * What a failed call says about its effect. `never-sent`: the counterpart certainly got nothing; otherwise it may have
+ * acted.
  */
 export type CallFault = 'never-sent' | 'timed-out' | 'broken';
 
@@ -20,7 +20,7 @@ export function callFaultOf(error: unknown): CallFault {
 
 export type AnswerFields = Record<string, unknown>;
 
-/** The fields of an answer; none where there is no answer, or another than an object with status 200: ask again later. */
+/** The fields of an answer; none without an answer, or for anything but an object with status 200: ask again later. */
 export async function answerFields(call: () => Promise<AxiosResponse<unknown>>): Promise<AnswerFields> {
   try {
     const { status, data } = await call();

@@ -11,7 +11,8 @@ const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true });
 
 /**
  * Reads settings from environment variables: strings become what the schema says, defaults apply, an empty string
- * counts as unset. Throws {@link ConfigurationError} that names every missing or wrong variable; the result is frozen.
+ * counts as unset. Throws a {@link ConfigurationError} that names every missing or wrong variable. The result is
+ * frozen.
  */
 export function loadConfig<T extends TObject>(schema: T, env: Record<string, string | undefined>): Readonly<Static<T>> {
   const values: Record<string, unknown> = {};

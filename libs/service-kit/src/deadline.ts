@@ -1,9 +1,9 @@
 import type { GenericAbortSignal } from 'axios';
 
 /**
- * Ends a call when its whole time is over, connecting and reading included: axios' own `timeout` counts silence, and an
- * answer that trickles goes on for ever. `AbortSignal.timeout` at a fraction of its cost: one listener, and no timer
- * that outlives the call.
+ * Ends a call when its whole time is over, including connecting and reading: axios' own `timeout` counts silence, so a
+ * trickling answer never ends. Does what `AbortSignal.timeout` does at a fraction of its cost: one listener, and no
+ * timer that outlives the call.
  */
 export class Deadline implements GenericAbortSignal {
   aborted = false;
@@ -21,7 +21,7 @@ export class Deadline implements GenericAbortSignal {
     this.#abort = abort;
   }
 
-  /** What axios does when the call is over. */
+  /** What axios calls to end the call. */
   removeEventListener(): void {
     this.clear();
   }

@@ -1,4 +1,4 @@
-/** A transient fault: the same work, done again later, may succeed. Nothing is dead-lettered because of one. */
+/** A transient fault: the same work may succeed later. It never dead-letters anything. */
 export class RetryableError extends Error {
   readonly retryable = true;
 }
@@ -27,13 +27,13 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** For command lines: what went wrong, and where nobody listens what is most likely behind it. */
+/** For command lines: the error, and the likely cause if no server listens. */
 export function explanationOf(error: unknown): string {
   const message = messageOf(error);
   return message.includes('ECONNREFUSED') ? `${message}: is the gateway running?` : message;
 }
 
-/** Closes a `switch` over a union: the compiler refuses a variant that was forgotten. */
+/** Closes a `switch` over a union: a forgotten variant does not compile. */
 export function assertNever(value: never): never {
   throw new Error(`unexpected variant ${JSON.stringify(value)}`);
 }

@@ -9,7 +9,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 
 export interface HttpClientOptions {
   baseUrl: string;
-  /** For a whole call, from its beginning to the end of its answer. */
+  /** For a whole call, up to the end of its answer. */
   timeoutMs: number;
   serviceToken?: string | undefined;
   maxSockets?: number;
@@ -17,7 +17,7 @@ export interface HttpClientOptions {
 
 /**
  * An axios client for one counterpart: kept-alive connections, a time-out on everything, no proxy from the environment,
- * no redirects, a bound on the answer's size. It never throws on an HTTP status: the caller reads it.
+ * no redirects, a bound on the size of answers. It never throws on an HTTP status: the caller reads it.
  */
 export function createHttpClient(options: HttpClientOptions): AxiosInstance {
   const maxSockets = options.maxSockets ?? MAX_SOCKETS;
@@ -41,7 +41,7 @@ export function createHttpClient(options: HttpClientOptions): AxiosInstance {
   return client;
 }
 
-/** Lets go of the client's kept-alive connections. */
+/** Closes the client's idle connections. */
 export function closeHttpClient({ defaults }: AxiosInstance): void {
   (defaults.httpAgent as HttpAgent).destroy();
   (defaults.httpsAgent as HttpsAgent).destroy();

@@ -10,7 +10,7 @@ import { DEFAULT_CONNECTION_LIMITS, limitConnections } from './connection-limits
 export interface ListeningServer {
   readonly port: number;
   readonly server: Server;
-  /** Takes no new connection, lets running requests end within `drainTimeoutMs`, then cuts what is left. */
+  /** Accepts no new connection, lets running requests end within `drainTimeoutMs`, then cuts the rest. */
   close(drainTimeoutMs: number): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function listen(options: ListenOptions): Promise<ListeningServer> {
   const server = createServerFor(options);
   let closing = false;
   server.on('request', (_request, response) => {
-    // A connection that was busy when closing began must end with its answer, not after its next idle minute.
+    // A connection that was busy when closing began must end with its answer, not after its idle time-out.
     if (closing) response.setHeader('Connection', 'close');
     response.once('close', () => closing && server.closeIdleConnections());
   });
@@ -79,7 +79,7 @@ async function closeServer(server: Server, drainTimeoutMs: number): Promise<void
   clearTimeout(cut);
 }
 
-/** Internal ports are reachable from other machines only when callers have to present a token. */
+/** Internal ports are reachable from other machines only if callers must present a token. */
 export function internalHost(serviceToken: string | undefined): string {
   return serviceToken === undefined ? '127.0.0.1' : '0.0.0.0';
 }

@@ -6,15 +6,15 @@ import { messageOf } from './errors';
 import type { Logger } from './logger';
 
 /**
- * What other services and operators ask on a service's internal port: JSON, with the service token where one is
- * configured. What goes wrong is logged, and told in one sentence with status 500: whoever asks here is ours.
+ * The internal port of a service, for other services and operators: JSON, with the service token if one is configured.
+ * Faults are logged and reported in one sentence with status 500, because all callers are ours.
  */
 export function createInternalApi(options: {
   routes: readonly RequestHandler[];
   serviceToken: string | undefined;
   logger: Logger;
 }): RequestListener {
-  // The route, and not the path: what is asked for may be anything that a merchant sent.
+  // The route, not the path, which may contain anything that a merchant sent.
   const fail: ErrorRequestHandler = (error: unknown, { method, route }, response, _next) => {
     const { path } = (route ?? {}) as { path?: string };
     options.logger.error('an internal request failed', { method, path, error });
@@ -24,7 +24,7 @@ export function createInternalApi(options: {
   return app.use(requireServiceToken(options.serviceToken), ...options.routes, fail);
 }
 
-/** Lets a request through when its bearer token is the service token, or when none is configured (loopback only). */
+/** Passes a request whose bearer token is the service token, or any request if none is configured (loopback only). */
 function requireServiceToken(serviceToken: string | undefined): RequestHandler {
   if (serviceToken === undefined) return (_request, _response, next) => next();
   const expected = sha256(`Bearer ${serviceToken}`);

@@ -12,7 +12,7 @@ export interface Logger {
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Adds correlation id and trace to every line that is written while a request or message is handled. */
+/** Adds correlation id and trace to every line written while a request or message is handled. */
 const withTrace = winston.format((line) => {
   const trace = currentTrace();
   if (trace !== undefined) {

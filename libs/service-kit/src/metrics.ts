@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** One registry per service instance, with the process's own figures in it. */
+/** One registry per service instance, with the metrics of the process. */
 export function createMetrics(service: string, options: { processFigures: boolean }): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });

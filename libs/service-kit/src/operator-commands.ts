@@ -6,30 +6,30 @@ import { closeHttpClient, createHttpClient } from './http-client';
 type Query = Record<string, string>;
 export type Print = (line: string) => void;
 
-/** What a service answers to an operator's question: its status, and its body, which says in `error` what is wrong. */
+/** A service's answer to an operator: status and body. On failure the body's `error` says what is wrong. */
 export interface OperatorAnswer<T> {
   status: number;
   data: T & { error?: string };
 }
 
 export interface OperatorApi {
-  /** Gives the body of a 200. @throws Error with one sentence for anything else. */
+  /** Returns the body of a 200. @throws Error with one sentence for any other status */
   ask<T>(method: 'GET' | 'POST', path: string, query?: Query): Promise<T>;
-  /** The same, with the status for the caller to read. */
+  /** The same with any status, for the caller to read. */
   request<T>(method: 'GET' | 'POST', path: string, query?: Query): Promise<OperatorAnswer<T>>;
-  /** The body of an answer that has to be a 200. */
+  /** The body of an answer that must be a 200. */
   accepted<T>(answer: OperatorAnswer<T>): T;
 }
 
-/** A command line of operators, which talks to the internal port of one service. */
+/** A command line for operators that talks to the internal port of one service. */
 export interface OperatorCommands<Command extends { name: string }> {
   usage: string;
-  /** As messages name it. */
+  /** Its name in messages. */
   service: string;
   url: string;
   serviceToken: string | undefined;
   timeoutMs: number;
-  /** What the arguments ask for; undefined when they make no sense. */
+  /** The command in the arguments; undefined if they are invalid. */
   parse(args: readonly string[]): Command | undefined;
   execute(command: Command, api: OperatorApi, print: Print): Promise<void>;
 }
@@ -37,10 +37,10 @@ export interface OperatorCommands<Command extends { name: string }> {
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
-/** What the service itself calls wrong about the arguments. */
+/** The service's own complaint about the arguments. */
 class WrongArguments extends Error {}
 
-/** Runs one command. @returns the exit code: 0, 1 when it failed, 2 for wrong usage. */
+/** Runs one command. @returns the exit code: 0, 1 if it failed, 2 for wrong usage */
 export async function runOperatorCommand<Command extends { name: string }>(
   args: readonly string[],
   commands: OperatorCommands<Command>,
@@ -87,7 +87,7 @@ function operatorApi(http: AxiosInstance, { service, url }: { service: string; u
   return { request, accepted, ask: async (...question) => accepted(await request(...question)) };
 }
 
-/** Reads `--name value` pairs; undefined when one is not among the names, or has no value. */
+/** Reads `--name value` pairs; undefined if one is unknown or has no value. */
 export function parseOptions(args: readonly string[], names: readonly string[]): Query | undefined {
   const query: Query = {};
   for (let index = 0; index < args.length; index += 2) {
@@ -99,7 +99,7 @@ export function parseOptions(args: readonly string[], names: readonly string[]):
   return query;
 }
 
-/** The one id that a command like `show ID` takes; undefined when there is none, or more. */
+/** The single id of a command like `show ID`; undefined if there is none, or more. */
 export function parseId(args: readonly string[]): string | undefined {
   const [id] = args;
   return id === undefined || id.startsWith('-') || args.length !== 1 ? undefined : id;

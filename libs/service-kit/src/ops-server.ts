@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import type { ListeningServer } from './http-server';
 import { listen } from './http-server';
 
-/** Named checks; the service is ready when all are true. */
+/** Named checks; the service is ready if all are true. */
 export type Readiness = () => Record<string, boolean>;
 
 /** The internal port of every service: `/health/live`, `/health/ready` (503 names what is missing) and `/metrics`. */

@@ -4,8 +4,8 @@ import { closeHttpClient, createHttpClient } from './http-client';
 const QUERY_TIMEOUT_MS = 3_000;
 
 /**
- * Asks the service that owns something, any replica, over its internal query API. Gives undefined for what is not there
- * (404), and throws a RetryableError when the owner does not answer in time, or not as it should.
+ * Queries the internal API of the owning service, any replica. Returns undefined for 404, and throws a RetryableError
+ * if the owner does not answer correctly in time.
  */
 export type AskOwner = <T>(
   path: string,
@@ -18,7 +18,7 @@ export interface OwnerQueries {
   close(): void;
 }
 
-/** `owner` is the service's name, for what goes wrong. */
+/** `owner` is the service's name, for errors. */
 export function createOwnerQueries(
   owner: string,
   { url, serviceToken }: { url: string; serviceToken?: string | undefined },

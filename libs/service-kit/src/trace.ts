@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 
-/** What ties log lines, messages and calls of one request together. `traceparent` is the W3C header's value. */
+/** Connects log lines, messages and calls of one request. `traceparent` is the value of the W3C header. */
 export interface Trace {
   readonly correlationId: string;
   readonly traceparent: string;
@@ -23,14 +23,14 @@ export function newTraceparent(): string {
   return `00-${id.slice(0, 32)}-${id.slice(32)}-01`;
 }
 
-/** Where a message comes from: the request it belongs to, the message it follows from, and the trace of the work. */
+/** The origin of a message: the request it belongs to, the message it follows from, and the trace of the work. */
 export interface Cause {
   correlationId: string;
   causationId?: string;
   traceparent?: string;
 }
 
-/** The cause of what is written now. Outside any request, an aggregate's messages belong together by its id. */
+/** The cause of the current write. Outside any request, an aggregate's id correlates its messages. */
 export function causeOf(aggregateId: string, causationId: string | undefined): Cause {
   const trace = currentTrace();
   return {

@@ -3,8 +3,8 @@ import { RetryableError } from './errors';
 const ATTEMPTS_MAX = 5;
 
 /**
- * Load, decide, write; again when someone else wrote meanwhile, which an attempt says by returning undefined. `lost`
- * counts the attempts before. @throws RetryableError beyond the bound.
+ * Repeats load, decide and write while `attempt` returns undefined because someone else wrote meanwhile. `lost` counts
+ * the previous attempts. @throws RetryableError beyond the bound
  */
 export async function untilWritten<T>(attempt: (lost: number) => Promise<T | undefined>): Promise<T> {
   for (let lost = 0; lost < ATTEMPTS_MAX; lost += 1) {

@@ -1,10 +1,10 @@
 /**
- * Claims what is due, one after another, and works on so many at once: when one is done, the next is claimed. Ends when
- * nothing is due, or soon after `stopping` says so. What goes wrong with one concerns no other. Returns how many were
- * claimed.
+ * Claims due items one after another and works on a bounded number at once: when one is done, the next is claimed. Ends
+ * when nothing is due, or soon after `stopping` returns true. A failing item does not affect others. Returns the number
+ * of items claimed.
  */
 export async function workOff<T>(options: {
-  /** Null: nothing is due. What it throws ends the run, once all that was claimed is done. */
+  /** Null if nothing is due. If it throws, the run ends after the claimed items are done. */
   claim: () => Promise<T | null>;
   work: (claimed: T) => Promise<void>;
   onFailure: (claimed: T, error: unknown) => void;

@@ -6,7 +6,7 @@ import { endHolder, startHolder } from './servers';
 
 /** A server of a cluster. Tests may stop, freeze and restart it; it keeps its data. */
 export interface Member {
-  /** `kafka-1` to `kafka-3`, `mongod-1` to `mongod-3`; `kafka` where it is the only one. */
+  /** `kafka-1` to `kafka-3`, `mongod-1` to `mongod-3`; `kafka` if it is the only one. */
   readonly name: string;
   /** Port on 127.0.0.1. A restart keeps it. */
   readonly port: number;

@@ -10,7 +10,7 @@ export interface Certificate {
   key: string;
 }
 
-/** A certificate for this machine's loopback names, made for one test run. */
+/** A certificate for this machine's loopback names, created for one test run. */
 export async function createCertificate(): Promise<Certificate> {
   const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',
@@ -34,7 +34,7 @@ export interface HttpsServer {
   close(): Promise<void>;
 }
 
-/** An HTTPS server on loopback, as a merchant has one. */
+/** An HTTPS server on loopback, like a merchant's. */
 export async function startHttpsServer(certificate: Certificate, listener: RequestListener): Promise<HttpsServer> {
   const server = createServer(certificate, listener).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -8,8 +8,8 @@ const LOOK_EVERY_MS = 200;
 const IN_SYNC_TIMEOUT_MS = 90_000;
 
 /**
- * Waits until every partition has all its replicas in sync, internal topics included. With two in-sync replicas
- * demanded of three, only then may a test take the next broker away.
+ * Waits until every partition, of internal topics too, has all replicas in sync. Only then may a test stop the next
+ * broker, because two of three replicas must be in sync.
  *
  * @param brokers `host:port,host:port,host:port`
  */
@@ -21,7 +21,7 @@ export async function untilInSync(brokers: string): Promise<void> {
   );
 }
 
-/** Connects for each look: a client remembers brokers that are away. */
+/** Connects anew each time: a client remembers brokers that are away. */
 async function allInSync(brokers: string): Promise<boolean> {
   const kafka = createKafka({ brokers: brokers.split(','), clientId: 'in-sync', logger: silentLogger });
   const admin = kafka.admin({ retry: { retries: 0 } });

@@ -6,7 +6,7 @@ export interface MemoryStore<State extends object> extends AggregateStore<State>
   calls: ('load' | 'insert' | 'update')[];
 }
 
-/** An aggregate store in memory. Its writes are conditional, as the database's are. */
+/** An aggregate store in memory with conditional writes, like the database's. */
 export function memoryStore<State extends object>(...documents: Stored<State>[]): MemoryStore<State> {
   const store: MemoryStore<State> = {
     documents: new Map(documents.map((document) => [document._id, document])),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
-/** Where the servers of this test run answer. */
+/** Addresses of the servers of this test run. */
 export interface TestServers {
   /** `host:port,host:port` */
   kafkaBrokers: string;
@@ -61,7 +61,7 @@ async function firstLine(from: Holder): Promise<TestServers | { failure: string 
   return { failure: 'The process that holds the test servers (scripts/test-servers.mjs) has ended without a word.' };
 }
 
-/** Jest prints the stack of what global set-up throws; here only the sentence helps. */
+/** Jest prints the stack of errors in global set-up; here only the sentence helps. */
 function withoutStack(sentence: string): Error {
   const error = new Error(sentence);
   error.stack = sentence;

@@ -7,7 +7,7 @@ import { createLogger } from '@gateway/service-kit';
 
 export const silentLogger: Logger = createLogger({ service: 'test', level: 'silent' });
 
-/** The servers of this run; the set-up of the run has put their addresses into the environment. */
+/** The servers of this run; global set-up puts their addresses into the environment. */
 export interface Addresses {
   brokers: string;
   mongoUri: string;
@@ -19,7 +19,7 @@ export function testServers(): Addresses {
   return { brokers, mongoUri };
 }
 
-/** Topics and databases of one test file, apart from those of every other. */
+/** Topics and databases of one test file, separate from those of all others. */
 export interface Space extends Addresses {
   topicPrefix: string;
   databasePrefix: string;
@@ -50,7 +50,7 @@ export async function openSpace(name: string, servers: Addresses = testServers()
   };
 }
 
-/** What every file left behind would weigh on the broker of the run until its end. */
+/** Otherwise the topics of every file would burden the broker until the end of the run. */
 async function removeTopics(kafka: KafkaClient, prefix: string): Promise<void> {
   const admin = kafka.admin();
   await admin.connect();

@@ -1,6 +1,6 @@
 const LOOK_EVERY_MS = 20;
 
-/** Waits for a condition, looking again and again within a bound: never for a time to pass. Returns what it found. */
+/** Polls a condition within a bound, never for a time to pass. Returns its truthy result. */
 export async function until<T>(
   what: string,
   look: () => T | Promise<T>,

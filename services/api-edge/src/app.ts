@@ -142,7 +142,7 @@ function createReplies(
   return { pending, replies };
 }
 
-/** The services that own payments and payouts. */
+/** Queries to the owners of payments and payouts. */
 function openOwners({ CARD_QUERY_URL, PAYOUT_QUERY_URL, SERVICE_TOKEN: serviceToken }: Config) {
   return {
     cards: createOwnerQueries('card-processing', { url: CARD_QUERY_URL, serviceToken }),

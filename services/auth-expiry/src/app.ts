@@ -13,7 +13,7 @@ import type { Ports } from './application/ports';
 import type { Config } from './config';
 
 const LOOK_EVERY_MS = 250;
-/** Events that are taken together travel in one write. */
+/** Events handled together share one write. */
 const EVENTS_AT_ONCE = 128;
 
 export type AuthExpiry = Service<{ ops: number }>;

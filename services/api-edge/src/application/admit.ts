@@ -12,7 +12,7 @@ import { failure, fieldFailure, problem, tooManyRequests, unavailable } from './
 
 export interface Incoming {
   fields: RawFields;
-  /** The client's address: the socket's, or what a trusted proxy says. */
+  /** The client's address: the socket's, or a trusted proxy's statement. */
   sourceIp: string;
   endpoint: string;
   idempotencyKey?: string | undefined;
@@ -21,7 +21,7 @@ export interface Incoming {
 
 const SLOT_RETRY_SECONDS = 1;
 
-/** What an endpoint's answers repeat of the request, as soon as it is known. */
+/** Fields that the endpoint's answers repeat from the request, as soon as they are known. */
 export type Echoed = readonly ('merchant_account' | 'transaction_unique_id')[];
 
 export const CARD_ECHOES: Echoed = ['merchant_account', 'transaction_unique_id'];
@@ -44,7 +44,7 @@ export interface Admitted {
   readonly slot: Slot;
 }
 
-/** Steps 2 and 3 of the order of checks: the version, then who is asking. Only who is known takes a slot. */
+/** Steps 2 and 3 of the order of checks: version, then credentials. Only authenticated requests take a slot. */
 export async function admit(
   ports: Ports,
   incoming: Incoming,
@@ -120,7 +120,7 @@ export function transactionTypeOf<Type extends TransactionType>(types: readonly 
   };
 }
 
-/** Step 4 where the endpoint itself says what is asked for. */
+/** Step 4 for endpoints with a single type. */
 export function enabled<Type extends AccountTransactionType>(type: Type): ReadType<Type> {
   return (_incoming, account, session, now) =>
     isEnabledType(account, type)

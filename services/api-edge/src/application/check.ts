@@ -6,12 +6,12 @@ import type { OperationEntry, Ports } from './ports';
 import type { Answer, Session } from './responses';
 import { checkRecord, checkResponse } from './responses';
 
-/** decisions.md, section 4: the VOID that ends an authorization by itself is named after the AUTH. */
+/** decisions.md, section 4: the VOID at the end of a hold is named after its AUTH. */
 const EXPIRY_PREFIX = 'expiry-';
 
 /**
- * CHECK: the operation that was asked for, then those based on it, directly or not, oldest first. The id of a
- * card-entry page stands for all attempts on it; until the first one, nothing was submitted.
+ * CHECK: the requested operation, then those based on it, directly or not, oldest first. The id of a card-entry page
+ * stands for all its attempts; before the first one, nothing was submitted.
  */
 export async function check(
   ports: Ports,
@@ -30,7 +30,7 @@ export async function check(
     operations = withUnderWay(await onRecord(ports, merchantAccount, reference, journalled), journalled);
   } catch (error) {
     ports.logger.warn('CHECK got no answer from the owner', { reference: maskCardNumbers(reference), error });
-    // Read again: the owner may have been silent for seconds, and a request answered in between is not pending.
+    // Read again: the query may have taken seconds, and a request answered meanwhile is not pending.
     const now = await journalledOf(ports, merchantAccount, reference);
     return withoutOwner(session, request, now.filter(isNoAttempt));
   }
@@ -45,7 +45,7 @@ function isNoAttempt({ checkoutId }: OperationEntry): boolean {
   return checkoutId === undefined;
 }
 
-/** What the owner has of the payment. An attempt that was refused may be on record beside it. */
+/** The owner's record of the payment. A refused attempt may have a record of its own. */
 async function onRecord(
   ports: Ports,
   merchantAccount: string,
@@ -81,7 +81,7 @@ function isAsked(operation: OperationOutcome, { by }: CheckRequest): boolean {
     : operation.transactionUniqueId === by.transactionUniqueId;
 }
 
-/** Read before the owner is asked: an entry that it takes up in between is then in both, never in neither. */
+/** Read before asking the owner: an entry that the owner takes up in between is then in both, never in neither. */
 async function journalledOf(ports: Ports, merchantAccount: string, reference: string): Promise<OperationEntry[]> {
   const [payment, own] = await Promise.all([
     ports.journal.findByPayment(merchantAccount, paymentIdOf(reference)),
@@ -90,7 +90,7 @@ async function journalledOf(ports: Ports, merchantAccount: string, reference: st
   return own === undefined ? payment : [own, ...payment.filter((entry) => entry.reference !== reference)];
 }
 
-/** What the owner has on record and, pending, what is still on its way there. */
+/** The owner's records and, as pending, requests still on their way to it. */
 function withUnderWay(
   onRecord: readonly OperationOutcome[],
   journalled: readonly OperationEntry[],
@@ -101,8 +101,8 @@ function withUnderWay(
 }
 
 /**
- * The owner is silent. An open request is pending as far as anyone can know; about anything else nothing is said, and
- * never "not found" about what may have been accepted.
+ * The owner is silent. An open request is pending as far as we know. About anything else we say nothing, and never "not
+ * found" about a request that may have been accepted.
  */
 function withoutOwner(session: Session, request: CheckRequest, journalled: readonly OperationEntry[]): Answer {
   const open = journalled.filter((entry) => entry.command !== undefined).map(pendingOutcome);
@@ -129,7 +129,7 @@ function pendingOutcome(entry: OperationEntry): OperationOutcome {
   };
 }
 
-/** Both oldest first, by the clocks of the replicas that accepted them: a dependent may come before its base. */
+/** Both oldest first, by the clocks of the accepting replicas, so a dependent may come before its base. */
 function withDependents(
   asked: readonly OperationOutcome[],
   operations: readonly OperationOutcome[],

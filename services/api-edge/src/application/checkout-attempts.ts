@@ -3,7 +3,7 @@ import { situationOf } from '../domain/checkout';
 import type { CheckoutPorts } from './checkout-ports';
 import type { Checkout, OperationEntry } from './ports';
 
-/** The journal says what was tried, the owner of the payment what came of it: the page itself decides nothing. */
+/** The journal has the attempts, the owner of the payment their outcomes. The page itself decides nothing. */
 export async function attemptsOf(ports: CheckoutPorts, checkout: Checkout): Promise<Attempt[]> {
   const { merchantAccount, paymentId } = checkout;
   const entries = await ports.journal.findByPayment(merchantAccount, paymentId);
@@ -16,7 +16,7 @@ async function attemptOf(ports: CheckoutPorts, n: number, entry: OperationEntry)
   try {
     return { n, reference, outcome: await ports.queries.outcome(merchantAccount, reference) };
   } catch (error) {
-    // Then nobody knows what came of it, which is what an attempt without an outcome says.
+    // The outcome is unknown then, which an attempt without an outcome expresses.
     ports.logger.warn('the owner of a payment does not answer', { reference, error });
     return { n, reference, outcome: undefined };
   }

@@ -13,30 +13,30 @@ import { offer, prepareOperation } from './offer';
 import type { Checkout, OpenCheckout } from './ports';
 import { outcomeOf } from './submit';
 
-/** What a browser gets to see. */
+/** What the browser shows. */
 export type PageAnswer =
   | { readonly kind: 'not-found' }
   | {
       readonly kind: 'form';
       readonly checkout: Checkout;
       readonly situation: Extract<Situation, { kind: 'form' }>;
-      /** Of what was typed, if anything was. */
+      /** From the submitted form, if any. */
       readonly problems: readonly CardFormProblem[];
       readonly kept: KeptValues;
     }
   | { readonly kind: 'waiting'; readonly checkout: Checkout; readonly acsUrl?: string | undefined }
   | { readonly kind: 'expired'; readonly checkout: Checkout; readonly returnUrl: string }
-  /** Nothing was taken, and nothing will be until the cardholder tries again. */
+  /** Nothing was charged, and nothing will be until the cardholder tries again. */
   | { readonly kind: 'unavailable' | 'closed'; readonly checkout: Checkout }
-  /** Too much goes on at the pages of this account: nothing was looked at. */
+  /** The pages of this account are too busy: the request was not examined. */
   | { readonly kind: 'busy'; readonly checkout: Checkout }
   | { readonly kind: 'see-other'; readonly checkout: Checkout; readonly location: string };
 
 const NOTHING_TYPED: KeptValues = { cardExp: '', cardHolder: '' };
 
 /**
- * The card-entry page as it stands. `returnedReference` names the attempt whose challenge the browser comes from: it is
- * not sent there again, however long the charge after it takes.
+ * The current card-entry page. `returnedReference` names the attempt whose challenge the browser comes from: it is not
+ * sent there again, however long the following charge takes.
  */
 export async function showCheckout(
   ports: CheckoutPorts,
@@ -46,7 +46,7 @@ export async function showCheckout(
   return withSlot(ports, id, (checkout) => showPage(ports, checkout, returnedReference));
 }
 
-/** Pages are counted by the account that they belong to. */
+/** Pages count for their account. */
 async function withSlot(
   ports: CheckoutPorts,
   id: string,
@@ -92,7 +92,7 @@ function finished(checkout: Checkout, { reference }: Attempt): PageAnswer {
   return { kind: 'see-other', checkout, location: returnAddress(redirectUrl, { reference, transactionUniqueId }) };
 }
 
-/** Away from the page: to the issuer's challenge, or back to the merchant. */
+/** Leaves the page: to the issuer's challenge, or back to the merchant. */
 function elsewhere(checkout: Checkout, situation: Situation): PageAnswer | undefined {
   if (situation.kind === 'finished') return finished(checkout, situation.attempt);
   if (situation.kind !== 'waiting' || situation.acsUrl === undefined) return undefined;
@@ -100,7 +100,7 @@ function elsewhere(checkout: Checkout, situation: Situation): PageAnswer | undef
 }
 
 /**
- * Takes the card that was typed. The form carries the number of its attempt, and an attempt is in the journal once: a
+ * Handles a submitted card. The form carries the number of its attempt, and the journal admits each number once: a
  * double click, a reload and a form from the browser's history end where the first submission does.
  */
 export async function submitCard(ports: CheckoutPorts, id: string, fields: RawFields): Promise<PageAnswer> {
@@ -134,7 +134,7 @@ async function attempt(ports: CheckoutPorts, checkout: OpenCheckout, n: number, 
       return goOn(ports, checkout);
     }
     case 'refused': {
-      // Another submission of the same form came first: what becomes of that one counts.
+      // Another submission of the same form came first; its outcome counts.
       const first = (await attemptsOf(ports, checkout)).find((made) => made.n === n);
       if (first !== undefined) await untilTellable(ports, checkout, first);
       return goOn(ports, checkout);
@@ -146,7 +146,7 @@ async function attempt(ports: CheckoutPorts, checkout: OpenCheckout, n: number, 
   }
 }
 
-/** The merchant's request with the card in it. After a challenge the browser comes back to the page, which decides. */
+/** The merchant's request with the card. After a challenge the browser returns to the page, which decides. */
 function attemptRequest(ports: CheckoutPorts, { id, request }: OpenCheckout, instrument: FullCard): OperationRequest {
   const { redirectUrl: _, transactionType, ...charge } = request;
   return transactionType === 'SALE3D'
@@ -158,12 +158,12 @@ async function untilTellable(ports: CheckoutPorts, checkout: Checkout, { referen
   if (outcome === undefined || !isTellable(outcome)) await ports.pending.wait(checkout.merchantAccount, reference);
 }
 
-/** Where a browser goes after a POST: never to another form directly, so that a reload repeats nothing. */
+/** The browser's next address after a POST: never directly to another form, so that a reload repeats nothing. */
 async function goOn(ports: CheckoutPorts, checkout: Checkout): Promise<PageAnswer> {
   return elsewhere(checkout, await situationOfCheckout(ports, checkout)) ?? toPage(ports, checkout);
 }
 
-/** By its path alone: the browser is there already, whatever it calls the host. */
+/** By path only: the browser is already there, under whatever host name. */
 function toPage(ports: CheckoutPorts, checkout: Checkout): PageAnswer {
   return { kind: 'see-other', checkout, location: new URL(pageUrlOf(ports, checkout.id)).pathname };
 }

@@ -5,16 +5,16 @@ import type { SubmitPorts } from './submit';
 export interface CheckoutPorts extends SubmitPorts {
   bus: CheckoutBus;
   checkouts: Checkouts;
-  /** Whether the merchant account may still be used. */
+  /** True while the merchant account may be used. */
   accountIsOpen(merchantAccount: string): Promise<boolean>;
   /** A slot for a request to a page of the account; undefined when its share, or every slot, is taken. */
   takePageSlot(merchantAccount: string): Promise<Slot | undefined>;
   checkoutLifetimeMs: number;
-  /** How browsers reach the edge, without a slash at its end. */
+  /** Base URL at which browsers reach the edge, without a slash at its end. */
   publicBaseUrl: string;
 }
 
-/** Where the cardholder types the card. */
+/** The address of the card-entry page. */
 export function pageUrlOf({ publicBaseUrl }: Pick<CheckoutPorts, 'publicBaseUrl'>, id: string): string {
   return `${publicBaseUrl}/checkout/${id}`;
 }

@@ -6,13 +6,13 @@ import { maskCardNumbers } from '../domain/masking';
 export type OperationRequest = Exclude<CardRequest, CheckRequest>;
 type CardholderRequest = Extract<OperationRequest, { instrument: unknown }>;
 
-/** The operation that a request refers to, in whatever field its type has for it. */
+/** The operation that a request refers to, in the field that its type uses. */
 export function baseReferenceOf(request: OperationRequest): string | undefined {
   if ('baseReference' in request) return request.baseReference;
   return 'authentication' in request ? request.authentication?.reference : undefined;
 }
 
-/** The request with the card number masked that it names as its reference, by mistake or not. */
+/** The request with a card number in its reference masked, in case the merchant sent one there. */
 export function withMaskedReference(request: OperationRequest): OperationRequest {
   if ('baseReference' in request) return { ...request, baseReference: maskCardNumbers(request.baseReference) };
   if (!('authentication' in request) || request.authentication === undefined) return request;
@@ -27,11 +27,11 @@ interface Accepted {
   acceptedAt: number;
   deadline: number;
   token: string | undefined;
-  /** Of an attempt on a card-entry page. */
+  /** Present for an attempt on a card-entry page. */
   checkoutAttempt: number | undefined;
 }
 
-/** The command that a valid request becomes. Card data stays behind: the command carries its token. */
+/** The command of a valid request. It carries the card's token, not its data. */
 export function commandOf(request: OperationRequest, accepted: Accepted): CardCommand {
   const { token, checkoutAttempt: _, ...known } = accepted;
   const common = { ...known, transactionUniqueId: request.transactionUniqueId, notes: request.notes };
@@ -87,7 +87,7 @@ function proof({ authentication }: ChargeRequest) {
   return authentication === undefined ? {} : { authentication };
 }
 
-/** The CVV that goes to the acquirer. An AUTH3D goes to none, so none is kept of it. */
+/** The CVV for the acquirer. An AUTH3D calls none, so its CVV is not kept. */
 export function cvvOf(request: OperationRequest): Secret | undefined {
   if (!('instrument' in request) || request.transactionType === 'AUTH3D') return undefined;
   return request.instrument.kind === 'card' ? request.instrument.cvv : undefined;

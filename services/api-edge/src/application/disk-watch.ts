@@ -2,9 +2,9 @@ import type { Logger } from '@gateway/service-kit';
 
 /** Remembers for a while that the database refused a write because its disk is full. */
 export interface DiskWatch {
-  /** True for a write that the database refused because its disk is full. From then on there is no room, for a while. */
+  /** True for a write that the database refused because its disk is full. Then it counts as full for a while. */
   isFull(error: unknown): boolean;
-  /** False for {@link TRY_AGAIN_AFTER_MS} after each refusal. Then the next request finds out. */
+  /** False for {@link TRY_AGAIN_AFTER_MS} after each refusal. Then the next request tries. */
   hasRoom(): boolean;
 }
 

@@ -15,12 +15,12 @@ import { checkoutResponse, failure } from './responses';
 import type { Submission } from './submit';
 import { submit } from './submit';
 
-/** 128 bits: whoever knows the id may pay here, so it must not be guessed. */
+/** 128 bits: knowing the id is the permission to pay, so it must not be guessable. */
 const PAGE_ID_BYTES = 16;
-/** An attempt of the last moment, by any replica's clock, is in the journal by then. */
+/** By then an attempt of the last moment, by any replica's clock, is in the journal. */
 const SWEEP_AFTER_EXPIRY_MS = 5_000;
 
-/** `POST /api/pf/checkout`: a page on which the cardholder types the card that the request leaves out. */
+/** `POST /api/pf/checkout`: a page where the cardholder enters the card that the request leaves out. */
 export function handleCheckoutRequest(ports: CheckoutPorts, incoming: Incoming): Promise<Answer> {
   return handleRequest<CheckoutType, CheckoutRequest>(ports, incoming, {
     echoed: CARD_ECHOES,
@@ -32,7 +32,7 @@ export function handleCheckoutRequest(ports: CheckoutPorts, incoming: Incoming):
   });
 }
 
-/** Nothing is sent to anyone: the entry keeps the merchant's id, and the answer is known before it is inserted. */
+/** Publishes nothing: the entry reserves the merchant's id, and the answer is known before the insert. */
 function checkoutSubmission(
   ports: CheckoutPorts,
   session: Session,
@@ -49,7 +49,7 @@ function checkoutSubmission(
     idempotency,
     async prepare() {
       checkout = newCheckout(ports, merchantAccount, request);
-      // Before the entry: nobody knows the page yet, and one that nobody gets to know just expires.
+      // Before the entry: the page is not known yet, and a page that stays unknown just expires.
       const deadline = checkout.acceptedAt + ports.replyTimeoutMs;
       await repeatUntil(ports, deadline, 'the insert of a card-entry page', () =>
         ports.checkouts.insert(checkout, checkout.expiresAt + SWEEP_AFTER_EXPIRY_MS),
@@ -59,7 +59,7 @@ function checkoutSubmission(
     },
     carryOut: async () => answerOf(checkout),
     unknown: () => failure(session, ports.now(), RESPONSE_CODES.OUTCOME_UNKNOWN),
-    // Nobody knows the page, so nobody can pay on it: its id stays free.
+    // The page is unknown, so it cannot be paid on: its id stays free.
     late: () => undefined,
   };
 }

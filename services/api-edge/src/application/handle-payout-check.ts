@@ -12,7 +12,7 @@ import { checkResponse } from './responses';
 
 export type PayoutCheckPorts = Ports & Pick<PayoutPorts, 'payoutQueries'>;
 
-/** `POST /api/mp/transaction`: the CHECK of a payout. Accounts that may not pay out any more may still look. */
+/** `POST /api/mp/transaction`: the CHECK of a payout. Also for accounts that may no longer pay out. */
 export function handlePayoutCheck(ports: PayoutCheckPorts, incoming: Incoming): Promise<Answer> {
   return handleRequest(ports, incoming, {
     echoed: ['merchant_account'],
@@ -24,7 +24,7 @@ export function handlePayoutCheck(ports: PayoutCheckPorts, incoming: Incoming): 
   });
 }
 
-/** Every payout that was accepted is in the journal; how it stands, its owner says. */
+/** Every accepted payout is in the journal; its state comes from its owner. */
 async function check(
   ports: PayoutCheckPorts,
   session: Session,
@@ -40,7 +40,7 @@ async function check(
     payout = await ports.payoutQueries.outcome(merchantAccount, entry.reference);
   } catch (error) {
     ports.logger.warn('CHECK got no answer from the owner', { reference: entry.reference, error });
-    // Of a payout that its owner has, nothing is said; of one that may still be on its way there, that it is.
+    // Says nothing about a payout that its owner has; one that may still be on its way is pending.
     if (entry.command === undefined) return checkResponse(session, RESPONSE_CODES.SERVICE_UNAVAILABLE, []);
   }
   return checkResponse(session, RESPONSE_CODES.SUCCESS, [payoutCheckRecord(payout ?? standingAs('pending', entry))]);

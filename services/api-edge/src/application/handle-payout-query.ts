@@ -13,8 +13,8 @@ import { failure } from './responses';
 export type PayoutQueryPorts = Ports & Pick<PayoutPorts, 'payoutQueries'>;
 
 /**
- * `POST /api/mp/transactions` and `/ra`, which differ in what an amount includes. It has no transaction type, so there
- * is none to be enabled: what an account was paid out stays its own to see.
+ * `POST /api/mp/transactions` and `/ra`, which differ in what an amount includes. Without a transaction type there is
+ * nothing to enable: an account can always see its payouts.
  */
 export function handlePayoutQuery(ports: PayoutQueryPorts, incoming: Incoming, amounts: Amounts): Promise<Answer> {
   return handleRequest(ports, incoming, {

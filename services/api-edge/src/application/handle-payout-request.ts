@@ -16,7 +16,7 @@ import { submit } from './submit';
 
 export type InitiatePorts = SubmitPorts & PayoutPorts & { bus: Bus<PayoutCommand> };
 
-/** `POST /api/mp/payout`. Its answers repeat nothing of the request: the interface lists what they have. */
+/** `POST /api/mp/payout`. Its answers repeat nothing of the request; the interface lists their fields. */
 export function createPayoutRequestHandler(ports: InitiatePorts): (incoming: Incoming) => Promise<Answer> {
   const checkFields = createPayoutFieldCheck(ports.bankAddresses);
   return (incoming) =>
@@ -30,7 +30,10 @@ export function createPayoutRequestHandler(ports: InitiatePorts): (incoming: Inc
     });
 }
 
-/** The answer is known before the journal is asked: once the entry is in, the payout is accepted, bus or not. */
+/**
+ * The answer is known before the insert: once the entry is in the journal, the payout is accepted, with or without the
+ * bus.
+ */
 function payoutSubmission(
   ports: InitiatePorts,
   session: Session,
@@ -59,7 +62,7 @@ function payoutSubmission(
   };
 }
 
-/** A payout is carried out however late it comes. One that is put on record after its merchant was told 11 must not be. */
+/** A payout is carried out however late. But one that is recorded after its merchant got 11 must not be. */
 function abandoned({ command: _, ...entry }: PayoutEntry, told: Answer): PayoutEntry {
   return { ...entry, abandoned: true, ...(entry.idempotency === undefined ? {} : { response: told.body }) };
 }
@@ -76,7 +79,7 @@ function entryOf(ports: InitiatePorts, account: Account, request: PayoutRequest)
     ...known,
     paymentId,
     space: 'payout',
-    // For this replica's own attempts at the bus. The command has none: a payout that was accepted stays so.
+    // For this replica's own publishing only. The command has no deadline: an accepted payout stays accepted.
     deadline: acceptedAt + ports.replyTimeoutMs,
     command: { type: 'InitiatePayout', data: { ...known, payoutId: paymentId, ...termsOf(account, request) } },
   };
@@ -95,7 +98,7 @@ function termsOf(account: Account, { amountE4, currency, receiver, description, 
   };
 }
 
-/** The one custom parameter that has a value from the start; there is one for some currencies. */
+/** The one custom parameter with a value from the start, for some currencies. */
 function feeParameter({ customParameters }: Account, { data }: PayoutCommand): Record<string, string> {
   const name = `custom_fee_${data.currency.toLowerCase()}`;
   return customParameters.some((activated) => activated === name) ? { [name]: formatAmountE4(data.feeE4) } : {};

@@ -10,16 +10,16 @@ import type { Idempotency, Ports } from './ports';
 import type { Answer, FieldProblem, Session } from './responses';
 import { failure, fieldFailure, problem, unavailable } from './responses';
 
-/** What makes one endpoint different from another. */
+/** The differences between endpoints. */
 export interface RequestKind<Type, Request> {
   echoed: Echoed;
-  /** False where an Idempotency-Key means nothing: what only asks may be asked again. */
+  /** False for queries, which need no Idempotency-Key. */
   takesKey?: false;
   /** Step 4. */
   readType: ReadType<Type>;
   /** Step 5. */
   checkFields(type: Type, fields: RawFields, nowMs: number): FieldCheck<Request>;
-  /** Step 6: the code that says no. */
+  /** Step 6: the code of the refusal. */
   checkRules(request: Request, account: AccountForRules): ResponseCode | undefined;
   carryOut(session: Session, account: Account, request: Request, idempotency: Idempotency | undefined): Promise<Answer>;
 }
@@ -47,7 +47,7 @@ export async function handleRequest<Type, Request>(
       slot.release();
     }
   } catch (error) {
-    // Whatever fails up to here fails before anything was offered to the journal.
+    // A fault up to here comes before anything was offered to the journal.
     ports.logger.error('a request could not be handled', { error });
     return unavailable(session, ports.now());
   }
@@ -81,13 +81,13 @@ function keyProblems({ idempotencyKey }: Incoming): FieldProblem[] {
 
 function idempotencyOf(ports: Ports, { idempotencyKey, endpoint, fields }: Incoming): Idempotency | undefined {
   if (idempotencyKey === undefined || idempotencyKey === '') return undefined;
-  // A key may be anything, a card number too: what is kept of it tells nothing.
+  // A key may be anything, even a card number, so only its hash is stored.
   return { endpoint, key: ports.bodyHash(idempotencyKey), bodyHash: ports.bodyHash(contentOf(fields)) };
 }
 
 /**
- * What makes two bodies the same: every field but the secrets that must leave no trace, in whatever order they came.
- * Objects are no valid value of any field, and are not looked into.
+ * Two bodies are the same if all fields are, except the secrets that must leave no trace, in any order. No field has an
+ * object as valid value, so objects are not compared.
  */
 function contentOf(fields: RawFields): string {
   return [...fields]

@@ -3,8 +3,8 @@ import { repeat } from '@gateway/service-kit';
 import type { EntryName } from './ports';
 
 /**
- * Closes journal entries in batches, off the path of the request: the owner has the outcome on record, and an entry
- * whose closing is lost is closed by the sweeper.
+ * Closes journal entries in batches, outside the request's path: the owner has the outcome on record, and the sweeper
+ * closes entries whose closing got lost.
  */
 export interface JournalCloser extends Repeating {
   close(entry: EntryName): void;
@@ -12,7 +12,7 @@ export interface JournalCloser extends Repeating {
 
 const CLOSE_EVERY_MS = 50;
 const BATCH_MAX = 1_000;
-/** Beyond it entries are left to the sweeper. */
+/** Beyond this bound the sweeper closes entries. */
 const WAITING_MAX = 20_000;
 
 export function createJournalCloser(

@@ -3,9 +3,9 @@ import { repeat } from '@gateway/service-kit';
 import type { Journal, JournalEntry } from './ports';
 
 /**
- * Entries of requests that were answered with 11 because the journal did not take them in time. They are inserted as
- * soon as the database is back, so that CHECK finds them. Kept in memory only: what this process holds when it dies is
- * not on record, and nothing of it was published.
+ * Entries of requests that were answered with 11 because the journal insert did not finish in time. They are inserted
+ * once the database is back, so that CHECK finds them. They are in memory only: if the process dies, they are lost, and
+ * nothing of them was published.
  */
 export interface LateEntries extends Repeating {
   add(entry: JournalEntry): void;
@@ -31,11 +31,11 @@ export function createLateEntries(options: {
     const done = await Promise.all(batch.map(insert));
     const left = batch.filter((_entry, index) => done[index] !== true);
     waiting = [...left, ...waiting.slice(batch.length)];
-    // The database is away for all of them alike: the others wait for the next run.
+    // The database is away for all of them; the others wait for the next run.
     if (left.length === 0) await insertAll();
   }
 
-  /** True when nothing is left to do for the entry. */
+  /** True if nothing is left to do for the entry. */
   async function insert(entry: JournalEntry): Promise<boolean> {
     const { reference } = entry;
     try {

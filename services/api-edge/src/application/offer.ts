@@ -8,14 +8,14 @@ import { repeatUntil } from './repeat-until';
 const REFERENCE_ATTEMPTS_MAX = 3;
 const PUBLISH_AGAIN_AFTER_MS = 1_000;
 
-/** What came of offering an entry to the journal. `refused`: its id or its key is used already. */
+/** The result of offering an entry to the journal. `refused`: its id or key is already used. */
 export type Offered<Entry extends JournalEntry> =
   { readonly kind: 'accepted' | 'refused' | 'unknown'; readonly entry: Entry } | { readonly kind: 'unavailable' };
 
 /**
- * Prepares an entry and inserts it into the journal, with another reference when its own is taken. Before the insert
- * was attempted a fault means that nothing happened (`unavailable`). From then on the insert is repeated until the
- * request's deadline; only then is the outcome `unknown`, and what `late` makes of the entry is put on record afterwards.
+ * Prepares an entry and inserts it into the journal, with another reference if its own is taken. A fault before the
+ * first insert means that nothing happened (`unavailable`). From then on the insert is repeated until the request's
+ * deadline. Only then is the outcome `unknown`, and the entry that `late` makes is recorded afterwards.
  */
 export async function offer<Entry extends JournalEntry>(
   ports: Ports,
@@ -33,7 +33,7 @@ export async function offer<Entry extends JournalEntry>(
       await dropCvv(ports, entry);
       if (insertion !== 'reference-taken') return { kind: 'refused', entry };
     } catch (error) {
-      // The one attempt was refused, so nothing happened.
+      // The only insert was refused, so nothing happened.
       if (attempt.inserts === 1 && ports.isDiskFull(error)) return { kind: 'unavailable' };
       ports.logger.error('an outcome is unknown', { reference: entry.reference, error });
       const lateEntry = late(entry);
@@ -44,7 +44,7 @@ export async function offer<Entry extends JournalEntry>(
   throw new Error(`${REFERENCE_ATTEMPTS_MAX} random references were taken already`);
 }
 
-/** From the second attempt on, an insert may find what an earlier one has left without saying so. */
+/** From the second attempt on, an insert may find an earlier one that succeeded without an answer. */
 function insertUntil(
   ports: Ports,
   entry: JournalEntry,
@@ -66,7 +66,7 @@ async function prepared<Entry>(ports: Ports, prepare: () => Promise<Entry>): Pro
   }
 }
 
-/** Nobody will come for it. If this fails, its 20 minutes end it; what the journal has said counts all the same. */
+/** No operation will read it. If this fails, it expires after 20 minutes; the journal's answer counts all the same. */
 async function dropCvv(ports: Ports, { command, reference }: JournalEntry): Promise<void> {
   if (command === undefined || !('withCvv' in command.data) || !command.data.withCvv) return;
   try {
@@ -80,11 +80,11 @@ export interface Operation {
   merchantAccount: string;
   request: OperationRequest;
   idempotency?: Idempotency | undefined;
-  /** The attempt on a card-entry page that this is, and the page's payment. */
+  /** The number of this attempt on a card-entry page, and the page's payment. */
   attempt?: { n: number; paymentId: string };
 }
 
-/** Allots the reference and puts card data into the vault: all that comes before the journal. */
+/** Allots the reference and stores card data in the vault: everything before the journal. */
 export async function prepareOperation(ports: Ports, operation: Operation): Promise<OperationEntry> {
   const { merchantAccount, request, idempotency, attempt } = operation;
   const acceptedAt = ports.now();
@@ -99,7 +99,7 @@ export async function prepareOperation(ports: Ports, operation: Operation): Prom
   const [token] = await repeatUntil(ports, deadline, 'a write to the vault', () =>
     Promise.all([putCard(ports, merchantAccount, request), putCvv(ports, reference, request)]),
   );
-  // What names no payment of the account's own is kept for the record alone, and may be anything.
+  // A reference that names no payment of the account is only recorded, and may be anything.
   const kept = ownPaymentId === undefined ? withMaskedReference(request) : request;
   const baseReference = baseReferenceOf(kept);
   const accepted = { paymentId, reference, merchantAccount, acceptedAt, deadline, token, checkoutAttempt: attempt?.n };
@@ -120,7 +120,7 @@ export async function prepareOperation(ports: Ports, operation: Operation): Prom
   };
 }
 
-/** The payment of the base transaction; undefined without one, and for one that is unknown or another merchant's. */
+/** The payment of the base transaction; undefined if there is none, or it is unknown or another merchant's. */
 async function paymentIdOfBase(
   ports: Ports,
   merchantAccount: string,
@@ -144,7 +144,7 @@ async function putCvv(ports: Ports, reference: string, request: OperationRequest
   if (cvv !== undefined) await ports.vault.putCvv(reference, cvv);
 }
 
-/** A bus that is away comes back: the command is offered again until its deadline. Twice published is once done. */
+/** The bus may come back: the command is published again until its deadline. Publishing twice has one effect. */
 export async function publishUntilDeadline<Command>(
   ports: Pick<Ports, 'now' | 'logger'> & { bus: Bus<Command> },
   entry: { reference: string; deadline: number; command?: Command },

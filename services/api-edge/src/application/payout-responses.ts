@@ -3,18 +3,18 @@ import { RESPONSE_CODES, formatAmountE4, messageOfCode } from '@gateway/contract
 import type { Answer, Session } from './responses';
 import { envelope, standing, unixSeconds } from './responses';
 
-/** What a payout is told as before anything is known of its outcome. */
+/** The code of a payout whose outcome is not known yet. */
 interface Accepted {
   reference: string;
   /** Epoch ms. */
   acceptedAt: number;
-  /** `unknown`: nobody can say whether it is on record. */
+  /** `unknown`: it may or may not be on record. */
   standing: 'pending' | 'unknown';
-  /** Activated custom parameters that have a value already. */
+  /** Activated custom parameters that already have a value. */
   custom?: Record<string, string>;
 }
 
-/** The SEPA payout response (decisions.md, section 7): not final, whatever it says. */
+/** The SEPA payout response (decisions.md, section 7). It is never final. */
 export function payoutResponse(session: Session, accepted: Accepted): Answer {
   const code = accepted.standing === 'pending' ? RESPONSE_CODES.SUCCESS : RESPONSE_CODES.OUTCOME_UNKNOWN;
   return {
@@ -50,10 +50,10 @@ export function payoutCheckRecord(
   };
 }
 
-/** Whether a query's amounts include the payout's fee. */
+/** True if a query's amounts include the payout's fee. */
 export type Amounts = 'with-fee' | 'without-fee';
 
-/** One record of a query on demand. `time` is when the payout was accepted. */
+/** One record of a query on demand. `time` is the time of acceptance. */
 export function payoutQueryRecord(payout: PayoutOutcome, amounts: Amounts) {
   const { status, code, message } = standing(payout);
   const amountE4 = amounts === 'with-fee' ? payout.amountE4 + payout.feeE4 : payout.amountE4;

@@ -2,13 +2,13 @@ import type { OperationOutcome } from '@gateway/contracts';
 import { isTellable } from '@gateway/contracts';
 import type { Logger } from '@gateway/service-kit';
 
-/** Requests that wait for what the owner of their payment says. */
+/** Requests that wait for the outcome from the owner of their payment. */
 export interface PendingOutcomes {
-  /** The operation's outcome as soon as it is known; undefined at `deadline` (epoch ms), or at the time-out. */
+  /** The operation's outcome as soon as it is known; undefined at `deadline` (epoch ms) or at the time-out. */
   wait(merchantAccount: string, reference: string, deadline?: number): Promise<OperationOutcome | undefined>;
   /** A reply from the bus: a short cut. */
   deliver(outcome: OperationOutcome): void;
-  /** Replies may have gone to a partition that is not ours any more: ask for all that wait. */
+  /** Replies may have gone to a partition that is no longer ours: asks for all waiting requests. */
   askForAll(): void;
   readonly size: number;
 }
@@ -17,20 +17,20 @@ interface Waiting {
   merchantAccount: string;
   reference: string;
   settle(outcome: OperationOutcome | undefined): void;
-  /** Until the next question; undefined while one is being asked. */
+  /** Timer of the next query; undefined while one runs. */
   timer: NodeJS.Timeout | undefined;
   nextDelayMs: number;
   deadline: number;
 }
 
 const FIRST_QUESTION_AFTER_MS = 1_000;
-/** Without a partition for replies nobody can call us: asking is the only way. */
+/** Without a reply partition no reply can arrive: asking is the only way. */
 const FIRST_QUESTION_WITHOUT_REPLIES_MS = 25;
 const LONGEST_DELAY_MS = 4_000;
 
 /**
- * A reply is a short cut, the store is the truth: without a reply after a second the owner is asked, backing off, until
- * `timeoutMs` are over.
+ * A reply is a short cut, the store is the truth: without a reply after a second it asks the owner, backing off, until
+ * `timeoutMs` have passed.
  */
 export function createPendingOutcomes(options: {
   ask: (merchantAccount: string, reference: string) => Promise<OperationOutcome | undefined>;
@@ -71,7 +71,7 @@ export function createPendingOutcomes(options: {
           nextDelayMs: options.repliesExpected() ? FIRST_QUESTION_AFTER_MS : FIRST_QUESTION_WITHOUT_REPLIES_MS,
           deadline,
           settle(outcome) {
-            // A reply and a question may both come to it: the group of a later waiter is none of the second one's business.
+            // A reply and a query may both get here; the second one must not touch the group of a later waiter.
             if (!group.delete(waiting)) return;
             clearTimeout(waiting.timer);
             if (group.size === 0) byReference.delete(reference);

@@ -24,7 +24,7 @@ export interface PayoutCommand {
   data: InitiatePayoutData;
 }
 
-/** What the journal keeps of an accepted request. The command goes when the entry is closed. */
+/** The journal's record of an accepted request. Closing the entry removes the command. */
 interface Entry<Space extends IdSpace, Command> {
   reference: string;
   /** The first 16 characters of its reference: a payment's id, or a payout's. */
@@ -34,23 +34,23 @@ interface Entry<Space extends IdSpace, Command> {
   transactionUniqueId: string;
   /** Epoch ms. */
   acceptedAt: number;
-  /** Until when the replica that accepted the request sees to it; sweepers come later. */
+  /** Until this time the accepting replica handles the request; after that the sweepers do. */
   deadline: number;
   command?: Command;
-  /** When a sweeper published the command last. */
+  /** Time of the sweeper's last publication of the command. */
   sentAgainAt?: number;
   idempotency?: Idempotency;
-  /** What the merchant was told first; kept for requests with an Idempotency-Key. */
+  /** The merchant's first answer; kept for requests with an Idempotency-Key. */
   response?: object;
-  /** Put on record after the merchant had been told 11, and never published: its outcome is ERROR 11. */
+  /** Recorded after the merchant had got 11, and never published: its outcome is ERROR 11. */
   abandoned?: true;
 }
 
-/** A `transaction_unique_id` has one entry; that of a card-entry page has one more for each attempt. */
+/** A `transaction_unique_id` has one entry; that of a card-entry page has one more per attempt. */
 export interface OperationEntry extends Entry<'card', CardCommand> {
   baseReference?: string;
   operationType: OperationType;
-  /** The card-entry page that this entry keeps the id for. It has no command: its attempts have. */
+  /** The card-entry page whose id this entry reserves. It has no command; its attempts have. */
   checkoutId?: string;
   /** An attempt on a card-entry page, from 1. */
   attempt?: number;
@@ -73,7 +73,7 @@ export interface Idempotency {
   bodyHash: string;
 }
 
-/** Names an entry. Every look at the journal brings the account, by which it can be spread over shards. */
+/** Identifies an entry. Every query names the account, by which the journal can be sharded. */
 export type EntryName = Pick<JournalEntry, 'merchantAccount' | 'reference'>;
 
 export type Insertion = 'inserted' | 'id-used' | 'key-used' | 'reference-taken';
@@ -81,9 +81,12 @@ export type Insertion = 'inserted' | 'id-used' | 'key-used' | 'reference-taken';
 export interface Journal {
   /** One insert under the unique indexes decides, not a read before. */
   insert(entry: JournalEntry): Promise<Insertion>;
-  /** Inserts an entry whose earlier insert may have landed: an entry of its own there is `inserted`, not a duplicate. */
+  /**
+   * Inserts an entry whose earlier insert may have succeeded: finding its own entry counts as `inserted`, not as
+   * duplicate.
+   */
   insertAgain(entry: JournalEntry): Promise<Insertion>;
-  /** The request of that id, and of a card-entry page the entry that keeps its id. */
+  /** The request of that id; for a card-entry page the entry that reserves its id. */
   findByUniqueId<Space extends IdSpace>(
     merchantAccount: string,
     space: Space,
@@ -94,32 +97,31 @@ export interface Journal {
     space: Space,
     reference: string,
   ): Promise<EntryIn<Space> | undefined>;
-  /** True when the card payment that `reference` belongs to is the account's own. */
+  /** True if `reference` belongs to a card payment of the account. */
   ownsPaymentOf(merchantAccount: string, reference: string): Promise<boolean>;
   /** Entries of a card payment, at most {@link PAYMENT_ENTRIES_MAX}, oldest first. */
   findByPayment(merchantAccount: string, paymentId: string): Promise<OperationEntry[]>;
-  /** The entry that this key was used for within the last 24 hours. A key older than that is free again. */
+  /** The entry that used this key within the last 24 hours. After that a key is free again. */
   findByKey(merchantAccount: string, endpoint: string, key: string): Promise<JournalEntry | undefined>;
-  /** Keeps the first response of a request with a key, once; returns the one that is kept. */
+  /** Stores the first response of a request with a key, once; returns the stored one. */
   keepResponse(entry: EntryName, response: object): Promise<object>;
-  /** The owner has the operation on record: nothing is left to do for it. */
+  /** The owner has the operation on record; nothing is left to do. */
   close(entries: readonly EntryName[]): Promise<void>;
   /**
-   * Takes a few of the entries that are open past their deadline, at most {@link CLAIM_MAX}, and keeps other sweepers off
-   * them for `leaseMs`. Empty when there is none.
+   * Claims at most {@link CLAIM_MAX} entries that are open past their deadline, for `leaseMs`. Empty if there are none.
    */
   claimOverdue(leaseMs: number): Promise<JournalEntry[]>;
-  /** Remembers when a sweeper published the commands of open entries. */
+  /** Stores the time of a sweeper's publication. */
   keepSentAgain(entries: readonly EntryName[], at: number): Promise<void>;
 }
 
-/** Entries that a sweeper takes at once. */
+/** Entries that a sweeper claims at once. */
 export const CLAIM_MAX = 256;
 export const PAYMENT_ENTRIES_MAX = 500;
 
-/** What a merchant wants to be paid on a card-entry page, and until when. */
+/** A request for payment on a card-entry page, and its end. */
 interface CheckoutSession<Request> {
-  /** Names the page, and lets in whoever knows it: never in a log. */
+  /** Names the page and is the permission to pay on it: never in a log. */
   id: string;
   merchantAccount: string;
   /** All attempts share it. */
@@ -127,37 +129,37 @@ interface CheckoutSession<Request> {
   request: Request;
   /** Epoch ms. */
   acceptedAt: number;
-  /** Epoch ms, from which no attempt is taken. */
+  /** Epoch ms from which no attempt is accepted. */
   expiresAt: number;
 }
 export type OpenCheckout = CheckoutSession<CheckoutRequest> & { state: 'open' };
-/** What is left for a browser that comes late: nothing about the customer. */
+/** What remains for a late browser: nothing about the customer. */
 export type EndedCheckout = CheckoutSession<Omit<CheckoutRequest, 'customer' | 'notes'>> & { state: 'ended' };
 export type Checkout = OpenCheckout | EndedCheckout;
 
 export interface Checkouts {
-  /** `sweepAt`: epoch ms from which a sweeper looks after it. */
+  /** `sweepAt`: epoch ms from which a sweeper handles it. */
   insert(checkout: OpenCheckout, sweepAt: number): Promise<void>;
   find(id: string): Promise<Checkout | undefined>;
-  /** Takes one page that is still open at its `sweepAt`, and keeps other sweepers off it for `leaseMs`. */
+  /** Claims one page that is still open at its `sweepAt`, for `leaseMs`. */
   claimExpired(leaseMs: number): Promise<OpenCheckout | undefined>;
-  /** Nothing can happen on it any more: the customer's data go now, the rest at `removeAt`. */
+  /** The page has ended: removes the customer's data now, the rest at `removeAt`. */
   end(id: string, removeAt: number): Promise<void>;
 }
 
-/** The owner of card payments, asked over HTTP. Throws a retryable error when it does not answer. */
+/** The owner of card payments, queried over HTTP. Throws a retryable error if it does not answer. */
 export interface CardQueries {
   outcome(merchantAccount: string, reference: string): Promise<OperationOutcome | undefined>;
   /** All operations of the payment that `reference` belongs to. */
   payment(merchantAccount: string, reference: string): Promise<OperationOutcome[]>;
 }
 
-/** The owner of payouts, asked over HTTP. Throws a retryable error when it does not answer. */
+/** The owner of payouts, queried over HTTP. Throws a retryable error if it does not answer. */
 export interface PayoutQueries {
   outcome(merchantAccount: string, reference: string): Promise<PayoutOutcome | undefined>;
-  /** A page of the payouts that were accepted in the window, in the query's order. */
+  /** A page of the payouts accepted in the window, in the query's order. */
   list(merchantAccount: string, query: PayoutQuery): Promise<PayoutOutcome[]>;
-  /** Those of the references, at most {@link CLAIM_MAX}, that are on record. */
+  /** The given references that are on record; at most {@link CLAIM_MAX}. */
   onRecord(references: readonly string[]): Promise<string[]>;
 }
 
@@ -174,12 +176,12 @@ export interface Bus<Command = CardCommand> {
 }
 
 export interface AnnouncingBus {
-  /** Has the owner tell an operation's end by a callback: its merchant was told no outcome. Idempotent. */
+  /** Asks the owner to report an operation's outcome by callback, because its merchant got none. Idempotent. */
   announceOutcome(data: AnnounceOutcomeData): Promise<void>;
 }
 
 export interface CheckoutBus extends Bus {
-  /** Tells the owner of a payment that its card-entry page takes no further attempt. */
+  /** Tells the owner of a payment that its card-entry page accepts no further attempt. */
   endCheckout(data: DataOf<typeof EndCheckout>): Promise<void>;
 }
 
@@ -187,26 +189,26 @@ export interface Ports {
   journal: Journal;
   queries: CardQueries;
   vault: CardVault;
-  /** Takes entries that the journal did not take in time. */
+  /** Takes over entries that the journal did not accept in time. */
   late: { add(entry: JournalEntry): void };
   bus: Bus;
   credentials: CredentialCheck;
   rateLimiter: RateLimiter;
-  /** Slots for requests under way, shared between accounts. */
+  /** Slots for running requests, shared between accounts. */
   requestSlots: { take(account: Account): Promise<Slot | SlotRefusal> };
-  /** True when a write was refused because the database's disk is full: it changed nothing, and needs no repetition. */
+  /** True if a write was refused because the database's disk is full: it changed nothing and need not be repeated. */
   isDiskFull(error: unknown): boolean;
-  /** False when the database is known to be away, or full. */
+  /** False if the database is known to be away, or full. */
   databaseAvailable(): boolean;
   now(): number;
   randomBytes(size: number): Uint8Array;
-  /** Keyed hash of what was sent, for Idempotency-Key. */
+  /** Keyed hash of the request, for Idempotency-Key. */
   bodyHash(content: string): string;
   replyTimeoutMs: number;
   logger: Logger;
 }
 
-/** What payouts need beside what card operations do. */
+/** What payouts need in addition to card operations. */
 export interface PayoutPorts {
   payoutQueries: PayoutQueries;
   /** Stands for an IBAN (electronic form) at this merchant. */

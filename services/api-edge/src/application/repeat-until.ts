@@ -4,9 +4,9 @@ import { isRetryable, RetryableError } from '@gateway/service-kit';
 const REPEAT_AFTER_MS = 250;
 
 /**
- * Repeats `work`, which must be idempotent, while it fails with a retryable error. Throws the error from `deadline` (epoch
- * ms) on, and at once where it is not retryable or the disk is full. An attempt that is under way at the deadline goes
- * on: it may still succeed.
+ * Repeats `work`, which must be idempotent, while it fails with a retryable error. Throws the error from `deadline`
+ * (epoch ms) on, and at once if it is not retryable or the disk is full. An attempt that is running at the deadline
+ * continues: it may still succeed.
  */
 export async function repeatUntil<T>(
   ports: { now(): number; isDiskFull(error: unknown): boolean; logger: Logger },

@@ -7,10 +7,10 @@ export interface FieldProblem {
   message: string;
 }
 
-/** Of card endpoints and payout endpoints. The two name the session differently, and only cards have an authcode. */
+/** For card and payout endpoints. They name the session differently, and only cards have an authcode. */
 export type Family = 'card' | 'payout';
 
-/** What is known of a request while it is answered; a field without a value is left out of the response. */
+/** Known facts about a request; fields without a value are left out of the response. */
 export interface Session {
   family: Family;
   sessionId: string;
@@ -18,7 +18,7 @@ export interface Session {
   transactionUniqueId?: string | undefined;
 }
 
-/** An answer as HTTP carries it. Outcomes are in the body: the status is 200 but for the transport's own refusals. */
+/** An HTTP answer. Outcomes are in the body; the status is 200 except for refusals of the transport. */
 export interface Answer {
   httpStatus: 200 | 404 | 405 | 408 | 413 | 415 | 429 | 503;
   body: { code: ResponseCode; [field: string]: unknown };
@@ -32,7 +32,7 @@ export function unixSeconds(epochMs: number): number {
   return Math.floor(epochMs / 1000);
 }
 
-/** The same whatever the answer: who asked, as far as the endpoint's answers say it, and the session. */
+/** The common part of all answers: the request's repeated fields, and the session. */
 export function envelope(session: Session) {
   return {
     api_version: API_VERSION,
@@ -41,12 +41,12 @@ export function envelope(session: Session) {
   };
 }
 
-/** The session of the request that was answered so first: an answer that is given again tells that one. */
+/** The session of the first request: a replay repeats it. */
 export function sessionIdIn({ body }: Answer): string {
   return String(body['sessionid'] ?? body['session_id']);
 }
 
-/** A request that came to nothing, with the registry's message unless another is given. */
+/** A failed request, with the registry's message unless another is given. */
 export function failure(
   session: Session,
   now: number,
@@ -82,8 +82,8 @@ export function problem(code: ResponseCode, field: string): FieldProblem {
 const AUTHENTICATION_STARTED = '3D Secure authentication started';
 
 /**
- * decisions.md, section 4: where authentication is possible, the first answer to an AUTH3D or a SALE3D says nothing of
- * what became of it, however far that is by now. An AUTH3D that needed no challenge is told as the success it is.
+ * decisions.md, section 4: if authentication is possible, the first answer to an AUTH3D or a SALE3D does not reveal the
+ * outcome, even if it is already known. An AUTH3D that needed no challenge is reported as the success that it is.
  */
 function firstAnswerOf(outcome: OperationOutcome): OperationOutcome {
   const { custom, ...plain } = outcome;
@@ -95,12 +95,12 @@ function firstAnswerOf(outcome: OperationOutcome): OperationOutcome {
     status: 'success',
     code: RESPONSE_CODES.SUCCESS,
     message: AUTHENTICATION_STARTED,
-    // What is told of an end would tell the end.
+    // Custom values would reveal the final outcome.
     ...(outcome.status === 'pending' && custom !== undefined ? { custom } : {}),
   };
 }
 
-/** The card transaction response. An outcome that is not known is told as an error with its code. */
+/** The card transaction response. An unknown outcome is an error with its code. */
 export function operationResponse(session: Session, known: OperationOutcome): Answer {
   const outcome = firstAnswerOf(known);
   return {
@@ -145,7 +145,7 @@ export function checkoutResponse(
   };
 }
 
-/** How a record tells an outcome: upper case, and PENDING with code 11 as long as it is not known. */
+/** An outcome in a record: upper case, and PENDING with code 11 while it is not known. */
 export function standing({ status, code, message }: { status: string; code: ResponseCode; message: string }) {
   return status === 'pending'
     ? {
@@ -169,7 +169,7 @@ export function checkRecord(outcome: OperationOutcome) {
   };
 }
 
-/** The CHECK response with its records; without any, `code` says why. */
+/** The CHECK response with its records; without records, `code` says why. */
 export function checkResponse(session: Session, code: ResponseCode, transactions: readonly object[]): Answer {
   return {
     httpStatus: 200,

@@ -15,23 +15,23 @@ export interface SubmitPorts extends Ports {
   closer: JournalCloser;
 }
 
-/** A request that has passed all checks but the last, and what it becomes. */
+/** A request that has passed all checks but the last, and its journal entry. */
 export interface Submission<Entry extends JournalEntry> {
   merchantAccount: string;
   idempotency: Idempotency | undefined;
-  /** Its journal entry, made before the journal is asked. */
+  /** Its journal entry, created before the journal is queried. */
   prepare(): Promise<Entry>;
   /** What remains to be done once the entry is in the journal. */
   carryOut(entry: Entry): Promise<Answer>;
-  /** The answer when nobody knows what came of it. */
+  /** The answer if the outcome is unknown. */
   unknown(entry: Entry): Answer;
-  /** What is put on record after that answer when the journal did not take the entry: by default the entry itself. */
+  /** The entry to record after that answer if the journal did not accept the first one; by default the same entry. */
   late?(entry: Entry): JournalEntry | undefined;
 }
 
 /**
- * Steps 7 and 8 of the order of checks: the same key again gets the same answer again, an id that is used 3001. From
- * the journal insert on the answer is an outcome, or that it is unknown; before it, a fault is a 503.
+ * Steps 7 and 8 of the order of checks: the same key gets the same answer again, a used id 3001. From the journal
+ * insert on the answer is an outcome, or that it is unknown; a fault before it is a 503.
  */
 export async function submit<Entry extends JournalEntry>(
   ports: SubmitPorts,
@@ -62,12 +62,12 @@ export async function submit<Entry extends JournalEntry>(
         () => submission.unknown(offered.entry),
       );
     case 'refused':
-      // Two requests with the same key at once: the one that came second waits for the first one's answer.
+      // Two simultaneous requests with the same key: the second one waits for the first one's answer.
       return orUnknown(
         ports,
         async () =>
           (await replayOf(ports, session, submission)) ?? failure(session, ports.now(), RESPONSE_CODES.UNIQUE_ID_USED),
-        // Without a reference: the one that was allotted is not on record.
+        // Without a reference: the allotted one is not on record.
         () => failure(session, ports.now(), RESPONSE_CODES.OUTCOME_UNKNOWN),
       );
     default:
@@ -85,7 +85,7 @@ async function orUnknown(ports: SubmitPorts, work: () => Promise<Answer>, unknow
   }
 }
 
-/** The answer to the same key again, unless it was for something else; undefined for a key that is new, or none. */
+/** The answer to a repeated key, unless its request was another; undefined for a new key, or none. */
 async function replayOf(
   ports: SubmitPorts,
   session: Session,
@@ -123,7 +123,7 @@ export function operationSubmission(
   };
 }
 
-/** Sends the command of an accepted entry and waits for what comes of it; undefined when nothing is known in time. */
+/** Publishes the command of an accepted entry and waits for the outcome; undefined if it is not known in time. */
 export function outcomeOf(ports: SubmitPorts, entry: OperationEntry): Promise<OperationOutcome | undefined> {
   const outcome = ports.pending.wait(entry.merchantAccount, entry.reference, entry.deadline);
   void publishUntilDeadline(ports, entry);
@@ -138,12 +138,12 @@ async function answer(
 ): Promise<Answer> {
   const response = outcome === undefined ? unknownOutcome(session, entry) : operationResponse(session, outcome);
   const told = entry.idempotency === undefined ? response : await keepResponse(ports, entry, response);
-  // Still open without an outcome: the sweeper sees to it that one comes on record.
+  // Still open without an outcome: the sweeper makes sure that one is recorded.
   if (outcome !== undefined) ports.closer.close(entry);
   return told;
 }
 
-/** The outcome is known, but the answer that a replay repeats must be on record before it is given. */
+/** The outcome is known, but a replay repeats the answer, so it must be recorded first. */
 async function keepResponse(ports: SubmitPorts, entry: OperationEntry, response: Answer): Promise<Answer> {
   const kept = await repeatUntil(ports, entry.deadline, 'keeping an answer', () =>
     ports.journal.keepResponse(entry, response.body),

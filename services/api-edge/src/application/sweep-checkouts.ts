@@ -4,15 +4,15 @@ import type { CheckoutPorts } from './checkout-ports';
 import type { OpenCheckout } from './ports';
 
 const LEASE_MS = 15_000;
-/** What one run takes on; the next run goes on from there. */
+/** Bound of one run; the next run continues. */
 const CHECKOUTS_PER_RUN_MAX = 200;
-/** A browser that comes late is still sent back to the merchant. */
+/** Late browsers are still sent back to the merchant. */
 const KEPT_AFTER_END_MS = 24 * 3_600_000;
 
 /**
- * Ends card-entry pages whose time is over. As long as an attempt is under way it is looked at again when the lease is
- * over. The owner of the payment is told when the last attempt came to nothing: no other follows, so that one stands.
- * Returns how many pages it looked at.
+ * Ends card-entry pages whose time is over. While an attempt is under way, a page is checked again when the lease ends.
+ * If the last attempt failed, the owner of the payment is told that its outcome is final. Returns the number of pages
+ * checked.
  */
 export async function sweepCheckouts(ports: CheckoutPorts): Promise<number> {
   for (let swept = 0; swept < CHECKOUTS_PER_RUN_MAX; swept += 1) {
@@ -23,7 +23,7 @@ export async function sweepCheckouts(ports: CheckoutPorts): Promise<number> {
   return CHECKOUTS_PER_RUN_MAX;
 }
 
-/** A page that fails comes round when its lease ends; it must not keep the others waiting. */
+/** A page that fails is due again when its lease ends; it must not delay the others. */
 async function lookAfter(ports: CheckoutPorts, checkout: OpenCheckout): Promise<void> {
   const { id, paymentId, merchantAccount } = checkout;
   try {

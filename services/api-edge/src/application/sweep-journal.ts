@@ -9,25 +9,25 @@ import type {
 } from './ports';
 import type { SubmitPorts } from './submit';
 
-/** Time between two looks at an open entry, whatever its age, so that work resumes soon after an outage. */
+/** Time between two checks of an open entry, whatever its age, so that work resumes soon after an outage. */
 export const LOOK_AGAIN_MS = 30_000;
 /** A command is sent again when the entry's age has doubled since the last time, and at least this often. */
 export const SEND_AGAIN_MAX_MS = 600_000;
-/** What one run takes on; the next run goes on from there. */
+/** Bound of one run; the next run continues. */
 const ENTRIES_PER_RUN_MAX = 4_000;
 
 export type SweepPorts = SubmitPorts & Pick<PayoutPorts, 'payoutQueries'> & { bus: AnnouncingBus & Bus<PayoutCommand> };
 
-/** `left`: still open. Its owner does not answer, or was sent the command before and has no record yet. */
+/** `left`: still open. Its owner does not answer, or got the command before and has no record yet. */
 type Looked = 'closed' | 'sent' | 'left';
 
 /**
- * Looks after requests that are still open past their deadline: closes those whose owner has them on record, publishes
- * the command of the others again. An operation is no longer run by its owner past its deadline, which records the final
- * error; a payout is carried out however late it comes. Returns how many entries it looked at.
+ * Handles requests that are open past their deadline: closes those whose owner has them on record, and publishes the
+ * command of the others again. Past its deadline the owner records a final error for an operation; a payout is carried
+ * out however late. Returns the number of entries checked.
  *
- * It claims nothing while the bus is away, so every entry is due when the bus returns. A run ends early when most of its
- * entries stay open: the owner is away or behind, and more questions would only slow it down.
+ * It claims nothing while the bus is away, so every entry is due when the bus returns. A run ends early if most of its
+ * entries stay open: the owner is away or lags, and more queries would only slow it down.
  */
 export async function sweepJournal(ports: SweepPorts): Promise<number> {
   let swept = 0;
@@ -54,7 +54,7 @@ async function lookAfterAll(ports: SweepPorts, entries: readonly JournalEntry[])
   return looked;
 }
 
-/** An entry that fails comes round with the next look; it must not keep the others waiting. */
+/** An entry that fails is due again at the next check; it must not delay the others. */
 async function lookAfter(ports: SweepPorts, entry: OperationEntry): Promise<Looked> {
   const { merchantAccount, reference, command } = entry;
   try {
@@ -73,14 +73,14 @@ async function lookAfter(ports: SweepPorts, entry: OperationEntry): Promise<Look
   }
 }
 
-/** An owner that lags behind is not flooded with what waits for it in its queue already. */
+/** Do not flood an owner that lags with commands that wait in its queue already. */
 function isToBeSentAgain({ acceptedAt, sentAgainAt }: JournalEntry, now: number): boolean {
   return sentAgainAt === undefined || now - sentAgainAt >= Math.min(SEND_AGAIN_MAX_MS, sentAgainAt - acceptedAt);
 }
 
 /**
- * An entry is closed when its merchant has been answered with an outcome. One that is still open was answered with 11, or
- * not at all, so where the merchant gave an address a callback tells the end. On a card-entry page one does so anyway.
+ * An entry is closed when its merchant got an outcome. If it is still open, the merchant got 11 or no answer, so a
+ * callback reports the outcome if the merchant gave an address. Card-entry pages have their callback anyway.
  */
 async function announce(ports: SweepPorts, { reference, paymentId, merchantAccount, ...entry }: OperationEntry) {
   const { command, attempt } = entry;
@@ -90,7 +90,7 @@ async function announce(ports: SweepPorts, { reference, paymentId, merchantAccou
   await ports.bus.announceOutcome({ paymentId, reference, merchantAccount, callbackUrl });
 }
 
-/** Every payout comes by here once, so its owner is asked about all of them together: sweeping has to keep pace. */
+/** Every payout passes here once, so its owner is asked about all of them together: sweeping must keep pace. */
 async function lookAfterPayouts(ports: SweepPorts, entries: readonly PayoutEntry[]): Promise<Looked[]> {
   if (entries.length === 0) return [];
   try {

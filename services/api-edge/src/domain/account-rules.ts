@@ -1,16 +1,16 @@
 import type { ResponseCode, TransactionType } from '@gateway/contracts';
 import { RESPONSE_CODES, TEST_CURRENCY, isWholeInMinorUnits } from '@gateway/contracts';
 
-/** What the rules need to know of a merchant account. */
+/** Facts about the account that the rules need. */
 export interface AccountForRules {
   /** False: test currency only. */
   readonly activated: boolean;
   readonly terminals: readonly { readonly currency: string; readonly midReference: string; readonly active: boolean }[];
-  /** Bounds are inclusive. A currency without an entry has none. */
+  /** Bounds are inclusive. A currency without an entry is unlimited. */
   readonly limits: readonly { readonly currency: string; readonly minE4: number; readonly maxE4: number }[];
 }
 
-/** What the rules look at in a request. Every `CardRequest` has this shape; one without money passes. */
+/** The part of a request that the rules read. Every `CardRequest` has this shape; one without money passes. */
 export interface RequestForRules {
   readonly transactionType: TransactionType;
   readonly amountE4?: number;
@@ -21,13 +21,13 @@ export interface RequestForRules {
 /** A zero amount verifies the card; it moves nothing. */
 const MAY_BE_ZERO: ReadonlySet<TransactionType> = new Set(['AUTH', 'AUTH3D']);
 
-/** A follow-up goes where its base transaction went, even when that terminal takes no new payments any more. */
+/** A follow-up goes to its base transaction's terminal, even if that one accepts no new payments. */
 const FOLLOW_UPS: ReadonlySet<TransactionType> = new Set(['SETTLE', 'VOID', 'REFUND']);
 
 /**
- * Step 6 of the order of checks (decisions.md, section 2): may this account do this? The first code that says no, or
- * undefined. Without `mid_reference` a currency whose terminals are all inactive has none (2006). With it, the terminal
- * named must be an active one of the request's currency (2005).
+ * Step 6 of the order of checks (decisions.md, section 2): the first refusing code, or undefined. Without
+ * `mid_reference`, a currency whose terminals are all inactive has none (2006). With it, the named terminal must be an
+ * active one of the request's currency (2005).
  */
 export function checkAccountRules(request: RequestForRules, account: AccountForRules): ResponseCode | undefined {
   const { transactionType, amountE4, currency, midReference } = request;
@@ -53,7 +53,7 @@ interface Money {
   readonly currency: string;
 }
 
-/** decisions.md, section 7: what SEPA takes, and the test currency. */
+/** decisions.md, section 7: the currency of SEPA, and the test currency. */
 const PAYOUT_CURRENCIES: ReadonlySet<string> = new Set(['EUR', TEST_CURRENCY]);
 
 /** Step 6 for payouts, which have no terminals. The account's limits bound the amount without its fee. */

@@ -1,7 +1,7 @@
-/** A form key that came twice: whatever its values were, its field is invalid. */
+/** A duplicate form key: its field is invalid, whatever its values. */
 export const DUPLICATE: unique symbol = Symbol('duplicate');
 
-/** One field as it was sent. Objects and arrays are kept as they are and never looked into: no field takes them. */
+/** One field as sent. Objects and arrays are kept and never examined: no field accepts them. */
 export type RawValue = string | number | boolean | null | object | typeof DUPLICATE;
 
 /** The fields of a request in order of appearance. A Map, so that `__proto__` is a key like any other. */
@@ -16,8 +16,8 @@ export function isAbsent(value: RawValue | undefined): value is null | undefined
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads a JSON object. Malformed: invalid UTF-8, invalid JSON, anything but an object at the top. A number out of
- * range arrives as Infinity, and of a name that comes twice the last value counts, both as JSON.parse has it.
+ * Reads a JSON object. Malformed: invalid UTF-8, invalid JSON, anything but an object at the top. As in JSON.parse, a
+ * number out of range becomes Infinity, and the last value of a duplicate name counts.
  */
 export function parseJsonBody(bytes: Uint8Array): RawFields | 'malformed' {
   let body: unknown;
@@ -32,7 +32,7 @@ export function parseJsonBody(bytes: Uint8Array): RawFields | 'malformed' {
 
 /**
  * Reads `application/x-www-form-urlencoded`. Malformed: invalid UTF-8, raw or percent-encoded, and a `%` without two
- * hex digits after it. A key that comes twice gets {@link DUPLICATE} as its value; a key without `=` an empty one.
+ * hex digits after it. A duplicate key gets {@link DUPLICATE} as its value; a key without `=` an empty one.
  */
 export function parseFormBody(bytes: Uint8Array): RawFields | 'malformed' {
   const fields = new Map<string, RawValue>();

@@ -6,7 +6,7 @@ import * as rule from './field-rules';
 import type { FieldReader } from './field-table';
 import { maskCardNumbers } from './masking';
 
-/** The fields of the card-entry form, as they are called in it, in its order. */
+/** The fields of the card-entry form, under its names, in its order. */
 export const CARD_FORM_FIELDS = ['card_number', 'card_exp', 'cvv', 'card_holder'] as const;
 export type CardFormField = (typeof CARD_FORM_FIELDS)[number];
 
@@ -15,7 +15,7 @@ export interface CardFormProblem {
   readonly kind: 'missing' | 'invalid';
 }
 
-/** What the form may show again of what was typed: never the card number, nor the CVV, in whatever field they are. */
+/** Values that the form may show again: never a card number or CVV, in whatever field they were typed. */
 export interface KeptValues {
   readonly cardExp: string;
   readonly cardHolder: string;
@@ -25,9 +25,9 @@ export type CardForm =
   | { readonly ok: true; readonly card: FullCard }
   | { readonly ok: false; readonly problems: readonly CardFormProblem[]; readonly kept: KeptValues };
 
-/** What people and browsers put between the digits of a card number. */
+/** Separators that people and browsers put into a card number. */
 const SEPARATORS = /[\s-]/g;
-/** `MM / YY`, `MM/YYYY`, with a dash or a space, or nothing between them. */
+/** `MM / YY` or `MM/YYYY`, separated by a slash, a dash, a space or nothing. */
 const EXPIRY = /^(?:(0?[1-9]|1[0-2])\s*[/\- ]\s*|(0[1-9]|1[0-2]))(\d{2}|\d{4})$/;
 const CENTURY = '20';
 /** Too short for a card number. */
@@ -43,7 +43,7 @@ const READERS: Readonly<Record<CardFormField, FieldReader>> = {
 
 type Typed = ReadonlyMap<CardFormField, RawValue | undefined>;
 
-/** Holds what a cardholder typed against the interface's rules for card data; all four fields are required. */
+/** Checks the cardholder's input against the interface's rules for card data; all four fields are required. */
 export function readCardForm(fields: RawFields): CardForm {
   const typed: Typed = new Map(CARD_FORM_FIELDS.map((name) => [name, tidied(name, fields.get(name))]));
   const found = new Map<CardFormField, string>();

@@ -3,12 +3,12 @@ const CARD_NUMBER = /^\d{13,19}$/;
 export const MIN_CARD_DIGITS = 13;
 export const MAX_CARD_DIGITS = 19;
 
-/** 13 to 19 digits with a valid check digit, of any range: test cards are of all kinds. */
+/** 13 to 19 digits with a valid check digit, of any range, because test cards have all kinds. */
 export function isCardNumber(text: string): boolean {
   return CARD_NUMBER.test(text) && isLuhnValid(text);
 }
 
-/** ISO/IEC 7812-1, annex B, over a text of digits. */
+/** ISO/IEC 7812-1, annex B, for a text of digits. */
 export function isLuhnValid(digits: string): boolean {
   let sum = 0;
   for (let i = 0; i < digits.length; i += 1) {
@@ -34,7 +34,7 @@ const RANGES: readonly (readonly [from: number, to: number])[] = [
   [560000, 699999], // Maestro, with Discover (601100–601199, 622126–622925, 644000–659999) and UnionPay (620000–629999)
 ];
 
-/** True when cards are issued in the range that these digits begin with. */
+/** True if cards are issued in the range that these digits begin with. */
 export function isInCardRange(digits: string): boolean {
   const prefix = Number(digits.slice(0, 6));
   return RANGES.some(([from, to]) => prefix >= from && prefix <= to);

@@ -1,6 +1,6 @@
 import type { Customer, MerchantNotes, Secret, TransactionType } from '@gateway/contracts';
 
-/** What goes into the vault, and nowhere else. Month `01` to `12`, year with four digits. */
+/** The card data for the vault, and nowhere else. Month `01` to `12`, year with four digits. */
 export interface CardData {
   readonly pan: string;
   readonly expMonth: string;
@@ -8,7 +8,7 @@ export interface CardData {
   readonly holder: string;
 }
 
-/** Card data as they were sent. */
+/** Card data as sent. */
 export interface FullCard {
   readonly kind: 'card';
   readonly card: Secret<CardData>;
@@ -38,11 +38,11 @@ interface Charge<T extends TransactionType> extends Operation<T>, Money {
   readonly midReference?: string;
   readonly cofType?: CofType;
   readonly customer: Customer;
-  /** Where the final outcome is told; of 3-D Secure requests and of card-entry pages. */
+  /** Address for the final outcome, of 3-D Secure requests and card-entry pages. */
   readonly callbackUrl?: string;
 }
 
-/** The AUTH3D that an AUTH or a SALE relies on, and what it returned. */
+/** The AUTH3D that an AUTH or SALE relies on, and its PaRes. */
 export interface AuthenticationProof {
   readonly reference: string;
   readonly pares: string;
@@ -63,11 +63,11 @@ export interface Sale3dRequest extends Charge<'SALE3D'> {
   readonly redirectUrl: string;
 }
 
-/** What a card-entry page can be for. */
+/** Request types of a card-entry page. */
 export const CHECKOUT_TYPES = ['AUTH', 'SALE', 'SALE3D'] as const;
 export type CheckoutType = (typeof CHECKOUT_TYPES)[number];
 
-/** What a merchant wants to be paid on a card-entry page: all but the card. */
+/** A merchant's request for a card-entry page: everything but the card. */
 export interface CheckoutRequest extends Charge<CheckoutType> {
   readonly redirectUrl: string;
 }
@@ -84,18 +84,18 @@ export interface RefundRequest extends Operation<'REFUND'>, Money {
   readonly baseReference: string;
 }
 
-/** Its CVV, if there was one, was checked and is gone. */
+/** Its CVV, if any, was checked and discarded. */
 export interface TokenizeRequest extends Operation<'TOKENIZE'> {
   readonly card: Secret<CardData>;
 }
 
-/** What CHECK looks for: `transaction_unique_id` wins when both were sent. */
+/** The subject of a CHECK: `transaction_unique_id` wins if both were sent. */
 export interface CheckRequest {
   readonly transactionType: 'CHECK';
   readonly by: { readonly transactionUniqueId: string } | { readonly reference: string };
 }
 
-/** A request whose fields are in order, by its transaction type. Free text in it shows no card number. */
+/** A request with valid fields, by transaction type. Its free text shows no card number. */
 export interface CardRequests {
   readonly AUTH: ChargeRequest<'AUTH'>;
   readonly AUTH3D: Auth3dRequest;

@@ -1,29 +1,29 @@
 import type { OperationOutcome } from '@gateway/contracts';
 import { CHECKOUT_ATTEMPTS_MAX } from '@gateway/contracts';
 
-/** One try of the cardholder: an operation of its own, as its owner tells it. */
+/** One attempt of the cardholder: an operation of its own, as its owner reports it. */
 export interface Attempt {
   /** 1 to {@link CHECKOUT_ATTEMPTS_MAX}. */
   readonly n: number;
   readonly reference: string;
-  /** Undefined as long as the owner has nothing on record: it is on its way there. */
+  /** Undefined until the owner has it on record. */
   readonly outcome: OperationOutcome | undefined;
 }
 
-/** How a card-entry page stands. */
+/** State of a card-entry page. */
 export type Situation =
-  /** The cardholder may type a card: for attempt `attempt`, after a decline of the one before if that is true. */
+  /** The cardholder may enter a card, as attempt number `attempt`. `declined`: the previous one was. */
   | { readonly kind: 'form'; readonly attempt: number; readonly attemptsLeft: number; readonly declined: boolean }
-  /** An attempt is under way, or nobody knows what came of it. `acsUrl`: its cardholder may be at the issuer's. */
+  /** An attempt is under way, or its outcome is unknown. `acsUrl`: the cardholder may be at the issuer's page. */
   | { readonly kind: 'waiting'; readonly attempt: Attempt; readonly acsUrl?: string }
-  /** Nothing can be done here any more; `attempt` is the one that decided. */
+  /** No further attempt is possible; `attempt` is the deciding one. */
   | { readonly kind: 'finished'; readonly attempt: Attempt; readonly succeeded: boolean }
-  /** The time was over before anything was tried. */
+  /** The time ended without an attempt. */
   | { readonly kind: 'expired' };
 
 /**
  * decisions.md, section 5: up to three attempts on a decline, one success at most; an unknown outcome locks the page.
- * Attempts come in their order. Whatever was refused beside it, a success decides, and then an open outcome does.
+ * Attempts are in order. A success decides, else an open outcome, whatever was refused beside it.
  */
 export function situationOf(attempts: readonly Attempt[], timeIsOver: boolean): Situation {
   const succeeded = attempts.find(({ outcome }) => outcome?.status === 'success');
@@ -41,7 +41,7 @@ export function situationOf(attempts: readonly Attempt[], timeIsOver: boolean): 
 
 function waiting(attempt: Attempt): Situation {
   const { outcome } = attempt;
-  // An ECI in the first answer: the issuer did not ask for a challenge, so there is nothing to do at its page.
+  // An ECI in the first answer: the issuer requested no challenge, so there is nothing to do at its page.
   const acsUrl = outcome?.eci === undefined ? outcome?.acsUrl : undefined;
   return { kind: 'waiting', attempt, ...(acsUrl === undefined ? {} : { acsUrl }) };
 }

@@ -12,9 +12,9 @@ const MAX_FIELDS = 20;
 const customValue = freeText(0, 255);
 
 /**
- * The request's `custom_*` fields by name, their values masked as free text; undefined when there is none. From the
- * 21st on, in order of appearance, they are invalid, and so is one whose name spells out a card number: names are
- * stored as they are.
+ * The request's `custom_*` fields by name, their values masked as free text; undefined if there are none. Fields after
+ * the 20th, in order of appearance, are invalid, and so is a name that contains a card number, because names are stored
+ * unmasked.
  */
 export function readCustomFields(fields: RawFields, findings: Findings): Record<string, string> | undefined {
   let custom: Record<string, string> | undefined;
@@ -33,7 +33,7 @@ function isCustomName(name: string): boolean {
   return NAME.test(name) && maskCardNumbers(name) === name;
 }
 
-/** A name fit to be told in the answer, whatever was sent as one. */
+/** A name that is safe in the answer, whatever was sent as one. */
 function printable(name: string): string {
   if (isCustomName(name)) return name;
   return maskCardNumbers(name)

@@ -2,13 +2,13 @@ import type { RawFields } from './body';
 import { isAbsent } from './body';
 import { isPlainText } from './field-rules';
 
-/** A text field that holds no text, or not the text it should. */
+/** A text field without text, or with an invalid one. */
 export const INVALID: unique symbol = Symbol('invalid');
 
 /** Any numeric string whose value is exactly 1, without sign or exponent. */
 const ONE = /^0*1(?:\.0+)?$/;
 
-/** Step 2 of the order of checks: the one version there is may come as a number or as a numeric string. */
+/** Step 2 of the order of checks: the version may be a number or a numeric string. */
 export function readApiVersion(fields: RawFields): 'missing' | 'unsupported' | 'ok' {
   const value = fields.get('api_version');
   if (isAbsent(value)) return 'missing';
@@ -16,8 +16,8 @@ export function readApiVersion(fields: RawFields): 'missing' | 'unsupported' | '
 }
 
 /**
- * A text field outside the field table (credentials, `transaction_type`): undefined when absent, {@link INVALID} when
- * it is no string, came twice, has control characters, or not between `minLength` and `maxLength` characters.
+ * A text field outside the field table (credentials, `transaction_type`): undefined if absent, {@link INVALID} if it is
+ * not a string, is duplicate, has control characters, or is not between `minLength` and `maxLength` characters.
  */
 export function readText(
   fields: RawFields,

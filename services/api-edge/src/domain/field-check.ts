@@ -8,7 +8,7 @@ export type FieldCheck<Request> =
   | { readonly ok: true; readonly request: Request }
   | { readonly ok: false; readonly problems: readonly [FieldProblem, ...FieldProblem[]] };
 
-/** The fields that one kind of request has, and what becomes of them when all are in order. */
+/** The fields of one kind of request, and the request that they form if all are valid. */
 export interface RequestTable<Request> {
   readonly rows: readonly FieldRow[];
   /** Checked after the `custom_*` fields, which are checked after the rows. */
@@ -17,8 +17,8 @@ export interface RequestTable<Request> {
 }
 
 /**
- * Step 5 of the order of checks (decisions.md, section 2). All problems are told, in the order of the table; the first
- * one's code and message are the answer's.
+ * Step 5 of the order of checks (decisions.md, section 2). Reports all problems in the order of the table; the first
+ * one determines the answer's code and message.
  */
 export function checkTable<Request>(
   { rows, lastRows, build }: RequestTable<Request>,
@@ -35,7 +35,7 @@ export function checkTable<Request>(
   return { ok: true, request: build(findings, custom) };
 }
 
-/** The optional texts that were sent, under the properties' names. */
+/** The optional texts that were sent, by property name. */
 export function texts<K extends string>(found: Findings, names: Readonly<Record<K, string>>): { [P in K]?: string } {
   const sent: { [P in K]?: string } = {};
   for (const property in names) {

@@ -5,11 +5,11 @@ import { isIpAddress } from './ip-address';
 import { maskCardNumbers } from './masking';
 
 /**
- * The rules of the interface's field table and of decisions.md, section 2. A reader makes of a text what its predicate
- * lets through; lengths are in characters (code points), as in the JSON Schemas of the messages.
+ * The rules of the interface's field table and of decisions.md, section 2. A reader returns the value of a text that
+ * its predicate accepts. Lengths are in characters (code points), as in the JSON Schemas of the messages.
  */
 
-/** A text of `minLength` to `maxLength` characters, none of which is a control character or half a surrogate pair. */
+/** A text of `minLength` to `maxLength` characters without control characters and half surrogate pairs. */
 export function isPlainText(text: string, minLength: number, maxLength: number): boolean {
   if (text.length > 2 * maxLength) return false;
   let characters = 0;
@@ -25,26 +25,26 @@ export function isPlainText(text: string, minLength: number, maxLength: number):
   return characters >= minLength && characters <= maxLength;
 }
 
-/** NaN, what comes after the end of a text, is none. */
+/** NaN, from beyond the end of a text, is not one. */
 function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit < 0xe000;
 }
 
 type Predicate = (text: string, nowMs: number) => boolean;
 
-/** Kept as it was sent. */
+/** Kept as sent. */
 export function text(minLength: number, maxLength: number, isRight: Predicate = () => true): FieldReader {
   return (value, nowMs) =>
     typeof value === 'string' && isPlainText(value, minLength, maxLength) && isRight(value, nowMs) ? value : undefined;
 }
 
-/** Kept with the card numbers in it masked. */
+/** Kept, with card numbers masked. */
 export function freeText(minLength: number, maxLength: number): FieldReader {
   return (value) =>
     typeof value === 'string' && isPlainText(value, minLength, maxLength) ? maskCardNumbers(value) : undefined;
 }
 
-/** Keeps what a reader accepts with the card numbers in it masked. */
+/** Keeps what a reader accepts, with card numbers masked. */
 function masked(read: FieldReader, isSuspect: (value: string) => boolean = () => true): FieldReader {
   return (raw, nowMs) => {
     const value = read(raw, nowMs);
@@ -67,7 +67,7 @@ export const cardExpMonth = text(2, 2, pattern(/^(?:0[1-9]|1[0-2])$/));
 export const cardExpYear = text(4, 4, pattern(/^\d{4}$/));
 export const cvv = text(3, 4, pattern(/^\d{3,4}$/));
 export const token = text(36, 36);
-/** A number that begins with + is a telephone's, however much it looks like a card's. */
+/** A number that begins with + is a phone number, even if it looks like a card number. */
 export const userPhone = masked(text(7, 15), (value) => !value.startsWith('+'));
 export const userEmail = masked(text(6, 255, isEmailAddress));
 export const userIp = text(2, 45, isIpAddress);
@@ -76,26 +76,26 @@ export const reference = text(20, 20);
 export const midReference = text(16, 16);
 export const dateOfBirth = text(10, 10, isPastDate);
 export const cofType = text(3, 14, pattern(/^(?:CIT-initial|CIT-subsequent|MIT)$/));
-/** Opaque to everybody but the gateway itself, which makes it. */
+/** Opaque to all but the gateway, which creates it. */
 export const pares = text(1, 4096, pattern(/^[\w-]+$/));
 
 const UNIQUE_ID = /^[\x21-\x7e]+$/;
-/** The automatic void at the end of a hold is on record as `expiry-` and the authorization's reference. */
+/** The automatic VOID at the end of a hold is on record as `expiry-` and the AUTH's reference. */
 const RESERVED_PREFIX = 'expiry-';
 
 const MAX_UNIQUE_ID_LENGTH = 45;
 
-/** The id of an operation to come. */
+/** The id of a new operation. */
 export function newUniqueId(minLength: number): FieldReader {
   return text(minLength, MAX_UNIQUE_ID_LENGTH, (value) => UNIQUE_ID.test(value) && !value.startsWith(RESERVED_PREFIX));
 }
 
-/** The id of any operation on record, those of the service's own included. */
+/** The id of any operation on record, including the system's own. */
 export function knownUniqueId(minLength: number): FieldReader {
   return text(minLength, MAX_UNIQUE_ID_LENGTH, pattern(UNIQUE_ID));
 }
 
-/** The one value that a field may have, or one of a few. */
+/** The only value of a field, or one of a few. */
 export function oneOf(...values: readonly string[]): FieldReader {
   return (value) => (typeof value === 'string' && values.includes(value) ? value : undefined);
 }
@@ -117,7 +117,7 @@ const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!
 const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u;
 const MAX_LOCAL_PART_LENGTH = 64;
 
-/** local@domain.tld: no quoted local part, no address in place of a domain. */
+/** local@domain.tld: no quoted local part, no IP address as domain. */
 function isEmailAddress(value: string): boolean {
   const at = value.lastIndexOf('@');
   const local = value.slice(0, Math.max(at, 0));
@@ -132,8 +132,7 @@ function isEmailAddress(value: string): boolean {
 }
 
 /**
- * What URL parsers mend or read differently has no place here: white space, backslashes, missing slashes, `@` before
- * the path.
+ * Rejects what URL parsers repair or read differently: white space, backslashes, missing slashes, `@` before the path.
  */
 const HTTPS_URL = /^https:\/\/[^/?#@\\\s]+(?:[/?#][^\\\s]*)?$/i;
 
@@ -144,7 +143,7 @@ function isHttpsUrl(value: string): boolean {
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** A day of the Gregorian calendar before today's in UTC. */
+/** A day of the Gregorian calendar before today in UTC. */
 function isPastDate(value: string, nowMs: number): boolean {
   const [, year, month, day] = (DATE.exec(value) ?? []).map(Number);
   if (year === undefined || month === undefined || day === undefined) return false;
@@ -152,7 +151,7 @@ function isPastDate(value: string, nowMs: number): boolean {
   return isReal && value < new Date(nowMs).toISOString().slice(0, 10);
 }
 
-/** Zero for what is no month. */
+/** Zero for an invalid month. */
 function daysInMonth(year: number, month: number): number {
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;

@@ -10,12 +10,12 @@ export interface FieldProblem {
   readonly message: string;
 }
 
-/** Takes the value of a field that is there; undefined when it is against the field's rule. */
+/** Reads the value of a present field; undefined if it breaks the field's rule. */
 export type FieldReader = (value: RawValue, nowMs: number) => string | number | undefined;
 
 type FixedNeed = 'required' | 'optional' | 'forbidden';
 
-/** How a request stands to a field. It may depend on whether another field is there. */
+/** Whether a request requires, allows or forbids a field. It may depend on another field. */
 export type FieldNeed =
   FixedNeed | { readonly beside: string; readonly then: FixedNeed; readonly otherwise: FixedNeed };
 
@@ -25,7 +25,7 @@ export interface FieldRow {
   readonly read: FieldReader;
 }
 
-/** What the rows found: the fields' values, and the problems in the order of the rows. */
+/** The findings of the rows: the fields' values, and the problems in the order of the rows. */
 export class Findings {
   readonly problems: FieldProblem[] = [];
   readonly #values = new Map<string, string | number>();
@@ -77,7 +77,7 @@ export class Findings {
   }
 }
 
-/** Holds the fields against the rows and adds to the findings. Fields without a row are not looked at. */
+/** Checks the fields against the rows and adds to the findings. Ignores fields without a row. */
 export function checkRows(rows: readonly FieldRow[], fields: RawFields, nowMs: number, findings: Findings): void {
   for (const { name, need, read } of rows) {
     const value = fields.get(name);

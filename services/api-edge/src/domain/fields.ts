@@ -16,7 +16,7 @@ import * as rule from './field-rules';
 import type { FieldNeed, FieldReader, FieldRow, Findings } from './field-table';
 import { maskCardNumbers } from './masking';
 
-/** How a kind of request stands to a field; undefined when it does not read it, as if nobody knew the field. */
+/** Whether a kind of request requires, allows or forbids a field; undefined if it ignores the field. */
 type Column = FieldNeed | undefined;
 
 const R: Column = 'required';
@@ -27,13 +27,13 @@ const _: Column = undefined;
 const C: Column = { beside: 'token', then: 'forbidden', otherwise: 'required' };
 /** The CVV, which is optional card data. */
 const V: Column = { beside: 'token', then: 'forbidden', otherwise: 'optional' };
-/** CHECK takes either of the two. */
+/** CHECK needs one of the two. */
 const E: Column = { beside: 'reference', then: 'optional', otherwise: 'required' };
-/** The two go together. */
+/** Both or neither. */
 const P: Column = { beside: 'pares', then: 'required', otherwise: 'optional' };
 const Q: Column = { beside: 'reference', then: 'required', otherwise: 'optional' };
 
-/** What the table has columns for, in their order. */
+/** The columns of the table, in order. */
 const KINDS = [...TRANSACTION_TYPES, 'CHECKOUT'] as const;
 type Kind = (typeof KINDS)[number];
 type ColumnsOf<Kinds extends readonly unknown[]> = { readonly [Index in keyof Kinds]: Column };
@@ -41,8 +41,8 @@ type Columns = ColumnsOf<typeof KINDS>;
 type TableRow = readonly [columns: Columns, name: string, read: FieldReader];
 
 /**
- * The interface's table, in its order: the first field that fails gives the answer. `api_version`, the credentials
- * and `transaction_type` are checked before. A checkout is a request for a card-entry page, whatever its type.
+ * The interface's table, in its order: the first failing field determines the answer. `api_version`, the credentials
+ * and `transaction_type` are checked earlier. A checkout is a request for a card-entry page, of any type.
  */
 const TABLE: readonly TableRow[] = [
   // AUTH, AUTH3D, SALE, SALE3D, SETTLE, VOID, REFUND, CHECK, TOKENIZE, checkout
@@ -79,10 +79,10 @@ const TABLE: readonly TableRow[] = [
   [[O, O, O, O, _, _, _, _, _, O], 'date_of_birth', rule.dateOfBirth],
   [[O, O, O, O, _, _, _, _, _, O], 'cof_type', rule.cofType],
 ];
-/** The interface names it below its table; `custom_*` fields come between. */
+/** The interface lists it below its table; `custom_*` fields come between. */
 const LAST: readonly TableRow[] = [[[Q, _, Q, _, _, _, _, _, _, _], 'pares', rule.pares]];
 
-/** Only the rows that a request of this kind reads or refuses. */
+/** Only the rows that a request of this kind reads or forbids. */
 function rowsOf(table: readonly TableRow[], kind: Kind): FieldRow[] {
   const column = KINDS.indexOf(kind);
   return table.flatMap(([columns, name, read]) => {
@@ -99,9 +99,8 @@ const tableRows = byKind(TABLE);
 const lastRows = byKind(LAST);
 
 /**
- * Step 5 of the order of checks (decisions.md, section 2). All problems are told, in the order of the interface's
- * table; the first one's code and message are the answer's. `nowMs` is the time, in ms since 1970: a date of birth
- * lies before it.
+ * Step 5 of the order of checks (decisions.md, section 2). Reports all problems in the order of the interface's table;
+ * the first one determines the answer's code and message. `nowMs` is the time in ms since 1970, for the date of birth.
  */
 export function checkFields<T extends TransactionType>(
   type: T,
@@ -181,14 +180,14 @@ function money(found: Findings) {
 
 function instrument(found: Findings): FullCard | CardToken {
   const token = found.optionalText('token');
-  // The vault knows the token's cardholder; the one in the request is not kept.
+  // The vault knows the token's cardholder; the request's is not kept.
   return token === undefined ? fullCard(found) : { kind: 'token', token: presentable(token) };
 }
 
 /** decisions.md, section 4: tokens have UUID form. */
 const TOKEN_FORM = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Whatever else is sent as a token is unknown, and goes on record as such: without the card number that it may hold. */
+/** Any other token is unknown, and is recorded so, with a card number in it masked. */
 function presentable(token: string): string {
   return TOKEN_FORM.test(token) ? token : maskCardNumbers(token);
 }

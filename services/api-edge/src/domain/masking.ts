@@ -1,10 +1,10 @@
 import { MAX_CARD_DIGITS, MIN_CARD_DIGITS, isInCardRange, isLuhnValid } from './card-number';
 
-/** What people and programs write between groups of digits: spaces of several widths, dashes, dots, strokes. */
+/** Separators between groups of digits: spaces of several widths, dashes, dots, slashes. */
 const SEPARATOR = /^[ \t\u00a0\u2007\u2009\u202f\-\u2010\u2011\u2013._/]{1,2}$/;
 const SEPARATORS_MAX = 2;
 
-/** Text without so many digits holds no card number. */
+/** Text with fewer digits contains no card number. */
 const CANDIDATE = /(?:\d[^\d]{0,2}){13}/;
 const GROUP = /\d+/g;
 
@@ -18,10 +18,10 @@ interface Group {
 }
 
 /**
- * Masks every card number in a text but for its first six and last four digits; separators and length stay. A card
+ * Masks every card number in a text except its first six and last four digits; separators and length stay. A card
  * number is 13 to 19 digits, Luhn valid, of a card range, written as one or more groups of digits with one or two
- * separators between them. It begins and ends where a group does: beside other numbers (`flat 7 4111 1111 …`) it is
- * found, but not within a longer unbroken row of digits, where one number in ten would be taken for a card.
+ * separators between them. It begins and ends at a group boundary: it is found beside other numbers (`flat 7 4111 1111
+ * …`), but not within a longer unbroken row of digits, where one number in ten would be taken for a card.
  */
 export function maskCardNumbers(text: string): string {
   if (text.length < MIN_CARD_DIGITS || !CANDIDATE.test(text)) return text;
@@ -33,7 +33,7 @@ export function maskCardNumbers(text: string): string {
   return characters.join('');
 }
 
-/** Where the digits to hide are of each card number that begins with the group `first`. */
+/** The positions of the digits to hide, of each card number that begins with the group `first`. */
 function hiddenPositions(text: string, groups: readonly Group[], first: number): number[] {
   const hidden: number[] = [];
   const positions: number[] = [];

@@ -6,12 +6,12 @@ export interface FeeTerms {
   readonly percentE4: number;
 }
 
-/** A whole in 1/10000 of a percent. */
+/** 100 % in 1/10000 of a percent. */
 const WHOLE_E4 = 1_000_000n;
 
 /**
- * What a payout costs beside its amount, in 1/10000 of its currency: rounded half up to what the currency can pay, which
- * is a cent in EUR. A large amount times its percentage does not fit a double, hence the big integers.
+ * The fee of a payout, in 1/10000 of its currency, rounded half up to the currency's smallest payable unit (a cent in
+ * EUR). A large amount times its percentage does not fit a double, hence the big integers.
  */
 export function payoutFeeE4({ fixedE4, percentE4 }: FeeTerms, amountE4: number, currency: string): number {
   const unit = BigInt(minorUnitE4(currency));

@@ -7,20 +7,20 @@ import * as rule from './field-rules';
 import type { FieldNeed, FieldReader, FieldRow, Findings } from './field-table';
 import type { PayoutCheckRequest, PayoutQuery, PayoutRequest } from './payout-request';
 
-/** Knows how the account numbers and bank codes of the world's countries are made. */
+/** The formats of account numbers and bank codes of all countries. */
 export interface BankAddresses {
-  /** ISO 13616: structure and check digits of its country. Takes the electronic form. */
+  /** ISO 13616: structure and check digits of the IBAN's country. Expects the electronic form. */
   isIban(iban: string): boolean;
-  /** ISO 9362: 8 or 11 characters. Takes upper case. */
+  /** ISO 9362: 8 or 11 characters. Expects upper case. */
   isBic(bic: string): boolean;
 }
 
-/** A payout may be named by a single character. */
+/** A payout's id may have a single character. */
 const MIN_ID_LENGTH = 1;
 /** The last second of the year 9999: milliseconds sent by mistake are beyond it. */
 const MAX_UNIX_SECONDS = 253_402_300_799;
 const MAX_LIMIT = 1_000;
-/** What can still be multiplied by the limit; no merchant has that many pages. */
+/** Can still be multiplied by the limit; no merchant has that many pages. */
 const MAX_PAGE = Math.floor(Number.MAX_SAFE_INTEGER / MAX_LIMIT);
 
 const row = (name: string, need: FieldNeed, read: FieldReader): FieldRow => ({ name, need, read });
@@ -55,7 +55,7 @@ const receiverType = rule.oneOf(...RECEIVER_TYPES);
 /** ASCII first: the upper case of some other letters is ASCII. */
 const PRINTED_IBAN = /^[A-Za-z0-9 ]{1,64}$/;
 
-/** Takes the printed form too, groups with spaces between them, and lower case; keeps the electronic form. */
+/** Accepts the printed form too (groups with spaces) and lower case; keeps the electronic form. */
 function iban(banks: BankAddresses): FieldReader {
   return (value) => {
     if (typeof value !== 'string' || !PRINTED_IBAN.test(value)) return undefined;
@@ -66,7 +66,7 @@ function iban(banks: BankAddresses): FieldReader {
 
 const BIC_CHARACTERS = /^[A-Za-z0-9]{8,11}$/;
 
-/** Takes lower case too; keeps upper case. */
+/** Accepts lower case; keeps upper case. */
 function bic(banks: BankAddresses): FieldReader {
   return (value) => {
     if (typeof value !== 'string' || !BIC_CHARACTERS.test(value)) return undefined;
@@ -75,7 +75,7 @@ function bic(banks: BankAddresses): FieldReader {
   };
 }
 
-/** Step 5 for a payout: what IBANs and BICs look like is for `banks` to say. */
+/** Step 5 for a payout; `banks` decides about IBANs and BICs. */
 export function createPayoutFieldCheck(
   banks: BankAddresses,
 ): (fields: RawFields, nowMs: number) => FieldCheck<PayoutRequest> {
@@ -105,7 +105,7 @@ function receiver(found: Findings): Receiver {
   };
 }
 
-/** The deprecated field counts only where nothing structured is given: banks refuse a mixture. */
+/** The deprecated field counts only without structured fields: banks refuse a mixture. */
 function address(found: Findings): Receiver['address'] {
   const structured = texts(found, {
     street: 'receiver_street',
@@ -143,7 +143,7 @@ const QUERY_TABLE: RequestTable<PayoutQuery> = {
     row('time_from', 'required', rule.integer(0, MAX_UNIX_SECONDS)),
     row('time_to', 'required', rule.integer(0, MAX_UNIX_SECONDS)),
     row('qod_type', 'required', rule.oneOf('transactions')),
-    // `acs` is how the interface spells it, `asc` what everybody else does.
+    // The interface spells it `acs`, everyone else `asc`.
     row('order', 'optional', rule.oneOf('acs', 'asc', 'desc')),
     row('page', 'optional', rule.integer(1, MAX_PAGE)),
     row('limit', 'optional', rule.integer(1, MAX_LIMIT)),

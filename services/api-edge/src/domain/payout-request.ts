@@ -1,6 +1,6 @@
 import type { MerchantNotes, Receiver } from '@gateway/contracts';
 
-/** An order to pay, its fields in order. Free text in it shows no card number. */
+/** A payment order with valid fields. Its free text shows no card number. */
 export interface PayoutRequest {
   readonly transactionUniqueId: string;
   readonly amountE4: number;
@@ -11,7 +11,7 @@ export interface PayoutRequest {
   readonly custom: MerchantNotes['custom'];
 }
 
-/** Which payout a CHECK asks for: `transaction_unique_id` wins when both were sent. */
+/** The subject of a payout CHECK: `transaction_unique_id` wins if both were sent. */
 export type PayoutCheckRequest = { readonly transactionUniqueId: string } | { readonly reference: string };
 
 /** A page of the payouts accepted in a window. Times are whole unix seconds, both inclusive; pages begin with 1. */

@@ -1,11 +1,11 @@
-/** How much may be done now, so that it is never more than so much in a second. */
+/** A rate limit per second. */
 export interface Allowance {
-  /** What was saved up, a second's worth at most. */
+  /** The unused allowance, at most one second's worth. */
   available(): number;
   spend(count: number): void;
 }
 
-/** Begins with nothing: who comes back after a crash has no burst. */
+/** Starts empty, so that a restart causes no burst. */
 export function createAllowance(perSecond: number, now: () => number): Allowance {
   let saved = 0;
   let savedAt = now();

@@ -3,19 +3,19 @@ import { askAgainAt } from '../domain/deadline';
 import type { Allowance } from './allowance';
 import type { ClaimedDeadline, Ports } from './ports';
 
-/** Deadlines that are in memory at a time. */
+/** Deadlines in memory at a time. */
 export const BATCH_MAX = 500;
 /** Longer than a publication, with its time-out, and a write can take. */
 export const LEASE_MS = 30_000;
-/** From here on the log calls for an operator each time. */
+/** From here on each ask is logged as an error for an operator. */
 const ASKS_BEFORE_ALARM = 10;
 
 /**
- * Asks for the end of every authorization whose time has come, as far as the allowance goes and card-processing has room:
- * merchants wait for what is in its queue. Any replica may, at any
- * time: the lease keeps others off while the command is on its way. Who dies in between leaves it to the next one; the
- * command may then go out twice, which is harmless, because the payment's state decides. So there is no outbox: the
- * deadline stays until card-processing tells that it is over. Returns how many were asked for.
+ * Asks for the end of every due authorization, within the allowance and card-processing's room, because merchants wait
+ * in the same queue. Any replica may do so: the lease keeps others off while the command is on its way. If the process
+ * dies in between, another one asks again. The command may then go out twice, which is harmless, because the payment's
+ * state decides. So there is no outbox: the deadline stays until card-processing reports the end. Returns the number of
+ * asks.
  */
 export async function askDue(ports: Ports, allowance: Allowance): Promise<number> {
   if ((await ports.deadlines.dueSince(ports.now())) === undefined) return 0;
@@ -32,7 +32,7 @@ export async function askDue(ports: Ports, allowance: Allowance): Promise<number
   return asked;
 }
 
-/** What the brokers did not take stays on its lease, and is due again when that has run out. */
+/** Deadlines whose command was not accepted stay leased, and are due again when the lease ends. */
 async function ask(ports: Ports, claimed: readonly ClaimedDeadline[]): Promise<void> {
   const publications = await Promise.allSettled(claimed.map((deadline) => ports.askToExpire(deadline)));
   const published = claimed.filter((_deadline, index) => publications[index]?.status === 'fulfilled');

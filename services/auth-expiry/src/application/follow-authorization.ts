@@ -3,7 +3,7 @@ import type { Ports } from './ports';
 
 type Following = Pick<Ports, 'deadlines'>;
 
-/** The issuer holds an amount: until when is kept, once, and not when its end was heard of already. */
+/** The issuer holds an amount: stores its end, once, unless the authorization has already ended. */
 export async function authorizationOpened(
   { deadlines }: Following,
   data: DataOf<typeof CardAuthorized>,
@@ -12,7 +12,7 @@ export async function authorizationOpened(
   await deadlines.open({ reference, merchantAccount, expiresAt });
 }
 
-/** Settled or voided, by whomever: nothing is left to expire. */
+/** Settled or voided, by anyone: nothing is left to expire. */
 export async function authorizationEnded({ deadlines }: Following, { baseReference }: OperationRecord): Promise<void> {
   if (baseReference === undefined) throw new Error('broken invariant: the end of an unknown authorization');
   await deadlines.end(baseReference);

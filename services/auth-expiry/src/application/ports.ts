@@ -1,28 +1,28 @@
 import type { Logger } from '@gateway/service-kit';
 import type { Deadline } from '../domain/deadline';
 
-/** A deadline that this replica alone may ask for, until its lease has run out. */
+/** A deadline that only this replica may ask for, until its lease ends. */
 export interface ClaimedDeadline extends Deadline {
-  /** Of this very claim: who comes later has another one. */
+  /** Unique to this claim. */
   readonly claim: string;
 }
 
 export interface Deadlines {
-  /** Keeps the deadline of an authorization, unless it is known already: open, or ended. */
+  /** Stores the deadline of an authorization, unless it is already known, open or ended. */
   open(deadline: Omit<Deadline, 'asks'>): Promise<void>;
-  /** Drops the deadline for good; {@link open} does nothing about this authorization any more. */
+  /** Ends the deadline; {@link open} has no effect on this authorization afterwards. */
   end(reference: string): Promise<void>;
-  /** Epoch ms since when the longest due one waits; undefined when nothing is due. */
+  /** Epoch ms at which the most overdue one fell due; undefined if nothing is due. */
   dueSince(now: number): Promise<number | undefined>;
-  /** Takes what is due on lease for `leaseMs`, longest due first. Of all who ask at a time, each deadline goes to one. */
+  /** Claims due deadlines for `leaseMs`, most overdue first. Concurrent callers get different ones. */
   claimDue(leaseMs: number, limit: number): Promise<ClaimedDeadline[]>;
-  /** Gives claimed deadlines a new time, each as far as nobody else has claimed or ended it since. */
+  /** Sets a new time for claimed deadlines, unless another replica has claimed or ended them since. */
   postpone(asked: readonly { reference: string; claim: string; asks: number; dueAt: number }[]): Promise<void>;
 }
 
-/** Commands of card-processing, merchants' and ours. */
+/** Commands waiting for card-processing, merchants' and ours. */
 export interface CommandQueue {
-  /** Done so far, ever. */
+  /** Commands handled so far, in total. */
   done: number;
   waiting: number;
 }
@@ -31,9 +31,9 @@ export interface Ports {
   deadlines: Deadlines;
   /** Asks card-processing to void an authorization. Resolves when the brokers have the command, else rejects. */
   askToExpire(deadline: Deadline): Promise<void>;
-  /** How many commands card-processing has room for now. Rejects when that cannot be told. */
+  /** Number of commands that card-processing has room for now. Rejects if that is not known. */
   room(): Promise<number>;
-  /** Counts asks that the brokers have, and those that they have not. */
+  /** Counts asks that the brokers accepted, and those that they did not. */
   asked(published: number, failed: number): void;
   now(): number;
   logger: Logger;

@@ -1,17 +1,17 @@
 import type { CommandQueue } from './ports';
 
-/** So many seconds' worth of what card-processing gets done may wait for it: merchants' commands wait behind them. */
+/** Seconds of card-processing's work that may wait: merchants' commands wait behind it. */
 const WAITING_SECONDS = 2;
-/** So many may wait however slow it is: enough to find out how fast it can be. */
+/** Minimum that may wait, however slow it is: enough to measure its pace. */
 const WAITING_MIN = 250;
 /** Long enough for several of its commits. */
 const WINDOW_MS = 4_000;
 
 /**
- * How many commands card-processing has room for now. Its pace is measured, since it depends on its replicas and on how
- * fast acquirers answer; what waits there is everybody's.
+ * Number of commands that card-processing has room for now. Its pace is measured, because it depends on its replicas
+ * and on the acquirers. The queue is shared with merchants.
  *
- * @param look at its queue; what this throws is thrown on
+ * @param look reads its queue; its errors are passed on
  * @param now epoch ms
  */
 export function createRoom(look: () => Promise<CommandQueue>, now: () => number): () => Promise<number> {

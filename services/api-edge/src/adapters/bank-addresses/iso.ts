@@ -1,7 +1,7 @@
 import { isValidBIC, isValidIBAN } from 'ibantools';
 import type { BankAddresses } from '../../domain/payout-fields';
 
-/** The registries of IBAN structures and of BICs, national check digits included, as ibantools has them. */
+/** The structures of IBANs, with national check digits, and of BICs, from ibantools. */
 export const isoBankAddresses: BankAddresses = {
   isIban: (iban) => isValidIBAN(iban),
   isBic: (bic) => isValidBIC(bic),

@@ -15,7 +15,7 @@ import { FORM, isOver, mediaTypeOf, traced } from './requests';
 const BODY_BYTES_MAX = 16 * 1024;
 /** 16 bytes in base64url. */
 const PAGE_ID = /^[\w-]{22}$/;
-/** Enough to find a page in a log with, far from enough to open it. */
+/** Enough to find a page in a log, and far too little to open it. */
 const LOGGED_ID_LENGTH = 4;
 const RETRY_AFTER_SECONDS = 2;
 const PATH = '/checkout/';
@@ -23,27 +23,29 @@ const PATH = '/checkout/';
 export interface CheckoutPagesOptions {
   show(id: string, returnedReference: string | undefined): Promise<PageAnswer>;
   submit(id: string, fields: RawFields): Promise<PageAnswer>;
-  /** How browsers reach this page, and the challenge pages. */
+  /** Base URLs at which browsers reach this page and the challenge pages. */
   publicBaseUrl: string;
   threedsUrl: string;
-  /** Requests handled at once, counted when their forms are there; more get 503. */
+  /** Requests handled at once, counted once their forms have arrived; further ones get 503. */
   maxConcurrent: number;
-  /** Addresses of proxies whose `X-Forwarded-For` counts. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[];
   bodies: BodyReader;
-  /** What a body may take to arrive. */
+  /** Time limit for receiving a body. */
   bodyTimeoutMs: number;
   now: () => number;
   logger: Logger;
   metrics: Registry;
 }
 
-/** Whether a request is for a browser, by its path; everything else on the port is the merchants'. */
+/** True for a browser's request, by its path; everything else on the port is the merchants'. */
 export function isForPages(url: string | undefined): boolean {
   return url?.startsWith(PATH) === true;
 }
 
-/** The card-entry pages. They need neither cookies nor scripts; who knows the address of a page may pay on it. */
+/**
+ * The card-entry pages. They need neither cookies nor scripts; knowing a page's address is the permission to pay on it.
+ */
 export function createCheckoutPages(options: CheckoutPagesOptions): RequestListener {
   const app = express().disable('x-powered-by').disable('etag');
   app.enable('case sensitive routing').enable('strict routing');
@@ -78,7 +80,7 @@ interface Locals {
   startedAt: number;
 }
 
-/** Gives the request its id and trace, and counts its answer. */
+/** Assigns the request its id and trace, and counts its answer. */
 function openRequest(options: CheckoutPagesOptions): RequestHandler {
   const answered = new Counter({
     name: 'gateway_page_requests_total',
@@ -98,7 +100,7 @@ function openRequest(options: CheckoutPagesOptions): RequestHandler {
   };
 }
 
-/** Takes a place once the form is there: a slow one keeps nobody else out. */
+/** Takes a place once the form has arrived, so that slow forms block no others. */
 function limitConcurrency(maxConcurrent: number): RequestHandler {
   let concurrent = 0;
   return (_request, response, next) => {
@@ -119,8 +121,8 @@ function requirePageId(): RequestHandler {
 }
 
 /**
- * Nothing but the page itself submits the form. Browsers say where a form comes from, unless they are told not to
- * refer: then the origin is `null`, as it is here.
+ * Only the page itself may submit the form. Browsers send the form's origin; without a referrer policy that allows it,
+ * as here, the origin is `null`.
  */
 function requireOwnOrigin(ownOrigin: string): RequestHandler {
   return (request, response, next) => {
@@ -190,12 +192,12 @@ function sendAnswer(options: CheckoutPagesOptions, response: Response, page: Pag
   }
 }
 
-/** Where the POST may be redirected to, one hop after the other. */
+/** Origins that the POST may be redirected to, one after the other. */
 function formActionsOf({ threedsUrl }: CheckoutPagesOptions, { request }: Checkout): string[] {
   return ["'self'", ...[threedsUrl, request.redirectUrl].map((url) => new URL(url).origin).filter(isPlainOrigin)];
 }
 
-/** A merchant's address must not add to the policy that it is put into. */
+/** A merchant's address must not extend the policy that it is put into. */
 function isPlainOrigin(origin: string): boolean {
   return /^https?:\/\/[\w.:[\]-]+$/.test(origin);
 }
@@ -238,10 +240,10 @@ function send(response: Response, status: number, { headers, body }: RenderedPag
   response.status(status).set(headers).send(body);
 }
 
-/** An address that is none, and what fails at whatever point: a charge may be on record by then. */
+/** For invalid addresses and for any fault: by then a charge may be on record. */
 function refuseBroken(options: CheckoutPagesOptions): ErrorRequestHandler {
   return (error: { status?: number }, request, response, _next) => {
-    // Express itself would write to standard error.
+    // Otherwise Express writes to standard error.
     if (isOver(request, response)) return void request.destroy();
     if (error.status !== undefined && error.status < 500) return send(response, 400, notUnderstood());
     options.logger.error('a page failed', { error });

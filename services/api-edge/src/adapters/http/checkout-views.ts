@@ -14,7 +14,7 @@ interface FieldTexts {
   hint?: string;
   missing: string;
   invalid: string;
-  /** What helps browsers, keyboards and password managers. `pattern` allows what the server takes apart itself. */
+  /** Hints for browsers, keyboards and password managers. `pattern` accepts everything that the server can parse. */
   attributes: Html;
 }
 
@@ -48,7 +48,7 @@ const FIELDS: Readonly<Record<CardFormField, FieldTexts>> = {
   },
 };
 
-/** The card-entry form; the POST is redirected to one of the origins, which browsers have to be told. */
+/** The card-entry form. Its policy lists the origins that the POST is redirected to. */
 export function formPage(answer: FormAnswer, formActions: readonly string[]): RenderedPage {
   const { checkout, situation, problems } = answer;
   const { amountE4, currency } = checkout.request;
@@ -73,7 +73,7 @@ function purchaseOf({ merchantAccount, request: { amountE4, currency } }: Checko
   return summary({ merchant: merchantAccount, amountE4, currency });
 }
 
-/** No word of the bank's reason: it is for the merchant. */
+/** Does not reveal the bank's reason, which is for the merchant. */
 function declineNotice(attemptsLeft: number): Html {
   return html`<div class="notice bad" role="alert">
     <strong>The payment was declined.</strong> Nothing was charged. Check the details or use another card:
@@ -115,7 +115,7 @@ function field(name: CardFormField, { problems, kept }: FormAnswer): Html {
   </div>`;
 }
 
-/** `acsUrl`: the cardholder may have left the issuer's page before its end. */
+/** `acsUrl`: the cardholder may have left the issuer's page early. */
 export function waitingPage(checkout: Checkout, acsUrl: string | undefined): RenderedPage {
   return renderPage({
     title: 'Your payment is being processed',
@@ -148,7 +148,7 @@ export function closedPage(checkout: Checkout): RenderedPage {
   });
 }
 
-/** The page may still be used: the link asks for its own address anew. */
+/** The page may still be used: the link requests its own address again. */
 export function unavailablePage(): RenderedPage {
   return renderPage({
     title: 'Please try again',
@@ -158,7 +158,7 @@ export function unavailablePage(): RenderedPage {
   });
 }
 
-/** Nothing is claimed: what was sent before may have been charged. The link asks for the page, and sends no form again. */
+/** Makes no claim: an earlier submission may have been charged. The link requests the page and resubmits no form. */
 export function unknownPage(): RenderedPage {
   return renderPage({
     title: 'Please look again',

@@ -17,7 +17,7 @@ import { CARD_CONTENT_TYPES, createMerchantApi, PAYOUT_CONTENT_TYPES } from './m
 
 export type EdgePorts = CheckoutPorts & InitiatePorts & { bus: AnnouncingBus };
 
-/** Merchants and browsers share a port. Each has a limit of its own, so that neither can lock the other out. */
+/** Merchants and browsers share a port. Each has its own limit, so that neither can lock the other out. */
 export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Registry): RequestListener {
   const shared = {
     trustedProxies: connectionLimitsOf(config).trustedProxies,

@@ -33,10 +33,10 @@ export interface MerchantEndpoint {
 
 export interface MerchantApiOptions {
   endpoints: readonly MerchantEndpoint[];
-  /** Addresses of proxies whose `X-Forwarded-For` counts. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[];
   bodies: BodyReader;
-  /** What a body may take to arrive. */
+  /** Time limit for receiving a body. */
   bodyTimeoutMs: number;
   now: () => number;
   logger: Logger;
@@ -44,13 +44,13 @@ export interface MerchantApiOptions {
 }
 
 /**
- * The merchants' HTTP transport (decisions.md, section 1). An outcome is in the body, with status 200; only what the
- * transport itself refuses has another status. Every answer is a JSON envelope with the `X-Request-Id` of its session.
+ * The merchants' HTTP transport (decisions.md, section 1). Outcomes are in the body, with status 200; only refusals of
+ * the transport have another status. Every answer is a JSON envelope with the `X-Request-Id` of its session.
  */
 export function createMerchantApi(options: MerchantApiOptions): RequestListener {
   const app = express().disable('x-powered-by').disable('etag');
   app.set('trust proxy', [...options.trustedProxies]);
-  // One address, written in one way: the figures have a label for it.
+  // One spelling per address, because the path is a label of the metrics.
   app.enable('case sensitive routing').enable('strict routing');
   const figures = transportFigures(options.metrics);
   const paceRefusal = createRefusalPace(options);
@@ -90,14 +90,14 @@ function localsOf(response: Response): Locals {
 
 const PAYOUT_PATHS = '/api/mp/';
 
-/** By the path, so that what the transport refuses is worded as its endpoint's other answers are. */
+/** By path, so that refusals of the transport have the form of the endpoint's other answers. */
 function familyOf(request: Request): Family {
   return request.path.startsWith(PAYOUT_PATHS) ? 'payout' : 'card';
 }
 
 type Figures = ReturnType<typeof transportFigures>;
 
-/** Gives the request its session and trace, and counts its answer. */
+/** Assigns the request its session and trace, and counts its answer. */
 function openSession(options: MerchantApiOptions, figures: Figures): RequestHandler {
   return (request, response, next) => {
     const session: Session = { family: familyOf(request), sessionId: randomUUID() };
@@ -111,7 +111,7 @@ function openSession(options: MerchantApiOptions, figures: Figures): RequestHand
   };
 }
 
-/** Counts requests from the moment that their bodies are there. */
+/** Counts requests once their bodies have arrived. */
 function countConcurrent({ concurrent }: Figures): RequestHandler {
   return (_request, response, next) => {
     concurrent.inc();
@@ -184,7 +184,7 @@ function logAnswer(options: MerchantApiOptions, incoming: Incoming, { body }: An
   const { merchantAccount = '' } = sessionOf(incoming, ['merchant_account']);
   options.logger.info('answered', {
     path: incoming.endpoint,
-    // Whoever asked with a wrong name may have sent anything as one.
+    // The name of an unauthenticated request may be anything.
     merchantAccount: maskCardNumbers(merchantAccount),
     reference: body['reference'],
     status: body['status'],
@@ -195,7 +195,7 @@ function logAnswer(options: MerchantApiOptions, incoming: Incoming, { body }: An
 
 function answerFault(options: MerchantApiOptions): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
-    // Express itself would write to standard error.
+    // Otherwise Express writes to standard error.
     if (isOver(request, response)) return void request.destroy();
     options.logger.error('a request failed', { error });
     send(response, failure(localsOf(response).session, options.now(), RESPONSE_CODES.INTERNAL_ERROR));

@@ -3,7 +3,7 @@ import type { AskOwner } from '@gateway/service-kit';
 import { RetryableError } from '@gateway/service-kit';
 import type { PayoutQueries } from '../../application/ports';
 
-/** A page of 1,000 payouts, each with all custom parameters at a generous length. */
+/** A page of 1,000 payouts, each with all custom parameters at generous length. */
 const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Asks the payout service about payouts. */

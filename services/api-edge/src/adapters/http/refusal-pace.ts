@@ -1,13 +1,14 @@
-/** Refusals that are answered at once: so many in a row, then so many a second. */
+/** Refusals that are sent at once: a burst, then a rate per second. */
 const PROMPT = { burst: 100, perSecond: 50 };
 const DELAY_MS = 1_000;
 const MAX_DELAYED = 5_000;
 
 /**
- * Slows down clients that answer a 429 with their next request. Refusing costs as much CPU as a CHECK, and a few hundred
- * such clients would take all of it from those within their limits. `Retry-After` asks for a longer wait in any case.
+ * Slows down clients that answer a 429 with their next request. A refusal costs as much CPU as a CHECK, and a few
+ * hundred such clients would take all of it from clients within their limits. `Retry-After` asks for a longer wait
+ * anyway.
  *
- * @returns what resolves when a refusal may be sent
+ * @returns a promise that resolves when a refusal may be sent
  */
 export function createRefusalPace({ now }: { now: () => number }): () => Promise<void> {
   let tokens = PROMPT.burst;

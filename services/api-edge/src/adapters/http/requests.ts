@@ -10,14 +10,14 @@ export function mediaTypeOf(request: Request): string {
 }
 
 /**
- * Whether an error comes too late for an answer: one is on its way, or nobody is there any more. A request whose body
- * was read is destroyed, and says nothing about its client.
+ * True if an error comes too late for an answer: one is on its way, or the client is gone. A request whose body was
+ * read counts as destroyed, which says nothing about its client.
  */
 export function isOver(request: Request, response: Response): boolean {
   return response.headersSent || request.socket.destroyed;
 }
 
-/** Goes on under the trace that the client brought, or a new one. */
+/** Continues the client's trace, or starts a new one. */
 export function traced(request: Request, correlationId: string, next: () => void): void {
   const { traceparent } = request.headers;
   const trace = typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent : newTraceparent();

@@ -3,7 +3,7 @@ import { AnnounceOutcome, EndCheckout, InitiatePayout, cardCommands } from '@gat
 import type { BrokerProbe, Publisher, ReplyListener } from '@gateway/messaging';
 import type { AnnouncingBus, Bus, CheckoutBus, PayoutCommand } from '../../application/ports';
 
-/** Commands go out with the partition on which this replica listens for the reply, if it has one. */
+/** Commands name the partition on which this replica listens for the reply, if it has one. */
 export function createBus(options: {
   publisher: Publisher;
   probe: BrokerProbe;
@@ -14,7 +14,7 @@ export function createBus(options: {
     available: () => probe.available() && !publisher.saturated(),
     publish(command) {
       if (command.type === 'InitiatePayout') {
-        // Whoever takes it has nothing to reply: the merchant was told that it is pending.
+        // No reply is needed: the merchant already got `pending`.
         return publisher.publish({ declaration: InitiatePayout, data: command.data, key: command.data.payoutId });
       }
       const replyPartition = replies.ownedPartition();

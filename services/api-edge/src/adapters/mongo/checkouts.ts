@@ -3,14 +3,14 @@ import { claimOne, duplicateKeyIndex, retryableWhenTransient } from '@gateway/mo
 import type { Checkout, Checkouts, EndedCheckout, OpenCheckout } from '../../application/ports';
 
 type Kept<C extends Checkout> = Omit<C, 'id'> & { _id: string };
-/** `sweepAt` in epoch ms while it is open, `removeAt` once it has ended. */
+/** `sweepAt` (epoch ms) while it is open, `removeAt` once it has ended. */
 type Document = (Kept<OpenCheckout> | Kept<EndedCheckout>) & { sweepAt?: number; removeAt?: Date };
 
 export interface CheckoutsAdapter extends Checkouts {
   ensureIndexes(): Promise<void>;
 }
 
-/** One document for each card-entry page. What was tried on it is in the journal. */
+/** One document per card-entry page. Its attempts are in the journal. */
 export function createCheckouts(mongo: MongoConnection, clock: Clock): CheckoutsAdapter {
   const collection: Collection<Document> = mongo.collection<Document>('checkouts');
 
@@ -20,7 +20,7 @@ export function createCheckouts(mongo: MongoConnection, clock: Clock): Checkouts
         try {
           await collection.insertOne({ _id: id, ...checkout, sweepAt });
         } catch (error) {
-          // Nobody draws the same id twice: an earlier attempt has landed without saying so.
+          // Ids are never drawn twice: an earlier insert succeeded without an answer.
           if (duplicateKeyIndex(error) === undefined) throw error;
         }
       }),
@@ -32,7 +32,7 @@ export function createCheckouts(mongo: MongoConnection, clock: Clock): Checkouts
 
     async claimExpired(leaseMs) {
       const document = await claimOne(collection, { field: 'sweepAt', clock, leaseMs });
-      // Only what is open has a time for sweepers.
+      // Only open pages have a time for sweepers.
       return document === null ? undefined : (toCheckout(document) as OpenCheckout);
     },
 

@@ -13,27 +13,27 @@ import type {
 } from '../../application/ports';
 import { CLAIM_MAX, PAYMENT_ENTRIES_MAX } from '../../application/ports';
 
-/** What every kind of entry is stored as; what only some have is looked at through its index alone. */
+/** Fields of all kinds of entries; those of some kinds are read only through their index. */
 type Document = Omit<JournalEntry, 'reference' | 'command'> & {
   _id: string;
   command?: JournalEntry['command'];
   state: 'open' | 'closed';
-  /** Epoch ms from which a sweeper looks after an open entry; absent when closed. */
+  /** Epoch ms from which a sweeper handles an open entry; absent when closed. */
   sweepAt?: number;
-  /** Whose it is until then. */
+  /** The sweeper that holds it until then. */
   claim?: string;
   insertRepeated?: true;
 };
 
-/** A sweeper leaves an entry alone until its own edge replica has surely given up on it. */
+/** A sweeper waits until the entry's own edge replica has certainly given up. */
 const SWEEP_AFTER_DEADLINE_MS = 5_000;
 const KEY_LIFE_MS = 24 * 3_600_000;
-/** The planner must not be tempted by an index that begins with the merchant, who has millions of entries. */
+/** Keeps the planner off an index that begins with the merchant, who has millions of entries. */
 const BY_REFERENCE = { _id: 1 } as const;
-/** Sorts after every character that a reference may have. */
+/** Sorts after every character of a reference. */
 const AFTER_REFERENCES = '~';
 
-/** Matches what has no such field, and through the index: there it counts as null. */
+/** Matches documents without the field, also through the index, where it counts as null. */
 const NO_ATTEMPT = { attempt: null } as unknown as { attempt?: number };
 
 const INDEXES = {
@@ -51,7 +51,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
   const collection: Collection<Document> = mongo.collection<Document>('journal');
   const insert = createGroupInsert(collection);
 
-  /** In groups, as follow-ups come: each asks about its base first. */
+  /** In groups, because each follow-up first asks about its base. */
   const isOwnCardEntry = createBatcher<EntryName, boolean>(async (asked) => {
     const filter = named(asked.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount })));
     const projection = { merchantAccount: 1, space: 1 } as const;
@@ -66,8 +66,8 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
   }
 
   /**
-   * An update, not a read: it sees an entry that no majority has yet, and waits until a majority has it. A reference may
-   * be drawn twice within a payment, so it is not enough to know one's own entry by.
+   * An update, not a read: it sees an entry that no majority has yet, and waits until a majority has it. A payment may
+   * draw a reference twice, so the reference alone does not identify our own entry.
    */
   async function isOwn({ reference, merchantAccount, space, transactionUniqueId, acceptedAt, ...entry }: JournalEntry) {
     const attempt = 'attempt' in entry ? { attempt: entry.attempt } : NO_ATTEMPT;
@@ -101,7 +101,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
       retryableWhenTransient(async () => {
         if (await isOwnCardEntry({ merchantAccount, reference })) return true;
         const paymentId = paymentIdOf(reference);
-        // An operation of the payment that no merchant sent has no entry here; the payment's others have.
+        // An operation that no merchant sent has no entry; the payment's others have.
         const filter = ofPayment(merchantAccount, paymentId);
         return (await collection.findOne(filter, { projection: { _id: 1 }, hint: BY_REFERENCE })) !== null;
       }),
@@ -188,7 +188,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
   };
 }
 
-/** Entries of several accounts: references are the accounts' own, so naming both lists names no other entry. */
+/** Entries of several accounts. Each reference belongs to one account, so naming both lists matches no other entry. */
 function named(entries: readonly { _id: string; merchantAccount: string }[]) {
   return {
     merchantAccount: { $in: [...new Set(entries.map(({ merchantAccount }) => merchantAccount))] },
@@ -220,7 +220,7 @@ function toDocument({ reference, ...entry }: JournalEntry): Document {
   return { _id: reference, ...entry, state: 'open', sweepAt: entry.deadline + SWEEP_AFTER_DEADLINE_MS };
 }
 
-/** The document was looked for in that space. */
+/** The document was searched for in that space. */
 function entryIn<Space extends IdSpace>(_space: Space, document: Document | null): EntryIn<Space> | undefined {
   return toEntry(document) as EntryIn<Space> | undefined;
 }

@@ -16,7 +16,7 @@ export function cardEventHandlers(ports: Pick<Ports, 'deadlines'>): MessageHandl
   ];
 }
 
-/** Nothing of ours can be ended for it: whoever replays it, mended, brings the deadline up to date. */
+/** There is no operation to end. Replaying the repaired event brings the deadline up to date. */
 export function deadLetterHandler(logger: Logger): (rejected: RejectedMessage) => Promise<void> {
   return async ({ message, reason }) => {
     const type = headerOf(message.headers, 'ce_type');

@@ -6,9 +6,8 @@ import type { ClaimedDeadline, Deadlines } from '../../application/ports';
 const COLLECTION = 'deadlines';
 
 /**
- * An open authorization has `dueAt`; one that has ended has `endedAt` instead and is a tombstone: an event of its
- * beginning that comes late, or again, finds it and changes nothing. It is kept for as long as events are (30 days), and
- * one more.
+ * An open authorization has `dueAt`. One that has ended has `endedAt` instead and is a tombstone: a late or repeated
+ * event of its beginning finds it and changes nothing. Tombstones outlive events (30 days) by a day.
  */
 export interface StoredDeadline {
   /** Reference of the AUTH. */
@@ -24,12 +23,12 @@ export interface StoredDeadline {
 }
 
 const TOMBSTONE_SECONDS = 31 * 86_400;
-/** Gauges are no reason to read a million entries: beyond it the count says "so many or more". */
+/** Gauges must not read a million entries: beyond this the count means "so many or more". */
 const COUNT_MAX = 10_000;
 const COUNT_TIMEOUT_MS = 5_000;
 const ID = { _id: 1 } as const;
 
-/** A range of it is what is due; what is open and not due costs nothing to pass over, what has ended is not in it. */
+/** Due deadlines are a range of it. Open ones that are not due cost nothing, and ended ones are not in it. */
 export const dueIndex = {
   key: { dueAt: 1 },
   name: 'due',
@@ -45,7 +44,7 @@ const tombstoneIndex = {
 
 export interface DeadlinesAdapter extends Deadlines {
   ensureIndexes(): Promise<void>;
-  /** Due ones, counted to 10,000 at most. */
+  /** Number of due deadlines, at most 10,000. */
   countDue(now: number): Promise<number>;
   countOpen(): Promise<number>;
 }
@@ -56,7 +55,7 @@ export function createDeadlines(mongo: MongoConnection, clock: Clock): Deadlines
   const bury = createGroupEnd(collection, clock.now);
   return {
     async open({ reference, merchantAccount, expiresAt }) {
-      // Refused where it is known already: what is there is at least as new.
+      // Refused if it is already known: the stored one is at least as new.
       await insert({ _id: reference, merchantAccount, expiresAt, dueAt: expiresAt, asks: 0 });
     },
     end: (reference) => bury(reference),
@@ -95,7 +94,7 @@ export function createDeadlines(mongo: MongoConnection, clock: Clock): Deadlines
   };
 }
 
-/** What seems to be due: enough to look and to count. A claim asks the server's clock. */
+/** Apparently due, good enough to search and count. A claim uses the server's clock. */
 export function dueAt(now: number): { dueAt: { $lte: number } } {
   return { dueAt: { $lte: now } };
 }
@@ -107,7 +106,7 @@ function fromStored({ _id, merchantAccount, expiresAt, asks, claim }: StoredDead
   return { reference: _id, merchantAccount, expiresAt, asks: asks ?? 0, claim };
 }
 
-/** Ends in groups, as other writes go; an end that was not preceded by any beginning is written as well. */
+/** Ends are written in groups, like other writes. An end without a beginning is written too. */
 function createGroupEnd(collection: Collection<StoredDeadline>, now: () => number): (id: string) => Promise<void> {
   const batcher = createBatcher<string, void>(async (ids) => {
     const update = {
@@ -118,7 +117,7 @@ function createGroupEnd(collection: Collection<StoredDeadline>, now: () => numbe
     try {
       await collection.bulkWrite(updates, { ordered: false });
     } catch (error) {
-      // Its beginning was written in the same moment: the next attempt finds it.
+      // Its beginning was written at the same moment: the next attempt finds it.
       if (duplicateKeyIndex(error) === undefined) throw error;
       throw new RetryableError('the beginning and the end of an authorization collided', { cause: error });
     }
