@@ -15,10 +15,12 @@ import { createJournalCloser } from '@gateway/api-edge/dist/application/journal-
 import { createPendingOutcomes } from '@gateway/api-edge/dist/application/pending-outcomes';
 import { openConnectors } from '@gateway/card-processing/dist/adapters/acquirers/connectors';
 import { createPayments } from '@gateway/card-processing/dist/adapters/mongo/payments';
+import { announce } from '@gateway/card-processing/dist/application/announcements';
 import type { Ports } from '@gateway/card-processing/dist/application/ports';
 import { processCommand } from '@gateway/card-processing/dist/application/process-command';
 import { findOutcome, listOutcomes } from '@gateway/card-processing/dist/application/query-operations';
-import { clockAt, connectMongo, createOutbox } from '@gateway/mongo';
+import { evolve } from '@gateway/card-processing/dist/domain/payment';
+import { clockAt, connectMongo, createHandle, createOutbox } from '@gateway/mongo';
 import { createBodyReader, createDetachedWork, createLogger, createMetrics, listen } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
 import { openDirectPayouts } from './direct-payouts';
@@ -71,14 +73,13 @@ async function main(): Promise<void> {
   const connectors = openConnectors(['simulator'], { env: process.env, callsAtOnce: CALLS_AT_ONCE, metrics });
   const processing: Ports = {
     payments,
+    handle: createHandle({ store: payments, evolve, announce, publish: outbox.publish, now, newId: randomUUID }),
     cards: vault.vault,
     accounts: accounts.directory,
     connector: (name) => connectors.get(name),
     calls: createDetachedWork({ name: 'call', max: CALLS_AT_ONCE, logger }),
-    publishEvents: (payment) => outbox.publish(payment),
     reply: async (outcome) => pending.deliver(outcome),
     now,
-    newId: randomUUID,
     holdSeconds: 604_800,
     holds: [],
     authenticationPatienceMs: 1_200_000,

@@ -122,10 +122,10 @@ export const MUTATIONS: readonly Mutation[] = [
     guard: 'outcome committed before the reply',
     edits: [
       edit(
-        `${CARD}/application/record.js`,
-        ': await ports.payments.update(target.stored, body, announcements);',
-        ': (setTimeout(() => void ports.payments.update(target.stored, body, announcements), 4000),' +
-          ' { ...target.stored, ...body, version: target.stored.version + 1 });',
+        'mongo/dist/handle.js',
+        'await store.update(current, state, messages);',
+        '(setTimeout(() => void store.update(current, state, messages), 4000),' +
+          ' { ...current, ...state, version: current.version + 1 });',
       ),
     ],
     services: CARDS,
@@ -152,9 +152,9 @@ export const MUTATIONS: readonly Mutation[] = [
     guard: 'lease of a call',
     edits: [
       edit(
-        `${CARD}/application/process-command.js`,
-        'resolveAt: known.now + (0, call_acquirer_1.callTimeoutMs)(ports, event.route ?? known.route)',
-        'resolveAt: known.now',
+        `${CARD}/application/call-acquirer.js`,
+        'return ports.now() + (0, mongo_1.callLeaseMs)(connector?.longestCallMs ?? 0);',
+        'return ports.now();',
       ),
     ],
     services: CARDS,
@@ -263,8 +263,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       edit(
         `${CARD}/application/process-command.js`,
-        'return { payment: loaded, fresh: false };',
-        'return { payment: loaded, pending: (loaded.pending ??= { reference, kind: "sale" }), fresh: true };',
+        'if (!written ||',
+        'payment.pending ??= { reference, kind: "sale" }; if (payment.pending === undefined ||',
       ),
     ],
     services: CARDS,

@@ -41,7 +41,7 @@ export interface HandleContext<State extends object> {
  */
 export type Handled<Current, Rejection extends string> =
   | { written: true; stored: NonNullable<Current>; before: Current; rejection?: undefined }
-  | { written: false; stored: Current; rejection?: Rejection };
+  | { written: false; stored: Current; before?: undefined; rejection?: Rejection };
 
 export interface Handle<State extends object, Event> {
   /** For an aggregate that the caller has read: its first attempt needs no load. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
+import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
@@ -10,10 +11,12 @@ import { createQueryApi } from './adapters/http/query-api';
 import { messageHandlers, deadLetterHandler } from './adapters/kafka/commands';
 import { publishEntries, sendReply } from './adapters/kafka/publications';
 import { createPayments } from './adapters/mongo/payments';
+import { announce } from './application/announcements';
 import type { Ports } from './application/ports';
 import { createResolver } from './application/resolve-outcomes';
 import type { Config } from './config';
 import { holdsOf } from './config';
+import { evolve } from './domain/payment';
 
 const RESOLVE_EVERY_MS = 250;
 /** The threeds service ends a challenge first, unless it has lost it. */
@@ -51,14 +54,13 @@ async function open(frame: Frame<Config>, { env }: CardProcessingDeps): Promise<
   });
   const ports: Ports = {
     payments,
+    handle: createHandle({ store: payments, evolve, announce, publish: outbox.publish, now, newId: randomUUID }),
     cards: vault,
     accounts: accounts.directory,
     connector: (name) => connectors.get(name),
     calls,
-    publishEvents: (payment) => outbox.publish(payment),
     reply: sendReply(publisher, logger),
     now,
-    newId: randomUUID,
     holdSeconds: config.AUTH_HOLD_SECONDS,
     holds: holdsOf(config),
     authenticationPatienceMs: (config.CHALLENGE_TIMEOUT_SECONDS + AUTHENTICATION_MARGIN_SECONDS) * 1000,

@@ -1,7 +1,6 @@
 import type { AuthenticateCardholderData, CardEventType, OperationRecord } from '@gateway/contracts';
 import { paymentIdOf } from '@gateway/contracts';
-import type { NewMessage } from '@gateway/mongo';
-import type { Cause } from '@gateway/service-kit';
+import type { Announcement } from '@gateway/mongo';
 import type { Operation, Payment, PaymentEvent } from '../domain/payment';
 import { tellsMerchant } from '../domain/checkout';
 import { findOperation } from '../domain/payment';
@@ -17,46 +16,54 @@ const SUCCESS_EVENTS = {
   TOKENIZE: 'CardTokenized',
 } as const satisfies Record<Operation['type'], CardEventType>;
 
-interface Context {
-  now: number;
-  newId: () => string;
-  cause: Cause;
+/**
+ * What others learn of a domain event: everyone on `card.events`, and the threeds service what it has to do. Undefined for
+ * what stays inside: an intent that concerns an acquirer, a failed inquiry, and a callback that the end will bring.
+ */
+export function announce(payment: Payment, event: PaymentEvent, at: number): Announcement | undefined {
+  switch (event.type) {
+    case 'PaymentOpened':
+    case 'OperationStarted':
+    case 'AuthenticatedSaleStarted':
+    case 'InquiryFailed':
+      return undefined;
+    default:
+      return published(payment, event, at);
+  }
 }
 
-/**
- * What others are told about a domain event: the world on `card.events`, the threeds service what it has to do.
- * Undefined for what is ours alone: an intent that concerns an acquirer, and a callback that the end will bring.
- */
-export function announcement(payment: Payment, event: PaymentEvent, context: Context): NewMessage | undefined {
-  if (event.type === 'OperationStarted' || event.type === 'AuthenticatedSaleStarted') return undefined;
+type Published = Exclude<
+  PaymentEvent,
+  { type: 'PaymentOpened' | 'OperationStarted' | 'AuthenticatedSaleStarted' | 'InquiryFailed' }
+>;
+
+function published(payment: Payment, event: Published, at: number): Announcement | undefined {
   const reference = 'operation' in event ? event.operation.reference : event.reference;
   const operation = findOperation(payment, reference);
   if (operation === undefined) throw new Error(`broken invariant: ${reference} is not on record`);
   if (event.type === 'OutcomeAnnounced' && operation.status === 'pending') return undefined;
-  const message = { id: context.newId(), at: context.now, ...context.cause };
   if (event.type === 'AuthenticationRequested') {
     const data = authenticationCommand(payment, operation, event);
-    return { ...message, type: 'AuthenticateCardholder', data, isCommand: true };
+    return { type: 'AuthenticateCardholder', data, isCommand: true };
   }
   return {
-    ...message,
     type: eventType(event, operation),
     data: {
-      ...operationRecord(payment, operation, context.now),
+      ...operationRecord(payment, operation, at),
       ...(isTold(event, operation) ? { callbackUrl: operation.callbackUrl } : {}),
       ...(event.type === 'OperationSucceeded' && event.expiresAt !== undefined ? { expiresAt: event.expiresAt } : {}),
     },
   };
 }
 
-function isTold(event: PaymentEvent, operation: Operation): boolean {
+function isTold(event: Published, operation: Operation): boolean {
   return event.type === 'CheckoutEnded' ? operation.callbackUrl !== undefined : tellsMerchant(operation);
 }
 
 function authenticationCommand(
   payment: Payment,
   operation: Operation,
-  { request, route }: Extract<PaymentEvent, { type: 'AuthenticationRequested' }>,
+  { request, route, awaiting }: Extract<PaymentEvent, { type: 'AuthenticationRequested' }>,
 ): AuthenticateCardholderData {
   const { reference, type, transactionUniqueId, amountE4, currency, token, acceptedAt } = operation;
   const isAuthenticated = type === 'AUTH3D' || type === 'SALE3D';
@@ -74,11 +81,12 @@ function authenticationCommand(
     token,
     midReference: route.midReference,
     acceptedAt,
+    customer: awaiting.customer,
     ...request,
   };
 }
 
-function eventType(event: PaymentEvent, operation: Operation): CardEventType {
+function eventType(event: Published, operation: Operation): CardEventType {
   if (event.type === 'OutcomeBecameUnknown') return 'OperationOutcomeUnknown';
   if (event.type === 'AuthenticationStarted' || event.type === 'CheckoutEnded') return event.type;
   if (event.type === 'OutcomeAnnounced') return event.type;
@@ -93,7 +101,7 @@ function eventType(event: PaymentEvent, operation: Operation): CardEventType {
   }
 }
 
-function operationRecord(payment: Payment, operation: Operation, now: number): OperationRecord {
+function operationRecord(payment: Payment, operation: Operation, at: number): OperationRecord {
   return {
     paymentId: paymentIdOf(operation.reference),
     reference: operation.reference,
@@ -113,7 +121,7 @@ function operationRecord(payment: Payment, operation: Operation, now: number): O
     message: operation.message,
     ...(operation.authentication?.eci === undefined ? {} : { eci: operation.authentication.eci }),
     acceptedAt: operation.acceptedAt,
-    occurredAt: now,
+    occurredAt: at,
     ...(operation.custom === undefined ? {} : { custom: operation.custom }),
   };
 }

@@ -1,20 +1,13 @@
 import type { Customer, Secret } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
+import { callLeaseMs, inquiryDelayMs } from '@gateway/mongo';
 import type { Place } from '@gateway/outbound';
-import { untilWritten } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerAnswer, CallDeadline } from '../domain/decide';
 import { decideAnswer, lateAnswer } from '../domain/decide';
 import type { AuthenticationResult, PendingCall, Route } from '../domain/payment';
 import { findOperation } from '../domain/payment';
 import type { AcquirerRequest, Ports, StoredPayment } from './ports';
-import { record } from './record';
-
-/** The acquirer is asked soon about a call that ended without an answer: nothing of ours is under way any more. */
-const FIRST_INQUIRY_AFTER_MS = 500;
-
-/** How long after its time a call may still be under way in a process that is slow. */
-const LEASE_MARGIN_MS = 2_000;
 
 export interface CallContext {
   request: { amountE4?: number; customer?: Customer; withCvv?: boolean; card?: Secret<CardData> };
@@ -25,15 +18,15 @@ export interface CallContext {
   place?: Place;
 }
 
-/** From the intent on, how long nobody else may look for the outcome of a call. */
-export function callTimeoutMs(ports: Pick<Ports, 'connector'>, route: Route | undefined): number {
+/** Epoch ms from which another process may look for the outcome of a call that begins now. */
+export function leaseEnd(ports: Pick<Ports, 'connector' | 'now'>, route: Route | undefined): number {
   const connector = route && ports.connector(route.acquirer);
-  return (connector?.longestCallMs ?? 0) + LEASE_MARGIN_MS;
+  return ports.now() + callLeaseMs(connector?.longestCallMs ?? 0);
 }
 
 /**
- * Makes the pending call of a payment whose intent was stored just now, and stores what came of it. The call may wait for
- * its turn and for the acquirer, so it belongs into `ports.calls`: nobody's message waits for it.
+ * Makes the pending call of a payment whose intent this process has just stored, and records the answer. The call may wait
+ * for its turn and for the acquirer, so it belongs into `ports.calls`: no message waits for it.
  */
 export async function callAcquirer(ports: Ports, payment: StoredPayment, context: CallContext): Promise<StoredPayment> {
   const { pending } = payment;
@@ -86,7 +79,7 @@ function currencyOf({ state }: StoredPayment): string {
   return 'hold' in state ? (state.hold?.currency ?? '') : '';
 }
 
-/** Reads the CVV, once, after the intent is stored: whoever finds the intent later never calls with it again. */
+/** Reads the CVV, once, after the intent is stored: a process that finds the intent later never calls with it again. */
 async function cardOf(
   ports: Ports,
   pending: PendingCall,
@@ -102,7 +95,7 @@ function needsCard({ kind }: PendingCall): boolean {
   return kind === 'authorize' || kind === 'sale';
 }
 
-/** Feeds an answer back in. An operation that has ended meanwhile stays as it ended. */
+/** Records an answer. An operation that has ended in the meantime stays as it is. */
 export async function recordAnswer(
   ports: Ports,
   payment: StoredPayment,
@@ -110,24 +103,13 @@ export async function recordAnswer(
   answer: AcquirerAnswer,
   causationId?: string,
 ): Promise<StoredPayment> {
-  let current: StoredPayment | null = payment;
-  return untilWritten(async () => {
-    current ??= await ports.payments.load(payment._id);
-    if (current === null) throw new Error(`broken invariant: payment ${payment._id} has vanished`);
+  const decideOn = (current: StoredPayment) => {
     const now = ports.now();
-    const events = decideAnswer(current, reference, answer, { now, holdSeconds: holdSeconds(ports, current) });
-    if (events.length === 0) return current;
-    const target = { id: current._id, merchantAccount: current.merchantAccount, stored: current };
-    const stored = await record(
-      ports,
-      target,
-      events,
-      { resolveAt: now + FIRST_INQUIRY_AFTER_MS, inquiries: 0 },
-      causationId,
-    );
-    current = null;
-    return stored;
-  });
+    const facts = { now, holdSeconds: holdSeconds(ports, current), inquireAt: now + inquiryDelayMs(0) };
+    return decideAnswer(current, reference, answer, facts);
+  };
+  const { stored } = await ports.handle(payment, decideOn, { causationId });
+  return stored;
 }
 
 function holdSeconds(ports: Ports, payment: StoredPayment): number {

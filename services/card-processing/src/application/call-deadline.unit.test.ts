@@ -1,12 +1,14 @@
 import type { AxiosResponse } from 'axios';
 import { Secret } from '@gateway/contracts';
+import { createHandle } from '@gateway/mongo';
 import { createMetrics } from '@gateway/service-kit';
+import { memoryStore } from '@gateway/testing';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerTranslation } from '../adapters/acquirers/acquirer';
 import { openAcquirer } from '../adapters/acquirers/acquirer';
 import { deadlineOf } from '../domain/decide';
 import type { Payment } from '../domain/payment';
-import { findOperation } from '../domain/payment';
+import { evolve, findOperation } from '../domain/payment';
 import {
   authenticated,
   chargeCommand,
@@ -19,8 +21,9 @@ import {
   settle,
   told,
 } from '../domain/payments.fixture';
+import { announce } from './announcements';
 import { callAcquirer } from './call-acquirer';
-import type { PaymentBody, Ports, StoredPayment } from './ports';
+import type { Ports, StoredPayment } from './ports';
 import { processAuthentication } from './process-authentication';
 import { processCommand } from './process-command';
 
@@ -32,7 +35,9 @@ const CARD = new Secret<CardData>({ pan: '4111111111111111', expMonth: '12', exp
 
 /** One payment, an acquirer with one place for each account, and a clock that goes on while something is waited for. */
 function world(payment: Payment) {
-  let stored: StoredPayment = { _id: PAYMENT_ID, ...payment, route: ROUTE, version: 1, eventSeq: 1, outbox: [] };
+  const first: StoredPayment = { _id: PAYMENT_ID, ...payment, route: ROUTE, version: 1, eventSeq: 1, outbox: [] };
+  const store = memoryStore(first);
+  const stored = (): StoredPayment => store.documents.get(PAYMENT_ID) ?? first;
   let now = NOW;
   const sent: string[] = [];
   let answerOther = (): void => undefined;
@@ -57,14 +62,8 @@ function world(payment: Payment) {
     return value;
   };
   const ports = {
-    payments: {
-      load: async (id: string) => (id === PAYMENT_ID ? stored : null),
-      update: async (previous: StoredPayment, body: PaymentBody) => {
-        if (previous.version !== stored.version) return undefined;
-        stored = { ...body, _id: PAYMENT_ID, version: previous.version + 1, eventSeq: 1, outbox: [] };
-        return stored;
-      },
-    },
+    payments: store,
+    handle: createHandle({ store, evolve, announce, publish: () => undefined, now: () => now, newId: () => 'id' }),
     cards: {
       getCard: () => afterVault(CARD),
       takeCvv: () => afterVault(new Secret('123')),
@@ -77,9 +76,7 @@ function world(payment: Payment) {
         begun.push(work());
       },
     },
-    publishEvents: () => undefined,
     now: () => now,
-    newId: () => 'id',
     holdSeconds: HOLD_SECONDS,
     logger: { warn: () => undefined, error: () => undefined },
   } as unknown as Ports;
@@ -89,10 +86,10 @@ function world(payment: Payment) {
     sent,
     waitUntil,
     answerOther,
-    stored: () => stored,
+    stored,
     vaultTakesUntil: (ms: number) => void (vaultTakesUntil = ms),
     done: () => Promise.all(begun),
-    operation: (name: string) => findOperation(stored, ref(name)),
+    operation: (name: string) => findOperation(stored(), ref(name)),
   };
 }
 
@@ -135,8 +132,7 @@ test.each([
   ['too late', SALE_DEADLINE + 1, 'error', 3024],
 ])('the sale of a SALE3D that is %s when the vault has given its card', async (_name, at, status, code) => {
   const asked = PAYMENTS['SALE3D asked for'];
-  const { ports, stored, sent, vaultTakesUntil, done, operation } = world(asked);
-  Object.assign(stored(), { awaiting: { customer: {}, withCvv: false } });
+  const { ports, sent, vaultTakesUntil, done, operation } = world(asked);
   vaultTakesUntil(at);
   await processAuthentication(ports, told('CardholderAuthenticated', 'SA3D', authenticated), 'cause');
   await done();

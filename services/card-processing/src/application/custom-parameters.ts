@@ -1,24 +1,6 @@
 import type { Customer, CustomValues, MerchantNotes, Secret } from '@gateway/contracts';
 import type { CardData } from '@gateway/vault';
-import type { BankFacts, Operation, Payment, Route } from '../domain/payment';
-
-/** What may be shown of a card and its holder: first six and last four digits at most. */
-export interface CardPresentation {
-  bin: string;
-  last4: string;
-  /** '01' to '12'. */
-  month: string;
-  /** Two digits. */
-  year: string;
-  brand: string;
-  holder: string;
-  panHash: string;
-  firstName: string;
-  lastName: string;
-  phone?: string;
-  descriptor?: string;
-  descriptorPhone?: string;
-}
+import type { BankFacts, CardPresentation, Operation, Payment, Route } from '../domain/payment';
 
 export function presentationOf(
   card: Secret<CardData>,
@@ -43,10 +25,7 @@ export function presentationOf(
 }
 
 /** Every custom parameter that the gateway can know of an operation. The others of the interface's table are left out. */
-export function customValues(
-  { presentation, route }: Payment & { presentation?: CardPresentation },
-  { bank }: Operation,
-): CustomValues {
+export function customValues({ presentation, route }: Payment, { bank }: Operation): CustomValues {
   return { ...ofBank(bank), ...ofRoute(route), ...(presentation === undefined ? {} : ofCard(presentation)) };
 }
 

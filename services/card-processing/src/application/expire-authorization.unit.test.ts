@@ -1,9 +1,12 @@
-import type { NewMessage } from '@gateway/mongo';
+import { createHandle } from '@gateway/mongo';
+import { memoryStore } from '@gateway/testing';
 import type { AcquirerAnswer } from '../domain/decide';
 import type { Payment } from '../domain/payment';
+import { evolve } from '../domain/payment';
 import { HOLD_SECONDS, NOW, PAYMENT_ID, PAYMENTS, ref, ROUTE } from '../domain/payments.fixture';
+import { announce } from './announcements';
 import { expireAuthorization } from './expire-authorization';
-import type { AcquirerConnector, PaymentBody, Ports, StoredPayment } from './ports';
+import type { AcquirerConnector, Ports, StoredPayment } from './ports';
 
 const END = NOW + HOLD_SECONDS * 1000;
 const TIMEOUT_MS = 5_000;
@@ -13,10 +16,11 @@ const ASK = { paymentId: PAYMENT_ID, merchantAccount: 'merchant', reference: ref
 
 /** One payment in a store whose writes are conditional, and an acquirer that keeps what it finds there when called. */
 function world(payment: Payment, answer: () => Promise<AcquirerAnswer> = () => Promise.resolve(APPROVED)) {
-  let stored: StoredPayment = { _id: PAYMENT_ID, ...payment, route: ROUTE, version: 1, eventSeq: 1, outbox: [] };
+  const first: StoredPayment = { _id: PAYMENT_ID, ...payment, route: ROUTE, version: 1, eventSeq: 1, outbox: [] };
+  const store = memoryStore(first);
+  const stored = (): StoredPayment => store.documents.get(PAYMENT_ID) ?? first;
   const calls: { reference: string; currency: string; onRecord: StoredPayment }[] = [];
   const errors: string[] = [];
-  const announced: NewMessage[] = [];
   const begun: Promise<void>[] = [];
   let published = 0;
   let places = PLACES;
@@ -28,25 +32,22 @@ function world(payment: Payment, answer: () => Promise<AcquirerAnswer> = () => P
       return { leave: () => (places += 1) };
     },
     operate: (_operation, { reference, currency }) => {
-      calls.push({ reference, currency, onRecord: stored });
+      calls.push({ reference, currency, onRecord: stored() });
       return answer();
     },
   } as Partial<AcquirerConnector> as AcquirerConnector;
   const ports = {
-    payments: {
-      load: (id: string) => Promise.resolve(id === PAYMENT_ID ? stored : null),
-      update: async (previous: StoredPayment, body: PaymentBody, messages: readonly NewMessage[]) => {
-        if (previous.version !== stored.version) return undefined;
-        stored = { ...body, _id: PAYMENT_ID, version: previous.version + 1, eventSeq: 1, outbox: [] };
-        announced.push(...messages);
-        return stored;
-      },
-    },
+    handle: createHandle({
+      store,
+      evolve,
+      announce,
+      publish: () => (published += 1),
+      now: () => END,
+      newId: () => 'id',
+    }),
     connector: () => connector,
     calls: { begin: (work: () => Promise<void>) => (begun.push(work()), Promise.resolve()) },
-    publishEvents: () => (published += 1),
     now: () => END,
-    newId: () => 'id',
     holdSeconds: HOLD_SECONDS,
     logger: { warn: () => undefined, error: (message: string) => errors.push(message) },
   } as unknown as Ports;
@@ -59,8 +60,8 @@ function world(payment: Payment, answer: () => Promise<AcquirerAnswer> = () => P
     expire,
     calls,
     errors,
-    announced,
-    payment: () => stored,
+    announced: () => stored().outbox,
+    payment: stored,
     published: () => published,
     places: () => places,
   };
@@ -79,7 +80,7 @@ test('the intent is on record, with the time at which the resolver may look for 
 test('what came of it is announced', async () => {
   const { expire, announced, published } = world(PAYMENTS.authorized);
   await expire();
-  expect(announced).toMatchObject([
+  expect(announced()).toMatchObject([
     { type: 'AuthorizationVoided', causationId: 'cause', data: { baseReference: ref('AUTH'), status: 'success' } },
   ]);
   expect(published()).toBe(1);

@@ -2,39 +2,13 @@ import type { Account } from '@gateway/accounts';
 import type { CardCommand, Customer, OperationOutcome, Secret } from '@gateway/contracts';
 import type { Place } from '@gateway/outbound';
 import type { DetachedWork, Logger } from '@gateway/service-kit';
-import type { NewMessage, Stored } from '@gateway/mongo';
+import type { DueByAccount, Handle, Stored } from '@gateway/mongo';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerAnswer } from '../domain/decide';
 import type { HoldRule } from '../domain/holds';
-import type { AuthenticationResult, BankFacts, CallKind, Payment } from '../domain/payment';
-import type { CardPresentation } from './custom-parameters';
+import type { AuthenticationResult, BankFacts, CallKind, Payment, PaymentEvent, ReplyAddress } from '../domain/payment';
 
-/** What a payment's document holds beside outbox and version. */
-export interface PaymentBody extends Payment {
-  /** Epoch ms at which a resolver looks after what waits for somebody outside; absent when nothing does. */
-  resolveAt?: number;
-  /** Inquiries made about `pending` so far. */
-  inquiries?: number;
-  /** For accounts with custom response parameters only: what these say about card and cardholder. */
-  presentation?: CardPresentation;
-  /** While a cardholder is being authenticated: what the sale after it and the first answer need. */
-  awaiting?: Awaiting;
-}
-
-export interface Awaiting {
-  customer: Customer;
-  withCvv: boolean;
-  replyTo?: ReplyAddress;
-}
-
-/** The edge replica that waits for an outcome. */
-export interface ReplyAddress {
-  partition: number;
-  correlationId: string;
-  causationId: string;
-}
-
-export type StoredPayment = Stored<PaymentBody>;
+export type StoredPayment = Stored<Payment>;
 
 export const PAYMENT_RECORDS_MAX = 500;
 
@@ -42,12 +16,7 @@ export interface Payments {
   load(id: string): Promise<StoredPayment | null>;
   /** The payment, and what stands alone of its operations: at most {@link PAYMENT_RECORDS_MAX} documents. */
   loadWhole(paymentId: string): Promise<StoredPayment[]>;
-  insert(id: string, body: PaymentBody, events: readonly NewMessage[]): Promise<StoredPayment | undefined>;
-  update(previous: StoredPayment, body: PaymentBody, events: readonly NewMessage[]): Promise<StoredPayment | undefined>;
-  /** Accounts with payments that are due, in ascending order: those after `after`, at most `limit`. */
-  accountsWithUnresolved(now: number, after: string, limit: number): Promise<string[]>;
-  /** Takes one payment of the account that is due, and keeps other resolvers off it for `leaseMs`. */
-  claimUnresolved(merchantAccount: string, leaseMs: number): Promise<StoredPayment | null>;
+  due: DueByAccount<StoredPayment>;
 }
 
 /** What goes to an acquirer beside the idempotency key, which is the operation's reference. */
@@ -124,18 +93,17 @@ export interface ReceivedCommand {
 
 export interface Ports {
   payments: Payments;
+  /** The only way in which a payment changes. */
+  handle: Handle<Payment, PaymentEvent>;
   cards: Cards;
   accounts: Accounts;
   /** By name. Undefined when no connector of that name is configured. */
   connector(name: string): AcquirerConnector | undefined;
-  /** Calls to acquirers, and what follows from them, go on after their message is done. */
+  /** Calls to acquirers, and what follows from them, run after their message is done. */
   calls: Pick<DetachedWork, 'begin'>;
-  /** Has the payment's outbox published soon; never throws. */
-  publishEvents(payment: StoredPayment): void;
   /** A short cut to the edge replica that waits; never throws. */
   reply(outcome: OperationOutcome, to: ReplyAddress): Promise<void>;
   now(): number;
-  newId(): string;
   /** Hold of an authorization where neither its terminal nor `holds` says anything. */
   holdSeconds: number;
   /** Holds by scheme and initiator. */

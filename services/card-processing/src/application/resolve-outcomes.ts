@@ -1,45 +1,39 @@
 import { RESPONSE_CODES } from '@gateway/contracts';
+import {
+  createResolver as createDueResolver,
+  INQUIRIES_BEFORE_ALARM,
+  inquiryDelayMs,
+  RESOLVER_LEASE_MS,
+} from '@gateway/mongo';
 import type { FairWork } from '@gateway/service-kit';
-import { createFairWork, newTraceparent, runWithTrace, untilWritten } from '@gateway/service-kit';
 import type { AcquirerAnswer } from '../domain/decide';
 import { decideLostAuthentication } from '../domain/decide-authentication';
 import { findOperation, pendingReference } from '../domain/payment';
 import { recordAnswer } from './call-acquirer';
 import type { AcquirerConnector, Ports, StoredPayment } from './ports';
-import { record } from './record';
 
-const BACKOFF_FIRST_MS = 500;
-const BACKOFF_MAX_MS = 300_000;
-/** Longer than an inquiry and a cancellation, each with its time-out, can take. */
-const CLAIM_MS = 25_000;
-/** From here on the log calls for an operator each time. */
-const INQUIRIES_BEFORE_ALARM = 10;
-/** Outcomes that one replica looks for at once: in all, and of one account. */
+/** Concurrent payments of one replica: in total and per account. */
 const PARALLEL_MAX = 64;
 const PARALLEL_PER_ACCOUNT_MAX = 16;
 
-/**
- * Finds out what became of calls that ended without an answer, or whose process died, and gives up authentications that
- * nobody ends. Any replica may; one at a time holds the claim. Accounts take turns, so that an acquirer that is slow
- * about those of one account keeps no other's waiting.
- */
+/** Finds out what became of calls without an answer or whose process died, and gives up authentications that never end. */
 export function createResolver(ports: Ports, everyMs: number): FairWork {
-  return createFairWork({
+  return createDueResolver({
     name: 'resolving unknown outcomes',
     everyMs,
-    dueParties: (after, limit) => ports.payments.accountsWithUnresolved(ports.now(), after, limit),
-    claim: (account) => ports.payments.claimUnresolved(account, CLAIM_MS),
-    work: (payment) =>
-      runWithTrace({ correlationId: payment._id, traceparent: newTraceparent() }, () => resolve(ports, payment)),
-    onFailure: ({ _id: payment }, error) =>
-      ports.logger.warn('an outcome could not be looked for; it comes round again', { payment, error }),
+    due: ports.payments.due,
+    leaseMs: RESOLVER_LEASE_MS,
+    correlationId: ({ _id: paymentId }) => paymentId,
+    resolve: (payment) => resolveOutcome(ports, payment),
     parallel: PARALLEL_MAX,
-    parallelPerParty: PARALLEL_PER_ACCOUNT_MAX,
+    parallelPerAccount: PARALLEL_PER_ACCOUNT_MAX,
+    now: ports.now,
     logger: ports.logger,
   });
 }
 
-async function resolve(ports: Ports, payment: StoredPayment): Promise<void> {
+/** Resolves a payment that this replica has claimed. */
+export async function resolveOutcome(ports: Ports, payment: StoredPayment): Promise<void> {
   const { pending } = payment;
   if (pending === undefined) return giveUpAuthentication(ports, payment);
   const connector = payment.route && ports.connector(payment.route.acquirer);
@@ -47,23 +41,16 @@ async function resolve(ports: Ports, payment: StoredPayment): Promise<void> {
     ports.logger.error('no connector of this name is open', { acquirer: payment.route?.acquirer });
   const answer = connector && (await find(connector, payment, pending.reference));
   if (answer === undefined) return postpone(ports, payment, pending.reference);
-  const written = await recordAnswer(ports, payment, pending.reference, answer);
-  ports.publishEvents(written);
+  await recordAnswer(ports, payment, pending.reference, answer);
   // A process that died between intent and call has left its CVV behind.
   if (pending.kind === 'authorize' || pending.kind === 'sale') await ports.cards.dropCvv(pending.reference);
 }
 
-/** The threeds service ends every authentication in time. Whatever it has lost ends here. */
+/** The threeds service ends every authentication in time. If it has lost one, it ends here. */
 async function giveUpAuthentication(ports: Ports, payment: StoredPayment): Promise<void> {
-  const events = decideLostAuthentication(payment);
-  if (events.length === 0) return;
-  const target = { id: payment._id, merchantAccount: payment.merchantAccount, stored: payment };
-  // When someone else wrote meanwhile it was not lost, or comes round again.
-  const stored = await record(ports, target, events, {});
-  if (stored === undefined) return;
-  ports.publishEvents(stored);
+  const { written } = await ports.handle(payment, decideLostAuthentication);
   const reference = pendingReference(payment);
-  if (payment.awaiting?.withCvv === true && reference !== undefined) await ports.cards.dropCvv(reference);
+  if (written && payment.awaiting?.withCvv === true && reference !== undefined) await ports.cards.dropCvv(reference);
 }
 
 /** Undefined: not known yet. "Not found" is final only when the acquirer confirms that it will never run the key. */
@@ -90,24 +77,18 @@ async function find(
   }
 }
 
-/** The final error has the code that the merchant was told first. */
+/** The final error has the code that the merchant got first. */
 function notExecuted(payment: StoredPayment, reference: string): AcquirerAnswer {
   return { kind: 'not-executed', code: findOperation(payment, reference)?.code ?? RESPONSE_CODES.OUTCOME_UNKNOWN };
 }
 
 async function postpone(ports: Ports, payment: StoredPayment, reference: string): Promise<void> {
   const inquiries = (payment.inquiries ?? 0) + 1;
-  const delayMs = Math.min(BACKOFF_FIRST_MS * 2 ** inquiries, BACKOFF_MAX_MS);
   if (inquiries >= INQUIRIES_BEFORE_ALARM) {
     ports.logger.error('an outcome stays unknown; ask the acquirer', { reference, inquiries });
   }
-  let current: StoredPayment | null = payment;
-  await untilWritten(async () => {
-    current ??= await ports.payments.load(payment._id);
-    if (current?.pending?.reference !== reference) return true;
-    const target = { id: current._id, merchantAccount: current.merchantAccount, stored: current };
-    const stored = await record(ports, target, [], { resolveAt: ports.now() + delayMs, inquiries });
-    current = null;
-    return stored === undefined ? undefined : true;
-  });
+  const resolveAt = ports.now() + inquiryDelayMs(inquiries);
+  await ports.handle(payment, ({ pending }) =>
+    pending?.reference === reference ? [{ type: 'InquiryFailed', reference, resolveAt }] : [],
+  );
 }

@@ -20,6 +20,7 @@ import {
   ref,
   refused,
   ROUTE,
+  TIMES,
   settle,
   told,
   voidOf,
@@ -46,7 +47,9 @@ describe('AUTH3D and SALE3D', () => {
         type: 'AuthenticationRequested',
         route: ROUTE,
         cardBrand: 'Visa',
-        request: { deadline: NOW + 30_000, redirectUrl: 'https://shop.example/back', customer: { firstName: 'Ann' } },
+        request: { deadline: NOW + 30_000, redirectUrl: 'https://shop.example/back' },
+        awaiting: { customer: { firstName: 'Ann' }, withCvv: true },
+        resolveAt: FACTS.authenticationEnd,
       },
     ]);
     const payment = after(newPayment('merchant'), authenticationCommand(type));
@@ -75,7 +78,7 @@ describe('AUTH3D and SALE3D', () => {
     ]);
     expect(state.kind).toBe('authenticating');
     const again = told('ChallengeRequired', 'SA3D', { ...challenge, acsUrl: 'https://threeds.example/other' });
-    expect(decideAuthentication(PAYMENTS['SALE3D challenged'], again, NOW)).toEqual([]);
+    expect(decideAuthentication(PAYMENTS['SALE3D challenged'], again, TIMES)).toEqual([]);
   });
 
   test('an authenticated AUTH3D succeeds, holds no money and keeps what its charge will need', () => {
@@ -100,7 +103,7 @@ describe('AUTH3D and SALE3D', () => {
     [SALE_WITHIN_MS + 1, 'OperationFailed'],
   ])('%i ms after its authentication, a SALE3D goes on with %s', (lateMs, type) => {
     const event = told('CardholderAuthenticated', 'SA3D', authenticated);
-    const decided = decideAuthentication(PAYMENTS['SALE3D challenged'], event, NOW + lateMs);
+    const decided = decideAuthentication(PAYMENTS['SALE3D challenged'], event, { ...TIMES, now: NOW + lateMs });
     expect(decided).toMatchObject([type === 'OperationFailed' ? { type, code: 3024 } : { type }]);
   });
 
@@ -152,16 +155,16 @@ describe('AUTH3D and SALE3D', () => {
       const payment = PAYMENTS[situation];
       if (payment.state.kind === 'authenticating') return expect(payment.pending).toBeUndefined();
       for (const name of ['AU3D', 'SA3D'] as const) {
-        expect(decideAuthentication(payment, told('ChallengeRequired', name, challenge), NOW)).toEqual([]);
-        expect(decideAuthentication(payment, told('CardholderAuthenticated', name, authenticated), NOW)).toEqual([]);
-        expect(decideAuthentication(payment, told('AuthenticationRefused', name, refused(3103)), NOW)).toEqual([]);
+        expect(decideAuthentication(payment, told('ChallengeRequired', name, challenge), TIMES)).toEqual([]);
+        expect(decideAuthentication(payment, told('CardholderAuthenticated', name, authenticated), TIMES)).toEqual([]);
+        expect(decideAuthentication(payment, told('AuthenticationRefused', name, refused(3103)), TIMES)).toEqual([]);
       }
     },
   );
 
   test('news about another operation of the payment change nothing', () => {
     const event = told('CardholderAuthenticated', 'SA3D', authenticated);
-    expect(decideAuthentication(PAYMENTS['AUTH3D challenged'], event, NOW)).toEqual([]);
+    expect(decideAuthentication(PAYMENTS['AUTH3D challenged'], event, TIMES)).toEqual([]);
   });
 });
 

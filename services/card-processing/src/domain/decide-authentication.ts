@@ -8,14 +8,24 @@ import { findOperation, pendingReference } from './payment';
 /** architecture.md, invariant 5: the sale after a challenge is not run later than this after the authentication. */
 const SALE_WITHIN_MS = 5 * 60_000;
 
+/** Epoch ms: now, and from when a resolver may look for the outcome of a sale that begins now. */
+export interface AuthenticationTimes {
+  now: number;
+  leaseEnd: number;
+}
+
 /**
- * What an outcome of threeds means for its payment. Nothing for an operation that does not wait for it any more: it was
- * voided, ran out of time, or has heard this before.
+ * What a message from threeds means for its payment. Nothing if the operation no longer waits for it: it was voided, ran
+ * out of time, or had this message before.
  */
-export function decideAuthentication(payment: Payment, { type, data }: ThreedsEvent, now: number): PaymentEvent[] {
+export function decideAuthentication(
+  payment: Payment,
+  { type, data }: ThreedsEvent,
+  times: AuthenticationTimes,
+): PaymentEvent[] {
   const { reference } = data;
   const operation = findOperation(payment, reference);
-  if (operation === undefined || !isAuthenticating(payment, reference)) return [];
+  if (operation === undefined || payment.awaiting === undefined || !isAuthenticating(payment, reference)) return [];
   switch (type) {
     case 'ChallengeRequired':
       if (operation.authentication !== undefined) return [];
@@ -27,7 +37,7 @@ export function decideAuthentication(payment: Payment, { type, data }: ThreedsEv
         },
       ];
     case 'CardholderAuthenticated':
-      return authenticated(operation, data, now);
+      return authenticated(operation, data, times);
     case 'AuthenticationRefused':
       return refused(operation, data);
   }
@@ -38,7 +48,7 @@ export function saleDeadline({ occurredAt }: Pick<ThreedsEvent['data'], 'occurre
   return { at: occurredAt + SALE_WITHIN_MS, code: RESPONSE_CODES.TRANSACTION_EXPIRED };
 }
 
-/** For an operation whose authentication nobody ends: the threeds service has lost it, or is away. */
+/** Ends an operation whose authentication never ended: the threeds service has lost it, or is away. */
 export function decideLostAuthentication(payment: Payment): PaymentEvent[] {
   const reference = pendingReference(payment);
   if (reference === undefined || !isAuthenticating(payment, reference)) return [];
@@ -52,7 +62,7 @@ function isAuthenticating({ state }: Payment, reference: string): boolean {
 function authenticated(
   operation: Operation,
   data: DataOf<typeof CardholderAuthenticated>,
-  now: number,
+  { now, leaseEnd }: AuthenticationTimes,
 ): PaymentEvent[] {
   const { reference } = data;
   const authentication: Authentication = {
@@ -68,7 +78,8 @@ function authenticated(
     return [{ type: 'CardAuthenticated', reference, authentication, authenticatedAt: data.occurredAt }];
   }
   if (now > saleDeadline(data).at) return [failed(reference, RESPONSE_CODES.TRANSACTION_EXPIRED)];
-  return [{ type: 'AuthenticatedSaleStarted', reference, authentication, call: { reference, kind: 'sale' } }];
+  const call = { reference, kind: 'sale' } as const;
+  return [{ type: 'AuthenticatedSaleStarted', reference, authentication, call, resolveAt: leaseEnd }];
 }
 
 type Refused = Extract<ThreedsEvent, { type: 'AuthenticationRefused' }>['data'];

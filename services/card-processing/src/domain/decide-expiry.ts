@@ -13,10 +13,11 @@ export type ExpiryObstacle = 'too-many-operations';
  *
  * @param ask.reference of the AUTH
  * @param ask.now epoch ms
+ * @param ask.leaseEnd epoch ms from which a resolver may look for the outcome of the VOID
  */
 export function decideExpiry(
   payment: Payment,
-  ask: { reference: string; now: number },
+  ask: { reference: string; now: number; leaseEnd: number },
 ): PaymentEvent[] | ExpiryObstacle {
   const { state, operations } = payment;
   if (state.kind !== 'authorized' || state.hold.reference !== ask.reference) return [];
@@ -40,6 +41,7 @@ export function decideExpiry(
         acceptedAt: ask.now,
       },
       call: { reference, kind: 'void', ...(originalTransactionId === undefined ? {} : { originalTransactionId }) },
+      resolveAt: ask.leaseEnd,
     },
   ];
 }

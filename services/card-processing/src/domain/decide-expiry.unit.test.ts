@@ -21,7 +21,8 @@ import {
 import { codeOfRejection } from './rejections';
 
 const END = NOW + HOLD_SECONDS * 1000;
-const expire = (payment: Payment, now = END, reference = ref('AUTH')) => decideExpiry(payment, { reference, now });
+const expire = (payment: Payment, now = END, reference = ref('AUTH')) =>
+  decideExpiry(payment, { reference, now, leaseEnd: now + 9_000 });
 
 /** The payment after an ask, and the name of the VOID that it has begun, if any. */
 function asked(payment: Payment, now = END): { payment: Payment; name: string | undefined } {

@@ -12,7 +12,18 @@ import { RESPONSE_CODES, cardStatusOfCode, messageOfCode } from '@gateway/contra
 import { MERCHANTS_OPERATIONS_MAX, REFUSALS_MAX } from './bounds';
 import type { CardFacts } from './card-acceptance';
 import { declineWithoutBank } from './card-acceptance';
-import type { BankFacts, CallKind, Charge, Hold, Operation, Payment, PaymentEvent, Route } from './payment';
+import type {
+  BankFacts,
+  CallKind,
+  CardPresentation,
+  Charge,
+  Hold,
+  Operation,
+  Payment,
+  PaymentEvent,
+  ReplyAddress,
+  Route,
+} from './payment';
 import { findOperation, mayBegin } from './payment';
 import { proofRejection } from './proof';
 import type { Rejection } from './rejections';
@@ -28,6 +39,14 @@ export interface Facts {
   route?: Route | Rejection | undefined;
   /** For a charge with `pares`: its SHA-256 in hex. */
   paresHash?: string | undefined;
+  /** For what begins with a card, if the account's responses show it. */
+  presentation?: CardPresentation | undefined;
+  /** Where the first answer of an authentication goes. */
+  replyTo?: ReplyAddress | undefined;
+  /** Epoch ms from which a resolver may look for the outcome of a call that begins now. */
+  leaseEnd: (route: Route | undefined) => number;
+  /** Epoch ms at which an authentication that begins now is given up as lost. */
+  authenticationEnd: number;
 }
 
 /** What an acquirer's connector makes of an answer, or of none. */
@@ -72,7 +91,7 @@ export function decide(payment: Payment, command: CardCommand, facts: Facts): Pa
     case 'SettleAuthorization':
     case 'VoidAuthorization':
     case 'RefundCharge':
-      return followUp(payment, command, facts.now);
+      return followUp(payment, command, facts);
   }
 }
 
@@ -100,7 +119,7 @@ export function decideAnswer(
   payment: Payment,
   reference: string,
   answer: AcquirerAnswer,
-  facts: { now: number; holdSeconds: number },
+  facts: { now: number; holdSeconds: number; inquireAt: number },
 ): PaymentEvent[] {
   if (payment.pending?.reference !== reference) return [];
   switch (answer.kind) {
@@ -115,9 +134,8 @@ export function decideAnswer(
     case 'unknown': {
       const told = findOperation(payment, reference)?.code;
       // What the merchant was told first stays, whatever a later inquiry stumbles over.
-      return told === RESPONSE_CODES.OUTCOME_UNKNOWN
-        ? [{ type: 'OutcomeBecameUnknown', reference, ...coded(answer.code) }]
-        : [];
+      if (told !== RESPONSE_CODES.OUTCOME_UNKNOWN) return [];
+      return [{ type: 'OutcomeBecameUnknown', reference, ...coded(answer.code), resolveAt: facts.inquireAt }];
     }
   }
 }
@@ -140,14 +158,17 @@ function charge(payment: Payment, command: ChargeCommand, facts: Facts): Payment
   if (rejection !== undefined) return rejection;
   const accepted = accept(command, facts);
   if (Array.isArray(accepted) || typeof accepted === 'string') return accepted;
+  // What relies on an AUTH3D goes where that was sent.
+  const route = authentication === undefined ? accepted.route : (payment.route ?? accepted.route);
   return [
     {
       type: 'OperationStarted',
       operation: pending(command),
       call: { reference: command.data.reference, kind: command.type === 'SellCard' ? 'sale' : 'authorize' },
-      // What relies on an AUTH3D goes where that was sent.
-      route: authentication === undefined ? accepted.route : (payment.route ?? accepted.route),
+      route,
       cardBrand: accepted.card.brand,
+      ...presented(facts),
+      resolveAt: facts.leaseEnd(route),
     },
   ];
 }
@@ -157,16 +178,24 @@ function authenticate(payment: Payment, command: AuthenticationCommand, facts: F
   if (rejection !== undefined) return rejection;
   const accepted = accept(command, facts);
   if (Array.isArray(accepted) || typeof accepted === 'string') return accepted;
-  const { customer, redirectUrl, deadline } = command.data;
+  const { customer, withCvv, redirectUrl, deadline } = command.data;
+  const { replyTo } = facts;
   return [
     {
       type: 'AuthenticationRequested',
       operation: pending(command),
       route: accepted.route,
       cardBrand: accepted.card.brand,
-      request: { customer, deadline, ...(redirectUrl === undefined ? {} : { redirectUrl }) },
+      ...presented(facts),
+      request: { deadline, ...(redirectUrl === undefined ? {} : { redirectUrl }) },
+      awaiting: { customer, withCvv, ...(replyTo === undefined ? {} : { replyTo }) },
+      resolveAt: facts.authenticationEnd,
     },
   ];
+}
+
+function presented({ presentation }: Facts): { presentation?: CardPresentation } {
+  return presentation === undefined ? {} : { presentation };
 }
 
 /** A payment begins once; only the attempts of a card-entry page share one, and one at most succeeds. */
@@ -182,16 +211,18 @@ function accept(command: CardholderCommand, facts: Facts): Accepted | PaymentEve
   if (facts.route === undefined || typeof facts.route === 'string') return facts.route ?? 'no-terminal-for-currency';
   const { currency, customer } = command.data;
   const declined = declineWithoutBank(facts.card, { currency, phone: customer.phone, now: facts.now });
-  if (declined !== undefined) return [{ type: 'OperationRecorded', operation: ended(command, declined) }];
+  if (declined !== undefined) {
+    return [{ type: 'OperationRecorded', operation: ended(command, declined), ...presented(facts) }];
+  }
   return { card: facts.card, route: facts.route };
 }
 
-function followUp(payment: Payment, command: FollowUpCommand, now: number): PaymentEvent[] | Rejection {
+function followUp(payment: Payment, command: FollowUpCommand, facts: Facts): PaymentEvent[] | Rejection {
   const base = findOperation(payment, command.data.baseReference);
   if (base === undefined || (base.status === 'pending' && !mayFollowPending(command, base))) {
     return 'reference-not-found';
   }
-  const rejection = followUpRejection(payment, command, base, now);
+  const rejection = followUpRejection(payment, command, base, facts.now);
   if (rejection !== undefined) return rejection;
   if (payment.operations.length >= MERCHANTS_OPERATIONS_MAX) return 'too-many-operations';
   if (base.type === 'AUTH3D') return voidAuthentication(command, base);
@@ -205,6 +236,7 @@ function followUp(payment: Payment, command: FollowUpCommand, now: number): Paym
         kind: callOf[command.type],
         ...(originalTransactionId === undefined ? {} : { originalTransactionId }),
       },
+      resolveAt: facts.leaseEnd(payment.route),
     },
   ];
 }

@@ -165,7 +165,7 @@ describe('a charge', () => {
     }
   });
   test('with a token that the merchant has not got', () => {
-    expect(decide(PAYMENTS.nothing, chargeCommand('SellCard'), { now: NOW, route: ROUTE })).toBe('token-not-found');
+    expect(decide(PAYMENTS.nothing, chargeCommand('SellCard'), { ...FACTS, card: undefined })).toBe('token-not-found');
   });
   test('without a terminal', () => {
     const facts = { ...FACTS, route: 'no-terminal-for-currency' as const };
@@ -201,7 +201,7 @@ describe('a charge', () => {
 });
 
 describe('an answer', () => {
-  const facts = { now: NOW, holdSeconds: HOLD_SECONDS };
+  const facts = { now: NOW, holdSeconds: HOLD_SECONDS, inquireAt: NOW + 500 };
   test('unknown is told and stays pending', () => {
     const unknown = answered(PAYMENTS.selling, 'SALE', { kind: 'unknown', code: 3109 });
     expect(unknown.operations[0]).toMatchObject({ status: 'pending', code: 3109 });

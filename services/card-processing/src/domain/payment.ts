@@ -135,6 +135,39 @@ export interface Route {
   holdSeconds?: number;
 }
 
+/** The edge replica that waits for an outcome. */
+export interface ReplyAddress {
+  partition: number;
+  correlationId: string;
+  causationId: string;
+}
+
+/** What the first answer and the sale after an authentication need. */
+export interface Awaiting {
+  customer: Customer;
+  withCvv: boolean;
+  /** Until the first answer is sent. */
+  replyTo?: ReplyAddress;
+}
+
+/** What may be shown of a card and its holder: at most the first six and last four digits. */
+export interface CardPresentation {
+  bin: string;
+  last4: string;
+  /** '01' to '12'. */
+  month: string;
+  /** Two digits. */
+  year: string;
+  brand: string;
+  holder: string;
+  panHash: string;
+  firstName: string;
+  lastName: string;
+  phone?: string;
+  descriptor?: string;
+  descriptorPhone?: string;
+}
+
 export interface Payment {
   merchantAccount: string;
   state: PaymentState;
@@ -142,15 +175,25 @@ export interface Payment {
   pending?: PendingCall;
   route?: Route;
   cardBrand?: string;
-  /** The card-entry page takes no attempt any more, and its last one has been told as final. */
+  /** The card-entry page accepts no more attempts; its last one is final. */
   checkoutEnded?: true;
+  /** Only while a call or an authentication is pending: epoch ms at which a resolver looks for its outcome. */
+  resolveAt?: number;
+  /** Inquiries about `pending` that found no outcome. */
+  inquiries?: number;
+  /** Only for accounts with custom response parameters: what these may say about card and cardholder. */
+  presentation?: CardPresentation;
+  /** Only while a cardholder is being authenticated. */
+  awaiting?: Awaiting;
 }
 
 export function newPayment(merchantAccount: string): Payment {
   return { merchantAccount, state: { kind: 'new' }, operations: [] };
 }
 
+/** Only some of these are announced to others; see `announcements.ts`. Every `resolveAt` is in epoch ms. */
 export type PaymentEvent =
+  | { type: 'PaymentOpened'; merchantAccount: string }
   /** The intent: on record before the acquirer is called. */
   | {
       type: 'OperationStarted';
@@ -158,6 +201,8 @@ export type PaymentEvent =
       call: PendingCall;
       route?: Route;
       cardBrand?: string;
+      presentation?: CardPresentation;
+      resolveAt: number;
     }
   /** The intent of an AUTH3D or SALE3D: on record before the threeds service is asked. */
   | {
@@ -165,12 +210,21 @@ export type PaymentEvent =
       operation: Operation;
       route: Route;
       cardBrand: string;
-      request: { customer: Customer; redirectUrl?: string; deadline: number };
+      presentation?: CardPresentation;
+      request: { redirectUrl?: string; deadline: number };
+      awaiting: Awaiting;
+      resolveAt: number;
     }
   | { type: 'AuthenticationStarted'; reference: string; authentication: Authentication }
   | { type: 'CardAuthenticated'; reference: string; authentication: Authentication; authenticatedAt: number }
   /** The intent of the sale inside a SALE3D, on record before the acquirer is called. */
-  | { type: 'AuthenticatedSaleStarted'; reference: string; authentication: Authentication; call: PendingCall }
+  | {
+      type: 'AuthenticatedSaleStarted';
+      reference: string;
+      authentication: Authentication;
+      call: PendingCall;
+      resolveAt: number;
+    }
   | {
       type: 'AuthenticationDeclined';
       reference: string;
@@ -178,49 +232,43 @@ export type PaymentEvent =
       message: string;
       authentication: Authentication;
     }
-  /** A VOID that no acquirer hears of: nothing was held. */
+  /** A VOID without a call to an acquirer: no money was held. */
   | { type: 'AuthenticationVoided'; operation: Operation }
   | { type: 'CheckoutEnded'; reference: string }
   | { type: 'OutcomeAnnounced'; reference: string; callbackUrl: string }
   | { type: 'OperationSucceeded'; reference: string; authcode: string | null; bank?: BankFacts; expiresAt?: number }
   | { type: 'OperationDeclined'; reference: string; code: ResponseCode; message: string; bank?: BankFacts }
   | { type: 'OperationFailed'; reference: string; code: ResponseCode; message: string }
-  | { type: 'OutcomeBecameUnknown'; reference: string; code: OutcomeUnknownCode; message: string }
-  /** Ended without any acquirer: refused by a rule, declined by a property of the card, recorded for a token. */
-  | { type: 'OperationRecorded'; operation: Operation };
+  | { type: 'OutcomeBecameUnknown'; reference: string; code: OutcomeUnknownCode; message: string; resolveAt: number }
+  /** The resolver asked, or could not ask, and is as wise as before. */
+  | { type: 'InquiryFailed'; reference: string; resolveAt: number }
+  /** Ended without an acquirer: refused by a rule, declined by a property of the card, recorded for a token. */
+  | { type: 'OperationRecorded'; operation: Operation; presentation?: CardPresentation };
 
 export function findOperation(payment: Payment, reference: string): Operation | undefined {
   return payment.operations.find((operation) => operation.reference === reference);
 }
 
-/** The payment after an event. Pure; events that make no sense in a state are a broken invariant and throw. */
-export function evolve(payment: Payment, event: PaymentEvent): Payment {
+/**
+ * The payment after an event; undefined before `PaymentOpened`. Pure. An event that makes no sense in a state is a broken
+ * invariant and throws.
+ */
+export function evolve(payment: Payment | undefined, event: PaymentEvent): Payment {
+  if (event.type === 'PaymentOpened') return newPayment(event.merchantAccount);
+  if (payment === undefined) return broken(`${event.type} of no payment`);
   switch (event.type) {
     case 'OperationRecorded':
-      return recorded(payment, event.operation);
+      return { ...recorded(payment, event.operation), ...presented(event) };
     case 'OperationStarted':
-      return {
-        ...payment,
-        operations: [...payment.operations, event.operation],
-        state: started(payment.state, event.operation),
-        pending: event.call,
-        ...(event.route === undefined ? {} : { route: event.route }),
-        ...(event.cardBrand === undefined ? {} : { cardBrand: event.cardBrand }),
-      };
+      return begun(payment, event);
     case 'AuthenticationRequested':
-      return {
-        ...payment,
-        operations: [...payment.operations, event.operation],
-        state: mayBegin(payment.state)
-          ? { kind: 'authenticating', reference: event.operation.reference }
-          : broken(`nothing can be authenticated while ${payment.state.kind}`),
-        route: event.route,
-        cardBrand: event.cardBrand,
-      };
-    case 'AuthenticationStarted':
-      return change(payment, event.reference, { authentication: event.authentication });
+      return authenticationBegun(payment, event);
+    case 'AuthenticationStarted': {
+      const started = change(payment, event.reference, { authentication: event.authentication });
+      return { ...started, ...answered(payment.awaiting) };
+    }
     case 'CardAuthenticated': {
-      const ended = change(payment, event.reference, {
+      const ended = end(payment, event.reference, {
         ...SUCCESS,
         authcode: null,
         authentication: event.authentication,
@@ -229,12 +277,12 @@ export function evolve(payment: Payment, event: PaymentEvent): Payment {
       return { ...ended, state: { kind: 'authenticated', proof } };
     }
     case 'AuthenticatedSaleStarted': {
-      const started = change(payment, event.reference, { authentication: event.authentication });
-      return { ...started, state: { kind: 'selling' }, pending: event.call };
+      const authenticated = end(payment, event.reference, { authentication: event.authentication });
+      return { ...authenticated, state: { kind: 'selling' }, pending: event.call, resolveAt: event.resolveAt };
     }
     case 'AuthenticationDeclined': {
       const { reference, code, message, authentication } = event;
-      return { ...change(payment, reference, { status: 'decline', code, message, authentication }), state: CLOSED };
+      return { ...end(payment, reference, { status: 'decline', code, message, authentication }), state: CLOSED };
     }
     case 'AuthenticationVoided':
       return { ...payment, operations: [...payment.operations, event.operation], state: { kind: 'voided' } };
@@ -242,17 +290,14 @@ export function evolve(payment: Payment, event: PaymentEvent): Payment {
       return { ...payment, checkoutEnded: true };
     case 'OutcomeAnnounced':
       return withFields(payment, event.reference, { announced: true, callbackUrl: event.callbackUrl });
-    case 'OutcomeBecameUnknown':
-      return change(payment, event.reference, { code: event.code, message: event.message });
-    case 'OperationSucceeded': {
-      const operation = required(payment, event.reference);
-      const ended = end(payment, event.reference, {
-        ...SUCCESS,
-        authcode: event.authcode,
-        ...(event.bank === undefined ? {} : { bank: event.bank }),
-      });
-      return { ...ended, state: succeeded(payment.state, operation, event.expiresAt) };
+    case 'OutcomeBecameUnknown': {
+      const { reference, code, message, resolveAt } = event;
+      return { ...change(payment, reference, { code, message }), resolveAt, inquiries: 0 };
     }
+    case 'InquiryFailed':
+      return { ...payment, resolveAt: event.resolveAt, inquiries: (payment.inquiries ?? 0) + 1 };
+    case 'OperationSucceeded':
+      return operationSucceeded(payment, event);
     case 'OperationDeclined':
       return {
         ...end(payment, event.reference, {
@@ -269,6 +314,46 @@ export function evolve(payment: Payment, event: PaymentEvent): Payment {
         state: undone(payment.state),
       };
   }
+}
+
+type EventOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>;
+
+function begun(payment: Payment, event: EventOf<'OperationStarted'>): Payment {
+  return {
+    ...payment,
+    operations: [...payment.operations, event.operation],
+    state: started(payment.state, event.operation),
+    pending: event.call,
+    resolveAt: event.resolveAt,
+    ...(event.route === undefined ? {} : { route: event.route }),
+    ...(event.cardBrand === undefined ? {} : { cardBrand: event.cardBrand }),
+    ...presented(event),
+  };
+}
+
+function authenticationBegun(payment: Payment, event: EventOf<'AuthenticationRequested'>): Payment {
+  const { operation, route, cardBrand, awaiting, resolveAt } = event;
+  if (!mayBegin(payment.state)) return broken(`nothing can be authenticated while ${payment.state.kind}`);
+  return {
+    ...payment,
+    operations: [...payment.operations, operation],
+    state: { kind: 'authenticating', reference: operation.reference },
+    route,
+    cardBrand,
+    ...presented(event),
+    awaiting,
+    resolveAt,
+  };
+}
+
+function operationSucceeded(payment: Payment, event: EventOf<'OperationSucceeded'>): Payment {
+  const operation = required(payment, event.reference);
+  const ended = end(payment, event.reference, {
+    ...SUCCESS,
+    authcode: event.authcode,
+    ...(event.bank === undefined ? {} : { bank: event.bank }),
+  });
+  return { ...ended, state: succeeded(payment.state, operation, event.expiresAt) };
 }
 
 const SUCCESS = {
@@ -387,12 +472,30 @@ function chargeOf(operation: Operation): Charge {
   return { reference: operation.reference, amountE4: operation.amountE4, currency: operation.currency };
 }
 
+/** Nothing is pending any more, so nothing is looked for, and the customer of an authentication is forgotten. */
 function end(payment: Payment, reference: string, outcome: Partial<Operation>): Payment {
-  const { pending: _ended, ...rest } = change(payment, reference, outcome);
+  const {
+    pending: _pending,
+    resolveAt: _resolveAt,
+    inquiries: _inquiries,
+    awaiting: _awaiting,
+    ...rest
+  } = change(payment, reference, outcome);
   return rest;
 }
 
-/** The one operation that waits for somebody outside. */
+/** The first answer goes to the edge that waits; no one waits for a second one. */
+function answered(awaiting: Awaiting | undefined): { awaiting?: Awaiting } {
+  if (awaiting === undefined) return {};
+  const { replyTo: _answered, ...rest } = awaiting;
+  return { awaiting: rest };
+}
+
+function presented({ presentation }: { presentation?: CardPresentation }): { presentation?: CardPresentation } {
+  return presentation === undefined ? {} : { presentation };
+}
+
+/** The one operation that waits for an acquirer or for an authentication. */
 export function pendingReference({ pending, state }: Payment): string | undefined {
   return state.kind === 'authenticating' ? state.reference : pending?.reference;
 }

@@ -14,7 +14,10 @@ export const FACTS: Facts = {
   now: NOW,
   card: { brand: 'Visa', expMonth: '12', expYear: '2030', testCard: true },
   route: ROUTE,
+  leaseEnd: () => NOW + 9_000,
+  authenticationEnd: NOW + 1_200_000,
 };
+export const TIMES = { now: NOW, leaseEnd: NOW + 9_000 };
 
 const TOKEN = '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab';
 const CUSTOMER = { firstName: 'Ann', lastName: 'Lee', country: 'DEU', email: 'ann@example.com', ip: '192.0.2.1' };
@@ -108,7 +111,7 @@ export function told<T extends ThreedsEvent['type']>(type: T, name: 'AU3D' | 'SA
 }
 
 export function heard(payment: Payment, event: ThreedsEvent, now = NOW): Payment {
-  return decideAuthentication(payment, event, now).reduce(evolve, payment);
+  return decideAuthentication(payment, event, { ...TIMES, now }).reduce(evolve, payment);
 }
 
 export function settle(base = 'AUTH', asked: Money = {}, name = 'SETT'): CardCommand {
@@ -137,7 +140,8 @@ export function approved(payment: Payment, name: string): Payment {
 }
 
 export function answered(payment: Payment, name: string, answer: Parameters<typeof decideAnswer>[2]): Payment {
-  return decideAnswer(payment, ref(name), answer, { now: NOW, holdSeconds: HOLD_SECONDS }).reduce(evolve, payment);
+  const facts = { now: NOW, holdSeconds: HOLD_SECONDS, inquireAt: NOW + 500 };
+  return decideAnswer(payment, ref(name), answer, facts).reduce(evolve, payment);
 }
 
 const nothing = newPayment('merchant');
