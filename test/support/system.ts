@@ -29,7 +29,7 @@ import type { Addresses, Space } from '@gateway/testing';
 import { environmentOf, failTest, openSpace, silentLogger } from '@gateway/testing';
 import { freePort } from './free-port';
 
-/** Where nobody listens. */
+/** An address without a listener. */
 const NOBODY = 'http://127.0.0.1:9';
 
 interface Deps<Config> extends TimeSources {
@@ -50,19 +50,19 @@ export interface LedgerEntry {
   eci?: string;
 }
 
-/** All services of one gateway in this process, on real servers, with topics and databases of its own. */
+/** All services of one gateway in this process, with their own topics and databases on real servers. */
 export interface System {
   readonly space: Space;
   readonly env: Record<string, string>;
   readonly accounts: OpenAccounts;
   readonly http: AxiosInstance;
   readonly simulator: Simulator;
-  /** The edge that `http` and `send` talk to. */
+  /** The edge that `http` and `send` use. */
   readonly edge: ApiEdge;
-  /** Sends a card request as JSON; the demo account's credentials unless it brings its own. */
+  /** Sends a card request as JSON. Default credentials: the demo account's. */
   send(fields: Body, headers?: Record<string, string>): Promise<AxiosResponse<Body>>;
   ledger(reference: string): Promise<LedgerEntry[]>;
-  /** The `/metrics` pages of all services that run. */
+  /** The `/metrics` pages of all running services. */
   metrics(): Promise<string[]>;
   /** HTTP status of `/health/ready` of all services that run, without the simulator. */
   readiness(): Promise<number[]>;
@@ -71,7 +71,7 @@ export interface System {
   startThreeds(overrides?: Record<string, string>, sources?: TimeSources): Promise<Threeds>;
   startPayouts(overrides?: Record<string, string>): Promise<Payout>;
   startExpiry(overrides?: Record<string, string>, sources?: TimeSources): Promise<AuthExpiry>;
-  /** `ca`: PEM of the authority that merchants' servers are trusted by. */
+  /** `ca`: PEM of the authority of the merchants' servers. */
   startDispatcher(ca: string, overrides?: Record<string, string>, sources?: TimeSources): Promise<CallbackDispatcher>;
   stop(): Promise<void>;
 }
@@ -79,19 +79,19 @@ export interface System {
 export interface SystemOptions {
   /** Settings of all services. */
   settings?: Record<string, string>;
-  /** With the payout service, which the edge otherwise asks in vain. */
+  /** Also starts the payout service. */
   withPayouts?: boolean;
-  /** Left to the test to start: `startProcessor`. */
+  /** The test calls `startProcessor` itself. */
   withoutProcessor?: boolean;
   /** Puts something between card-processing and the simulator; returns where that listens. */
   beforeAcquirer?: (simulatorUrl: string) => Promise<string>;
-  /** Takes what all services log. */
+  /** For the logs of all services. */
   logger?: Logger;
-  /** Those of the run unless given. */
+  /** Default: the servers of the run. */
   servers?: Addresses;
 }
 
-/** What services need around them: databases, topics, keys and the demo accounts. */
+/** The surroundings of services: databases, topics, keys and the demo accounts. */
 export interface Surroundings {
   readonly space: Space;
   readonly env: Record<string, string>;
@@ -171,7 +171,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   }
   const startEdge: System['startEdge'] = (...how) => start(apiEdgeSettings, createApiEdge, ...how);
 
-  // Their addresses are in links that are made before anyone could know a free port otherwise.
+  // Links contain these addresses before the services listen.
   const [edgePort, threedsPort] = [await freePort(), await freePort()];
   env['PUBLIC_BASE_URL'] = `http://127.0.0.1:${edgePort}`;
   env['THREEDS_PORT'] = String(threedsPort);

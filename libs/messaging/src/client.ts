@@ -9,7 +9,7 @@ import { assertKafkajsVersion } from './kafkajs-version';
 import { quietRequestQueues } from './quiet-request-queue';
 import { steadyConsumerGroups } from './steady-consumer';
 
-/** The connection settings of one process. Kept opaque outside this library: nothing else imports kafkajs. */
+/** A process's client. Opaque outside this library, because nothing else imports kafkajs. */
 export interface KafkaClient extends Kafka {
   /** Connections to single brokers, for requests that bypass kafkajs' cluster. */
   readonly links: { readonly openLink: OpenLink; readonly seeds: readonly BrokerAddress[] };
@@ -17,12 +17,12 @@ export interface KafkaClient extends Kafka {
 
 const KEEP_ALIVE_DELAY_MS = 30_000;
 const CONNECTION_TIMEOUT_MS = 3_000;
-/** Requests that wait at the broker by design (fetch, join) bring a longer time of their own. */
+/** Requests that wait at the broker by design (fetch, join) have longer time-outs of their own. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 3_000 } as const;
 
 /**
- * A kafkajs client. It connects when something built on it starts.
+ * A kafkajs client. It connects when a publisher or worker on it starts.
  *
  * kafkajs keeps the committed offsets of a consumer group on the client, so two members of the same group in one
  * process (as in a test with two replicas) need a client each.
@@ -57,7 +57,7 @@ function addressFrom(broker: string): BrokerAddress {
   return { host: broker.slice(0, colon), port: Number(broker.slice(colon + 1)) };
 }
 
-/** Nagle's algorithm holds small requests back for an acknowledgement: with one send in flight, that is every send. */
+/** Nagle's algorithm delays small requests. With one send in flight it would delay every send. */
 function createSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.Socket {
   const encrypted = ssl as tls.ConnectionOptions | undefined;
   const servername = net.isIP(host) === 0 ? { servername: host } : {};
@@ -66,16 +66,16 @@ function createSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.S
     : net.connect({ host, port }, onConnect);
   socket.setNoDelay(true);
   socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
-  // With each failed attempt to connect again kafkajs does this to the dead socket, which gets a listener each time.
+  // kafkajs unrefs the dead socket with each failed reconnect, which would add a listener each time.
   const unref = socket.unref.bind(socket);
   socket.unref = () => (socket.destroyed ? socket : unref());
   return socket;
 }
 
-/** What kafkajs reports as a warning or an error although it is how groups, leaders and metadata normally move. */
+/** kafkajs logs these as warnings or errors, although groups, leaders and metadata normally move. */
 const EVERYDAY =
   /rebalanc|generation|member id|not aware of this member|no leader for this topic-partition|not the leader|coordinator/i;
-/** Said at every pause and resume, which back-pressure does many times a second. */
+/** Logged many times a second under back-pressure. */
 const CHATTER = /^(Pausing|Resuming) fetching/;
 const FORWARDED_FIELDS = ['broker', 'groupId', 'memberId', 'topic', 'partition', 'offset', 'retryCount'] as const;
 

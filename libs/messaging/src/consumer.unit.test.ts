@@ -95,7 +95,7 @@ async function setUp(options: { maxHeld?: number; concurrency?: number } = {}) {
   return { emitter, consumer, worker, join, deliver, handled, commits, commitOf, failures };
 }
 
-test('kafkajs is told how far messages were taken, and to pause when not all were', async () => {
+test('resolves the last message taken, and pauses if the queue is full', async () => {
   const { deliver, handled, consumer } = await setUp({ maxHeld: 2 });
   expect(await deliver([5, 6, 7])).toEqual({ resolved: ['6'], paused: true });
   expect(await deliver([7])).toEqual({ resolved: [], paused: true });
@@ -105,7 +105,7 @@ test('kafkajs is told how far messages were taken, and to pause when not all wer
   expect(consumer.resume).toHaveBeenCalledWith([{ topic: TOPIC, partitions: [0] }]);
 });
 
-test('the watermark is committed as soon as a rebalance begins, with the old membership', async () => {
+test('commits the watermark when a rebalance begins, with the old membership', async () => {
   const { deliver, handled, commits, commitOf, emitter } = await setUp();
   await deliver([5, 6]);
   handled.get(5)?.();
@@ -114,7 +114,7 @@ test('the watermark is committed as soon as a rebalance begins, with the old mem
   expect(commits).toEqual([commitOf('6')]);
 });
 
-test('what has not started when a rebalance begins is left to its redelivery', async () => {
+test('drops messages that have not started when a rebalance begins', async () => {
   const { deliver, handled, emitter } = await setUp({ concurrency: 1 });
   await deliver([5, 6]);
   emitter.emit(EVENTS.REBALANCING, {});
@@ -123,14 +123,14 @@ test('what has not started when a rebalance begins is left to its redelivery', a
   expect([...handled.keys()]).toEqual([5]);
 });
 
-test('after an announced join positions are those of the group; after another, those of this replica', async () => {
+test('uses the positions of the group after an announced join, and its own after an unannounced one', async () => {
   const { deliver, handled, join, consumer, emitter } = await setUp();
   await deliver([5, 6, 7]);
   handled.get(5)?.();
   await new Promise((resolve) => setImmediate(resolve));
   join();
   expect(consumer.seek.mock.calls).toEqual([[{ topic: TOPIC, partition: 0, offset: '6' }]]);
-  // Fetched before the join: not taken, or 6 and 7 would be lost.
+  // Fetched before the join: 6 and 7 would be lost if it were taken.
   expect(await deliver([8], true)).toEqual({ resolved: [], paused: false });
   expect(await deliver([6, 7, 8])).toEqual({ resolved: ['8'], paused: false });
   emitter.emit(EVENTS.REBALANCING, {});
@@ -138,7 +138,7 @@ test('after an announced join positions are those of the group; after another, t
   expect(consumer.seek).toHaveBeenCalledTimes(1);
 });
 
-test('what was done before an unannounced join is committed after it, also when nothing follows', async () => {
+test('commits finished work after an unannounced rejoin', async () => {
   const { deliver, handled, join, commits, commitOf, worker } = await setUp();
   await deliver([5, 6]);
   for (const offset of [5, 6]) handled.get(offset)?.();
@@ -157,14 +157,14 @@ test('a crash that kafkajs does not restart is fatal, once', async () => {
   expect(worker.ready()).toBe(false);
 });
 
-test('a crash with restart is none, even when there is nothing to resume meanwhile', async () => {
+test('survives a crash that kafkajs restarts, even if nothing can be resumed meanwhile', async () => {
   const { emitter, failures, worker, deliver, handled, consumer, join } = await setUp({ maxHeld: 1 });
   await deliver([0, 1]);
   consumer.resume.mockImplementation(() => {
     throw new Error('Consumer group was not initialized');
   });
   handled.get(0)?.();
-  await until('it was resumed in vain', () => consumer.resume.mock.calls.length > 0);
+  await until('resume has failed', () => consumer.resume.mock.calls.length > 0);
   emitter.emit(EVENTS.CRASH, { payload: { error: new Error('away'), restart: true, groupId: 'g' } });
   join();
   expect(failures).toEqual([]);
@@ -172,7 +172,7 @@ test('a crash with restart is none, even when there is nothing to resume meanwhi
   expect((await deliver([1])).resolved).toEqual(['1']);
 });
 
-test('readiness follows the acknowledgements of the group, with patience for a rebalance', async () => {
+test('readiness follows the acknowledgements of the group, and tolerates a rebalance', async () => {
   const now = jest.spyOn(performance, 'now').mockReturnValue(0);
   try {
     const { emitter, worker, join } = await setUp();
@@ -196,7 +196,7 @@ test('readiness follows the acknowledgements of the group, with patience for a r
   }
 });
 
-test('stop commits what was finished', async () => {
+test('stop commits finished work', async () => {
   const { deliver, handled, commits, commitOf, worker } = await setUp();
   await deliver([3, 4]);
   const stopped = worker.stop();

@@ -15,14 +15,14 @@ export interface RejectedMessage {
   readonly message: KafkaMessage;
   /** Name and text of the error. */
   readonly reason: string;
-  /** Absent when the message could not even be read. */
+  /** Absent if the message cannot be decoded. */
   readonly envelope?: Envelope;
 }
 
 const PREFIX = 'dlq_';
 const REPLAYED_FROM = 'replayed_from';
 
-/** The original, value and headers untouched, with where it lay and why it is here. */
+/** The original message with its value and headers, plus its origin and the reason. */
 export function deadLetterFrom(rejected: RejectedMessage & { deadLetters: string }): RawMessage {
   const { topic, partition, message, reason, deadLetters } = rejected;
   return {
@@ -63,15 +63,15 @@ export interface DeadLetter {
 }
 
 export interface DeadLetters {
-  /** The newest, newest first, of one topic or of all. */
+  /** The newest messages of one topic or of all, newest first. */
   list(query: { limit: number; topic?: string }): Promise<DeadLetter[]>;
-  /** @throws Error when nothing lies there. */
+  /** @throws Error if there is no such message. */
   show(topic: string, partition: number, offset: number): Promise<DeadLetter>;
-  /** Publishes the original once more where it came from, marked with `replayed_from`. Returns that topic. */
+  /** Publishes the original to its topic again, with header `replayed_from`. Returns the topic. */
   replay(topic: string, partition: number, offset: number): Promise<string>;
 }
 
-/** Where to read: offsets from `from` to below `to`. */
+/** Offsets from `from` to below `to`. */
 interface Range {
   readonly topic: string;
   readonly partition: number;
@@ -90,7 +90,7 @@ const READ_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 5_000;
 const FETCH_WAIT_MS = 100;
 
-/** Reads the dead-letter topics without taking anything out of them: they are a record. */
+/** Reads the dead-letter topics. Nothing is ever removed from them. */
 export function createDeadLetters(options: {
   kafka: KafkaClient;
   topicPrefix?: string;
@@ -183,7 +183,7 @@ function describe({ topic, partition, message }: Found): DeadLetter {
   };
 }
 
-/** kafkajs reads only as a group: this one exists for the reading alone, and commits nothing. */
+/** kafkajs reads only as a group. This one is temporary and commits nothing. */
 async function readRanges(kafka: KafkaClient, ranges: readonly Range[]): Promise<Found[]> {
   const groupId = `dead-letters-${randomUUID()}`;
   const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: FETCH_WAIT_MS, allowAutoTopicCreation: false });

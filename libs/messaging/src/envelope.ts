@@ -3,33 +3,33 @@ import type { IHeaders, KafkaMessage } from 'kafkajs';
 import type { MessageDeclaration } from '@gateway/contracts';
 import { currentTrace } from '@gateway/service-kit';
 
-/** A message to publish. Ids, times and trace that are not given are made here. */
+/** A message to publish. Absent ids, times and traces are generated. */
 export interface OutgoingMessage<T = unknown> {
   readonly declaration: MessageDeclaration<T>;
   readonly data: T;
   /** Kafka key: the payment or payout id. Messages with the same key stay in order. */
   readonly key: string;
-  /** Id of the event, the same in every publication of it; a random UUID unless given. */
+  /** The same in every publication of the message. Default: a random UUID. */
   readonly id?: string;
-  /** Epoch ms; now unless given. */
+  /** Epoch ms. Default: now. */
   readonly timeMs?: number;
-  /** What the message is about; the key unless given. */
+  /** What the message is about. Default: the key. */
   readonly subject?: string;
-  /** That of the current trace unless given. */
+  /** Default: that of the current trace. */
   readonly correlationId?: string;
-  /** Id of the message this one follows from. */
+  /** Id of the message that caused this one. */
   readonly causationId?: string;
   /** Gapless number of the event in its aggregate. */
   readonly aggregateVersion?: number;
-  /** W3C; that of the current trace unless given. */
+  /** W3C. Default: that of the current trace. */
   readonly traceparent?: string;
-  /** On a command: the partition of the replies' topic on which its sender listens. */
+  /** For commands: the partition of the replies' topic to which the sender listens. */
   readonly replyPartition?: number;
   /** Overrides the partition of the key. Only replies do that. */
   readonly partition?: number;
 }
 
-/** A message as it lies in Kafka, valid by its declaration. */
+/** A message from Kafka that matches its declaration. */
 export interface Envelope<T = unknown> {
   readonly id: string;
   readonly type: string;
@@ -37,7 +37,7 @@ export interface Envelope<T = unknown> {
   /** RFC 3339. */
   readonly time: string;
   readonly subject: string;
-  /** The message's own id where the producer gave none. */
+  /** Default: the id of the message. */
   readonly correlationId: string;
   readonly causationId?: string;
   readonly aggregateVersion?: number;
@@ -54,7 +54,7 @@ export interface Envelope<T = unknown> {
   readonly headers: IHeaders;
 }
 
-/** The message breaks its contract, so trying again is no use. The text names fields, never their values. */
+/** The message breaks its contract. Do not retry. The text names fields, never their values. */
 export class InvalidMessageError extends Error {
   override readonly name = 'InvalidMessageError';
 }
@@ -72,7 +72,7 @@ export interface EncodedMessage {
 /**
  * CloudEvents 1.0, Kafka protocol binding 1.0.2, binary mode: attributes as `ce_` headers, data as JSON value.
  *
- * @throws InvalidMessageError when the data is not what the declaration says.
+ * @throws InvalidMessageError if the data does not match the declaration.
  */
 export function encode(message: OutgoingMessage, source: string): EncodedMessage {
   const { declaration, key } = message;
@@ -100,14 +100,14 @@ export function encode(message: OutgoingMessage, source: string): EncodedMessage
   return encoded;
 }
 
-/** A header's text; undefined when it is absent. Of a header given several times, the first. */
+/** The text of a header, the first one if it is repeated. Undefined if it is absent. */
 export function headerOf(headers: IHeaders | undefined, name: string): string | undefined {
   const value = headers?.[name];
   const first = Array.isArray(value) ? value[0] : value;
   return first === undefined ? undefined : typeof first === 'string' ? first : first.toString();
 }
 
-/** What the value of a message says when it is a JSON object, valid or not; undefined when it is none. */
+/** The value of a message if it is a JSON object, valid or not. */
 export function fieldsOf({ value }: Pick<KafkaMessage, 'value'>): Record<string, unknown> | undefined {
   try {
     const data: unknown = JSON.parse(value?.toString() ?? '');
@@ -117,15 +117,15 @@ export function fieldsOf({ value }: Pick<KafkaMessage, 'value'>): Record<string,
   }
 }
 
-/** The type of a message, without looking at anything else of it. */
+/** The type of a message, from its header alone. */
 export function typeOf(message: Pick<KafkaMessage, 'headers'>): string | undefined {
   return headerOf(message.headers, 'ce_type');
 }
 
 /**
- * Reads and checks one message of a declared type. Fields that the declaration does not know are let through.
+ * Decodes and checks one message of a declared type. Unknown fields are allowed.
  *
- * @throws InvalidMessageError when an attribute is missing, the value is no JSON, or the data is not as declared.
+ * @throws InvalidMessageError if an attribute is missing, the value is not JSON, or the data does not match.
  */
 export function decode<T>(
   declaration: MessageDeclaration<T>,
@@ -183,7 +183,7 @@ function dataFrom<T>(declaration: MessageDeclaration<T>, value: Buffer | null): 
   try {
     data = JSON.parse(value?.toString() ?? '');
   } catch {
-    // The parser's own message quotes the text, which does not belong in a log.
+    // The parser's message quotes the text, which must not be logged.
     throw new InvalidMessageError(`${declaration.type} is not valid: its value is no JSON`);
   }
   const problem = declaration.problem(data);

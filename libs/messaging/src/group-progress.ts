@@ -5,11 +5,11 @@ import { reconnectAdmin } from './reconnect-admin';
 import { topicName, topicOf } from './topics';
 import { tryWithin, within } from './within';
 
-/** How far a group has come with a topic, over all partitions. */
+/** The progress of a group on a topic, over all partitions. */
 export interface GroupProgress {
-  /** Messages that it has committed, ever. Commits come a second after the work. */
+  /** Messages committed so far. Commits follow the work by up to a second. */
   done: number;
-  /** Messages that it has not committed yet. */
+  /** Messages not committed yet. */
   waiting: number;
 }
 
@@ -22,7 +22,7 @@ export interface GroupWatch {
 
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** Looks from outside at a group that reads a topic from its beginning, another service's, too. */
+/** Observes a group that reads a topic from its beginning. It may belong to another service. */
 export function createGroupWatch(options: {
   kafka: KafkaClient;
   /** Without prefix. */

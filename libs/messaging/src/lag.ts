@@ -4,13 +4,13 @@ export interface PartitionLag {
   /** Full name. */
   readonly topic: string;
   readonly partition: number;
-  /** What the group has committed; the start of the log where it has committed nothing. */
+  /** The committed offset, or the start of the log if nothing is committed. */
   readonly committed: number;
-  /** Messages past it. */
+  /** Messages past the committed offset. */
   readonly lag: number;
 }
 
-/** How far a group that reads from the beginning is behind, as the brokers see it. */
+/** The lag of a group that reads from the beginning, according to the brokers. */
 export async function fetchLag(admin: Admin, groupId: string, topics: readonly string[]): Promise<PartitionLag[]> {
   const offsets = await admin.fetchOffsets({ groupId, topics: [...topics] });
   const ends = await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)));

@@ -2,10 +2,10 @@ import type { MessageDeclaration } from '@gateway/contracts';
 import type { OutgoingMessage } from './envelope';
 import type { Publisher } from './publisher';
 
-/** A message as it waits in the outbox of its aggregate. */
+/** A message in the outbox of its aggregate. */
 export interface WaitingMessage {
   readonly id: string;
-  /** Of an event: its number in the aggregate. */
+  /** The number of an event in its aggregate. Commands have none. */
   readonly seq?: number;
   readonly type: string;
   readonly data: unknown;
@@ -17,8 +17,9 @@ export interface WaitingMessage {
 }
 
 /**
- * Publishes an aggregate's outbox in order, in one batch. The subject is the aggregate, whose versions its events count
- * in; the key decides the partition. Throws on a type that is not declared.
+ * Publishes an aggregate's outbox in order, in one batch. The subject is the aggregate; the key decides the partition.
+ *
+ * @throws Error if a type is not declared.
  */
 export function publishOutbox(
   publisher: Publisher,

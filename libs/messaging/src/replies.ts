@@ -13,20 +13,20 @@ export interface ReplyListener {
   start(): Promise<void>;
   stop(): Promise<void>;
   /**
-   * A partition whose replies reach this replica, another one each second; undefined while it owns none, or does not
-   * listen yet. Put it into a command's `replyPartition`. Replies of the same moment share a partition, so that they
-   * travel as one record batch; the next moment's do not depend on the same leader.
+   * A partition whose replies reach this replica, for a command's `replyPartition`. Undefined while the replica owns none.
+   * It changes each second: replies of the same second travel in one record batch, and those of the next second do not
+   * depend on the same leader.
    */
   ownedPartition(): number | undefined;
-  /** In its group. A replica may be ready and own no partition: then it asks the owners. */
+  /** In its group. A replica without a partition can be ready too: it asks the owners. */
   ready(): boolean;
 }
 
 const PARTITION_LASTS_MS = 1_000;
 
 /**
- * Listens for replies as one of the replicas that share the replies' topic. It commits nothing and starts at the end:
- * a reply is a short cut, and one that comes too late, during a rebalance or twice does no harm.
+ * Listens for replies as one of the replicas that share their topic. It commits nothing and starts at the end of the
+ * log. A reply is a short cut, so a late, lost or repeated one does no harm.
  */
 export function createReplyListener<T>(options: {
   kafka: KafkaClient;
@@ -34,9 +34,9 @@ export function createReplyListener<T>(options: {
   groupId: string;
   topicPrefix?: string;
   declaration: MessageDeclaration<T>;
-  /** Called at once for each reply; must return quickly. */
+  /** Called for each reply. Must return quickly. */
   onReply: (reply: Envelope<T>) => void;
-  /** Replies to partitions that are not in the list will not come: ask the owners at once. */
+  /** Replies to other partitions will not arrive here. Ask the owners at once. */
   onPartitionsChanged?: (partitions: readonly number[]) => void;
   onFatal: (error: Error) => void;
   limits?: Partial<GroupLimits>;
@@ -51,8 +51,8 @@ export function createReplyListener<T>(options: {
   let assigned: readonly number[] = [];
   let owned: readonly number[] = [];
   /**
-   * kafkajs looks up where the log ends with the first fetch after a join; what is published before is not seen. So
-   * the partitions are owned when that fetch has returned: its node's id, or why there is none.
+   * kafkajs looks up the end of the log with the first fetch after a join, and misses replies published before. So the
+   * replica owns its partitions once that fetch has returned. Its node's id, or why there is none.
    */
   let firstFetch: number | 'not begun' | 'over' = 'over';
 

@@ -4,23 +4,23 @@ import type { TopicName } from '@gateway/contracts';
 import { DEAD_LETTER_PARTITIONS, DEAD_LETTER_RETENTION_MS, DEFAULT_PARTITIONS, topics } from '@gateway/contracts';
 import type { KafkaClient } from './client';
 
-/** What separates the installations (or test files) on one cluster; groups carry it as well as topics. */
+/** Prefixes separate installations, or test files, on one cluster. Groups have them too. */
 export function topicName(prefix: string | undefined, name: string): string {
   return (prefix ?? '') + name;
 }
 
-/** The full name of a topic of the contracts' table. */
+/** The full name of a declared topic. */
 export function topicOf(prefix: string | undefined, topic: TopicName): string {
   return topicName(prefix, topics[topic].name);
 }
 
-/** The full name of the topic for messages of `topic` that can never be processed; undefined where it has none. */
+/** The full name of a topic's dead-letter topic, if it has one. */
 export function deadLetterTopicOf(prefix: string | undefined, topic: TopicName): string | undefined {
   const declared = topics[topic];
   return 'deadLetters' in declared ? topicName(prefix, declared.deadLetters) : undefined;
 }
 
-/** The full names of all dead-letter topics, each with the topic its messages come from. */
+/** The full names of all dead-letter topics, and of the topics that their messages come from. */
 export function deadLetterTopics(prefix: string | undefined): Map<string, string> {
   const names = new Map<string, string>();
   for (const topic of Object.keys(topics) as TopicName[]) {
@@ -76,7 +76,7 @@ interface WantedTopic {
 const CLUSTER_BROKERS = 3;
 const CLUSTER_MIN_INSYNC_REPLICAS = 2;
 
-/** A message of a foreign producer may be as large as the broker lets it be; with the reason it is larger. */
+/** Foreign producers may send the largest message that the broker allows. The reason makes it larger. */
 const DEAD_LETTER_MAX_BYTES = 2 * 1_048_576;
 const TIMEOUT_MS = 60_000;
 const LEADER_POLL_MS = 50;

@@ -1,9 +1,9 @@
 /**
- * The order in which fetched messages are handled, and what may be committed: no I/O, so that it can be tested on its
- * own. Messages with the same key of one partition run one after the other, all others side by side.
+ * Decides in which order fetched messages are handled, and which offsets may be committed. It does no I/O, so it can be
+ * tested alone. Messages of a partition with the same key run one after the other; all others run concurrently.
  *
- * kafkajs delivers everything above the committed offset again after each rebalance, while handlers still run. What
- * runs or is done then is remembered by offset ("carried"): its redelivery joins what is there and is not run again.
+ * After each rebalance kafkajs delivers everything above the committed offset again, while handlers still run. The queue
+ * remembers by offset which messages are running or done ("carried"), and does not run their redelivery.
  */
 
 export interface QueuedMessage {
@@ -14,31 +14,31 @@ export interface QueuedMessage {
 }
 
 export interface WorkQueueLimits {
-  /** Handlers that run at the same time. */
+  /** Concurrent handlers. */
   readonly concurrency: number;
-  /** Messages taken and not done, running ones included. */
+  /** Messages taken and not done, including running ones. */
   readonly maxHeld: number;
   readonly maxHeldBytes: number;
   /**
-   * Per partition, from the oldest message that is not done to the newest one taken: what a crash makes another
-   * replica do again, and how far others may run ahead of one key that keeps being retried.
+   * Per partition, from the oldest message that is not done to the newest one taken. Another replica repeats so many
+   * after a crash, and other keys may be so far ahead of a key that is being retried.
    */
   readonly maxUncommitted: number;
   readonly retryBaseMs: number;
   readonly retryCapMs: number;
 }
 
-/** `retry`: the same message comes again after a pause; its key waits, other keys go on. */
+/** `retry`: the same message is handled again after a pause. Its key waits; other keys continue. */
 export type Outcome = 'done' | 'retry';
 
 type State = 'queued' | 'running' | 'waiting' | 'done' | 'dropped';
 
-/** One message on its way through the queue. `note` is for whoever runs it, from attempt to attempt. */
+/** A message in the queue. `note` belongs to the runner and survives from attempt to attempt. */
 export interface Job<M extends QueuedMessage, N> {
   readonly message: M;
   readonly topic: string;
   readonly partition: number;
-  /** The pause before the next attempt grows with it. The runner may reset it. */
+  /** The pause before the next attempt grows with this number. The runner may reset it. */
   attempts: number;
   note: N | undefined;
 }
@@ -50,9 +50,9 @@ interface Item<M extends QueuedMessage, N> extends Job<M, N> {
   readonly bytes: number;
   readonly log: PartitionLog<M, N>;
   state: State;
-  /** In `log.items`, so that its completion moves the watermark. */
+  /** In `log.items`: its completion moves the watermark. */
   tracked: boolean;
-  /** The next message of the same key, which waits for this one. */
+  /** The next message of the same key. It waits for this one. */
   follower: Item<M, N> | undefined;
   timer: NodeJS.Timeout | undefined;
   startedAtMs: number;
@@ -62,17 +62,17 @@ interface PartitionLog<M extends QueuedMessage, N> {
   readonly topic: string;
   readonly partition: number;
   assigned: boolean;
-  /** In the order of their offsets; those before `head` are done and forgotten. */
+  /** By offset. Those before `head` are done. */
   items: Item<M, N>[];
   head: number;
-  /** The first offset since the assignment; undefined until it has come. */
+  /** The first offset since the assignment. */
   base: number | undefined;
-  /** All below is taken. */
+  /** Everything below is taken. */
   next: number;
-  /** All below is done: what may be committed. */
+  /** Everything below is done, so this may be committed. */
   watermark: number;
   committed: number;
-  /** The last message of each key that has one in the queue. */
+  /** The last message in the queue, by key. */
   readonly tails: Map<string, Item<M, N>>;
   /** Running or done before the last rebalance, by offset. */
   readonly carried: Map<number, Item<M, N>>;
@@ -81,51 +81,51 @@ interface PartitionLog<M extends QueuedMessage, N> {
 export interface Watermark {
   readonly topic: string;
   readonly partition: number;
-  /** The next offset to handle, as Kafka wants it committed. */
+  /** The next offset to handle, which is what Kafka commits. */
   readonly offset: number;
 }
 
 export interface WorkQueue<M extends QueuedMessage> {
   /**
-   * Takes messages of one partition, in order, as far as there is room.
+   * Takes messages of one partition, in order, while there is room.
    *
-   * @returns the offset from which to deliver on, and whether all were taken. If not, `onRoom` tells when to go on.
+   * @returns the offset to deliver next, and whether the queue is full. If it is, `onRoom` is called when it has room.
    */
   take(topic: string, partition: number, messages: readonly M[]): { next: number; full: boolean };
-  /** Forgets what has not started, on all partitions: it will be delivered again, here or elsewhere. */
+  /** Forgets all messages that have not started. They will be delivered again, here or elsewhere. */
   drop(): void;
   /**
-   * The partitions of this replica from now on. What runs goes on; positions start anew, but for those in `resumed`: they
-   * go on from there, and it is not known whether the group has heard of that.
+   * Sets the partitions of this replica. Running handlers continue. Positions start anew, except those in `resumed`, which
+   * continue from there and may not be committed yet.
    */
   assign(assignment: Readonly<Record<string, readonly number[]>>, resumed?: readonly Watermark[]): void;
-  /** Takes nothing from now on, and forgets what has not started. */
+  /** Takes no more messages, and forgets those that have not started. */
   close(): void;
   /** Resolves when no handler runs. */
   idle(): Promise<void>;
-  /** Where commits are behind. */
+  /** Watermarks that are not committed. */
   uncommitted(): Watermark[];
   committed(watermarks: readonly Watermark[]): void;
-  /** Of every partition that was taken from since its assignment. */
+  /** Of every partition with messages since its assignment. */
   watermarks(): Watermark[];
-  /** Messages of one partition that were taken and whose offset is not below the watermark. */
+  /** Messages of one partition that were taken and are not below the watermark. */
   outstanding(topic: string, partition: number): number;
   held(): number;
   running(): number;
-  /** Partitions that wait for room. */
+  /** Number of partitions that wait for room. */
   refused(): number;
-  /** Since when the longest-running handler runs, epoch ms. */
+  /** When the longest-running handler started, in epoch ms. */
   oldestStartMs(): number | undefined;
 }
 
-/** What is done with at the front of a list is cut off in pieces of this size, to make it cheap. */
+/** Finished items are cut off the front of a list in pieces of this size, to make it cheap. */
 const TRIM_ITEMS = 256;
 
 export function createWorkQueue<M extends QueuedMessage, N>(options: {
   limits: WorkQueueLimits;
   /** Handles one message. Must not throw. */
   run: (job: Job<M, N>) => Promise<Outcome>;
-  /** A partition that was refused may be delivered again. */
+  /** A partition that was full has room again. */
   onRoom: (topic: string, partition: number) => void;
   random?: () => number;
 }): WorkQueue<M> {
@@ -170,7 +170,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     for (const message of messages) {
       const offset = Number(message.offset);
       if (log.base === undefined || offset < log.base) startLog(log, offset);
-      // Below `next`: fetched twice, as when the partition's leader moves. It is taken already.
+      // Fetched twice, as when the leader of the partition moves.
       else if (offset < log.next) continue;
       full = closed || isFull(log);
       if (full) break;
@@ -182,7 +182,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     return { next: log.next, full };
   }
 
-  /** Also when the offset jumps below the first one: the log was truncated or made anew, and is read from its start. */
+  /** Also called when the offset jumps below the first one: the log was truncated or recreated. */
   function startLog(log: TLog, offset: number): void {
     if (log.base !== undefined) {
       dropLog(log);
@@ -203,7 +203,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     );
   }
 
-  /** Room enough to be worth a fetch: half of everything. */
+  /** A fetch is worthwhile once half of the queue is free. */
   function hasRoom(log: TLog): boolean {
     return (
       held * 2 <= limits.maxHeld &&
@@ -274,7 +274,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
 
   function wait(item: TItem): void {
     item.state = 'waiting';
-    // Half fixed, half random: replicas that failed together do not come back together.
+    // Half fixed and half random, so that replicas that failed together do not retry together.
     const pauseMs = Math.min(limits.retryCapMs, limits.retryBaseMs * 2 ** Math.min(item.attempts - 1, 30));
     item.timer = setTimeout(
       () => {
@@ -293,7 +293,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     else if (log.tails.get(item.key) === item) log.tails.delete(item.key);
     item.follower = undefined;
     if (item.tracked) advance(log);
-    // Done before its redelivery: kept, so that it is recognized. Not done, or never to be delivered here: forgotten.
+    // If it is done before its redelivery, keep it to recognize the redelivery. Else forget it.
     else if (state === 'dropped' || !log.assigned || (log.base ?? 0) > item.offset) log.carried.delete(item.offset);
     if (refused.size > 0) tellRoom();
   }
@@ -302,7 +302,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     item.state = state;
     held -= 1;
     heldBytes -= item.bytes;
-    // A message holds on to the whole buffer of its fetch.
+    // A message keeps the whole buffer of its fetch in memory.
     item.message = undefined as unknown as M;
     item.note = undefined;
   }
@@ -332,7 +332,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     for (const log of logs.values()) dropLog(log);
   }
 
-  /** Leaves of a log what runs and what is done above the watermark, both by offset. */
+  /** Keeps only messages that are running or done above the watermark, by offset. */
   function dropLog(log: TLog): void {
     for (let index = log.head; index < log.items.length; index += 1) {
       const item = log.items[index] as TItem;
@@ -366,7 +366,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     }
     for (const log of logs.values()) {
       if (log.assigned) continue;
-      // Another replica continues there; only what runs here must not be started a second time.
+      // Another replica continues there. Here only running messages must not start a second time.
       for (const item of log.carried.values()) if (item.state === 'done') log.carried.delete(item.offset);
     }
     for (const { topic, partition, offset } of resumed) {
@@ -375,7 +375,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
       startLog(log, offset);
       log.committed = 0;
     }
-    // All of them are delivered again from their positions.
+    // kafkajs delivers all of them again from their positions.
     const waiting = [...refused];
     refused.clear();
     if (!closed) for (const log of waiting) onRoom(log.topic, log.partition);
@@ -404,7 +404,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     assign,
     close() {
       closed = true;
-      // What is done stays tracked, so that the last commit covers it.
+      // Finished messages stay tracked, so that the last commit covers them.
       for (const log of logs.values()) cut(log);
       ready = [];
       readyHead = 0;
@@ -432,7 +432,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     },
   };
 
-  /** Forgets what has not started but stays where it is: the watermark can still pass what is being finished. */
+  /** Forgets messages that have not started. The watermark can still pass those that are running. */
   function cut(log: TLog): void {
     for (let index = log.head; index < log.items.length; index += 1) {
       const item = log.items[index] as TItem;

@@ -35,7 +35,7 @@ afterAll(() => publisher.stop());
 afterAll(() => admin.disconnect());
 afterAll(() => cluster.close());
 
-/** An aggregate: its events are numbered, and whoever publishes sends all that are not acknowledged, in order. */
+/** An aggregate with numbered events. Each publication sends all unacknowledged ones, in order. */
 class Aggregate {
   readonly outbox: number[] = [];
   acknowledged = 0;
@@ -52,12 +52,12 @@ class Aggregate {
       this.outbox.splice(0, sent.length);
       this.acknowledged = this.#last;
     } catch {
-      // They stay in the outbox.
+      // The events stay in the outbox.
     }
   }
 }
 
-/** The numbers of each subject, in the order in which they first appear. */
+/** The numbers of each subject, in order of first appearance. */
 async function publishedSequences(): Promise<Map<string, number[]>> {
   const ends = await admin.fetchTopicOffsets(TOPIC);
   const left = new Map(ends.filter(({ high }) => Number(high) > 0).map((at) => [at.partition, Number(at.high)]));
@@ -114,7 +114,7 @@ test('leaders move, brokers roll and die: every event is there, in sequence', as
   }
 }, 240_000);
 
-test('members stay in their group while its coordinator dies and another broker stands still', async () => {
+test('members stay in their group while its coordinator dies and another broker is frozen', async () => {
   const handled: number[] = [];
   const handlers = [on(Numbered, async ({ key, data }) => void (key === 'member' && handled.push(data.n)))];
   const failures: Error[] = [];

@@ -5,7 +5,7 @@ import { createService, runService } from './service';
 const logger = createLogger({ service: 'test', level: 'silent' });
 const EVENTS = ['SIGTERM', 'SIGINT', 'unhandledRejection', 'uncaughtException'] as const;
 
-test('a service that cannot go on is drained, and its process ends with 1, wherever it tells so', async () => {
+test('a service that calls onFatal is drained, and its process exits with 1', async () => {
   const listeners = EVENTS.map((event) => process.listeners(event as 'SIGTERM'));
   const ended = new Promise<unknown>((resolve) => {
     jest.spyOn(process, 'exit').mockImplementation((code) => resolve(code) as never);
@@ -31,14 +31,14 @@ test('a service that cannot go on is drained, and its process ends with 1, where
   });
 });
 
-describe('what a service has opened', () => {
+describe('everything that a service has opened', () => {
   const opened = (...closers: (() => Promise<unknown> | void)[]) =>
     createService(async (onStop) => {
       for (const close of closers) onStop(close);
       return {};
     });
 
-  test('is closed to the end, also where one of it fails', async () => {
+  test('closes, even if one part fails to close', async () => {
     const closed: string[] = [];
     const service = opened(
       () => void closed.push('first'),
@@ -51,7 +51,7 @@ describe('what a service has opened', () => {
     await service.stop();
   });
 
-  test('is closed when the start fails, whose reason is told and not that of a close', async () => {
+  test('closes if the start fails, and start() throws the reason of the start', async () => {
     const closed: string[] = [];
     const service = createService(async (onStop) => {
       onStop(() => void closed.push('first'));

@@ -1,6 +1,6 @@
 /**
- * For `onFatal`: fails the test that is running. Thrown where it is told, it would be taken for a failure of whatever the
- * service was doing.
+ * For `onFatal`: fails the running test. It throws later, because the service might catch an error that is thrown at
+ * once.
  */
 export function failTest(error: Error): void {
   setImmediate(() => {

@@ -44,19 +44,19 @@ const TOO_LATE = { status: 'error', code: 11 } as const;
 
 type Told = Partial<OperationOutcome> | 'silence';
 
-/** In card-processing's place: takes commands off the bus, answers as the test says, and answers queries. */
+/** Plays card-processing: consumes commands, replies as the test says, and answers queries. */
 export interface Owner {
   readonly commands: CardCommand[];
   readonly ended: DataOf<typeof EndCheckout>[];
   readonly announced: AnnounceOutcomeData[];
   readonly outcomes: Map<string, OperationOutcome>;
-  /** What comes of commands from now on, one after the other; then success. */
+  /** Outcomes of the next commands. After the last one, commands succeed. */
   answers: Told[];
-  /** Answers no query while it is true. */
+  /** While true, queries fail. */
   away: boolean;
-  /** In the payout service's place, at the same address. */
+  /** Plays the payout service, at the same address. */
   readonly payouts: PayoutOwner;
-  /** Puts another outcome of an operation on record, without telling anyone. */
+  /** Changes the outcome of an operation without a reply. */
   record(reference: string, outcome: Partial<OperationOutcome>): void;
   readonly url: string;
   close(): Promise<void>;
@@ -85,7 +85,7 @@ async function startOwner({ publisher, consume }: World): Promise<Owner> {
     const { data } = command;
     const isNew = owner.commands.every((known) => known.data.reference !== data.reference);
     if (isNew) owner.commands.push(command);
-    // The edge publishes again what nobody has picked up by its deadline.
+    // The edge publishes a command again if it has no outcome by its deadline.
     const told: Told = isNew ? (owner.answers.shift() ?? {}) : TOO_LATE;
     if (told === 'silence') return;
     const outcome: OperationOutcome = {

@@ -3,21 +3,21 @@ import { InitiatePayout, messageOfCode } from '@gateway/contracts';
 import type { MessageHandler } from '@gateway/messaging';
 import { on } from '@gateway/messaging';
 
-/** In the payout service's place: takes commands and answers queries, as the test says. */
+/** Plays the payout service: consumes commands and answers queries, as the test says. */
 export interface PayoutOwner {
-  /** Every command that came, again and again when it came so. */
+  /** Every command, including repeated ones. */
   readonly commands: InitiatePayoutData[];
   readonly outcomes: Map<string, PayoutOutcome>;
-  /** The questions for lists that were asked. */
+  /** Parameters of all queries for lists. */
   readonly lists: URLSearchParams[];
-  /** Answers no query while it is true. */
+  /** While true, queries fail. */
   away: boolean;
-  /** While it is false, commands are read, and nothing comes on record. */
+  /** While false, commands are consumed but not stored. */
   records: boolean;
   readonly handler: MessageHandler;
-  /** Puts a payout on record, or another outcome of one that is. */
+  /** Stores a payout, or changes the outcome of a stored one. */
   record(reference: string, outcome: Partial<PayoutOutcome>): void;
-  /** What it answers to a query; undefined for what is no question about payouts. */
+  /** The answer to a query; undefined if the query is not about payouts. */
   answer(url: string): { status: number; body: unknown } | undefined;
 }
 

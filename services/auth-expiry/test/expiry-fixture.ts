@@ -24,7 +24,7 @@ export interface Ask {
   data: ExpireAuthorizationData;
 }
 
-/** A card-processing that only records what it is asked, and expiry services. */
+/** Expiry services, and a played card-processing that only records the commands. */
 export async function openWorld(name: string) {
   const world = await openSharedWorld({ name, service: 'auth-expiry', database: 'expiry', source: 'card-processing' });
   const { mongo, publisher, now } = world;
@@ -59,7 +59,7 @@ export async function openWorld(name: string) {
       await publish('CardAuthorized', reference, { expiresAt });
     },
 
-    /** The AUTH of this reference was settled or voided. */
+    /** The AUTH with this reference was settled or voided. */
     async ended(type: 'AuthorizationSettled' | 'AuthorizationVoided', baseReference: string): Promise<void> {
       await publish(type, systemReference(paymentIdOf(baseReference), 1), { baseReference });
     },

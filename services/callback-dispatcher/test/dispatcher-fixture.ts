@@ -82,7 +82,7 @@ export async function openWorld(name: string, certificate: Certificate) {
       return id;
     },
 
-    /** The same for a payout. `more`: fields that its type has beside a payout's record. */
+    /** The same for a payout. `more`: additional fields of the event type. */
     async publishPayout(record: PayoutRecord, type: PayoutEventType = 'PayoutSettled', more = {}): Promise<string> {
       const id = randomUUID();
       const declaration: MessageDeclaration<PayoutRecord> = payoutEvents[type];
@@ -140,7 +140,7 @@ export function payoutOutcome(callbackUrl: string | undefined, fields: Partial<P
   };
 }
 
-/** What a merchant does: interface.md, "Authentication", 2. */
+/** Checks a signature like a merchant: interface.md, "Authentication", 2. */
 export function isSignedWith(secret: string, fields: Record<string, string>): boolean {
   const { checkSum, ...others } = fields;
   const items = Object.keys(others)

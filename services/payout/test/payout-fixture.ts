@@ -22,7 +22,7 @@ import { startBank } from './bank';
 export const MERCHANT = 'payout_merchant';
 export const OTHER_MERCHANT = 'other_merchant';
 
-/** Rules that a test sets; what was granted is reserved until it is released. */
+/** Screening with a rule of the test. Payouts that pass stay reserved until they are released. */
 export function testScreening() {
   const reserved = new Set<string>();
   const screened: ScreenedPayout[] = [];
@@ -86,12 +86,12 @@ export async function openWorld(name: string) {
     eventsOf,
     typesOf: (reference: string) => eventsOf(reference).map(({ type }) => type),
 
-    /** Sends a command; its reference. */
+    /** Sends a command. Returns its reference. */
     async send(data: InitiatePayoutData, key = data.payoutId): Promise<string> {
       await publisher.publish({ declaration: InitiatePayout, data, key });
       return data.reference;
     },
-    /** Waits for a state. An end that is another one is the last word at once. */
+    /** Waits for a state. Fails at once if the payout ends in another one. */
     isIn: (reference: string, kind: string) =>
       until(`${reference} ${kind}`, async () => {
         const state = (await payouts.load(reference))?.state;

@@ -11,7 +11,7 @@ import { BODY_TIMEOUT_MS, createPublicSite, NOTIFICATION_PATH, RESULTS_PATH } fr
 import { commandHandlers, deadLetterHandler } from './adapters/kafka/commands';
 import { publishEntries } from './adapters/kafka/publications';
 import { createAuthentications } from './adapters/mongo/authentications';
-import { countOutcomes } from './adapters/outcomes';
+import { countOutcomes } from './adapters/metrics';
 import { createAskAgain } from './application/ask-again';
 import { expireChallenges } from './application/expire-challenges';
 import type { Ports } from './application/ports';

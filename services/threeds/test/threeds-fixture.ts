@@ -26,7 +26,7 @@ export const DIRECTORY_TIMEOUT_MS = 300;
 type Json = Record<string, unknown>;
 export type Play = (request: Json, response: ServerResponse) => void;
 
-/** A directory server that plays what a test wants, per card holder. */
+/** A directory server that answers as the test says, by cardholder. */
 export interface DirectoryServer {
   url: string;
   /** Every AReq so far. */
@@ -68,7 +68,7 @@ async function readJson(request: IncomingMessage): Promise<Json> {
 
 export const ACS_URL = 'https://acs.bank.example/challenge';
 
-/** A well-formed ARes with these fields in it. */
+/** Answers with a well-formed ARes that has these fields. */
 export function says(fields: Json, status = 200): Play {
   return (request, response) =>
     send(response, status, {
@@ -117,7 +117,7 @@ export async function openFixture(name: string) {
   });
   const authentications = world.mongo.collection<StoredAuthentication>('authentications');
 
-  /** A command for a card of a cardholder of its own, which is how a test says what the directory server answers. */
+  /** A command for the card of a new cardholder. The cardholder decides what the directory server answers. */
   async function newCommand(
     transactionType: 'AUTH3D' | 'SALE3D',
     changes: Partial<AuthenticateCardholderData> = {},
@@ -151,7 +151,7 @@ export async function openFixture(name: string) {
 
   const told = (reference: string): EventSeen[] => world.events.filter(({ data }) => data.reference === reference);
 
-  /** The events about an operation, once there are so many. */
+  /** Waits for so many events about an operation. */
   const eventsOf = (reference: string, count: number): Promise<EventSeen[]> =>
     until(`${count} events of ${reference}`, () => {
       const events = told(reference);
@@ -179,7 +179,7 @@ export async function openFixture(name: string) {
       return world.start(settings, own, (deps) => createThreeds({ ...deps, now: () => clock.now }));
     },
 
-    /** One operation, as far as the first event about it. */
+    /** Starts an operation and waits for its first event. */
     async begin(
       transactionType: 'AUTH3D' | 'SALE3D',
       play: Play,
@@ -200,7 +200,7 @@ export async function openFixture(name: string) {
       return found;
     },
 
-    /** As the directory server sends it. */
+    /** Sends a result message like the directory server. */
     async sendResult(threeds: Threeds, message: object, signature?: string | null) {
       const body = JSON.stringify(message);
       const key = Buffer.from(env['DS_MESSAGE_KEY'] ?? '', 'base64');
@@ -228,7 +228,7 @@ export interface Page {
   body: string;
 }
 
-/** Asks a replica for an address below the public one, as a browser would that follows nothing by itself. */
+/** Requests a public address from a replica, like a browser that follows no redirects. */
 export async function browse(threeds: Threeds, url: string, form?: Record<string, string> | string): Promise<Page> {
   const { pathname, search } = new URL(url, PUBLIC_URL);
   const response = await fetch(`http://127.0.0.1:${threeds.ports.http}${pathname}${search}`, {
@@ -244,7 +244,7 @@ export async function browse(threeds: Threeds, url: string, form?: Record<string
   return { status: response.status, headers: response.headers, body: await response.text() };
 }
 
-/** The only form of a page. */
+/** The form of a page that has one. */
 export function formOf(page: Page): { action: string; fields: Record<string, string> } {
   const action = /<form method="post" action="([^"]*)"/.exec(page.body)?.[1];
   if (action === undefined) throw new Error(`no form in a page of status ${page.status}`);

@@ -10,7 +10,7 @@ import type { Random } from '../random';
 const LOOK_EVERY_MS = 300;
 const REPEATED_PER_TOPIC = 60;
 
-/** Publishes copies of the latest messages once more, in any order, each on its own partition. */
+/** Publishes the latest messages again in random order, each to its partition. */
 export async function repeatMessages(space: Space, random: Random): Promise<void> {
   const names: TopicName[] = [
     'cardCommands',
@@ -41,7 +41,7 @@ const READ: Record<string, readonly TopicName[]> = {
 };
 const REWOUND_BY = 25;
 
-/** Puts a group back by some messages in each partition. It must have no members. */
+/** Rewinds a group without members by some messages in each partition. */
 export async function rewindGroup(space: Space, service: string): Promise<void> {
   const admin = kafkaOf(space).admin();
   await admin.connect();
