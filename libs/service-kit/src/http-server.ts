@@ -20,6 +20,11 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
 /** How often Node checks for timed-out connections. Its default of 30 s would triple the time-outs above. */
 const TIMEOUT_CHECK_MS = 1_000;
+/**
+ * Connections that the kernel keeps until a busy process takes them; the kernel caps it at net.core.somaxconn. Beyond
+ * it, clients wait for TCP's retransmissions, half a minute and more. Node's default is 511.
+ */
+const BACKLOG = 4_096;
 
 export interface ListenOptions {
   listener: RequestListener;
@@ -52,7 +57,7 @@ export async function listen(options: ListenOptions): Promise<ListeningServer> {
   server.requestTimeout = (options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS) + TIMEOUT_CHECK_MS;
   server.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, server.requestTimeout);
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
-  server.listen(options.port, options.host);
+  server.listen({ port: options.port, host: options.host, backlog: BACKLOG });
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, get } from 'node:http';
+import { Worker } from 'node:worker_threads';
 import express from 'express';
 import type { ListeningServer } from './http-server';
 import { listen } from './http-server';
@@ -10,6 +11,7 @@ import { createMetrics } from './metrics';
 import { startOpsServer } from './ops-server';
 
 const LONG_ENOUGH_MS = 60_000;
+const BURST_TIMEOUT_MS = 10_000;
 
 async function ask(port: number, path: string, options: { agent?: Agent; authorization?: string } = {}) {
   const { agent, authorization } = options;
@@ -38,6 +40,30 @@ test('closing lets a running request end, and its kept-alive connection with it'
   expect(await running).toEqual({ status: 200, body: 'late' });
   await closed;
   agent.destroy();
+});
+
+test('a burst of connections waits for a busy process', async () => {
+  const burst = 1_500;
+  const server = await listen({ listener: () => undefined, port: 0, host: '127.0.0.1' });
+  const connected = new Int32Array(new SharedArrayBuffer(4));
+  const clients = new Worker(
+    `const { workerData: { port, burst, connected } } = require('node:worker_threads');
+     for (let i = 0; i < burst; i += 1) {
+       require('node:net').connect(port, '127.0.0.1', () => {
+         if (Atomics.add(connected, 0, 1) + 1 === burst) Atomics.notify(connected, 0);
+       });
+     }`,
+    { eval: true, workerData: { port: server.port, burst, connected } },
+  );
+  const givenUpAt = performance.now() + BURST_TIMEOUT_MS;
+  // Blocks this thread, so that the server cannot accept.
+  while (Atomics.load(connected, 0) < burst && performance.now() < givenUpAt) {
+    Atomics.wait(connected, 0, Atomics.load(connected, 0), 10);
+  }
+  const connections = Atomics.load(connected, 0);
+  await clients.terminate();
+  await server.close(0);
+  expect(connections).toBe(burst);
 });
 
 test('a taken port is the caller’s error', async () => {
