@@ -30,7 +30,7 @@ export function allTopics(space: Space): string[] {
   });
 }
 
-/** Publishes each message once more, in this order; its key puts it on its own partition. */
+/** Publishes each message once more, on its own partition, in this order within the partition. */
 export async function publishAgain(space: Space, messages: readonly Lying[]): Promise<void> {
   const publisher = createPublisher({
     kafka: kafkaOf(space),
@@ -41,9 +41,11 @@ export async function publishAgain(space: Space, messages: readonly Lying[]): Pr
   });
   await publisher.start();
   try {
-    for (const { topic, key, value, headers } of messages) {
-      await publisher.publishRaw({ topic, key, value: Buffer.from(value), headers });
-    }
+    await Promise.all(
+      messages.map(({ topic, key, value, headers }) =>
+        publisher.publishRaw({ topic, key, value: Buffer.from(value), headers }),
+      ),
+    );
   } finally {
     await publisher.stop();
   }
