@@ -120,7 +120,8 @@ export async function openWorld(name: string, certificate: Certificate) {
       const dispatcher = createCallbackDispatcher({
         config,
         logger: recordingLogger(lines),
-        now,
+        // A wrong clock has to be corrected, not replaced.
+        ...(deps.wallClock === undefined ? { now } : {}),
         metrics: createMetrics('callback-dispatcher', { processFigures: false }),
         random: () => 0.5,
         ca: certificate.cert,
