@@ -72,6 +72,13 @@ export interface Idempotency {
   bodyHash: string;
 }
 
+/** An entry that is inserted after its request was answered with 11. */
+export interface LateEntry {
+  entry: JournalEntry;
+  /** Follows the insert, and is retried with it until it succeeds. */
+  afterwards?: () => Promise<void>;
+}
+
 /** Names an entry. Every look at the journal brings the account, by which it can be spread over shards. */
 export type EntryName = Pick<JournalEntry, 'merchantAccount' | 'reference'>;
 
@@ -173,7 +180,7 @@ export interface Bus<Command = CardCommand> {
 }
 
 export interface AnnouncingBus {
-  /** Has the owner tell an operation's end by a callback: its merchant was told no outcome. Idempotent. */
+  /** Makes the owner send the outcome by callback to a merchant that got none in the response. Idempotent. */
   announceOutcome(data: AnnounceOutcomeData): Promise<void>;
 }
 
@@ -187,7 +194,7 @@ export interface Ports {
   queries: CardQueries;
   vault: CardVault;
   /** Takes entries that the journal did not take in time. */
-  late: { add(entry: JournalEntry): void };
+  late: { add(late: LateEntry): void };
   bus: Bus;
   credentials: CredentialCheck;
   rateLimiter: RateLimiter;

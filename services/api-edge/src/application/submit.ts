@@ -5,7 +5,7 @@ import type { OperationRequest } from './commands';
 import type { JournalCloser } from './journal-closer';
 import { offer, prepareOperation, publishUntilDeadline } from './offer';
 import type { PendingOutcomes } from './pending-outcomes';
-import type { Idempotency, JournalEntry, OperationEntry, Ports } from './ports';
+import type { Idempotency, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
 import type { Answer, Session } from './responses';
 import { repeatUntil } from './repeat-until';
 import { failure, operationResponse, unavailable } from './responses';
@@ -29,7 +29,7 @@ export interface Submission<Entry extends JournalEntry> {
   /** The answer when nobody knows what came of it. */
   unknown(entry: Entry): Answer;
   /** What is put on record after that answer when the journal did not take the entry: by default the entry itself. */
-  late?(entry: Entry): JournalEntry | undefined;
+  late?(entry: Entry): LateEntry | undefined;
 }
 
 /**
@@ -48,11 +48,8 @@ export async function submit<Entry extends JournalEntry>(
     ports.logger.error('an earlier request could not be looked up', { error });
     return unavailable(session, ports.now());
   }
-  const offered = await offer(
-    ports,
-    () => submission.prepare(),
-    (entry) => (submission.late === undefined ? entry : submission.late(entry)),
-  );
+  const late = submission.late?.bind(submission);
+  const offered = await offer(ports, () => submission.prepare(), late);
   switch (offered.kind) {
     case 'unavailable':
       return unavailable(session, ports.now());
