@@ -10,10 +10,10 @@ import { createServer } from 'node:net';
 export const PUBLIC_SOCKETS = process.platform === 'linux' ? 16 : 1;
 
 /**
- * Connections that the kernel keeps for each socket until the process takes them; the kernel caps it at
- * net.core.somaxconn. Clients beyond it wait for TCP's retransmissions. Node's default is 511.
+ * Connections that the kernel keeps until the process takes them, on all sockets together; it caps those of one socket
+ * at net.core.somaxconn. Clients beyond it wait for TCP's retransmissions.
  */
-const BACKLOG = 4_096;
+const BACKLOG = 8_192;
 
 interface Address {
   port: number;
@@ -25,26 +25,26 @@ interface Address {
  * together with the server. Rejects with the system's error if another process has the port.
  */
 export async function openSockets(server: Server, { port, host }: Address, count: number): Promise<Server[]> {
-  const shared = count > 1;
-  if (shared) await assertFree({ port, host });
-  await bind(server, { port, host }, shared);
+  if (count > 1) await assertFree({ port, host });
+  await bind(server, { port, host }, count);
   const taken = { port: (server.address() as AddressInfo).port, host };
   const additional = Array.from({ length: count - 1 }, () =>
     createServer({ allowHalfOpen: true, noDelay: true }, (connection) => void server.emit('connection', connection)),
   );
-  await Promise.all(additional.map((socket) => bind(socket, taken, shared)));
+  await Promise.all(additional.map((socket) => bind(socket, taken, count)));
   return additional;
 }
 
 /** Shared sockets do not see that another process of the same user shares the port. */
 async function assertFree(address: Address): Promise<void> {
   const probe = createServer();
-  await bind(probe, address, false);
+  await bind(probe, address, 1);
   probe.close();
   await once(probe, 'close');
 }
 
-async function bind(socket: Server, { port, host }: Address, reusePort: boolean): Promise<void> {
-  socket.listen({ port, host, reusePort, backlog: BACKLOG });
+/** `count` is the number of sockets on the port. */
+async function bind(socket: Server, { port, host }: Address, count: number): Promise<void> {
+  socket.listen({ port, host, reusePort: count > 1, backlog: BACKLOG / count });
   await once(socket, 'listening');
 }
