@@ -7,13 +7,13 @@ import { createServer } from 'node:net';
  * that keep their connections make the turns long, new clients wait for half a minute and more. With several sockets on
  * the port, among which the kernel spreads new connections, each turn takes several.
  */
-export const PUBLIC_SOCKETS = process.platform === 'linux' ? 16 : 1;
+export const PUBLIC_SOCKETS = process.platform === 'linux' ? 64 : 1;
 
 /**
  * Connections that the kernel keeps until the process takes them, on all sockets together; it caps those of one socket
  * at net.core.somaxconn. Clients beyond it wait for TCP's retransmissions.
  */
-const BACKLOG = 8_192;
+const BACKLOG = 16_384;
 
 interface Address {
   port: number;
