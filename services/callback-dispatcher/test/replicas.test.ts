@@ -56,14 +56,13 @@ it('two replicas share what is due, and each callback is sent once', async () =>
 
 describe('one replica 30 s ahead, one 30 s behind', () => {
   const RETRIES = 20;
-  const schedule = {
-    CALLBACK_RETRY_SCHEDULE: `1,${Array<number>(RETRIES - 1)
-      .fill(0)
-      .join()}`,
-  };
+  const schedule = { CALLBACK_RETRY_SCHEDULE: `1${',0'.repeat(RETRIES - 1)}` };
   // Held calls must not time out, however slow the machine is.
   const timeouts = { totalTimeoutMs: 50_000 };
   const offBy = (ms: number) => world.start(schedule, { wallClock: () => Date.now() + ms, timeouts });
+
+  let held: Receiver[] = [];
+  afterEach(() => Promise.all(held.map((one) => one.close())));
 
   const attemptsFailed = async (replica: CallbackDispatcher): Promise<number> => {
     const figures = await metricsOf(replica);
@@ -73,7 +72,7 @@ describe('one replica 30 s ahead, one 30 s behind', () => {
   it('each attempt is one call, and a running call is never repeated', async () => {
     const replicas = await Promise.all([offBy(30_000), offBy(-30_000)]);
     // One call to each: an address that has never answered gets a second call only after the first one.
-    const held = await Promise.all(Array.from({ length: 6 }, () => startReceiver(certificate)));
+    held = await Promise.all(Array.from({ length: 6 }, () => startReceiver(certificate)));
     const answers: (() => void)[] = [];
     for (const one of held) one.answer((...call) => void answers.push(() => acknowledge(...call)));
     const running = await Promise.all(held.map(({ url }) => world.publish(outcome(url))));
@@ -92,7 +91,6 @@ describe('one replica 30 s ahead, one 30 s behind', () => {
     const [first, second, ...others] = await world.attempts.list(failing);
     expect(others).toHaveLength(RETRIES - 1);
     expect((second?.startedAt ?? 0) - (first?.endedAt ?? 0)).toBeGreaterThan(900);
-    await Promise.all(held.map((one) => one.close()));
   });
 });
 
