@@ -8,7 +8,7 @@ import { createMetrics } from '@gateway/service-kit';
 import type { Space } from '@gateway/testing';
 import { silentLogger } from '@gateway/testing';
 
-/** A message as it lies in Kafka. */
+/** A message as Kafka stores it. */
 export interface Lying {
   topic: string;
   partition: number;
@@ -22,7 +22,7 @@ export function kafkaOf(space: Space): KafkaClient {
   return createKafka({ brokers: space.brokers.split(','), clientId: 'test', logger: silentLogger });
 }
 
-/** Full names of all topics of a space, those of the dead letters included. */
+/** Full names of all topics of a space, including the dead-letter topics. */
 export function allTopics(space: Space): string[] {
   return (Object.keys(topics) as TopicName[]).flatMap((topic) => {
     const deadLetters = deadLetterTopicOf(space.topicPrefix, topic);
@@ -55,8 +55,8 @@ const READ_ATTEMPTS = 3;
 const SILENCE_TIMEOUT_MS = 20_000;
 
 /**
- * Everything that lies in the topics at this moment, by topic, partition and offset. A reader that hears nothing for
- * 20 s starts again: kafkajs can wait for ever for a broker that a test has frozen or killed.
+ * All messages in the topics at this moment, sorted by topic, partition and offset. Starts again after 20 s without a
+ * message: kafkajs can wait forever for a broker that a test has frozen or killed.
  */
 export async function readTopics(space: Space, names: readonly string[]): Promise<Lying[]> {
   for (let attempt = 1; ; attempt += 1) {
@@ -110,7 +110,7 @@ async function readAll(space: Space, names: readonly string[]): Promise<Lying[]>
 
 const order = ({ offset }: Lying): number => Number(offset);
 
-/** Of the partitions that hold anything, the offset after their last message. */
+/** The offset after the last message of each partition that is not empty. */
 async function endsOf(kafka: KafkaClient, names: readonly string[]): Promise<Map<string, number>> {
   const admin = kafka.admin();
   await admin.connect();
@@ -141,7 +141,7 @@ function lying(
   };
 }
 
-/** Each message of a topic, oldest first. It may lie there several times, and is the same one by its id. */
+/** The messages of a topic, oldest first, without copies: a message may be published twice under one id. */
 export async function readOnce(space: Space, topic: TopicName): Promise<Lying[]> {
   const seen = new Set<string | undefined>();
   const all = await readTopics(space, [topicOf(space.topicPrefix, topic)]);

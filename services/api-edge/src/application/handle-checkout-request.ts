@@ -16,13 +16,13 @@ import { checkoutResponse, failure } from './responses';
 import type { Submission } from './submit';
 import { submit } from './submit';
 
-/** 128 bits: whoever knows the id may pay here, so it must not be guessed. */
+/** 128 bits. The id is the permission to pay on the page, so it must not be guessable. */
 const PAGE_ID_BYTES = 16;
 const OUTCOME_UNKNOWN = 11;
-/** An attempt of the last moment, by any replica's clock, is in the journal by then. */
+/** By then an attempt made at the last moment is in the journal. */
 const SWEEP_AFTER_EXPIRY_MS = 5_000;
 
-/** `POST /api/pf/checkout`: a page on which the cardholder types the card that the request leaves out. */
+/** `POST /api/pf/checkout`: opens a page on which the cardholder enters the card. */
 export function handleCheckoutRequest(ports: CheckoutPorts, incoming: Incoming): Promise<Answer> {
   return handleRequest<CheckoutType, CheckoutRequest>(ports, incoming, {
     echoed: CARD_ECHOES,
@@ -34,7 +34,7 @@ export function handleCheckoutRequest(ports: CheckoutPorts, incoming: Incoming):
   });
 }
 
-/** Nothing is sent to anyone: the entry keeps the merchant's id, and the answer is known before it is inserted. */
+/** No command is published. The entry only takes the merchant's id, and the response is known before the insert. */
 function checkoutSubmission(
   ports: CheckoutPorts,
   session: Session,
