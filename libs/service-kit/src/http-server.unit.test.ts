@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, get } from 'node:http';
+import { get as getByTls } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { createCertificate } from '@gateway/testing';
 import express from 'express';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
@@ -103,6 +106,28 @@ describe('a burst of connections', () => {
     // The kernel spreads connections unevenly.
     expect(turns).toBeLessThan((3 * burst) / PUBLIC_SOCKETS);
   });
+});
+
+test('all sockets of a public port speak TLS, and close', async () => {
+  const { cert, key } = await createCertificate();
+  const server = await listen({
+    listener: (_request, response) => void response.end('answered'),
+    port: 0,
+    host: '127.0.0.1',
+    tls: { cert: Buffer.from(cert), key: Buffer.from(key) },
+    connections: DEFAULT_CONNECTION_LIMITS,
+  });
+  const { port } = server;
+  const requests = Array.from({ length: 4 * PUBLIC_SOCKETS }, () =>
+    once(getByTls({ host: '127.0.0.1', port, ca: cert, agent: false }), 'response'),
+  );
+  for (const [response] of (await Promise.all(requests)) as [IncomingMessage][]) {
+    expect(await text(response)).toBe('answered');
+  }
+  await server.close(LONG_ENOUGH_MS);
+  await expect(once(getByTls({ host: '127.0.0.1', port, ca: cert, agent: false }), 'response')).rejects.toThrow(
+    'ECONNREFUSED',
+  );
 });
 
 test.each([
