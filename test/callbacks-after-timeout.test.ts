@@ -149,3 +149,43 @@ test(
   },
   2 * TIMEOUT_MS,
 );
+
+test(
+  'a card-entry page that was answered with 11 gets one callback with ERROR 11, unless its Idempotency-Key opens it',
+  async () => {
+    system = await startSystem('told-lost', { settings: { REPLY_TIMEOUT_MS: '2000' } });
+    await system.startDispatcher(merchant.ca);
+    const ask = async (fields: Body, headers = {}): Promise<Body> =>
+      (await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...fields }, { headers })).data;
+    const lost = withoutCard(sale3d(NOT_ENROLLED));
+    const kept = withoutCard(sale3d(NOT_ENROLLED));
+    const key = { 'Idempotency-Key': 'page-1' };
+
+    const mongo = await connectMongo({ uri: system.space.mongoUri, database: `${system.space.databasePrefix}edge` });
+    const journalTakes = (validator: object) => mongo.mongoose.db?.command({ collMod: 'journal', validator });
+    await journalTakes({ state: 'nothing' });
+    for (const answer of await Promise.all([ask(lost), ask(kept, key)])) {
+      expect(answer).toMatchObject({ status: 'error', code: 11 });
+    }
+    await journalTakes({});
+    await mongo.close();
+
+    const ofLost = (callback: URLSearchParams) =>
+      callback.get('transaction_unique_id') === lost['transaction_unique_id'];
+    const callback = await until('the callback', () => merchant.callbacks.find(ofLost), TIMEOUT_MS);
+    expect(Object.fromEntries(callback)).toMatchObject({ status: 'error', code: '11' });
+    expect(isSigned(callback, 'demo_password')).toBe(true);
+    const reference = callback.get('reference') ?? '';
+    for (const by of [{ reference }, { transaction_unique_id: lost['transaction_unique_id'] }]) {
+      const { data } = await system.send(checkOf(by));
+      expect(recordsOf(data)).toMatchObject([{ reference, transaction_type: 'SALE3D', status: 'ERROR', code: 11 }]);
+    }
+    expect(await ask(lost)).toMatchObject({ status: 'error', code: 3001 });
+    expect(await eventsOf(system.space, paymentIdOf(reference))).toHaveLength(1);
+
+    expect(await ask(kept, key)).toMatchObject({ status: 'success', checkout_url: expect.any(String) });
+    const ids = merchant.callbacks.map((one) => one.get('transaction_unique_id'));
+    expect(ids).not.toContain(kept['transaction_unique_id']);
+  },
+  2 * TIMEOUT_MS,
+);

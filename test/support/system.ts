@@ -210,9 +210,13 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     readiness: () =>
       Promise.all(started.map(async ({ ports }) => (await clientOf(ports.ops).get('/health/ready')).status)),
     async stop() {
-      for (const service of started) await service.stop();
-      await simulator.stop();
+      const failures: unknown[] = [];
+      // A service that fails to stop must not keep the others open: the test run would not end.
+      for (const service of [...started, simulator]) {
+        await service.stop().catch((error: unknown) => void failures.push(error));
+      }
       await surroundings.close();
+      if (failures.length > 0) throw new AggregateError(failures, 'services failed to stop');
     },
   };
 }

@@ -7,7 +7,7 @@ import { deadLetterTopicOf, topicOf } from '@gateway/messaging';
 import type { Space } from '@gateway/testing';
 import { kafkaOf, startPublisher } from '@gateway/testing';
 
-/** A message as it lies in Kafka. */
+/** A message as Kafka stores it. */
 export interface Lying {
   topic: string;
   partition: number;
@@ -17,7 +17,7 @@ export interface Lying {
   headers: Record<string, string>;
 }
 
-/** Full names of all topics of a space, those of the dead letters included. */
+/** Full names of all topics of a space, including the dead-letter topics. */
 export function allTopics(space: Space): string[] {
   return (Object.keys(topics) as TopicName[]).flatMap((topic) => {
     const deadLetters = deadLetterTopicOf(space.topicPrefix, topic);
@@ -25,13 +25,15 @@ export function allTopics(space: Space): string[] {
   });
 }
 
-/** Publishes each message once more, in this order; its key puts it on its own partition. */
+/** Publishes each message once more, on its own partition, in this order within the partition. */
 export async function publishAgain(space: Space, messages: readonly Lying[]): Promise<void> {
   const publisher = await startPublisher(space);
   try {
-    for (const { topic, key, value, headers } of messages) {
-      await publisher.publishRaw({ topic, key, value: Buffer.from(value), headers });
-    }
+    await Promise.all(
+      messages.map(({ topic, key, value, headers }) =>
+        publisher.publishRaw({ topic, key, value: Buffer.from(value), headers }),
+      ),
+    );
   } finally {
     await publisher.stop();
   }
@@ -41,8 +43,8 @@ const READ_ATTEMPTS = 3;
 const SILENCE_TIMEOUT_MS = 20_000;
 
 /**
- * Everything that lies in the topics at this moment, by topic, partition and offset. A reader that hears nothing for
- * 20 s starts again: kafkajs can wait for ever for a broker that a test has frozen or killed.
+ * All messages in the topics at this moment, sorted by topic, partition and offset. Starts again after 20 s without a
+ * message: kafkajs can wait forever for a broker that a test has frozen or killed.
  */
 export async function readTopics(space: Space, names: readonly string[]): Promise<Lying[]> {
   for (let attempt = 1; ; attempt += 1) {
@@ -96,7 +98,7 @@ async function readAll(space: Space, names: readonly string[]): Promise<Lying[]>
 
 const order = ({ offset }: Lying): number => Number(offset);
 
-/** Of the partitions that hold anything, the offset after their last message. */
+/** The offset after the last message of each partition that is not empty. */
 async function endsOf(kafka: KafkaClient, names: readonly string[]): Promise<Map<string, number>> {
   const admin = kafka.admin();
   await admin.connect();
@@ -127,7 +129,7 @@ function lying(
   };
 }
 
-/** Each message of a topic, oldest first. It may lie there several times, and is the same one by its id. */
+/** The messages of a topic, oldest first, without copies: a message may be published twice under one id. */
 export async function readOnce(space: Space, topic: TopicName): Promise<Lying[]> {
   const seen = new Set<string | undefined>();
   const all = await readTopics(space, [topicOf(space.topicPrefix, topic)]);

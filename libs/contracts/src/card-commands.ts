@@ -159,12 +159,25 @@ export const EndCheckout = declareMessage(
 export const AnnounceOutcome = declareMessage(
   'cardCommands',
   'AnnounceOutcome',
-  'The merchant got no outcome for this operation (code 11): a callback reports it.',
+  'The response to this operation was code 11: a callback reports its outcome. The state of the payment decides.',
   Type.Object({
     paymentId: PaymentId,
     reference: Reference,
     merchantAccount: MerchantAccount,
     callbackUrl: HttpsUrl,
+    lostPage: Type.Optional(
+      Type.Object(
+        {
+          transactionType: Type.Union([Type.Literal('AUTH'), Type.Literal('SALE'), Type.Literal('SALE3D')]),
+          transactionUniqueId: TransactionUniqueId,
+          amountE4: AmountE4,
+          currency: Currency,
+          acceptedAt: EpochMs,
+          notes: MerchantNotes,
+        },
+        { description: 'A request for a card-entry page that was never opened: it ends in error 11' },
+      ),
+    ),
   }),
 );
 export type AnnounceOutcomeData = DataOf<typeof AnnounceOutcome>;

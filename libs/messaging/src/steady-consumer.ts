@@ -165,10 +165,17 @@ function createSteadyMetadata(cluster: InnerCluster, brokers: AnyBroker) {
   };
 }
 
-/** Calls the group's current coordinator. After a failed call the next one looks the coordinator up again. */
+/**
+ * Calls the group's current coordinator. After a failed call the next one looks the coordinator up again.
+ *
+ * A broker answers the requests of a connection one after the other. While a join waits for the other members, a
+ * heartbeat or commit behind it would time out and take the connection and the join with it. The group would then wait
+ * for the member that this join has left behind. So these calls fail at once during a join.
+ */
 function createCoordinator(cluster: InnerCluster, brokers: AnyBroker, groupId: string): Coordinator {
   type Found = { nodeId: number; broker: Record<CoordinatorCall, (args: object) => Promise<unknown>> };
   let found: Promise<Found> | undefined;
+  let joins = 0;
 
   async function find(): Promise<Found> {
     const { nodeId } = await brokers.coordinator(groupId);
@@ -177,6 +184,7 @@ function createCoordinator(cluster: InnerCluster, brokers: AnyBroker, groupId: s
   }
 
   async function call(name: CoordinatorCall, args: object): Promise<unknown> {
+    if (joins > 0 && !PATIENT_CALLS.has(name)) throw new LinkError(`${name} would wait for the join`);
     const used = (found ??= find());
     try {
       const { nodeId, broker } = await used;
@@ -197,6 +205,7 @@ function createCoordinator(cluster: InnerCluster, brokers: AnyBroker, groupId: s
 
   /** Rejects when the coordinator moves. A frozen one would block the member for the whole rebalance time-out. */
   async function unlessMoved<T>(nodeId: number, work: Promise<T>): Promise<T> {
+    joins += 1;
     let done = false;
     const moved = new Promise<never>((_resolve, reject) => {
       const ask = async (): Promise<void> => {
@@ -210,6 +219,7 @@ function createCoordinator(cluster: InnerCluster, brokers: AnyBroker, groupId: s
     try {
       return await Promise.race([work, moved]);
     } finally {
+      joins -= 1;
       done = true;
       moved.catch(() => undefined);
       work.catch(() => undefined);
@@ -239,10 +249,18 @@ export function steadyConsumerGroups(): void {
 
   prototype.fetch = async function (nodeId) {
     const cluster = innerOf(this.cluster);
+    const limitMs = this.maxWaitTime + FETCH_GRACE_MS;
+    try {
+      await within(limitMs, 'metadata', cluster.refreshMetadataIfNecessary());
+    } catch (error) {
+      // This broker stays connected: any broker may provide metadata.
+      await this.recoverFromFetch(error);
+      return [];
+    }
     const work = fetch.call(this, nodeId);
     const expiring = setInterval(() => expireMetadata(cluster), this.maxWaitTime + CHECK_EVERY_MS);
     try {
-      return await within(this.maxWaitTime + FETCH_GRACE_MS, 'a fetch', work);
+      return await within(limitMs, 'a fetch', work);
     } catch (error) {
       if (!(error instanceof TimeoutError)) throw error;
       if (joining.has(this)) return await work;

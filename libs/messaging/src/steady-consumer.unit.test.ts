@@ -27,9 +27,10 @@ const refused = new KafkaJSConnectionError('connection refused', { broker: 'a:1'
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const never = (): Promise<never> => new Promise(() => undefined);
 
+const nothing = (): void => undefined;
+
 /** A group member with a scripted cluster and coordinator. */
 function member(cluster: object = {}): Group {
-  const nothing = (): void => undefined;
   const group = new ConsumerGroup({
     cluster: { brokerPool: { brokers: {}, metadataExpireAt: 1 }, ...cluster },
     groupId: 'group',
@@ -123,9 +124,18 @@ describe('fetches', () => {
   test('a broker that does not answer is disconnected, and the fetch returns no messages', async () => {
     const destroy = jest.fn();
     const brokers = { 7: { connectionPool: { pool: [{ socket: { destroy } }, {}] } } };
-    const group = member({ brokerPool: { brokers, metadataExpireAt: 1 }, refreshMetadataIfNecessary: never });
+    const group = member({ brokerPool: { brokers, metadataExpireAt: 1 }, refreshMetadataIfNecessary: turn });
+    Object.assign(group, { checkForStaleAssignment: nothing, seekOffsets: never });
     expect(await group.fetch('7')).toEqual([]);
     expect(destroy).toHaveBeenCalledTimes(1);
+  });
+
+  test('slow metadata does not disconnect the broker', async () => {
+    const destroy = jest.fn();
+    const brokers = { 7: { connectionPool: { pool: [{ socket: { destroy } }] } } };
+    const group = member({ brokerPool: { brokers, metadataExpireAt: 1 }, refreshMetadataIfNecessary: never });
+    expect(await group.fetch('7')).toEqual([]);
+    expect(destroy).not.toHaveBeenCalled();
   });
 });
 
@@ -150,6 +160,28 @@ describe('the coordinator', () => {
     await expect(offsetCommit?.({})).rejects.toBe(refused);
     moveTo(2);
     expect(await offsetCommit?.({})).toBe('committed');
+  });
+
+  test('gets nothing but the join while the join waits for other members', async () => {
+    let finish: (answer: string) => void = () => undefined;
+    const sent: string[] = [];
+    const { coordinator } = setUp({
+      1: {
+        joinGroup: () => new Promise((resolve) => (finish = resolve)),
+        heartbeat: async () => sent.push('heartbeat'),
+        offsetCommit: async () => sent.push('offsetCommit'),
+      },
+    });
+    const { joinGroup, heartbeat, offsetCommit } = await coordinator();
+    const join = joinGroup?.({});
+    await turn();
+    await expect(heartbeat?.({})).rejects.toThrow(LinkError);
+    await expect(offsetCommit?.({})).rejects.toThrow(LinkError);
+    finish('joined');
+    expect(await join).toBe('joined');
+    await heartbeat?.({});
+    await offsetCommit?.({});
+    expect(sent).toEqual(['heartbeat', 'offsetCommit']);
   });
 
   test('a join that waits for a frozen coordinator ends when another broker takes over', async () => {

@@ -32,8 +32,9 @@ interface Connection {
 export function limitConnections(server: Server, limits: ConnectionLimits, metrics?: Registry): void {
   const sources = new Map<string, Map<string, Connection>>();
   const byPeer = new Map<string, Connection>();
+  let open = 0;
   const closed = metrics && closedConnections(metrics);
-  if (metrics !== undefined) openConnections(metrics, server);
+  if (metrics !== undefined) openConnections(metrics, () => open);
 
   /** At the limit, closes a slow connection of the source. Returns false if none is slow. */
   function makeRoom(connections: ReadonlyMap<string, Connection>): boolean {
@@ -44,9 +45,14 @@ export function limitConnections(server: Server, limits: ConnectionLimits, metri
     return waiting !== undefined;
   }
 
-  server.maxConnections = limits.max;
-  server.on('drop', () => closed?.inc({ limit: 'all' }));
+  // `maxConnections` of the server would count each of its sockets on its own.
   server.on('connection', (socket) => {
+    if (open >= limits.max) {
+      closed?.inc({ limit: 'all' });
+      return void socket.destroy();
+    }
+    open += 1;
+    socket.once('close', () => (open -= 1));
     const address = socket.remoteAddress;
     if (address === undefined) return void socket.destroy();
     if (limits.trustedProxies.some((range) => rangeContains(range, address))) return;
@@ -90,18 +96,13 @@ function closedConnections(metrics: Registry) {
   });
 }
 
-function openConnections(metrics: Registry, server: Server): void {
+function openConnections(metrics: Registry, open: () => number): void {
   new Gauge({
     name: 'gateway_connections_open',
     help: 'Open connections of the public port',
     registers: [metrics],
     collect() {
-      return new Promise<void>((resolve) =>
-        server.getConnections((_error, count) => {
-          this.set(count ?? 0);
-          resolve();
-        }),
-      );
+      this.set(open());
     },
   });
 }

@@ -37,7 +37,7 @@ afterEach(async () => {
 async function dial(localAddress = '127.0.0.1'): Promise<Socket> {
   const socket = connect({ port: server.port, host: '127.0.0.1', localAddress });
   sockets.push(socket.on('error', () => undefined));
-  const accepted = Promise.race([once(server.server, 'connection'), once(server.server, 'drop')]);
+  const accepted = once(server.server, 'connection');
   await once(socket, 'connect');
   await accepted;
   return socket;

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as SocketServer } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS, limitConnections } from './connection-limits';
+import { openSockets, PUBLIC_SOCKETS } from './listening-sockets';
 
 export interface ListeningServer {
   readonly port: number;
@@ -33,6 +33,7 @@ export interface ListenOptions {
    * enforces it. One second later Node closes the connection without an envelope.
    */
   requestTimeoutMs?: number;
+  /** Only for a public port. Internal ports have the default limits. */
   connections?: ConnectionLimits;
   /** Registry for connection metrics; only for one listener of a process. */
   metrics?: Registry;
@@ -52,14 +53,13 @@ export async function listen(options: ListenOptions): Promise<ListeningServer> {
   server.requestTimeout = (options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS) + TIMEOUT_CHECK_MS;
   server.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, server.requestTimeout);
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
-  server.listen(options.port, options.host);
-  await once(server, 'listening');
+  const additional = await openSockets(server, options, options.connections === undefined ? 1 : PUBLIC_SOCKETS);
   return {
     port: (server.address() as AddressInfo).port,
     server,
     close(drainTimeoutMs) {
       closing = true;
-      return closeServer(server, drainTimeoutMs);
+      return closeServer(server, additional, drainTimeoutMs);
     },
   };
 }
@@ -71,8 +71,8 @@ function createServerFor({ tls }: ListenOptions): Server {
     : createTlsServer({ ...tls, connectionsCheckingInterval, handshakeTimeout: TLS_HANDSHAKE_TIMEOUT_MS });
 }
 
-async function closeServer(server: Server, drainTimeoutMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+async function closeServer(server: Server, additional: SocketServer[], drainTimeoutMs: number): Promise<void> {
+  const closed = Promise.all([server, ...additional].map((each) => new Promise((resolve) => each.close(resolve))));
   server.closeIdleConnections();
   const cut = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
   await closed;

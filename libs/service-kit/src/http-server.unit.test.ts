@@ -1,15 +1,24 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, get } from 'node:http';
+import { get as getByTls } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { createCertificate } from '@gateway/testing';
 import express from 'express';
+import type { ConnectionLimits } from './connection-limits';
+import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
 import type { ListeningServer } from './http-server';
 import { listen } from './http-server';
 import { createInternalApi } from './internal-api';
+import { PUBLIC_SOCKETS } from './listening-sockets';
 import type { Logger } from './logger';
 import { createMetrics } from './metrics';
 import { startOpsServer } from './ops-server';
 
 const LONG_ENOUGH_MS = 60_000;
+const BURST_TIMEOUT_MS = 10_000;
 
 async function ask(port: number, path: string, options: { agent?: Agent; authorization?: string } = {}) {
   const { agent, authorization } = options;
@@ -40,11 +49,94 @@ test('closing lets a running request end, and its kept-alive connection with it'
   agent.destroy();
 });
 
-test('a taken port is the caller’s error', async () => {
-  const first = await listen({ listener: () => undefined, port: 0, host: '127.0.0.1' });
-  await expect(listen({ listener: () => undefined, port: first.port, host: '127.0.0.1' })).rejects.toThrow(
-    'EADDRINUSE',
+describe('a burst of connections', () => {
+  const burst = 1_500;
+  let server: ListeningServer;
+  let clients: Worker;
+  let accepted: number;
+  let turns: number;
+
+  /** Resolves when all clients have connected while this thread was blocked. */
+  async function connectAll(connections: ConnectionLimits | undefined): Promise<number> {
+    server = await listen({
+      listener: () => undefined,
+      port: 0,
+      host: '127.0.0.1',
+      ...(connections === undefined ? {} : { connections }),
+    });
+    accepted = 0;
+    turns = 0;
+    server.server.on('connection', () => (accepted += 1));
+    const connected = new Int32Array(new SharedArrayBuffer(4));
+    clients = new Worker(
+      `const { workerData: { port, burst, connected } } = require('node:worker_threads');
+       for (let i = 0; i < burst; i += 1) {
+         require('node:net').connect(port, '127.0.0.1', () => {
+           if (Atomics.add(connected, 0, 1) + 1 === burst) Atomics.notify(connected, 0);
+         });
+       }`,
+      { eval: true, workerData: { port: server.port, burst, connected } },
+    );
+    const givenUpAt = performance.now() + BURST_TIMEOUT_MS;
+    while (Atomics.load(connected, 0) < burst && performance.now() < givenUpAt) {
+      Atomics.wait(connected, 0, Atomics.load(connected, 0), 10);
+    }
+    return Atomics.load(connected, 0);
+  }
+
+  async function acceptAll(): Promise<void> {
+    while (accepted < burst) {
+      turns += 1;
+      await nextTurn();
+    }
+  }
+
+  afterEach(async () => {
+    await clients.terminate();
+    await server.close(0);
+  });
+
+  test('waits for a busy process', async () => {
+    expect(await connectAll(undefined)).toBe(burst);
+  });
+
+  test('gets into a public port in few turns of the event loop', async () => {
+    await connectAll(DEFAULT_CONNECTION_LIMITS);
+    await acceptAll();
+    // The kernel spreads connections unevenly.
+    expect(turns).toBeLessThan((3 * burst) / PUBLIC_SOCKETS);
+  });
+});
+
+test('all sockets of a public port speak TLS, and close', async () => {
+  const { cert, key } = await createCertificate();
+  const server = await listen({
+    listener: (_request, response) => void response.end('answered'),
+    port: 0,
+    host: '127.0.0.1',
+    tls: { cert: Buffer.from(cert), key: Buffer.from(key) },
+    connections: DEFAULT_CONNECTION_LIMITS,
+  });
+  const { port } = server;
+  const requests = Array.from({ length: 4 * PUBLIC_SOCKETS }, () =>
+    once(getByTls({ host: '127.0.0.1', port, ca: cert, agent: false }), 'response'),
   );
+  for (const [response] of (await Promise.all(requests)) as [IncomingMessage][]) {
+    expect(await text(response)).toBe('answered');
+  }
+  await server.close(LONG_ENOUGH_MS);
+  await expect(once(getByTls({ host: '127.0.0.1', port, ca: cert, agent: false }), 'response')).rejects.toThrow(
+    'ECONNREFUSED',
+  );
+});
+
+test.each([
+  ['an internal', {}],
+  ['a public', { connections: DEFAULT_CONNECTION_LIMITS }],
+])('the caller gets the error of %s port that is taken', async (_name, connections) => {
+  const options = { listener: () => undefined, host: '127.0.0.1', ...connections };
+  const first = await listen({ ...options, port: 0 });
+  await expect(listen({ ...options, port: first.port })).rejects.toThrow('EADDRINUSE');
   await first.close(0);
 });
 

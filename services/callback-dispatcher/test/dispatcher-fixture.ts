@@ -69,8 +69,15 @@ export async function openWorld(name: string, certificate: Certificate) {
         CALLBACK_ADMIN_PORT: '0',
         ...env,
       };
-      return world.start(settings, own, (deps) =>
-        createCallbackDispatcher({ ...deps, random: () => 0.5, ca: certificate.cert, ...changes }),
+      return world.start(settings, own, ({ now: worldNow, ...deps }) =>
+        createCallbackDispatcher({
+          ...deps,
+          // A wrong clock has to be corrected, not replaced.
+          ...(changes.wallClock === undefined ? { now: worldNow } : {}),
+          random: () => 0.5,
+          ca: certificate.cert,
+          ...changes,
+        }),
       );
     },
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { until } from '@gateway/testing';
 import { attemptId } from '../src/application/ports';
+import type { CallbackDispatcher } from '../src/app';
 import { callbackOf } from '../src/domain/callback';
 import { heldUntil, newDelivery } from '../src/domain/delivery';
 import type { World } from './dispatcher-fixture';
@@ -51,6 +52,46 @@ it('two replicas share what is due, and each callback is sent once', async () =>
     replicas.map(async (one) => Number(/^callback_deliveries_total\S* (\d+)$/m.exec(await metricsOf(one))?.[1] ?? 0)),
   );
   expect(counts.reduce((a, b) => a + b)).toBe(ids.length);
+});
+
+describe('one replica 30 s ahead, one 30 s behind', () => {
+  const RETRIES = 20;
+  const schedule = { CALLBACK_RETRY_SCHEDULE: `1${',0'.repeat(RETRIES - 1)}` };
+  // Held calls must not time out, however slow the machine is.
+  const timeouts = { totalTimeoutMs: 50_000 };
+  const offBy = (ms: number) => world.start(schedule, { wallClock: () => Date.now() + ms, timeouts });
+
+  let held: Receiver[] = [];
+  afterEach(() => Promise.all(held.map((one) => one.close())));
+
+  const attemptsFailed = async (replica: CallbackDispatcher): Promise<number> => {
+    const figures = await metricsOf(replica);
+    return Number(/^callback_attempts_total\{.*outcome="not_acknowledged".*\} (\d+)/m.exec(figures)?.[1] ?? 0);
+  };
+
+  it('each attempt is one call, and a running call is never repeated', async () => {
+    const replicas = await Promise.all([offBy(30_000), offBy(-30_000)]);
+    // One call to each: an address that has never answered gets a second call only after the first one.
+    held = await Promise.all(Array.from({ length: 6 }, () => startReceiver(certificate)));
+    const answers: (() => void)[] = [];
+    for (const one of held) one.answer((...call) => void answers.push(() => acknowledge(...call)));
+    const running = await Promise.all(held.map(({ url }) => world.publish(outcome(url))));
+    await until('all calls run', () => answers.length === held.length);
+
+    // A replica with two attempts at a single callback has claimed what is due at least once.
+    receiver.answer(fail);
+    const failing = await world.publish(outcome(receiver.url));
+    await until('both have claimed', async () => Math.min(...(await Promise.all(replicas.map(attemptsFailed)))) > 1);
+    for (const answer of answers) answer();
+
+    for (const id of running) await isIn(id, 'delivered');
+    expect(held.map(({ received }) => received.length)).toEqual(held.map(() => 1));
+    await isIn(failing, 'exhausted');
+    expect(receiver.received).toHaveLength(1 + RETRIES);
+    const [first, second, ...others] = await world.attempts.list(failing);
+    expect(others).toHaveLength(RETRIES - 1);
+    expect((second?.startedAt ?? 0) - (first?.endedAt ?? 0)).toBeGreaterThan(900);
+  });
 });
 
 it('a delivery whose replica died during a call is sent when its lease has run out; the call stays on record', async () => {

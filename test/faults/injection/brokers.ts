@@ -24,12 +24,12 @@ export async function repeatMessages(space: Space, random: Random): Promise<void
     space,
     names.map((name) => topicOf(space.topicPrefix, name)),
   );
-  for (const messages of Map.groupBy(lying, (message) => message.topic).values()) {
-    const latest = messages
-      .sort((a, b) => Number(a.headers['ce_time'] ?? 0) - Number(b.headers['ce_time'] ?? 0))
-      .slice(-REPEATED_PER_TOPIC);
-    await publishAgain(space, random.shuffle(latest));
-  }
+  const latest = [...Map.groupBy(lying, (message) => message.topic).values()].flatMap((messages) =>
+    messages
+      .sort((a, b) => (a.headers['ce_time'] ?? '').localeCompare(b.headers['ce_time'] ?? ''))
+      .slice(-REPEATED_PER_TOPIC),
+  );
+  await publishAgain(space, random.shuffle(latest));
 }
 
 const READ: Record<string, readonly TopicName[]> = {

@@ -16,6 +16,8 @@ const ATTEMPTS_MAX = 6;
 const RETRY_PAUSE_MS = 400;
 const ID_USED = 3001;
 const NOT_FOUND = 3014;
+/** CHECK could not ask the owner of the payment. It says nothing about the outcome. */
+const OWNER_SILENT = 10;
 
 export interface SendOptions {
   baseReference?: string;
@@ -145,7 +147,7 @@ export function createMerchantClient(options: MerchantClientOptions): MerchantCl
     const body = { ...credentials, transaction_type: 'CHECK', transaction_unique_id: uniqueId };
     const path = space === 'card' ? CARD_PATH : PAYOUT_CHECK_PATH;
     const { attempt: made, answer } = await attempt(path, body, {}, random.int(0, edges.length - 1));
-    if (answer === undefined) return undefined;
+    if (answer === undefined || answer.code === OWNER_SILENT) return undefined;
     if (answer.code === NOT_FOUND) notebook.denials.push({ merchant, uniqueId, askedAt: made.sentAt });
     for (const [index, found] of (answer.transactions ?? []).entries()) {
       notebook.observations.push({

@@ -22,9 +22,7 @@ export async function check(
   const reference = await referenceAsked(ports, merchantAccount, request);
   if (reference === undefined) return checkResponse(session, RESPONSE_CODES.TRANSACTION_NOT_FOUND, []);
   const entries = await journalledOf(ports, merchantAccount, reference);
-  const journalled = entries.filter(isNoAttempt);
-  if (journalled.length === 0 && entries.length > 0)
-    return checkResponse(session, RESPONSE_CODES.TRANSACTION_NOT_FOUND, []);
+  const journalled = entries.filter(isOperation);
   let operations: OperationOutcome[];
   try {
     operations = withUnderWay(await onRecord(ports, merchantAccount, reference, journalled), journalled);
@@ -32,7 +30,7 @@ export async function check(
     ports.logger.warn('CHECK got no answer from the owner', { reference: maskCardNumbers(reference), error });
     // Read again: the query may have taken seconds, and a request answered meanwhile is not pending.
     const now = await journalledOf(ports, merchantAccount, reference);
-    return withoutOwner(session, request, now.filter(isNoAttempt));
+    return withoutOwner(session, request, now.filter(isOperation));
   }
   const asked = operations.filter((operation) => isAsked(operation, request));
   return asked.length === 0
@@ -40,8 +38,8 @@ export async function check(
     : checkResponse(session, RESPONSE_CODES.SUCCESS, withDependents(asked, operations).map(checkRecord));
 }
 
-/** Attempts on a card-entry page are found by the page's id. */
-function isNoAttempt({ checkoutId }: OperationEntry): boolean {
+/** False for the entry that keeps the id of a card-entry page: only the attempts on it are operations. */
+function isOperation({ checkoutId }: OperationEntry): boolean {
   return checkoutId === undefined;
 }
 

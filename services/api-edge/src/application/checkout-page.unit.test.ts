@@ -107,8 +107,9 @@ function world(): World {
       available: () => true,
       publish: async ({ type }) => void here.done.push(type),
       endCheckout: async ({ paymentId }) => void here.done.push(`told ${paymentId}`),
+      announceOutcome: async () => undefined,
     },
-    late: { add: ({ reference }) => void here.done.push(`late ${reference}`) },
+    late: { add: ({ entry: { reference } }) => void here.done.push(`late ${reference}`) },
     pending: {
       wait: async (_account, reference) => {
         here.done.push('wait');

@@ -1,9 +1,9 @@
 import type { Slot } from '@gateway/service-kit';
-import type { CheckoutBus, Checkouts } from './ports';
+import type { AnnouncingBus, CheckoutBus, Checkouts } from './ports';
 import type { SubmitPorts } from './submit';
 
 export interface CheckoutPorts extends SubmitPorts {
-  bus: CheckoutBus;
+  bus: CheckoutBus & AnnouncingBus;
   checkouts: Checkouts;
   /** True while the merchant account may be used. */
   accountIsOpen(merchantAccount: string): Promise<boolean>;

@@ -1,3 +1,4 @@
+import type { AnnounceOutcomeData } from '@gateway/contracts';
 import { RESPONSE_CODES, newPaymentId, newReference } from '@gateway/contracts';
 import { checkAccountRules } from '../domain/account-rules';
 import type { CheckoutRequest, CheckoutType } from '../domain/card-request';
@@ -32,7 +33,7 @@ export function handleCheckoutRequest(ports: CheckoutPorts, incoming: Incoming):
   });
 }
 
-/** Publishes nothing: the entry reserves the merchant's id, and the answer is known before the insert. */
+/** No command is published. The entry only takes the merchant's id, and the response is known before the insert. */
 function checkoutSubmission(
   ports: CheckoutPorts,
   session: Session,
@@ -40,7 +41,7 @@ function checkoutSubmission(
   request: CheckoutRequest,
   idempotency: Idempotency | undefined,
 ): Submission<OperationEntry> {
-  const { transactionUniqueId } = request;
+  const { transactionUniqueId, callbackUrl } = request;
   const answerOf = ({ id, expiresAt, acceptedAt }: OpenCheckout): Answer =>
     checkoutResponse(session, acceptedAt, { transactionUniqueId, url: pageUrlOf(ports, id), expiresAt });
   let checkout: OpenCheckout;
@@ -49,7 +50,7 @@ function checkoutSubmission(
     idempotency,
     async prepare() {
       checkout = newCheckout(ports, merchantAccount, request);
-      // Before the entry: the page is not known yet, and a page that stays unknown just expires.
+      // Before the entry. Until the response no one can know the page, so one without an entry just expires.
       const deadline = checkout.acceptedAt + ports.replyTimeoutMs;
       await repeatUntil(ports, deadline, 'the insert of a card-entry page', () =>
         ports.checkouts.insert(checkout, checkout.expiresAt + SWEEP_AFTER_EXPIRY_MS),
@@ -59,9 +60,21 @@ function checkoutSubmission(
     },
     carryOut: async () => answerOf(checkout),
     unknown: () => failure(session, ports.now(), RESPONSE_CODES.OUTCOME_UNKNOWN),
-    // The page is unknown, so it cannot be paid on: its id stays free.
-    late: () => undefined,
+    // Repeating the Idempotency-Key opens the page. Without a key no one can know its address, so nothing can be paid
+    // there, and a merchant that waits for a callback gets ERROR 11. Otherwise the id stays free.
+    late: (entry) =>
+      callbackUrl === undefined || idempotency !== undefined
+        ? undefined
+        : { entry, afterwards: () => ports.bus.announceOutcome(lostPage(entry, request, callbackUrl)) },
   };
+}
+
+/** The end of a request whose page no one will ever see. */
+function lostPage(entry: OperationEntry, request: CheckoutRequest, callbackUrl: string): AnnounceOutcomeData {
+  const { paymentId, reference, merchantAccount, acceptedAt } = entry;
+  const { transactionType, transactionUniqueId, amountE4, currency, notes } = request;
+  const lost = { transactionType, transactionUniqueId, amountE4, currency, acceptedAt, notes };
+  return { paymentId, reference, merchantAccount, callbackUrl, lostPage: lost };
 }
 
 function newCheckout(ports: CheckoutPorts, merchantAccount: string, request: CheckoutRequest): OpenCheckout {

@@ -58,7 +58,7 @@ function payoutSubmission(
       return answerTo(entry, 'pending');
     },
     unknown: (entry) => answerTo(entry, 'unknown'),
-    late: (entry) => abandoned(entry, answerTo(entry, 'unknown')),
+    late: (entry) => ({ entry: abandoned(entry, answerTo(entry, 'unknown')) }),
   };
 }
 

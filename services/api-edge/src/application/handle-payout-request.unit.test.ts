@@ -64,7 +64,7 @@ function world(more: Partial<InitiatePorts> = {}, insert?: (entry: JournalEntry)
         return insert?.(entry) ?? 'inserted';
       },
     } as unknown as InitiatePorts['journal'],
-    late: { add: (entry) => void here.late.push(entry) },
+    late: { add: ({ entry }) => void here.late.push(entry) },
     bus: {
       available: () => true,
       async publish(command) {

@@ -1,6 +1,6 @@
 import type { Logger, Repeating } from '@gateway/service-kit';
 import { repeat } from '@gateway/service-kit';
-import type { Journal, JournalEntry } from './ports';
+import type { Journal, LateEntry } from './ports';
 
 /**
  * Entries of requests that were answered with 11 because the journal insert did not finish in time. They are inserted
@@ -8,7 +8,7 @@ import type { Journal, JournalEntry } from './ports';
  * nothing of them was published.
  */
 export interface LateEntries extends Repeating {
-  add(entry: JournalEntry): void;
+  add(late: LateEntry): void;
 }
 
 const INSERT_EVERY_MS = 500;
@@ -23,25 +23,28 @@ export function createLateEntries(options: {
   logger: Logger;
 }): LateEntries {
   const { journal, now, logger } = options;
-  let waiting: JournalEntry[] = [];
+  let waiting: LateEntry[] = [];
 
   async function insertAll(): Promise<void> {
     const batch = waiting.slice(0, AT_ONCE_MAX);
     if (batch.length === 0) return;
     const done = await Promise.all(batch.map(insert));
-    const left = batch.filter((_entry, index) => done[index] !== true);
+    const left = batch.filter((_late, index) => done[index] !== true);
     waiting = [...left, ...waiting.slice(batch.length)];
     // The database is away for all of them; the others wait for the next run.
     if (left.length === 0) await insertAll();
   }
 
   /** True if nothing is left to do for the entry. */
-  async function insert(entry: JournalEntry): Promise<boolean> {
+  async function insert({ entry, afterwards }: LateEntry): Promise<boolean> {
     const { reference } = entry;
     try {
       const insertion = await journal.insertAgain(entry);
-      if (insertion === 'inserted') logger.info('a request answered with 11 is on record', { reference });
-      else logger.warn('a request answered with 11 is not on record: its id was used again', { reference, insertion });
+      if (insertion === 'inserted') {
+        await afterwards?.();
+        logger.info('a request answered with 11 is on record', { reference });
+      } else
+        logger.warn('a request answered with 11 is not on record: its id was used again', { reference, insertion });
       return true;
     } catch (error) {
       if (now() < entry.acceptedAt + WAITS_FOR_MS) return false;
@@ -52,9 +55,9 @@ export function createLateEntries(options: {
 
   const repeating = repeat({ name: 'late journal inserts', everyMs: INSERT_EVERY_MS, work: insertAll, logger });
   return {
-    add(entry) {
-      if (waiting.length < WAITING_MAX) waiting.push(entry);
-      else logger.error('too many late entries; CHECK does not know this one', { reference: entry.reference });
+    add(late) {
+      if (waiting.length < WAITING_MAX) waiting.push(late);
+      else logger.error('too many late entries; CHECK does not know this one', { reference: late.entry.reference });
     },
     start: () => repeating.start(),
     async stop() {

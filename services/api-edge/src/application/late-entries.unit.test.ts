@@ -22,7 +22,7 @@ function open() {
     now: Date.now,
     logger: silentLogger,
   });
-  const entry = (reference: string) => ({ reference, acceptedAt: Date.now() }) as JournalEntry;
+  const entry = (reference: string) => ({ entry: { reference, acceptedAt: Date.now() } as JournalEntry });
   late.start();
   return { late, journal, inserted, entry };
 }
@@ -38,6 +38,20 @@ test('an entry is inserted once, as soon as the journal takes it', async () => {
   expect(inserted).toEqual(['A', 'B']);
   await jest.advanceTimersByTimeAsync(60_000);
   expect(inserted).toEqual(['A', 'B']);
+  await late.stop();
+});
+
+test('what follows an insert is retried with it, and does not follow if the id is used by now', async () => {
+  const { late, journal, inserted, entry } = open();
+  journal.away = false;
+  const afterwards = jest.fn(async () => undefined).mockRejectedValueOnce(new RetryableError('away'));
+  late.add({ ...entry('A'), afterwards });
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect([inserted, afterwards.mock.calls.length]).toEqual([['A', 'A'], 2]);
+  journal.insertion = 'id-used';
+  late.add({ ...entry('B'), afterwards });
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect([inserted, afterwards.mock.calls.length]).toEqual([['A', 'A', 'B'], 2]);
   await late.stop();
 });
 

@@ -2,7 +2,7 @@ import { newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
 import { isRetryable } from '@gateway/service-kit';
 import type { OperationRequest } from './commands';
 import { baseReferenceOf, commandOf, cvvOf, withMaskedReference } from './commands';
-import type { Bus, Idempotency, Insertion, JournalEntry, OperationEntry, Ports } from './ports';
+import type { Bus, Idempotency, Insertion, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
 import { repeatUntil } from './repeat-until';
 
 const REFERENCE_ATTEMPTS_MAX = 3;
@@ -20,7 +20,7 @@ export type Offered<Entry extends JournalEntry> =
 export async function offer<Entry extends JournalEntry>(
   ports: Ports,
   prepare: () => Promise<Entry>,
-  late: (entry: Entry) => JournalEntry | undefined = (entry) => entry,
+  late: (entry: Entry) => LateEntry | undefined = (entry) => ({ entry }),
 ): Promise<Offered<Entry>> {
   const deadline = ports.now() + ports.replyTimeoutMs;
   for (let attempts = 0; attempts < REFERENCE_ATTEMPTS_MAX; attempts += 1) {

@@ -1,7 +1,7 @@
 import { RetryableError } from '@gateway/service-kit';
 import { silentLogger } from '@gateway/testing';
 import { offer } from './offer';
-import type { Insertion, JournalEntry, OperationEntry, Ports } from './ports';
+import type { Insertion, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
 
 const ENTRY = {
   reference: 'ABCDEFGHIJKLMNOP0001',
@@ -29,7 +29,7 @@ function portsWith(...insertions: (Insertion | Error)[]) {
         throw new RetryableError('away');
       },
     },
-    late: { add: (entry: JournalEntry) => void late.push(entry) },
+    late: { add: ({ entry }: LateEntry) => void late.push(entry) },
     bus: { available: () => true },
     isDiskFull: (error: unknown) => error === FULL,
     databaseAvailable: () => true,
@@ -92,7 +92,7 @@ test('an insert that is refused for a full disk did nothing, unless an earlier o
 test('what comes late is what the request makes of its entry', async () => {
   const { ports, late } = portsWith(new Error('not transient'));
   const { command: _, ...abandoned } = ENTRY;
-  expect(await offer(ports, prepare, () => abandoned)).toEqual({ kind: 'unknown', entry: ENTRY });
+  expect(await offer(ports, prepare, () => ({ entry: abandoned }))).toEqual({ kind: 'unknown', entry: ENTRY });
   expect(late).toEqual([abandoned]);
   expect(await offer(ports, prepare, () => undefined)).toEqual({ kind: 'unknown', entry: ENTRY });
   expect(late).toHaveLength(1);

@@ -73,6 +73,13 @@ export interface Idempotency {
   bodyHash: string;
 }
 
+/** An entry that is inserted after its request was answered with 11. */
+export interface LateEntry {
+  entry: JournalEntry;
+  /** Follows the insert, and is retried with it until it succeeds. */
+  afterwards?: () => Promise<void>;
+}
+
 /** Identifies an entry. Every query names the account, by which the journal can be sharded. */
 export type EntryName = Pick<JournalEntry, 'merchantAccount' | 'reference'>;
 
@@ -190,7 +197,7 @@ export interface Ports {
   queries: CardQueries;
   vault: CardVault;
   /** Takes over entries that the journal did not accept in time. */
-  late: { add(entry: JournalEntry): void };
+  late: { add(late: LateEntry): void };
   bus: Bus;
   credentials: CredentialCheck;
   rateLimiter: RateLimiter;

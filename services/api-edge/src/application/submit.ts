@@ -5,7 +5,7 @@ import type { OperationRequest } from './commands';
 import type { JournalCloser } from './journal-closer';
 import { offer, prepareOperation, publishUntilDeadline } from './offer';
 import type { PendingOutcomes } from './pending-outcomes';
-import type { Idempotency, JournalEntry, OperationEntry, Ports } from './ports';
+import type { Idempotency, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
 import type { Answer, Session } from './responses';
 import { repeatUntil } from './repeat-until';
 import { failure, operationResponse, unavailable } from './responses';
@@ -25,8 +25,8 @@ export interface Submission<Entry extends JournalEntry> {
   carryOut(entry: Entry): Promise<Answer>;
   /** The answer if the outcome is unknown. */
   unknown(entry: Entry): Answer;
-  /** The entry to record after that answer if the journal did not accept the first one; by default the same entry. */
-  late?(entry: Entry): JournalEntry | undefined;
+  /** What to record after that answer if the journal did not accept the entry; by default the same entry. */
+  late?(entry: Entry): LateEntry | undefined;
 }
 
 /**
@@ -45,11 +45,8 @@ export async function submit<Entry extends JournalEntry>(
     ports.logger.error('an earlier request could not be looked up', { error });
     return unavailable(session, ports.now());
   }
-  const offered = await offer(
-    ports,
-    () => submission.prepare(),
-    (entry) => (submission.late === undefined ? entry : submission.late(entry)),
-  );
+  const late = submission.late?.bind(submission);
+  const offered = await offer(ports, () => submission.prepare(), late);
   switch (offered.kind) {
     case 'unavailable':
       return unavailable(session, ports.now());

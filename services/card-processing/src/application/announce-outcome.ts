@@ -1,18 +1,24 @@
 import type { AnnounceOutcomeData } from '@gateway/contracts';
-import { decideAnnouncement } from '../domain/decide-announcement';
+import { decideAnnouncement, lostPage } from '../domain/decide-announcement';
 import { findOperation } from '../domain/payment';
 import type { Ports } from './ports';
 import { loadRecord } from './record-operation';
 
-/** Has a callback report the end of an operation: with its event if that is still to come, otherwise with one of its own. */
+/**
+ * Has a callback report the end of an operation: with its event if that is still to come, otherwise with one of its own.
+ * The operation of a card-entry page that was never opened begins and ends here.
+ */
 export async function announceOutcome(ports: Ports, data: AnnounceOutcomeData, causationId: string): Promise<void> {
   const { paymentId, reference, merchantAccount } = data;
+  const lost = lostPage(data);
   const { rejection } = await ports.handle<'unknown'>(
     paymentId,
-    (payment) =>
-      payment?.merchantAccount === merchantAccount && findOperation(payment, reference) !== undefined
+    (payment) => {
+      if (payment === null && lost.length > 0) return [{ type: 'PaymentOpened', merchantAccount }, ...lost];
+      return payment?.merchantAccount === merchantAccount && findOperation(payment, reference) !== undefined
         ? decideAnnouncement(payment, data)
-        : 'unknown',
+        : 'unknown';
+    },
     { causationId, load: () => loadRecord(ports, data) },
   );
   if (rejection !== undefined) ports.logger.warn('an outcome of no operation cannot be announced', { reference });

@@ -1,11 +1,13 @@
+import type { AnnounceOutcomeData } from '@gateway/contracts';
+import { messageOfCode } from '@gateway/contracts';
 import { tellsMerchant } from './checkout';
 import type { Payment, PaymentEvent } from './payment';
 import { findOperation } from './payment';
+import { codeOfRejection } from './rejections';
 
 /**
- * What it means that the edge could tell the merchant no outcome of an operation (decisions.md, section 10): one callback
- * tells its end. Nothing when a callback does so anyway, or when this was asked before. The attempts on a card-entry page
- * have a rule of their own.
+ * A merchant whose response was 11 gets the outcome by one callback (decisions.md, section 10). Nothing if there is a
+ * callback anyway, or if this was asked before. Attempts on a card-entry page have a rule of their own.
  */
 export function decideAnnouncement(
   payment: Payment,
@@ -15,4 +17,15 @@ export function decideAnnouncement(
   if (operation === undefined || operation.checkoutAttempt !== undefined) return [];
   if (operation.announced === true || tellsMerchant(operation)) return [];
   return [{ type: 'OutcomeAnnounced', reference, callbackUrl }];
+}
+
+/** The operation of a card-entry page that was never opened: an error from the start, which its callback tells. */
+export function lostPage({ reference, callbackUrl, lostPage: page }: AnnounceOutcomeData): PaymentEvent[] {
+  if (page === undefined) return [];
+  const { transactionType: type, notes, ...known } = page;
+  const code = codeOfRejection('deadline-passed');
+  const end = { status: 'error', code, message: messageOfCode(code), authcode: null } as const;
+  const custom = notes.custom === undefined ? {} : { custom: notes.custom };
+  const operation = { reference, type, ...known, ...end, ...custom, callbackUrl, announced: true } as const;
+  return [{ type: 'OperationRecorded', operation }];
 }

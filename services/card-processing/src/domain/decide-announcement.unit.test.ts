@@ -1,6 +1,6 @@
 import { tellsMerchant } from './checkout';
 import { refusal } from './decide';
-import { decideAnnouncement } from './decide-announcement';
+import { decideAnnouncement, lostPage } from './decide-announcement';
 import type { Operation, Payment, PaymentEvent } from './payment';
 import { evolve, findOperation, newPayment } from './payment';
 import {
@@ -74,4 +74,33 @@ test('attempts on a card-entry page and unknown operations are ignored', () => {
   );
   expect(decideAnnouncement(attempt, ASKED)).toEqual([]);
   expect(decideAnnouncement(nothing, ASKED)).toEqual([]);
+});
+
+describe('a card-entry page that was never opened', () => {
+  const page = {
+    transactionType: 'SALE',
+    transactionUniqueId: 'order-12345',
+    amountE4: 100_000,
+    currency: 'EUR',
+    acceptedAt: 1,
+    notes: { custom: { custom_shop: 'north' } },
+  } as const;
+  const asked = { ...ASKED, paymentId: SALE.slice(0, 16), merchantAccount: 'merchant', lostPage: page };
+
+  test('ends in error 11, which one callback tells', () => {
+    const ended = lostPage(asked).reduce(evolve, nothing);
+    expect(ended).toMatchObject({
+      state: { kind: 'closed' },
+      operations: [
+        { type: 'SALE', status: 'error', code: 11, callbackUrl: ASKED.callbackUrl, custom: { custom_shop: 'north' } },
+      ],
+    });
+    expect(tells(ended)).toBe(true);
+    expect(decideAnnouncement(ended, ASKED)).toEqual([]);
+  });
+
+  test('no other unknown operation is put on record', () => {
+    const { lostPage: _page, ...other } = asked;
+    expect(lostPage(other)).toEqual([]);
+  });
 });

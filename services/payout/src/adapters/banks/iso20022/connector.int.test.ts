@@ -110,7 +110,7 @@ function bench(
           }),
       ),
     outbox: () => listed(String(env['ISO20022_OUTBOX_DIR'])),
-    inbox: (folder = '.') => listed(join(inboxDir, folder)),
+    inbox: (folder = '.') => listed(join(inboxDir, folder)).filter((name) => folder === '.' || !isPartial(name)),
     deliver(name, content) {
       mkdirSync(inboxDir, { recursive: true });
       const partial = join(inboxDir, `${name}.part`);
@@ -126,6 +126,9 @@ function loggerInto(lines: string[]): Logger {
   const write = (message: string, fields?: Record<string, unknown>) => void lines.push(`${message} ${inspect(fields)}`);
   return { debug: write, info: write, warn: write, error: write, child: () => loggerInto(lines) };
 }
+
+/** A file that the connector is writing; it renames the file when it is whole. */
+const isPartial = (name: string): boolean => name.endsWith('.tmp');
 
 function listed(directory: string): string[] {
   if (!existsSync(directory)) return [];
