@@ -18,6 +18,7 @@ import { gatewayEnvironment, gatewayPorts } from './gateway/settings.mjs';
  * @typedef {{ name: string, type: string, help: string, services: string[] }} Metric
  * @typedef {{ name: string, retentionMs: number, description: string, deadLetters?: string }} Topic
  * @typedef {{ type: string, topic: string, description: string }} Message
+ * @typedef {{ name: string, meaning: string, cardsOnly?: true, response?: number, check?: number, callback?: number }} AnswerField
  * @typedef {{ code: number, name: string, message: string, class: string, outcomeUnknown?: boolean, extension?: boolean }} Code
  */
 
@@ -152,6 +153,18 @@ function codesTable() {
   return table(['code', 'message', 'status of a card operation', 'outcome', 'class', 'name in the code'], rows);
 }
 
+function answersTable() {
+  const { answerFields } = load('libs/contracts/index');
+  const rows = /** @type {AnswerField[]} */ (answerFields).map((field) => [
+    code(field.name),
+    cell(field.meaning) + (field.cardsOnly ? ' (cards only)' : ''),
+    field.response ? 'yes' : '',
+    field.check ? 'yes' : '',
+    field.callback ? 'yes' : '',
+  ]);
+  return table(['field', 'value', 'answer', 'CHECK record', 'callback'], rows);
+}
+
 function decisionsTable() {
   const pages = globSync(join(folder, 'adr', '[0-9]*.md')).toSorted();
   const rows = pages.map((path) => {
@@ -183,6 +196,7 @@ const blocks = (metrics) => ({
   settings: settingsOf,
   topics: topicsTable,
   messages: messagesTable,
+  answers: answersTable,
   codes: codesTable,
   decisions: decisionsTable,
   metrics: () => metrics && metricsTable(metrics),

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
+import { cardCallbackSchemas } from './answers';
 import {
   AmountE4,
   Currency,
@@ -9,33 +10,23 @@ import {
   HttpsUrl,
   MerchantAccount,
   MidReference,
-  OperationStatusField,
   OperationTypeField,
   PaymentId,
-  Reference,
-  ResponseCodeField,
-  Token,
-  TransactionUniqueId,
 } from './fields';
 import { declareMessage } from './message';
 
 /** The data of every card event: enough to follow a payment without any other source. */
 const OperationRecord = Type.Object({
+  ...cardCallbackSchemas,
   paymentId: PaymentId,
-  reference: Reference,
   baseReference: Type.Optional(GivenReference),
   merchantAccount: MerchantAccount,
-  transactionUniqueId: TransactionUniqueId,
   transactionType: OperationTypeField,
   amountE4: Type.Optional(AmountE4),
   currency: Type.Optional(Currency),
-  token: Type.Optional(Token),
   cardBrand: Type.Optional(Type.String({ maxLength: 32 })),
   midReference: Type.Optional(MidReference),
   acquirer: Type.Optional(Type.String({ maxLength: 64 })),
-  status: OperationStatusField,
-  code: ResponseCodeField,
-  message: Type.String({ maxLength: 255 }),
   eci: Type.Optional(Eci),
   callbackUrl: Type.Optional(
     Type.String({ ...HttpsUrl, description: 'Present when this event is the final outcome that a callback reports' }),

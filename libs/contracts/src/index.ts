@@ -1,3 +1,4 @@
+export * from './answers';
 export * from './callback-events';
 export * from './card-commands';
 export * from './card-events';
@@ -5,6 +6,7 @@ export * from './countries';
 export * from './currencies';
 export * from './custom-parameters';
 export * from './fields';
+export * from './given';
 export * from './message';
 export * from './money';
 export * from './payout-messages';

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
+import { payoutAnswerSchemas, payoutCallbackSchemas } from './answers';
 import {
   AmountE4,
   Currency,
@@ -8,7 +9,6 @@ import {
   MerchantAccount,
   PaymentId,
   Reference,
-  ResponseCodeField,
   Token,
   TransactionUniqueId,
 } from './fields';
@@ -88,12 +88,11 @@ const PayoutStatusField = Type.Union(PAYOUT_STATUSES.map((status) => Type.Litera
 
 /** The data of every payout event: enough to follow a payout without any other source, and nothing about the receiver. */
 const PayoutRecord = Type.Object({
+  ...payoutCallbackSchemas,
   ...subject,
   receiverCountry: Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2, of the IBAN' }),
   bank: Type.Optional(Type.String({ maxLength: 64, description: 'Name of the bank connector' })),
   status: PayoutStatusField,
-  code: ResponseCodeField,
-  message: Type.String({ maxLength: 255 }),
   callbackUrl: Type.Optional(
     Type.String({ ...HttpsUrl, description: 'Present when this event is the final outcome that a callback reports' }),
   ),
@@ -159,22 +158,18 @@ export type PayoutEventType = keyof typeof payoutEvents;
  * failure (3109, …).
  */
 export const PayoutOutcome = Type.Object({
+  ...payoutAnswerSchemas,
   payoutId: PaymentId,
-  reference: Reference,
   merchantAccount: MerchantAccount,
-  transactionUniqueId: TransactionUniqueId,
   amountE4: AmountE4,
   feeE4: Type.Integer({ minimum: 0 }),
   currency: Currency,
   token: Token,
   status: PayoutStatusField,
-  code: ResponseCodeField,
-  message: Type.String({ maxLength: 255 }),
-  /** Time of acceptance; never changes. */
-  timestamp: EpochMs,
   /** Present if a final status does not say everything, e.g. `RETURNED AC04`. */
   changeReason: Type.Optional(Type.String({ maxLength: 255 })),
   /** Activated custom parameters, by name. */
   custom: Type.Optional(Type.Record(Type.String(), Type.String())),
 });
 export type PayoutOutcome = Static<typeof PayoutOutcome>;
+export type PayoutAnswer = Pick<PayoutOutcome, keyof typeof payoutAnswerSchemas>;

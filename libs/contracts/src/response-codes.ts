@@ -224,6 +224,11 @@ export function messageOfCode(code: ResponseCode): string {
   return entryOf(code).message;
 }
 
+/** How outcomes and answers hold a code. */
+export function coded<Code extends ResponseCode>(code: Code): { code: Code; message: string } {
+  return { code, message: messageOfCode(code) };
+}
+
 export function classOfCode(code: ResponseCode): CodeClass {
   return entryOf(code).class;
 }

@@ -1,7 +1,8 @@
 import type { OperationOutcome } from '@gateway/contracts';
-import { RESPONSE_CODES, messageOfCode, paymentIdOf } from '@gateway/contracts';
+import { RESPONSE_CODES, paymentIdOf } from '@gateway/contracts';
 import type { CheckRequest } from '../domain/card-request';
 import { maskCardNumbers } from '../domain/masking';
+import { pendingOutcome } from './pending-outcome';
 import type { OperationEntry, Ports } from './ports';
 import type { Answer, Session } from './responses';
 import { checkRecord, checkResponse } from './responses';
@@ -108,23 +109,6 @@ function withoutOwner(session: Session, request: CheckRequest, journalled: reado
   return asked.length === 0
     ? checkResponse(session, RESPONSE_CODES.SERVICE_UNAVAILABLE, [])
     : checkResponse(session, RESPONSE_CODES.SUCCESS, withDependents(asked, open).map(checkRecord));
-}
-
-function pendingOutcome(entry: OperationEntry): OperationOutcome {
-  return {
-    paymentId: entry.paymentId,
-    reference: entry.reference,
-    ...(entry.baseReference === undefined ? {} : { baseReference: entry.baseReference }),
-    merchantAccount: entry.merchantAccount,
-    transactionUniqueId: entry.transactionUniqueId,
-    transactionType: entry.operationType,
-    status: 'pending',
-    code: RESPONSE_CODES.OUTCOME_UNKNOWN,
-    message: messageOfCode(RESPONSE_CODES.OUTCOME_UNKNOWN),
-    ...(entry.token === undefined ? {} : { token: entry.token }),
-    authcode: null,
-    timestamp: entry.acceptedAt,
-  };
 }
 
 /** Both oldest first, by the clocks of the accepting replicas, so a dependent may come before its base. */

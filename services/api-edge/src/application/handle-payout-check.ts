@@ -1,5 +1,5 @@
 import type { PayoutOutcome } from '@gateway/contracts';
-import { RESPONSE_CODES, messageOfCode } from '@gateway/contracts';
+import { RESPONSE_CODES, coded } from '@gateway/contracts';
 import { checkPayoutCheckFields } from '../domain/payout-fields';
 import type { PayoutCheckRequest } from '../domain/payout-request';
 import type { Incoming } from './admit';
@@ -61,10 +61,5 @@ function standingAs(
   { reference, transactionUniqueId, token, acceptedAt }: PayoutEntry,
 ): Parameters<typeof payoutCheckRecord>[0] {
   const known = { reference, transactionUniqueId, token, timestamp: acceptedAt };
-  return {
-    ...known,
-    status,
-    code: RESPONSE_CODES.OUTCOME_UNKNOWN,
-    message: messageOfCode(RESPONSE_CODES.OUTCOME_UNKNOWN),
-  };
+  return { ...known, status, ...coded(RESPONSE_CODES.OUTCOME_UNKNOWN) };
 }

@@ -1,7 +1,7 @@
 import type { PayoutOutcome } from '@gateway/contracts';
-import { RESPONSE_CODES, formatAmountE4, messageOfCode } from '@gateway/contracts';
+import { RESPONSE_CODES, coded, formatAmountE4, unixSeconds } from '@gateway/contracts';
 import type { Answer, Session } from './responses';
-import { envelope, standing, unixSeconds } from './responses';
+import { answer, checkRecord, envelope, standing } from './responses';
 
 /** The code of a payout whose outcome is not known yet. */
 interface Accepted {
@@ -16,38 +16,18 @@ interface Accepted {
 
 /** The SEPA payout response (decisions.md, section 7). It is never final. */
 export function payoutResponse(session: Session, accepted: Accepted): Answer {
-  const code = accepted.standing === 'pending' ? RESPONSE_CODES.SUCCESS : RESPONSE_CODES.OUTCOME_UNKNOWN;
-  return {
-    httpStatus: 200,
-    body: {
-      ...envelope(session),
-      reference: accepted.reference,
-      timestamp: unixSeconds(accepted.acceptedAt),
-      status: accepted.standing === 'pending' ? 'pending' : 'error',
-      code,
-      message: messageOfCode(code),
-      ...accepted.custom,
-    },
-  };
+  const { reference, acceptedAt, custom } = accepted;
+  const isPending = accepted.standing === 'pending';
+  const status = isPending ? 'pending' : 'error';
+  const code = isPending ? RESPONSE_CODES.SUCCESS : RESPONSE_CODES.OUTCOME_UNKNOWN;
+  return answer(session, { reference, timestamp: acceptedAt, status, ...coded(code) }, custom);
 }
 
-export const PAYOUT = 'PAYOUT';
+const PAYOUT = 'PAYOUT';
 
 /** One record of a payout's CHECK response. */
-export function payoutCheckRecord(
-  payout: Pick<
-    PayoutOutcome,
-    'reference' | 'transactionUniqueId' | 'status' | 'code' | 'message' | 'token' | 'timestamp'
-  >,
-) {
-  return {
-    reference: payout.reference,
-    transaction_unique_id: payout.transactionUniqueId,
-    transaction_type: PAYOUT,
-    ...standing(payout),
-    token: payout.token,
-    timestamp: unixSeconds(payout.timestamp),
-  };
+export function payoutCheckRecord(payout: Parameters<typeof checkRecord>[0]): object {
+  return checkRecord({ ...payout, transactionType: PAYOUT });
 }
 
 /** True if a query's amounts include the payout's fee. */
@@ -87,8 +67,7 @@ export function payoutQueryResponse(session: Session, now: number, transactions:
       timestamp: unixSeconds(now),
       transactions,
       status: 'success',
-      code: RESPONSE_CODES.SUCCESS,
-      message: messageOfCode(RESPONSE_CODES.SUCCESS),
+      ...coded(RESPONSE_CODES.SUCCESS),
     },
   };
 }

@@ -1,5 +1,5 @@
-import type { OperationOutcome, ResponseCode } from '@gateway/contracts';
-import { RESPONSE_CODES, messageForField, messageOfCode } from '@gateway/contracts';
+import type { AnswerValues, OperationOutcome, ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES, coded, messageForField, messageOfCode, renderAnswer, unixSeconds } from '@gateway/contracts';
 
 export interface FieldProblem {
   field: string;
@@ -28,10 +28,6 @@ export interface Answer {
 
 const API_VERSION = 1;
 
-export function unixSeconds(epochMs: number): number {
-  return Math.floor(epochMs / 1000);
-}
-
 /** The common part of all answers: the request's repeated fields, and the session. */
 export function envelope(session: Session) {
   return {
@@ -46,6 +42,11 @@ export function sessionIdIn({ body }: Answer): string {
   return String(body['sessionid'] ?? body['session_id']);
 }
 
+/** The body is the envelope, the fields that have a value, and what this answer alone has. */
+export function answer(session: Session, values: AnswerValues, more: object = {}): Answer {
+  return { httpStatus: 200, body: { ...envelope(session), ...renderAnswer('response', values), ...more } };
+}
+
 /** A failed request, with the registry's message unless another is given. */
 export function failure(
   session: Session,
@@ -53,19 +54,11 @@ export function failure(
   code: ResponseCode,
   more: { message?: string; errors?: readonly FieldProblem[] } = {},
 ): Answer {
-  return {
-    httpStatus: 200,
-    body: {
-      ...envelope(session),
-      ...(session.transactionUniqueId === undefined ? {} : { transaction_unique_id: session.transactionUniqueId }),
-      timestamp: unixSeconds(now),
-      ...(session.family === 'card' ? { authcode: null } : {}),
-      status: 'error',
-      code,
-      message: more.message ?? messageOfCode(code),
-      ...(more.errors === undefined ? {} : { errors: more.errors }),
-    },
-  };
+  const { message = messageOfCode(code), errors } = more;
+  const { transactionUniqueId } = session;
+  const authcode = session.family === 'card' ? null : undefined;
+  const values = { transactionUniqueId, timestamp: now, authcode, status: 'error', code, message };
+  return answer(session, values, errors === undefined ? {} : { errors });
 }
 
 /** The first problem, in the order of the interface's table, gives code and message; `errors` lists all. */
@@ -102,25 +95,9 @@ function firstAnswerOf(outcome: OperationOutcome): OperationOutcome {
 
 /** The card transaction response. An unknown outcome is an error with its code. */
 export function operationResponse(session: Session, known: OperationOutcome): Answer {
-  const outcome = firstAnswerOf(known);
-  return {
-    httpStatus: 200,
-    body: {
-      ...envelope(session),
-      transaction_unique_id: outcome.transactionUniqueId,
-      ...(outcome.token === undefined ? {} : { token: outcome.token }),
-      reference: outcome.reference,
-      timestamp: unixSeconds(outcome.timestamp),
-      authcode: outcome.authcode,
-      status: outcome.status === 'pending' ? 'error' : outcome.status,
-      code: outcome.code,
-      message: outcome.message,
-      ...(outcome.acsUrl === undefined ? {} : { acs_url: outcome.acsUrl }),
-      ...(outcome.pareq === undefined ? {} : { pareq: outcome.pareq }),
-      ...(outcome.eci === undefined ? {} : { eci: outcome.eci }),
-      ...outcome.custom,
-    },
-  };
+  const { custom, ...outcome } = firstAnswerOf(known);
+  const status = outcome.status === 'pending' ? 'error' : outcome.status;
+  return answer(session, { ...outcome, status }, custom);
 }
 
 /** A card-entry page is ready for the cardholder. `expiresAt` in ms since 1970. */
@@ -129,58 +106,33 @@ export function checkoutResponse(
   now: number,
   page: { transactionUniqueId: string; url: string; expiresAt: number },
 ): Answer {
-  return {
-    httpStatus: 200,
-    body: {
-      ...envelope(session),
-      transaction_unique_id: page.transactionUniqueId,
-      timestamp: unixSeconds(now),
-      authcode: null,
-      status: 'success',
-      code: RESPONSE_CODES.SUCCESS,
-      message: messageOfCode(RESPONSE_CODES.SUCCESS),
-      checkout_url: page.url,
-      expires_at: unixSeconds(page.expiresAt),
-    },
+  const { transactionUniqueId, url, expiresAt } = page;
+  const known = {
+    transactionUniqueId,
+    timestamp: now,
+    authcode: null,
+    status: 'success',
+    ...coded(RESPONSE_CODES.SUCCESS),
   };
+  return answer(session, known, { checkout_url: url, expires_at: unixSeconds(expiresAt) });
 }
 
 /** An outcome in a record: upper case, and PENDING with code 11 while it is not known. */
 export function standing({ status, code, message }: { status: string; code: ResponseCode; message: string }) {
   return status === 'pending'
-    ? {
-        status: 'PENDING',
-        code: RESPONSE_CODES.OUTCOME_UNKNOWN,
-        message: messageOfCode(RESPONSE_CODES.OUTCOME_UNKNOWN),
-      }
+    ? { status: 'PENDING', ...coded(RESPONSE_CODES.OUTCOME_UNKNOWN) }
     : { status: status.toUpperCase(), code, message };
 }
 
-/** One record of a CHECK response. */
-export function checkRecord(outcome: OperationOutcome) {
-  return {
-    reference: outcome.reference,
-    transaction_unique_id: outcome.transactionUniqueId,
-    transaction_type: outcome.transactionType,
-    ...standing(outcome),
-    ...(outcome.token === undefined ? {} : { token: outcome.token }),
-    timestamp: unixSeconds(outcome.timestamp),
-    authcode: outcome.authcode,
-  };
+/** One record of a CHECK response, of an operation or of a payout. */
+export function checkRecord(outcome: AnswerValues & { status: string; message: string }): object {
+  return renderAnswer('check', { ...outcome, ...standing(outcome) });
 }
 
 /** The CHECK response with its records; without records, `code` says why. */
 export function checkResponse(session: Session, code: ResponseCode, transactions: readonly object[]): Answer {
-  return {
-    httpStatus: 200,
-    body: {
-      ...envelope(session),
-      transactions,
-      status: code === RESPONSE_CODES.SUCCESS ? 'success' : 'error',
-      code,
-      message: messageOfCode(code),
-    },
-  };
+  const status = code === RESPONSE_CODES.SUCCESS ? 'success' : 'error';
+  return { httpStatus: 200, body: { ...envelope(session), transactions, status, ...coded(code) } };
 }
 
 /** Nothing was processed and nothing will be: the merchant may send the same request again. */

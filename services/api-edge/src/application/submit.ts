@@ -1,9 +1,10 @@
 import type { OperationOutcome } from '@gateway/contracts';
-import { RESPONSE_CODES, messageOfCode } from '@gateway/contracts';
+import { RESPONSE_CODES } from '@gateway/contracts';
 import { assertNever } from '@gateway/service-kit';
 import type { OperationRequest } from './commands';
 import type { JournalCloser } from './journal-closer';
 import { offer, prepareOperation, publishUntilDeadline } from './offer';
+import { pendingOutcome } from './pending-outcome';
 import type { PendingOutcomes } from './pending-outcomes';
 import type { Idempotency, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
 import type { Answer, Session } from './responses';
@@ -116,7 +117,7 @@ export function operationSubmission(
     idempotency,
     prepare: () => prepareOperation(ports, { merchantAccount, request, idempotency }),
     carryOut: async (entry) => answer(ports, session, entry, await outcomeOf(ports, entry)),
-    unknown: (entry) => unknownOutcome(session, entry),
+    unknown: (entry) => operationResponse(session, pendingOutcome(entry)),
   };
 }
 
@@ -133,7 +134,7 @@ async function answer(
   entry: OperationEntry,
   outcome: OperationOutcome | undefined,
 ): Promise<Answer> {
-  const response = outcome === undefined ? unknownOutcome(session, entry) : operationResponse(session, outcome);
+  const response = operationResponse(session, outcome ?? pendingOutcome(entry));
   const told = entry.idempotency === undefined ? response : await keepResponse(ports, entry, response);
   // Still open without an outcome: the sweeper makes sure that one is recorded.
   if (outcome !== undefined) ports.closer.close(entry);
@@ -146,20 +147,4 @@ async function keepResponse(ports: SubmitPorts, entry: OperationEntry, response:
     ports.journal.keepResponse(entry, response.body),
   );
   return { ...response, body: kept as Answer['body'] };
-}
-
-function unknownOutcome(session: Session, entry: OperationEntry): Answer {
-  return operationResponse(session, {
-    paymentId: entry.paymentId,
-    reference: entry.reference,
-    merchantAccount: entry.merchantAccount,
-    transactionUniqueId: entry.transactionUniqueId,
-    transactionType: entry.operationType,
-    status: 'error',
-    code: RESPONSE_CODES.OUTCOME_UNKNOWN,
-    message: messageOfCode(RESPONSE_CODES.OUTCOME_UNKNOWN),
-    ...(entry.token === undefined ? {} : { token: entry.token }),
-    authcode: null,
-    timestamp: entry.acceptedAt,
-  });
 }

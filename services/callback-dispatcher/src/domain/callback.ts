@@ -1,4 +1,5 @@
-import type { ResponseCode } from '@gateway/contracts';
+import type { AnswerValues } from '@gateway/contracts';
+import { renderAnswer } from '@gateway/contracts';
 import { laneOf } from './lane';
 
 /** Where an outcome comes from: it decides on the secret, on what acknowledges it, and on how a status is spelled. */
@@ -8,7 +9,7 @@ export type CallbackKind = 'card' | 'payout';
 export type Field = readonly [name: string, value: string];
 
 /** A final outcome as it was committed. */
-export interface Outcome {
+export interface Outcome extends AnswerValues {
   kind: CallbackKind;
   paymentId: string;
   reference: string;
@@ -16,9 +17,6 @@ export interface Outcome {
   transactionUniqueId: string;
   /** success, decline, error; of payouts success, declined, error, frauded. In any case. */
   status: string;
-  code: ResponseCode;
-  message: string;
-  token?: string;
   callbackUrl: string;
 }
 
@@ -45,6 +43,8 @@ export interface Callback {
 export function callbackOf(outcome: Outcome, custom: readonly Field[]): Callback {
   const { kind, paymentId, reference, merchantAccount, transactionUniqueId, callbackUrl } = outcome;
   const { origin } = new URL(callbackUrl);
+  const status = kind === 'payout' ? outcome.status.toUpperCase() : outcome.status;
+  const answer = Object.entries(renderAnswer('callback', { ...outcome, status }));
   return {
     kind,
     paymentId,
@@ -54,15 +54,7 @@ export function callbackOf(outcome: Outcome, custom: readonly Field[]): Callback
     url: callbackUrl,
     origin,
     lane: laneOf(merchantAccount, origin),
-    fields: [
-      ...(outcome.token === undefined ? [] : [['token', outcome.token] as const]),
-      ['reference', reference],
-      ['transaction_unique_id', transactionUniqueId],
-      ['status', kind === 'payout' ? outcome.status.toUpperCase() : outcome.status],
-      ['code', String(outcome.code)],
-      ['message', outcome.message],
-      ...custom,
-    ],
+    fields: [...answer.map(([name, value]) => [name, String(value)] as const), ...custom],
   };
 }
 

@@ -1,9 +1,10 @@
 import type { AuthenticateCardholderData, CardEventType, OperationRecord } from '@gateway/contracts';
-import { paymentIdOf } from '@gateway/contracts';
+import { callbackValues, given, paymentIdOf } from '@gateway/contracts';
 import type { Announcement } from '@gateway/mongo';
 import type { Operation, Payment, PaymentEvent } from '../domain/payment';
 import { tellsMerchant } from '../domain/checkout';
 import { findOperation } from '../domain/payment';
+import { answerOf } from './outcome';
 
 const SUCCESS_EVENTS = {
   AUTH: 'CardAuthorized',
@@ -49,8 +50,10 @@ function published(payment: Payment, event: Published, at: number): Announcement
   return {
     type: eventType(event, operation),
     data: {
-      ...operationRecord(payment, operation, at),
-      ...(isTold(event, operation) ? { callbackUrl: operation.callbackUrl } : {}),
+      ...operationRecord(payment, operation, {
+        at,
+        callbackUrl: isTold(event, operation) ? operation.callbackUrl : undefined,
+      }),
       ...(event.type === 'OperationSucceeded' && event.expiresAt !== undefined ? { expiresAt: event.expiresAt } : {}),
     },
   };
@@ -101,27 +104,28 @@ function eventType(event: Published, operation: Operation): CardEventType {
   }
 }
 
-function operationRecord(payment: Payment, operation: Operation, at: number): OperationRecord {
-  return {
-    paymentId: paymentIdOf(operation.reference),
-    reference: operation.reference,
-    ...(operation.baseReference === undefined ? {} : { baseReference: operation.baseReference }),
+function operationRecord(
+  payment: Payment,
+  operation: Operation,
+  { at, callbackUrl }: { at: number; callbackUrl: string | undefined },
+): OperationRecord {
+  const { reference, baseReference, amountE4, currency } = operation;
+  return given<OperationRecord>({
+    ...callbackValues(answerOf(payment, operation)),
+    paymentId: paymentIdOf(reference),
+    baseReference,
     merchantAccount: payment.merchantAccount,
-    transactionUniqueId: operation.transactionUniqueId,
     transactionType: operation.type,
-    ...(operation.amountE4 === undefined ? {} : { amountE4: operation.amountE4 }),
-    ...(operation.currency === undefined ? {} : { currency: operation.currency }),
-    ...(operation.token === undefined ? {} : { token: operation.token }),
-    ...(payment.cardBrand === undefined ? {} : { cardBrand: payment.cardBrand }),
-    ...(payment.route === undefined
-      ? {}
-      : { midReference: payment.route.midReference, acquirer: payment.route.acquirer }),
-    status: operation.status,
-    code: operation.code,
-    message: operation.message,
-    ...(operation.authentication?.eci === undefined ? {} : { eci: operation.authentication.eci }),
+    amountE4,
+    currency,
+    token: operation.token,
+    cardBrand: payment.cardBrand,
+    midReference: payment.route?.midReference,
+    acquirer: payment.route?.acquirer,
+    eci: operation.authentication?.eci,
+    callbackUrl,
     acceptedAt: operation.acceptedAt,
     occurredAt: at,
-    ...(operation.custom === undefined ? {} : { custom: operation.custom }),
-  };
+    custom: operation.custom,
+  });
 }

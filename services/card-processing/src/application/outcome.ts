@@ -1,6 +1,6 @@
-import type { OperationOutcome } from '@gateway/contracts';
-import { activatedValues, paymentIdOf } from '@gateway/contracts';
-import type { Operation } from '../domain/payment';
+import type { CardAnswer, Complete, OperationOutcome } from '@gateway/contracts';
+import { activatedValues, given, paymentIdOf } from '@gateway/contracts';
+import type { Operation, Payment } from '../domain/payment';
 import { findOperation } from '../domain/payment';
 import { customValues } from './custom-parameters';
 import type { Ports, StoredPayment } from './ports';
@@ -14,8 +14,7 @@ export async function outcomeOf(
   const operation = findOperation(payment, reference);
   if (operation === undefined) return undefined;
   const account = await ports.accounts.find(payment.merchantAccount);
-  const custom = activatedValues(account?.customParameters ?? [], customValues(payment, operation));
-  return { ...record(payment, operation), ...(custom === undefined ? {} : { custom }) };
+  return record(payment, operation, activatedValues(account?.customParameters ?? [], customValues(payment, operation)));
 }
 
 /** Every operation of a payment as CHECK shows them, oldest first. */
@@ -23,31 +22,33 @@ export function outcomesOf(payment: StoredPayment): OperationOutcome[] {
   return payment.operations.map((operation) => record(payment, operation));
 }
 
-function record(payment: StoredPayment, operation: Operation): OperationOutcome {
-  const token = operation.token ?? payment.operations.find(({ token: known }) => known !== undefined)?.token;
-  return {
-    paymentId: paymentIdOf(operation.reference),
-    reference: operation.reference,
-    ...(operation.baseReference === undefined ? {} : { baseReference: operation.baseReference }),
+function record(payment: StoredPayment, operation: Operation, custom?: OperationOutcome['custom']): OperationOutcome {
+  const { reference, baseReference } = operation;
+  return given<OperationOutcome>({
+    paymentId: paymentIdOf(reference),
+    baseReference,
     merchantAccount: payment.merchantAccount,
+    ...answerOf(payment, operation),
+    custom,
+  });
+}
+
+/** What merchants read of an operation, in answers and callbacks: the fields of the contracts' table. */
+export function answerOf(payment: Payment, operation: Operation): Complete<CardAnswer> {
+  const { authentication } = operation;
+  return {
+    reference: operation.reference,
     transactionUniqueId: operation.transactionUniqueId,
     transactionType: operation.type,
+    token: operation.token ?? payment.operations.find(({ token }) => token !== undefined)?.token,
+    timestamp: operation.acceptedAt,
+    authcode: operation.authcode,
     status: operation.status,
     code: operation.code,
     message: operation.message,
-    ...(token === undefined ? {} : { token }),
-    authcode: operation.authcode,
-    timestamp: operation.acceptedAt,
-    ...firstAnswer(operation),
-  };
-}
-
-/** What an AUTH3D or SALE3D is answered with at once; before a challenge nobody knows an ECI. */
-function firstAnswer({ authentication }: Operation): Pick<OperationOutcome, 'acsUrl' | 'pareq' | 'eci'> {
-  const { acsUrl, pareq, eci, challenged } = authentication ?? {};
-  return {
-    ...(acsUrl === undefined ? {} : { acsUrl }),
-    ...(pareq === undefined ? {} : { pareq }),
-    ...(eci === undefined || challenged === true ? {} : { eci }),
+    acsUrl: authentication?.acsUrl,
+    pareq: authentication?.pareq,
+    // Before a challenge nobody knows one.
+    eci: authentication?.challenged === true ? undefined : authentication?.eci,
   };
 }

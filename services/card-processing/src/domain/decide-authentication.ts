@@ -1,5 +1,5 @@
 import type { DataOf, ResponseCode, ThreedsEvent } from '@gateway/contracts';
-import { RESPONSE_CODES, cardStatusOfCode, messageOfCode } from '@gateway/contracts';
+import { RESPONSE_CODES, cardStatusOfCode, coded } from '@gateway/contracts';
 import type { CardholderAuthenticated } from '@gateway/contracts';
 import type { CallDeadline } from './decide';
 import type { Authentication, Operation, Payment, PaymentEvent } from './payment';
@@ -94,11 +94,11 @@ function refused(operation: Operation, data: Refused): PaymentEvent[] {
     ...(data.eci === undefined ? {} : { eci: data.eci }),
     ...(data.proofHash === undefined ? {} : { proofHash: data.proofHash }),
   };
-  return [{ type: 'AuthenticationDeclined', reference, code, message: messageOfCode(code), authentication }];
+  return [{ type: 'AuthenticationDeclined', reference, ...coded(code), authentication }];
 }
 
 function failed(reference: string, code: ResponseCode): PaymentEvent {
-  return { type: 'OperationFailed', reference, code, message: messageOfCode(code) };
+  return { type: 'OperationFailed', reference, ...coded(code) };
 }
 
 function pageOf({ acsUrl, pareq }: { acsUrl: string; pareq?: string }): { acsUrl: string; pareq?: string } {

@@ -1,4 +1,4 @@
-import { RESPONSE_CODES, messageOfCode, paymentIdOf, systemReference } from '@gateway/contracts';
+import { RESPONSE_CODES, coded, paymentIdOf, systemReference } from '@gateway/contracts';
 import type { Payment, PaymentEvent } from './payment';
 import { findOperation } from './payment';
 import { OPERATIONS_MAX } from './bounds';
@@ -35,8 +35,7 @@ export function decideExpiry(
         baseReference: ask.reference,
         transactionUniqueId: expiryUniqueId(ask.reference),
         status: 'pending',
-        code: RESPONSE_CODES.OUTCOME_UNKNOWN,
-        message: messageOfCode(RESPONSE_CODES.OUTCOME_UNKNOWN),
+        ...coded(RESPONSE_CODES.OUTCOME_UNKNOWN),
         authcode: null,
         acceptedAt: ask.now,
       },

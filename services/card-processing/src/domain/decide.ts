@@ -8,7 +8,7 @@ import type {
   OutcomeUnknownCode,
   ResponseCode,
 } from '@gateway/contracts';
-import { RESPONSE_CODES, cardStatusOfCode, messageOfCode } from '@gateway/contracts';
+import { RESPONSE_CODES, cardStatusOfCode, coded } from '@gateway/contracts';
 import { MERCHANTS_OPERATIONS_MAX, REFUSALS_MAX } from './bounds';
 import type { CardFacts } from './card-acceptance';
 import { declineWithoutBank } from './card-acceptance';
@@ -138,10 +138,6 @@ export function decideAnswer(
       return [{ type: 'OutcomeBecameUnknown', reference, ...coded(answer.code), resolveAt: facts.inquireAt }];
     }
   }
-}
-
-function coded<Code extends ResponseCode>(code: Code): { code: Code; message: string } {
-  return { code, message: messageOfCode(code) };
 }
 
 interface Accepted {

@@ -6,7 +6,7 @@ import type {
   OutcomeUnknownCode,
   ResponseCode,
 } from '@gateway/contracts';
-import { RESPONSE_CODES, messageOfCode } from '@gateway/contracts';
+import { RESPONSE_CODES, coded } from '@gateway/contracts';
 
 /** A bank's own words about an operation, as far as its connector passes them on. */
 export interface BankFacts {
@@ -356,11 +356,7 @@ function operationSucceeded(payment: Payment, event: EventOf<'OperationSucceeded
   return { ...ended, state: succeeded(payment.state, operation, event.expiresAt) };
 }
 
-const SUCCESS = {
-  status: 'success',
-  code: RESPONSE_CODES.SUCCESS,
-  message: messageOfCode(RESPONSE_CODES.SUCCESS),
-} as const;
+const SUCCESS = { status: 'success', ...coded(RESPONSE_CODES.SUCCESS) } as const;
 const CLOSED: PaymentState = { kind: 'closed' };
 
 /** Nothing has begun, or what has begun came to nothing, as an attempt on a card-entry page may. */

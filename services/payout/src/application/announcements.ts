@@ -1,7 +1,8 @@
 import type { PayoutRecord } from '@gateway/contracts';
+import { callbackValues, given } from '@gateway/contracts';
 import type { Announcement } from '@gateway/mongo';
 import type { Payout, PayoutEvent } from '../domain/payout';
-import { standing } from '../domain/payout';
+import { answerOf } from './outcome';
 
 /** What others learn of a domain event; undefined for what concerns only this service and its operators. */
 export function announce(payout: Payout, event: PayoutEvent, at: number): Announcement | undefined {
@@ -30,22 +31,13 @@ function details(event: PayoutEvent) {
 }
 
 function payoutRecord(payout: Payout, event: PayoutEvent, at: number): PayoutRecord {
-  return {
-    payoutId: payout.payoutId,
-    reference: payout.reference,
-    merchantAccount: payout.merchantAccount,
-    transactionUniqueId: payout.transactionUniqueId,
-    acceptedAt: payout.acceptedAt,
-    amountE4: payout.amountE4,
-    feeE4: payout.feeE4,
-    currency: payout.currency,
-    token: payout.token,
-    instant: payout.instant,
-    receiverCountry: payout.receiverCountry,
-    ...(payout.bank === undefined ? {} : { bank: payout.bank }),
-    ...standing(payout.state),
-    ...(payout.callbackUrl !== undefined && tellsMerchant(event) ? { callbackUrl: payout.callbackUrl } : {}),
+  const { payoutId, merchantAccount, acceptedAt, amountE4, feeE4, currency, instant, receiverCountry } = payout;
+  return given<PayoutRecord>({
+    ...callbackValues(answerOf(payout)),
+    ...{ payoutId, merchantAccount, acceptedAt, amountE4, feeE4, currency, instant, receiverCountry },
+    bank: payout.bank,
+    callbackUrl: tellsMerchant(event) ? payout.callbackUrl : undefined,
     occurredAt: at,
-    ...(payout.custom === undefined ? {} : { custom: payout.custom }),
-  };
+    custom: payout.custom,
+  });
 }

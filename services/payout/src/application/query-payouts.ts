@@ -1,8 +1,8 @@
 import type { PayoutOutcome } from '@gateway/contracts';
 import { activatedValues } from '@gateway/contracts';
-import { standing } from '../domain/payout';
 import { customValues } from './custom-parameters';
-import type { PageQuery, Ports, ShownPayout } from './ports';
+import { outcomeOf } from './outcome';
+import type { PageQuery, Ports } from './ports';
 
 type Reading = Pick<Ports, 'payouts' | 'accounts'>;
 
@@ -15,28 +15,10 @@ export async function findOutcome(
   const payout = await ports.payouts.load(reference);
   if (payout?.merchantAccount !== merchantAccount) return undefined;
   const account = await ports.accounts.find(merchantAccount);
-  const custom = activatedValues(account?.customParameters ?? [], customValues(payout));
-  return { ...outcomeOf(payout), ...(custom === undefined ? {} : { custom }) };
+  return outcomeOf(payout, activatedValues(account?.customParameters ?? [], customValues(payout)));
 }
 
 /** One page of an account's payouts. */
 export async function listOutcomes(ports: Reading, query: PageQuery): Promise<PayoutOutcome[]> {
-  return (await ports.payouts.page(query)).map(outcomeOf);
-}
-
-export function outcomeOf(payout: Omit<ShownPayout, '_id'>): PayoutOutcome {
-  const { state } = payout;
-  return {
-    payoutId: payout.payoutId,
-    reference: payout.reference,
-    merchantAccount: payout.merchantAccount,
-    transactionUniqueId: payout.transactionUniqueId,
-    amountE4: payout.amountE4,
-    feeE4: payout.feeE4,
-    currency: payout.currency,
-    token: payout.token,
-    ...standing(state),
-    timestamp: payout.acceptedAt,
-    ...(state.kind === 'returned' ? { changeReason: `RETURNED ${state.reasonCode}` } : {}),
-  };
+  return (await ports.payouts.page(query)).map((payout) => outcomeOf(payout));
 }

@@ -1,5 +1,5 @@
 import type { OutcomeUnknownCode, PayoutStatus, Receiver, ResponseCode } from '@gateway/contracts';
-import { RESPONSE_CODES, messageOfCode } from '@gateway/contracts';
+import { RESPONSE_CODES, coded } from '@gateway/contracts';
 import type { BankFacts } from './bank-answers';
 
 /** What the merchant asked for. */
@@ -186,7 +186,7 @@ export function standing(state: PayoutState): Standing {
 }
 
 function withMessage(status: PayoutStatus, code: ResponseCode): Standing {
-  return { status, code, message: messageOfCode(code) };
+  return { status, ...coded(code) };
 }
 
 /** Nothing moved and nothing will: what was reserved for it is free again. */

@@ -1,5 +1,5 @@
 import type { MessageDeclaration, OperationRecord, PayoutRecord } from '@gateway/contracts';
-import { cardEvents, payoutEvents } from '@gateway/contracts';
+import { callbackValues, cardEvents, payoutEvents } from '@gateway/contracts';
 import type { MessageHandler } from '@gateway/messaging';
 import { on } from '@gateway/messaging';
 import { retryableWhenTransient } from '@gateway/mongo';
@@ -7,12 +7,6 @@ import { acceptOutcome } from '../../application/accept-outcome';
 import type { Dispatcher } from '../../application/dispatcher';
 import type { Ports } from '../../application/ports';
 import type { Outcome } from '../../domain/callback';
-
-/** What events of cards and of payouts have alike. */
-type Told = Pick<
-  OperationRecord | PayoutRecord,
-  'reference' | 'merchantAccount' | 'transactionUniqueId' | 'status' | 'code' | 'message' | 'token' | 'callbackUrl'
->;
 
 /** The events of those whose outcomes are told. */
 export function outcomeHandlers(ports: Ports, dispatcher: Dispatcher): MessageHandler[] {
@@ -27,29 +21,17 @@ export function outcomeHandlers(ports: Ports, dispatcher: Dispatcher): MessageHa
 type Take = (eventId: string, outcome: Outcome) => Promise<void>;
 
 /** The owner of an outcome says by `callbackUrl` which of its events is the final one that its merchant is told. */
-function handlersOf<T extends Told>(
+function handlersOf<T extends OperationRecord | PayoutRecord>(
   events: Record<string, MessageDeclaration>,
   take: Take,
   sourceOf: (data: T) => Pick<Outcome, 'kind' | 'paymentId'>,
 ): MessageHandler[] {
   return Object.values(events).map((declaration) =>
     on(declaration as MessageDeclaration<T>, async ({ id, data }) => {
-      const { callbackUrl } = data;
-      if (callbackUrl !== undefined) await take(id, { ...sourceOf(data), ...outcomeOf(data), callbackUrl });
+      const { callbackUrl, merchantAccount, status } = data;
+      if (callbackUrl === undefined) return;
+      if (status === 'pending') throw new Error('broken invariant: an outcome that is not final has a callback');
+      await take(id, { ...sourceOf(data), ...callbackValues(data), merchantAccount, callbackUrl });
     }),
   );
-}
-
-function outcomeOf(data: Told): Omit<Outcome, 'kind' | 'paymentId' | 'callbackUrl'> {
-  const { reference, merchantAccount, transactionUniqueId, status, code, message, token } = data;
-  if (status === 'pending') throw new Error('broken invariant: an outcome that is not final has a callback');
-  return {
-    reference,
-    merchantAccount,
-    transactionUniqueId,
-    status,
-    code,
-    message,
-    ...(token === undefined ? {} : { token }),
-  };
 }
