@@ -18,7 +18,7 @@ import { gatewayEnvironment, gatewayPorts } from './gateway/settings.mjs';
  * @typedef {{ name: string, type: string, help: string, services: string[] }} Metric
  * @typedef {{ name: string, retentionMs: number, description: string, deadLetters?: string }} Topic
  * @typedef {{ type: string, topic: string, description: string }} Message
- * @typedef {{ name: string, meaning: string, cardsOnly?: true, response?: number, check?: number, callback?: number }} AnswerField
+ * @typedef {{ name: string, meaning: string, response?: number, check?: number, callback?: number }} AnswerField
  * @typedef {{ code: number, name: string, message: string, class: string, outcomeUnknown?: boolean, extension?: boolean }} Code
  */
 
@@ -34,11 +34,23 @@ const load = (path) => {
   return require(join(root, workspace, 'dist', `${file}.js`));
 };
 
+/**
+ * Files of connectors that declare settings, without ending.
+ * @param {string} service
+ */
+function connectors(service) {
+  const cwd = join(root, 'services', service, 'dist');
+  return globSync('adapters/{acquirers,banks}/*/{connector,settings}.js', { cwd })
+    .map((file) => file.replace(/\.js$/, ''))
+    .filter((file) => load(`services/${service}/${file}`).settings !== undefined)
+    .toSorted();
+}
+
 /** Where each service declares its settings, its connectors' included. */
 const declarations = {
   'api-edge': ['config'],
-  'card-processing': ['config', 'adapters/acquirers/simulator/connector'],
-  payout: ['config', 'adapters/banks/simulator/connector', 'adapters/banks/iso20022/settings'],
+  'card-processing': ['config', ...connectors('card-processing')],
+  payout: ['config', ...connectors('payout')],
   'auth-expiry': ['config'],
   threeds: ['config'],
   'callback-dispatcher': ['config'],
@@ -157,7 +169,7 @@ function answersTable() {
   const { answerFields } = load('libs/contracts/index');
   const rows = /** @type {AnswerField[]} */ (answerFields).map((field) => [
     code(field.name),
-    cell(field.meaning) + (field.cardsOnly ? ' (cards only)' : ''),
+    cell(field.meaning),
     field.response ? 'yes' : '',
     field.check ? 'yes' : '',
     field.callback ? 'yes' : '',

@@ -76,7 +76,7 @@ const FIELDS = {
   authcode: {
     name: 'authcode',
     schema: Type.Union([Type.String({ maxLength: 24 }), Type.Null()]),
-    meaning: "the bank's authorization code, or null",
+    meaning: "of cards: the bank's authorization code, or null",
     cardsOnly: true,
     response: 5,
     check: 9,
@@ -91,7 +91,7 @@ const FIELDS = {
   status: {
     name: 'status',
     schema: OperationStatusField,
-    meaning: 'success, decline or error; upper case in CHECK and for payouts',
+    meaning: 'success, decline or error; upper case in CHECK and in callbacks of payouts',
     response: 6,
     check: 4,
     callback: 4,
