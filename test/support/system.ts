@@ -6,7 +6,7 @@ import type { ApiEdge } from '@gateway/api-edge';
 import { createApiEdge } from '@gateway/api-edge';
 import type { CallbackDispatcher } from '@gateway/callback-dispatcher';
 import { createCallbackDispatcher } from '@gateway/callback-dispatcher';
-import type { CardProcessing } from '@gateway/card-processing';
+import type { CardProcessing, CardProcessingDeps } from '@gateway/card-processing';
 import { createCardProcessing } from '@gateway/card-processing';
 import type { AuthExpiry } from '@gateway/auth-expiry';
 import { createAuthExpiry } from '@gateway/auth-expiry';
@@ -50,6 +50,8 @@ export interface LedgerEntry {
   eci?: string;
 }
 
+type ProcessorDeps = TimeSources & Pick<CardProcessingDeps, 'connectors'>;
+
 /** All services of one gateway in this process, with their own topics and databases on real servers. */
 export interface System {
   readonly space: Space;
@@ -67,7 +69,7 @@ export interface System {
   /** HTTP status of `/health/ready` of all services that run, without the simulator. */
   readiness(): Promise<number[]>;
   startEdge(overrides?: Record<string, string>, sources?: TimeSources): Promise<ApiEdge>;
-  startProcessor(overrides?: Record<string, string>, sources?: TimeSources): Promise<CardProcessing>;
+  startProcessor(overrides?: Record<string, string>, more?: ProcessorDeps): Promise<CardProcessing>;
   startThreeds(overrides?: Record<string, string>, sources?: TimeSources): Promise<Threeds>;
   startPayouts(overrides?: Record<string, string>): Promise<Payout>;
   startExpiry(overrides?: Record<string, string>, sources?: TimeSources): Promise<AuthExpiry>;
@@ -159,8 +161,9 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     started.unshift(service);
     return service;
   }
-  async function startProcessor(overrides?: Record<string, string>, sources?: TimeSources): Promise<CardProcessing> {
-    const service = await start(cardProcessingSettings, createCardProcessing, overrides, sources);
+  async function startProcessor(overrides?: Record<string, string>, more?: ProcessorDeps): Promise<CardProcessing> {
+    const create = (deps: CardProcessingDeps) => createCardProcessing({ ...deps, ...more });
+    const service = await start(cardProcessingSettings, create, overrides);
     if (env['CARD_QUERY_URL'] === NOBODY) env['CARD_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
     return service;
   }

@@ -6,6 +6,7 @@ import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
 import { createDetachedWork } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
+import type { Connectors } from './adapters/acquirers/connectors';
 import { openConnectors } from './adapters/acquirers/connectors';
 import { createQueryApi } from './adapters/http/query-api';
 import { messageHandlers, deadLetterHandler } from './adapters/kafka/commands';
@@ -29,6 +30,8 @@ export type CardProcessing = Service<{ query: number; ops: number }>;
 export interface CardProcessingDeps extends ServiceDeps<Config> {
   /** For the connectors' own settings. */
   env: Record<string, string | undefined>;
+  /** For tests of another connector; those of `adapters/acquirers` unless given. */
+  connectors?: Connectors;
 }
 
 /** Owns card payments: takes commands, stores every operation, calls acquirers, answers for the outcome. */
@@ -36,7 +39,7 @@ export function createCardProcessing(deps: CardProcessingDeps): CardProcessing {
   return createFramedService({ name: 'card-processing', database: 'cards', deps, open });
 }
 
-async function open(frame: Frame<Config>, { env }: CardProcessingDeps): Promise<Parts<'query'>> {
+async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Parts<'query'>> {
   const { config, mongo, clock, publisher, metrics, logger } = frame;
   const { now } = clock;
   const payments = createPayments(mongo, clock);
@@ -44,7 +47,11 @@ async function open(frame: Frame<Config>, { env }: CardProcessingDeps): Promise<
   const { vault } = frame.database(await openVault({ ...frame.storage, ...config }));
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   const callsAtOnce = config.ACQUIRER_CALLS_AT_ONCE;
-  const connectors = openConnectors(config.ACQUIRERS.split(','), { env, callsAtOnce, metrics });
+  const connectors = openConnectors(
+    config.ACQUIRERS.split(','),
+    { env: deps.env, callsAtOnce, metrics },
+    deps.connectors,
+  );
   frame.onStop(() => connectors.forEach((connector) => connector.close()));
   const outbox = frame.outbox(payments.outboxes, publishEntries(publisher));
   const calls = createDetachedWork({

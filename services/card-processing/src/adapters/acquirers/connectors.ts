@@ -6,9 +6,10 @@ import { simulatorTranslation } from './simulator/connector';
 
 /** Reads a connector's own settings, named `<CONNECTOR>_…`. */
 type Connector = (env: Record<string, string | undefined>) => AcquirerTranslation;
+export type Connectors = Readonly<Record<string, Connector>>;
 
-/** Every connector there is. A new one is a folder beside `simulator/`, a line here and its name in `ACQUIRERS`. */
-const CONNECTORS: Record<string, Connector> = {
+/** Every connector: a folder beside `simulator/` and a line here. An installation names those that it uses in `ACQUIRERS`. */
+export const CONNECTORS: Connectors = {
   simulator: simulatorTranslation,
 };
 
@@ -20,12 +21,16 @@ export interface ConnectorContext {
 }
 
 /** Opens the connectors that the configuration names; an unknown name is an error. */
-export function openConnectors(names: readonly string[], context: ConnectorContext): Map<string, AcquirerConnector> {
+export function openConnectors(
+  names: readonly string[],
+  context: ConnectorContext,
+  connectors = CONNECTORS,
+): Map<string, AcquirerConnector> {
   return new Map(
     names.map((name) => {
-      const connector = CONNECTORS[name];
+      const connector = connectors[name];
       if (connector === undefined)
-        throw new Error(`ACQUIRERS names ${name}; there are ${Object.keys(CONNECTORS).join(', ')}`);
+        throw new Error(`ACQUIRERS names ${name}; there are ${Object.keys(connectors).join(', ')}`);
       return [name, openAcquirer(name, connector(context.env), context)];
     }),
   );

@@ -1,0 +1,90 @@
+import { Secret } from '@gateway/contracts';
+import { until } from '@gateway/testing';
+import { CONNECTORS } from '../services/card-processing/src/adapters/acquirers/connectors';
+import { secondTranslation } from './support/second-acquirer/connector';
+import type { SecondAcquirer } from './support/second-acquirer/server';
+import { startSecondAcquirer } from './support/second-acquirer/server';
+import type { Body, CheckRecord, System } from './support/system';
+import { charge, checkOf, followUp, recordsOf, startSystem } from './support/system';
+
+const PASSWORD = 'the_password';
+/** No published test card: those are declined in real currencies. */
+const IN_EUR: Body = { currency: 'EUR', card_number: '4242424242424242' };
+
+const DECLINED = 110_000;
+const SILENT = 120_000;
+const LOST = 130_000;
+
+let acquirer: SecondAcquirer;
+let system: System;
+
+beforeAll(async () => {
+  acquirer = await startSecondAcquirer({
+    [DECLINED]: { kind: 'declines', reason: '51' },
+    [SILENT]: { kind: 'silent' },
+    [LOST]: { kind: 'lost' },
+  });
+  const settings = { ACQUIRERS: 'simulator,second', SECOND_URL: acquirer.url, SECOND_TIMEOUT_MS: '500' };
+  system = await startSystem('second', { settings, withoutProcessor: true });
+  await system.startProcessor({}, { connectors: { ...CONNECTORS, second: secondTranslation } });
+  const { administration } = system.accounts;
+  await administration.create({
+    merchantAccount: 'two_banks',
+    password: new Secret(PASSWORD),
+    terminals: [{ currency: 'EUR', acquirer: 'second' }],
+  });
+  await administration.changeState('two_banks', 'activate');
+});
+afterAll(async () => {
+  await system.stop();
+  await acquirer.close();
+});
+
+async function send(fields: Body): Promise<Body> {
+  const account = { merchant_account: 'two_banks', merchant_password: PASSWORD };
+  return (await system.send({ ...fields, ...account })).data;
+}
+
+async function recordOf({ reference }: Body): Promise<CheckRecord | undefined> {
+  return recordsOf(await send(checkOf({ reference })))[0];
+}
+
+const ordersOf = ({ reference }: Body) => acquirer.orders.filter(({ path }) => path.includes(String(reference)));
+
+test('a payment and its refund go to the acquirer of the terminal, once and under their references', async () => {
+  const sale = await send(charge('SALE', IN_EUR));
+  expect(sale).toMatchObject({ status: 'success', code: 0, authcode: 'S2' });
+  const refund = await send(followUp('REFUND', sale['reference'], { currency: 'EUR' }));
+  expect(refund).toMatchObject({ status: 'success', code: 0 });
+  expect(ordersOf(sale).map(({ path }) => path)).toEqual([`/orders/${String(sale['reference'])}/sale`]);
+  const [order] = ordersOf(refund);
+  expect([order?.path, order?.form.get('original')]).toEqual([`/orders/${String(refund['reference'])}/refund`, 'T1']);
+  expect(await system.ledger(String(sale['reference']))).toEqual([]);
+});
+
+test('the other acquirer goes on beside it', async () => {
+  const sale = await send(charge('SALE'));
+  expect(sale).toMatchObject({ code: 0 });
+  expect(ordersOf(sale)).toEqual([]);
+  expect(await system.ledger(String(sale['reference']))).toMatchObject([{ effect: 'sold' }]);
+});
+
+test('a decline has the code of its reason', async () => {
+  expect(await send(charge('SALE', { ...IN_EUR, amount: '11.00' }))).toMatchObject({ status: 'decline', code: 3101 });
+});
+
+test('silence is an unknown outcome, which the inquiry finds', async () => {
+  const sale = await send(charge('SALE', { ...IN_EUR, amount: '12.00' }));
+  expect(sale).toMatchObject({ status: 'error', code: 3109 });
+  await until('the outcome is known', async () => (await recordOf(sale))?.status === 'SUCCESS');
+  expect(ordersOf(sale)).toHaveLength(1);
+});
+
+test('without cancellation by key, an order that the acquirer does not know stays pending', async () => {
+  const sale = await send(charge('SALE', { ...IN_EUR, amount: '13.00' }));
+  expect(sale).toMatchObject({ status: 'error', code: 3118 });
+  const inquiries = () => acquirer.inquiries.filter((reference) => reference === sale['reference']).length;
+  await until('it was asked for twice', () => inquiries() >= 2);
+  expect(await recordOf(sale)).toMatchObject({ status: 'PENDING', code: 11 });
+  expect(ordersOf(sale)).toHaveLength(1);
+});
