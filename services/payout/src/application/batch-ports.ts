@@ -1,10 +1,13 @@
-/** One file of payouts on its way to a bank, as an operator sees it. */
+import type { BatchState } from '../domain/iso20022/batch';
+
+/** A file of payouts as an operator sees it. */
 export interface BatchSummary {
   messageId: string;
   debtor: string;
   instant: boolean;
-  /** `held`: it waits for an operator, because of `problem`. */
-  state: 'open' | 'frozen' | 'emitting' | 'emitted' | 'held';
+  /** `open`: payouts that wait for the next cut-off; there is no file yet. */
+  state: 'open' | BatchState;
+  /** Why it is `held`. */
   problem?: string;
   payouts: number;
   totalE4: number;

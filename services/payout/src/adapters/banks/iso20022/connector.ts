@@ -13,8 +13,7 @@ import { createInboxDirectory } from './inbox-directory';
 import { createWorkLease } from './lease';
 import { createMembers } from './members';
 import { createOutboxDirectory } from './outbox-directory';
-import type { Batch } from './records';
-import { createIndexes, openRecords } from './records';
+import { createIndexes, isUnwritten, openRecords } from './records';
 import { createSchemaCheck } from './schema-check';
 import { loadSettings } from './settings';
 
@@ -112,10 +111,10 @@ export function createIso20022Connector(options: {
   async function whenWritten(ids: readonly string[], ours: Promise<void>): Promise<BatchSummary[]> {
     writing = Promise.allSettled([writing, ours]);
     const filter = { _id: { $in: [...ids] } };
-    const underWay = { ...filter, state: { $in: ['frozen', 'emitting'] satisfies Batch['state'][] } };
+    const unwritten = { ...filter, ...isUnwritten };
     const tooLong = pause(answerWithinMs, true, { ref: false });
     let isOver = await Promise.race([ours, tooLong]);
-    while (isOver !== true && (await records.batches.countDocuments(underWay)) > 0) {
+    while (isOver !== true && (await records.batches.countDocuments(unwritten)) > 0) {
       isOver = await Promise.race([pause(LOOK_EVERY_MS), tooLong]);
     }
     const found = await records.batches.find(filter).toArray();

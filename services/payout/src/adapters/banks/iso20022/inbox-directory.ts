@@ -10,6 +10,7 @@ import { applyReport } from './apply-report';
 import type { WorkLease } from './lease';
 import { readPain002, UnreadableReport, xmlText } from './pain002-file';
 import type { Records, ReportRecord } from './records';
+import { takeStep } from './records';
 import type { SchemaCheck } from './schema-check';
 import { PAIN_002 } from './schema-check';
 
@@ -142,9 +143,7 @@ export function createInboxDirectory(options: {
   async function apply(report: StatusReport, take: TakeNews): Promise<Outcome> {
     const { originalMessageId } = report;
     const batch = await records.batches.findOneAndUpdate(
-      { _id: originalMessageId },
-      // Whatever was thought of it: what the bank reports on, it has, and so it is not written again.
-      { $set: { state: 'emitted', reportedAt: now() }, $unset: { problem: '' } },
+      ...takeStep('report', { _id: originalMessageId }, { $set: { reportedAt: now() }, $unset: { problem: '' } }),
     );
     if (batch === null) return failed([`no message ${originalMessageId} is known`]);
     const stranger = report.payments.find(

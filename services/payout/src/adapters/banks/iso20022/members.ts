@@ -7,6 +7,7 @@ import type {
   PaymentInstruction,
   SubmitAnswer,
 } from '../../../application/bank-ports';
+import { CANCELLABLE_STATES } from '../../../domain/iso20022/batch';
 import { creditTransferOf } from '../../../domain/iso20022/credit-transfer';
 import type { Member, Records } from './records';
 import type { Debtor } from './settings';
@@ -67,7 +68,7 @@ export function createMembers(options: {
   async function cancel(reference: string): Promise<Cancellation> {
     try {
       await members.updateOne(
-        { _id: reference, state: { $in: ['waiting', 'cancelled'] } },
+        { _id: reference, state: { $in: [...CANCELLABLE_STATES] } },
         { $set: { state: 'cancelled' }, $setOnInsert: { since: options.now() }, $unset: { transfer: '' } },
         { upsert: true },
       );

@@ -6,26 +6,27 @@ import type { Logger } from '@gateway/service-kit';
 import type { Transfer } from './pain001-file';
 import { BrokenBatch, writePain001 } from './pain001-file';
 import type { Batch, Records } from './records';
+import { allows, takeStep } from './records';
 import type { SchemaCheck } from './schema-check';
 import { PAIN_001 } from './schema-check';
 
-/** Ten times what a file of 10,000 payouts takes to be written and validated. */
+/** Ten times the time to write and validate a file of 10,000 payouts. */
 const LEASE_MS = 60_000;
 const MAX_FILES_PER_ROUND = 100;
 /** On the same file system as the outbox, so that a rename is atomic. */
 const STAGED = '.staged';
 
 export interface OutboxDirectory {
-  /** Holds what a process left half-emitted, and writes what is frozen. Safe on any number of replicas at once. */
+  /** Holds batches whose move was interrupted, and writes frozen ones. Any number of replicas may run it at once. */
   writeFrozen(): Promise<void>;
-  /** An operator's word that a file be written again, with what is frozen; false where that cannot be. */
+  /** On an operator's word, has a file written again with the same content. False if its state does not allow that. */
   release(messageId: string): Promise<boolean>;
 }
 
 /**
- * A batch is rendered and validated beside the outbox, marked as `emitting`, renamed into the outbox, marked as
- * `emitted`. A crash before the first mark left nothing behind that an agent sees, so anyone may write it. Between the
- * marks nobody knows whether the agent has taken the file, so it is held.
+ * Renders and validates a batch beside the outbox, marks it `emitting`, renames it into the outbox, marks it `emitted`.
+ * After a crash before the first mark the agent cannot have seen the file, so any replica may write it. After a crash
+ * between the marks the agent may have taken it, so the batch is held.
  */
 export function createOutboxDirectory(options: {
   directory: string;
@@ -34,7 +35,7 @@ export function createOutboxDirectory(options: {
   logger: Logger;
   clock: Clock;
   newId: () => string;
-  /** For tests that die where it hurts. */
+  /** For tests that crash during the move. */
   move?: (from: string, to: string) => Promise<void>;
 }): OutboxDirectory {
   const { directory, clock, logger, move = rename } = options;
@@ -52,16 +53,20 @@ export function createOutboxDirectory(options: {
   }
 
   async function holdHalfEmitted(): Promise<void> {
-    const left: Filter<Batch> = { ...isDue('leaseUntil', clock), state: 'emitting' };
-    for (const { _id } of await batches.find(left).limit(MAX_FILES_PER_ROUND).toArray()) {
-      await hold({ ...left, _id }, 'a process ended while it moved the file into the outbox');
+    const abandoned: Filter<Batch> = { ...isDue('leaseUntil', clock), ...allows('interruption') };
+    for (const { _id } of await batches.find(abandoned).limit(MAX_FILES_PER_ROUND).toArray()) {
+      await hold('interruption', { ...abandoned, _id }, 'a process ended while it moved the file into the outbox');
     }
   }
 
-  async function hold(filter: Filter<Batch> & { _id: string }, problem: string): Promise<void> {
-    const { modifiedCount } = await batches.updateOne(filter, { $set: { state: 'held', problem } });
+  async function hold(
+    step: 'defect' | 'interruption',
+    where: Filter<Batch> & { _id: string },
+    problem: string,
+  ): Promise<void> {
+    const { modifiedCount } = await batches.updateOne(...takeStep(step, where, { $set: { problem } }));
     if (modifiedCount === 1)
-      logger.error('a batch is held until an operator has decided', { batch: filter._id, problem });
+      logger.error('a batch is held until an operator has decided', { batch: where._id, problem });
   }
 
   async function claim(): Promise<(Batch & { writer: string }) | undefined> {
@@ -70,7 +75,7 @@ export function createOutboxDirectory(options: {
       field: 'leaseUntil',
       clock,
       leaseMs: LEASE_MS,
-      among: { state: 'frozen' },
+      among: allows('emission'),
       set: { writer },
     });
     return claimed === null ? undefined : { ...claimed, writer };
@@ -82,7 +87,7 @@ export function createOutboxDirectory(options: {
     try {
       await emit(staged, batch);
     } finally {
-      // Still there where it was not moved.
+      // Still there if it was not moved.
       await rm(staged, { force: true });
     }
   }
@@ -90,22 +95,23 @@ export function createOutboxDirectory(options: {
   async function emit(staged: string, batch: Batch & { writer: string }): Promise<void> {
     const mine = { _id: batch._id, writer: batch.writer };
     const invalid = await render(staged, batch);
-    if (invalid !== undefined) return hold({ ...mine, state: 'frozen' }, invalid);
-    if (!(await mark({ ...mine, state: 'frozen' }, { $set: { state: 'emitting' }, $inc: { writings: 1 } }))) return;
+    if (invalid !== undefined) return hold('defect', mine, invalid);
+    const begun = await batches.updateOne(...takeStep('emission', mine, { $inc: { writings: 1 } }));
+    if (begun.modifiedCount === 0) return;
     try {
-      // Whoever found the lease over has held it by now, and an operator may have had it written again.
+      // Another replica may have held the batch by now, and an operator may have released it.
       if (now() >= batch.leaseUntil) throw new Error('too late: its lease was over before it could be moved');
       await move(staged, join(directory, `${batch._id}.xml`));
       await syncDirectory(directory);
     } catch (error) {
-      return hold({ ...mine, state: 'emitting' }, (error as Error).message);
+      return hold('interruption', mine, (error as Error).message);
     }
-    await mark({ ...mine, state: 'emitting' }, { $set: { state: 'emitted', emittedAt: now() } });
+    await batches.updateOne(...takeStep('move', mine, { $set: { emittedAt: now() } }));
     logger.info('a batch is in the outbox', { batch: batch._id, payouts: batch.payouts });
     await removeStaged(batch._id);
   }
 
-  /** What is wrong with the file, which no other try would mend. Throws for what one may, and then its lease ends. */
+  /** Why the file can never be written; undefined if it is fine. Throws if another attempt may help. */
   async function render(staged: string, batch: Batch): Promise<string | undefined> {
     try {
       await writePain001(staged, { ...batch, messageId: batch._id }, transfersOf(batch));
@@ -115,14 +121,6 @@ export function createOutboxDirectory(options: {
     }
     const problem = await options.schemaCheck.problemOf(staged, PAIN_001);
     return problem === undefined ? undefined : `not valid by its schema: ${wrongElements(problem)}`;
-  }
-
-  async function mark(
-    filter: Pick<Batch, '_id' | 'state' | 'writer'>,
-    change: { $set: Partial<Batch>; $inc?: { writings: 1 } },
-  ): Promise<boolean> {
-    const { modifiedCount } = await batches.updateOne(filter, change);
-    return modifiedCount === 1;
   }
 
   async function* transfersOf(batch: Batch): AsyncGenerator<Transfer> {
@@ -136,7 +134,7 @@ export function createOutboxDirectory(options: {
     }
   }
 
-  /** What processes that died before their mark left there. */
+  /** Removes what crashed processes left there. */
   async function removeStaged(messageId: string): Promise<void> {
     const names = await readdir(staging);
     for (const name of names.filter((one) => one.startsWith(`${messageId}.`)))
@@ -145,8 +143,7 @@ export function createOutboxDirectory(options: {
 
   async function release(messageId: string): Promise<boolean> {
     const released = await batches.updateOne(
-      { _id: messageId, state: { $in: ['held', 'emitted'] }, reportedAt: { $exists: false } },
-      { $set: { state: 'frozen', leaseUntil: 0 }, $unset: { problem: '' } },
+      ...takeStep('release', { _id: messageId }, { $set: { leaseUntil: 0 }, $unset: { problem: '' } }),
     );
     if (released.modifiedCount === 0) return false;
     logger.warn('an operator has a batch written again', { batch: messageId });
@@ -156,7 +153,7 @@ export function createOutboxDirectory(options: {
   return { writeFrozen, release };
 }
 
-/** libxml2 quotes the values that it refuses: account numbers and names, which belong in no log and no list. */
+/** libxml2 quotes the values that it refuses: account numbers and names, which must not get into logs and lists. */
 function wrongElements(problem: string): string {
   const found = problem.matchAll(/Element '\{[^}']*\}(\w+)':(?: \[facet '(\w+)'\])?/g);
   const elements = [...found].map(([, element, facet]) => (facet === undefined ? element : `${element} (${facet})`));

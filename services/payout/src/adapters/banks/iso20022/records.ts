@@ -1,66 +1,63 @@
 import type { ResponseCode } from '@gateway/contracts';
-import type { Collection, MongoConnection } from '@gateway/mongo';
+import type { Collection, Filter, MongoConnection, UpdateFilter } from '@gateway/mongo';
 import type { BankFacts } from '../../../application/bank-ports';
+import type { BatchState, BatchStep, MemberState, Transition } from '../../../domain/iso20022/batch';
+import { BATCH_TRANSITIONS, UNWRITTEN_STATES } from '../../../domain/iso20022/batch';
 import type { CreditTransfer } from '../../../domain/iso20022/credit-transfer';
 import type { Fate } from '../../../domain/iso20022/status-report';
 import type { Debtor } from './settings';
 
-/** A payout that was given to this connector. `_id` is its reference. */
+/** A payout that this connector accepted or cancelled. `_id` is its reference. */
 export interface Member {
   _id: string;
-  /** `cancelled` may never have waited: it keeps a submission that comes late from being taken. */
-  state: 'waiting' | 'sent' | 'cancelled';
-  /** Epoch ms, when it was taken. */
+  state: MemberState;
+  /** When it was accepted, epoch ms. */
   since: number;
-  /** As the settings were when it was taken. */
+  /** From the settings at the time it was accepted. */
   debtor?: Debtor;
   instant?: boolean;
-  /** Gone once the fate is known: nothing renders it again. */
+  /** Removed once the fate is known, because nothing renders it again. */
   transfer?: CreditTransfer;
-  /** MsgId of the file that it is in. */
+  /** MsgId of its file. */
   batch?: string;
   fate?: Fate;
   /** Of a decline. */
   code?: ResponseCode;
   declinedByName?: boolean;
-  /** ISO 20022 status that was reported last. */
+  /** ISO 20022 status of the last report. */
   status?: string;
   bank?: BankFacts;
 }
 
-/** One file. `_id` is its MsgId. Its members are those that name it; none comes or goes after it was frozen. */
+/** One file. `_id` is its MsgId. Its members name it in `batch`; they are fixed when it is frozen. */
 export interface Batch {
   _id: string;
-  /**
-   * frozen: to be written. emitting: being moved into the outbox, or was when a process died. emitted: the agent's.
-   * held: an operator has to decide.
-   */
-  state: 'frozen' | 'emitting' | 'emitted' | 'held';
+  state: BatchState;
   debtor: Debtor;
   initiatingParty: string;
   instant: boolean;
   payouts: number;
   totalE4: number;
   createdAt: number;
-  /** Whoever writes it does so until then, epoch ms. */
+  /** End of the writer's lease, epoch ms. */
   leaseUntil: number;
-  /** Tells that writer from one that came after it. */
+  /** Identifies the holder of the lease. */
   writer?: string;
-  /** How often it was about to be moved into the outbox, and so may be at the bank. */
+  /** How many copies may have reached the outbox, and so the bank. */
   writings?: number;
   problem?: string;
   emittedAt?: number;
-  /** A report was about it: the bank has it. */
+  /** When the bank last reported on it. */
   reportedAt?: number;
 }
 
-/** What became of one file from the inbox. */
+/** The result of one file from the inbox. */
 export interface ReportRecord {
   _id: string;
   file: string;
   at: number;
   result: 'applied' | 'failed' | 'duplicate';
-  /** SHA-256 of the content; absent when it was not read. */
+  /** SHA-256 of the content; absent if it was not read. */
   digest?: string;
   messageId?: string;
   originalMessageId?: string;
@@ -71,6 +68,28 @@ export interface Lease {
   _id: string;
   owner: string;
   until: number;
+}
+
+/** Matches batches that a replica is writing, or will. */
+export const isUnwritten = { state: { $in: [...UNWRITTEN_STATES] } };
+
+/** Matches batches whose state allows the step. */
+export function allows(step: BatchStep): Filter<Batch> {
+  const { from, beforeReport }: Transition = BATCH_TRANSITIONS[step];
+  return { state: { $in: [...from] }, ...(beforeReport === true ? { reportedAt: { $exists: false } } : {}) };
+}
+
+/** Filter and update that take a batch through a step, together with `change`, if its state allows it. */
+export function takeStep(
+  step: BatchStep,
+  where: Filter<Batch>,
+  change: UpdateFilter<Batch>,
+): [Filter<Batch>, UpdateFilter<Batch>] {
+  const state = BATCH_TRANSITIONS[step].to;
+  return [
+    { ...where, ...allows(step) },
+    { ...change, $set: { ...change.$set, state } },
+  ];
 }
 
 export interface Records {
@@ -102,10 +121,7 @@ export async function createIndexes({ members, batches, reports }: Records): Pro
     { batch: 1, _id: 1 },
     { name: 'batch', partialFilterExpression: { batch: { $exists: true } } },
   );
-  await batches.createIndex(
-    { leaseUntil: 1 },
-    { name: 'unwritten', partialFilterExpression: { state: { $in: ['frozen', 'emitting'] } } },
-  );
+  await batches.createIndex({ leaseUntil: 1 }, { name: 'unwritten', partialFilterExpression: isUnwritten });
   await batches.createIndex({ createdAt: -1 }, { name: 'newest' });
   await batches.createIndex({ state: 1, reportedAt: 1, emittedAt: 1 }, { name: 'figures' });
   await reports.createIndex({ digest: 1 }, { name: 'digest', partialFilterExpression: { result: 'applied' } });
