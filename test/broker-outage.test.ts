@@ -1,3 +1,4 @@
+import { TEST_CARDS } from '@gateway/contracts';
 import type { Member } from '@gateway/testing';
 import { openBroker, testServers, until } from '@gateway/testing';
 import { openWork } from './faults/quiet';
@@ -21,8 +22,8 @@ import { charge, checkOf, recordsOf, startSystem } from './support/system';
  */
 const REPLY_TIMEOUT_MS = 20_000;
 const PATIENCE_MS = 60_000;
-const CHALLENGED = '4012000300001003';
-const FRICTIONLESS = '4012000300001011';
+const CHALLENGED = TEST_CARDS.challenged.visa;
+const FRICTIONLESS = TEST_CARDS.frictionless.visa;
 
 let broker: Member;
 let closeBroker: () => Promise<void>;

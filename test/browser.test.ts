@@ -1,3 +1,4 @@
+import { TEST_CARDS } from '@gateway/contracts';
 import type { Page } from 'playwright-core';
 import type { OpenBrowser, Visitor } from './support/browser';
 import { keepPicture, openBrowser, PHONE } from './support/browser';
@@ -22,8 +23,8 @@ afterAll(async () => {
   await merchant.close();
 });
 
-const PLAIN = '4111111111111111';
-const CHALLENGED = '4012000300001003';
+const PLAIN = TEST_CARDS.notEnrolled.visa;
+const CHALLENGED = TEST_CARDS.challenged.visa;
 
 async function checkoutUrl(type: 'SALE' | 'SALE3D', more: Body = {}): Promise<{ url: string; id: unknown }> {
   const fields = Object.fromEntries(Object.entries(charge(type)).filter(([name]) => !(name in CARD)));

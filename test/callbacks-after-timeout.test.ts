@@ -1,4 +1,4 @@
-import { paymentIdOf } from '@gateway/contracts';
+import { paymentIdOf, TEST_CARDS } from '@gateway/contracts';
 import { connectMongo } from '@gateway/mongo';
 import { until } from '@gateway/testing';
 import { freePort } from './support/free-port';
@@ -9,8 +9,8 @@ import type { Body, System } from './support/system';
 import { CARD, charge, checkOf, CREDENTIALS, followUp, recordsOf, startSystem } from './support/system';
 import { eventsOf } from './support/topics';
 
-const FRICTIONLESS = '4012000300001011';
-const NOT_ENROLLED = '4111111111111111';
+const FRICTIONLESS = TEST_CARDS.frictionless.visa;
+const NOT_ENROLLED = TEST_CARDS.notEnrolled.visa;
 const TYPED = { card_number: NOT_ENROLLED, card_exp: '12 / 30', cvv: '123', card_holder: 'Ann Lee' };
 const TIMEOUT_MS = 90_000;
 

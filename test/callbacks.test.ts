@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { TEST_CARDS } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { Certificate, HttpsServer } from '@gateway/testing';
 import { createCertificate, startHttpsServer } from '@gateway/testing';
@@ -50,7 +51,7 @@ async function sale(script: Script, more: Body = {}): Promise<{ answer: Body; pa
   const path = `/callback/${paths}?merchant=1`;
   scripts.set(path, script);
   const urls = { callback_url: server.url + path, redirect_url: `${server.url}/back` };
-  const { data } = await system.send(charge('SALE3D', { card_number: '4012000300001011', ...urls, ...more }));
+  const { data } = await system.send(charge('SALE3D', { card_number: TEST_CARDS.frictionless.visa, ...urls, ...more }));
   expect(data).toMatchObject({ status: 'success', code: 0 });
   return { answer: data, path };
 }

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
+import { newPaymentId, newReference, paymentIdOf, TEST_CARDS } from '@gateway/contracts';
 import { topicOf } from '@gateway/messaging';
 import { startPublisher, until } from '@gateway/testing';
 import type { CapturedLogs } from './support/captured-logs';
@@ -131,13 +131,13 @@ describe('with 3-D Secure', () => {
     for (const type of ['AUTH3D', 'SALE3D'] as const) {
       expect(await send(threeds(type, newPan(), merchant_account))).toMatchObject({ status: 'decline', code: 3123 });
     }
-    const sale = await send(threeds('SALE3D', publicCard('4012000300001011'), merchant_account));
+    const sale = await send(threeds('SALE3D', publicCard(TEST_CARDS.frictionless.visa), merchant_account));
     expect((await merchant.callbackOf(sale['reference'])).get('status')).toBe('success');
-    const challenged = await send(threeds('SALE3D', publicCard('4012000300001003'), merchant_account));
+    const challenged = await send(threeds('SALE3D', publicCard(TEST_CARDS.challenged.visa), merchant_account));
     const issuer = await press(await get(String(challenged['acs_url'])));
     await press(issuer, /success/i);
     expect((await merchant.callbackOf(challenged['reference'])).get('status')).toBe('success');
-    const waiting = await send(threeds('AUTH3D', publicCard('5191330000004415'), merchant_account));
+    const waiting = await send(threeds('AUTH3D', publicCard(TEST_CARDS.challenged.mastercard), merchant_account));
     expect(waiting).toMatchObject({ status: 'success', code: 0 });
   });
 

@@ -1,3 +1,4 @@
+import { TEST_CARDS } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { AxiosResponse } from 'axios';
 import type { Received } from './support/form-client';
@@ -20,7 +21,7 @@ afterAll(async () => {
   await merchant.close();
 });
 
-const CHALLENGED = '4012000300001003';
+const CHALLENGED = TEST_CARDS.challenged.visa;
 const TYPED = { card_number: '4111 1111 1111 1111', card_exp: '12 / 30', cvv: '123', card_holder: 'Ann Lee' };
 
 function session(type: 'AUTH' | 'SALE' | 'SALE3D', more: Body = {}): Body {

@@ -1,5 +1,5 @@
 import type { ExpireAuthorizationData } from '@gateway/contracts';
-import { ExpireAuthorization, paymentIdOf } from '@gateway/contracts';
+import { ExpireAuthorization, paymentIdOf, TEST_CARDS } from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
 import { startPublisher, until } from '@gateway/testing';
 import type { Body, CheckRecord, System } from './support/system';
@@ -8,7 +8,7 @@ import { eventsOf } from './support/topics';
 
 const HOLD_SECONDS = 3;
 const PARTITIONS = 12;
-const MASTERCARD = '5555555555554444';
+const MASTERCARD = TEST_CARDS.notEnrolled.mastercard;
 const MINUTE_MS = 60_000;
 
 let system: System;

@@ -1,4 +1,4 @@
-import { cardCommands, newPaymentId, newReference } from '@gateway/contracts';
+import { cardCommands, newPaymentId, newReference, TEST_CARDS } from '@gateway/contracts';
 import type { Publisher, RawMessage } from '@gateway/messaging';
 import { deadLetterTopicOf, topicOf } from '@gateway/messaging';
 import { startPublisher, until } from '@gateway/testing';
@@ -103,7 +103,7 @@ describe('a command that comes again', () => {
     ['AUTH3D', []],
   ] as const)('%s, and all that threeds was asked and has told: %j once, one record', async (type, expected) => {
     const urls = { callback_url: 'https://localhost:1/callback', redirect_url: 'https://localhost:1/back' };
-    const answer = await send(charge(type, { card_number: '4012000300001011', ...urls }));
+    const answer = await send(charge(type, { card_number: TEST_CARDS.frictionless.visa, ...urls }));
     expect(answer).toMatchObject({ status: 'success', eci: 5 });
     const isOver = async () => (await document(paymentOf(answer)))?.operations[0]?.status === 'success';
     await until('its end', isOver);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { TEST_CARDS } from '@gateway/contracts';
 import type { MongoConnection, ShardKey } from '@gateway/mongo';
 import { connectMongo, SHARD_KEYS } from '@gateway/mongo';
 import { until } from '@gateway/testing';
@@ -70,7 +71,7 @@ async function useEverything(): Promise<void> {
   await system.send(followUp('SETTLE', held['reference']));
   await send(checkOf({ reference: sold['reference'] }));
   const urls = { callback_url: `${merchant.url}/callback`, redirect_url: `${merchant.url}/back` };
-  const authenticated = await send(charge('SALE3D', { card_number: '4012000300001011', ...urls }));
+  const authenticated = await send(charge('SALE3D', { card_number: TEST_CARDS.frictionless.visa, ...urls }));
   await merchant.callbackOf(authenticated['reference']);
   const expiring = await send(charge('AUTH'));
   await until('the hold is voided', async () => {

@@ -1,3 +1,4 @@
+import { TEST_CARDS } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { Received } from './support/form-client';
 import { formsOf, get, press, submit } from './support/form-client';
@@ -20,8 +21,8 @@ afterAll(async () => {
   await merchant.close();
 });
 
-const CHALLENGED = '4012000300001003';
-const FRICTIONLESS = '4012000300001011';
+const CHALLENGED = TEST_CARDS.challenged.visa;
+const FRICTIONLESS = TEST_CARDS.frictionless.visa;
 
 const VISA = { notEnrolled: 6, success: 5 };
 const MASTERCARD = { notEnrolled: 1, success: 2 };
@@ -131,8 +132,8 @@ describe('SALE3D', () => {
   });
 
   test.each([
-    ['4012000300001011', VISA.success],
-    ['5191330000004423', MASTERCARD.success],
+    [TEST_CARDS.frictionless.visa, VISA.success],
+    [TEST_CARDS.frictionless.mastercard, MASTERCARD.success],
   ])('of %s is authenticated at once (eci %i) and sold', async (card_number, eci) => {
     const first = await send(sale3d(card_number));
     expect(first).toMatchObject({ status: 'success', code: 0, message: '3D Secure authentication started', eci });
@@ -172,15 +173,15 @@ describe('SALE3D', () => {
 
 describe.each(['SALE3D', 'AUTH3D'] as const)('where authentication is not possible, %s', (type) => {
   test.each([
-    ['4111111111111111', 3123, VISA.notEnrolled],
-    ['5555555555554444', 3123, MASTERCARD.notEnrolled],
+    [TEST_CARDS.notEnrolled.visa, 3123, VISA.notEnrolled],
+    [TEST_CARDS.notEnrolled.mastercard, 3123, MASTERCARD.notEnrolled],
     ['378282246310005', 3123, VISA.notEnrolled],
-    ['4012000300001029', 3123, VISA.notEnrolled],
-    ['5191330000004431', 3123, MASTERCARD.notEnrolled],
-    ['4012000300001037', 3103, 7],
-    ['5191330000004449', 3103, 7],
-    ['4012000300001045', 3103, 7],
-    ['5191330000004456', 3103, 7],
+    [TEST_CARDS.attempted.visa, 3123, VISA.notEnrolled],
+    [TEST_CARDS.attempted.mastercard, 3123, MASTERCARD.notEnrolled],
+    [TEST_CARDS.rejected.visa, 3103, 7],
+    [TEST_CARDS.rejected.mastercard, 3103, 7],
+    [TEST_CARDS.unavailable.visa, 3103, 7],
+    [TEST_CARDS.unavailable.mastercard, 3103, 7],
   ])('of %s is declined with %i, eci %i, finally', async (card_number, code, eci) => {
     const answer = await send(charge(type, { card_number, ...returnUrls() }));
     expect(answer).toMatchObject({ status: 'decline', code, eci });
@@ -191,7 +192,7 @@ describe.each(['SALE3D', 'AUTH3D'] as const)('where authentication is not possib
 });
 
 test('a decline that ended the request at once has no callback', async () => {
-  const declined = await send(sale3d('4111111111111111'));
+  const declined = await send(sale3d(TEST_CARDS.notEnrolled.visa));
   const sold = await send(sale3d(FRICTIONLESS));
   await merchant.callbackOf(sold['reference']);
   expect(merchant.callbacks.map((callback) => callback.get('reference'))).not.toContain(declined['reference']);
@@ -291,7 +292,7 @@ describe('AUTH3D', () => {
     const attempts: [Body, number, string][] = [
       [{ pares: other.pares }, 3103, 'decline'],
       [{ pares: 'Zm9yZ2Vk' }, 3103, 'decline'],
-      [{ card_number: '4111111111111111' }, 3002, 'error'],
+      [{ card_number: TEST_CARDS.notEnrolled.visa }, 3002, 'error'],
       [{ amount: '10.01' }, 3022, 'error'],
       [{ reference: `${'0'.repeat(19)}A` }, 3003, 'error'],
       [{ merchant_account: 'demo_custom' }, 3003, 'error'],

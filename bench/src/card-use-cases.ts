@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { TEST_CARDS } from '@gateway/contracts';
 import type { Fields, Send, UseCase } from './load';
 
 export const MERCHANT = 'bench_merchant';
@@ -21,7 +22,7 @@ export const CUSTOMER = {
   user_ip: '192.0.2.1',
 };
 
-export const CARD = { card_number: '4111111111111111', card_exp_month: '12', card_exp_year: '2030' };
+export const CARD = { card_number: TEST_CARDS.notEnrolled.visa, card_exp_month: '12', card_exp_year: '2030' };
 const MONEY = { amount: '10.00', currency: 'XTS' };
 
 function operation(type: string, fields: Fields): Fields {

@@ -17,6 +17,7 @@ import {
   newReference,
   paymentIdOf,
   Secret,
+  TEST_CARDS,
   VoidAuthorization,
 } from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
@@ -158,7 +159,7 @@ async function openMerchant(
   await accounts.administration.create({ merchantAccount: MERCHANT, password: new Secret('bench_password') });
   await accounts.close();
   const vault = await openVault(storage);
-  const card = { pan: '4111111111111111', expMonth: '12', expYear: '2030', holder: 'Ann Lee' };
+  const card = { pan: TEST_CARDS.notEnrolled.visa, expMonth: '12', expYear: '2030', holder: 'Ann Lee' };
   const token = await vault.vault.putCard(MERCHANT, new Secret(card));
   await vault.close();
   return token;

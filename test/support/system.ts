@@ -1,3 +1,4 @@
+import { TEST_CARDS } from '@gateway/contracts';
 import type { Static, TObject } from '@sinclair/typebox';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { openAccounts, seedDemoAccounts } from '@gateway/accounts';
@@ -259,7 +260,7 @@ const CUSTOMER = {
 };
 
 export const CARD = {
-  card_number: '4111111111111111',
+  card_number: TEST_CARDS.notEnrolled.visa,
   card_exp_month: '12',
   card_exp_year: '2030',
   cvv: '123',

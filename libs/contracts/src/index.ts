@@ -17,5 +17,6 @@ export * from './return-address';
 export * from './schema-files';
 export * from './secret';
 export * from './sepa';
+export * from './test-cards';
 export * from './threeds-messages';
 export * from './topics';

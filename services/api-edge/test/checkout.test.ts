@@ -1,8 +1,9 @@
+import { TEST_CARDS } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { EdgeFixture, Response } from './edge-fixture';
 import { ORIGIN, startEdgeFixture } from './edge-fixture';
 
-const PAN = '4012000300001003';
+const PAN = TEST_CARDS.challenged.visa;
 const CVV = '0739';
 const REDIRECT = 'https://shop.example/done?basket=7';
 const CALLBACK = 'https://shop.example/callback';

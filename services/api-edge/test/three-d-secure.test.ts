@@ -1,3 +1,4 @@
+import { TEST_CARDS } from '@gateway/contracts';
 import { connectMongo } from '@gateway/mongo';
 import type { EdgeFixture } from './edge-fixture';
 import { startEdgeFixture } from './edge-fixture';
@@ -15,7 +16,7 @@ const request = (type: string, more: object = {}) => ({
   transaction_unique_id: `three-d-secure-${(count += 1)}`,
   amount: '10.00',
   currency: 'XTS',
-  card_number: '4012000300001003',
+  card_number: TEST_CARDS.challenged.visa,
   card_exp_month: '12',
   card_exp_year: '2030',
   cvv: '0739',

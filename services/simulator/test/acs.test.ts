@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { TEST_CARDS } from '@gateway/contracts';
 import type { MongoConnection } from '@gateway/mongo';
 import { until } from '@gateway/testing';
 import { createAuthentications } from '../src/adapters/mongo/authentication';
@@ -73,7 +74,7 @@ describe("the issuer's page", () => {
     expect(page.text).toContain('<dd>demo_merchant</dd>');
     expect(page.text).toContain('1,234.5678 XTS');
     expect(page.text).toContain('<dd>•••• •••• •••• 1003</dd>');
-    expect(page.text).not.toContain('4012000300001003');
+    expect(page.text).not.toContain(TEST_CARDS.challenged.visa);
     expect(page.text).toContain('Your bank');
     expect(page.forms.map(({ button }) => button)).toEqual([
       'Confirm payment (success)',
@@ -126,10 +127,10 @@ describe("the issuer's page", () => {
 
 describe('a decision', () => {
   it.each([
-    ['success', '4012000300001003', 'Y', { transStatus: 'Y', eci: '05' }],
-    ['success', '5191330000004415', 'Y', { transStatus: 'Y', eci: '02' }],
-    ['failure', '4012000300001003', 'N', { transStatus: 'N' }],
-    ['cancel', '4012000300001003', 'N', { transStatus: 'N', challengeCancel: '01' }],
+    ['success', TEST_CARDS.challenged.visa, 'Y', { transStatus: 'Y', eci: '05' }],
+    ['success', TEST_CARDS.challenged.mastercard, 'Y', { transStatus: 'Y', eci: '02' }],
+    ['failure', TEST_CARDS.challenged.visa, 'N', { transStatus: 'N' }],
+    ['cancel', TEST_CARDS.challenged.visa, 'N', { transStatus: 'N', challengeCancel: '01' }],
   ])('%s with %s: the result goes to the 3DS server, then the browser', async (decision, acctNumber, told, result) => {
     const ares = await challenged({ acctNumber });
     const { threeDSServerTransID, dsTransID, acsTransID } = ares;
@@ -224,7 +225,9 @@ describe('what is refused with a page, and leaves no trace', () => {
   it('a challenge that nobody began, or that needed none', async () => {
     const nobodys = { threeDSServerTransID: randomUUID(), acsTransID: randomUUID() };
     expectErrorPage(await one.open(nobodys), 404);
-    const { body: frictionless } = await one.send(authenticationRequest(server, { acctNumber: '4012000300001011' }));
+    const { body: frictionless } = await one.send(
+      authenticationRequest(server, { acctNumber: TEST_CARDS.frictionless.visa }),
+    );
     expectErrorPage(await one.open(frictionless), 404);
     for (const ares of [nobodys, frictionless]) {
       const action = `${one.base}/acs/v2/challenge/${String(ares['acsTransID'])}/decision`;

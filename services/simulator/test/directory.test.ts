@@ -1,3 +1,4 @@
+import { TEST_CARDS } from '@gateway/contracts';
 import type { MongoConnection } from '@gateway/mongo';
 import type { Simulator } from '../src/app';
 import type { Json } from './simulator-fixture';
@@ -35,16 +36,16 @@ const VALUE = expect.stringMatching(/^[A-Za-z0-9+/]{27}=$/) as unknown;
 
 describe('an AReq is answered by its card', () => {
   it.each<[string, (base: string) => Json]>([
-    ['4012000300001003', (base) => ({ transStatus: 'C', acsURL: `${base}/acs/v2/challenge` })],
-    ['5191330000004415', (base) => ({ transStatus: 'C', acsURL: `${base}/acs/v2/challenge` })],
-    ['4012000300001011', () => ({ transStatus: 'Y', eci: '05', authenticationValue: VALUE })],
-    ['5191330000004423', () => ({ transStatus: 'Y', eci: '02', authenticationValue: VALUE })],
-    ['4012000300001029', () => ({ transStatus: 'A', eci: '06', authenticationValue: VALUE })],
-    ['5191330000004431', () => ({ transStatus: 'A', eci: '01', authenticationValue: VALUE })],
-    ['4012000300001037', () => ({ transStatus: 'R', transStatusReason: '12', eci: '07' })],
-    ['5191330000004449', () => ({ transStatus: 'R', transStatusReason: '12', eci: '07' })],
-    ['4111111111111111', () => ({ transStatus: 'N', transStatusReason: '08' })],
-    ['5555555555554444', () => ({ transStatus: 'N', transStatusReason: '08' })],
+    [TEST_CARDS.challenged.visa, (base) => ({ transStatus: 'C', acsURL: `${base}/acs/v2/challenge` })],
+    [TEST_CARDS.challenged.mastercard, (base) => ({ transStatus: 'C', acsURL: `${base}/acs/v2/challenge` })],
+    [TEST_CARDS.frictionless.visa, () => ({ transStatus: 'Y', eci: '05', authenticationValue: VALUE })],
+    [TEST_CARDS.frictionless.mastercard, () => ({ transStatus: 'Y', eci: '02', authenticationValue: VALUE })],
+    [TEST_CARDS.attempted.visa, () => ({ transStatus: 'A', eci: '06', authenticationValue: VALUE })],
+    [TEST_CARDS.attempted.mastercard, () => ({ transStatus: 'A', eci: '01', authenticationValue: VALUE })],
+    [TEST_CARDS.rejected.visa, () => ({ transStatus: 'R', transStatusReason: '12', eci: '07' })],
+    [TEST_CARDS.rejected.mastercard, () => ({ transStatus: 'R', transStatusReason: '12', eci: '07' })],
+    [TEST_CARDS.notEnrolled.visa, () => ({ transStatus: 'N', transStatusReason: '08' })],
+    [TEST_CARDS.notEnrolled.mastercard, () => ({ transStatus: 'N', transStatusReason: '08' })],
   ])('%s', async (acctNumber, answer) => {
     const request = requestOf({ acctNumber });
     expect(await one.send(request)).toEqual({
@@ -61,15 +62,18 @@ describe('an AReq is answered by its card', () => {
     expect(await kept(request['threeDSServerTransID'])).toBe(1);
   });
 
-  it.each(['4012000300001045', '5191330000004456'])('%s: unavailable, and nothing is kept', async (acctNumber) => {
-    const request = requestOf({ acctNumber });
-    expect((await one.send(request)).status).toBe(503);
-    expect(await kept(request['threeDSServerTransID'])).toBe(0);
-  });
+  it.each([TEST_CARDS.unavailable.visa, TEST_CARDS.unavailable.mastercard])(
+    '%s: unavailable, and nothing is kept',
+    async (acctNumber) => {
+      const request = requestOf({ acctNumber });
+      expect((await one.send(request)).status).toBe(503);
+      expect(await kept(request['threeDSServerTransID'])).toBe(0);
+    },
+  );
 
   it('with values that nobody can foresee, of 20 bytes each', async () => {
     const answers = await Promise.all(
-      [1, 2, 3].map(async () => (await one.send(requestOf({ acctNumber: '4012000300001011' }))).body),
+      [1, 2, 3].map(async () => (await one.send(requestOf({ acctNumber: TEST_CARDS.frictionless.visa }))).body),
     );
     for (const name of ['authenticationValue', 'dsTransID', 'acsTransID']) {
       expect(new Set(answers.map((answer) => answer[name])).size).toBe(3);
@@ -79,7 +83,7 @@ describe('an AReq is answered by its card', () => {
 });
 
 describe('the same AReq again', () => {
-  it.each(['4012000300001003', '4012000300001011', '4111111111111111'])(
+  it.each([TEST_CARDS.challenged.visa, TEST_CARDS.frictionless.visa, TEST_CARDS.notEnrolled.visa])(
     '%s: gets the same answer, at both replicas, at once and later',
     async (acctNumber) => {
       const request = requestOf({ acctNumber });
@@ -97,7 +101,11 @@ describe('the same AReq again', () => {
   it('is refused when it says something else', async () => {
     const request = requestOf();
     await one.send(request);
-    for (const change of [{ purchaseAmount: '1' }, { acctNumber: '4012000300001011' }, { merchantName: 'x' }]) {
+    for (const change of [
+      { purchaseAmount: '1' },
+      { acctNumber: TEST_CARDS.frictionless.visa },
+      { merchantName: 'x' },
+    ]) {
       const { status, body } = await one.send({ ...request, ...change });
       expect([status, body['messageType'], body['errorCode']]).toEqual([400, 'Erro', '305']);
     }

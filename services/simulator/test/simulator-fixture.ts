@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { newPaymentId, newReference } from '@gateway/contracts';
+import { newPaymentId, newReference, TEST_CARDS } from '@gateway/contracts';
 import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createSimulator, readConfig } from '../src/app';
 import type { Simulator } from '../src/app';
 
-export const PAN = '4111111111111111';
+export const PAN = TEST_CARDS.notEnrolled.visa;
 export const CVV = '739';
 export const HOLDER = 'CARLA CARDHOLDER';
 export const IBAN = 'DE89370400440532013000';

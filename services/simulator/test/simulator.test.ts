@@ -1,3 +1,4 @@
+import { TEST_CARDS } from '@gateway/contracts';
 import type { Simulator } from '../src/app';
 import { readConfig } from '../src/app';
 import type { Client } from './simulator-fixture';
@@ -52,7 +53,7 @@ it('keeps no card number, CVV, holder, customer, IBAN or creditor, neither in it
   const payouts = payoutClientOf(simulator);
   const customer = { firstName: 'Carla', email: 'carla@example.com' };
   const browserIP = '203.0.113.7';
-  const testCards = ['4012000300001003', '4012000300001011', '4012000300001045'];
+  const testCards = [TEST_CARDS.challenged.visa, TEST_CARDS.frictionless.visa, TEST_CARDS.unavailable.visa];
   const creditor = [IBAN, IBAN.slice(2), CREDITOR, DESCRIPTION];
   const seeded = [...creditor, PAN, CVV, HOLDER, customer.email, browserIP, DS_MESSAGE_KEY, ...testCards];
   for (const amount of ['50', '31.01', '31.24', '31.17', '31.25', '31.18', '31.33']) {

@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { TEST_CARDS } from '@gateway/contracts';
 import type { ListeningServer } from '@gateway/service-kit';
 import { listen } from '@gateway/service-kit';
 import type { Simulator } from '../src/app';
@@ -84,7 +85,7 @@ export function authenticationRequest(server: { url: string }, fields: Json = {}
     threeDSRequestorID: 'gateway',
     threeDSRequestorName: 'Gateway',
     threeDSRequestorURL: 'https://gateway.example',
-    acctNumber: '4012000300001003',
+    acctNumber: TEST_CARDS.challenged.visa,
     cardExpiryDate: '3112',
     cardholderName: 'CARLA CARDHOLDER',
     email: 'carla@example.com',

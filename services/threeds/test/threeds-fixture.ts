@@ -3,7 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AuthenticateCardholderData, ThreedsEvent } from '@gateway/contracts';
-import { AuthenticateCardholder, newPaymentId, newReference, Secret, threedsEvents } from '@gateway/contracts';
+import {
+  AuthenticateCardholder,
+  newPaymentId,
+  newReference,
+  Secret,
+  TEST_CARDS,
+  threedsEvents,
+} from '@gateway/contracts';
 import type { Envelope } from '@gateway/messaging';
 import { openWorld, until } from '@gateway/testing';
 import { openVault } from '@gateway/vault';
@@ -18,8 +25,8 @@ export const RETURN_HOST = 'pay.shop.example';
 export const TERM_URL = `https://${RETURN_HOST}:8443/3ds/back?order=1`;
 export const REDIRECT_URL = 'https://shop.example/thanks?lang=en#top';
 export const CRYPTOGRAM = Buffer.alloc(20, 7).toString('base64');
-export const VISA = '4012000300001003';
-export const MASTERCARD = '5191330000004415';
+export const VISA = TEST_CARDS.challenged.visa;
+export const MASTERCARD = TEST_CARDS.challenged.mastercard;
 export const CHALLENGE_SECONDS = 900;
 export const DIRECTORY_TIMEOUT_MS = 300;
 

@@ -1,3 +1,4 @@
+import { TEST_CARDS } from '@gateway/contracts';
 import { panFrom } from '../../support/traces';
 
 export type Fields = Record<string, unknown>;
@@ -5,8 +6,8 @@ export type Fields = Record<string, unknown>;
 /** Prefix of all test cards. No other number in the system begins with it. */
 export const PAN_PREFIX = '492942123456';
 export const CVV = '0739';
-export const CHALLENGED_CARD = '4012000300001003';
-export const FRICTIONLESS_CARD = '4012000300001011';
+export const CHALLENGED_CARD = TEST_CARDS.challenged.visa;
+export const FRICTIONLESS_CARD = TEST_CARDS.frictionless.visa;
 
 /** One card per merchant, which differ in three digits. */
 export function cardNumberOf(merchantIndex: number): string {

@@ -1,5 +1,5 @@
+import type { CardBehaviour } from '@gateway/contracts';
 import type { MaskedCard } from './masked-card';
-import type { CardBehaviour } from './test-cards';
 
 /** EMV 3-D Secure 2.2, the only version supported. */
 export const MESSAGE_VERSION = '2.2.0';

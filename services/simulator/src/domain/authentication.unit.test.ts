@@ -1,3 +1,4 @@
+import { behaviourOfCard, TEST_CARDS } from '@gateway/contracts';
 import type { AttemptEnd, AuthenticationRequest, DecidedChallenge } from './authentication';
 import {
   afterAttempt,
@@ -10,7 +11,6 @@ import {
   sameAuthentication,
 } from './authentication';
 import { maskedCard } from './masked-card';
-import { behaviourOfCard } from './test-cards';
 
 const NOW = 1_800_000_000_000;
 const ACS_URL = 'http://acs.example/challenge';
@@ -34,16 +34,16 @@ describe('the answer to an AReq', () => {
   const rejected = { transStatus: 'R', transStatusReason: '12', eci: '07' };
   const notEnrolled = { transStatus: 'N', transStatusReason: '08' };
   test.each([
-    ['4012000300001003', challenge],
-    ['5191330000004415', challenge],
-    ['4012000300001011', { transStatus: 'Y', eci: '05', authenticationValue: VALUE }],
-    ['5191330000004423', { transStatus: 'Y', eci: '02', authenticationValue: VALUE }],
-    ['4012000300001029', { transStatus: 'A', eci: '06', authenticationValue: VALUE }],
-    ['5191330000004431', { transStatus: 'A', eci: '01', authenticationValue: VALUE }],
-    ['4012000300001037', rejected],
-    ['5191330000004449', rejected],
-    ['4111111111111111', notEnrolled],
-    ['5555555555554444', notEnrolled],
+    [TEST_CARDS.challenged.visa, challenge],
+    [TEST_CARDS.challenged.mastercard, challenge],
+    [TEST_CARDS.frictionless.visa, { transStatus: 'Y', eci: '05', authenticationValue: VALUE }],
+    [TEST_CARDS.frictionless.mastercard, { transStatus: 'Y', eci: '02', authenticationValue: VALUE }],
+    [TEST_CARDS.attempted.visa, { transStatus: 'A', eci: '06', authenticationValue: VALUE }],
+    [TEST_CARDS.attempted.mastercard, { transStatus: 'A', eci: '01', authenticationValue: VALUE }],
+    [TEST_CARDS.rejected.visa, rejected],
+    [TEST_CARDS.rejected.mastercard, rejected],
+    [TEST_CARDS.notEnrolled.visa, notEnrolled],
+    [TEST_CARDS.notEnrolled.mastercard, notEnrolled],
     ['378282246310005', notEnrolled],
     // One digit beside a test card.
     ['4012000300001002', notEnrolled],
@@ -54,7 +54,7 @@ describe('the answer to an AReq', () => {
     expect(authentication.at).toBe(NOW);
   });
 
-  test.each(['4012000300001045', '5191330000004456'])('for %s there is none', (pan) => {
+  test.each([TEST_CARDS.unavailable.visa, TEST_CARDS.unavailable.mastercard])('for %s there is none', (pan) => {
     expect(decideAuthentication(requestOf(pan), FACTS)).toBe('unavailable');
   });
 });
@@ -62,14 +62,14 @@ describe('the answer to an AReq', () => {
 test.each<[string, Partial<AuthenticationRequest>]>([
   ['threeDSServerURL', { threeDSServerURL: 'http://other.example' }],
   ['notificationURL', { notificationURL: 'http://other.example' }],
-  ['card', { card: maskedCard('4012000300001011') }],
+  ['card', { card: maskedCard(TEST_CARDS.frictionless.visa) }],
   ['brand', { card: { brand: 'other', last4: '1003' } }],
   ['behaviour', { behaviour: 'attempt' }],
   ['merchantName', { merchantName: 'someone else' }],
   ['amountE4', { amountE4: 1 }],
   ['purchaseCurrency', { purchaseCurrency: '978' }],
 ])('a request with another %s is another request', (_name, change) => {
-  const request = requestOf('4012000300001003');
+  const request = requestOf(TEST_CARDS.challenged.visa);
   expect(sameAuthentication(request, { ...request })).toBe(true);
   expect(sameAuthentication(request, { ...request, ...change })).toBe(false);
 });
@@ -83,12 +83,12 @@ function decidedWith(pan: string, decision: (typeof CHALLENGE_DECISIONS)[number]
 describe('the result of a challenge', () => {
   const common = { messageType: 'RReq', ...IDS, messageCategory: '01', interactionCounter: '01' };
   test.each([
-    ['4012000300001003', 'success', { transStatus: 'Y', eci: '05', authenticationValue: VALUE }],
-    ['5191330000004415', 'success', { transStatus: 'Y', eci: '02', authenticationValue: VALUE }],
-    ['4012000300001003', 'failure', { transStatus: 'N' }],
-    ['5191330000004415', 'failure', { transStatus: 'N' }],
-    ['4012000300001003', 'cancel', { transStatus: 'N', challengeCancel: '01' }],
-    ['5191330000004415', 'cancel', { transStatus: 'N', challengeCancel: '01' }],
+    [TEST_CARDS.challenged.visa, 'success', { transStatus: 'Y', eci: '05', authenticationValue: VALUE }],
+    [TEST_CARDS.challenged.mastercard, 'success', { transStatus: 'Y', eci: '02', authenticationValue: VALUE }],
+    [TEST_CARDS.challenged.visa, 'failure', { transStatus: 'N' }],
+    [TEST_CARDS.challenged.mastercard, 'failure', { transStatus: 'N' }],
+    [TEST_CARDS.challenged.visa, 'cancel', { transStatus: 'N', challengeCancel: '01' }],
+    [TEST_CARDS.challenged.mastercard, 'cancel', { transStatus: 'N', challengeCancel: '01' }],
   ] as const)('of %s after %s', (pan, decision, result) => {
     const decided = decidedWith(pan, decision);
     expect(resultRequest(decided)).toEqual({ ...common, ...result });
@@ -97,14 +97,14 @@ describe('the result of a challenge', () => {
 
   test('does not change what the first answer was', () => {
     for (const decision of CHALLENGE_DECISIONS) {
-      const response = authenticationResponse(decidedWith('4012000300001003', decision), ACS_URL);
+      const response = authenticationResponse(decidedWith(TEST_CARDS.challenged.visa, decision), ACS_URL);
       expect(response).toEqual({ messageType: 'ARes', ...IDS, transStatus: 'C', acsURL: ACS_URL });
     }
   });
 });
 
 describe('the delivery of a result', () => {
-  const decided = decidedWith('4012000300001003', 'success');
+  const decided = decidedWith(TEST_CARDS.challenged.visa, 'success');
   const after = (end: AttemptEnd, attempts: number): DecidedChallenge['delivery'] => {
     const delivery = { state: 'due' as const, attempts, nextAt: NOW };
     return afterAttempt({ ...decided, delivery }, end, NOW).delivery;

@@ -1,10 +1,11 @@
+import { TEST_CARDS } from '@gateway/contracts';
 import { eciOf, schemeOf } from './scheme';
 
 test.each([
-  ['4012000300001003', 'other'],
+  [TEST_CARDS.challenged.visa, 'other'],
   ['5091330000004415', 'other'],
-  ['5191330000004415', 'mastercard'],
-  ['5555555555554444', 'mastercard'],
+  [TEST_CARDS.challenged.mastercard, 'mastercard'],
+  [TEST_CARDS.notEnrolled.mastercard, 'mastercard'],
   ['5691330000004415', 'other'],
   ['2220990000000000', 'other'],
   ['2221000000000000', 'mastercard'],

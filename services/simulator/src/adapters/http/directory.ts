@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Secret } from '@gateway/contracts';
-import { MAX_AMOUNT_E4 } from '@gateway/contracts';
+import { behaviourOfCard, MAX_AMOUNT_E4 } from '@gateway/contracts';
 import type { Logger } from '@gateway/service-kit';
 import { createHttpClient, messageOf } from '@gateway/service-kit';
 import type { DirectoryPorts } from '../../application/authentication';
@@ -8,7 +8,6 @@ import { authenticate } from '../../application/authentication';
 import type { AttemptEnd, AuthenticationRequest, ResultRequest } from '../../domain/authentication';
 import { authenticationResponse, MESSAGE_VERSION, RESULT_TIMEOUT_MS } from '../../domain/authentication';
 import { maskedCard } from '../../domain/masked-card';
-import { behaviourOfCard } from '../../domain/test-cards';
 import { isRecord } from './keyed';
 import type { HttpAnswer, HttpRequest, Route } from './listener';
 import { HttpProblem, json } from './listener';

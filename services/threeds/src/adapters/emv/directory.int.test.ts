@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Secret } from '@gateway/contracts';
+import { Secret, TEST_CARDS } from '@gateway/contracts';
 import { createMetrics } from '@gateway/service-kit';
 import { silentLogger } from '@gateway/testing';
 import type { DirectoryClient } from './directory';
@@ -41,7 +41,7 @@ let isTooLate = false;
 const ask = () =>
   client.prepare({
     threeDSServerTransId: 't',
-    card: new Secret({ pan: '4111111111111111', expMonth: '01', expYear: '2031', holder: 'C' }),
+    card: new Secret({ pan: TEST_CARDS.notEnrolled.visa, expMonth: '01', expYear: '2031', holder: 'C' }),
     customer: { firstName: 'C', lastName: 'C', country: 'DEU', email: 'c@example.org', ip: '::1' },
     merchantAccount: 'shop_one',
     midReference: 'm',
