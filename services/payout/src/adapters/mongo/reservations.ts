@@ -59,28 +59,7 @@ export function createReservations(mongo: MongoConnection, options: { now: () =>
   const collection = mongo.collection<Entry>(COLLECTION);
   const findDone = createGroupFind(collection, { projection: { _id: 1 } });
   const insertOne = createGroupInsert(collection);
-  /** Those of one ledger take turns and go in groups; in its own process nobody competes with itself. */
-  const queues = new Map<string, Queue>();
-
-  function queueFor(ledger: string): Queue {
-    const queue: Queue = queues.get(ledger) ?? {
-      batcher: createBatcher((steps) => appendAll(ledger, steps)),
-      pending: 0,
-    };
-    queues.set(ledger, queue);
-    return queue;
-  }
-
-  async function append(ledger: string, step: Step): Promise<Hit | undefined> {
-    const queue = queueFor(ledger);
-    queue.pending += 1;
-    try {
-      return await queue.batcher.add(step);
-    } finally {
-      queue.pending -= 1;
-      if (queue.pending === 0) queues.delete(ledger);
-    }
-  }
+  const append = createLedgerQueues(appendAll);
 
   async function appendAll(ledger: string, steps: readonly Step[]): Promise<(Hit | undefined)[]> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
@@ -135,8 +114,35 @@ export function createReservations(mongo: MongoConnection, options: { now: () =>
 
 interface Queue {
   batcher: Batcher<Step, Hit | undefined>;
-  /** Forgotten when nobody waits any more. */
+  /** The queue is dropped at 0. */
   pending: number;
+}
+
+type AppendAll = (ledger: string, steps: readonly Step[]) => Promise<(Hit | undefined)[]>;
+
+/** Appends a ledger's steps in groups, one group at a time, so that a process does not compete with itself. */
+function createLedgerQueues(appendAll: AppendAll): (ledger: string, step: Step) => Promise<Hit | undefined> {
+  const queues = new Map<string, Queue>();
+
+  function queueFor(ledger: string): Queue {
+    const queue: Queue = queues.get(ledger) ?? {
+      batcher: createBatcher((steps) => appendAll(ledger, steps)),
+      pending: 0,
+    };
+    queues.set(ledger, queue);
+    return queue;
+  }
+
+  return async (ledger, step) => {
+    const queue = queueFor(ledger);
+    queue.pending += 1;
+    try {
+      return await queue.batcher.add(step);
+    } finally {
+      queue.pending -= 1;
+      if (queue.pending === 0) queues.delete(ledger);
+    }
+  };
 }
 
 interface LedgerState {

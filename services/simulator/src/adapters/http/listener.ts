@@ -71,8 +71,8 @@ export function createHttpListener(options: {
   logger: Logger;
 }): HttpListener {
   const match = matcher(options.routes);
-  const silent = new Set<Socket>();
-  const running = new Set<Promise<void>>();
+  const silent = createSilentSockets(options.silenceMs);
+  const background = createBackgroundWork(options.logger);
   let stopped = false;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -82,7 +82,7 @@ export function createHttpListener(options: {
     if (stopped) response.setHeader('connection', 'close');
     switch (outcome.kind) {
       case 'json':
-        if (outcome.afterwards !== undefined) afterwards(response, outcome.afterwards);
+        if (outcome.afterwards !== undefined) background.run(response, outcome.afterwards);
         return send(response, outcome.status, { 'content-type': 'application/json' }, JSON.stringify(outcome.body));
       case 'text':
         return send(response, outcome.status, { 'content-type': 'text/plain' }, outcome.body);
@@ -94,7 +94,7 @@ export function createHttpListener(options: {
       case 'post-again':
         return send(response, 307, { location: outcome.location, ...UNTRACED }, '');
       case 'silence':
-        return keepSilent(request.socket);
+        return silent.keep(request.socket);
       case 'drop-connection':
         request.socket.destroy();
         return;
@@ -128,30 +128,50 @@ export function createHttpListener(options: {
     return new HttpProblem(500, 'internal error');
   }
 
-  function afterwards(response: ServerResponse, work: () => Promise<void>): void {
-    const out = response.closed ? Promise.resolve() : once(response, 'close');
-    const run = out
-      .then(work)
-      .catch((error: unknown) => options.logger.warn('work after an answer failed', { error }))
-      .finally(() => running.delete(run));
-    running.add(run);
-  }
-
-  function keepSilent(socket: Socket): void {
-    if (stopped) return void socket.destroy();
-    const end = setTimeout(() => socket.destroy(), options.silenceMs);
-    silent.add(socket);
-    socket.once('close', () => {
-      clearTimeout(end);
-      silent.delete(socket);
-    });
-  }
-
   return {
     listener: (request, response) => void answer(request, response),
     async stop() {
       stopped = true;
-      for (const socket of silent) socket.destroy();
+      silent.stop();
+      await background.idle();
+    },
+  };
+}
+
+/** Connections that get no answer. */
+function createSilentSockets(silenceMs: number) {
+  const sockets = new Set<Socket>();
+  let stopped = false;
+  return {
+    keep(socket: Socket): void {
+      if (stopped) return void socket.destroy();
+      const end = setTimeout(() => socket.destroy(), silenceMs);
+      sockets.add(socket);
+      socket.once('close', () => {
+        clearTimeout(end);
+        sockets.delete(socket);
+      });
+    },
+    stop(): void {
+      stopped = true;
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** Work that starts once an answer has been sent. */
+function createBackgroundWork(logger: Logger) {
+  const running = new Set<Promise<void>>();
+  return {
+    run(response: ServerResponse, work: () => Promise<void>): void {
+      const sent = response.closed ? Promise.resolve() : once(response, 'close');
+      const run = sent
+        .then(work)
+        .catch((error: unknown) => logger.warn('work after an answer failed', { error }))
+        .finally(() => running.delete(run));
+      running.add(run);
+    },
+    async idle(): Promise<void> {
       await Promise.all(running);
     },
   };

@@ -3,10 +3,10 @@ import type { BatchSummary } from '../../../application/batch-ports';
 import type { Batch, Records } from './records';
 import type { Debtor } from './settings';
 
-/** What is more waits for the next round. */
+/** More files wait for the next round. */
 const MAX_FILES_PER_CUT = 100;
 
-/** Payouts that go into one file: of one debtor, instant or not. */
+/** Payouts that share a file: the same debtor, all instant or none. */
 interface Group {
   debtor: Debtor;
   instant: boolean;
@@ -28,11 +28,9 @@ interface UpTo {
 const NOT_NAMED_YET = '-';
 
 export interface Batches {
-  /**
-   * Freezes what waits into files, instant payouts first, as far as it was taken until `upTo`. Returns the new batches.
-   */
+  /** Freezes payouts that were accepted until `upTo` into files, instant ones first. Returns the new batches. */
   freeze(upTo: UpTo): Promise<Batch[]>;
-  /** Payouts that wait, by file that they will go into, and then the newest files. */
+  /** Waiting payouts, grouped by the file that they will go into, then the newest files. */
   summaries(limit: number): Promise<BatchSummary[]>;
 }
 
@@ -49,26 +47,19 @@ export function createBatches(options: {
   async function freeze(upTo: UpTo): Promise<Batch[]> {
     const frozen: Batch[] = [];
     for (let files = 0; files < MAX_FILES_PER_CUT; files += 1) {
-      const due = (await longestWaiting(true, upTo.instant)) ?? (await longestWaiting(false, upTo.others));
+      const due =
+        (await longestWaiting(records, true, upTo.instant)) ?? (await longestWaiting(records, false, upTo.others));
       if (due === undefined) break;
-      // Undefined where another replica was quicker.
+      // Undefined if another replica was faster.
       const batch = await freezeOne(due, due.instant ? upTo.instant : upTo.others);
       if (batch !== undefined) frozen.push(batch);
     }
     return frozen;
   }
 
-  async function longestWaiting(instant: boolean, upTo: number): Promise<Group | undefined> {
-    const member = await records.members.findOne(
-      { state: 'waiting', instant, since: { $lte: upTo } },
-      { sort: { since: 1 } },
-    );
-    return member?.debtor === undefined ? undefined : { debtor: member.debtor, instant };
-  }
-
   /**
-   * In one transaction, so that a payout that is cancelled, or cut by another replica, at the same moment is in exactly
-   * one place; the driver runs it again after a conflict.
+   * One transaction, so that a payout that is cancelled or frozen by another replica at the same time ends up in exactly
+   * one place. The driver repeats it after a conflict.
    */
   async function freezeOne(group: Group, upTo: number): Promise<Batch | undefined> {
     const session = await mongo.mongoose.startSession();
@@ -81,7 +72,11 @@ export function createBatches(options: {
           .project<{ _id: string; transfer: { amountE4: number } }>({ 'transfer.amountE4': 1 })
           .toArray();
         if (waiting.length === 0) return undefined;
-        const batch = newBatch(group, waiting);
+        const batch = frozenBatch(group, waiting, {
+          createdAt: now(),
+          id: options.newId(),
+          initiatingParty: options.initiatingParty,
+        });
         await records.batches.insertOne(batch, { session });
         await records.members.updateMany(
           { _id: { $in: waiting.map(({ _id }) => _id) } },
@@ -95,41 +90,8 @@ export function createBatches(options: {
     }
   }
 
-  function newBatch(group: Group, members: readonly { transfer: { amountE4: number } }[]): Batch {
-    const createdAt = now();
-    return {
-      _id: messageId(createdAt, options.newId()),
-      state: 'frozen',
-      debtor: group.debtor,
-      initiatingParty: options.initiatingParty,
-      instant: group.instant,
-      payouts: members.length,
-      totalE4: members.reduce((sum, { transfer }) => sum + transfer.amountE4, 0),
-      createdAt,
-      leaseUntil: 0,
-    };
-  }
-
-  async function waitingGroups(): Promise<WaitingGroup[]> {
-    const groups = await records.members
-      .aggregate<{ _id: Group; payouts: number; totalE4: number; since: number }>([
-        { $match: { state: 'waiting' } },
-        {
-          $group: {
-            _id: { debtor: '$debtor', instant: '$instant' },
-            payouts: { $sum: 1 },
-            totalE4: { $sum: '$transfer.amountE4' },
-            since: { $min: '$since' },
-          },
-        },
-        { $sort: { '_id.instant': -1, since: 1 } },
-      ])
-      .toArray();
-    return groups.map(({ _id, ...sums }) => ({ ..._id, ...sums }));
-  }
-
   async function summaries(limit: number): Promise<BatchSummary[]> {
-    const open = (await waitingGroups()).map(openSummary);
+    const open = (await waitingGroups(records)).map(openSummary);
     const written = await records.batches.find().sort({ createdAt: -1 }).limit(limit).toArray();
     return [...open, ...written.map(summaryOf)].slice(0, limit);
   }
@@ -137,7 +99,48 @@ export function createBatches(options: {
   return { freeze, summaries };
 }
 
-/** 31 characters of the 35 that there are: the second, and enough chance. */
+async function longestWaiting({ members }: Records, instant: boolean, upTo: number): Promise<Group | undefined> {
+  const member = await members.findOne({ state: 'waiting', instant, since: { $lte: upTo } }, { sort: { since: 1 } });
+  return member?.debtor === undefined ? undefined : { debtor: member.debtor, instant };
+}
+
+function frozenBatch(
+  group: Group,
+  members: readonly { transfer: { amountE4: number } }[],
+  { createdAt, id, initiatingParty }: { createdAt: number; id: string; initiatingParty: string },
+): Batch {
+  return {
+    _id: messageId(createdAt, id),
+    state: 'frozen',
+    debtor: group.debtor,
+    initiatingParty,
+    instant: group.instant,
+    payouts: members.length,
+    totalE4: members.reduce((sum, { transfer }) => sum + transfer.amountE4, 0),
+    createdAt,
+    leaseUntil: 0,
+  };
+}
+
+async function waitingGroups({ members }: Records): Promise<WaitingGroup[]> {
+  const groups = await members
+    .aggregate<{ _id: Group; payouts: number; totalE4: number; since: number }>([
+      { $match: { state: 'waiting' } },
+      {
+        $group: {
+          _id: { debtor: '$debtor', instant: '$instant' },
+          payouts: { $sum: 1 },
+          totalE4: { $sum: '$transfer.amountE4' },
+          since: { $min: '$since' },
+        },
+      },
+      { $sort: { '_id.instant': -1, since: 1 } },
+    ])
+    .toArray();
+  return groups.map(({ _id, ...sums }) => ({ ..._id, ...sums }));
+}
+
+/** The second and 64 random bits: 31 of the 35 characters allowed. */
 function messageId(createdAt: number, id: string): string {
   const second = new Date(createdAt).toISOString().slice(0, 19).replace(/\D/g, '');
   return `${second}-${id.replaceAll('-', '').slice(0, 16).toUpperCase()}`;

@@ -1,20 +1,16 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Filter } from '@gateway/mongo';
 import { claimOne, isDue } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
-import type { Transfer } from './pain001-file';
-import { BrokenBatch, writePain001 } from './pain001-file';
 import type { Batch, Records } from './records';
 import { allows, takeStep } from './records';
 import type { SchemaCheck } from './schema-check';
-import { PAIN_001 } from './schema-check';
+import { createStaging } from './staging';
 
 /** Ten times the time to write and validate a file of 10,000 payouts. */
 const LEASE_MS = 60_000;
 const MAX_FILES_PER_ROUND = 100;
-/** On the same file system as the outbox, so that a rename is atomic. */
-const STAGED = '.staged';
 
 export interface OutboxDirectory {
   /** Holds batches whose move was interrupted, and writes frozen ones. Any number of replicas may run it at once. */
@@ -41,7 +37,7 @@ export function createOutboxDirectory(options: {
   const { directory, clock, logger, move = rename } = options;
   const { now } = clock;
   const { batches, members } = options.records;
-  const staging = join(directory, STAGED);
+  const staging = createStaging({ outbox: directory, members, schemaCheck: options.schemaCheck });
 
   async function writeFrozen(): Promise<void> {
     await holdHalfEmitted();
@@ -82,8 +78,7 @@ export function createOutboxDirectory(options: {
   }
 
   async function write(batch: Batch & { writer: string }): Promise<void> {
-    const staged = join(staging, `${batch._id}.${batch.writer}.xml`);
-    await mkdir(staging, { recursive: true });
+    const staged = staging.pathOf(batch);
     try {
       await emit(staged, batch);
     } finally {
@@ -94,8 +89,8 @@ export function createOutboxDirectory(options: {
 
   async function emit(staged: string, batch: Batch & { writer: string }): Promise<void> {
     const mine = { _id: batch._id, writer: batch.writer };
-    const invalid = await render(staged, batch);
-    if (invalid !== undefined) return hold('defect', mine, invalid);
+    const { problem } = await staging.write(batch, staged);
+    if (problem !== undefined) return hold('defect', mine, problem);
     const begun = await batches.updateOne(...takeStep('emission', mine, { $inc: { writings: 1 } }));
     if (begun.modifiedCount === 0) return;
     try {
@@ -108,37 +103,7 @@ export function createOutboxDirectory(options: {
     }
     await batches.updateOne(...takeStep('move', mine, { $set: { emittedAt: now() } }));
     logger.info('a batch is in the outbox', { batch: batch._id, payouts: batch.payouts });
-    await removeStaged(batch._id);
-  }
-
-  /** Why the file can never be written; undefined if it is fine. Throws if another attempt may help. */
-  async function render(staged: string, batch: Batch): Promise<string | undefined> {
-    try {
-      await writePain001(staged, { ...batch, messageId: batch._id }, transfersOf(batch));
-    } catch (error) {
-      if (error instanceof BrokenBatch) return error.message;
-      throw error;
-    }
-    const problem = await options.schemaCheck.problemOf(staged, PAIN_001);
-    return problem === undefined ? undefined : `not valid by its schema: ${wrongElements(problem)}`;
-  }
-
-  async function* transfersOf(batch: Batch): AsyncGenerator<Transfer> {
-    const cursor = members
-      .find({ batch: batch._id })
-      .sort({ _id: 1 })
-      .limit(batch.payouts + 1);
-    for await (const { _id: reference, transfer } of cursor) {
-      if (transfer === undefined) throw new BrokenBatch(`${reference} has nothing to render any more`);
-      yield { ...transfer, reference };
-    }
-  }
-
-  /** Removes what crashed processes left there. */
-  async function removeStaged(messageId: string): Promise<void> {
-    const names = await readdir(staging);
-    for (const name of names.filter((one) => one.startsWith(`${messageId}.`)))
-      await rm(join(staging, name), { force: true });
+    await staging.clear(batch._id);
   }
 
   async function release(messageId: string): Promise<boolean> {
@@ -151,13 +116,6 @@ export function createOutboxDirectory(options: {
   }
 
   return { writeFrozen, release };
-}
-
-/** libxml2 quotes the values that it refuses: account numbers and names, which must not get into logs and lists. */
-function wrongElements(problem: string): string {
-  const found = problem.matchAll(/Element '\{[^}']*\}(\w+)':(?: \[facet '(\w+)'\])?/g);
-  const elements = [...found].map(([, element, facet]) => (facet === undefined ? element : `${element} (${facet})`));
-  return [...new Set(elements)].join(', ');
 }
 
 /** Makes a rename survive a power cut. */
