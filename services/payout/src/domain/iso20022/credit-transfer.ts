@@ -3,7 +3,7 @@ import { alpha2Of, hasRightCheckDigits, isSepaIban } from '@gateway/contracts';
 import { isWholeCents } from './euro';
 import { sepaText } from './sepa-text';
 
-/** The scheme's bounds, tighter than those of pain.001; those of the address are pain.001's. */
+/** SEPA's limits, which are tighter than those of pain.001, except for the address. */
 const NAME_LENGTH = 70;
 const REMITTANCE_LENGTH = 140;
 const STREET_LENGTH = 70;
@@ -12,7 +12,7 @@ const ROOM_LENGTH = 70;
 const POST_CODE_LENGTH = 16;
 const TOWN_LENGTH = 35;
 
-/** What of a payout the bank is told. */
+/** The part of a payout that goes to the bank. */
 export interface TransferOrder {
   amountE4: number;
   currency: string;
@@ -20,7 +20,7 @@ export interface TransferOrder {
   description: string;
 }
 
-/** One credit transfer, every text as it stands in the file. */
+/** One credit transfer, with all texts as they appear in the file. */
 export interface CreditTransfer {
   amountE4: number;
   iban: string;
@@ -30,7 +30,7 @@ export interface CreditTransfer {
   remittance?: string;
 }
 
-/** Named as in ISO 20022. The scheme takes it with town and country only. */
+/** ISO 20022 names. SEPA requires town and country. */
 export interface StructuredAddress {
   streetName?: string;
   buildingNumber?: string;
@@ -43,10 +43,10 @@ export interface StructuredAddress {
 
 export type Checked = { transfer: CreditTransfer } | { refusal: string };
 
-/** The credit transfer that carries out an order, or why SEPA cannot. */
+/** The credit transfer for an order, or the reason why SEPA cannot carry it out. */
 export function creditTransferOf({ amountE4, currency, receiver, description }: TransferOrder): Checked {
   if (currency !== 'EUR') return { refusal: `SEPA takes EUR, not ${currency}` };
-  // The scheme's bound, 999999999.99, is beyond the contracts' own.
+  // SEPA allows up to 999999999.99; the contracts' limit is lower.
   if (amountE4 <= 0) return { refusal: 'no amount' };
   if (!isWholeCents(amountE4)) return { refusal: 'amount finer than a cent' };
   if (!hasRightCheckDigits(receiver.iban)) return { refusal: 'IBAN with wrong check digits' };
@@ -68,8 +68,8 @@ export function creditTransferOf({ amountE4, currency, receiver, description }: 
 }
 
 /**
- * Structured, or none: an address without town and country, and so the merchants' deprecated unstructured one, is
- * refused in SEPA since November 2026.
+ * A structured address or none. Since November 2026 SEPA refuses addresses without town and country, and so the
+ * merchants' deprecated unstructured one.
  */
 function addressOf(address: Receiver['address']): StructuredAddress | undefined {
   const townName = sepaText(address.city ?? '', TOWN_LENGTH);

@@ -1,10 +1,10 @@
-/** When batches are cut: at times of the day, or every so many minutes. All in UTC. */
+/** When batches are cut: at times of the day or at intervals in minutes, in UTC. */
 export type CutOffs = { readonly dailyMinutes: readonly number[] } | { readonly everyMinutes: number };
 
 const MS_PER_MINUTE = 60_000;
 const MINUTES_PER_DAY = 1_440;
 
-/** Reads `HH:MM,HH:MM` or `30m` (1 to 1440, counted from midnight); undefined when it is neither. */
+/** Parses `HH:MM,HH:MM` or `30m` (1 to 1440, counted from midnight); undefined for anything else. */
 export function parseCutOffs(text: string): CutOffs | undefined {
   const every = /^(\d{1,4})m$/.exec(text);
   if (every !== null) {
@@ -16,7 +16,7 @@ export function parseCutOffs(text: string): CutOffs | undefined {
   return minutes.some(Number.isNaN) ? undefined : { dailyMinutes: minutes.toSorted((a, b) => a - b) };
 }
 
-/** Epoch ms of the last cut-off that is not after `now`. */
+/** Epoch ms of the latest cut-off that is not after `now`. */
 export function lastCutOff(cutOffs: CutOffs, now: number): number {
   const minute = Math.floor(now / MS_PER_MINUTE);
   const today = minute - (minute % MINUTES_PER_DAY);

@@ -1,10 +1,10 @@
 import type { ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 
-/** ISO 20022 ExternalStatusReason1Code of a rejection, and what the merchants' registry has nearest to it. */
+/** ISO 20022 ExternalStatusReason1Code of a rejection, and the closest code of the merchants' registry. */
 const CODES = new Map<string, ResponseCode>(
   Object.entries({
-    // Incorrect, invalid or closed account; holder deceased or unknown, or another name than the account's.
+    // Incorrect, invalid or closed account; holder deceased or unknown; name does not match the account.
     AC01: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
     AC03: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
     AC04: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
@@ -12,7 +12,7 @@ const CODES = new Map<string, ResponseCode>(
     BE01: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
     BE06: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
     MD07: RESPONSE_CODES.BANK_ACCOUNT_INVALID,
-    // Blocked account, forbidden for this kind of account, or a bank that is not in the scheme.
+    // Blocked account, not allowed for this kind of account, or bank not in the scheme.
     AC06: RESPONSE_CODES.TRANSACTION_NOT_PERMITTED,
     AG01: RESPONSE_CODES.TRANSACTION_NOT_PERMITTED,
     CNOR: RESPONSE_CODES.TRANSACTION_NOT_PERMITTED,
@@ -22,24 +22,24 @@ const CODES = new Map<string, ResponseCode>(
     AM14: RESPONSE_CODES.BANK_AMOUNT_NOT_POSSIBLE,
     AM03: RESPONSE_CODES.BANK_CURRENCY_UNSUPPORTED,
     CURR: RESPONSE_CODES.BANK_CURRENCY_UNSUPPORTED,
-    // Of the debtor, so of the gateway's own account.
+    // About the debtor, that is, the gateway's own account.
     AM04: RESPONSE_CODES.INSUFFICIENT_FUNDS,
-    // Address or other data about a party is missing or wrong, or regulation asks for more of it.
+    // Address or other party data is missing or wrong, or regulation requires more.
     BE04: RESPONSE_CODES.BANK_DATA_MISSING,
     BE05: RESPONSE_CODES.BANK_DATA_MISSING,
     BE07: RESPONSE_CODES.BANK_DATA_MISSING,
     RR01: RESPONSE_CODES.BANK_DATA_MISSING,
     RR02: RESPONSE_CODES.BANK_DATA_MISSING,
     RR03: RESPONSE_CODES.BANK_DATA_MISSING,
-    // Regulatory reasons that no bank explains; never to be tried again.
+    // Regulatory reasons, which banks do not explain. Do not retry.
     RR04: RESPONSE_CODES.BANK_RISK_DECLINE,
     FRAD: RESPONSE_CODES.BANK_FRAUD_DECLINE,
     FOCR: RESPONSE_CODES.AUTHORIZATION_REVOKED,
-    // The file or one of its identifiers is not as the bank wants it.
+    // The bank does not accept the file or one of its identifiers.
     FF01: RESPONSE_CODES.INVALID_TRANSACTION,
     RC01: RESPONSE_CODES.INVALID_TRANSACTION,
     RC04: RESPONSE_CODES.INVALID_TRANSACTION,
-    // Too late, at the bank or at one behind it.
+    // Too late, at the bank or at a later one.
     TM01: RESPONSE_CODES.EXPIRED_AT_BANK,
     AB05: RESPONSE_CODES.EXPIRED_AT_BANK,
     AB06: RESPONSE_CODES.EXPIRED_AT_BANK,
@@ -49,14 +49,14 @@ const CODES = new Map<string, ResponseCode>(
   }),
 );
 
-/** The code of a rejection. The bank's own reason is kept beside it, known or not. */
+/** The code of a rejection. The bank's own reason is stored as well, known or not. */
 export function codeOfRejection(reason: string | undefined): ResponseCode {
   return CODES.get(reason ?? '') ?? RESPONSE_CODES.GENERAL_BANK_DECLINE;
 }
 
 /**
- * The bank has this payout or file already, it says. What became of the first one is another question, so this is no
- * word about the payout: taking it as a decline would have the merchant pay twice.
+ * The bank says that it already has this payout or file. That tells nothing about the outcome of the first one: treating
+ * it as a decline could make the merchant pay twice.
  */
 const DUPLICATE_REASONS = new Set(['AM05', 'DU01', 'DU02', 'DU03', 'DU04', 'DU05', 'DUPL']);
 

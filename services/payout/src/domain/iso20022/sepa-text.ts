@@ -1,12 +1,12 @@
 /**
- * Text in the characters that every bank of the scheme takes: `a-zA-Z0-9/-?:().,'+` and space (EPC130-08, 1.4). Others
- * are replaced as the EPC's conversion table (EPC217-08) does it: a letter by its base letter (Ä is A, ß is s), Greek
- * and Cyrillic by Latin ones, signs by what looks like them, and what has no counterpart by a full stop.
+ * Text in the characters that every SEPA bank accepts: `a-zA-Z0-9/-?:().,'+` and space (EPC130-08, 1.4). Other
+ * characters are replaced as in the EPC's conversion table (EPC217-08): letters by their base letters (Ä is A, ß is s),
+ * Greek and Cyrillic letters by Latin ones, signs by similar signs, and everything else by a full stop.
  */
 const ALLOWED = /[a-zA-Z0-9/\-?:().,'+ ]/;
 const UNMAPPED = '.';
 
-/** Lower-case letters that have no base letter to fall back on in Unicode; capitals follow from them. */
+/** Lower-case letters without a base letter in Unicode. Capitals are derived from them. */
 const LETTERS: Record<string, string> = {
   ß: 's',
   æ: 'a',
@@ -23,7 +23,7 @@ const LETTERS: Record<string, string> = {
   ŧ: 't',
   ...pairs('αa βv γg δd εe ζz ηi θth ιi κk λl μm νn ξx οo πp ρr σs ςs τt υy φf χch ψps ωo'),
   ...pairs('аa бb вv гg дd еe жzh зz иi йy кk лl мm нn оo пp рr сs тt уu фf хh цts чch шsh щsht ъa ьy юyu яya'),
-  // Serbian, Macedonian, Montenegrin, and the letters of their neighbours.
+  // Serbian, Macedonian, Montenegrin and neighbouring languages.
   ...pairs('ђd ѓg ѕdz јj љlj њnj ћc ќk џdz ыy эe ёe іi їi єe ґg'),
 };
 
@@ -61,7 +61,7 @@ const SIGNS: Record<string, string> = {
 const REPLACEMENTS = new Map([
   ...Object.entries(SIGNS),
   ...Object.entries(LETTERS),
-  // `ß` has two letters as a capital, which NFD takes care of.
+  // The capital of `ß` has two letters; NFD handles it.
   ...Object.entries(LETTERS)
     .map(([letter, latin]): [string, string] => [letter.toUpperCase(), latin.toUpperCase()])
     .filter(([letter]) => letter.length === 1),
@@ -73,8 +73,8 @@ function pairs(words: string): Record<string, string> {
 }
 
 /**
- * `text` in the scheme's characters, at most `maxLength` of them; may be empty. Runs of blanks become one. Slashes
- * neither begin nor end it nor stand side by side, which the scheme forbids in identifications and some banks everywhere.
+ * `text` in SEPA's characters, at most `maxLength` of them; may be empty. Runs of blanks become one. The result neither
+ * starts nor ends with a slash nor has two in a row: SEPA forbids that in identifications, and some banks everywhere.
  */
 export function sepaText(text: string, maxLength: number): string {
   const latin = [...text.normalize('NFC')].map(toAllowed).join('');
@@ -94,7 +94,7 @@ function toAllowed(character: string): string {
   return baseLetters(character);
 }
 
-/** `é` is an e and its accent; `ﬁ` and `Ａ` are other ways to write plain letters. */
+/** Splits `é` into e and accent, and turns variants such as `ﬁ` and `Ａ` into plain letters. */
 function baseLetters(character: string): string {
   return [...character.normalize('NFKD').replace(/\p{M}/gu, '')]
     .map((part) => (ALLOWED.test(part) ? part : (REPLACEMENTS.get(part) ?? UNMAPPED)))

@@ -1,21 +1,21 @@
 import type { ResponseCode } from '@gateway/contracts';
 import { codeOfRejection, isDuplicateReason } from './reasons';
 
-/** A pain.002, any version, as far as it concerns us. */
+/** The parts of a pain.002, of any version, that we use. */
 export interface StatusReport {
   /** The report's own MsgId. */
   messageId: string;
-  /** MsgId of the pain.001 that it is about. */
+  /** MsgId of the pain.001 that it reports on. */
   originalMessageId: string;
   group: BankStatus;
   payments: PaymentStatus[];
 }
 
-/** What a report says at one of its levels; the status may stand at another one than the reasons. */
+/** Status and reasons at one level of a report. They may be at different levels. */
 export interface BankStatus {
   /** ISO 20022 external status code, e.g. ACSC. */
   status?: string;
-  /** Codes, as many as the bank gives; the first one is shown. */
+  /** All reason codes; the first one is shown. */
   reasons: readonly string[];
   description?: string;
 }
@@ -27,34 +27,34 @@ export interface PaymentStatus extends BankStatus {
 
 export interface TransactionStatus extends BankStatus {
   endToEndId?: string;
-  /** The bank's own reference of the transaction. */
+  /** The bank's reference of the transaction. */
   bankReference?: string;
 }
 
-/** What a report says of one transfer. */
+/** What a report says about one transfer. */
 export interface Statement extends BankStatus {
   status: string;
-  /** Said of the whole message, and of this transfer perhaps once more by name. */
+  /** Applies to the whole message; the report may also name this transfer. */
   general: boolean;
-  /** The transfer is named with this status. */
+  /** The report names the transfer with this status. */
   named: boolean;
   bankReference?: string;
 }
 
 export interface Statements {
-  /** In the order of the report; mostly one each. */
+  /** In the order of the report; usually one per transfer. */
   byReference: Map<string, Statement[]>;
-  /** For those of the message that the report does not name. */
+  /** For transfers that the report does not name. */
   forTheRest?: Statement;
-  /** What keeps the report from saying anything of them, where it says several things. */
+  /** The contradicting statuses, if the report is unclear about those transfers. */
   unclearRest?: string;
   problems: string[];
 }
 
-/** Only its transactions' own statuses say anything. */
+/** Only the transactions' own statuses count. */
 const PARTIAL = 'PART';
 
-/** Spreads the statuses of group and payment over the transfers that have none of their own. */
+/** Applies the statuses of group and payment to transfers without a status of their own. */
 export function statementsOf(report: StatusReport): Statements {
   const byReference = new Map<string, Statement[]>();
   const problems: string[] = [];
@@ -79,8 +79,8 @@ export function statementsOf(report: StatusReport): Statements {
 }
 
 /**
- * The status is the nearest one. Levels above that say the same give their reasons, too: banks write why at one level and
- * repeat the bare status at the others. So does a PART, where something was rejected, for it may say why that was.
+ * Takes the nearest status. Higher levels with the same status add their reasons, because banks give the reason at one
+ * level and repeat the bare status at the others. A PART adds its reasons to a rejection, which it may explain.
  */
 function statementOf(
   own: Partial<TransactionStatus>,
@@ -105,12 +105,12 @@ function statementOf(
 }
 
 /**
- * Our messages have one payment each, so its status is that of all its transfers. A bank that makes several blocks of it,
- * or whose group says that it is a part, may mean by each status the transfers beside it alone.
+ * Our messages have one payment each, so its status applies to all its transfers. If a bank splits it into blocks, or
+ * reports the group as partial, each status may apply only to the transfers beside it.
  */
 function restOf({ group, payments }: StatusReport): Pick<Statements, 'forTheRest' | 'unclearRest'> {
   const ofEach = payments.map(({ status = group.status }) => status);
-  // A group that accepted for a start does not contradict what its payment has come to since.
+  // An early acceptance of the group does not contradict a later status of its payment.
   const contradicts = group.status === PARTIAL || [group.status, ...ofEach].includes(REJECTED);
   const different = new Set(contradicts && group.status !== undefined ? [group.status, ...ofEach] : ofEach);
   if (different.size > 1) return { unclearRest: [...different].map((status = 'none') => status).join(' and ') };
@@ -121,14 +121,14 @@ function restOf({ group, payments }: StatusReport): Pick<Statements, 'forTheRest
   return said === undefined ? {} : { forTheRest: { ...said, general: true } };
 }
 
-/** What is known of a transfer so far. */
+/** What we know about a transfer so far. */
 export type Fate = 'open' | 'settled' | 'declined' | 'returned';
 
 export interface Known {
   fate: Fate;
-  /** Its file may be at the bank more than once: what is said of the whole message may be said of either copy. */
+  /** The bank may have the file twice, so a status of the whole message may refer to either copy. */
   writtenAgain: boolean;
-  /** It was declined by a word about itself, not about the whole message. */
+  /** It was declined by name, not with the whole message. */
   declinedByName: boolean;
 }
 
@@ -140,19 +140,19 @@ export type Reading =
   | { kind: 'settled' }
   | { kind: 'declined'; code: ResponseCode }
   | { kind: 'returned'; reasonCode: string }
-  /** For an operator to look at; the transfer stays as it is. */
+  /** An operator must look at it; the transfer does not change. */
   | { kind: 'doubtful'; problem: string };
 
-/** Accepted up to some point, none of which is the end. */
+/** Accepted up to some point; not final. */
 const ON_ITS_WAY = new Set(['RCVD', 'ACTC', 'ACCP', 'ACWC', 'ACFC', 'ACSP', 'ACWP', 'PDNG']);
 /** ACSC: settled at the debtor's bank. ACCC: the creditor has it. */
 const SETTLED = new Set(['ACSC', 'ACCC']);
 const REJECTED = 'RJCT';
 
-/** A return whose reason the bank kept to itself (ISO 20022's `narrative`). */
+/** A return without a reason (ISO 20022 `narrative`). */
 const NO_REASON = 'NARR';
 
-/** Reads a statement in the light of what is known. Reports come twice and out of order. */
+/** Interprets a statement, given what we know. Reports may be repeated and out of order. */
 export function readStatement(known: Known, statement: Statement): Reading {
   const { fate } = known;
   const { status } = statement;
@@ -167,8 +167,8 @@ function readSettlement({ fate, declinedByName }: Known, { named }: Statement): 
     case 'open':
       return { kind: 'settled' };
     case 'declined':
-      // That the message was settled is said of what was left of it. Else it stands as news against the decline: whoever
-      // keeps the payout sees the contradiction.
+      // A settlement of the whole message excludes transfers that were declined by name. Any other settlement contradicts
+      // the decline, and the payout's owner reports that.
       return declinedByName && !named ? { kind: 'nothing-new' } : { kind: 'settled' };
     case 'settled':
     case 'returned':

@@ -8,17 +8,17 @@ export type TakeNews = (news: BankNews) => Promise<NewsVerdict>;
 interface Context {
   members: Records['members'];
   take: TakeNews;
-  /** The message may have been sent twice. */
+  /** The bank may have the message twice. */
   writtenAgain: boolean;
 }
 
-/** Transfers that are told of at the same time. */
+/** Transfers processed at the same time. */
 const ABREAST = 32;
 
 /**
- * Applies a report to the transfers of its message: each one's fate is told first and recorded after, so that what a
- * crash interrupts is told again. Returns what an operator has to look at. Throws where `take` or the database does;
- * then the whole report can be applied again.
+ * Applies a report to the transfers of its message. It passes each outcome to `take` before it records it, so that an
+ * outcome interrupted by a crash is passed on again. Returns the problems that an operator must look at. Throws if `take`
+ * or the database does; the whole report can then be applied again.
  */
 export async function applyReport(
   report: StatusReport,
@@ -56,7 +56,7 @@ export async function applyReport(
     }
     await wait();
   } finally {
-    // Whoever reads the next report does so alone.
+    // The next report must not overlap with this one.
     await Promise.all(abreast);
   }
   if (unnamed > 0 && unclearRest !== undefined)
@@ -85,7 +85,7 @@ async function applyStatements(
   return problems;
 }
 
-/** What is wrong, if anything. */
+/** Returns the problem, if there is one. */
 async function tell(member: Member, reading: Reading, bank: BankFacts, take: TakeNews): Promise<string | undefined> {
   const outcome = outcomeOf(reading, bank, member);
   const verdict = outcome === undefined ? 'applied' : await take({ reference: member._id, outcome });
@@ -96,7 +96,7 @@ async function tell(member: Member, reading: Reading, bank: BankFacts, take: Tak
     : `${reading.kind} contradicts what is on record`;
 }
 
-/** Being on its way is no news, unless the bank says more about it. */
+/** An intermediate status is news only if the bank adds a reason. */
 function outcomeOf(reading: Reading, bank: BankFacts, { fate = 'open' }: Member): BankNews['outcome'] | undefined {
   switch (reading.kind) {
     case 'nothing-new':
@@ -124,7 +124,7 @@ function changeOf(
   isProblem: boolean,
 ): { $set: Partial<Member>; $unset?: { transfer: '' } } {
   const said = { status, bank };
-  // What contradicts the record changes nothing here either.
+  // A contradiction must not change the transfer's outcome.
   if (isProblem) return { $set: said };
   switch (reading.kind) {
     case 'settled':

@@ -2,9 +2,9 @@ import type { Clock } from '@gateway/mongo';
 import { duplicateKeyIndex, isPast, leaseEnd } from '@gateway/mongo';
 import type { Records } from './records';
 
-/** Lets one replica at a time do a work that needs an order. */
+/** Lets one replica at a time do work that must happen in order. */
 export interface WorkLease {
-  /** True while the work is ours, for `LEASE_MS` from now on. */
+  /** True if this replica holds the lease, for `LEASE_MS` from now on. */
   take(): Promise<boolean>;
   release(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export function createWorkLease(options: {
 }): WorkLease {
   const { leases, work, owner, clock } = options;
 
-  /** The condition stands in the update, because the filter of an upsert takes no `$expr`. */
+  /** The condition is part of the update, because the filter of an upsert cannot contain `$expr`. */
   function takeIfFree() {
     const isFree = { $or: [{ $eq: ['$owner', owner] }, isPast('until', clock)] };
     const next = (field: string, value: unknown) => ({ $cond: [isFree, value, `$${field}`] });
@@ -33,7 +33,7 @@ export function createWorkLease(options: {
         const lease = await leases.findOneAndUpdate({ _id: work }, takeIfFree(), upsert);
         return lease?.owner === owner;
       } catch (error) {
-        // Another replica has inserted it in the same moment.
+        // Another replica inserted it at the same moment.
         if (duplicateKeyIndex(error) === undefined) throw error;
         return false;
       }

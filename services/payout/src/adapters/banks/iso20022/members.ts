@@ -13,12 +13,12 @@ import type { Member, Records } from './records';
 import type { Debtor } from './settings';
 
 export interface Members {
-  /** Takes a payout for the next file. The same reference again is the same payout. */
+  /** Accepts a payout for the next file. A repeated reference is the same payout. */
   add(instruction: PaymentInstruction): Promise<SubmitAnswer>;
   inquire(reference: string): Promise<Inquiry>;
-  /** Possible until the payout is in a file; a submission that comes later is refused. */
+  /** Possible until the payout is in a file. A submission that arrives afterwards is refused. */
   cancel(reference: string): Promise<Cancellation>;
-  /** Message id of the file that it is in, if it is in one. */
+  /** Message id of the payout's file; undefined if it is in none. */
   batchOf(reference: string): Promise<string | undefined>;
 }
 
@@ -48,7 +48,7 @@ export function createMembers(options: {
     return standing.kind === 'not-found' || standing.kind === 'unknown' ? { kind: 'submitted' } : standing;
   }
 
-  /** False when there is one of this reference. */
+  /** False if the reference is known. */
   async function insert(member: Member): Promise<boolean> {
     try {
       await members.insertOne(member);
@@ -74,7 +74,7 @@ export function createMembers(options: {
       );
       return { kind: 'cancelled' };
     } catch (error) {
-      // It is there, in another state: on its way.
+      // It exists in another state, that is, in a file.
       if (duplicateKeyIndex(error) === undefined) throw error;
     }
     const standing = await inquire(reference);
@@ -95,7 +95,7 @@ function outcomeOf({ fate = 'open', code, bank }: Member): BankOutcome {
     case 'open':
       return { kind: 'submitted', ...facts };
     case 'settled':
-    // A return is told as news; what the transfer came to stays.
+    // The return itself is reported as news; the transfer stays settled.
     case 'returned':
       return { kind: 'settled', ...facts };
     case 'declined':

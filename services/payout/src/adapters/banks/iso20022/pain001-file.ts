@@ -6,15 +6,15 @@ import { euroText } from '../../../domain/iso20022/euro';
 import type { Debtor } from './settings';
 
 const NAMESPACE = 'urn:iso:std:iso:20022:tech:xsd:pain.001.001.09';
-/** What is rendered before it goes to the disk: so much, and not the document, is in memory. */
+/** Characters to buffer before a write, so that the whole document is never in memory. */
 const CHUNK_CHARACTERS = 65_536;
-/** Names and account numbers: for the payout service's user, and for its group, which the operator's agent is in. */
+/** The file holds names and account numbers. Only the payout service and its group, with the agent, may read it. */
 export const FILE_MODE = 0o640;
 
-/** All of it is frozen before the first rendering: rendered again, the same bytes. */
+/** Frozen before the first rendering, so that rendering again gives the same bytes. */
 export interface Pain001 {
   messageId: string;
-  /** Epoch ms; the day, and for instant transfers the second, of the execution as well. */
+  /** Epoch ms. Also the execution date, or for instant transfers the execution time. */
   createdAt: number;
   initiatingParty: string;
   debtor: Debtor;
@@ -28,10 +28,10 @@ export interface Transfer extends CreditTransfer {
   reference: string;
 }
 
-/** What was to be written is not what was frozen: nothing that another try mends. */
+/** The members no longer match what was frozen. Another attempt would not help. */
 export class BrokenBatch extends Error {}
 
-/** Writes the document to a new file and has it on the disk when it returns. Throws {@link BrokenBatch}. */
+/** Writes the document to a new file and syncs it to disk. Throws {@link BrokenBatch}. */
 export async function writePain001(path: string, head: Pain001, transfers: AsyncIterable<Transfer>): Promise<void> {
   const file = await open(path, 'wx', FILE_MODE);
   try {
@@ -62,7 +62,7 @@ async function writeDocument(file: FileHandle, head: Pain001, transfers: AsyncIt
   }
 }
 
-/** Where the credit transfers come in. */
+/** The credit transfers replace this placeholder. */
 const END = '</PmtInf></CstmrCdtTrfInitn></Document>';
 
 function beginning(head: Pain001): string {
@@ -98,12 +98,12 @@ function beginning(head: Pain001): string {
   return document.slice(0, -END.length);
 }
 
-/** The schema wants an agent; this is how the scheme says that the IBAN is enough to know it. */
+/** The schema requires an agent. SEPA allows `NOTPROVIDED` if there is only an IBAN. */
 function debtorAgent({ bic }: Debtor) {
   return bic === undefined ? { Othr: { Id: 'NOTPROVIDED' } } : { BICFI: bic };
 }
 
-/** A fragment for each: one builder for all of them would take five times as long. */
+/** One fragment per transfer: a single builder for all of them takes five times as long. */
 function creditTransfer({ reference, amountE4, iban, bic, name, address, remittance }: Transfer): string {
   const elements = {
     PmtId: { EndToEndId: reference },

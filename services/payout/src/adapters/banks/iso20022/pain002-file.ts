@@ -6,7 +6,7 @@ import type {
   TransactionStatus,
 } from '../../../domain/iso20022/status-report';
 
-/** Thrown for what is no report that can be read; the message is for an operator. */
+/** The file is not a readable report. The message is for an operator. */
 export class UnreadableReport extends Error {}
 
 const LISTS = new Set(['OrgnlPmtInfAndSts', 'TxInfAndSts', 'StsRsnInf', 'AddtlInf']);
@@ -20,8 +20,8 @@ const parser = new XMLParser({
 });
 
 /**
- * The text of a file that came from outside, for parsers to look at. Throws {@link UnreadableReport} for another
- * encoding than UTF-8, in which a DOCTYPE could hide, and for any DOCTYPE: no report has one, entities need one.
+ * The text of a file from outside, checked before any parser sees it. Throws {@link UnreadableReport} for any encoding
+ * but UTF-8, which could hide a DOCTYPE, and for any DOCTYPE: entities need one, and no report has one.
  */
 export function xmlText(bytes: Uint8Array): string {
   const text = decoded(bytes);
@@ -38,12 +38,12 @@ function decoded(bytes: Uint8Array): string {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     if (!text.includes('\0')) return text;
   } catch {
-    // Falls through: not UTF-8 either way.
+    // Not UTF-8 either.
   }
   throw new UnreadableReport('not UTF-8');
 }
 
-/** Reads what its schema has found valid. Throws {@link UnreadableReport} all the same. */
+/** Reads a report that is valid by its schema. Throws {@link UnreadableReport} if its content makes no sense. */
 export function readPain002(text: string): StatusReport {
   const report = node(node(parsed(text), 'Document'), 'CstmrPmtStsRpt');
   const group = node(report, 'OrgnlGrpInfAndSts');
@@ -55,7 +55,7 @@ export function readPain002(text: string): StatusReport {
   };
 }
 
-/** Supplementary data may be anything: nested deeper than the parser goes, or named as it takes no element to be. */
+/** Supplementary data may be nested too deep, or use names that the parser rejects. */
 function parsed(text: string): unknown {
   try {
     return parser.parse(text);
@@ -83,7 +83,7 @@ function transactionOf(transaction: Node): TransactionStatus {
   };
 }
 
-/** What is written beside the reasons, together. */
+/** The additional information of all reasons. */
 function statusOf(parent: Node, name: string): BankStatus {
   const status = word(parent, name);
   const infos = nodes(parent, 'StsRsnInf');

@@ -1,7 +1,7 @@
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-/** Where the schemas lie, seen from the sources and from what is built of them. */
+/** The schemas, relative to the sources and to the build output. */
 const SCHEMAS = join(__dirname, '../../../../schemas');
 
 function schemaOf(message: string): [namespace: string, path: string] {
@@ -27,17 +27,17 @@ export interface SchemaCheck {
 
 /** A file of 10,000 payouts takes about a second. */
 const TIMEOUT_MS = 60_000;
-/** An idle worker is let go, and with it the memory that its largest document took. */
+/** Ending an idle worker frees the memory of its largest document. */
 const IDLE_MS = 5_000;
 
-/** The worker's source, as this file is one, or what was built of it. */
+/** The worker as source or as build output, like this file. */
 const WORKER = join(__dirname, `schema-worker${extname(__filename) === '.ts' ? '.mts' : '.mjs'}`);
 
 interface Answer {
   problem?: string;
 }
 
-/** One document at a time, in the order in which they were given. */
+/** Checks one document at a time, in order of arrival. */
 export function createSchemaCheck(): SchemaCheck {
   let worker: Worker | undefined;
   let asking: PromiseWithResolvers<string | undefined> | undefined;
@@ -74,7 +74,7 @@ export function createSchemaCheck(): SchemaCheck {
     return fresh;
   }
 
-  /** Whoever still waits is told why; whoever asks next has a worker that is not about to end. */
+  /** Rejects waiting calls with the reason, and lets the next call start a new worker. */
   async function dismiss(why: string): Promise<void> {
     clearTimeout(idle);
     const leaving = worker;

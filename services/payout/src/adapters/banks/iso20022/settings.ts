@@ -9,7 +9,7 @@ import { sepaText } from '../../../domain/iso20022/sepa-text';
 
 const PARTY_NAME_LENGTH = 70;
 
-/** With amounts of at most 99,999,999,999 (the contracts' bound) the sum of so many stays a safe integer. */
+/** The contracts limit amounts to 99,999,999,999, so the sum of this many is a safe integer. */
 export const MAX_PAYOUTS_PER_FILE = 10_000;
 
 export const settings = Type.Object({
@@ -56,7 +56,7 @@ const DebtorsFile = Type.Array(
   { minItems: 1 },
 );
 
-/** An account of ours that payouts are paid from. */
+/** One of our accounts, from which payouts are paid. */
 export interface Debtor {
   name: string;
   iban: string;
@@ -73,7 +73,7 @@ export interface Iso20022Settings {
   debtorOf(merchantAccount: string): Debtor;
 }
 
-/** Throws {@link ConfigurationError}, also for what the debtors' file says wrong. */
+/** Throws {@link ConfigurationError}, also for mistakes in the debtors' file. */
 export function loadSettings(env: Record<string, string | undefined>): Iso20022Settings {
   const values = loadConfig(settings, env);
   const cutOffs = parseCutOffs(values.ISO20022_CUT_OFF);
@@ -117,7 +117,7 @@ function readDebtors(path: string): { debtorOf?: (merchantAccount: string) => De
   return { problems, debtorOf: (merchantAccount) => party(byAccount.get(merchantAccount) ?? ours) };
 }
 
-/** An Error where it cannot be read. */
+/** Returns an Error if the file cannot be read. */
 function parseJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
