@@ -19,6 +19,7 @@ import { gatewayEnvironment, gatewayPorts } from './gateway/settings.mjs';
  * @typedef {{ name: string, retentionMs: number, description: string, deadLetters?: string }} Topic
  * @typedef {{ type: string, topic: string, description: string }} Message
  * @typedef {{ name: string, meaning: string, response?: number, check?: number, callback?: number }} AnswerField
+ * @typedef {{ visa: string, mastercard: string, threeDS: string }} TestCards
  * @typedef {{ code: number, name: string, message: string, class: string, outcomeUnknown?: boolean, extension?: boolean }} Code
  */
 
@@ -186,6 +187,15 @@ function decisionsTable() {
   return table(['no.', 'decision'], rows);
 }
 
+function testCardsTable() {
+  const { TEST_CARDS } = load('libs/contracts/index');
+  const rows = Object.entries(/** @type {Record<string, TestCards>} */ (TEST_CARDS)).map(([name, cards]) => {
+    const others = name === 'notEnrolled' ? ', any other card' : '';
+    return [`${cards.visa} Visa, ${cards.mastercard} Mastercard${others}`, 'approved', cell(cards.threeDS)];
+  });
+  return table(['card', 'SALE / AUTH', 'SALE3D / AUTH3D'], rows);
+}
+
 /** @param {Metric[]} metrics */
 function metricsTable(metrics) {
   const everyService = Object.keys(declarations).length - 1;
@@ -211,6 +221,7 @@ const blocks = (metrics) => ({
   answers: answersTable,
   codes: codesTable,
   decisions: decisionsTable,
+  'test-cards': testCardsTable,
   metrics: () => metrics && metricsTable(metrics),
 });
 
