@@ -44,7 +44,7 @@ export interface SimulatorDeps {
   now?: () => number;
 }
 
-/** Plays the gateway's counterparts in the sandbox, over real HTTP, with a ledger of what they really did. */
+/** Plays the gateway's counterparts in the sandbox over real HTTP, and keeps a ledger of what they did. */
 export function createSimulator(deps: SimulatorDeps): Simulator {
   return createService((onStop, isStarted) => open(deps, onStop, isStarted));
 }
@@ -89,7 +89,7 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
     logger,
   });
   onStop(() => dueResults.stop());
-  // Nobody asks before it listens.
+  // Called only once the server listens.
   const acsURL = (): string =>
     (config.SIMULATOR_PUBLIC_URL ?? `http://127.0.0.1:${server.port}`).replace(/\/$/, '') + CHALLENGE_PATH;
   const http = createHttpListener({
@@ -109,7 +109,7 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
     const closed = server.close(DRAIN_TIMEOUT_MS);
     await http.stop();
     await closed;
-    // Answers that were still on their way may have set off work of their own.
+    // The last answers may have started more background work.
     await http.stop();
   });
   dueResults.start();

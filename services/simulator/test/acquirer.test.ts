@@ -32,7 +32,7 @@ const APPROVED_BANK = {
   descriptor: expect.any(String) as unknown,
 };
 
-/** What leads to each operation with its reference, and the fields it then takes. */
+/** Prepares each operation, and returns its reference and fields. */
 const preparations: Record<string, (payment: string) => Promise<Json>> = {
   authorize: async () => ({}),
   sale: async () => ({}),
@@ -59,7 +59,7 @@ async function prepared(operation: string, amount: string): Promise<{ reference:
   return { reference, body: bodyOf(operation, reference, { ...fields, amount }) };
 }
 
-/** A void of an authorization of this amount. */
+/** Voids an authorization of this amount. */
 async function preparedVoid(amount: string): Promise<{ reference: string; body: Json }> {
   const payment = newPayment();
   const originalTransactionId = await approvedTransaction(bank, 'authorize', referenceIn(payment), { amount });
@@ -67,7 +67,7 @@ async function preparedVoid(amount: string): Promise<{ reference: string; body: 
   return { reference, body: bodyOf('void', reference, { originalTransactionId }) };
 }
 
-/** Every operation with the amount that forces the behaviour of a code: 31.09, and for a void 41.09. */
+/** Each operation with the amount that forces a code's behaviour: 31.09, or 41.09 for a void. */
 const rows = (amount: string): [string, string][] => [
   ...OPERATIONS.map((operation): [string, string] => [operation, amount]),
   ['void', (Number(amount) + 10).toFixed(2)],
@@ -220,7 +220,7 @@ describe('31.33 commits only after the first inquiry was answered "not found"', 
     await expect(bank.post(reference, body)).rejects.toThrow('fetch failed');
     expect(await bank.effects(reference)).toEqual([]);
     expect(await bank.inquire(reference)).toEqual({ status: 'not_found' });
-    // Nobody has to ask again for the commit to come.
+    // The commit follows without another inquiry.
     while ((await bank.effects(reference)).length === 0);
     expect(await bank.effects(reference)).toEqual([EFFECTS[operation]]);
     expect(await bank.inquire(reference)).toMatchObject({ status: 'approved' });

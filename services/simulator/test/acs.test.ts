@@ -27,7 +27,7 @@ let replicas: Simulator[];
 let one: BankClient;
 let other: BankClient;
 let database: MongoConnection;
-/** How far the simulators' clock is ahead. */
+/** How far the simulators' clocks are ahead. */
 let aheadMs = 0;
 
 beforeAll(async () => {
@@ -135,7 +135,7 @@ describe('a decision', () => {
     const ares = await challenged({ acctNumber });
     const { threeDSServerTransID, dsTransID, acsTransID } = ares;
     const after = await press(await one.open(ares, 'b3BhcXVlX3RleHQ'), decision);
-    // The receiver counts only what is signed.
+    // The receiver only records results with a valid signature.
     expect(resultsOf(ares)).toEqual([
       {
         messageType: 'RReq',
@@ -206,7 +206,7 @@ describe('a decision', () => {
     for (let round = 0; round < 10; round++) {
       const ares = await challenged();
       const pages = await Promise.all([one.open(ares), other.open(ares)]);
-      // The actions name the first replica: the second one is another process with the same database.
+      // The actions point to the first replica; the second one shares its database.
       pages[1].forms.forEach((form) => (form.action = form.action.replace(one.base, other.base)));
       const answers = await Promise.all(
         ['success', 'failure', 'cancel', 'success'].map((decision, index) => press(pages[index % 2]!, decision)),
@@ -284,7 +284,7 @@ describe('what is refused with a page, and leaves no trace', () => {
     expectErrorPage(await post(action, fieldsOf(ares)), 400);
     expect((await keptOf(ares)).state).toBe('challenged');
     expect(resultsOf(ares)).toEqual([]);
-    // The very form that was spoiled is taken as it is.
+    // The unchanged form is accepted.
     expect((await post(action, decisionFields(ares, 'success'))).status).toBe(307);
   });
 
@@ -325,7 +325,7 @@ describe('a result that the 3DS server does not take', () => {
     const ares = await challenged();
     server.react(transactionOf(ares), ...reactions);
     const after = await press(await one.open(ares), 'success');
-    // The browser goes on all the same.
+    // The browser goes on anyway.
     expect([after.status, after.location]).toEqual([307, `${server.url}/notification`]);
     return ares;
   }
@@ -355,7 +355,7 @@ describe('a result that the 3DS server does not take', () => {
     }
     await until('the end', async () => (await deliveryOf(ares))['state'] === 'given-up');
     aheadMs += 60_000;
-    // A later one that is due is sent: the sweep has been round, and left this one alone.
+    // A later result has been sent, so the sweep has run and left this one alone.
     const later = await decidedAgainst(status(500));
     aheadMs += 1_000;
     await untilTried(later, 2);

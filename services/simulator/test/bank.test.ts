@@ -131,7 +131,7 @@ describe('a bank that misbehaves', () => {
     await expect(bank.pay(key, { amount: '31.33' })).rejects.toThrow('fetch failed');
     expect(await bank.effects(key)).toEqual([]);
     expect(await bank.inquire(key)).toEqual({ status: 'not-found' });
-    // Nobody has to ask again for the commit to come.
+    // The commit follows without another inquiry.
     while ((await bank.effects(key)).length === 0);
     expect(await bank.effects(key)).toEqual(['settled']);
     expect(await bank.cancel(key)).toMatchObject({ status: 'settled' });

@@ -177,7 +177,7 @@ describe('an AReq that is refused', () => {
         errorCode,
         errorComponent: 'D',
         errorDescription: expect.stringContaining(
-          Object.keys(fields)[0] as string, // The element, never what was in it.
+          Object.keys(fields)[0] as string, // The element's name, never its value.
         ) as unknown,
       },
     });
@@ -229,7 +229,7 @@ it('when its database fails it says Erro, and shows a page', async () => {
   const client = bankClientOf(failing);
   const page = await client.open(await client.challenge(requestOf()));
   const connection = await connectDatabase(failingPrefix);
-  // A view can be read but not written.
+  // Views are read-only.
   await connection.collection('authentications').rename('renamed');
   await connection.mongoose.createCollection('authentications', { viewOn: 'renamed', pipeline: [] });
 

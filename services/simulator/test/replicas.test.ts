@@ -102,7 +102,7 @@ describe('different keys that use up the same transaction', () => {
     );
     for (const { captured, effects } of outcomes) {
       expect(effects.filter((effect) => effect === 'captured')).toHaveLength(captured ? 1 : 0);
-      // The void is approved in either case: early, or late.
+      // The void is approved either way, early or late.
       expect(effects.filter((effect) => effect === 'voided')).toHaveLength(1);
     }
   });
@@ -133,7 +133,7 @@ describe('a cancellation against a commit: one of them wins, never both', () => 
         const [, , cancellation] = await Promise.all([
           either(index).inquire(key),
           either(index + 1).inquire(key),
-          // As a resolver does it: "not found" first, then the cancellation; here at the same time as others ask.
+          // Like a resolver: first "not found", then the cancellation, while others inquire.
           either(index + 1)
             .inquire(key)
             .then(() => either(index).cancel(key)),
@@ -244,7 +244,7 @@ describe('after a restart', () => {
       async (bank) => {
         for (const key of [asked, cancelled]) {
           await expect(bank.perform('sale', key, { amount: '31.33' })).rejects.toThrow('fetch failed');
-          // What follows the answer is not run: the process is gone.
+          // `afterwards` does not run, as if the process had died.
           expect((await inquire(ports, key)).answer).toEqual({ kind: 'not-found' });
         }
       },
@@ -299,7 +299,7 @@ it('payouts, held ones and returns outlive a restart', async () => {
 describe('a challenge outlives restarts', () => {
   it('its page, its decision, and a result that nobody took yet', async () => {
     const server = await startThreedsServer();
-    // Far enough ahead of every retry, so that what is due is sent at once.
+    // Later than every retry, so that due results are sent at once.
     const later = (): number => Date.now() + 60_000;
     const first = await startSimulator(prefix);
     const ares = await bankClientOf(first).challenge(authenticationRequest(server));
@@ -327,11 +327,11 @@ it('a stopping simulator answers what it has begun', async () => {
   const client = clientOf(stopping);
   const key = newKey();
   const answer = client.post(key, bodyOf('sale', key));
-  // The commit comes before the latency, so that the answer is still on its way.
+  // The commit comes before the latency, so the answer is still pending.
   while ((await one.effects(key)).length === 0);
   const startedAt = performance.now();
   await stopping.stop();
-  // The connection is kept alive by the client; stopping does not wait for it to be given up.
+  // The client keeps the connection alive; stopping does not wait for it.
   expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect(await answer).toMatchObject({ status: 200, body: { result: 'approved' } });
 });

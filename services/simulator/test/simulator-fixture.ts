@@ -14,7 +14,7 @@ export const CREDITOR = 'CONRAD CREDITOR';
 export const DESCRIPTION = 'Winnings of May';
 const CARD = { number: PAN, expMonth: '12', expYear: '2031', cvv: CVV, holder: HOLDER };
 
-/** Directory server and 3DS server share it. */
+/** Shared by directory server and 3DS server. */
 export const DS_MESSAGE_KEY = randomBytes(32).toString('base64');
 
 export type Json = Record<string, unknown>;
@@ -41,7 +41,7 @@ export function mongoUri(): string {
   return uri;
 }
 
-/** One database for a test file, dropped at its end. */
+/** One database per test file, dropped at its end. */
 export function newDatabasePrefix(): string {
   return `sim-${randomBytes(6).toString('hex')}-`;
 }
@@ -56,7 +56,7 @@ export async function dropDatabase(prefix: string): Promise<void> {
   await connection.close();
 }
 
-/** A logger that keeps its lines, printed as the real one prints fields. */
+/** Collects log lines, with fields formatted like the real logger's. */
 export function recordingLogger(lines: string[]): Logger {
   const write = (message: string, fields?: Record<string, unknown>): void => {
     const error = fields?.['error'];
@@ -76,7 +76,7 @@ export async function startSimulator(
     DATABASE_PREFIX: prefix,
     DS_MESSAGE_KEY,
     SIMULATOR_PORT: '0',
-    // Long enough to be seen as silence, short enough to wait for its end.
+    // Long enough to notice the silence, short enough to wait for its end.
     SIMULATOR_SILENCE_MS: '50',
     ...settings,
   });
@@ -89,7 +89,7 @@ export const newPayment = (): string => newPaymentId(randomBytes);
 export const referenceIn = (paymentId: string): string => newReference(paymentId, randomBytes);
 export const newKey = (): string => referenceIn(newPayment());
 
-/** A body that the acquirer takes. */
+/** A valid body for the acquirer. */
 export function bodyOf(operation: string, reference: string, fields: Json = {}): Json {
   const charges = operation === 'authorize' || operation === 'sale';
   return {
@@ -103,7 +103,7 @@ export function bodyOf(operation: string, reference: string, fields: Json = {}):
   };
 }
 
-/** Speaks to one simulator as the gateway's connectors do: `path` is where a counterpart takes requests. */
+/** Calls one simulator like the gateway's connectors. `path` is where the counterpart accepts requests. */
 function connectorOf(simulator: Simulator, path: string) {
   const base = `http://127.0.0.1:${simulator.ports.http}`;
 
@@ -135,18 +135,18 @@ function connectorOf(simulator: Simulator, path: string) {
   };
 }
 
-/** Speaks to the acquirer. */
+/** A client of the acquirer. */
 export function clientOf(simulator: Simulator) {
   const connector = connectorOf(simulator, '/acquirer/v1/operations');
   return {
     ...connector,
-    /** Performs an operation under its reference as key. */
+    /** Performs an operation with its reference as key. */
     perform: (operation: string, reference: string, fields: Json = {}) =>
       connector.post(reference, bodyOf(operation, reference, fields)),
   };
 }
 
-/** A body that the SEPA bank takes. */
+/** A valid body for the SEPA bank. */
 export function payoutBodyOf(reference: string, fields: Json = {}): Json {
   return {
     reference,
@@ -159,7 +159,7 @@ export function payoutBodyOf(reference: string, fields: Json = {}): Json {
   };
 }
 
-/** Speaks to the SEPA bank. */
+/** A client of the SEPA bank. */
 export function payoutClientOf(simulator: Simulator) {
   const connector = connectorOf(simulator, '/bank/v1/payouts');
 
@@ -169,13 +169,13 @@ export function payoutClientOf(simulator: Simulator) {
 
   return {
     ...connector,
-    /** Pays out under its reference as key. */
+    /** Pays out with its reference as key. */
     pay: (reference: string, fields: Json = {}) => connector.post(reference, payoutBodyOf(reference, fields)),
-    /** The sandbox's own switch. */
+    /** The switch for tests. */
     comeBack: (key: string, body: unknown = { reasonCode: 'AC04' }) =>
       connector.call('POST', `/bank/v1/payouts/${key}/return`, { body: JSON.stringify(body) }),
     returns,
-    /** Of one payout: what nobody has acknowledged. */
+    /** Unacknowledged returns of one payout. */
     returnsOf: async (reference: string) => (await returns()).filter((line) => line['reference'] === reference),
     acknowledge: async (key: string) =>
       (await fetch(`${connector.base}/bank/v1/returns/${key}/acknowledgement`, { method: 'POST' })).status,
@@ -186,7 +186,7 @@ export type PayoutClient = ReturnType<typeof payoutClientOf>;
 
 export type Client = ReturnType<typeof clientOf>;
 
-/** Performs an operation that must be approved, and gives the bank's name for it. */
+/** Performs an operation that must be approved, and returns its transaction id. */
 export async function approvedTransaction(
   client: Client,
   operation: string,

@@ -66,7 +66,7 @@ it('keeps no card number, CVV, holder, customer, IBAN or creditor, neither in it
   const authorization = newPayment();
   await approvedTransaction(bank, 'authorize', referenceIn(authorization), { customer });
   await bank.cancel(newKey());
-  // Refusals too: a parser's message quotes what it could not read.
+  // Refused requests too: a parser's message quotes its input.
   await bank.post(newKey(), `{"card":{"number":"${PAN}","cvv":${CVV}x`);
   await bank.post(newKey(), bodyOf('sale', newKey(), { mid: { number: PAN }, customer }));
   await bank.post(newKey(), bodyOf('sale', newKey(), { operation: `sale ${PAN}` }));

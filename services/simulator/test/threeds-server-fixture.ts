@@ -28,16 +28,16 @@ export const take: Reaction = (response, message) => status(200, resultResponse(
 
 export interface ThreedsServer {
   readonly url: string;
-  /** Result messages as their bytes, by threeDSServerTransID; only those whose signature was right. */
+  /** Raw result messages by threeDSServerTransID; only those with a valid signature. */
   results(threeDSServerTransID: string): string[];
-  /** Forms that browsers were sent here with. */
+  /** Forms that browsers posted here. */
   readonly notifications: URLSearchParams[];
-  /** For the next result messages of a transaction, in turn; afterwards, and for all others, they are taken. */
+  /** Reactions to the next result messages of a transaction, in order. All other messages are accepted. */
   react(threeDSServerTransID: string, ...reactions: Reaction[]): void;
   stop(): Promise<void>;
 }
 
-/** The receiving side of a 3DS server; port 0 takes a free one. */
+/** The receiving side of a 3DS server. Port 0 picks a free one. */
 export async function startThreedsServer(port = 0): Promise<ThreedsServer> {
   const received: { id: unknown; body: string }[] = [];
   const notifications: URLSearchParams[] = [];
@@ -72,7 +72,7 @@ export async function startThreedsServer(port = 0): Promise<ThreedsServer> {
   };
 }
 
-/** An AReq that the directory server takes, for a card that is challenged. */
+/** A valid AReq for a card that is challenged. */
 export function authenticationRequest(server: { url: string }, fields: Json = {}): Json {
   return {
     messageType: 'AReq',
@@ -118,7 +118,7 @@ export interface ShownPage {
   forms: Form[];
 }
 
-/** A browser without scripts and a directory's client, at one simulator. */
+/** A browser without scripts and a client of the directory server, for one simulator. */
 export function bankClientOf(simulator: Simulator) {
   const base = `http://127.0.0.1:${simulator.ports.http}`;
 
@@ -134,7 +134,7 @@ export function bankClientOf(simulator: Simulator) {
   return {
     base,
     send,
-    /** Begins a challenge that must be begun. */
+    /** Starts a challenge, which must succeed. */
     challenge: async (request: Json): Promise<Json> => {
       const { body } = await send(request);
       if (body['transStatus'] !== 'C') throw new Error(`not challenged: ${JSON.stringify(body)}`);
@@ -163,7 +163,7 @@ export function encoded(message: unknown): string {
   return Buffer.from(JSON.stringify(message)).toString('base64url');
 }
 
-/** Posts a form, and stays where it is when it is sent on. */
+/** Posts a form and does not follow redirects. */
 export async function post(
   url: string,
   fields: Record<string, string> | string,

@@ -3,20 +3,20 @@ import type { Logger, Registry } from '@gateway/service-kit';
 import type { BankConnector } from '../../application/bank-ports';
 import type { BatchOperations } from '../../application/batch-ports';
 
-/** What every connector is opened with. */
+/** Common options of all connectors. */
 export interface BankContext {
-  /** A connector reads its own settings, named `<CONNECTOR>_…`. */
+  /** Each connector reads its own settings from here, named `<CONNECTOR>_…`. */
   env: Record<string, string | undefined>;
-  /** The payouts' database, for connectors that keep something of their own beside them. */
+  /** The payouts' database, for connectors with their own collections. */
   mongo: MongoConnection;
-  /** Calls to one bank at once. */
+  /** Concurrent calls to one bank. */
   callsAtOnce: number;
   logger: Logger;
   metrics: Registry;
   clock: Clock;
 }
 
-/** A connector, with what an operator may do where it collects payouts into files. */
+/** A connector, with the operator's commands if it collects payouts into files. */
 export interface OpenBank extends BankConnector {
   readonly operations?: BatchOperations;
 }

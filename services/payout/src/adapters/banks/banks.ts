@@ -3,10 +3,10 @@ import type { BankContext, OpenBank } from './bank-context';
 import { createIso20022Connector } from './iso20022/connector';
 import { createSimulatorConnector } from './simulator/connector';
 
-/** The bank of the sandbox: the only one that the test currency goes to. */
+/** The sandbox's bank, the only one for the test currency. */
 const SANDBOX_BANK = 'simulator';
 
-/** Every connector there is. A new one is a folder beside `simulator/` and a line here. */
+/** All connectors. To add one, add a folder beside `simulator/` and a line here. */
 const FACTORIES: Record<string, (context: BankContext) => OpenBank | Promise<OpenBank>> = {
   [SANDBOX_BANK]: createSimulatorConnector,
   iso20022: createIso20022Connector,
@@ -15,11 +15,11 @@ const FACTORIES: Record<string, (context: BankContext) => OpenBank | Promise<Ope
 export interface Banks {
   readonly all: readonly OpenBank[];
   get(name: string): OpenBank | undefined;
-  /** Name of the connector that a currency's payouts go through. */
+  /** Name of the connector for a currency. */
   nameFor(currency: string): string;
 }
 
-/** Opens the sandbox's bank and the one that the configuration names; an unknown name is an error. */
+/** Opens the sandbox's bank and the configured one. An unknown name is an error. */
 export async function openBanks(payoutBank: string, context: BankContext): Promise<Banks> {
   const banks = new Map<string, OpenBank>();
   for (const name of new Set([SANDBOX_BANK, payoutBank])) {

@@ -7,32 +7,32 @@ import type { Claim, Reservations } from '../../application/screen-payout';
 import type { DailyUse, Hit } from '../../domain/screening';
 
 const COLLECTION = 'reservations';
-/** Longer than a payout can wait between its screening and the record of it, dead letters included. */
+/** Longer than the time between a payout's screening and its record, dead letters included. */
 const RETENTION_MS = 7 * 86_400_000;
-/** Each lost attempt is another replica's gain. With the pauses between them, about two seconds. */
+/** A lost attempt means that another replica succeeded. With the pauses, about two seconds in all. */
 const ATTEMPTS_MAX = 50;
-/** Replicas that all tried again at once would be in each other's way for good. */
+/** Spreads retries: replicas that retry at the same moment would keep colliding. */
 const PAUSE_STEP_MS = 10;
 const PAUSE_MAX_MS = 80;
 
 /**
- * One entry of a ledger, which is an account's UTC day in one currency. Entries are only appended, and each carries the
- * totals up to and with itself: so that granting is the insertion of one document, atomic without a transaction, and no
- * document grows. Two who append at once want the same `position`; one of them gets it, the other reads on and decides
- * again. The `_id` says what was done for whom, so that it is done once.
+ * One entry of a ledger, which covers an account's UTC day in one currency. Entries are only appended, and each holds the
+ * totals including itself. Granting is therefore one insert, atomic without a transaction, and no document grows. Two
+ * writers that append at once want the same `position`: one gets it, the other reads again and decides again. The `_id`
+ * makes each step idempotent.
  */
 interface Entry {
-  /** The reference; of a release, {@link releaseId}. */
+  /** The payout's reference, or for a release its {@link releaseId}. */
   _id: string;
   ledger: string;
-  /** From 1, without a gap. */
+  /** From 1, without gaps. */
   position: number;
-  /** Negative where it was given back, as is `count`. */
+  /** Negative for a release, like `count`. */
   amountE4: number;
   count: 1 | -1;
   usedAmountE4: number;
   usedCount: number;
-  /** From when it was appended: the latest entry, which has the totals, is the last to go. */
+  /** Counted from the append, so the latest entry, which has the totals, expires last. */
   expiresAt: Date;
 }
 
@@ -52,8 +52,8 @@ export interface ReservationsAdapter extends Reservations {
 }
 
 /**
- * Throws a RetryableError where the database is away, or where other replicas append to the same ledger so fast that this
- * one gets no turn in {@link ATTEMPTS_MAX} attempts.
+ * Throws a RetryableError if the database is unreachable, or if this replica loses {@link ATTEMPTS_MAX} attempts in a row
+ * to other replicas.
  */
 export function createReservations(mongo: MongoConnection, options: { now: () => number }): ReservationsAdapter {
   const collection = mongo.collection<Entry>(COLLECTION);
@@ -79,8 +79,8 @@ export function createReservations(mongo: MongoConnection, options: { now: () =>
   }
 
   /**
-   * In order, up to the first that someone else was faster with: what lies before it stands, and is found when read. One
-   * alone goes together with those of other ledgers.
+   * Inserts in order, up to the first position that another replica took. Entries before it stay, and the next read finds
+   * them. A single entry is grouped with those of other ledgers.
    */
   async function insert(entries: readonly Entry[]): Promise<boolean> {
     const [only, ...others] = entries;
@@ -147,17 +147,17 @@ function createLedgerQueues(appendAll: AppendAll): (ledger: string, step: Step) 
 
 interface LedgerState {
   tail: Entry | null;
-  /** The `_id`s of steps that were taken before. */
+  /** The `_id`s of steps that are already in the ledger. */
   done: ReadonlySet<string>;
 }
 
 interface Plan {
   entries: Entry[];
-  /** One for each step; they hold once the entries are in. */
+  /** One per step; valid once the entries are inserted. */
   answers: (Hit | undefined)[];
 }
 
-/** Each step is decided on what the ledger has had and what the steps before it take. */
+/** Decides each step on the ledger's totals and the steps before it. */
 function plan(steps: readonly Step[], ledger: string, { tail, done }: LedgerState, now: number): Plan {
   const taken = new Set(done);
   const entries: Entry[] = [];
