@@ -210,13 +210,13 @@ describe('a message that can never be processed', () => {
   const untold = () => storage.collection('cards', 'payments').countDocuments({ 'outbox.0': { $exists: true } });
 
   test.each<[string, string, (of: Body) => unknown, boolean]>([
-    ['garbage', 'SellCard', () => Buffer.from([0xff, 0x00, 0x7b]), false],
-    ['nothing', 'SellCard', () => Buffer.alloc(0), false],
-    ['JSON that is no object', 'SellCard', () => [1, 2, 3], false],
+    ['garbage', 'ChargeCard', () => Buffer.from([0xff, 0x00, 0x7b]), false],
+    ['nothing', 'ChargeCard', () => Buffer.alloc(0), false],
+    ['JSON that is no object', 'ChargeCard', () => [1, 2, 3], false],
     ['a type that nobody knows', 'BuyCard', (of) => of, false],
-    ['no data but the ids', 'SellCard', (of) => of, true],
-    ['a reference that is none', 'SellCard', (of) => ({ ...of, reference: 'broken' }), false],
-    ['a reference of another payment', 'SellCard', (of) => ({ ...of, reference: newIds().reference }), false],
+    ['no data but the ids', 'ChargeCard', (of) => of, true],
+    ['a reference that is none', 'ChargeCard', (of) => ({ ...of, reference: 'broken' }), false],
+    ['a reference of another payment', 'ChargeCard', (of) => ({ ...of, reference: newIds().reference }), false],
     ['a merchant that is none', 'VoidAuthorization', (of) => ({ ...of, merchantAccount: '' }), false],
     [
       'a wrong type in a field',
@@ -276,7 +276,7 @@ describe('a message that can never be processed', () => {
     const sale = await send(charge('SALE'));
     const { transaction_unique_id: transactionUniqueId, reference } = sale;
     const about = { paymentId: paymentOf(sale), reference, merchantAccount: 'demo_merchant', transactionUniqueId };
-    await publish('SellCard', paymentOf(sale), about);
+    await publish('ChargeCard', paymentOf(sale), about);
     await until('the dead letter', async () => (await messages(deadLetters(), paymentOf(sale))).length === 1);
     const refunded = await send(followUp('REFUND', reference));
     const records = recordsOf(await send(checkOf({ reference })));
@@ -369,7 +369,7 @@ describe('events', () => {
 
   test.each([
     ['SALE', '31.01', ['OperationDeclined']],
-    ['SALE', '31.17', ['OperationOutcomeUnknown', 'CardSold']],
+    ['SALE', '31.17', ['OperationOutcomeUnknown', 'CardCharged']],
     ['SALE', '31.25', ['OperationOutcomeUnknown', 'OperationFailed']],
     ['AUTH', '31.17', ['OperationOutcomeUnknown', 'CardAuthorized']],
   ] as const)('of a %s of %s are %j', async (type, amount, names) => {

@@ -63,7 +63,7 @@ test('a payment that the database rejects is dead-lettered and recorded, and oth
   await neighbours();
   expect((await answer).data).toMatchObject({ status: 'error', code: 3000 });
   expect(await statusOf(poison)).toMatchObject({ status: 'ERROR', code: 3000 });
-  expect(await deadLetterTypes()).toEqual(['SellCard']);
+  expect(await deadLetterTypes()).toEqual(['ChargeCard']);
   await isSettled();
 });
 
@@ -74,7 +74,7 @@ test('the watermark passes a payment whose outcome cannot be recorded', async ()
   const answer = system.send(poison);
   await neighbours();
   await isSettled();
-  expect(await deadLetterTypes()).toContain('SellCard');
+  expect(await deadLetterTypes()).toContain('ChargeCard');
   await storage.refuse('cards', 'payments', { $expr: false });
   expect((await answer).data).toMatchObject({ status: 'error' });
 });

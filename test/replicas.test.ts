@@ -194,7 +194,7 @@ describe('without a processor', () => {
     };
     const past = Date.now() - 60_000;
     const command = {
-      type: 'SellCard',
+      type: 'ChargeCard',
       data: { ...(JSON.parse(kept?.value ?? '{}') as Body), ...lost, acceptedAt: past, deadline: past },
     };
     const { reference, ...ids } = lost;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openAccounts } from '@gateway/accounts';
 import type { OperationRecord } from '@gateway/contracts';
-import { CardSold, newPaymentId, newReference, paymentIdOf, Secret } from '@gateway/contracts';
+import { CardCharged, newPaymentId, newReference, paymentIdOf, Secret } from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
 import { createKafka, createPublisher, createTopics } from '@gateway/messaging';
 import { createLogger, createMetrics } from '@gateway/service-kit';
@@ -190,7 +190,7 @@ function publishOutcome({ publisher }: Bench, merchantAccount: string, port: num
     acceptedAt: now,
     occurredAt: now,
   };
-  return publisher.publish({ declaration: CardSold, data, key: data.paymentId });
+  return publisher.publish({ declaration: CardCharged, data, key: data.paymentId });
 }
 
 function countOf({ receivers }: Bench): Promise<{ acknowledged: number; hung: number }> {

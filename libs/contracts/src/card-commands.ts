@@ -106,9 +106,9 @@ export const AuthorizeCard = declareMessage(
   'AUTH: hold an amount on the card until it is settled or voided.',
   Type.Object(charge),
 );
-export const SellCard = declareMessage(
+export const ChargeCard = declareMessage(
   'cardCommands',
-  'SellCard',
+  'ChargeCard',
   'SALE: collect an amount from the card.',
   Type.Object(charge),
 );
@@ -118,9 +118,9 @@ export const AuthenticateCard = declareMessage(
   'AUTH3D: authenticate the cardholder; a later AUTH or SALE relies on it.',
   Type.Object({ ...card, redirectUrl: Type.Optional(HttpsUrl) }),
 );
-export const AuthenticateAndSellCard = declareMessage(
+export const AuthenticateAndChargeCard = declareMessage(
   'cardCommands',
-  'AuthenticateAndSellCard',
+  'AuthenticateAndChargeCard',
   'SALE3D: authenticate the cardholder, and collect the amount when that succeeds.',
   Type.Object({ ...card, redirectUrl: HttpsUrl }),
 );
@@ -198,9 +198,9 @@ export type ExpireAuthorizationData = DataOf<typeof ExpireAuthorization>;
 /** Commands of merchants. Each is an operation with a reference and a deadline. */
 export const cardCommands = {
   AuthorizeCard,
-  SellCard,
+  ChargeCard,
   AuthenticateCard,
-  AuthenticateAndSellCard,
+  AuthenticateAndChargeCard,
   SettleAuthorization,
   VoidAuthorization,
   RefundCharge,
@@ -215,10 +215,10 @@ export type CardCommand = {
 /** Begins with a card; all others follow an operation on record. */
 export type CardholderCommand = Extract<
   CardCommand,
-  { type: 'AuthorizeCard' | 'SellCard' | 'AuthenticateCard' | 'AuthenticateAndSellCard' }
+  { type: 'AuthorizeCard' | 'ChargeCard' | 'AuthenticateCard' | 'AuthenticateAndChargeCard' }
 >;
-export type ChargeCommand = Extract<CardCommand, { type: 'AuthorizeCard' | 'SellCard' }>;
-export type AuthenticationCommand = Extract<CardCommand, { type: 'AuthenticateCard' | 'AuthenticateAndSellCard' }>;
+export type ChargeCommand = Extract<CardCommand, { type: 'AuthorizeCard' | 'ChargeCard' }>;
+export type AuthenticationCommand = Extract<CardCommand, { type: 'AuthenticateCard' | 'AuthenticateAndChargeCard' }>;
 export type FollowUpCommand = Extract<
   CardCommand,
   { type: 'SettleAuthorization' | 'VoidAuthorization' | 'RefundCharge' }

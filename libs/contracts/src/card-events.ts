@@ -46,7 +46,7 @@ export const CardAuthorized = declareMessage(
   'AUTH succeeded: the issuer holds the amount. It cannot be settled from expiresAt on.',
   Type.Composite([OperationRecord, Type.Object({ expiresAt: EpochMs })]),
 );
-export const CardSold = event('CardSold', 'SALE or SALE3D succeeded: the amount is collected.');
+export const CardCharged = event('CardCharged', 'SALE or SALE3D succeeded: the amount is collected.');
 export const AuthorizationSettled = event('AuthorizationSettled', 'SETTLE succeeded: held funds move to the merchant.');
 export const AuthorizationVoided = event(
   'AuthorizationVoided',
@@ -86,7 +86,7 @@ export const OperationOutcomeUnknown = event(
 
 export const cardEvents = {
   CardAuthorized,
-  CardSold,
+  CardCharged,
   AuthorizationSettled,
   AuthorizationVoided,
   ChargeRefunded,

@@ -233,7 +233,7 @@ describe('a form from elsewhere', () => {
 
 describe('a payment', () => {
   test.each([
-    ['SALE', 'SellCard'],
+    ['SALE', 'ChargeCard'],
     ['AUTH', 'AuthorizeCard'],
   ])('%s goes to its owner once, and the browser back to the merchant', async (type, command) => {
     const { path, id } = await open(type, { custom_a: '1', mid_reference: '' });
@@ -334,7 +334,7 @@ describe('a payment', () => {
     edge.owner.answers = [{ status: 'pending', code: 11, acsUrl: ACS }];
     expect((await pay(path)).headers.location).toBe(ACS);
     const { type, data } = lastCommand();
-    expect(type).toBe('AuthenticateAndSellCard');
+    expect(type).toBe('AuthenticateAndChargeCard');
     expect(data).toMatchObject({ redirectUrl: ORIGIN + path, callbackUrl: CALLBACK, checkoutAttempt: 1 });
     expect((await look(path)).headers.location).toBe(ACS);
     expect((await pay(path)).headers.location).toBe(ACS);

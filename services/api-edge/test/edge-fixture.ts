@@ -31,9 +31,9 @@ export const CREDENTIALS = { api_version: 1, merchant_account: 'demo_merchant', 
 
 const OPERATION_TYPES = {
   AuthorizeCard: 'AUTH',
-  SellCard: 'SALE',
+  ChargeCard: 'SALE',
   AuthenticateCard: 'AUTH3D',
-  AuthenticateAndSellCard: 'SALE3D',
+  AuthenticateAndChargeCard: 'SALE3D',
   SettleAuthorization: 'SETTLE',
   VoidAuthorization: 'VOID',
   RefundCharge: 'REFUND',

@@ -56,7 +56,7 @@ test('a SALE3D becomes a command, and is answered before the challenge', async (
   });
   const command = edge.owner.commands.at(-1);
   expect(command).toMatchObject({
-    type: 'AuthenticateAndSellCard',
+    type: 'AuthenticateAndChargeCard',
     data: {
       transactionUniqueId: fields.transaction_unique_id,
       withCvv: true,

@@ -76,7 +76,7 @@ export async function openWorld(name: string) {
   };
 
   async function publish(type: CardEventType, reference: string, more: object): Promise<void> {
-    const declaration = cardEvents[type] as MessageDeclaration<DataOf<typeof cardEvents.CardSold>>;
+    const declaration = cardEvents[type] as MessageDeclaration<DataOf<typeof cardEvents.CardCharged>>;
     const data = {
       paymentId: paymentIdOf(reference),
       reference,

@@ -84,7 +84,7 @@ export async function openWorld(name: string, certificate: Certificate) {
     /** Publishes a final outcome. Returns the id of the event, which is the delivery's. */
     async publish(record: OperationRecord, options: { id?: string; type?: CardEventType } = {}): Promise<string> {
       const id = options.id ?? randomUUID();
-      const declaration = cardEvents[options.type ?? 'CardSold'];
+      const declaration = cardEvents[options.type ?? 'CardCharged'];
       await publisher.publish({ declaration, data: record, key: record.paymentId, id });
       return id;
     },

@@ -155,12 +155,12 @@ function world(answers: AcquirerAnswer[] = [APPROVED], inquiries: Inquiry[] = [{
 }
 type World = ReturnType<typeof world>;
 
-const sale = chargeCommand('SellCard');
+const sale = chargeCommand('ChargeCard');
 const auth = chargeCommand('AuthorizeCard');
 const auth3d = authenticationCommand('AuthenticateCard');
-const sale3d = authenticationCommand('AuthenticateAndSellCard');
+const sale3d = authenticationCommand('AuthenticateAndChargeCard');
 const foreign = { ...settle(), data: { ...settle().data, merchantAccount: 'other' } } as CardCommand;
-const attempt = chargeCommand('SellCard', { checkoutAttempt: 1, callbackUrl: 'https://shop.test/callback' });
+const attempt = chargeCommand('ChargeCard', { checkoutAttempt: 1, callbackUrl: 'https://shop.test/callback' });
 
 const JOURNEYS: [string, () => World, ((world: World) => Promise<unknown>)[], object][] = [
   [
@@ -265,7 +265,7 @@ test('a document of the previous release is read and resolved', async () => {
   await mongo.collection('payments').insertOne({
     _id: PAYMENT_ID,
     merchantAccount: 'merchant',
-    state: { kind: 'selling' },
+    state: { kind: 'charging' },
     operations: [{ ...operation, code: 3109, message: 'Bank timeout' }],
     pending: { reference: ref('SALE'), kind: 'sale' },
     route: { acquirer: 'simulator', midReference: 'MD0000000000000A', lateVoid: false },

@@ -24,7 +24,7 @@ function entryOf({ reference, baseReference, timestamp }: ReturnType<typeof oper
   return {
     ...{ reference, paymentId: PAYMENT, ...(baseReference === undefined ? {} : { baseReference }), ...accepted },
     ...{ space: 'card', transactionUniqueId: `id-${reference}`, operationType: 'SALE' },
-    command: { type: 'SellCard' } as NonNullable<OperationEntry['command']>,
+    command: { type: 'ChargeCard' } as NonNullable<OperationEntry['command']>,
   };
 }
 

@@ -156,7 +156,7 @@ test('an attempt is in the vault before it is in the journal, and there before i
     return 'inserted';
   };
   const answer = await submitCard(here.ports, CHECKOUT.id, FORM);
-  expect(here.done).toEqual(['card', 'cvv', 'insert 1', 'wait', 'SellCard', 'close']);
+  expect(here.done).toEqual(['card', 'cvv', 'insert 1', 'wait', 'ChargeCard', 'close']);
   const [entry] = here.entries;
   expect(entry?.deadline).toBe(NOW + REPLY_TIMEOUT_MS);
   expect(answer).toMatchObject({ kind: 'see-other', location: expect.stringContaining(entry?.reference ?? '-') });
@@ -174,7 +174,7 @@ test('nothing is taken while database or vault are away', async () => {
     here[away] = true;
     expect(await submitCard(here.ports, CHECKOUT.id, FORM)).toMatchObject({ kind: 'unavailable' });
     expect(here.entries).toEqual([]);
-    expect(here.done).not.toContain('SellCard');
+    expect(here.done).not.toContain('ChargeCard');
   }
 });
 
@@ -184,7 +184,7 @@ test('nobody is told that nothing happened once the journal was asked', async ()
     throw new RetryableError('away');
   };
   expect(await submitCard(here.ports, CHECKOUT.id, FORM)).toMatchObject(PAGE);
-  expect(here.done).not.toContain('SellCard');
+  expect(here.done).not.toContain('ChargeCard');
 });
 
 test('who comes second leaves no CVV, and ends where the first one does', async () => {

@@ -39,7 +39,7 @@ export function commandOf(request: OperationRequest, accepted: Accepted): CardCo
     case 'AUTH':
       return { type: 'AuthorizeCard', data: { ...common, ...cardholder(request, accepted), ...proof(request) } };
     case 'SALE':
-      return { type: 'SellCard', data: { ...common, ...cardholder(request, accepted), ...proof(request) } };
+      return { type: 'ChargeCard', data: { ...common, ...cardholder(request, accepted), ...proof(request) } };
     case 'AUTH3D': {
       const { redirectUrl } = request;
       const data = {
@@ -51,7 +51,7 @@ export function commandOf(request: OperationRequest, accepted: Accepted): CardCo
     }
     case 'SALE3D': {
       const { redirectUrl } = request;
-      return { type: 'AuthenticateAndSellCard', data: { ...common, ...cardholder(request, accepted), redirectUrl } };
+      return { type: 'AuthenticateAndChargeCard', data: { ...common, ...cardholder(request, accepted), redirectUrl } };
     }
     case 'SETTLE': {
       const { baseReference, amountE4, currency } = request;

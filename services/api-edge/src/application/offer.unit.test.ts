@@ -5,7 +5,7 @@ import type { Insertion, JournalEntry, LateEntry, OperationEntry, Ports } from '
 
 const ENTRY = {
   reference: 'ABCDEFGHIJKLMNOP0001',
-  command: { type: 'SellCard', data: { withCvv: true } },
+  command: { type: 'ChargeCard', data: { withCvv: true } },
 } as unknown as OperationEntry;
 const REPLY_TIMEOUT_MS = 30_000;
 

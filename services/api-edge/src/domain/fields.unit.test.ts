@@ -1,5 +1,5 @@
 import type { TransactionType } from '@gateway/contracts';
-import { Secret, SellCard, TRANSACTION_TYPES, VoidAuthorization, messageForField } from '@gateway/contracts';
+import { ChargeCard, messageForField, Secret, TRANSACTION_TYPES, VoidAuthorization } from '@gateway/contracts';
 import fc from 'fast-check';
 import type { RawValue } from './body';
 import { DUPLICATE, parseJsonBody } from './body';
@@ -1008,7 +1008,7 @@ describe('any valid request', () => {
         const { instrument, amountE4, currency, customer, notes } = result.request;
         expect(instrument.kind === 'card' && instrument.card.expose().pan).toBe(drawn.number);
         const command = { ...ACCEPTED, amountE4, currency, customer, notes, token: TOKEN, withCvv: true };
-        expect(SellCard.problem(command)).toBeUndefined();
+        expect(ChargeCard.problem(command)).toBeUndefined();
       }),
       { numRuns: 1000 },
     );

@@ -9,8 +9,8 @@ import { answerOf } from './outcome';
 const SUCCESS_EVENTS = {
   AUTH: 'CardAuthorized',
   AUTH3D: 'CardAuthenticated',
-  SALE: 'CardSold',
-  SALE3D: 'CardSold',
+  SALE: 'CardCharged',
+  SALE3D: 'CardCharged',
   SETTLE: 'AuthorizationSettled',
   VOID: 'AuthorizationVoided',
   REFUND: 'ChargeRefunded',

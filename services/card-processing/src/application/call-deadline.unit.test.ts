@@ -98,12 +98,12 @@ describe.each([
   ['too late', DEADLINE + 1, 'error', 11],
 ])('a command that is %s when', (_name, at, status, code) => {
   test('the vault has given its CVV', async () => {
-    const { ports, stored, sent, vaultTakesUntil, operation } = world(PAYMENTS.selling);
+    const { ports, stored, sent, vaultTakesUntil, operation } = world(PAYMENTS.charging);
     vaultTakesUntil(at);
     await callAcquirer(ports, stored(), {
       request: { amountE4: 1, withCvv: true, card: CARD },
       causationId: 'cause',
-      deadline: deadlineOf(chargeCommand('SellCard')),
+      deadline: deadlineOf(chargeCommand('ChargeCard')),
     });
     expect(operation('SALE')).toMatchObject({ status, code });
     expect(sent).toEqual(code === 0 ? [ref('SALE')] : []);

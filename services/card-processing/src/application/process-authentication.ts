@@ -27,7 +27,7 @@ export async function processAuthentication(ports: Ports, event: ThreedsEvent, c
   if (payment.pending?.reference !== reference) return dropUnusedCvv(ports, payment, reference, awaiting);
   await ports.calls.begin(async () => {
     const context = { deadline: saleDeadline(event.data), causationId };
-    await dropUnusedCvv(ports, await sell(ports, payment, awaiting, context), reference, awaiting);
+    await dropUnusedCvv(ports, await chargeCard(ports, payment, awaiting, context), reference, awaiting);
   });
 }
 
@@ -47,7 +47,7 @@ async function reply(ports: Ports, payment: StoredPayment, reference: string, { 
   if (outcome !== undefined && isTellable(outcome)) await ports.reply(outcome, replyTo);
 }
 
-async function sell(
+async function chargeCard(
   ports: Ports,
   payment: StoredPayment,
   { customer, withCvv }: Awaiting,

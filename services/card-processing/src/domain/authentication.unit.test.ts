@@ -35,12 +35,12 @@ const SALE_WITHIN_MS = 5 * 60_000;
 /** The code of a charge that brings a proof: 0 where it may go to the acquirer. */
 function codeOf(payment: Payment, more: Parameters<typeof provenCharge>[1] = {}, facts = PROVEN): number {
   const deadline = facts.now + 30_000;
-  const decided = decide(payment, provenCharge('SellCard', { deadline, ...more }), facts);
+  const decided = decide(payment, provenCharge('ChargeCard', { deadline, ...more }), facts);
   return typeof decided === 'string' ? codeOfRejection(decided) : 0;
 }
 
 describe('AUTH3D and SALE3D', () => {
-  test.each(['AuthenticateCard', 'AuthenticateAndSellCard'] as const)('%s asks threeds, and no acquirer', (type) => {
+  test.each(['AuthenticateCard', 'AuthenticateAndChargeCard'] as const)('%s asks threeds, and no acquirer', (type) => {
     const decided = decide(newPayment('merchant'), authenticationCommand(type), FACTS);
     expect(decided).toMatchObject([
       {
@@ -66,7 +66,7 @@ describe('AUTH3D and SALE3D', () => {
       ip: '::1',
       phone: '4912',
     };
-    const payment = after(newPayment('merchant'), authenticationCommand('AuthenticateAndSellCard', { customer }));
+    const payment = after(newPayment('merchant'), authenticationCommand('AuthenticateAndChargeCard', { customer }));
     expect(payment.operations).toMatchObject([{ type: 'SALE3D', status: 'decline', code: 3140 }]);
     expect(payment.state.kind).toBe('closed');
   });
@@ -108,12 +108,12 @@ describe('AUTH3D and SALE3D', () => {
   });
 
   test('the sale inside a SALE3D is the same operation, and its outcome the final one', () => {
-    const selling = PAYMENTS['SALE3D selling'];
-    expect(selling.pending).toEqual({ reference: ref('SA3D'), kind: 'sale' });
-    expect(PAYMENTS['SALE3D sold'].operations).toMatchObject([
+    const charging = PAYMENTS['SALE3D charging'];
+    expect(charging.pending).toEqual({ reference: ref('SA3D'), kind: 'sale' });
+    expect(PAYMENTS['SALE3D charged'].operations).toMatchObject([
       { type: 'SALE3D', status: 'success', code: 0, authcode: 'A1B2C3', authentication: { eci: 5 } },
     ]);
-    const unknown = answered(selling, 'SA3D', { kind: 'unknown', code: 3109 });
+    const unknown = answered(charging, 'SA3D', { kind: 'unknown', code: 3109 });
     expect(unknown.operations).toMatchObject([{ status: 'pending', code: 3109 }]);
   });
 
@@ -144,7 +144,7 @@ describe('AUTH3D and SALE3D', () => {
     expect(decideLostAuthentication(PAYMENTS['SALE3D challenged'])).toMatchObject([
       { type: 'OperationFailed', reference: ref('SA3D'), code: 3024 },
     ]);
-    for (const situation of ['SALE3D selling', 'AUTH3D authenticated', 'AUTH3D voided', 'selling'] as const) {
+    for (const situation of ['SALE3D charging', 'AUTH3D authenticated', 'AUTH3D voided', 'charging'] as const) {
       expect(decideLostAuthentication(PAYMENTS[situation])).toEqual([]);
     }
   });
@@ -188,7 +188,7 @@ describe('VOID of an AUTH3D', () => {
 describe('a charge with pares', () => {
   test('goes to the acquirer where its AUTH3D went, once', () => {
     const elsewhere = { ...PROVEN, route: { ...ROUTE, midReference: 'MD0000000000000B' } };
-    const decided = decide(PAYMENTS['AUTH3D authenticated'], provenCharge('SellCard'), elsewhere);
+    const decided = decide(PAYMENTS['AUTH3D authenticated'], provenCharge('ChargeCard'), elsewhere);
     expect(decided).toMatchObject([
       { type: 'OperationStarted', route: ROUTE, operation: { baseReference: ref('AU3D') } },
     ]);
@@ -215,11 +215,14 @@ describe('a charge with pares', () => {
     expect(codeOf(PAYMENTS[situation])).toBe(code);
   });
 
-  test.each(['sold', 'authorized', 'SALE3D sold'] as const)('on %s, which is no AUTH3D, gets 3003', (situation) => {
-    const payment = PAYMENTS[situation];
-    const authentication = { reference: payment.operations[0]?.reference ?? '', pares: 'p' };
-    expect(codeOf(payment, { authentication })).toBe(3003);
-  });
+  test.each(['charged', 'authorized', 'SALE3D charged'] as const)(
+    'on %s, which is no AUTH3D, gets 3003',
+    (situation) => {
+      const payment = PAYMENTS[situation];
+      const authentication = { reference: payment.operations[0]?.reference ?? '', pares: 'p' };
+      expect(codeOf(payment, { authentication })).toBe(3003);
+    },
+  );
 
   test('forged gets 3103, before anything else about the AUTH3D is told', () => {
     for (const situation of ['AUTH3D authenticated', 'AUTH3D cancelled', 'AUTH3D used by a SALE'] as const) {
@@ -236,7 +239,7 @@ describe('a charge with pares', () => {
   ])('for %j gets %i, and leaves the proof to be used', (other, code) => {
     const payment = PAYMENTS['AUTH3D authenticated'];
     expect(codeOf(payment, other)).toBe(code);
-    const refusedOnce = after(payment, provenCharge('SellCard', other), PROVEN);
+    const refusedOnce = after(payment, provenCharge('ChargeCard', other), PROVEN);
     expect(codeOf(refusedOnce)).toBe(0);
   });
 
@@ -256,6 +259,6 @@ describe('a charge with pares', () => {
 
 test('an authentication nobody asked for breaks the invariant', () => {
   const event = { type: 'CardAuthenticated', reference: ref('AU3D'), authentication: { challenged: true } } as const;
-  expect(() => evolve(PAYMENTS.sold, { ...event, authenticatedAt: NOW })).toThrow('broken invariant');
-  expect(findOperation(PAYMENTS.sold, ref('AU3D'))).toBeUndefined();
+  expect(() => evolve(PAYMENTS.charged, { ...event, authenticatedAt: NOW })).toThrow('broken invariant');
+  expect(findOperation(PAYMENTS.charged, ref('AU3D'))).toBeUndefined();
 });

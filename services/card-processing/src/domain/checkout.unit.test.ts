@@ -23,7 +23,7 @@ const CALLBACK = { callbackUrl: 'https://shop.example/callback' };
 const DECLINED = { kind: 'declined', code: 3101, bank: {} } as const;
 
 const attempt = (n: number) =>
-  chargeCommand('SellCard', { reference: ref(`ATT${n}`), checkoutAttempt: n, ...CALLBACK });
+  chargeCommand('ChargeCard', { reference: ref(`ATT${n}`), checkoutAttempt: n, ...CALLBACK });
 const declinedAttempt = (payment: Payment, n: number): Payment =>
   answered(after(payment, attempt(n)), `ATT${n}`, DECLINED);
 
@@ -92,11 +92,11 @@ describe('a callback', () => {
 
   test('tells nothing while an outcome is unknown, nor where no address was given', () => {
     expect(tellsMerchant(last(after(twice, attempt(3))))).toBe(false);
-    expect(tellsMerchant(last(PAYMENTS.sold))).toBe(false);
+    expect(tellsMerchant(last(PAYMENTS.charged))).toBe(false);
   });
 
   test('of a SALE3D comes where the cardholder could be authenticated, and only there', () => {
-    const asked = after(nothing, authenticationCommand('AuthenticateAndSellCard', CALLBACK));
+    const asked = after(nothing, authenticationCommand('AuthenticateAndChargeCard', CALLBACK));
     const notEnrolled = told('AuthenticationRefused', 'SA3D', { ...refused(3123), challenged: false });
     expect(tellsMerchant(last(heard(asked, notEnrolled)))).toBe(false);
     const challenged = heard(asked, told('ChallengeRequired', 'SA3D', challenge));

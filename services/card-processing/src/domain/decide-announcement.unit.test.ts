@@ -21,7 +21,7 @@ const ASKED = { reference: SALE, callbackUrl: 'https://shop.example/callback' };
 const ANNOUNCED: PaymentEvent[] = [{ type: 'OutcomeAnnounced', ...ASKED }];
 
 const nothing = newPayment('merchant');
-const command = authenticationCommand('AuthenticateAndSellCard', { callbackUrl: ASKED.callbackUrl });
+const command = authenticationCommand('AuthenticateAndChargeCard', { callbackUrl: ASKED.callbackUrl });
 const asked = after(nothing, command);
 const notEnrolled = told('AuthenticationRefused', 'SA3D', { ...refused(3123), challenged: false });
 const neverRun = evolve(nothing, refusal(command, 'deadline-passed'));
@@ -70,7 +70,7 @@ describe('a SALE3D whose merchant got no outcome', () => {
 test('attempts on a card-entry page and unknown operations are ignored', () => {
   const attempt = after(
     nothing,
-    chargeCommand('SellCard', { reference: SALE, checkoutAttempt: 1, callbackUrl: ASKED.callbackUrl }),
+    chargeCommand('ChargeCard', { reference: SALE, checkoutAttempt: 1, callbackUrl: ASKED.callbackUrl }),
   );
   expect(decideAnnouncement(attempt, ASKED)).toEqual([]);
   expect(decideAnnouncement(nothing, ASKED)).toEqual([]);

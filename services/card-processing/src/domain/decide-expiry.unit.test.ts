@@ -47,8 +47,8 @@ const APPLIES: Record<Situation, boolean> = {
   'late voided': false,
   'settle refunding': false,
   'settle refunded': false,
-  selling: false,
-  sold: false,
+  charging: false,
+  charged: false,
   'sale declined': false,
   refunding: false,
   refunded: false,
@@ -67,8 +67,8 @@ const APPLIES: Record<Situation, boolean> = {
   'AUTH3D used by an AUTH that was voided': false,
   'SALE3D asked for': false,
   'SALE3D challenged': false,
-  'SALE3D selling': false,
-  'SALE3D sold': false,
+  'SALE3D charging': false,
+  'SALE3D charged': false,
   'SALE3D failed': false,
 };
 

@@ -67,9 +67,9 @@ export interface CallDeadline {
 
 export const operationTypeOf: Record<CardCommand['type'], OperationType> = {
   AuthorizeCard: 'AUTH',
-  SellCard: 'SALE',
+  ChargeCard: 'SALE',
   AuthenticateCard: 'AUTH3D',
-  AuthenticateAndSellCard: 'SALE3D',
+  AuthenticateAndChargeCard: 'SALE3D',
   SettleAuthorization: 'SETTLE',
   VoidAuthorization: 'VOID',
   RefundCharge: 'REFUND',
@@ -81,10 +81,10 @@ export function decide(payment: Payment, command: CardCommand, facts: Facts): Pa
   if (facts.now > command.data.deadline) return 'deadline-passed';
   switch (command.type) {
     case 'AuthorizeCard':
-    case 'SellCard':
+    case 'ChargeCard':
       return charge(payment, command, facts);
     case 'AuthenticateCard':
-    case 'AuthenticateAndSellCard':
+    case 'AuthenticateAndChargeCard':
       return authenticate(payment, command, facts);
     case 'TokenizeCard':
       return [{ type: 'OperationRecorded', operation: ended(command, RESPONSE_CODES.SUCCESS) }];
@@ -160,7 +160,7 @@ function charge(payment: Payment, command: ChargeCommand, facts: Facts): Payment
     {
       type: 'OperationStarted',
       operation: pending(command),
-      call: { reference: command.data.reference, kind: command.type === 'SellCard' ? 'sale' : 'authorize' },
+      call: { reference: command.data.reference, kind: command.type === 'ChargeCard' ? 'sale' : 'authorize' },
       route,
       cardBrand: accepted.card.brand,
       ...presented(facts),

@@ -44,8 +44,8 @@ const TABLE: Record<Situation, { settle: number; void: number; refund: number }>
   'late voided': { settle: 3008, void: 3008, refund: 3005 },
   'settle refunding': { settle: 3010, void: 3004, refund: 3005 },
   'settle refunded': { settle: 3010, void: 3004, refund: 3005 },
-  selling: { settle: 3003, void: 3003, refund: 3003 },
-  sold: { settle: 3003, void: 3004, refund: 0 },
+  charging: { settle: 3003, void: 3003, refund: 3003 },
+  charged: { settle: 3003, void: 3004, refund: 0 },
   'sale declined': { settle: 3003, void: 3004, refund: 3005 },
   refunding: { settle: 3003, void: 3004, refund: 3009 },
   refunded: { settle: 3003, void: 3004, refund: 3009 },
@@ -64,8 +64,8 @@ const TABLE: Record<Situation, { settle: number; void: number; refund: number }>
   'AUTH3D used by an AUTH that was voided': { settle: 3003, void: 3004, refund: 3005 },
   'SALE3D asked for': { settle: 3003, void: 3003, refund: 3003 },
   'SALE3D challenged': { settle: 3003, void: 3003, refund: 3003 },
-  'SALE3D selling': { settle: 3003, void: 3003, refund: 3003 },
-  'SALE3D sold': { settle: 3003, void: 3004, refund: 0 },
+  'SALE3D charging': { settle: 3003, void: 3003, refund: 3003 },
+  'SALE3D charged': { settle: 3003, void: 3004, refund: 0 },
   'SALE3D failed': { settle: 3003, void: 3004, refund: 3005 },
 };
 
@@ -129,9 +129,9 @@ describe('amount and currency', () => {
     ['SETTLE of less', PAYMENTS.authorized, settle('AUTH', { amountE4: 1 }), 0],
     ['SETTLE of more', PAYMENTS.authorized, settle('AUTH', { amountE4: 100_001 }), 3016],
     ['SETTLE in another currency', PAYMENTS.authorized, settle('AUTH', { currency: 'EUR' }), 3022],
-    ['REFUND of less', PAYMENTS.sold, refund('SALE', { amountE4: 1 }), 0],
-    ['REFUND of more', PAYMENTS.sold, refund('SALE', { amountE4: 100_001 }), 3022],
-    ['REFUND in another currency', PAYMENTS.sold, refund('SALE', { currency: 'EUR' }), 3022],
+    ['REFUND of less', PAYMENTS.charged, refund('SALE', { amountE4: 1 }), 0],
+    ['REFUND of more', PAYMENTS.charged, refund('SALE', { amountE4: 100_001 }), 3022],
+    ['REFUND in another currency', PAYMENTS.charged, refund('SALE', { currency: 'EUR' }), 3022],
   ])('%s', (_what, payment, command, code) => {
     expect(codeFor(payment, command)).toBe(code);
   });
@@ -160,16 +160,18 @@ describe('the end of a hold', () => {
 
 describe('a charge', () => {
   test('past its deadline is refused, whatever else it is', () => {
-    for (const command of [chargeCommand('SellCard'), chargeCommand('AuthorizeCard'), settle(), voidOf(), tokenize]) {
+    for (const command of [chargeCommand('ChargeCard'), chargeCommand('AuthorizeCard'), settle(), voidOf(), tokenize]) {
       expect(codeFor(PAYMENTS.nothing, command, command.data.deadline + 1)).toBe(11);
     }
   });
   test('with a token that the merchant has not got', () => {
-    expect(decide(PAYMENTS.nothing, chargeCommand('SellCard'), { ...FACTS, card: undefined })).toBe('token-not-found');
+    expect(decide(PAYMENTS.nothing, chargeCommand('ChargeCard'), { ...FACTS, card: undefined })).toBe(
+      'token-not-found',
+    );
   });
   test('without a terminal', () => {
     const facts = { ...FACTS, route: 'no-terminal-for-currency' as const };
-    expect(decide(PAYMENTS.nothing, chargeCommand('SellCard'), facts)).toBe('no-terminal-for-currency');
+    expect(decide(PAYMENTS.nothing, chargeCommand('ChargeCard'), facts)).toBe('no-terminal-for-currency');
   });
   test.each([
     ['a phone without + in test mode', { customer: { phone: '123456789' } }, {}, 3140],
@@ -180,7 +182,7 @@ describe('a charge', () => {
     ['an expired card in a real currency', { currency: 'EUR' }, { testCard: false, expYear: '2025' }, 3105],
     ['a card in its last month', { currency: 'EUR' }, { testCard: false, expYear: '2026', expMonth: '01' }, undefined],
   ])('%s', (_what, more, card, code) => {
-    const command = chargeCommand('SellCard');
+    const command = chargeCommand('ChargeCard');
     const data = {
       ...command.data,
       ...more,
@@ -203,12 +205,12 @@ describe('a charge', () => {
 describe('an answer', () => {
   const facts = { now: NOW, holdSeconds: HOLD_SECONDS, inquireAt: NOW + 500 };
   test('unknown is told and stays pending', () => {
-    const unknown = answered(PAYMENTS.selling, 'SALE', { kind: 'unknown', code: 3109 });
+    const unknown = answered(PAYMENTS.charging, 'SALE', { kind: 'unknown', code: 3109 });
     expect(unknown.operations[0]).toMatchObject({ status: 'pending', code: 3109 });
     expect(unknown.pending).toBeDefined();
   });
   test('that is unknown again changes nothing of what was told', () => {
-    const unknown = answered(PAYMENTS.selling, 'SALE', { kind: 'unknown', code: 3109 });
+    const unknown = answered(PAYMENTS.charging, 'SALE', { kind: 'unknown', code: 3109 });
     expect(decideAnswer(unknown, ref('SALE'), { kind: 'unknown', code: 3118 }, facts)).toEqual([]);
   });
   test('of an operation that never was executed ends it in an error and undoes its exclusion', () => {

@@ -106,7 +106,7 @@ export type PaymentState =
   | { kind: 'authenticated'; proof: Proof }
   | { kind: 'authorizing' }
   | { kind: 'authorized'; hold: Hold }
-  | { kind: 'selling' }
+  | { kind: 'charging' }
   | { kind: 'settling'; hold: Hold; settlement: Charge }
   | { kind: 'charged'; charge: Charge; hold?: Hold }
   | { kind: 'voiding'; hold: Hold; charge?: Charge }
@@ -278,7 +278,7 @@ export function evolve(payment: Payment | undefined, event: PaymentEvent): Payme
     }
     case 'AuthenticatedSaleStarted': {
       const authenticated = end(payment, event.reference, { authentication: event.authentication });
-      return { ...authenticated, state: { kind: 'selling' }, pending: event.call, resolveAt: event.resolveAt };
+      return { ...authenticated, state: { kind: 'charging' }, pending: event.call, resolveAt: event.resolveAt };
     }
     case 'AuthenticationDeclined': {
       const { reference, code, message, authentication } = event;
@@ -401,7 +401,7 @@ function started(state: PaymentState, operation: Operation): PaymentState {
     case 'AUTH':
       return mayCharge(state) ? { kind: 'authorizing' } : impossible();
     case 'SALE':
-      return mayCharge(state) ? { kind: 'selling' } : impossible();
+      return mayCharge(state) ? { kind: 'charging' } : impossible();
     case 'AUTH3D':
     case 'SALE3D':
       return impossible();
@@ -430,7 +430,7 @@ function succeeded(state: PaymentState, operation: Operation, expiresAt: number 
     case 'authorizing':
       if (expiresAt === undefined) return broken('an authorization without an end of its hold');
       return { kind: 'authorized', hold: { ...chargeOf(operation), expiresAt } };
-    case 'selling':
+    case 'charging':
       return { kind: 'charged', charge: chargeOf(operation) };
     case 'settling':
       return { kind: 'charged', charge: state.settlement, hold: state.hold };
@@ -448,7 +448,7 @@ function undone(state: PaymentState): PaymentState {
   switch (state.kind) {
     case 'authenticating':
     case 'authorizing':
-    case 'selling':
+    case 'charging':
       return CLOSED;
     case 'settling':
       return { kind: 'authorized', hold: state.hold };

@@ -44,10 +44,10 @@ export interface Money {
 const money = ({ amountE4 = 100_000, currency = 'XTS' }: Money) => ({ amountE4, currency });
 
 export function chargeCommand(
-  type: 'AuthorizeCard' | 'SellCard',
+  type: 'AuthorizeCard' | 'ChargeCard',
   more: Partial<ChargeCommand['data']> = {},
 ): ChargeCommand {
-  const name = type === 'SellCard' ? 'SALE' : 'AUTH';
+  const name = type === 'ChargeCard' ? 'SALE' : 'AUTH';
   return { type, data: { ...accepted(name), ...money({}), token: TOKEN, withCvv: true, customer: CUSTOMER, ...more } };
 }
 
@@ -75,7 +75,7 @@ export function authenticationCommand(
 }
 
 /** A charge that brings the proof of the AUTH3D. */
-export function provenCharge(type: 'AuthorizeCard' | 'SellCard', more: Partial<ChargeCommand['data']> = {}) {
+export function provenCharge(type: 'AuthorizeCard' | 'ChargeCard', more: Partial<ChargeCommand['data']> = {}) {
   return chargeCommand(type, { authentication: { reference: ref('AU3D'), pares: 'pares' }, ...more });
 }
 export const PROVEN: Facts = { ...FACTS, paresHash: PROOF_HASH };
@@ -149,18 +149,18 @@ const authorizing = after(nothing, chargeCommand('AuthorizeCard'));
 const authorized = approved(authorizing, 'AUTH');
 const settling = after(authorized, settle());
 const settled = approved(settling, 'SETT');
-const selling = after(nothing, chargeCommand('SellCard'));
-const sold = approved(selling, 'SALE');
+const charging = after(nothing, chargeCommand('ChargeCard'));
+const charged = approved(charging, 'SALE');
 const lateVoid = (payment: Payment): Payment => ({ ...payment, route: { ...ROUTE, lateVoid: true } });
 
 const authenticating = after(nothing, authenticationCommand('AuthenticateCard'));
 const challenged = heard(authenticating, told('ChallengeRequired', 'AU3D', challenge));
 const proven = heard(challenged, told('CardholderAuthenticated', 'AU3D', authenticated));
-const sellingProven = after(proven, provenCharge('SellCard'), PROVEN);
+const chargingProven = after(proven, provenCharge('ChargeCard'), PROVEN);
 const authorizedProven = approved(after(proven, provenCharge('AuthorizeCard'), PROVEN), 'AUTH');
-const authenticatingSale = after(nothing, authenticationCommand('AuthenticateAndSellCard'));
+const authenticatingSale = after(nothing, authenticationCommand('AuthenticateAndChargeCard'));
 const challengedSale = heard(authenticatingSale, told('ChallengeRequired', 'SA3D', challenge));
-const sellingAuthenticated = heard(challengedSale, told('CardholderAuthenticated', 'SA3D', authenticated));
+const chargingAuthenticated = heard(challengedSale, told('CardholderAuthenticated', 'SA3D', authenticated));
 
 /** Every state that a payment can be in, some of them in two ways. */
 export const PAYMENTS = {
@@ -177,11 +177,11 @@ export const PAYMENTS = {
   'late voided': approved(after(lateVoid(settled), voidOf()), 'VOID'),
   'settle refunding': after(settled, refund('SETT')),
   'settle refunded': approved(after(settled, refund('SETT')), 'REFU'),
-  selling,
-  sold,
-  'sale declined': answered(selling, 'SALE', { kind: 'declined', code: 3101, bank: {} }),
-  refunding: after(sold, refund('SALE')),
-  refunded: approved(after(sold, refund('SALE')), 'REFU'),
+  charging,
+  charged,
+  'sale declined': answered(charging, 'SALE', { kind: 'declined', code: 3101, bank: {} }),
+  refunding: after(charged, refund('SALE')),
+  refunded: approved(after(charged, refund('SALE')), 'REFU'),
   tokenized: after(nothing, tokenize),
   'AUTH3D asked for': authenticating,
   'AUTH3D challenged': challenged,
@@ -191,8 +191,8 @@ export const PAYMENTS = {
   'AUTH3D out of time': heard(challenged, told('AuthenticationRefused', 'AU3D', refused(3024))),
   'AUTH3D voided': after(proven, voidOf('AU3D')),
   'AUTH3D voided in its challenge': after(challenged, voidOf('AU3D')),
-  'AUTH3D used by a SALE': sellingProven,
-  'AUTH3D used by a SALE that was declined': answered(sellingProven, 'SALE', {
+  'AUTH3D used by a SALE': chargingProven,
+  'AUTH3D used by a SALE that was declined': answered(chargingProven, 'SALE', {
     kind: 'declined',
     code: 3101,
     bank: {},
@@ -201,8 +201,8 @@ export const PAYMENTS = {
   'AUTH3D used by an AUTH that was voided': approved(after(authorizedProven, voidOf()), 'VOID'),
   'SALE3D asked for': authenticatingSale,
   'SALE3D challenged': challengedSale,
-  'SALE3D selling': sellingAuthenticated,
-  'SALE3D sold': approved(sellingAuthenticated, 'SA3D'),
+  'SALE3D charging': chargingAuthenticated,
+  'SALE3D charged': approved(chargingAuthenticated, 'SA3D'),
   'SALE3D failed': heard(challengedSale, told('AuthenticationRefused', 'SA3D', refused(3103))),
 } as const satisfies Record<string, Payment>;
 
