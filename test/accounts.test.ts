@@ -3,7 +3,7 @@ import { Secret } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import { JSON_TYPE, rawRequest } from './support/http';
 import type { Body, System } from './support/system';
-import { charge, checkOf, clientOf, followUp, post, recordsOf, startSystem, uniqueId } from './support/system';
+import { cardRequest, checkOf, clientOf, followUp, post, recordsOf, startSystem, uniqueId } from './support/system';
 
 const PASSWORD = 'the_password';
 /** No published test card: those are declined in real currencies. */
@@ -67,13 +67,17 @@ describe('who may ask', () => {
     ['closed_one', 2003, 'Merchant account exists but not active'],
     ['fenced_out', 2008, 'Access from this IP-address is not available'],
   ])('%s gets %i', async (account, code, message) => {
-    for (const fields of [charge('SALE'), checkOf({ transaction_unique_id: uniqueId() }), { transaction_type: 'X' }]) {
+    for (const fields of [
+      cardRequest('SALE'),
+      checkOf({ transaction_unique_id: uniqueId() }),
+      { transaction_type: 'X' },
+    ]) {
       expect(await send(account, fields)).toMatchObject({ status: 'error', code, message });
     }
   });
 
   test('an address on the list may', async () => {
-    expect(await send('fenced_in', charge('SALE'))).toMatchObject({ code: 0 });
+    expect(await send('fenced_in', cardRequest('SALE'))).toMatchObject({ code: 0 });
   });
 
   test('wrong password, unknown account and malformed credentials get the same answer', async () => {
@@ -87,7 +91,7 @@ describe('who may ask', () => {
       { merchant_password: 'the_password ' },
       { merchant_account: 'ACTIVE_ONE' },
     ];
-    const answers = await Promise.all(wrong.map((fields) => send('active_one', { ...charge('SALE'), ...fields })));
+    const answers = await Promise.all(wrong.map((fields) => send('active_one', { ...cardRequest('SALE'), ...fields })));
     const plain = answers.map(({ sessionid: _id, timestamp: _at, ...rest }) => rest);
     for (const { merchant_account: _account, transaction_unique_id: _uniqueId, ...rest } of plain) {
       expect(rest).toEqual({
@@ -104,7 +108,7 @@ describe('who may ask', () => {
 describe('X-Forwarded-For', () => {
   const sale = async (port: number, account: string, forwardedFor?: string): Promise<unknown> => {
     const headers = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor };
-    return (await post(clientOf(port), as(account, charge('SALE')), headers)).data['code'];
+    return (await post(clientOf(port), as(account, cardRequest('SALE')), headers)).data['code'];
   };
   let trusting: number;
   beforeAll(async () => {
@@ -133,18 +137,18 @@ describe('X-Forwarded-For', () => {
 
 describe('what an account may do', () => {
   test.each(['AUTH', 'TOKENIZE', 'REFUND', 'AUTH3D'])('%s is not enabled: 2004', async (type) => {
-    const answer = await send('sales_only', { ...charge('AUTH'), transaction_type: type });
+    const answer = await send('sales_only', { ...cardRequest('AUTH'), transaction_type: type });
     expect(answer).toMatchObject({ status: 'error', code: 2004, message: 'Transaction is not allowed to account' });
   });
 
   test('an enabled type goes', async () => {
-    expect(await send('sales_only', charge('SALE'))).toMatchObject({ code: 0 });
+    expect(await send('sales_only', cardRequest('SALE'))).toMatchObject({ code: 0 });
   });
 
   test('real money only once it is activated: 2009', async () => {
-    const fields = charge('SALE', { currency: 'EUR' });
+    const fields = cardRequest('SALE', { currency: 'EUR' });
     expect(await send('sales_only', fields)).toMatchObject({ code: 2009, message: 'Merchant is not activated' });
-    expect(await send('active_one', charge('SALE', { currency: 'EUR', ...REAL_CARD }))).toMatchObject({ code: 0 });
+    expect(await send('active_one', cardRequest('SALE', { currency: 'EUR', ...REAL_CARD }))).toMatchObject({ code: 0 });
   });
 
   test.each<[string, Body, number]>([
@@ -168,15 +172,18 @@ describe('what an account may do', () => {
     ],
     ['an unknown terminal and too much', { currency: 'EUR', amount: '101', mid_reference: 'x'.repeat(16) }, 2007],
   ])('SALE, %s: %j gets %i', async (_what, fields, code) => {
-    expect(await send('active_one', charge('SALE', { ...REAL_CARD, ...fields }))).toMatchObject({ code });
+    expect(await send('active_one', cardRequest('SALE', { ...REAL_CARD, ...fields }))).toMatchObject({ code });
   });
 
   test('AUTH of nothing verifies the card', async () => {
-    expect(await send('active_one', charge('AUTH', { amount: '0' }))).toMatchObject({ status: 'success', code: 0 });
+    expect(await send('active_one', cardRequest('AUTH', { amount: '0' }))).toMatchObject({
+      status: 'success',
+      code: 0,
+    });
   });
 
   test('a follow-up has to be above nothing, and within the minor unit', async () => {
-    const auth = await send('active_one', charge('AUTH'));
+    const auth = await send('active_one', cardRequest('AUTH'));
     for (const [amount, currency] of [
       ['0', 'XTS'],
       ['1.001', 'EUR'],
@@ -188,7 +195,7 @@ describe('what an account may do', () => {
   });
 
   test('limits hold for follow-ups too', async () => {
-    const auth = await send('limited_one', charge('AUTH'));
+    const auth = await send('limited_one', cardRequest('AUTH'));
     expect(await send('limited_one', followUp('SETTLE', auth['reference'], { amount: '4.99' }))).toMatchObject({
       code: 2007,
     });
@@ -202,7 +209,7 @@ describe('what an account may do', () => {
       ['EUR', 'USD', 'JPY'].map((currency) => terminal('active_one', currency)),
     );
     const sale = (mid?: string) =>
-      send('active_one', charge('SALE', { currency: 'EUR', ...REAL_CARD, mid_reference: mid }));
+      send('active_one', cardRequest('SALE', { currency: 'EUR', ...REAL_CARD, mid_reference: mid }));
     expect(await sale(eur?.midReference)).toMatchObject({ code: 0 });
     for (const mid of [usd?.midReference, jpy?.midReference]) {
       expect(await sale(mid)).toMatchObject({ status: 'error', code: 2005, message: 'MID is not active' });
@@ -210,7 +217,7 @@ describe('what an account may do', () => {
   });
 
   test('a test card in a real currency is declined: 3114', async () => {
-    const answer = await send('active_one', charge('SALE', { currency: 'EUR' }));
+    const answer = await send('active_one', cardRequest('SALE', { currency: 'EUR' }));
     expect(answer).toMatchObject({ status: 'decline', code: 3114, message: 'Currency is not supported by MID' });
   });
 });
@@ -249,7 +256,7 @@ describe('a change takes effect within 30 s', () => {
     http = clientOf(edge.ports.api);
   });
   const sale = async (account: string, more: Body = {}): Promise<unknown> =>
-    (await post(http, as(account, charge('SALE', more)))).data['code'];
+    (await post(http, as(account, cardRequest('SALE', more)))).data['code'];
 
   test('of state, list, limits and types', async () => {
     const { administration } = system.accounts;
@@ -285,7 +292,7 @@ describe('a change takes effect within 30 s', () => {
     await system.accounts.administration.rotatePassword('rotating_one', { password: new Secret('newer_password') });
     const later = clientOf((await system.startEdge()).ports.api);
     const codeOf = async (merchant_password: string): Promise<unknown> =>
-      (await post(later, as('rotating_one', charge('SALE', { merchant_password })))).data['code'];
+      (await post(later, as('rotating_one', cardRequest('SALE', { merchant_password })))).data['code'];
     expect(await codeOf('new_password')).toBe(2001);
     expect(await codeOf('newer_password')).toBe(0);
   });
@@ -297,7 +304,7 @@ describe('what a terminal decides', () => {
     const follow = (type: 'SETTLE' | 'VOID' | 'REFUND', reference: unknown) =>
       send('late_void', followUp(type, reference));
     const settled = async (mid?: string): Promise<[auth: Body, settle: Body]> => {
-      const auth = await send('late_void', charge('AUTH', { mid_reference: mid }));
+      const auth = await send('late_void', cardRequest('AUTH', { mid_reference: mid }));
       return [auth, await follow('SETTLE', auth['reference'])];
     };
     const [auth, settle] = await settled(midReference);
@@ -317,7 +324,7 @@ describe('what a terminal decides', () => {
 
   test('the hold: SETTLE gets 3007 once it is over, and VOID still releases it', async () => {
     const { midReference } = await terminal('short_hold', 'XTS');
-    const auth = await send('short_hold', charge('AUTH', { mid_reference: midReference }));
+    const auth = await send('short_hold', cardRequest('AUTH', { mid_reference: midReference }));
     const tooMuch = () => send('short_hold', followUp('SETTLE', auth['reference'], { amount: '10.01' }));
     expect(await tooMuch()).toMatchObject({ code: 3016 });
     await until('the hold is over', async () => (await tooMuch())['code'] === 3007);

@@ -3,7 +3,7 @@ import { FORM_TYPE, formOf, JSON_TYPE, rawRequest, sendAndFallSilent, sendAndHan
 import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, System } from './support/system';
-import { CARD_PATH, charge, checkOf, CREDENTIALS, followUp, startSystem, uniqueId } from './support/system';
+import { CARD_PATH, cardRequest, checkOf, CREDENTIALS, followUp, startSystem, uniqueId } from './support/system';
 
 const LIMIT_BYTES = 64 * 1024;
 
@@ -15,7 +15,7 @@ let before: Record<string, number>;
 beforeAll(async () => {
   system = await startSystem('bad');
   storage = await openStorage(system.space);
-  expect((await system.send(charge('SALE'))).data).toMatchObject({ code: 0 });
+  expect((await system.send(cardRequest('SALE'))).data).toMatchObject({ code: 0 });
   before = await storage.counts();
 });
 
@@ -49,7 +49,7 @@ async function refused(request: RawRequest): Promise<Body> {
 
 const json = (fields: Body): RawRequest => ({ body: JSON.stringify(fields) });
 const form = (fields: Body, again?: Body): RawRequest => ({ headers: FORM_TYPE, body: formOf(fields, again) });
-const sale = (more: Body = {}): Body => ({ ...CREDENTIALS, ...charge('SALE'), ...more });
+const sale = (more: Body = {}): Body => ({ ...CREDENTIALS, ...cardRequest('SALE'), ...more });
 
 /** The fields of an answer's `errors`, with the code of each. */
 const errorsOf = (body: Body): [string, number][] =>
@@ -98,7 +98,7 @@ describe('a value of a wrong type', () => {
   const isNumeric = (name: string, value: unknown): boolean => name === 'amount' && typeof value === 'number';
 
   test('gets 1004 in every field of a SALE, and alone is told', async () => {
-    const names = Object.keys(charge('SALE', { custom_note: 'x', mid_reference: 'x', date_of_birth: 'x' }));
+    const names = Object.keys(cardRequest('SALE', { custom_note: 'x', mid_reference: 'x', date_of_birth: 'x' }));
     const cases = names.flatMap((name) =>
       WRONG.filter((value) => !isNumeric(name, value)).map((value) => ({ name, value })),
     );
@@ -187,7 +187,7 @@ describe('an amount', () => {
 
 test('a NUL byte gets 1004 in every text field, 2001 in the credentials', async () => {
   const withNul = (value: unknown): string => `${String(value)}\u0000`;
-  const { amount: _amount, ...texts } = charge('SALE');
+  const { amount: _amount, ...texts } = cardRequest('SALE');
   for (const [name, value] of Object.entries(texts)) {
     const fields = sale({ [name]: withNul(value) });
     for (const request of [json(fields), form(fields)]) {
@@ -407,7 +407,7 @@ describe('the order of checks', () => {
   let used: unknown;
   beforeAll(async () => {
     used = uniqueId();
-    await system.send(charge('SALE', { transaction_unique_id: used }));
+    await system.send(cardRequest('SALE', { transaction_unique_id: used }));
     const { administration } = system.accounts;
     await administration.create({ merchantAccount: 'order_closed' });
     await administration.changeState('order_closed', 'close');
@@ -448,7 +448,7 @@ describe('the order of checks', () => {
 });
 
 test('after all this the service answers as before', async () => {
-  const { data } = await system.send(charge('SALE'));
+  const { data } = await system.send(cardRequest('SALE'));
   expect(data).toMatchObject({ status: 'success', code: 0 });
   before = await storage.counts();
 });

@@ -13,7 +13,7 @@ import { payoutClient } from './support/payouts';
 import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, CheckRecord, System } from './support/system';
-import { charge, checkOf, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, recordsOf, startSystem } from './support/system';
 
 /**
  * How long a request waits for its outcome, and so how long the outage is at least. Longer than every time-out of a
@@ -71,7 +71,7 @@ async function send(fields: Body): Promise<Body> {
 }
 
 const sale3d = (card_number: string): Promise<Body> =>
-  send(charge('SALE3D', { card_number, callback_url: callbackUrl(), redirect_url: `${merchant.url}/back` }));
+  send(cardRequest('SALE3D', { card_number, callback_url: callbackUrl(), redirect_url: `${merchant.url}/back` }));
 
 const recordOf = async (reference: unknown): Promise<CheckRecord | undefined> =>
   recordsOf(await send(checkOf({ reference })))[0];
@@ -126,7 +126,7 @@ test('brokers away for longer than every time-out: 503 meanwhile, and afterwards
   expect(await recordOf(finishing.reference)).toMatchObject({ status: 'SUCCESS', code: 0 });
   await press(cardholder.page, /success/i);
   await expectReadiness(503);
-  const refused = await system.send(charge('SALE'));
+  const refused = await system.send(cardRequest('SALE'));
   expect([refused.status, refused.data['code']]).toEqual([503, 10]);
   const unknown = await unpublished;
   expect(unknown).toMatchObject({ status: 'error', code: 11 });
@@ -136,7 +136,7 @@ test('brokers away for longer than every time-out: 503 meanwhile, and afterwards
 
   await broker.start();
   await expectReadiness(200);
-  expect(await send(charge('SALE'))).toMatchObject({ status: 'success', code: 0 });
+  expect(await send(cardRequest('SALE'))).toMatchObject({ status: 'success', code: 0 });
   await expectEnd(finishing.reference, 'success', 0);
   await expectEnd(cardholder.reference, 'success', 0);
   await expectEnd(unknown['reference'], 'error', 11);

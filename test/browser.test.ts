@@ -5,7 +5,7 @@ import { keepPicture, openBrowser, PHONE } from './support/browser';
 import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
 import type { Body, CheckRecord, System } from './support/system';
-import { CARD, charge, checkOf, CREDENTIALS, recordsOf, startSystem } from './support/system';
+import { CARD, cardRequest, checkOf, CREDENTIALS, recordsOf, startSystem } from './support/system';
 import { until } from '@gateway/testing';
 
 let system: System;
@@ -27,7 +27,7 @@ const PLAIN = TEST_CARDS.notEnrolled.visa;
 const CHALLENGED = TEST_CARDS.challenged.visa;
 
 async function checkoutUrl(type: 'SALE' | 'SALE3D', more: Body = {}): Promise<{ url: string; id: unknown }> {
-  const fields = Object.fromEntries(Object.entries(charge(type)).filter(([name]) => !(name in CARD)));
+  const fields = Object.fromEntries(Object.entries(cardRequest(type)).filter(([name]) => !(name in CARD)));
   const urls = { redirect_url: `${merchant.url}/back`, callback_url: `${merchant.url}/callback` };
   const { data } = await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...fields, ...urls, ...more });
   return { url: String(data['checkout_url']), id: fields['transaction_unique_id'] };
@@ -130,7 +130,7 @@ describe.each([
   test("AUTH3D from the merchant's page, PaRes back there, then a SALE with it", async () => {
     const visitor = await browser.visitor({ javaScriptEnabled, viewport: PHONE });
     const { page, complaints } = visitor;
-    const first = await send(charge('AUTH3D', { card_number: CHALLENGED }));
+    const first = await send(cardRequest('AUTH3D', { card_number: CHALLENGED }));
     const fields = { PaReq: String(first['pareq']), TermUrl: `${merchant.url}/term`, MD: String(first['reference']) };
     merchant.offer({ acsUrl: String(first['acs_url']), fields });
     await page.goto(`${merchant.url}/pay`);
@@ -145,7 +145,7 @@ describe.each([
     await backInShop(page);
     const returned = merchant.returns.find((form) => form.get('MD') === first['reference']);
     const proof = { pares: returned?.get('PaRes'), reference: first['reference'] };
-    const sale = await send(charge('SALE', { card_number: CHALLENGED, ...proof }));
+    const sale = await send(cardRequest('SALE', { card_number: CHALLENGED, ...proof }));
     expect(sale).toMatchObject({ status: 'success', code: 0 });
     expect(complaints).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { formsOf, get, submit } from './support/form-client';
 import type { Merchant } from './support/merchant';
 import { isSigned, startMerchant } from './support/merchant';
 import type { Body, System } from './support/system';
-import { CARD, charge, checkOf, CREDENTIALS, followUp, recordsOf, startSystem } from './support/system';
+import { CARD, cardRequest, checkOf, CREDENTIALS, followUp, recordsOf, startSystem } from './support/system';
 import { eventsOf } from './support/topics';
 
 const FRICTIONLESS = TEST_CARDS.frictionless.visa;
@@ -21,7 +21,7 @@ afterAll(() => merchant.close());
 afterEach(() => system.stop());
 
 const sale3d = (card_number: string): Body =>
-  charge('SALE3D', {
+  cardRequest('SALE3D', {
     card_number,
     callback_url: `${merchant.url}/callback`,
     redirect_url: `${merchant.url}/back`,

@@ -5,7 +5,7 @@ import type { Certificate, HttpsServer } from '@gateway/testing';
 import { createCertificate, startHttpsServer } from '@gateway/testing';
 import { isSigned } from './support/merchant';
 import type { Body, System } from './support/system';
-import { charge, startSystem } from './support/system';
+import { cardRequest, startSystem } from './support/system';
 import { readOnce } from './support/topics';
 
 /** What a merchant's server says to the callbacks that come, one after the other; the last word stays. */
@@ -51,7 +51,9 @@ async function sale(script: Script, more: Body = {}): Promise<{ answer: Body; pa
   const path = `/callback/${paths}?merchant=1`;
   scripts.set(path, script);
   const urls = { callback_url: server.url + path, redirect_url: `${server.url}/back` };
-  const { data } = await system.send(charge('SALE3D', { card_number: TEST_CARDS.frictionless.visa, ...urls, ...more }));
+  const { data } = await system.send(
+    cardRequest('SALE3D', { card_number: TEST_CARDS.frictionless.visa, ...urls, ...more }),
+  );
   expect(data).toMatchObject({ status: 'success', code: 0 });
   return { answer: data, path };
 }

@@ -15,7 +15,7 @@ import type { Body, System } from './support/system';
 import {
   CARD,
   CARD_PATH,
-  charge,
+  cardRequest,
   checkOf,
   CREDENTIALS,
   followUp,
@@ -77,7 +77,8 @@ async function send(fields: Body, headers: Record<string, string> = {}): Promise
   return (await system.send(fields, headers)).data;
 }
 
-const withCard = (type: 'SALE' | 'AUTH', more: Body = {}) => charge(type, { card_number: newPan(), cvv: CVV, ...more });
+const withCard = (type: 'SALE' | 'AUTH', more: Body = {}) =>
+  cardRequest(type, { card_number: newPan(), cvv: CVV, ...more });
 
 describe.each(['demo_merchant', 'demo_custom'])('%s sends card data', (merchant_account) => {
   test.each<[string, 'SALE' | 'AUTH', Body, object]>([
@@ -108,7 +109,7 @@ describe.each(['demo_merchant', 'demo_custom'])('%s sends card data', (merchant_
       card_exp_year: _y,
       cvv: _c,
       ...rest
-    } = charge('AUTH', { merchant_account });
+    } = cardRequest('AUTH', { merchant_account });
     const auth = await send({ ...rest, token: tokenized['token'] });
     expect(await send(followUp('SETTLE', auth['reference'], { merchant_account }))).toMatchObject({ code: 0 });
     expect(await send(checkOf({ reference: auth['reference'], merchant_account }))).toMatchObject({ code: 0 });
@@ -125,7 +126,7 @@ describe.each(['demo_merchant', 'demo_custom'])('%s sends card data', (merchant_
 describe('with 3-D Secure', () => {
   const urls = () => ({ callback_url: `${merchant.url}/callback`, redirect_url: `${merchant.url}/back` });
   const threeds = (type: 'AUTH3D' | 'SALE3D', card_number: string, merchant_account: string): Body =>
-    charge(type, { card_number, cvv: CVV, merchant_account, ...urls() });
+    cardRequest(type, { card_number, cvv: CVV, merchant_account, ...urls() });
 
   test.each(['demo_merchant', 'demo_custom'])('%s sends card data', async (merchant_account) => {
     for (const type of ['AUTH3D', 'SALE3D'] as const) {
@@ -149,7 +150,7 @@ describe('with 3-D Secure', () => {
       cvv: _c,
       card_holder: _h,
       ...rest
-    } = charge('SALE');
+    } = cardRequest('SALE');
     const { data } = await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...rest, ...urls() });
     const [form] = formsOf(await get(String(data['checkout_url'])));
     const typed = { card_exp: '12/30', cvv: CVV, card_holder: `Ann ${newPan()}` };
@@ -187,26 +188,30 @@ describe('card data where they do not belong', () => {
   });
 
   test.each<[string, () => Body, number]>([
-    ['as the amount', () => charge('SALE', { amount: newPan() }), 1004],
-    ['as the CVV', () => charge('SALE', { cvv: newPan() }), 1004],
-    ['as the expiry year', () => charge('SALE', { card_exp_year: newPan() }), 1004],
-    ['as the country', () => charge('SALE', { country: newPan() }), 1004],
-    ['as the terminal', () => charge('SALE', { mid_reference: newPan() }), 2005],
-    ['as the type', () => ({ ...charge('SALE'), transaction_type: newPan() }), 1004],
-    ['as the account', () => charge('SALE', { merchant_account: newPan() }), 2001],
-    ['as the password', () => charge('SALE', { merchant_password: newPan() }), 2001],
-    ['as the version', () => charge('SALE', { api_version: newPan() }), 1005],
+    ['as the amount', () => cardRequest('SALE', { amount: newPan() }), 1004],
+    ['as the CVV', () => cardRequest('SALE', { cvv: newPan() }), 1004],
+    ['as the expiry year', () => cardRequest('SALE', { card_exp_year: newPan() }), 1004],
+    ['as the country', () => cardRequest('SALE', { country: newPan() }), 1004],
+    ['as the terminal', () => cardRequest('SALE', { mid_reference: newPan() }), 2005],
+    ['as the type', () => ({ ...cardRequest('SALE'), transaction_type: newPan() }), 1004],
+    ['as the account', () => cardRequest('SALE', { merchant_account: newPan() }), 2001],
+    ['as the password', () => cardRequest('SALE', { merchant_password: newPan() }), 2001],
+    ['as the version', () => cardRequest('SALE', { api_version: newPan() }), 1005],
     ['as the reference of a VOID', () => followUp('VOID', `${newPan()}ABCD`), 3003],
     ['as the reference of a REFUND', () => followUp('REFUND', `${newPan()}0000`.slice(0, 16) + '-XYZ'), 3003],
-    ['as the reference of a proof', () => charge('SALE', { pares: 'cHJvb2Y', reference: `${newPan()} ABC` }), 3003],
+    [
+      'as the reference of a proof',
+      () => cardRequest('SALE', { pares: 'cHJvb2Y', reference: `${newPan()} ABC` }),
+      3003,
+    ],
     ['as the reference of a CHECK', () => checkOf({ reference: `${newPan()}ABCD` }), 3014],
-    ['in a list', () => charge('SALE', { card_number: [newPan()] }), 1004],
-    ['in an object', () => charge('SALE', { address: { $gt: newPan() } }), 1004],
-    ['with spaces', () => charge('SALE', { card_number: newPan().replace(/(\d{4})(?=\d)/g, '$1 ') }), 1004],
-    ['as a number', () => charge('SALE', { card_number: Number(newPan()) }), 1004],
-    ['in a name', () => charge('SALE', { [`custom_${newPan()}`]: 'x' }), 1004],
-    ['in an unknown field', () => charge('SALE', { pan: newPan() }), 0],
-    ['as a telephone number', () => charge('SALE', { user_phone: newPan(15) }), 3140],
+    ['in a list', () => cardRequest('SALE', { card_number: [newPan()] }), 1004],
+    ['in an object', () => cardRequest('SALE', { address: { $gt: newPan() } }), 1004],
+    ['with spaces', () => cardRequest('SALE', { card_number: newPan().replace(/(\d{4})(?=\d)/g, '$1 ') }), 1004],
+    ['as a number', () => cardRequest('SALE', { card_number: Number(newPan()) }), 1004],
+    ['in a name', () => cardRequest('SALE', { [`custom_${newPan()}`]: 'x' }), 1004],
+    ['in an unknown field', () => cardRequest('SALE', { pan: newPan() }), 0],
+    ['as a telephone number', () => cardRequest('SALE', { user_phone: newPan(15) }), 3140],
   ])('%s', async (_where, fields, code) => {
     expect(await send(fields())).toMatchObject({ code });
   });

@@ -2,13 +2,13 @@ import type { Body, System } from './support/system';
 import {
   CARD,
   CARD_PATH,
-  charge,
-  chargeByToken,
+  cardRequest,
   checkOf,
   CREDENTIALS,
   followUp,
   recordsOf,
   startSystem,
+  tokenRequest,
   uniqueId,
 } from './support/system';
 
@@ -29,7 +29,7 @@ const effects = async (reference: unknown): Promise<string[]> =>
 
 describe('a charge', () => {
   test('SALE with full card data collects the amount once and answers with the card transaction response', async () => {
-    const request = charge('SALE');
+    const request = cardRequest('SALE');
     const response = await send(request);
     expect(response).toEqual({
       api_version: 1,
@@ -50,23 +50,23 @@ describe('a charge', () => {
   });
 
   test('by token goes with the same card and the same token', async () => {
-    const first = await send(charge('AUTH'));
-    const again = await send(charge('SALE'));
+    const first = await send(cardRequest('AUTH'));
+    const again = await send(cardRequest('SALE'));
     expect(again['token']).toBe(first['token']);
-    const byToken = await send(chargeByToken('SALE', first['token']));
+    const byToken = await send(tokenRequest('SALE', first['token']));
     expect(byToken).toMatchObject({ status: 'success', code: 0, token: first['token'] });
     expect(await effects(byToken['reference'])).toEqual(['sold']);
   });
 
   test('with a token that another merchant got: 3002', async () => {
-    const foreign = await send(charge('SALE', { merchant_account: 'demo_custom' }));
-    const own = await send(charge('SALE'));
+    const foreign = await send(cardRequest('SALE', { merchant_account: 'demo_custom' }));
+    const own = await send(cardRequest('SALE'));
     expect(foreign['token']).not.toBe(own['token']);
-    expect(await send(chargeByToken('SALE', foreign['token']))).toMatchObject({ status: 'error', code: 3002 });
+    expect(await send(tokenRequest('SALE', foreign['token']))).toMatchObject({ status: 'error', code: 3002 });
   });
 
   test('in a form is the same as in JSON', async () => {
-    const fields = { ...CREDENTIALS, ...charge('SALE') } as unknown as Record<string, string>;
+    const fields = { ...CREDENTIALS, ...cardRequest('SALE') } as unknown as Record<string, string>;
     const { data } = await system.http.post<Body>(CARD_PATH, new URLSearchParams(fields));
     expect(data).toMatchObject({ status: 'success', code: 0 });
   });
@@ -78,23 +78,23 @@ describe('a charge', () => {
     ['32.21', 'decline', 3221, 'Sent for manual review by anti-fraud trust lists'],
     ['31.33', 'error', 3109, 'Timeout between PSP and bank'],
   ])('amount %s gets %s %i', async (amount, status, code, message) => {
-    expect(await send(charge('SALE', { amount }))).toMatchObject({ status, code, message, authcode: null });
+    expect(await send(cardRequest('SALE', { amount }))).toMatchObject({ status, code, message, authcode: null });
   });
 
   test('a phone without + is declined at once', async () => {
-    const response = await send(charge('SALE', { user_phone: '491234567' }));
+    const response = await send(cardRequest('SALE', { user_phone: '491234567' }));
     expect(response).toMatchObject({ status: 'decline', code: 3140, message: 'General bank decline' });
     expect(await system.ledger(String(response['reference']))).toEqual([]);
   });
 
   test('an expired card is declined in test mode only before 2020', async () => {
-    expect(await send(charge('SALE', { card_exp_year: '2019' }))).toMatchObject({ status: 'decline', code: 3105 });
-    expect(await send(charge('SALE', { card_exp_year: '2020' }))).toMatchObject({ status: 'success' });
+    expect(await send(cardRequest('SALE', { card_exp_year: '2019' }))).toMatchObject({ status: 'decline', code: 3105 });
+    expect(await send(cardRequest('SALE', { card_exp_year: '2020' }))).toMatchObject({ status: 'success' });
   });
 
   test('a proof of an AUTH3D that is not there: 3003, and no money moves', async () => {
-    const { reference } = await send(charge('AUTH'));
-    const response = await send(charge('SALE', { pares: 'cHJvb2Y', reference }));
+    const { reference } = await send(cardRequest('AUTH'));
+    const response = await send(cardRequest('SALE', { pares: 'cHJvb2Y', reference }));
     expect(response).toMatchObject({ status: 'error', code: 3003 });
     expect(await system.ledger(String(response['reference']))).toEqual([]);
   });
@@ -103,13 +103,13 @@ describe('a charge', () => {
     const { cvv: _cvv, ...card } = CARD;
     const tokenized = await send({ transaction_type: 'TOKENIZE', transaction_unique_id: uniqueId(), ...card });
     expect(tokenized).toMatchObject({ status: 'success', code: 0, authcode: null });
-    expect((await send(charge('SALE')))['token']).toBe(tokenized['token']);
+    expect((await send(cardRequest('SALE')))['token']).toBe(tokenized['token']);
   });
 });
 
 describe('what follows an AUTH', () => {
   test('SETTLE once, within the amount, then REFUND once', async () => {
-    const auth = await send(charge('AUTH'));
+    const auth = await send(cardRequest('AUTH'));
     expect(await send(followUp('SETTLE', auth['reference'], { amount: '10.01' }))).toMatchObject({ code: 3016 });
     expect(await send(followUp('SETTLE', auth['reference'], { currency: 'EUR' }))).toMatchObject({ code: 2009 });
     const settled = await send(followUp('SETTLE', auth['reference'], { amount: '4.00' }));
@@ -126,7 +126,7 @@ describe('what follows an AUTH', () => {
   });
 
   test('VOID releases the hold, once, and no SETTLE after it', async () => {
-    const auth = await send(charge('AUTH'));
+    const auth = await send(cardRequest('AUTH'));
     const voided = await send(followUp('VOID', auth['reference']));
     expect(voided).toMatchObject({ status: 'success', code: 0 });
     expect(await effects(voided['reference'])).toEqual(['voided']);
@@ -135,7 +135,7 @@ describe('what follows an AUTH', () => {
   });
 
   test('a reference that does not exist and one of another merchant get the same answer', async () => {
-    const auth = await send(charge('AUTH'));
+    const auth = await send(cardRequest('AUTH'));
     const unknown = await send(followUp('VOID', 'ABCDEFGHIJKLMNOP0001'));
     const foreign = await send(followUp('VOID', auth['reference'], { merchant_account: 'demo_custom' }));
     for (const response of [unknown, foreign]) expect(response).toMatchObject({ status: 'error', code: 3003 });
@@ -146,7 +146,7 @@ describe('what follows an AUTH', () => {
 
 describe('CHECK', () => {
   test('shows the operation asked for and all that follows from it, oldest first', async () => {
-    const auth = await send(charge('AUTH'));
+    const auth = await send(cardRequest('AUTH'));
     const settled = await send(followUp('SETTLE', auth['reference']));
     const refunded = await send(followUp('REFUND', settled['reference']));
     const ofAuth = await send(checkOf({ transaction_unique_id: auth['transaction_unique_id'] }));
@@ -167,7 +167,7 @@ describe('CHECK', () => {
   });
 
   test('the unique id wins over the reference', async () => {
-    const [one, other] = [await send(charge('SALE')), await send(charge('SALE'))];
+    const [one, other] = [await send(cardRequest('SALE')), await send(cardRequest('SALE'))];
     const by = { transaction_unique_id: one['transaction_unique_id'], reference: other['reference'] };
     expect(recordsOf(await send(checkOf(by)))[0]?.reference).toBe(one['reference']);
   });
@@ -179,7 +179,7 @@ describe('CHECK', () => {
   });
 
   test('of nothing, or of another merchant’s: 3014', async () => {
-    const sale = await send(charge('SALE'));
+    const sale = await send(cardRequest('SALE'));
     for (const fields of [
       checkOf({ transaction_unique_id: uniqueId() }),
       checkOf({ reference: 'ABCDEFGHIJKLMNOP0001' }),
@@ -194,19 +194,19 @@ describe('CHECK', () => {
 
 describe('the same request again', () => {
   test('without a key its id is used up: 3001', async () => {
-    const request = charge('SALE');
+    const request = cardRequest('SALE');
     await send(request);
     expect(await send(request)).toMatchObject({ status: 'error', code: 3001 });
   });
 
   test('a request that failed validation does not use up its id', async () => {
-    const request = charge('SALE');
+    const request = cardRequest('SALE');
     expect(await send({ ...request, card_number: '1' })).toMatchObject({ code: 1004 });
     expect(await send(request)).toMatchObject({ status: 'success' });
   });
 
   test('with a key it gets the first response again, to the letter', async () => {
-    const request = charge('SALE');
+    const request = cardRequest('SALE');
     const first = await system.send(request, { 'Idempotency-Key': 'key-1' });
     const again = await system.send(request, { 'Idempotency-Key': 'key-1' });
     expect(first.headers['idempotency-replayed']).toBeUndefined();
@@ -224,7 +224,7 @@ describe('the same request again', () => {
   });
 
   test('twenty at once with a key have one effect and one answer', async () => {
-    const request = charge('SALE');
+    const request = cardRequest('SALE');
     const headers = { 'Idempotency-Key': 'key-2' };
     const all = await Promise.all(Array.from({ length: 20 }, () => system.send(request, headers)));
     const [first] = all;
@@ -233,7 +233,7 @@ describe('the same request again', () => {
   });
 
   test('twenty at once without a key: one succeeds', async () => {
-    const request = charge('SALE');
+    const request = cardRequest('SALE');
     const all = await Promise.all(Array.from({ length: 20 }, () => send(request)));
     expect(all.filter((response) => response['code'] === 0)).toHaveLength(1);
     expect(all.filter((response) => response['code'] === 3001)).toHaveLength(19);
@@ -242,14 +242,14 @@ describe('the same request again', () => {
 
 describe('money rules under races', () => {
   test('of many SETTLEs one moves money', async () => {
-    const auth = await send(charge('AUTH'));
+    const auth = await send(cardRequest('AUTH'));
     const all = await Promise.all(Array.from({ length: 10 }, () => send(followUp('SETTLE', auth['reference']))));
     expect(all.map((response) => response['code']).sort()).toEqual([0, ...Array<number>(9).fill(3010)]);
   });
 
   test('VOID and SETTLE exclude each other', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const auth = await send(charge('AUTH'));
+      const auth = await send(cardRequest('AUTH'));
       const all = await Promise.all(
         ['VOID', 'SETTLE', 'VOID', 'SETTLE'].map((type) => send(followUp(type as 'VOID', auth['reference']))),
       );
@@ -258,7 +258,7 @@ describe('money rules under races', () => {
   });
 
   test('of many REFUNDs one gives money back', async () => {
-    const sale = await send(charge('SALE'));
+    const sale = await send(cardRequest('SALE'));
     const all = await Promise.all(
       Array.from({ length: 10 }, () => send(followUp('REFUND', sale['reference'], { amount: '1.00' }))),
     );
@@ -269,7 +269,7 @@ describe('money rules under races', () => {
 describe('custom parameters', () => {
   test('are in the responses of an account that has them activated, and only there', async () => {
     const named = { descriptor_merchant: '12.5', descriptor_phone: 'not a number' };
-    const response = await send(charge('SALE', { merchant_account: 'demo_custom', ...named }));
+    const response = await send(cardRequest('SALE', { merchant_account: 'demo_custom', ...named }));
     expect(response).toMatchObject({
       status: 'success',
       custom_card_bin: '411111',
@@ -286,7 +286,7 @@ describe('custom parameters', () => {
       custom_bank_transaction_id: expect.any(String),
     });
     expect(response).not.toHaveProperty('custom_descriptor_phone');
-    const plain = await send(charge('SALE', named));
+    const plain = await send(cardRequest('SALE', named));
     expect(Object.keys(plain).filter((name) => name.startsWith('custom_'))).toEqual([]);
     const refunded = await send(followUp('REFUND', response['reference'], { merchant_account: 'demo_custom' }));
     expect(refunded).toMatchObject({ status: 'success', custom_card_last: '1111' });

@@ -6,7 +6,7 @@ import { formsOf, get, press, submit } from './support/form-client';
 import type { Merchant } from './support/merchant';
 import { isSigned, startMerchant } from './support/merchant';
 import type { Body, CheckRecord, System } from './support/system';
-import { CARD, charge, checkOf, CREDENTIALS, followUp, recordsOf, startSystem } from './support/system';
+import { CARD, cardRequest, checkOf, CREDENTIALS, followUp, recordsOf, startSystem } from './support/system';
 
 let system: System;
 let merchant: Merchant;
@@ -25,7 +25,7 @@ const CHALLENGED = TEST_CARDS.challenged.visa;
 const TYPED = { card_number: '4111 1111 1111 1111', card_exp: '12 / 30', cvv: '123', card_holder: 'Ann Lee' };
 
 function session(type: 'AUTH' | 'SALE' | 'SALE3D', more: Body = {}): Body {
-  const fields = Object.entries(charge(type)).filter(([name]) => !(name in CARD));
+  const fields = Object.entries(cardRequest(type)).filter(([name]) => !(name in CARD));
   const urls = { redirect_url: `${merchant.url}/back?cart=7`, callback_url: `${merchant.url}/callback` };
   return { ...CREDENTIALS, ...Object.fromEntries(fields), ...urls, ...more };
 }
@@ -79,7 +79,9 @@ describe('opening a session', () => {
       transactions: [],
     });
     expect((await post(fields)).data).toMatchObject({ status: 'error', code: 3001 });
-    expect(await send({ ...charge('SALE'), transaction_unique_id: fields['transaction_unique_id'] })).toMatchObject({
+    expect(
+      await send({ ...cardRequest('SALE'), transaction_unique_id: fields['transaction_unique_id'] }),
+    ).toMatchObject({
       code: 3001,
     });
     expect((await get(url)).status).toBe(200);

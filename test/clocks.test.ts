@@ -4,7 +4,7 @@ import type { HeldCalls } from './support/held-calls';
 import { holdCalls } from './support/held-calls';
 import { openStorage } from './support/storage';
 import type { Body, CheckRecord, System } from './support/system';
-import { charge, checkOf, clientOf, post, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, clientOf, post, recordsOf, startSystem } from './support/system';
 
 /** Machines whose clocks are off by more than any lease margin. */
 const AHEAD = { wallClock: () => Date.now() + 30_000 };
@@ -36,12 +36,12 @@ test('with one replica ahead and one behind, no running call is inquired about o
   const edge = clientOf((await system.startEdge()).ports.api);
 
   calls.hold();
-  const answers = Array.from({ length: 12 }, () => post(edge, charge('SALE')));
+  const answers = Array.from({ length: 12 }, () => post(edge, cardRequest('SALE')));
   const { held, questions } = calls;
   await until('all calls are under way', () => held() === 12);
   calls.pass();
   // The resolver has had its turn when it has resolved another operation that is due later than these.
-  const unknown = charge('SALE', { amount: '31.25' });
+  const unknown = cardRequest('SALE', { amount: '31.25' });
   await post(edge, unknown);
   expect(await ended(unknown, edge)).toMatchObject({ status: 'ERROR' });
   calls.release();
@@ -59,7 +59,7 @@ test('with an edge ahead and card-processing behind, a command past its deadline
   const settings = { CARD_QUERY_URL: `http://127.0.0.1:${port}` };
   system = await startSystem('clk', { withoutProcessor: true, settings });
   const edge = clientOf((await system.startEdge({ REPLY_TIMEOUT_MS: '500' }, AHEAD)).ports.api);
-  const late = charge('SALE');
+  const late = cardRequest('SALE');
   const { data: told } = await post(edge, late);
   expect(told).toMatchObject({ status: 'error', code: 11 });
   await system.startProcessor({ CARD_QUERY_PORT: String(port) }, BEHIND);
@@ -77,7 +77,7 @@ test('auth-expiry with a fast clock does not void a hold too early', async () =>
   system = await startSystem('clk', { settings: { AUTH_HOLD_SECONDS: '25' } });
   const storage = await openStorage(system.space);
   await system.startExpiry({}, AHEAD);
-  const { data } = await system.send(charge('AUTH'));
+  const { data } = await system.send(cardRequest('AUTH'));
   const deadlines = storage.collection('expiry', 'deadlines');
   const byReference = (reference: unknown) => deadlines.findOne({ _id: reference } as object);
   await until('its end is known', () => byReference(data['reference']));

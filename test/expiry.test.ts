@@ -3,7 +3,7 @@ import { ExpireAuthorization, paymentIdOf, TEST_CARDS } from '@gateway/contracts
 import type { Publisher } from '@gateway/messaging';
 import { startPublisher, until } from '@gateway/testing';
 import type { Body, CheckRecord, System } from './support/system';
-import { charge, checkOf, followUp, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, followUp, recordsOf, startSystem } from './support/system';
 import { eventsOf } from './support/topics';
 
 const HOLD_SECONDS = 3;
@@ -35,7 +35,7 @@ async function send(fields: Body): Promise<Body> {
 }
 
 async function authorize(more: Body = {}): Promise<string> {
-  const response = await send(charge('AUTH', more));
+  const response = await send(cardRequest('AUTH', more));
   expect(response).toMatchObject({ status: 'success', code: 0 });
   return String(response['reference']);
 }

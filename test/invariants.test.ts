@@ -6,7 +6,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, System } from './support/system';
-import { charge, checkOf, followUp, recordsOf, startSystem, uniqueId } from './support/system';
+import { cardRequest, checkOf, followUp, recordsOf, startSystem, uniqueId } from './support/system';
 import type { Lying } from './support/topics';
 import { eventsOf as eventsIn, readTopics } from './support/topics';
 
@@ -87,7 +87,7 @@ async function replay(command: Lying | undefined): Promise<Body> {
 
 describe('a command that comes again', () => {
   test.each(['SALE', 'AUTH'] as const)('%s: one effect, one record, one event', async (type) => {
-    const answer = await send(charge(type));
+    const answer = await send(cardRequest(type));
     const [command] = await messages(commandTopic, paymentOf(answer));
     for (let times = 0; times < 3; times += 1) {
       const { authcode, reference } = answer;
@@ -103,7 +103,7 @@ describe('a command that comes again', () => {
     ['AUTH3D', []],
   ] as const)('%s, and all that threeds was asked and has told: %j once, one record', async (type, expected) => {
     const urls = { callback_url: 'https://localhost:1/callback', redirect_url: 'https://localhost:1/back' };
-    const answer = await send(charge(type, { card_number: TEST_CARDS.frictionless.visa, ...urls }));
+    const answer = await send(cardRequest(type, { card_number: TEST_CARDS.frictionless.visa, ...urls }));
     expect(answer).toMatchObject({ status: 'success', eci: 5 });
     const isOver = async () => (await document(paymentOf(answer)))?.operations[0]?.status === 'success';
     await until('its end', isOver);
@@ -133,7 +133,7 @@ describe('a command that comes again', () => {
   });
 
   test('while its outcome is unknown: nobody is called again, the resolver finds out', async () => {
-    const sale = await send(charge('SALE', { amount: '31.24' }));
+    const sale = await send(cardRequest('SALE', { amount: '31.24' }));
     expect(sale).toMatchObject({ status: 'error', code: 3124 });
     const calls = async () =>
       /simulator_acquirer_answers_total\{operation="sale",answer="unknown".*/.exec((await system.metrics()).join());
@@ -151,7 +151,7 @@ describe('a command that comes again', () => {
   });
 
   test('after others of its payment: what has ended stays', async () => {
-    const auth = await send(charge('AUTH'));
+    const auth = await send(cardRequest('AUTH'));
     const settled = await send(followUp('SETTLE', auth['reference']));
     const refunded = await send(followUp('REFUND', settled['reference']));
     const { outbox: _outbox, outboxSince: _since, ...before } = (await document(paymentOf(auth))) as Body;
@@ -167,7 +167,7 @@ describe('a command that comes again', () => {
   });
 
   test('out of order: a SETTLE before its AUTH is refused on record, and the AUTH goes its way', async () => {
-    const auth = await send(charge('AUTH'));
+    const auth = await send(cardRequest('AUTH'));
     const [template] = await messages(commandTopic, paymentOf(auth));
     if (template === undefined) throw new Error('no command');
     const { paymentId, reference } = newIds();
@@ -260,7 +260,7 @@ describe('a message that can never be processed', () => {
   );
 
   test('of a payment that is on record: its operations and outcomes stay', async () => {
-    const sale = await send(charge('SALE'));
+    const sale = await send(cardRequest('SALE'));
     const reference = newReference(paymentOf(sale), randomBytes);
     await publish('RefundCharge', paymentOf(sale), { ...ids(), paymentId: paymentOf(sale), reference });
     const checked = await until('the record of the dead letter', async () => {
@@ -273,7 +273,7 @@ describe('a message that can never be processed', () => {
   });
 
   test('poison that says it is about an operation that has ended does not change it', async () => {
-    const sale = await send(charge('SALE'));
+    const sale = await send(cardRequest('SALE'));
     const { transaction_unique_id: transactionUniqueId, reference } = sale;
     const about = { paymentId: paymentOf(sale), reference, merchantAccount: 'demo_merchant', transactionUniqueId };
     await publish('ChargeCard', paymentOf(sale), about);
@@ -285,7 +285,7 @@ describe('a message that can never be processed', () => {
 });
 
 test('a process that died between commit and publication: what its outbox holds is published, in order', async () => {
-  const auth = await send(charge('AUTH'));
+  const auth = await send(cardRequest('AUTH'));
   await send(followUp('VOID', auth['reference']));
   const published = await until('both events', async () => {
     const found = await eventsOf(paymentOf(auth));
@@ -322,7 +322,7 @@ test('a process that died between commit and publication: what its outbox holds 
 });
 
 test('a payment holds a hundred operations: refusals beyond 80 stand alone, are found, and leave room for the rest', async () => {
-  const auth = await send(charge('AUTH'));
+  const auth = await send(cardRequest('AUTH'));
   const tooMuch = () => send(followUp('SETTLE', auth['reference'], { amount: '10.01' }));
   const refused = await Promise.all(Array.from({ length: 90 }, tooMuch));
   for (const answer of refused) expect(answer).toMatchObject({ status: 'error', code: 3016 });
@@ -347,7 +347,7 @@ test('a payment holds a hundred operations: refusals beyond 80 stand alone, are 
 
 describe('events', () => {
   test('tell every outcome, under its name', async () => {
-    const auth = await send(charge('AUTH'));
+    const auth = await send(cardRequest('AUTH'));
     await send(followUp('SETTLE', auth['reference'], { amount: '99.00' }));
     const settled = await send(followUp('SETTLE', auth['reference'], { amount: '5.00' }));
     await send(followUp('REFUND', settled['reference'], { amount: '32.02' }));
@@ -373,7 +373,7 @@ describe('events', () => {
     ['SALE', '31.25', ['OperationOutcomeUnknown', 'OperationFailed']],
     ['AUTH', '31.17', ['OperationOutcomeUnknown', 'CardAuthorized']],
   ] as const)('of a %s of %s are %j', async (type, amount, names) => {
-    const answer = await send(charge(type, { amount }));
+    const answer = await send(cardRequest(type, { amount }));
     const found = await until('all events', async () => {
       const events = await eventsOf(paymentOf(answer));
       return events.length === names.length ? events : undefined;

@@ -10,7 +10,7 @@ import { build, startProcess } from './support/processes';
 import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { System } from './support/system';
-import { charge, checkOf, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, recordsOf, startSystem } from './support/system';
 
 const COUNT = 60;
 const HOLD_SECONDS = 3;
@@ -58,7 +58,7 @@ const atOnce = <T>(work: () => Promise<T>): Promise<T[]> => Promise.all(Array.fr
 
 test('kill -9 of auth-expiry amid ends of holds: each is voided once', async () => {
   const expiry = await start('auth-expiry');
-  const authorized = (await atOnce(() => system.send(charge('AUTH')))).map(({ data }) => data);
+  const authorized = (await atOnce(() => system.send(cardRequest('AUTH')))).map(({ data }) => data);
   const voided = async () => {
     const checks = authorized.map(({ reference }) =>
       system.send(checkOf({ transaction_unique_id: `expiry-${String(reference)}` })),

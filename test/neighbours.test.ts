@@ -1,7 +1,7 @@
 import { topicOf } from '@gateway/messaging';
 import { until } from '@gateway/testing';
 import type { Body, System } from './support/system';
-import { charge, checkOf, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, recordsOf, startSystem } from './support/system';
 import { publishAgain, readTopics } from './support/topics';
 
 /** An account has half of the calls at once, and as many may wait. */
@@ -35,20 +35,20 @@ function commandsSoFar() {
 
 /** An edge without a partition for replies asks for outcomes, seconds later: by then a hung call may be resolved. */
 async function repliesReachTheEdge(): Promise<boolean> {
-  await send(charge('SALE'));
+  await send(cardRequest('SALE'));
   const commands = await commandsSoFar();
   return commands.some(({ headers }) => headers['reply_partition'] !== undefined);
 }
 
 test('calls that an acquirer never answers hold up their own account only', async () => {
   await until('replies reach the edge', repliesReachTheEdge);
-  const sent = Array.from({ length: UNANSWERED }, () => send(charge('SALE', { amount: '31.09' })));
+  const sent = Array.from({ length: UNANSWERED }, () => send(cardRequest('SALE', { amount: '31.09' })));
   await until('the share of the account hangs', async () => (await callsUnderWay()) === SHARE);
   // As after a crash before the commit.
   await publishAgain(system.space, await commandsSoFar());
 
   for (let times = 0; times < 2 * CALLS_AT_ONCE; times += 1) {
-    expect(await send(charge('SALE', VICTIM))).toMatchObject({ status: 'success', code: 0 });
+    expect(await send(cardRequest('SALE', VICTIM))).toMatchObject({ status: 'success', code: 0 });
   }
   // Every one of them was answered beside calls that hang still.
   expect(await callsUnderWay()).toBe(SHARE);

@@ -3,7 +3,7 @@ import { kafkaOf, until } from '@gateway/testing';
 import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, System } from './support/system';
-import { charge, checkOf, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, recordsOf, startSystem } from './support/system';
 import { readTopics } from './support/topics';
 
 /** Longer than all attempts for one message and for recording its outcome. */
@@ -16,7 +16,7 @@ beforeEach(async () => {
   system = await startSystem('poi');
   storage = await openStorage(system.space);
   // Only an existing collection can have a validator.
-  expect((await system.send(charge('SALE'))).data).toMatchObject({ status: 'success' });
+  expect((await system.send(cardRequest('SALE'))).data).toMatchObject({ status: 'success' });
 });
 afterEach(async () => {
   await storage.close();
@@ -41,7 +41,7 @@ async function commandLag(): Promise<number> {
 }
 
 async function neighbours(): Promise<void> {
-  const answers = await Promise.all(Array.from({ length: 40 }, () => system.send(charge('SALE'))));
+  const answers = await Promise.all(Array.from({ length: 40 }, () => system.send(cardRequest('SALE'))));
   for (const { data } of answers) expect(data).toMatchObject({ status: 'success', code: 0 });
 }
 
@@ -54,7 +54,7 @@ async function statusOf(fields: Body): Promise<unknown> {
 }
 
 test('a payment that the database rejects is dead-lettered and recorded, and others continue', async () => {
-  const poison = charge('SALE');
+  const poison = cardRequest('SALE');
   const { transaction_unique_id } = poison;
   await storage.refuse('cards', 'payments', {
     operations: { $elemMatch: { transactionUniqueId: transaction_unique_id, status: 'pending' } },
@@ -68,7 +68,7 @@ test('a payment that the database rejects is dead-lettered and recorded, and oth
 });
 
 test('the watermark passes a payment whose outcome cannot be recorded', async () => {
-  const poison = charge('SALE');
+  const poison = cardRequest('SALE');
   const { transaction_unique_id } = poison;
   await storage.refuse('cards', 'payments', { 'operations.transactionUniqueId': transaction_unique_id });
   const answer = system.send(poison);

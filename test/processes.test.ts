@@ -6,7 +6,7 @@ import { build, startProcess } from './support/processes';
 import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, LedgerEntry, Surroundings } from './support/system';
-import { charge, checkOf, clientOf, openSurroundings, post, recordsOf } from './support/system';
+import { cardRequest, checkOf, clientOf, openSurroundings, post, recordsOf } from './support/system';
 
 /** Long enough that a signal finds requests in the middle of everything. */
 const ACQUIRER_LATENCY_MS = 400;
@@ -43,7 +43,7 @@ beforeAll(async () => {
   };
   await Promise.all(['simulator', 'card-processing', 'api-edge'].map(start));
   http = clientOf(Number(edge));
-  expect((await post(http, charge('SALE'))).data).toMatchObject({ code: 0 });
+  expect((await post(http, cardRequest('SALE'))).data).toMatchObject({ code: 0 });
 }, 180_000);
 
 afterAll(async () => {
@@ -57,7 +57,7 @@ const startedCount = () => storage.collection('edge', 'journal').countDocuments(
 /** Sends SALEs at once and resolves when all of them are in the journal. */
 async function underWay(count: number): Promise<Promise<Body>[]> {
   const before = await startedCount();
-  const answers = Array.from({ length: count }, async () => (await post(http, charge('SALE'))).data);
+  const answers = Array.from({ length: count }, async () => (await post(http, cardRequest('SALE'))).data);
   for (const answer of answers) answer.catch(() => undefined);
   await until(`${count} requests under way`, async () => (await startedCount()) >= before + count);
   return answers;
@@ -114,9 +114,9 @@ test('SIGTERM lets the edge answer what it has taken, and takes nothing new', as
   const ended = running.get('api-edge')?.end('SIGTERM');
   for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ status: 'success', code: 0 });
   expect(await ended).toBe(0);
-  await expect(post(http, charge('SALE'))).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await expect(post(http, cardRequest('SALE'))).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   await start('api-edge');
-  expect((await post(http, charge('SALE'))).data).toMatchObject({ code: 0 });
+  expect((await post(http, cardRequest('SALE'))).data).toMatchObject({ code: 0 });
 }, 120_000);
 
 test('SIGTERM ends every service with 0, the simulator in the middle of an answer too', async () => {

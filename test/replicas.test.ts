@@ -6,7 +6,7 @@ import { stealReplies } from './support/reply-thief';
 import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, CheckRecord, System } from './support/system';
-import { charge, checkOf, clientOf, followUp, post, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, clientOf, followUp, post, recordsOf, startSystem } from './support/system';
 import { readOnce, readTopics } from './support/topics';
 
 /** Every service may come and go; this one's first replica answers for the payments from beginning to end. */
@@ -40,7 +40,7 @@ const ended = (from: System, by: Body) =>
 test('two replicas of each, and one that leaves in the middle: every request ends on record, once', async () => {
   const other = await system.startProcessor();
   const edges = [system.http, clientOf((await system.startEdge()).ports.api)];
-  const requests = Array.from({ length: 120 }, () => charge('SALE'));
+  const requests = Array.from({ length: 120 }, () => cardRequest('SALE'));
   let answered = 0;
   let leaving: Promise<void> | undefined;
   const answers = await Promise.all(
@@ -68,7 +68,7 @@ test('two replicas of each, and one that leaves in the middle: every request end
 
 test('two replicas of the edge: of the same request at both, one is taken', async () => {
   const second = clientOf((await system.startEdge()).ports.api);
-  const fields = charge('SALE');
+  const fields = cardRequest('SALE');
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, index) => post(index % 2 ? second : system.http, fields)),
   );
@@ -76,7 +76,7 @@ test('two replicas of the edge: of the same request at both, one is taken', asyn
   expect(codes).toEqual([0, ...Array<number>(9).fill(3001)]);
 
   const key = { 'idempotency-key': 'at-both' };
-  const keyed = charge('SALE');
+  const keyed = cardRequest('SALE');
   const same = await Promise.all(
     Array.from({ length: 10 }, (_, index) => post(index % 2 ? second : system.http, keyed, key)),
   );
@@ -99,14 +99,17 @@ describe('without replies', () => {
 
   test('an edge that owns no partition asks the owner, and answers as ever', async () => {
     const http = clientOf((await silent.startEdge()).ports.api);
-    const auth = (await post(http, charge('AUTH'))).data;
+    const auth = (await post(http, cardRequest('AUTH'))).data;
     expect(auth).toMatchObject({ status: 'success', code: 0, authcode: expect.any(String) });
     expect((await post(http, followUp('VOID', auth['reference']))).data).toMatchObject({ code: 0 });
-    expect((await post(http, charge('SALE', { amount: '31.01' }))).data).toMatchObject({
+    expect((await post(http, cardRequest('SALE', { amount: '31.01' }))).data).toMatchObject({
       status: 'decline',
       code: 3101,
     });
-    expect((await post(http, charge('SALE', { amount: '31.17' }))).data).toMatchObject({ status: 'error', code: 3117 });
+    expect((await post(http, cardRequest('SALE', { amount: '31.17' }))).data).toMatchObject({
+      status: 'error',
+      code: 3117,
+    });
     const commands = await readOnce(silent.space, 'cardCommands');
     expect(commands).toHaveLength(4);
     for (const { headers } of commands) expect(headers).not.toHaveProperty('reply_partition');
@@ -117,12 +120,12 @@ describe('without replies', () => {
     const edge = await silent.startEdge();
     const http = clientOf(edge.ports.api);
     await until('a partition of its own', async () => {
-      const { data } = await post(http, charge('SALE'));
+      const { data } = await post(http, cardRequest('SALE'));
       const commands = await readOnce(silent.space, 'cardCommands');
       const own = commands.find(({ key }) => key === String(data['reference']).slice(0, 16));
       return own?.headers['reply_partition'] !== undefined;
     });
-    const waiting = Array.from({ length: 40 }, () => post(http, charge('SALE')));
+    const waiting = Array.from({ length: 40 }, () => post(http, cardRequest('SALE')));
     const other = await silent.startEdge();
     for (const { data } of await Promise.all(waiting)) expect(data).toMatchObject({ status: 'success', code: 0 });
     await other.stop();
@@ -149,7 +152,7 @@ describe('without a processor', () => {
   });
 
   test('a request gets 11, is never denied, and is never run later: it ends in error 11', async () => {
-    const fields = [charge('SALE'), charge('AUTH', { cvv: undefined })];
+    const fields = [cardRequest('SALE'), cardRequest('AUTH', { cvv: undefined })];
     const answers = await Promise.all(fields.map(async (one) => (await alone.send(one)).data));
     for (const [index, answer] of answers.entries()) {
       const { transaction_unique_id } = fields[index] ?? {};
@@ -177,7 +180,7 @@ describe('without a processor', () => {
 
   test('an entry of the journal that is open past its deadline is ended and closed, whether its command got out or not', async () => {
     const journal = ofAlone.collection('edge', 'journal');
-    const { data } = await alone.send(charge('SALE', { amount: '12.34' }));
+    const { data } = await alone.send(cardRequest('SALE', { amount: '12.34' }));
     expect(data).toMatchObject({ code: 0 });
     const id = { _id: data['reference'] } as object;
     const closed = await until('the end of its entry', () => journal.findOne({ ...id, state: 'closed' }));

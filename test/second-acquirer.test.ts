@@ -5,7 +5,7 @@ import { secondTranslation } from './support/second-acquirer/connector';
 import type { SecondAcquirer } from './support/second-acquirer/server';
 import { startSecondAcquirer } from './support/second-acquirer/server';
 import type { Body, CheckRecord, System } from './support/system';
-import { charge, checkOf, followUp, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, followUp, recordsOf, startSystem } from './support/system';
 
 const PASSWORD = 'the_password';
 /** No published test card: those are declined in real currencies. */
@@ -52,7 +52,7 @@ async function recordOf({ reference }: Body): Promise<CheckRecord | undefined> {
 const ordersOf = ({ reference }: Body) => acquirer.orders.filter(({ path }) => path.includes(String(reference)));
 
 test('a payment and its refund go to the acquirer of the terminal, once and under their references', async () => {
-  const sale = await send(charge('SALE', IN_EUR));
+  const sale = await send(cardRequest('SALE', IN_EUR));
   expect(sale).toMatchObject({ status: 'success', code: 0, authcode: 'S2' });
   const refund = await send(followUp('REFUND', sale['reference'], { currency: 'EUR' }));
   expect(refund).toMatchObject({ status: 'success', code: 0 });
@@ -63,25 +63,28 @@ test('a payment and its refund go to the acquirer of the terminal, once and unde
 });
 
 test('the other acquirer goes on beside it', async () => {
-  const sale = await send(charge('SALE'));
+  const sale = await send(cardRequest('SALE'));
   expect(sale).toMatchObject({ code: 0 });
   expect(ordersOf(sale)).toEqual([]);
   expect(await system.ledger(String(sale['reference']))).toMatchObject([{ effect: 'sold' }]);
 });
 
 test('a decline has the code of its reason', async () => {
-  expect(await send(charge('SALE', { ...IN_EUR, amount: '11.00' }))).toMatchObject({ status: 'decline', code: 3101 });
+  expect(await send(cardRequest('SALE', { ...IN_EUR, amount: '11.00' }))).toMatchObject({
+    status: 'decline',
+    code: 3101,
+  });
 });
 
 test('silence is an unknown outcome, which the inquiry finds', async () => {
-  const sale = await send(charge('SALE', { ...IN_EUR, amount: '12.00' }));
+  const sale = await send(cardRequest('SALE', { ...IN_EUR, amount: '12.00' }));
   expect(sale).toMatchObject({ status: 'error', code: 3109 });
   await until('the outcome is known', async () => (await recordOf(sale))?.status === 'SUCCESS');
   expect(ordersOf(sale)).toHaveLength(1);
 });
 
 test('without cancellation by key, an order that the acquirer does not know stays pending', async () => {
-  const sale = await send(charge('SALE', { ...IN_EUR, amount: '13.00' }));
+  const sale = await send(cardRequest('SALE', { ...IN_EUR, amount: '13.00' }));
   expect(sale).toMatchObject({ status: 'error', code: 3118 });
   const inquiries = () => acquirer.inquiries.filter((reference) => reference === sale['reference']).length;
   await until('it was asked for twice', () => inquiries() >= 2);

@@ -8,7 +8,7 @@ import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
 import { payoutClient } from './support/payouts';
 import type { Body, System } from './support/system';
-import { charge, chargeByToken, checkOf, followUp, startSystem } from './support/system';
+import { cardRequest, checkOf, followUp, startSystem, tokenRequest } from './support/system';
 
 const PROFILE_BYTES = 64 * 1_048_576;
 const DATABASES = [...new Set(Object.keys(SHARD_KEYS).map((name) => name.split('.')[0] ?? ''))];
@@ -64,16 +64,16 @@ async function send(fields: Body, headers: Record<string, string> = {}): Promise
 
 /** Runs every kind of request to its end. */
 async function useEverything(): Promise<void> {
-  const sold = await send(charge('SALE'), { 'idempotency-key': 'a-key' });
-  await send(chargeByToken('SALE', sold['token']));
+  const sold = await send(cardRequest('SALE'), { 'idempotency-key': 'a-key' });
+  await send(tokenRequest('SALE', sold['token']));
   await send(followUp('REFUND', sold['reference']));
-  const held = await send(charge('AUTH'));
+  const held = await send(cardRequest('AUTH'));
   await system.send(followUp('SETTLE', held['reference']));
   await send(checkOf({ reference: sold['reference'] }));
   const urls = { callback_url: `${merchant.url}/callback`, redirect_url: `${merchant.url}/back` };
-  const authenticated = await send(charge('SALE3D', { card_number: TEST_CARDS.frictionless.visa, ...urls }));
+  const authenticated = await send(cardRequest('SALE3D', { card_number: TEST_CARDS.frictionless.visa, ...urls }));
   await merchant.callbackOf(authenticated['reference']);
-  const expiring = await send(charge('AUTH'));
+  const expiring = await send(cardRequest('AUTH'));
   await until('the hold is voided', async () => {
     const { data } = await system.send(checkOf({ reference: expiring['reference'] }));
     return (data['transactions'] as unknown[]).length === 2;

@@ -5,7 +5,7 @@ import { formsOf, get, press, submit } from './support/form-client';
 import type { Merchant } from './support/merchant';
 import { isSigned, startMerchant } from './support/merchant';
 import type { Body, CheckRecord, System } from './support/system';
-import { charge, chargeByToken, checkOf, followUp, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, followUp, recordsOf, startSystem, tokenRequest } from './support/system';
 import { eventsOf } from './support/topics';
 
 let system: System;
@@ -35,8 +35,8 @@ async function send(fields: Body): Promise<Body> {
 
 const returnUrls = () => ({ callback_url: `${merchant.url}/callback`, redirect_url: `${merchant.url}/back` });
 const sale3d = (card_number: string, more: Body = {}): Body =>
-  charge('SALE3D', { card_number, ...returnUrls(), ...more });
-const auth3d = (card_number: string, more: Body = {}): Body => charge('AUTH3D', { card_number, ...more });
+  cardRequest('SALE3D', { card_number, ...returnUrls(), ...more });
+const auth3d = (card_number: string, more: Body = {}): Body => cardRequest('AUTH3D', { card_number, ...more });
 
 async function recordOf(reference: unknown): Promise<CheckRecord | undefined> {
   return recordsOf(await send(checkOf({ reference })))[0];
@@ -183,7 +183,7 @@ describe.each(['SALE3D', 'AUTH3D'] as const)('where authentication is not possib
     [TEST_CARDS.unavailable.visa, 3103, 7],
     [TEST_CARDS.unavailable.mastercard, 3103, 7],
   ])('of %s is declined with %i, eci %i, finally', async (card_number, code, eci) => {
-    const answer = await send(charge(type, { card_number, ...returnUrls() }));
+    const answer = await send(cardRequest(type, { card_number, ...returnUrls() }));
     expect(answer).toMatchObject({ status: 'decline', code, eci });
     expect(answer).not.toHaveProperty('acs_url');
     expect(await recordOf(answer['reference'])).toMatchObject({ transaction_type: type, status: 'DECLINE', code });
@@ -227,7 +227,7 @@ const classicForm = (first: Body, more: Record<string, string> = {}): Record<str
 });
 
 const proven = (type: 'AUTH' | 'SALE', { first, pares, request }: Authenticated, more: Body = {}): Body =>
-  charge(type, { card_number: request['card_number'], pares, reference: first['reference'], ...more });
+  cardRequest(type, { card_number: request['card_number'], pares, reference: first['reference'], ...more });
 
 describe('AUTH3D', () => {
   test('challenged, then a SALE with pares: once', async () => {
@@ -262,7 +262,7 @@ describe('AUTH3D', () => {
     expect(authenticated.first).toMatchObject({ eci: VISA.success });
     const token = authenticated.first['token'];
     const { pares, first } = authenticated;
-    const auth = await send(chargeByToken('AUTH', token, { pares, reference: first['reference'] }));
+    const auth = await send(tokenRequest('AUTH', token, { pares, reference: first['reference'] }));
     expect(auth).toMatchObject({ status: 'success', code: 0 });
     expect(await system.ledger(String(auth['reference']))).toMatchObject([{ operation: 'authorize', eci: '05' }]);
     expect(await send(followUp('SETTLE', auth['reference']))).toMatchObject({ status: 'success', code: 0 });

@@ -2,7 +2,7 @@ import { until } from '@gateway/testing';
 import type { InquiryGate } from './support/inquiry-gate';
 import { openInquiryGate } from './support/inquiry-gate';
 import type { Body, CheckRecord, System } from './support/system';
-import { charge, checkOf, followUp, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, followUp, recordsOf, startSystem } from './support/system';
 
 /** decisions.md, section 3. `never both` for the last: either the effect, or a confirmed cancellation. */
 const AMOUNTS = [
@@ -38,7 +38,7 @@ async function follow(type: 'SETTLE' | 'VOID' | 'REFUND', base: Body, cents: num
 const KINDS: Kind[] = [
   {
     type: 'AUTH',
-    act: async (cents) => ({ first: await send(charge('AUTH', { amount: amount(31, cents) })) }),
+    act: async (cents) => ({ first: await send(cardRequest('AUTH', { amount: amount(31, cents) })) }),
     effect: 'authorized',
     meanwhile: [
       ['SETTLE', 'own', 3003],
@@ -56,7 +56,7 @@ const KINDS: Kind[] = [
   },
   {
     type: 'SALE',
-    act: async (cents) => ({ first: await send(charge('SALE', { amount: amount(31, cents) })) }),
+    act: async (cents) => ({ first: await send(cardRequest('SALE', { amount: amount(31, cents) })) }),
     effect: 'sold',
     meanwhile: [
       ['REFUND', 'own', 3003],
@@ -67,7 +67,7 @@ const KINDS: Kind[] = [
   },
   {
     type: 'SETTLE',
-    act: async (cents) => follow('SETTLE', await send(charge('AUTH', { amount: '50.00' })), cents),
+    act: async (cents) => follow('SETTLE', await send(cardRequest('AUTH', { amount: '50.00' })), cents),
     effect: 'captured',
     meanwhile: [
       ['SETTLE', 'base', 3010],
@@ -86,7 +86,7 @@ const KINDS: Kind[] = [
   },
   {
     type: 'VOID',
-    act: async (cents) => follow('VOID', await send(charge('AUTH', { amount: amount(41, cents) })), cents),
+    act: async (cents) => follow('VOID', await send(cardRequest('AUTH', { amount: amount(41, cents) })), cents),
     effect: 'voided',
     meanwhile: [
       ['SETTLE', 'base', 3008],
@@ -100,7 +100,7 @@ const KINDS: Kind[] = [
   },
   {
     type: 'REFUND',
-    act: async (cents) => follow('REFUND', await send(charge('SALE', { amount: '50.00' })), cents),
+    act: async (cents) => follow('REFUND', await send(cardRequest('SALE', { amount: '50.00' })), cents),
     effect: 'refunded',
     meanwhile: [
       ['REFUND', 'base', 3009],
@@ -132,7 +132,7 @@ beforeAll(async () => {
       return gate.url;
     },
   });
-  await send(charge('SALE'));
+  await send(cardRequest('SALE'));
   played = new Map(CASES.map((one) => [one, play(one)]));
   const ended = Promise.allSettled(played.values());
   await callsThatGoWell(ended);
@@ -152,7 +152,7 @@ async function send(fields: Body): Promise<Body> {
 async function callsThatGoWell(ended: Promise<unknown>): Promise<void> {
   let over = false;
   void ended.then(() => (over = true));
-  while (!over) await send(charge('SALE'));
+  while (!over) await send(cardRequest('SALE'));
 }
 
 interface Played {

@@ -267,7 +267,7 @@ export const CARD = {
   card_holder: 'Ann Lee',
 };
 
-export function charge(type: 'AUTH' | 'AUTH3D' | 'SALE' | 'SALE3D', more: Body = {}): Body {
+export function cardRequest(type: 'AUTH' | 'AUTH3D' | 'SALE' | 'SALE3D', more: Body = {}): Body {
   return {
     transaction_type: type,
     transaction_unique_id: uniqueId(),
@@ -279,8 +279,14 @@ export function charge(type: 'AUTH' | 'AUTH3D' | 'SALE' | 'SALE3D', more: Body =
   };
 }
 
-export function chargeByToken(type: 'AUTH' | 'SALE', token: unknown, more: Body = {}): Body {
-  const { card_number: _number, card_exp_month: _month, card_exp_year: _year, cvv: _cvv, ...rest } = charge(type, more);
+export function tokenRequest(type: 'AUTH' | 'SALE', token: unknown, more: Body = {}): Body {
+  const {
+    card_number: _number,
+    card_exp_month: _month,
+    card_exp_year: _year,
+    cvv: _cvv,
+    ...rest
+  } = cardRequest(type, more);
   return { ...rest, token };
 }
 

@@ -85,12 +85,12 @@ const card = {
   ),
 };
 
-const charge = {
+const purchase = {
   ...card,
   authentication: Type.Optional(
     Type.Object(
       { reference: GivenReference, pares: Type.String({ minLength: 1, maxLength: 4096 }) },
-      { description: 'The AUTH3D that this charge relies on, and the PaRes that its challenge returned' },
+      { description: 'The AUTH3D that this purchase relies on, and the PaRes that its challenge returned' },
     ),
   ),
 };
@@ -104,13 +104,13 @@ export const AuthorizeCard = declareMessage(
   'cardCommands',
   'AuthorizeCard',
   'AUTH: hold an amount on the card until it is settled or voided.',
-  Type.Object(charge),
+  Type.Object(purchase),
 );
 export const ChargeCard = declareMessage(
   'cardCommands',
   'ChargeCard',
   'SALE: collect an amount from the card.',
-  Type.Object(charge),
+  Type.Object(purchase),
 );
 export const AuthenticateCard = declareMessage(
   'cardCommands',
@@ -217,7 +217,7 @@ export type CardholderCommand = Extract<
   CardCommand,
   { type: 'AuthorizeCard' | 'ChargeCard' | 'AuthenticateCard' | 'AuthenticateAndChargeCard' }
 >;
-export type ChargeCommand = Extract<CardCommand, { type: 'AuthorizeCard' | 'ChargeCard' }>;
+export type PurchaseCommand = Extract<CardCommand, { type: 'AuthorizeCard' | 'ChargeCard' }>;
 export type AuthenticationCommand = Extract<CardCommand, { type: 'AuthenticateCard' | 'AuthenticateAndChargeCard' }>;
 export type FollowUpCommand = Extract<
   CardCommand,

@@ -67,7 +67,7 @@ const page = {
 const proofHash = Type.Optional(
   Type.String({
     pattern: '^[0-9a-f]{64}$',
-    description: 'AUTH3D: SHA-256 of the PaRes, to check the charge that brings it',
+    description: 'AUTH3D: SHA-256 of the PaRes, to check the purchase that brings it',
   }),
 );
 

@@ -23,15 +23,15 @@ import {
   authenticated,
   authenticationCommand,
   challenge,
-  chargeCommand,
   HOLD_SECONDS,
   NOW,
   PAYMENT_ID,
+  purchaseCommand,
   ref,
   refund,
   settle,
-  told,
   tokenize,
+  told,
   voidOf,
 } from '../src/domain/payments.fixture';
 
@@ -155,12 +155,12 @@ function world(answers: AcquirerAnswer[] = [APPROVED], inquiries: Inquiry[] = [{
 }
 type World = ReturnType<typeof world>;
 
-const sale = chargeCommand('ChargeCard');
-const auth = chargeCommand('AuthorizeCard');
+const sale = purchaseCommand('ChargeCard');
+const auth = purchaseCommand('AuthorizeCard');
 const auth3d = authenticationCommand('AuthenticateCard');
 const sale3d = authenticationCommand('AuthenticateAndChargeCard');
 const foreign = { ...settle(), data: { ...settle().data, merchantAccount: 'other' } } as CardCommand;
-const attempt = chargeCommand('ChargeCard', { checkoutAttempt: 1, callbackUrl: 'https://shop.test/callback' });
+const attempt = purchaseCommand('ChargeCard', { checkoutAttempt: 1, callbackUrl: 'https://shop.test/callback' });
 
 const JOURNEYS: [string, () => World, ((world: World) => Promise<unknown>)[], object][] = [
   [

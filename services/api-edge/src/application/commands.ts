@@ -1,5 +1,5 @@
 import type { CardCommand, Secret } from '@gateway/contracts';
-import type { CardRequest, ChargeRequest, CheckRequest } from '../domain/card-request';
+import type { CardRequest, CheckRequest, PurchaseRequest } from '../domain/card-request';
 import { maskCardNumbers } from '../domain/masking';
 
 /** A request that becomes an operation. */
@@ -83,7 +83,7 @@ function cardholder(request: CardholderRequest, { token, checkoutAttempt }: Acce
   };
 }
 
-function proof({ authentication }: ChargeRequest) {
+function proof({ authentication }: PurchaseRequest) {
   return authentication === undefined ? {} : { authentication };
 }
 

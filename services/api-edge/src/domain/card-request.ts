@@ -34,7 +34,7 @@ interface Money {
   readonly currency: string;
 }
 
-interface Charge<T extends TransactionType> extends Operation<T>, Money {
+interface CardOperation<T extends TransactionType> extends Operation<T>, Money {
   readonly midReference?: string;
   readonly cofType?: CofType;
   readonly customer: Customer;
@@ -48,17 +48,17 @@ export interface AuthenticationProof {
   readonly pares: string;
 }
 
-export interface ChargeRequest<T extends 'AUTH' | 'SALE' = 'AUTH' | 'SALE'> extends Charge<T> {
+export interface PurchaseRequest<T extends 'AUTH' | 'SALE' = 'AUTH' | 'SALE'> extends CardOperation<T> {
   readonly instrument: FullCard | CardToken;
   readonly authentication?: AuthenticationProof;
 }
 
-export interface Auth3dRequest extends Charge<'AUTH3D'> {
+export interface Auth3dRequest extends CardOperation<'AUTH3D'> {
   readonly instrument: FullCard;
   readonly redirectUrl?: string;
 }
 
-export interface Sale3dRequest extends Charge<'SALE3D'> {
+export interface Sale3dRequest extends CardOperation<'SALE3D'> {
   readonly instrument: FullCard;
   readonly redirectUrl: string;
 }
@@ -68,7 +68,7 @@ export const CHECKOUT_TYPES = ['AUTH', 'SALE', 'SALE3D'] as const;
 export type CheckoutType = (typeof CHECKOUT_TYPES)[number];
 
 /** A merchant's request for a card-entry page: everything but the card. */
-export interface CheckoutRequest extends Charge<CheckoutType> {
+export interface CheckoutRequest extends CardOperation<CheckoutType> {
   readonly redirectUrl: string;
 }
 
@@ -97,9 +97,9 @@ export interface CheckRequest {
 
 /** A request with valid fields, by transaction type. Its free text shows no card number. */
 export interface CardRequests {
-  readonly AUTH: ChargeRequest<'AUTH'>;
+  readonly AUTH: PurchaseRequest<'AUTH'>;
   readonly AUTH3D: Auth3dRequest;
-  readonly SALE: ChargeRequest<'SALE'>;
+  readonly SALE: PurchaseRequest<'SALE'>;
   readonly SALE3D: Sale3dRequest;
   readonly SETTLE: SettleRequest;
   readonly VOID: VoidRequest;

@@ -114,7 +114,7 @@ export function checkFields<T extends TransactionType>(
 /** The same for a request for a card-entry page. */
 export function checkCheckoutFields(type: CheckoutType, fields: RawFields, nowMs: number): FieldCheck<CheckoutRequest> {
   return check('CHECKOUT', fields, nowMs, (found, custom) => ({
-    ...charge(type, found, custom),
+    ...cardOperation(type, found, custom),
     redirectUrl: found.text('redirect_url'),
   }));
 }
@@ -132,15 +132,23 @@ type Custom = MerchantNotes['custom'];
 type Builders = { readonly [T in TransactionType]: (found: Findings, custom: Custom) => CardRequests[T] };
 
 const BUILDERS: Builders = {
-  AUTH: (found, custom) => ({ ...charge('AUTH', found, custom), instrument: instrument(found), ...proof(found) }),
-  SALE: (found, custom) => ({ ...charge('SALE', found, custom), instrument: instrument(found), ...proof(found) }),
+  AUTH: (found, custom) => ({
+    ...cardOperation('AUTH', found, custom),
+    instrument: instrument(found),
+    ...proof(found),
+  }),
+  SALE: (found, custom) => ({
+    ...cardOperation('SALE', found, custom),
+    instrument: instrument(found),
+    ...proof(found),
+  }),
   AUTH3D: (found, custom) => ({
-    ...charge('AUTH3D', found, custom),
+    ...cardOperation('AUTH3D', found, custom),
     instrument: fullCard(found),
     ...texts(found, { redirectUrl: 'redirect_url' }),
   }),
   SALE3D: (found, custom) => ({
-    ...charge('SALE3D', found, custom),
+    ...cardOperation('SALE3D', found, custom),
     instrument: fullCard(found),
     redirectUrl: found.text('redirect_url'),
   }),
@@ -163,7 +171,7 @@ function followUp<T extends TransactionType>(transactionType: T, found: Findings
   return { ...operation(transactionType, found, custom), baseReference: found.text('reference') };
 }
 
-function charge<T extends TransactionType>(transactionType: T, found: Findings, custom: Custom) {
+function cardOperation<T extends TransactionType>(transactionType: T, found: Findings, custom: Custom) {
   const cof = found.optionalText('cof_type');
   return {
     ...operation(transactionType, found, custom),

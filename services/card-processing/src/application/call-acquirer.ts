@@ -66,7 +66,7 @@ async function answerOf(
   });
 }
 
-/** A SALE3D's own authentication, or that of the AUTH3D which a charge relies on. */
+/** A SALE3D's own authentication, or that of the AUTH3D which a purchase relies on. */
 function authenticationOf(payment: StoredPayment, reference: string): AuthenticationResult | undefined {
   const operation = findOperation(payment, reference);
   const base = operation?.baseReference === undefined ? undefined : findOperation(payment, operation.baseReference);

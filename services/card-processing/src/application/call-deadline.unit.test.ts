@@ -11,11 +11,11 @@ import type { Payment } from '../domain/payment';
 import { evolve, findOperation } from '../domain/payment';
 import {
   authenticated,
-  chargeCommand,
   HOLD_SECONDS,
   NOW,
   PAYMENT_ID,
   PAYMENTS,
+  purchaseCommand,
   ref,
   ROUTE,
   settle,
@@ -103,7 +103,7 @@ describe.each([
     await callAcquirer(ports, stored(), {
       request: { amountE4: 1, withCvv: true, card: CARD },
       causationId: 'cause',
-      deadline: deadlineOf(chargeCommand('ChargeCard')),
+      deadline: deadlineOf(purchaseCommand('ChargeCard')),
     });
     expect(operation('SALE')).toMatchObject({ status, code });
     expect(sent).toEqual(code === 0 ? [ref('SALE')] : []);

@@ -16,12 +16,12 @@ import {
   PAYMENTS,
   PROOF_HASH,
   PROVEN,
-  provenCharge,
+  provenPurchase,
   ref,
   refused,
   ROUTE,
-  TIMES,
   settle,
+  TIMES,
   told,
   voidOf,
 } from './payments.fixture';
@@ -32,10 +32,10 @@ import { codeOfRejection } from './rejections';
 const DAY_MS = 24 * 3_600_000;
 const SALE_WITHIN_MS = 5 * 60_000;
 
-/** The code of a charge that brings a proof: 0 where it may go to the acquirer. */
-function codeOf(payment: Payment, more: Parameters<typeof provenCharge>[1] = {}, facts = PROVEN): number {
+/** The code of a purchase that brings a proof: 0 where it may go to the acquirer. */
+function codeOf(payment: Payment, more: Parameters<typeof provenPurchase>[1] = {}, facts = PROVEN): number {
   const deadline = facts.now + 30_000;
-  const decided = decide(payment, provenCharge('ChargeCard', { deadline, ...more }), facts);
+  const decided = decide(payment, provenPurchase('ChargeCard', { deadline, ...more }), facts);
   return typeof decided === 'string' ? codeOfRejection(decided) : 0;
 }
 
@@ -81,7 +81,7 @@ describe('AUTH3D and SALE3D', () => {
     expect(decideAuthentication(PAYMENTS['SALE3D challenged'], again, TIMES)).toEqual([]);
   });
 
-  test('an authenticated AUTH3D succeeds, holds no money and keeps what its charge will need', () => {
+  test('an authenticated AUTH3D succeeds, holds no money and keeps what its purchase will need', () => {
     const { operations, state } = PAYMENTS['AUTH3D authenticated'];
     expect(operations).toMatchObject([
       {
@@ -185,10 +185,10 @@ describe('VOID of an AUTH3D', () => {
   });
 });
 
-describe('a charge with pares', () => {
+describe('a purchase with pares', () => {
   test('goes to the acquirer where its AUTH3D went, once', () => {
     const elsewhere = { ...PROVEN, route: { ...ROUTE, midReference: 'MD0000000000000B' } };
-    const decided = decide(PAYMENTS['AUTH3D authenticated'], provenCharge('ChargeCard'), elsewhere);
+    const decided = decide(PAYMENTS['AUTH3D authenticated'], provenPurchase('ChargeCard'), elsewhere);
     expect(decided).toMatchObject([
       { type: 'OperationStarted', route: ROUTE, operation: { baseReference: ref('AU3D') } },
     ]);
@@ -239,7 +239,7 @@ describe('a charge with pares', () => {
   ])('for %j gets %i, and leaves the proof to be used', (other, code) => {
     const payment = PAYMENTS['AUTH3D authenticated'];
     expect(codeOf(payment, other)).toBe(code);
-    const refusedOnce = after(payment, provenCharge('ChargeCard', other), PROVEN);
+    const refusedOnce = after(payment, provenPurchase('ChargeCard', other), PROVEN);
     expect(codeOf(refusedOnce)).toBe(0);
   });
 
@@ -250,7 +250,7 @@ describe('a charge with pares', () => {
     expect(codeOf(PAYMENTS['AUTH3D authenticated'], {}, { ...PROVEN, now: NOW + laterMs })).toBe(code);
   });
 
-  test('a decline of the bank itself is the outcome of the charge, not of the proof', () => {
+  test('a decline of the bank itself is the outcome of the purchase, not of the proof', () => {
     const [first, ...later] = PAYMENTS['AUTH3D used by a SALE that was declined'].operations;
     expect(first).toMatchObject({ type: 'AUTH3D', status: 'success' });
     expect(later).toMatchObject([{ type: 'SALE', status: 'decline', code: 3101, baseReference: ref('AU3D') }]);

@@ -5,11 +5,11 @@ import {
   answered,
   approved,
   authenticationCommand,
-  chargeCommand,
   challenge,
   FACTS,
   heard,
   PAYMENTS,
+  purchaseCommand,
   ref,
   refund,
   refused,
@@ -23,7 +23,7 @@ const CALLBACK = { callbackUrl: 'https://shop.example/callback' };
 const DECLINED = { kind: 'declined', code: 3101, bank: {} } as const;
 
 const attempt = (n: number) =>
-  chargeCommand('ChargeCard', { reference: ref(`ATT${n}`), checkoutAttempt: n, ...CALLBACK });
+  purchaseCommand('ChargeCard', { reference: ref(`ATT${n}`), checkoutAttempt: n, ...CALLBACK });
 const declinedAttempt = (payment: Payment, n: number): Payment =>
   answered(after(payment, attempt(n)), `ATT${n}`, DECLINED);
 

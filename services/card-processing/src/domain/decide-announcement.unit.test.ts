@@ -9,8 +9,8 @@ import {
   authenticated,
   authenticationCommand,
   challenge,
-  chargeCommand,
   heard,
+  purchaseCommand,
   ref,
   refused,
   told,
@@ -70,7 +70,7 @@ describe('a SALE3D whose merchant got no outcome', () => {
 test('attempts on a card-entry page and unknown operations are ignored', () => {
   const attempt = after(
     nothing,
-    chargeCommand('ChargeCard', { reference: SALE, checkoutAttempt: 1, callbackUrl: ASKED.callbackUrl }),
+    purchaseCommand('ChargeCard', { reference: SALE, checkoutAttempt: 1, callbackUrl: ASKED.callbackUrl }),
   );
   expect(decideAnnouncement(attempt, ASKED)).toEqual([]);
   expect(decideAnnouncement(nothing, ASKED)).toEqual([]);

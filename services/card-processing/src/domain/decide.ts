@@ -2,10 +2,10 @@ import type {
   AuthenticationCommand,
   CardCommand,
   CardholderCommand,
-  ChargeCommand,
   FollowUpCommand,
   OperationType,
   OutcomeUnknownCode,
+  PurchaseCommand,
   ResponseCode,
 } from '@gateway/contracts';
 import { RESPONSE_CODES, cardStatusOfCode, coded } from '@gateway/contracts';
@@ -37,7 +37,7 @@ export interface Facts {
   card?: CardFacts | undefined;
   /** For what begins with a card: where the operation goes; a rejection when the account has nowhere. */
   route?: Route | Rejection | undefined;
-  /** For a charge with `pares`: its SHA-256 in hex. */
+  /** For a purchase with `pares`: its SHA-256 in hex. */
   paresHash?: string | undefined;
   /** For what begins with a card, if the account's responses show it. */
   presentation?: CardPresentation | undefined;
@@ -82,7 +82,7 @@ export function decide(payment: Payment, command: CardCommand, facts: Facts): Pa
   switch (command.type) {
     case 'AuthorizeCard':
     case 'ChargeCard':
-      return charge(payment, command, facts);
+      return purchase(payment, command, facts);
     case 'AuthenticateCard':
     case 'AuthenticateAndChargeCard':
       return authenticate(payment, command, facts);
@@ -145,7 +145,7 @@ interface Accepted {
   route: Route;
 }
 
-function charge(payment: Payment, command: ChargeCommand, facts: Facts): PaymentEvent[] | Rejection {
+function purchase(payment: Payment, command: PurchaseCommand, facts: Facts): PaymentEvent[] | Rejection {
   const { authentication } = command.data;
   const rejection =
     authentication === undefined

@@ -7,11 +7,11 @@ import {
   after,
   answered,
   approved,
-  chargeCommand,
   FACTS,
   HOLD_SECONDS,
   NOW,
   PAYMENTS,
+  purchaseCommand,
   ref,
   refund,
   ROUTE,
@@ -160,18 +160,24 @@ describe('the end of a hold', () => {
 
 describe('a charge', () => {
   test('past its deadline is refused, whatever else it is', () => {
-    for (const command of [chargeCommand('ChargeCard'), chargeCommand('AuthorizeCard'), settle(), voidOf(), tokenize]) {
+    for (const command of [
+      purchaseCommand('ChargeCard'),
+      purchaseCommand('AuthorizeCard'),
+      settle(),
+      voidOf(),
+      tokenize,
+    ]) {
       expect(codeFor(PAYMENTS.nothing, command, command.data.deadline + 1)).toBe(11);
     }
   });
   test('with a token that the merchant has not got', () => {
-    expect(decide(PAYMENTS.nothing, chargeCommand('ChargeCard'), { ...FACTS, card: undefined })).toBe(
+    expect(decide(PAYMENTS.nothing, purchaseCommand('ChargeCard'), { ...FACTS, card: undefined })).toBe(
       'token-not-found',
     );
   });
   test('without a terminal', () => {
     const facts = { ...FACTS, route: 'no-terminal-for-currency' as const };
-    expect(decide(PAYMENTS.nothing, chargeCommand('ChargeCard'), facts)).toBe('no-terminal-for-currency');
+    expect(decide(PAYMENTS.nothing, purchaseCommand('ChargeCard'), facts)).toBe('no-terminal-for-currency');
   });
   test.each([
     ['a phone without + in test mode', { customer: { phone: '123456789' } }, {}, 3140],
@@ -182,7 +188,7 @@ describe('a charge', () => {
     ['an expired card in a real currency', { currency: 'EUR' }, { testCard: false, expYear: '2025' }, 3105],
     ['a card in its last month', { currency: 'EUR' }, { testCard: false, expYear: '2026', expMonth: '01' }, undefined],
   ])('%s', (_what, more, card, code) => {
-    const command = chargeCommand('ChargeCard');
+    const command = purchaseCommand('ChargeCard');
     const data = {
       ...command.data,
       ...more,

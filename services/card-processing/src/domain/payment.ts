@@ -31,11 +31,11 @@ export interface Authentication {
   eci?: number;
   /** The issuer's cryptogram. Only who is authenticated has one. */
   authenticationValue?: string;
-  /** AUTH3D: SHA-256 of the `pares` that the charge has to bring, in hex. */
+  /** AUTH3D: SHA-256 of the `pares` that the purchase has to bring, in hex. */
   proofHash?: string;
 }
 
-/** What an authenticated charge shows its acquirer. */
+/** What an authenticated purchase shows its acquirer. */
 export interface AuthenticationResult {
   ids: AuthenticationIds;
   eci: number;
@@ -84,7 +84,7 @@ export interface Charge {
   currency: string;
 }
 
-/** An AUTH3D that a charge may rely on, once: same card, amount and currency. */
+/** An AUTH3D that a purchase may rely on, once: same card, amount and currency. */
 export interface Proof {
   reference: string;
   amountE4: number;
@@ -399,9 +399,9 @@ function started(state: PaymentState, operation: Operation): PaymentState {
   const impossible = (): never => broken(`${operation.type} cannot start while ${state.kind}`);
   switch (operation.type) {
     case 'AUTH':
-      return mayCharge(state) ? { kind: 'authorizing' } : impossible();
+      return mayPurchase(state) ? { kind: 'authorizing' } : impossible();
     case 'SALE':
-      return mayCharge(state) ? { kind: 'charging' } : impossible();
+      return mayPurchase(state) ? { kind: 'charging' } : impossible();
     case 'AUTH3D':
     case 'SALE3D':
       return impossible();
@@ -421,7 +421,7 @@ function started(state: PaymentState, operation: Operation): PaymentState {
   }
 }
 
-function mayCharge(state: PaymentState): boolean {
+function mayPurchase(state: PaymentState): boolean {
   return mayBegin(state) || state.kind === 'authenticated';
 }
 

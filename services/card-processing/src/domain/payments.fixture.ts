@@ -1,4 +1,10 @@
-import type { AuthenticationCommand, CardCommand, ChargeCommand, ResponseCode, ThreedsEvent } from '@gateway/contracts';
+import type {
+  AuthenticationCommand,
+  CardCommand,
+  PurchaseCommand,
+  ResponseCode,
+  ThreedsEvent,
+} from '@gateway/contracts';
 import { decideAuthentication } from './decide-authentication';
 import type { Facts } from './decide';
 import { decide, decideAnswer, refusal } from './decide';
@@ -43,10 +49,10 @@ export interface Money {
 
 const money = ({ amountE4 = 100_000, currency = 'XTS' }: Money) => ({ amountE4, currency });
 
-export function chargeCommand(
+export function purchaseCommand(
   type: 'AuthorizeCard' | 'ChargeCard',
-  more: Partial<ChargeCommand['data']> = {},
-): ChargeCommand {
+  more: Partial<PurchaseCommand['data']> = {},
+): PurchaseCommand {
   const name = type === 'ChargeCard' ? 'SALE' : 'AUTH';
   return { type, data: { ...accepted(name), ...money({}), token: TOKEN, withCvv: true, customer: CUSTOMER, ...more } };
 }
@@ -74,9 +80,9 @@ export function authenticationCommand(
   return { type, data };
 }
 
-/** A charge that brings the proof of the AUTH3D. */
-export function provenCharge(type: 'AuthorizeCard' | 'ChargeCard', more: Partial<ChargeCommand['data']> = {}) {
-  return chargeCommand(type, { authentication: { reference: ref('AU3D'), pares: 'pares' }, ...more });
+/** A purchase that brings the proof of the AUTH3D. */
+export function provenPurchase(type: 'AuthorizeCard' | 'ChargeCard', more: Partial<PurchaseCommand['data']> = {}) {
+  return purchaseCommand(type, { authentication: { reference: ref('AU3D'), pares: 'pares' }, ...more });
 }
 export const PROVEN: Facts = { ...FACTS, paresHash: PROOF_HASH };
 
@@ -145,19 +151,19 @@ export function answered(payment: Payment, name: string, answer: Parameters<type
 }
 
 const nothing = newPayment('merchant');
-const authorizing = after(nothing, chargeCommand('AuthorizeCard'));
+const authorizing = after(nothing, purchaseCommand('AuthorizeCard'));
 const authorized = approved(authorizing, 'AUTH');
 const settling = after(authorized, settle());
 const settled = approved(settling, 'SETT');
-const charging = after(nothing, chargeCommand('ChargeCard'));
+const charging = after(nothing, purchaseCommand('ChargeCard'));
 const charged = approved(charging, 'SALE');
 const lateVoid = (payment: Payment): Payment => ({ ...payment, route: { ...ROUTE, lateVoid: true } });
 
 const authenticating = after(nothing, authenticationCommand('AuthenticateCard'));
 const challenged = heard(authenticating, told('ChallengeRequired', 'AU3D', challenge));
 const proven = heard(challenged, told('CardholderAuthenticated', 'AU3D', authenticated));
-const chargingProven = after(proven, provenCharge('ChargeCard'), PROVEN);
-const authorizedProven = approved(after(proven, provenCharge('AuthorizeCard'), PROVEN), 'AUTH');
+const chargingProven = after(proven, provenPurchase('ChargeCard'), PROVEN);
+const authorizedProven = approved(after(proven, provenPurchase('AuthorizeCard'), PROVEN), 'AUTH');
 const authenticatingSale = after(nothing, authenticationCommand('AuthenticateAndChargeCard'));
 const challengedSale = heard(authenticatingSale, told('ChallengeRequired', 'SA3D', challenge));
 const chargingAuthenticated = heard(challengedSale, told('CardholderAuthenticated', 'SA3D', authenticated));

@@ -3,8 +3,8 @@ import type { Payment } from './payment';
 import { findOperation } from './payment';
 import type { Rejection } from './rejections';
 
-/** A charge that relies on an AUTH3D. */
-export interface ProvenCharge {
+/** A purchase that relies on an AUTH3D. */
+export interface ProvenPurchase {
   /** Of the AUTH3D. */
   reference: string;
   token: string;
@@ -17,10 +17,10 @@ export interface ProvenCharge {
 const PROOF_LIFETIME_MS = 24 * 3_600_000;
 
 /**
- * What speaks against a charge with `pares` (decisions.md, section 4); undefined when the proof stands. It is bound to
+ * What speaks against a purchase with `pares` (decisions.md, section 4); undefined when the proof stands. It is bound to
  * account, AUTH3D, card, amount and currency, and used up by the state: only an unused one is `authenticated`.
  */
-export function proofRejection(payment: Payment, asked: ProvenCharge): Rejection | undefined {
+export function proofRejection(payment: Payment, asked: ProvenPurchase): Rejection | undefined {
   const base = findOperation(payment, asked.reference);
   const { state } = payment;
   if (base?.type !== 'AUTH3D') return 'reference-not-found';
