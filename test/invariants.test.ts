@@ -7,7 +7,7 @@ import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, System } from './support/system';
 import { cardRequest, checkOf, followUp, recordsOf, startSystem, uniqueId } from './support/system';
-import type { Lying } from './support/topics';
+import type { TopicRecord } from './support/topics';
 import { eventsOf as eventsIn, readTopics } from './support/topics';
 
 let system: System;
@@ -56,13 +56,13 @@ async function document(id: string): Promise<(Body & PaymentDocument) | null> {
 }
 
 /** The messages of a topic with that key, oldest first. */
-async function messages(topic: string, key: string): Promise<Lying[]> {
+async function messages(topic: string, key: string): Promise<TopicRecord[]> {
   return (await readTopics(system.space, [topic])).filter((message) => message.key === key);
 }
 
-const eventsOf = (paymentId: string): Promise<Lying[]> => eventsIn(system.space, paymentId);
+const eventsOf = (paymentId: string): Promise<TopicRecord[]> => eventsIn(system.space, paymentId);
 
-const again = ({ topic, key, value, headers }: Lying): RawMessage => ({
+const again = ({ topic, key, value, headers }: TopicRecord): RawMessage => ({
   topic,
   key,
   value: Buffer.from(value),
@@ -73,7 +73,7 @@ const again = ({ topic, key, value, headers }: Lying): RawMessage => ({
  * Publishes a command once more as it was and once as the answer to a question of ours; resolves with that answer, when
  * both have been processed: they are on one partition.
  */
-async function replay(command: Lying | undefined): Promise<Body> {
+async function replay(command: TopicRecord | undefined): Promise<Body> {
   if (command === undefined) throw new Error('no command');
   await publisher.publishRaw(again(command));
   const id = randomUUID();

@@ -11,7 +11,7 @@ import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, CheckRecord, System } from './support/system';
 import { checkOf, recordsOf, startSystem, uniqueId } from './support/system';
-import type { Lying } from './support/topics';
+import type { TopicRecord } from './support/topics';
 import { readOnce, readTopics } from './support/topics';
 
 let system: System;
@@ -106,7 +106,7 @@ test('the command again, as often as the bus likes: one payout, one effect', asy
   const { reference } = await demo.pay();
   await demo.ended({ reference });
   const topic = topicOf(system.space.topicPrefix, 'payoutCommands');
-  const isOfIt = ({ key }: Lying): boolean => key === String(reference).slice(0, 16);
+  const isOfIt = ({ key }: TopicRecord): boolean => key === String(reference).slice(0, 16);
   const [command] = (await readTopics(system.space, [topic])).filter(isOfIt);
   if (command === undefined) throw new Error('no command');
   const before = await storage.collection('payouts', 'payouts').findOne({ _id: reference } as object);

@@ -20,8 +20,8 @@ export async function collectEvidence(world: World, storage: Storage, notebook: 
   const collectedAt = Date.now();
   const documents = (await storage.everything()) as Map<string, StoredDocument[]>;
   const { topicPrefix } = world.space;
-  const lying = await readTopics(world.space, allTopics(world.space));
-  const messages = lying.map((message) => ({ ...message, topic: message.topic.slice(topicPrefix.length) }));
+  const records = await readTopics(world.space, allTopics(world.space));
+  const messages = records.map((message) => ({ ...message, topic: message.topic.slice(topicPrefix.length) }));
   const { operations, denials, callbacks } = notebook;
   return {
     operations,

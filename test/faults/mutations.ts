@@ -286,8 +286,8 @@ export const MUTATIONS: readonly Mutation[] = [
     delays: [
       edit(
         'auth-expiry/dist/adapters/mongo/deadlines.js',
-        'end: (reference) => bury(reference),',
-        'end: async (reference) => { await new Promise((resolve) => setTimeout(resolve, 15000)); await bury(reference); },',
+        'end: (reference) => close(reference),',
+        'end: async (reference) => { await new Promise((resolve) => setTimeout(resolve, 15000)); await close(reference); },',
       ),
     ],
     services: [...CARDS, 'auth-expiry'],

@@ -8,7 +8,7 @@ import type { Space } from '@gateway/testing';
 import { kafkaOf, startPublisher } from '@gateway/testing';
 
 /** A message as Kafka stores it. */
-export interface Lying {
+export interface TopicRecord {
   topic: string;
   partition: number;
   offset: string;
@@ -26,7 +26,7 @@ export function allTopics(space: Space): string[] {
 }
 
 /** Publishes each message once more, on its own partition, in this order within the partition. */
-export async function publishAgain(space: Space, messages: readonly Lying[]): Promise<void> {
+export async function publishAgain(space: Space, messages: readonly TopicRecord[]): Promise<void> {
   const publisher = await startPublisher(space);
   try {
     await Promise.all(
@@ -46,7 +46,7 @@ const SILENCE_TIMEOUT_MS = 20_000;
  * All messages in the topics at this moment, sorted by topic, partition and offset. Starts again after 20 s without a
  * message: kafkajs can wait forever for a broker that a test has frozen or killed.
  */
-export async function readTopics(space: Space, names: readonly string[]): Promise<Lying[]> {
+export async function readTopics(space: Space, names: readonly string[]): Promise<TopicRecord[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await readAll(space, names);
@@ -56,10 +56,10 @@ export async function readTopics(space: Space, names: readonly string[]): Promis
   }
 }
 
-async function readAll(space: Space, names: readonly string[]): Promise<Lying[]> {
+async function readAll(space: Space, names: readonly string[]): Promise<TopicRecord[]> {
   const kafka = kafkaOf(space);
   const ends = await endsOf(kafka, names);
-  const found: Lying[] = [];
+  const found: TopicRecord[] = [];
   if (ends.size === 0) return found;
   const consumer = kafka.consumer({ groupId: `${space.topicPrefix}reading-${randomUUID()}`, maxWaitTimeInMs: 50 });
   let silence: NodeJS.Timeout | undefined;
@@ -77,7 +77,7 @@ async function readAll(space: Space, names: readonly string[]): Promise<Lying[]>
       const end = ends.get(place);
       if (end === undefined) return;
       for (const message of batch.messages) {
-        if (Number(message.offset) < end) found.push(lying(batch, message));
+        if (Number(message.offset) < end) found.push(topicRecord(batch, message));
       }
       if (Number(batch.lastOffset()) >= end - 1) ends.delete(place);
       if (ends.size === 0) resolve();
@@ -96,7 +96,7 @@ async function readAll(space: Space, names: readonly string[]): Promise<Lying[]>
   return found.sort((a, b) => a.topic.localeCompare(b.topic) || a.partition - b.partition || order(a) - order(b));
 }
 
-const order = ({ offset }: Lying): number => Number(offset);
+const order = ({ offset }: TopicRecord): number => Number(offset);
 
 /** The offset after the last message of each partition that is not empty. */
 async function endsOf(kafka: KafkaClient, names: readonly string[]): Promise<Map<string, number>> {
@@ -114,10 +114,10 @@ async function endsOf(kafka: KafkaClient, names: readonly string[]): Promise<Map
 
 type Headers = Record<string, Buffer | string | (Buffer | string)[] | undefined>;
 
-function lying(
+function topicRecord(
   { topic, partition }: { topic: string; partition: number },
   message: { offset: string; key: Buffer | null; value: Buffer | null; headers?: Headers },
-): Lying {
+): TopicRecord {
   const headers = Object.entries(message.headers ?? {}).map(([name, value]) => [name, String(value)]);
   return {
     topic,
@@ -130,13 +130,13 @@ function lying(
 }
 
 /** The messages of a topic, oldest first, without copies: a message may be published twice under one id. */
-export async function readOnce(space: Space, topic: TopicName): Promise<Lying[]> {
+export async function readOnce(space: Space, topic: TopicName): Promise<TopicRecord[]> {
   const seen = new Set<string | undefined>();
   const all = await readTopics(space, [topicOf(space.topicPrefix, topic)]);
   return all.filter(({ headers: { ce_id: id } }) => !seen.has(id) && seen.add(id));
 }
 
 /** Events of a payment, oldest first. */
-export async function eventsOf(space: Space, paymentId: string): Promise<Lying[]> {
+export async function eventsOf(space: Space, paymentId: string): Promise<TopicRecord[]> {
   return (await readOnce(space, 'cardEvents')).filter(({ key }) => key === paymentId);
 }

@@ -21,7 +21,7 @@ export type OperationOutcome = Static<typeof OperationOutcome>;
 export type CardAnswer = Pick<OperationOutcome, keyof typeof cardAnswerSchemas>;
 
 /** False for an intent without an answer yet: there is nothing to report to the merchant. */
-export function isTellable(outcome: OperationOutcome): boolean {
+export function isAnswered(outcome: OperationOutcome): boolean {
   return (
     outcome.status !== 'pending' || outcome.code !== RESPONSE_CODES.OUTCOME_UNKNOWN || outcome.acsUrl !== undefined
   );

@@ -30,8 +30,8 @@ import {
   ref,
   refund,
   settle,
+  threedsEvent,
   tokenize,
-  told,
   voidOf,
 } from '../src/domain/payments.fixture';
 
@@ -142,7 +142,7 @@ function world(answers: AcquirerAnswer[] = [APPROVED], inquiries: Inquiry[] = [{
         'm',
       ),
     endCheckout: () => endCheckout(ports, { paymentId: PAYMENT_ID, merchantAccount: 'merchant' }, 'm'),
-    bury: (command: CardCommand) => recordDeadLetter(ports, command, undefined),
+    deadLetter: (command: CardCommand) => recordDeadLetter(ports, command, undefined),
     /** Every document is what its events make of it. */
     async check(): Promise<Payment[]> {
       const documents = await payments.loadWhole(PAYMENT_ID);
@@ -198,8 +198,8 @@ const JOURNEYS: [string, () => World, ((world: World) => Promise<unknown>)[], ob
     () => world(),
     [
       ({ run }) => run(auth3d),
-      ({ hear }) => hear(told('ChallengeRequired', 'AU3D', challenge)),
-      ({ hear }) => hear(told('CardholderAuthenticated', 'AU3D', authenticated)),
+      ({ hear }) => hear(threedsEvent('ChallengeRequired', 'AU3D', challenge)),
+      ({ hear }) => hear(threedsEvent('CardholderAuthenticated', 'AU3D', authenticated)),
       ({ run }) => run(voidOf('AU3D')),
     ],
     { state: { kind: 'voided' } },
@@ -209,7 +209,7 @@ const JOURNEYS: [string, () => World, ((world: World) => Promise<unknown>)[], ob
     () => world(),
     [
       ({ run }) => run(auth3d),
-      ({ hear }) => hear(told('ChallengeRequired', 'AU3D', challenge)),
+      ({ hear }) => hear(threedsEvent('ChallengeRequired', 'AU3D', challenge)),
       ({ run }) => run(voidOf('AU3D')),
     ],
     { state: { kind: 'voided' } },
@@ -219,9 +219,9 @@ const JOURNEYS: [string, () => World, ((world: World) => Promise<unknown>)[], ob
     () => world([UNKNOWN], [APPROVED]),
     [
       ({ run }) => run(sale3d),
-      ({ hear }) => hear(told('ChallengeRequired', 'SA3D', challenge)),
+      ({ hear }) => hear(threedsEvent('ChallengeRequired', 'SA3D', challenge)),
       ({ announceEnd }) => announceEnd(ref('SA3D')),
-      ({ hear }) => hear(told('CardholderAuthenticated', 'SA3D', authenticated)),
+      ({ hear }) => hear(threedsEvent('CardholderAuthenticated', 'SA3D', authenticated)),
       ({ resolve }) => resolve(),
     ],
     { state: { kind: 'charged' }, operations: [{ announced: true, status: 'success' }] },
@@ -242,7 +242,12 @@ const JOURNEYS: [string, () => World, ((world: World) => Promise<unknown>)[], ob
   [
     'a dead letter, and a refusal that stands alone',
     () => world(),
-    [({ bury }) => bury(sale), ({ bury }) => bury(sale), ({ run }) => run(foreign), ({ run }) => run(foreign)],
+    [
+      ({ deadLetter }) => deadLetter(sale),
+      ({ deadLetter }) => deadLetter(sale),
+      ({ run }) => run(foreign),
+      ({ run }) => run(foreign),
+    ],
     { operations: [{ code: 3000 }] },
   ],
 ];

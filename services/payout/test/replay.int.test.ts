@@ -89,7 +89,7 @@ function world(bank: Bank, { passes = true, hasPlace = true } = {}) {
       await processCommand(ports, { request: own, id: 'message' });
       await Promise.all(begun);
     },
-    bury: () => recordDeadLetter(ports, own, 'message'),
+    deadLetter: () => recordDeadLetter(ports, own, 'message'),
     resolve: async (times = 1) => {
       for (let time = 0; time < times; time += 1) await resolveNow(ports, reference);
     },
@@ -169,7 +169,7 @@ test.each(JOURNEYS)('%s', async (_name, end, open, steps) => {
 
 test('a dead letter', async () => {
   const here = world({});
-  await here.bury();
+  await here.deadLetter();
   expect(await here.stored()).toEqual(here.replayed());
 });
 

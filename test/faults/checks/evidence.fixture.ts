@@ -1,4 +1,4 @@
-import type { Lying } from '../../support/topics';
+import type { TopicRecord } from '../../support/topics';
 import type { BankEntry, Evidence, Observation, SentOperation, StoredDocument } from '../model/evidence';
 import { NO_EVIDENCE } from '../model/evidence';
 
@@ -44,7 +44,10 @@ export function sent(more: Partial<SentOperation> = {}): SentOperation {
   };
 }
 
-export function event(version: number, more: Partial<Lying> & { id?: string; subject?: string } = {}): Lying {
+export function event(
+  version: number,
+  more: Partial<TopicRecord> & { id?: string; subject?: string } = {},
+): TopicRecord {
   const { id = `event-${version}`, subject = PAYMENT, ...rest } = more;
   return {
     topic: 'card.events.v1',

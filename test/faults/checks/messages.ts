@@ -1,5 +1,5 @@
 import { topics } from '@gateway/contracts';
-import type { Lying } from '../../support/topics';
+import type { TopicRecord } from '../../support/topics';
 import type { Evidence } from '../model/evidence';
 import { documentsOf, PENDING } from '../model/evidence';
 
@@ -34,9 +34,9 @@ export function eventsAreInSequence(evidence: Evidence): string[] {
   return problems;
 }
 
-const versionOf = ({ headers }: Lying): number => Number(headers['ce_aggregateversion']);
+const versionOf = ({ headers }: TopicRecord): number => Number(headers['ce_aggregateversion']);
 
-function sequenceProblem(events: readonly Lying[]): string | undefined {
+function sequenceProblem(events: readonly TopicRecord[]): string | undefined {
   if (new Set(events.map(({ partition }) => partition)).size > 1) return 'on more than one partition';
   const ids = new Map<number, string | undefined>();
   let last = 0;
@@ -76,7 +76,7 @@ export function callbacksAreAttempted(evidence: Evidence): string[] {
   return [...missing, ...unsigned, ...early];
 }
 
-function finalEventsWithAddress(messages: readonly Lying[]): string[] {
+function finalEventsWithAddress(messages: readonly TopicRecord[]): string[] {
   const outcomes: string[] = [topics.cardEvents.name, topics.payoutEvents.name];
   return messages
     .filter(({ topic, value }) => outcomes.includes(topic) && value.includes('"callbackUrl"'))

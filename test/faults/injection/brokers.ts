@@ -20,11 +20,11 @@ export async function repeatMessages(space: Space, random: Random): Promise<void
     'threedsEvents',
     'payoutEvents',
   ];
-  const lying = await readTopics(
+  const records = await readTopics(
     space,
     names.map((name) => topicOf(space.topicPrefix, name)),
   );
-  const latest = [...Map.groupBy(lying, (message) => message.topic).values()].flatMap((messages) =>
+  const latest = [...Map.groupBy(records, (message) => message.topic).values()].flatMap((messages) =>
     messages
       .sort((a, b) => (a.headers['ce_time'] ?? '').localeCompare(b.headers['ce_time'] ?? ''))
       .slice(-REPEATED_PER_TOPIC),

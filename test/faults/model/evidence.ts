@@ -1,4 +1,4 @@
-import type { Lying } from '../../support/topics';
+import type { TopicRecord } from '../../support/topics';
 
 /** SUCCESS, DECLINE (for payouts DECLINED), FRAUDED, ERROR. Only PENDING is not final. */
 export type Status = string;
@@ -112,7 +112,7 @@ export interface Evidence {
   bank: readonly BankEntry[];
   calls: readonly BankCall[];
   /** Every message of every topic, by topic, partition and offset. Topic names without their prefix. */
-  messages: readonly Lying[];
+  messages: readonly TopicRecord[];
   /** By `database.collection`. */
   documents: ReadonlyMap<string, readonly StoredDocument[]>;
   lags: readonly GroupLag[];

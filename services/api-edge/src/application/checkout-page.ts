@@ -1,4 +1,4 @@
-import { isTellable, returnAddress } from '@gateway/contracts';
+import { isAnswered, returnAddress } from '@gateway/contracts';
 import { assertNever } from '@gateway/service-kit';
 import type { RawFields } from '../domain/body';
 import type { CardFormProblem, KeptValues } from '../domain/card-form';
@@ -155,7 +155,7 @@ function attemptRequest(ports: CheckoutPorts, { id, request }: OpenCheckout, ins
 }
 
 async function untilTellable(ports: CheckoutPorts, checkout: Checkout, { reference, outcome }: Attempt): Promise<void> {
-  if (outcome === undefined || !isTellable(outcome)) await ports.pending.wait(checkout.merchantAccount, reference);
+  if (outcome === undefined || !isAnswered(outcome)) await ports.pending.wait(checkout.merchantAccount, reference);
 }
 
 /** The browser's next address after a POST: never directly to another form, so that a reload repeats nothing. */

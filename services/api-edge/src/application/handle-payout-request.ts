@@ -41,10 +41,10 @@ function payoutSubmission(
   request: PayoutRequest,
   idempotency: Idempotency | undefined,
 ): Submission<PayoutEntry> {
-  const answerTo = (entry: PayoutEntry, standing: 'pending' | 'unknown'): Answer => {
+  const answerTo = (entry: PayoutEntry, state: 'pending' | 'unknown'): Answer => {
     const { reference, acceptedAt, command } = entry;
     const custom = command === undefined ? {} : feeParameter(account, command);
-    return payoutResponse(session, { reference, acceptedAt, standing, custom });
+    return payoutResponse(session, { reference, acceptedAt, state, custom });
   };
   return {
     merchantAccount: account.merchantAccount,

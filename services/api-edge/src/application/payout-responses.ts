@@ -1,7 +1,7 @@
 import type { PayoutOutcome } from '@gateway/contracts';
 import { RESPONSE_CODES, coded, formatAmountE4, unixSeconds } from '@gateway/contracts';
 import type { Answer, Session } from './responses';
-import { answer, checkRecord, envelope, standing } from './responses';
+import { answer, checkRecord, checkStatus, envelope } from './responses';
 
 /** The code of a payout whose outcome is not known yet. */
 interface Accepted {
@@ -9,7 +9,7 @@ interface Accepted {
   /** Epoch ms. */
   acceptedAt: number;
   /** `unknown`: it may or may not be on record. */
-  standing: 'pending' | 'unknown';
+  state: 'pending' | 'unknown';
   /** Activated custom parameters that already have a value. */
   custom?: Record<string, string>;
 }
@@ -17,7 +17,7 @@ interface Accepted {
 /** The SEPA payout response (decisions.md, section 7). It is never final. */
 export function payoutResponse(session: Session, accepted: Accepted): Answer {
   const { reference, acceptedAt, custom } = accepted;
-  const isPending = accepted.standing === 'pending';
+  const isPending = accepted.state === 'pending';
   const status = isPending ? 'pending' : 'error';
   const code = isPending ? RESPONSE_CODES.SUCCESS : RESPONSE_CODES.OUTCOME_UNKNOWN;
   return answer(session, { reference, timestamp: acceptedAt, status, ...coded(code) }, custom);
@@ -35,7 +35,7 @@ export type Amounts = 'with-fee' | 'without-fee';
 
 /** One record of a query on demand. `time` is the time of acceptance. */
 export function payoutQueryRecord(payout: PayoutOutcome, amounts: Amounts) {
-  const { status, code, message } = standing(payout);
+  const { status, code, message } = checkStatus(payout);
   const amountE4 = amounts === 'with-fee' ? payout.amountE4 + payout.feeE4 : payout.amountE4;
   return {
     transaction_type: PAYOUT,

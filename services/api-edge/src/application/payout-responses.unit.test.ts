@@ -24,7 +24,7 @@ function outcome(more: Partial<PayoutOutcome> = {}): PayoutOutcome {
 }
 
 test('the answer to a payout has the fields of the interface, and what decisions add', () => {
-  const accepted = { reference: REFERENCE, acceptedAt: 1_999, standing: 'pending' as const };
+  const accepted = { reference: REFERENCE, acceptedAt: 1_999, state: 'pending' as const };
   const pending = {
     api_version: 1,
     session_id: 's',
@@ -37,7 +37,7 @@ test('the answer to a payout has the fields of the interface, and what decisions
   expect(payoutResponse(SESSION, accepted).body).toEqual(pending);
   const custom = { custom_fee_eur: '1.5' };
   expect(payoutResponse(SESSION, { ...accepted, custom }).body).toEqual({ ...pending, ...custom });
-  expect(payoutResponse(SESSION, { ...accepted, standing: 'unknown' }).body).toEqual({
+  expect(payoutResponse(SESSION, { ...accepted, state: 'unknown' }).body).toEqual({
     ...pending,
     status: 'error',
     code: 11,

@@ -1,5 +1,5 @@
 import type { OperationOutcome } from '@gateway/contracts';
-import { isTellable } from '@gateway/contracts';
+import { isAnswered } from '@gateway/contracts';
 import type { Logger } from '@gateway/service-kit';
 
 /** Requests that wait for the outcome from the owner of their payment. */
@@ -52,7 +52,7 @@ export function createPendingOutcomes(options: {
     waiting.timer = undefined;
     try {
       const outcome = await options.ask(waiting.merchantAccount, waiting.reference);
-      if (outcome !== undefined && isTellable(outcome)) return waiting.settle(outcome);
+      if (outcome !== undefined && isAnswered(outcome)) return waiting.settle(outcome);
     } catch (error) {
       options.logger.warn('the owner of a payment does not answer', { reference: waiting.reference, error });
     }
@@ -84,7 +84,7 @@ export function createPendingOutcomes(options: {
       });
     },
     deliver(outcome) {
-      if (!isTellable(outcome)) return;
+      if (!isAnswered(outcome)) return;
       for (const waiting of [...(byReference.get(outcome.reference) ?? [])]) waiting.settle(outcome);
     },
     askForAll() {

@@ -118,7 +118,7 @@ export function checkoutResponse(
 }
 
 /** An outcome in a record: upper case, and PENDING with code 11 while it is not known. */
-export function standing({ status, code, message }: { status: string; code: ResponseCode; message: string }) {
+export function checkStatus({ status, code, message }: { status: string; code: ResponseCode; message: string }) {
   return status === 'pending'
     ? { status: 'PENDING', ...coded(RESPONSE_CODES.OUTCOME_UNKNOWN) }
     : { status: status.toUpperCase(), code, message };
@@ -126,7 +126,7 @@ export function standing({ status, code, message }: { status: string; code: Resp
 
 /** One record of a CHECK response, of an operation or of a payout. */
 export function checkRecord(outcome: AnswerValues & { status: string; message: string }): object {
-  return renderAnswer('check', { ...outcome, ...standing(outcome) });
+  return renderAnswer('check', { ...outcome, ...checkStatus(outcome) });
 }
 
 /** The CHECK response with its records; without records, `code` says why. */

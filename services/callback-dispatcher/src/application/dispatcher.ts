@@ -1,6 +1,6 @@
 import type { Logger } from '@gateway/service-kit';
-import type { AddressHealth, Standing } from '../domain/address-health';
-import { afterCall, callsAtOnce, isOpen, standingOf, STANDINGS } from '../domain/address-health';
+import type { AddressHealth, Reputation } from '../domain/address-health';
+import { afterCall, callsAtOnce, isOpen, reputationOf, REPUTATIONS } from '../domain/address-health';
 import type { PlaceLimits, Places } from '../domain/fair-share';
 import { freePlaces, placesLeft, sumOf } from '../domain/fair-share';
 import type { AddressVerdict } from './attempt-delivery';
@@ -80,7 +80,7 @@ export function createDispatcher(options: {
   const held: Places = { proven: 0, unproven: 0 };
   const running: Places = { proven: 0, unproven: 0 };
   /** Merchants with a lane that could start a call, in order of turns. */
-  const ready: Record<Standing, Set<Merchant>> = { proven: new Set(), unproven: new Set() };
+  const ready: Record<Reputation, Set<Merchant>> = { proven: new Set(), unproven: new Set() };
   const calls = new Set<Promise<void>>();
   const handingBack = new Set<Promise<void>>();
   let stopped = false;
@@ -88,25 +88,25 @@ export function createDispatcher(options: {
   /** Places of a lane: an address that let calls time out has none beside the one call. */
   function placesOf(health: AddressHealth): number {
     if (isOpen(health, now())) return 0;
-    if (standingOf(health) === 'proven') return limits.concurrencyPerAddress + limits.waitingPerAddressMax;
+    if (reputationOf(health) === 'proven') return limits.concurrencyPerAddress + limits.waitingPerAddressMax;
     return health.timeouts === 0 ? limits.concurrencyPerAddress : 1;
   }
 
   function placesIn({ health, held: heldHere, merchant }: Lane): number {
     if (stopped) return 0;
-    const left = placesLeft(standingOf(health), merchant.held, held, heldLimits);
+    const left = placesLeft(reputationOf(health), merchant.held, held, heldLimits);
     return Math.max(0, Math.min(placesOf(health) - heldHere, left));
   }
 
   function hold(lane: Lane, change: 1 | -1): void {
-    const standing = standingOf(lane.health);
+    const reputation = reputationOf(lane.health);
     lane.held += change;
-    lane.merchant.held[standing] += change;
-    held[standing] += change;
+    lane.merchant.held[reputation] += change;
+    held[reputation] += change;
   }
 
   function setHealth(lane: Lane, health: AddressHealth): void {
-    const [before, after] = [standingOf(lane.health), standingOf(health)];
+    const [before, after] = [reputationOf(lane.health), reputationOf(health)];
     for (const [places, count] of [
       [held, lane.held],
       [lane.merchant.held, lane.held],
@@ -140,11 +140,11 @@ export function createDispatcher(options: {
   function enqueue(lane: Lane): void {
     const { merchant, health, waiting } = lane;
     const couldStart = waiting.length > 0 && lane.running < callsAtOnce(health, limits.concurrencyPerAddress);
-    for (const standing of STANDINGS) {
-      if (couldStart && standing === standingOf(health)) merchant.ready[standing].add(lane);
-      else merchant.ready[standing].delete(lane);
-      if (merchant.ready[standing].size > 0) ready[standing].add(merchant);
-      else ready[standing].delete(merchant);
+    for (const reputation of REPUTATIONS) {
+      if (couldStart && reputation === reputationOf(health)) merchant.ready[reputation].add(lane);
+      else merchant.ready[reputation].delete(lane);
+      if (merchant.ready[reputation].size > 0) ready[reputation].add(merchant);
+      else ready[reputation].delete(merchant);
     }
   }
 
@@ -154,23 +154,23 @@ export function createDispatcher(options: {
    */
   function startWhatMay(): void {
     if (stopped) return;
-    for (const standing of STANDINGS) {
-      for (const merchant of ready[standing]) {
-        if (freePlaces(standing, running, callLimits) <= 0) break;
-        if (placesLeft(standing, merchant.running, running, callLimits) > 0) startOne(merchant, standing);
+    for (const reputation of REPUTATIONS) {
+      for (const merchant of ready[reputation]) {
+        if (freePlaces(reputation, running, callLimits) <= 0) break;
+        if (placesLeft(reputation, merchant.running, running, callLimits) > 0) startOne(merchant, reputation);
       }
     }
   }
 
-  function startOne(merchant: Merchant, standing: Standing): void {
-    const [lane] = merchant.ready[standing];
+  function startOne(merchant: Merchant, reputation: Reputation): void {
+    const [lane] = merchant.ready[reputation];
     const delivery = lane?.waiting.shift();
     if (lane === undefined || delivery === undefined) return;
     lane.running += 1;
-    merchant.running[standing] += 1;
-    running[standing] += 1;
-    merchant.ready[standing].delete(lane);
-    ready[standing].delete(merchant);
+    merchant.running[reputation] += 1;
+    running[reputation] += 1;
+    merchant.ready[reputation].delete(lane);
+    ready[reputation].delete(merchant);
     enqueue(lane);
     const call: Promise<void> = run(lane, delivery).finally(() => calls.delete(call));
     calls.add(call);
@@ -186,10 +186,10 @@ export function createDispatcher(options: {
         error,
       });
     }
-    const standing = standingOf(lane.health);
+    const reputation = reputationOf(lane.health);
     lane.running -= 1;
-    lane.merchant.running[standing] -= 1;
-    running[standing] -= 1;
+    lane.merchant.running[reputation] -= 1;
+    running[reputation] -= 1;
     hold(lane, -1);
     if (verdict !== 'none') setHealth(lane, afterCall(lane.health, verdict, now()));
     enqueue(lane);

@@ -1,4 +1,4 @@
-import type { AddressHealth, Standing } from '../domain/address-health';
+import type { AddressHealth, Reputation } from '../domain/address-health';
 import { UNKNOWN_ADDRESS } from '../domain/address-health';
 import type { Places } from '../domain/fair-share';
 import { merchantOf } from '../domain/lane';
@@ -12,7 +12,7 @@ export interface Merchant {
   readonly held: Places;
   readonly running: Places;
   /** Lanes that could start a call, in turn. */
-  readonly ready: Record<Standing, Set<Lane>>;
+  readonly ready: Record<Reputation, Set<Lane>>;
 }
 
 export interface Lane {

@@ -41,9 +41,9 @@ export function callsAtOnce({ lastCall }: AddressHealth, perAddress: number): nu
 }
 
 /** A proven address was quick last time. Any other may hang, so a merchant has a smaller budget for them. */
-export type Standing = 'proven' | 'unproven';
-export const STANDINGS = ['proven', 'unproven'] as const satisfies Standing[];
+export type Reputation = 'proven' | 'unproven';
+export const REPUTATIONS = ['proven', 'unproven'] as const satisfies Reputation[];
 
-export function standingOf({ lastCall }: AddressHealth): Standing {
+export function reputationOf({ lastCall }: AddressHealth): Reputation {
   return lastCall === 'quick' ? 'proven' : 'unproven';
 }

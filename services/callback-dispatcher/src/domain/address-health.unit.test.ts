@@ -1,5 +1,5 @@
 import type { AddressHealth } from './address-health';
-import { afterCall, callEnd, callsAtOnce, isOpen, standingOf, UNKNOWN_ADDRESS } from './address-health';
+import { afterCall, callEnd, callsAtOnce, isOpen, reputationOf, UNKNOWN_ADDRESS } from './address-health';
 
 const NOW = 5_000_000;
 const timeouts = (count: number): AddressHealth =>
@@ -25,11 +25,11 @@ describe('the health of an address', () => {
   });
 
   it('is proven only by a quick last call', () => {
-    expect(standingOf(UNKNOWN_ADDRESS)).toBe('unproven');
+    expect(reputationOf(UNKNOWN_ADDRESS)).toBe('unproven');
     const quick = afterCall(UNKNOWN_ADDRESS, 'quick', NOW);
-    expect(standingOf(quick)).toBe('proven');
-    expect(standingOf(afterCall(quick, 'slow', NOW))).toBe('unproven');
-    expect(standingOf(afterCall(quick, 'timed-out', NOW))).toBe('unproven');
+    expect(reputationOf(quick)).toBe('proven');
+    expect(reputationOf(afterCall(quick, 'slow', NOW))).toBe('unproven');
+    expect(reputationOf(afterCall(quick, 'timed-out', NOW))).toBe('unproven');
   });
 
   it('opens the circuit at the third time-out in a row, for 30 s', () => {

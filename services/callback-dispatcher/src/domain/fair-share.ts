@@ -1,7 +1,7 @@
-import type { Standing } from './address-health';
+import type { Reputation } from './address-health';
 
-/** Places taken, by the standing of the address that they are taken for. */
-export type Places = Record<Standing, number>;
+/** Places taken, by the reputation of the address that they are taken for. */
+export type Places = Record<Reputation, number>;
 
 export interface PlaceLimits {
   /** Of all merchants together. */
@@ -19,18 +19,18 @@ export function sumOf({ proven, unproven }: Places): number {
 }
 
 /** Places that are free, whoever asks. */
-export function freePlaces(standing: Standing, all: Places, { total }: PlaceLimits): number {
+export function freePlaces(reputation: Reputation, all: Places, { total }: PlaceLimits): number {
   const free = total - sumOf(all);
-  return standing === 'proven' ? free : Math.min(free, Math.ceil(total * UNPROVEN_SHARE) - all.unproven);
+  return reputation === 'proven' ? free : Math.min(free, Math.ceil(total * UNPROVEN_SHARE) - all.unproven);
 }
 
 /**
  * Places that a merchant may take now. It stays within its bound and never holds more than it leaves free: however many
  * merchants take all they can get, the next one still finds places.
  */
-export function placesLeft(standing: Standing, own: Places, all: Places, limits: PlaceLimits): number {
+export function placesLeft(reputation: Reputation, own: Places, all: Places, limits: PlaceLimits): number {
   const left = fairShare(limits.perMerchant, sumOf(own), freePlaces('proven', all, limits));
-  if (standing === 'proven') return left;
+  if (reputation === 'proven') return left;
   const free = freePlaces('unproven', all, limits);
   return Math.min(left, fairShare(limits.unprovenPerMerchant, own.unproven, free));
 }

@@ -1,4 +1,4 @@
-import { STANDINGS } from './address-health';
+import { REPUTATIONS } from './address-health';
 import type { PlaceLimits, Places } from './fair-share';
 import { freePlaces, placesLeft } from './fair-share';
 
@@ -45,16 +45,16 @@ describe('addresses that may hang', () => {
   });
 });
 
-it.each(STANDINGS)('a merchant that takes all it can get leaves as many to the others (%s)', (standing) => {
+it.each(REPUTATIONS)('a merchant that takes all it can get leaves as many to the others (%s)', (reputation) => {
   const all = { ...NONE };
   const taken = Array.from({ length: 6 }, () => {
     const own = { ...NONE };
-    while (placesLeft(standing, own, all, LIMITS) > 0) {
-      own[standing] += 1;
-      all[standing] += 1;
+    while (placesLeft(reputation, own, all, LIMITS) > 0) {
+      own[reputation] += 1;
+      all[reputation] += 1;
     }
-    expect(own[standing]).toBeLessThanOrEqual(freePlaces(standing, all, LIMITS) + 1);
-    return own[standing];
+    expect(own[reputation]).toBeLessThanOrEqual(freePlaces(reputation, all, LIMITS) + 1);
+    return own[reputation];
   });
   expect(Math.min(...taken)).toBeGreaterThan(0);
 });

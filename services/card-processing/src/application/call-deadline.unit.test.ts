@@ -19,7 +19,7 @@ import {
   ref,
   ROUTE,
   settle,
-  told,
+  threedsEvent,
 } from '../domain/payments.fixture';
 import { announce } from './announcements';
 import { callAcquirer } from './call-acquirer';
@@ -134,7 +134,7 @@ test.each([
   const asked = PAYMENTS['SALE3D asked for'];
   const { ports, sent, vaultTakesUntil, done, operation } = world(asked);
   vaultTakesUntil(at);
-  await processAuthentication(ports, told('CardholderAuthenticated', 'SA3D', authenticated), 'cause');
+  await processAuthentication(ports, threedsEvent('CardholderAuthenticated', 'SA3D', authenticated), 'cause');
   await done();
   expect(operation('SA3D')).toMatchObject({ status, code });
   expect(sent).toEqual(code === 0 ? [ref('SA3D')] : []);

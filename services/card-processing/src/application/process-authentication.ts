@@ -1,5 +1,5 @@
 import type { ThreedsEvent } from '@gateway/contracts';
-import { isTellable } from '@gateway/contracts';
+import { isAnswered } from '@gateway/contracts';
 import { decideAuthentication, saleDeadline } from '../domain/decide-authentication';
 import type { Awaiting } from '../domain/payment';
 import { findOperation } from '../domain/payment';
@@ -44,7 +44,7 @@ async function dropUnusedCvv(
 async function reply(ports: Ports, payment: StoredPayment, reference: string, { replyTo }: Awaiting): Promise<void> {
   if (replyTo === undefined) return;
   const outcome = await outcomeOf(ports, payment, reference);
-  if (outcome !== undefined && isTellable(outcome)) await ports.reply(outcome, replyTo);
+  if (outcome !== undefined && isAnswered(outcome)) await ports.reply(outcome, replyTo);
 }
 
 async function chargeCard(

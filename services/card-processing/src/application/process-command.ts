@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CardCommand, CardholderCommand, Secret } from '@gateway/contracts';
-import { isTellable } from '@gateway/contracts';
+import { isAnswered } from '@gateway/contracts';
 import type { CardData } from '@gateway/vault';
 import type { Facts } from '../domain/decide';
 import { decide, deadlineOf } from '../domain/decide';
@@ -107,7 +107,7 @@ async function reply(ports: Ports, received: ReceivedCommand, payment: StoredPay
   const to = replyAddressOf(received);
   if (to === undefined) return;
   const outcome = await outcomeOf(ports, payment, received.command.data.reference);
-  if (outcome !== undefined && isTellable(outcome)) await ports.reply(outcome, to);
+  if (outcome !== undefined && isAnswered(outcome)) await ports.reply(outcome, to);
 }
 
 function replyAddressOf({ id, correlationId, replyPartition }: ReceivedCommand): ReplyAddress | undefined {

@@ -4,13 +4,13 @@ import type { Situation } from './payments.fixture';
 import {
   ACS_URL,
   after,
+  afterEvent,
   answered,
   approved,
   authenticated,
   authenticationCommand,
   challenge,
   FACTS,
-  heard,
   IDS,
   NOW,
   PAYMENTS,
@@ -21,8 +21,8 @@ import {
   refused,
   ROUTE,
   settle,
+  threedsEvent,
   TIMES,
-  told,
   voidOf,
 } from './payments.fixture';
 import type { Payment } from './payment';
@@ -77,7 +77,7 @@ describe('AUTH3D and SALE3D', () => {
       { status: 'pending', code: 11, authentication: { acsUrl: ACS_URL, challenged: true } },
     ]);
     expect(state.kind).toBe('authenticating');
-    const again = told('ChallengeRequired', 'SA3D', { ...challenge, acsUrl: 'https://threeds.example/other' });
+    const again = threedsEvent('ChallengeRequired', 'SA3D', { ...challenge, acsUrl: 'https://threeds.example/other' });
     expect(decideAuthentication(PAYMENTS['SALE3D challenged'], again, TIMES)).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe('AUTH3D and SALE3D', () => {
     [SALE_WITHIN_MS, 'AuthenticatedSaleStarted'],
     [SALE_WITHIN_MS + 1, 'OperationFailed'],
   ])('%i ms after its authentication, a SALE3D goes on with %s', (lateMs, type) => {
-    const event = told('CardholderAuthenticated', 'SA3D', authenticated);
+    const event = threedsEvent('CardholderAuthenticated', 'SA3D', authenticated);
     const decided = decideAuthentication(PAYMENTS['SALE3D challenged'], event, { ...TIMES, now: NOW + lateMs });
     expect(decided).toMatchObject([type === 'OperationFailed' ? { type, code: 3024 } : { type }]);
   });
@@ -126,7 +126,7 @@ describe('AUTH3D and SALE3D', () => {
   ] as const)('refused with %i, both end in %s', (code, status) => {
     for (const name of ['AU3D', 'SA3D'] as const) {
       const before = PAYMENTS[name === 'AU3D' ? 'AUTH3D challenged' : 'SALE3D challenged'];
-      const payment = heard(before, told('AuthenticationRefused', name, { ...refused(code), eci: 7 }));
+      const payment = afterEvent(before, threedsEvent('AuthenticationRefused', name, { ...refused(code), eci: 7 }));
       expect(payment.operations).toMatchObject([{ status, code }]);
       expect(payment.state.kind).toBe('closed');
       expect(payment.pending).toBeUndefined();
@@ -134,8 +134,13 @@ describe('AUTH3D and SALE3D', () => {
   });
 
   test('where authentication is not possible, the ECI says why', () => {
-    const event = told('AuthenticationRefused', 'SA3D', { occurredAt: NOW, challenged: false, code: 3123, eci: 6 });
-    expect(heard(PAYMENTS['SALE3D asked for'], event).operations).toMatchObject([
+    const event = threedsEvent('AuthenticationRefused', 'SA3D', {
+      occurredAt: NOW,
+      challenged: false,
+      code: 3123,
+      eci: 6,
+    });
+    expect(afterEvent(PAYMENTS['SALE3D asked for'], event).operations).toMatchObject([
       { status: 'decline', code: 3123, authentication: { eci: 6, challenged: false } },
     ]);
   });
@@ -155,15 +160,19 @@ describe('AUTH3D and SALE3D', () => {
       const payment = PAYMENTS[situation];
       if (payment.state.kind === 'authenticating') return expect(payment.pending).toBeUndefined();
       for (const name of ['AU3D', 'SA3D'] as const) {
-        expect(decideAuthentication(payment, told('ChallengeRequired', name, challenge), TIMES)).toEqual([]);
-        expect(decideAuthentication(payment, told('CardholderAuthenticated', name, authenticated), TIMES)).toEqual([]);
-        expect(decideAuthentication(payment, told('AuthenticationRefused', name, refused(3103)), TIMES)).toEqual([]);
+        expect(decideAuthentication(payment, threedsEvent('ChallengeRequired', name, challenge), TIMES)).toEqual([]);
+        expect(
+          decideAuthentication(payment, threedsEvent('CardholderAuthenticated', name, authenticated), TIMES),
+        ).toEqual([]);
+        expect(
+          decideAuthentication(payment, threedsEvent('AuthenticationRefused', name, refused(3103)), TIMES),
+        ).toEqual([]);
       }
     },
   );
 
   test('news about another operation of the payment change nothing', () => {
-    const event = told('CardholderAuthenticated', 'SA3D', authenticated);
+    const event = threedsEvent('CardholderAuthenticated', 'SA3D', authenticated);
     expect(decideAuthentication(PAYMENTS['AUTH3D challenged'], event, TIMES)).toEqual([]);
   });
 });
@@ -175,7 +184,7 @@ describe('VOID of an AUTH3D', () => {
       { type: 'AUTH3D', status: 'error', code: 3008 },
       { type: 'VOID', status: 'success', code: 0 },
     ]);
-    expect(heard(payment, told('CardholderAuthenticated', 'AU3D', authenticated))).toBe(payment);
+    expect(afterEvent(payment, threedsEvent('CardholderAuthenticated', 'AU3D', authenticated))).toBe(payment);
     expect(codeOf(payment)).toBe(3008);
   });
 

@@ -2,18 +2,18 @@ import { decideEndOfCheckout, tellsMerchant } from './checkout';
 import { decide } from './decide';
 import {
   after,
+  afterEvent,
   answered,
   approved,
   authenticationCommand,
   challenge,
   FACTS,
-  heard,
   PAYMENTS,
   purchaseCommand,
   ref,
   refund,
   refused,
-  told,
+  threedsEvent,
 } from './payments.fixture';
 import type { Operation, Payment } from './payment';
 import { evolve, newPayment } from './payment';
@@ -97,10 +97,12 @@ describe('a callback', () => {
 
   test('of a SALE3D comes where the cardholder could be authenticated, and only there', () => {
     const asked = after(nothing, authenticationCommand('AuthenticateAndChargeCard', CALLBACK));
-    const notEnrolled = told('AuthenticationRefused', 'SA3D', { ...refused(3123), challenged: false });
-    expect(tellsMerchant(last(heard(asked, notEnrolled)))).toBe(false);
-    const challenged = heard(asked, told('ChallengeRequired', 'SA3D', challenge));
+    const notEnrolled = threedsEvent('AuthenticationRefused', 'SA3D', { ...refused(3123), challenged: false });
+    expect(tellsMerchant(last(afterEvent(asked, notEnrolled)))).toBe(false);
+    const challenged = afterEvent(asked, threedsEvent('ChallengeRequired', 'SA3D', challenge));
     expect(tellsMerchant(last(challenged))).toBe(false);
-    expect(tellsMerchant(last(heard(challenged, told('AuthenticationRefused', 'SA3D', refused(3103)))))).toBe(true);
+    expect(
+      tellsMerchant(last(afterEvent(challenged, threedsEvent('AuthenticationRefused', 'SA3D', refused(3103))))),
+    ).toBe(true);
   });
 });

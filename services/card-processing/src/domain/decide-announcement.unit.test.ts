@@ -5,15 +5,15 @@ import type { Operation, Payment, PaymentEvent } from './payment';
 import { evolve, findOperation, newPayment } from './payment';
 import {
   after,
+  afterEvent,
   approved,
   authenticated,
   authenticationCommand,
   challenge,
-  heard,
   purchaseCommand,
   ref,
   refused,
-  told,
+  threedsEvent,
 } from './payments.fixture';
 
 const SALE = ref('SA3D');
@@ -23,11 +23,11 @@ const ANNOUNCED: PaymentEvent[] = [{ type: 'OutcomeAnnounced', ...ASKED }];
 const nothing = newPayment('merchant');
 const command = authenticationCommand('AuthenticateAndChargeCard', { callbackUrl: ASKED.callbackUrl });
 const asked = after(nothing, command);
-const notEnrolled = told('AuthenticationRefused', 'SA3D', { ...refused(3123), challenged: false });
+const notEnrolled = threedsEvent('AuthenticationRefused', 'SA3D', { ...refused(3123), challenged: false });
 const neverRun = evolve(nothing, refusal(command, 'deadline-passed'));
-const challenged = heard(asked, told('ChallengeRequired', 'SA3D', challenge));
+const challenged = afterEvent(asked, threedsEvent('ChallengeRequired', 'SA3D', challenge));
 const frictionless = approved(
-  heard(asked, told('CardholderAuthenticated', 'SA3D', { ...authenticated, challenged: false })),
+  afterEvent(asked, threedsEvent('CardholderAuthenticated', 'SA3D', { ...authenticated, challenged: false })),
   'SA3D',
 );
 
@@ -37,7 +37,7 @@ const tells = (payment: Payment): boolean => tellsMerchant(findOperation(payment
 describe('a SALE3D whose merchant got no outcome', () => {
   test.each([
     ['it was never run', neverRun],
-    ['it was declined before any challenge', heard(asked, notEnrolled)],
+    ['it was declined before any challenge', afterEvent(asked, notEnrolled)],
   ])('has its end told, once, when %s', (_when, payment) => {
     expect(tells(payment)).toBe(false);
     expect(decideAnnouncement(payment, ASKED)).toEqual(ANNOUNCED);
@@ -48,16 +48,18 @@ describe('a SALE3D whose merchant got no outcome', () => {
   test('gets a callback with any outcome that is still to come', () => {
     expect(decideAnnouncement(asked, ASKED)).toEqual(ANNOUNCED);
     expect(tells(announced(asked))).toBe(false);
-    expect(tells(heard(announced(asked), notEnrolled))).toBe(true);
+    expect(tells(afterEvent(announced(asked), notEnrolled))).toBe(true);
     expect(decideAnnouncement(announced(asked), ASKED)).toEqual([]);
   });
 
   test('gets only its regular callback if there is one', () => {
     expect(decideAnnouncement(frictionless, ASKED)).toEqual([]);
-    expect(decideAnnouncement(heard(challenged, told('AuthenticationRefused', 'SA3D', refused(3103))), ASKED)).toEqual(
-      [],
+    expect(
+      decideAnnouncement(afterEvent(challenged, threedsEvent('AuthenticationRefused', 'SA3D', refused(3103))), ASKED),
+    ).toEqual([]);
+    expect(tells(afterEvent(announced(challenged), threedsEvent('AuthenticationRefused', 'SA3D', refused(3103))))).toBe(
+      true,
     );
-    expect(tells(heard(announced(challenged), told('AuthenticationRefused', 'SA3D', refused(3103))))).toBe(true);
   });
 
   test('gets a callback when its command was unreadable and its record has no address', () => {

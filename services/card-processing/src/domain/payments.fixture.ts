@@ -106,7 +106,11 @@ export const refused = (code: ResponseCode): Told['AuthenticationRefused'] => ({
 });
 
 /** What the threeds service tells about the operation of this name. */
-export function told<T extends ThreedsEvent['type']>(type: T, name: 'AU3D' | 'SA3D', data: Told[T]): ThreedsEvent {
+export function threedsEvent<T extends ThreedsEvent['type']>(
+  type: T,
+  name: 'AU3D' | 'SA3D',
+  data: Told[T],
+): ThreedsEvent {
   const subject: Subject = {
     paymentId: PAYMENT_ID,
     reference: ref(name),
@@ -116,7 +120,7 @@ export function told<T extends ThreedsEvent['type']>(type: T, name: 'AU3D' | 'SA
   return { type, data: { ...subject, ...data } } as unknown as ThreedsEvent;
 }
 
-export function heard(payment: Payment, event: ThreedsEvent, now = NOW): Payment {
+export function afterEvent(payment: Payment, event: ThreedsEvent, now = NOW): Payment {
   return decideAuthentication(payment, event, { ...TIMES, now }).reduce(evolve, payment);
 }
 
@@ -160,13 +164,16 @@ const charged = approved(charging, 'SALE');
 const lateVoid = (payment: Payment): Payment => ({ ...payment, route: { ...ROUTE, lateVoid: true } });
 
 const authenticating = after(nothing, authenticationCommand('AuthenticateCard'));
-const challenged = heard(authenticating, told('ChallengeRequired', 'AU3D', challenge));
-const proven = heard(challenged, told('CardholderAuthenticated', 'AU3D', authenticated));
+const challenged = afterEvent(authenticating, threedsEvent('ChallengeRequired', 'AU3D', challenge));
+const proven = afterEvent(challenged, threedsEvent('CardholderAuthenticated', 'AU3D', authenticated));
 const chargingProven = after(proven, provenPurchase('ChargeCard'), PROVEN);
 const authorizedProven = approved(after(proven, provenPurchase('AuthorizeCard'), PROVEN), 'AUTH');
 const authenticatingSale = after(nothing, authenticationCommand('AuthenticateAndChargeCard'));
-const challengedSale = heard(authenticatingSale, told('ChallengeRequired', 'SA3D', challenge));
-const chargingAuthenticated = heard(challengedSale, told('CardholderAuthenticated', 'SA3D', authenticated));
+const challengedSale = afterEvent(authenticatingSale, threedsEvent('ChallengeRequired', 'SA3D', challenge));
+const chargingAuthenticated = afterEvent(
+  challengedSale,
+  threedsEvent('CardholderAuthenticated', 'SA3D', authenticated),
+);
 
 /** Every state that a payment can be in, some of them in two ways. */
 export const PAYMENTS = {
@@ -192,9 +199,9 @@ export const PAYMENTS = {
   'AUTH3D asked for': authenticating,
   'AUTH3D challenged': challenged,
   'AUTH3D authenticated': proven,
-  'AUTH3D failed': heard(challenged, told('AuthenticationRefused', 'AU3D', refused(3103))),
-  'AUTH3D cancelled': heard(challenged, told('AuthenticationRefused', 'AU3D', refused(3023))),
-  'AUTH3D out of time': heard(challenged, told('AuthenticationRefused', 'AU3D', refused(3024))),
+  'AUTH3D failed': afterEvent(challenged, threedsEvent('AuthenticationRefused', 'AU3D', refused(3103))),
+  'AUTH3D cancelled': afterEvent(challenged, threedsEvent('AuthenticationRefused', 'AU3D', refused(3023))),
+  'AUTH3D out of time': afterEvent(challenged, threedsEvent('AuthenticationRefused', 'AU3D', refused(3024))),
   'AUTH3D voided': after(proven, voidOf('AU3D')),
   'AUTH3D voided in its challenge': after(challenged, voidOf('AU3D')),
   'AUTH3D used by a SALE': chargingProven,
@@ -209,7 +216,7 @@ export const PAYMENTS = {
   'SALE3D challenged': challengedSale,
   'SALE3D charging': chargingAuthenticated,
   'SALE3D charged': approved(chargingAuthenticated, 'SA3D'),
-  'SALE3D failed': heard(challengedSale, told('AuthenticationRefused', 'SA3D', refused(3103))),
+  'SALE3D failed': afterEvent(challengedSale, threedsEvent('AuthenticationRefused', 'SA3D', refused(3103))),
 } as const satisfies Record<string, Payment>;
 
 export type Situation = keyof typeof PAYMENTS;

@@ -1,7 +1,7 @@
 import type { Complete, PayoutAnswer, PayoutOutcome } from '@gateway/contracts';
 import { given } from '@gateway/contracts';
 import type { Payout } from '../domain/payout';
-import { standing } from '../domain/payout';
+import { merchantStatus } from '../domain/payout';
 
 /** How a payout stands. `custom`: the parameters that its account has activated. */
 export function outcomeOf(payout: Payout, custom?: PayoutOutcome['custom']): PayoutOutcome {
@@ -14,5 +14,5 @@ export function outcomeOf(payout: Payout, custom?: PayoutOutcome['custom']): Pay
 /** What merchants read of a payout, in answers and callbacks: the fields of the contracts' table. */
 export function answerOf(payout: Payout): Complete<PayoutAnswer> {
   const { reference, transactionUniqueId, token, acceptedAt, state } = payout;
-  return { reference, transactionUniqueId, token, timestamp: acceptedAt, ...standing(state) };
+  return { reference, transactionUniqueId, token, timestamp: acceptedAt, ...merchantStatus(state) };
 }

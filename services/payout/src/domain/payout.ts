@@ -157,14 +157,14 @@ function told({ bankFacts }: Payout, facts: BankFacts | undefined): Pick<Payout,
   return facts === undefined ? {} : { bankFacts: { ...bankFacts, ...facts } };
 }
 
-export interface Standing {
+export interface MerchantStatus {
   status: PayoutStatus;
   code: ResponseCode;
   message: string;
 }
 
 /** How a payout stands, in the merchants' terms. Money that came back later was paid out all the same. */
-export function standing(state: PayoutState): Standing {
+export function merchantStatus(state: PayoutState): MerchantStatus {
   switch (state.kind) {
     case 'accepted':
     case 'screened':
@@ -185,7 +185,7 @@ export function standing(state: PayoutState): Standing {
   }
 }
 
-function withMessage(status: PayoutStatus, code: ResponseCode): Standing {
+function withMessage(status: PayoutStatus, code: ResponseCode): MerchantStatus {
   return { status, ...coded(code) };
 }
 

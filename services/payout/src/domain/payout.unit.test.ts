@@ -1,5 +1,5 @@
 import type { PayoutEvent, PayoutStateKind } from './payout';
-import { endedWithoutSuccess, evolve, isOpen, PAYOUT_STATES, standing } from './payout';
+import { endedWithoutSuccess, evolve, isOpen, merchantStatus, PAYOUT_STATES } from './payout';
 import { inState, request } from './payouts.fixture';
 
 describe('how a payout stands', () => {
@@ -15,11 +15,11 @@ describe('how a payout stands', () => {
     ['frauded', 'frauded', 3200],
     ['failed', 'error', 3300],
   ])('%s: %s, %d', (state, status, code) => {
-    expect(standing(inState[state].state)).toEqual({ status, code, message: expect.any(String) as string });
+    expect(merchantStatus(inState[state].state)).toEqual({ status, code, message: expect.any(String) as string });
   });
 
   it('is told in the registry’s words', () => {
-    expect(standing({ kind: 'declined', code: 3101 }).message).toBe('Insufficient funds');
+    expect(merchantStatus({ kind: 'declined', code: 3101 }).message).toBe('Insufficient funds');
   });
 });
 

@@ -52,13 +52,13 @@ export interface DeadlinesAdapter extends Deadlines {
 export function createDeadlines(mongo: MongoConnection, clock: Clock): DeadlinesAdapter {
   const collection = mongo.collection<StoredDeadline>(COLLECTION);
   const insert = createGroupInsert(collection);
-  const bury = createGroupEnd(collection, clock.now);
+  const close = createGroupEnd(collection, clock.now);
   return {
     async open({ reference, merchantAccount, expiresAt }) {
       // Refused if it is already known: the stored one is at least as new.
       await insert({ _id: reference, merchantAccount, expiresAt, dueAt: expiresAt, asks: 0 });
     },
-    end: (reference) => bury(reference),
+    end: (reference) => close(reference),
     async claimDue(leaseMs, limit) {
       const due = isDue<StoredDeadline>('dueAt', clock);
       const found = await collection.find(due).sort({ dueAt: 1 }).limit(limit).project<{ _id: string }>(ID).toArray();

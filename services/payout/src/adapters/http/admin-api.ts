@@ -6,7 +6,7 @@ import type { BatchOperations, BatchSummary } from '../../application/batch-port
 import type { Ports, ShownPayout } from '../../application/ports';
 import { resolveNow } from '../../application/resolve-payouts';
 import type { PayoutState, ScreeningRecord } from '../../domain/payout';
-import { PAYOUT_STATES, standing } from '../../domain/payout';
+import { merchantStatus, PAYOUT_STATES } from '../../domain/payout';
 import { wholeNumber } from './query-api';
 
 export const LIST_LIMIT_DEFAULT = 50;
@@ -132,7 +132,7 @@ function batchRoutes(batches: BatchOperations | undefined): Router {
 }
 
 function summaryOf(payout: ShownPayout): PayoutSummary {
-  const { status, code } = standing(payout.state);
+  const { status, code } = merchantStatus(payout.state);
   return {
     reference: payout.reference,
     state: payout.state.kind,
@@ -152,7 +152,7 @@ function detailsOf(payout: ShownPayout, batch: string | undefined): PayoutDetail
   const { state, feeE4, instant, receiverCountry, screening, bankFacts, inquiries } = payout;
   return {
     ...summaryOf(payout),
-    message: standing(state).message,
+    message: merchantStatus(state).message,
     feeE4,
     instant,
     receiverCountry,

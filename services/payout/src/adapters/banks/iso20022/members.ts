@@ -43,9 +43,9 @@ export function createMembers(options: {
       transfer: checked.transfer,
     };
     if (await insert(member)) return { kind: 'submitted' };
-    const standing = await inquire(instruction.reference);
-    if (standing.kind === 'cancelled') return { kind: 'failed', code: RESPONSE_CODES.PAYOUT_ERROR };
-    return standing.kind === 'not-found' || standing.kind === 'unknown' ? { kind: 'submitted' } : standing;
+    const known = await inquire(instruction.reference);
+    if (known.kind === 'cancelled') return { kind: 'failed', code: RESPONSE_CODES.PAYOUT_ERROR };
+    return known.kind === 'not-found' || known.kind === 'unknown' ? { kind: 'submitted' } : known;
   }
 
   /** False if the reference is known. */
@@ -77,8 +77,8 @@ export function createMembers(options: {
       // It exists in another state, that is, in a file.
       if (duplicateKeyIndex(error) === undefined) throw error;
     }
-    const standing = await inquire(reference);
-    return standing.kind === 'not-found' || standing.kind === 'submitted' ? { kind: 'unknown' } : standing;
+    const known = await inquire(reference);
+    return known.kind === 'not-found' || known.kind === 'submitted' ? { kind: 'unknown' } : known;
   }
 
   async function batchOf(reference: string): Promise<string | undefined> {
