@@ -209,7 +209,7 @@ function metricsTable(metrics) {
 }
 
 /**
- * What stands between `<!-- generated: NAME ARGUMENT -->` and `<!-- end -->`; undefined leaves it as it is.
+ * The content between `<!-- generated: NAME ARGUMENT -->` and `<!-- end -->`; undefined leaves it unchanged.
  * @param {Metric[] | undefined} metrics
  * @returns {Record<string, (argument: string) => string | undefined>}
  */

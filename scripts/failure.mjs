@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 /** An expected failure. The message is a sentence for the person at the terminal and says what to do; no stack is shown. */
 export class Failure extends Error {}
 
-/** Somebody asked this process to end. */
+/** This process was asked to end. */
 export class StopRequested extends Error {
   /** The signals that ask for it. */
   static signals = /** @type {const} */ (['SIGHUP', 'SIGINT', 'SIGTERM']);

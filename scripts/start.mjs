@@ -118,7 +118,7 @@ async function prepare(processes, environment) {
   ]);
 }
 
-// When whoever reads the progress goes away (a closed pipe), the system goes on.
+// If the reader of the progress goes away (a closed pipe), the system continues.
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 

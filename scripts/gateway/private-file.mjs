@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 const OWNER_ONLY = 0o600;
 
 /**
- * Writes settings that only the owner may read; whoever reads at the same time gets the old ones or the new ones.
+ * Writes settings that only their owner may read. Concurrent readers get the old or the new ones.
  * @param {string} path
  * @param {Record<string, string>} settings
  */

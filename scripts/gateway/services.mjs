@@ -58,7 +58,7 @@ async function isReady(name, port) {
 
 /**
  * @param {string} url
- * @returns {Promise<number | undefined>} undefined when nobody answers
+ * @returns {Promise<number | undefined>} undefined without an answer
  */
 function statusOf(url) {
   return new Promise((resolve) => {

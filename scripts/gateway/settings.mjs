@@ -97,7 +97,7 @@ export function gatewayEnvironment({ env, ports, servers, secrets }) {
     SIMULATOR_PORT: String(ports.SIMULATOR_PORT),
     SIMULATOR_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
     SIMULATOR_PUBLIC_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
-    // Only here: a payout service that was told of no bank must not tell merchants that the sandbox has paid.
+    // Only here: without a configured bank, a payout service must not report that the sandbox has paid.
     PAYOUT_BANK: 'simulator',
     DIRECTORY_SERVER_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
     CARD_QUERY_PORT: String(ports.CARD_QUERY_PORT),

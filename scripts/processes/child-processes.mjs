@@ -97,7 +97,7 @@ export class ChildProcesses {
         await delay(delayMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
         if (this.#stopping) return;
         const restarted = start();
-        // Nothing if it has died again: that has a line of its own.
+        // Nothing if it has died again, which is reported separately.
         const tell = (/** @type {string} */ line) => {
           if (!this.#stopping && restarted.isRunning()) note(line);
         };

@@ -1,9 +1,9 @@
 const POLL_INTERVAL_MS = 500;
 
 /**
- * Calls `onGone` when npm, which has started this process, has ended. npm passes a signal on to the shell between them
- * only, which may end without a word to us; and killed, npm passes nothing on. Without npm there is nobody to watch:
- * a script that was started by hand may outlive its terminal.
+ * Calls `onGone` when npm, which started this process, has ended. npm passes a signal only to the shell between them,
+ * which may end without passing it on; when killed, npm passes on nothing. Without npm there is nothing to watch: a
+ * script started by hand may outlive its terminal.
  * @param {() => void} onGone
  */
 export function watchLauncher(onGone) {

@@ -4,8 +4,8 @@ import { Failure } from '../failure.mjs';
 import { identify, isRunning } from './identity.mjs';
 
 /**
- * Makes this process the only one that runs the system of this checkout, until it releases the lock or ends, however
- * it ends: a lock whose holder is gone counts for nothing.
+ * Makes this process the only one that runs the system of this checkout, until it releases the lock or ends in any way:
+ * a lock whose holder is gone does not count.
  * @param {string} lockFile
  * @returns {() => void} releases the lock
  */
@@ -26,7 +26,7 @@ export function becomeOnlyInstance(lockFile) {
 }
 
 /**
- * A hard link appears at once and with its content, so that nobody ever reads half a lock.
+ * A hard link appears at once and with its content, so no process ever reads half a lock.
  * @param {string} candidate
  * @param {string} lockFile
  * @returns {boolean} whether the lock is ours

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** The driver that libs/mongo runs on, found from there: wherever npm has put it. */
+/** The driver of libs/mongo, resolved from there, wherever npm has installed it. */
 const { mongo } = createRequire(new URL('../../libs/mongo/package.json', import.meta.url))('mongoose');
 
 const SERVER_SELECTION_TIMEOUT_MS = 15_000;

@@ -50,7 +50,7 @@ export async function requireFreePorts(uses) {
 
 /**
  * @param {number} count
- * @returns {Promise<number[]>} ports that nobody listens on just now
+ * @returns {Promise<number[]>} ports that are free right now
  */
 export async function findFreePorts(count) {
   const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
@@ -99,7 +99,7 @@ export async function until(question, { timeoutMs, complaint }) {
 
 /**
  * @param {{ host: string, port: number }} address
- * @returns {Promise<boolean>} whether somebody accepts connections there
+ * @returns {Promise<boolean>} whether a server accepts connections there
  */
 export function answers({ host, port }) {
   return new Promise((resolve) => {

@@ -16,8 +16,8 @@ export class TestContainers {
   /** @param {ServerContext} context */
   constructor(context) {
     this.#context = context;
-    // Whoever holds these containers stops them when the test run ends, in whatever way: the Ryuk container, which
-    // would do the same, is an image more to be had. Set to `false`, it runs all the same.
+    // The holder of these containers stops them when the test run ends in any way. The Ryuk container would do the
+    // same, but is one more image to pull. Set to `false`, it runs all the same.
     process.env.TESTCONTAINERS_RYUK_DISABLED ??= 'true';
   }
 

@@ -9,7 +9,7 @@ import { createPublisher } from './publisher';
 const DEFAULT_LIMIT = 50;
 const USAGE = `usage: npm run dlq -- list [--topic TOPIC] [--limit N]      newest first, at most ${MAX_LISTED}; ${DEFAULT_LIMIT} unless given
        npm run dlq -- show TOPIC PARTITION OFFSET         one message with all headers
-       npm run dlq -- replay TOPIC PARTITION OFFSET       publishes the original again where it came from
+       npm run dlq -- replay TOPIC PARTITION OFFSET       publishes the original to its topic again
 ${SETTINGS_USAGE}`;
 
 type Command =

@@ -196,7 +196,7 @@ export function createWorker(options: WorkerOptions): Worker {
       // Fetching goes on with nothing to fetch, because it sends the heartbeats.
       unlessRestarting(() => member.consumer.pause(assignedPartitions()));
       await within(limits.drainTimeoutMs, 'finishing what runs', queue.idle()).catch((error: unknown) =>
-        logger.warn('handlers still run; their messages come again', { reason: messageOf(error) }),
+        logger.warn('handlers still run; their messages will be redelivered', { reason: messageOf(error) }),
       );
       await committer.stop();
       await commits.commit(queue.uncommitted());

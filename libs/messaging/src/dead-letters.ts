@@ -102,7 +102,7 @@ export function createDeadLetters(options: {
   function originOf(topic: string): string {
     const origin = origins.get(topic);
     if (origin === undefined)
-      throw new Error(`${topic} is no dead-letter topic; there are: ${[...origins.keys()].join(', ')}`);
+      throw new Error(`${topic} is not a dead-letter topic; known: ${[...origins.keys()].join(', ')}`);
     return origin;
   }
 
@@ -134,7 +134,7 @@ export function createDeadLetters(options: {
     const bounds = (await boundsOf([topic])).find((range) => range.partition === partition);
     const exists = bounds !== undefined && offset >= bounds.from && offset < bounds.to;
     const [found] = exists ? await read([{ topic, partition, from: offset, to: offset + 1 }]) : [];
-    if (found === undefined) throw new Error(`nothing lies at ${topic} ${partition} ${offset}`);
+    if (found === undefined) throw new Error(`there is no message at ${topic} ${partition} ${offset}`);
     return found;
   }
 

@@ -184,7 +184,7 @@ function dataFrom<T>(declaration: MessageDeclaration<T>, value: Buffer | null): 
     data = JSON.parse(value?.toString() ?? '');
   } catch {
     // The parser's message quotes the text, which must not be logged.
-    throw new InvalidMessageError(`${declaration.type} is not valid: its value is no JSON`);
+    throw new InvalidMessageError(`${declaration.type} is not valid: its value is not JSON`);
   }
   const problem = declaration.problem(data);
   if (problem !== undefined) throw new InvalidMessageError(`${declaration.type} is not valid: ${problem}`);

@@ -92,7 +92,7 @@ describe('a message is refused', () => {
       'ce_specversion is not 1.0',
     ],
     ['with a broken number', { ...good, headers: { ...good.headers, reply_partition: '-1' } }, 'reply_partition'],
-    ['without value', { ...good, value: null }, 'its value is no JSON'],
+    ['without value', { ...good, value: null }, 'its value is not JSON'],
     ['with broken data', { ...good, value: Buffer.from('{"count":"many"}') }, 'Counted/count must be integer'],
   ])('%s', (_name, message, text) => {
     expect(() => decode(Counted, ORIGIN, message as KafkaMessage)).toThrow(text);

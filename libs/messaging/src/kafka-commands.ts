@@ -22,8 +22,7 @@ export interface KafkaCommands<Command extends { name: string }> {
 }
 
 /** The last line of each usage text. */
-export const SETTINGS_USAGE =
-  'The settings of the last npm start serve, else: KAFKA_BROKERS; TOPIC_PREFIX if the topics have one.';
+export const SETTINGS_USAGE = 'Uses the settings of the last npm start, or KAFKA_BROKERS and TOPIC_PREFIX.';
 
 /**
  * Runs one command on the brokers of KAFKA_BROKERS.

@@ -80,12 +80,12 @@ export function createMessageAttempts(options: {
     // Publishing a dead letter is retried without limit. Only `onDeadLetter` can fail permanently.
     if (mayRetry(progress, error) || progress.rejection?.published === false) {
       metrics.retried.inc();
-      logger.warn('a message comes again', { ...place, attempts: job.attempts, reason: messageOf(error) });
+      logger.warn('a message failed and is retried', { ...place, attempts: job.attempts, reason: messageOf(error) });
       return 'retry';
     }
     if (progress.rejection !== undefined) {
       metrics.unrecorded.inc();
-      logger.error('the end of a dead-lettered operation is not on record', { ...place, error });
+      logger.error('the outcome of a dead-lettered message could not be stored', { ...place, error });
       return 'done';
     }
     logger.error('a message cannot be processed', { ...place, error });

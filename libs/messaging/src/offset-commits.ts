@@ -36,7 +36,7 @@ export function createOffsetCommits(options: {
         await within(timeoutMs, 'committing offsets', lastBatch.commitOffsetsIfNecessary({ topics }));
         queue.committed(watermarks);
       } catch (error) {
-        logger.info('offsets were not committed; they are with the next commit', { reason: messageOf(error) });
+        logger.info('offsets were not committed; the next commit includes them', { reason: messageOf(error) });
       }
     },
   };

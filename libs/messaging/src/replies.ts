@@ -83,7 +83,7 @@ export function createReplyListener<T>(options: {
     try {
       onReply(decode(declaration, { topic, partition }, message));
     } catch (error) {
-      logger.warn('a reply was thrown away', { partition, offset: message.offset, reason: messageOf(error) });
+      logger.warn('a reply was discarded', { partition, offset: message.offset, reason: messageOf(error) });
     }
   }
 

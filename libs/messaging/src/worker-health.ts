@@ -67,7 +67,7 @@ export function createWorkerHealth(options: {
     try {
       return await fetchLag(admin, groupId, topics);
     } catch (error) {
-      logger.info('the lag is not known', { reason: messageOf(error) });
+      logger.info('the lag could not be read', { reason: messageOf(error) });
       await reconnectAdmin(admin, limits.leaveTimeoutMs);
       return undefined;
     }

@@ -73,10 +73,10 @@ test('asking for what is not there says so', async () => {
   const name = `${kafka.prefix}${TOPIC}`;
   expect(await dlq('show', name, '0', '999')).toEqual({
     exitCode: 1,
-    lines: [`show failed: nothing lies at ${name} 0 999`],
+    lines: [`show failed: there is no message at ${name} 0 999`],
   });
   expect((await dlq('replay', name, '7', '0')).exitCode).toBe(1);
   const { exitCode, lines } = await dlq('replay', `${kafka.prefix}card.commands.v1`, '0', '0');
   expect(exitCode).toBe(1);
-  expect(lines[0]).toContain('is no dead-letter topic');
+  expect(lines[0]).toContain('is not a dead-letter topic');
 });

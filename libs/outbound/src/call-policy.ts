@@ -31,7 +31,7 @@ export interface OutboundCall<Response, Answer extends { kind: string }> {
   /** Makes the request, with a time-out. */
   send(): Promise<Response>;
   read(response: Response): Answer;
-  /** The answer that stands for a fault. */
+  /** The answer that represents a fault. */
   onFault(fault: CallFault): Answer;
 }
 

@@ -31,7 +31,7 @@ export interface Circuit {
   admit(party: string): Admission | undefined;
   /** True if `admit` would return undefined now. */
   refuses(party: string): boolean;
-  /** Open for everybody. */
+  /** Open for all parties. */
   isOpen(): boolean;
   /** Parties whose own circuit is open. */
   openParties(): number;

@@ -19,7 +19,7 @@ export interface ServiceDeps<Config extends CommonConfig> extends TimeSources {
   logger: Logger;
   /** Default: a new registry that includes the figures of the process. */
   metrics?: Registry;
-  /** The process cannot go on and should exit. Never throws. */
+  /** The process cannot continue and should exit. Never throws. */
   onFatal: (error: Error) => void;
 }
 
@@ -53,7 +53,7 @@ export interface Frame<Config extends CommonConfig> {
   repeat(options: Omit<RepeatOptions, 'logger'>): Repeating;
   /** Closes when everything that started has stopped, in reverse order of registration. */
   onStop: OnStop;
-  /** Closes last: whatever fails because of it is not stored any more. */
+  /** Closes last: faults that this causes are no longer stored. */
   onStopLast: OnStop;
 }
 

@@ -96,7 +96,7 @@ export function main<Schema extends TObject>(options: {
 export async function runService(create: (onFatal: (error: Error) => void) => Service, logger: Logger): Promise<void> {
   let stopping = false;
   const service = create((error) => {
-    logger.error('the service cannot go on', { error });
+    logger.error('the service cannot continue', { error });
     stop('a fault', 1);
   });
   function stop(reason: string, exitCode: number): void {

@@ -8,9 +8,9 @@ const TIMEOUT_MS = 10_000;
 const USAGE = `usage: npm run callbacks -- list [--state pending|delivered|exhausted] [--account ACCOUNT] [--limit N] [--before CURSOR]
                                                newest first, at most ${LIST_LIMIT_MAX}; ${LIST_LIMIT_DEFAULT} unless given
        npm run callbacks -- show ID            one delivery with all its attempts
-       npm run callbacks -- resend ID          makes it due now, whatever became of it; its schedule begins again
-The settings of the last npm start serve, else: CALLBACK_ADMIN_URL says where the dispatcher's admin port is
-(${DEFAULT_ADMIN_URL}); SERVICE_TOKEN if it asks for one.`;
+       npm run callbacks -- resend ID          sends it now, in any state; its schedule starts again
+Uses the settings of the last npm start, or CALLBACK_ADMIN_URL, the internal port of callback-dispatcher
+(${DEFAULT_ADMIN_URL}), and SERVICE_TOKEN if it requires one.`;
 const COLUMNS = ['id', 'state', 'created', 'account', 'reference', 'address', 'attempts', 'next or ended'];
 
 type Command = { name: 'list'; query: Record<string, string> } | { name: 'show' | 'resend'; id: string };

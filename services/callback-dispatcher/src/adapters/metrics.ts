@@ -83,7 +83,7 @@ export function registerGauges(options: {
       try {
         this.set(await countOverdue());
       } catch (error) {
-        logger.warn('the overdue callbacks cannot be counted; the metric shows the last count', { error });
+        logger.warn('overdue callbacks could not be counted; the metric keeps its last value', { error });
       }
     },
   });

@@ -50,6 +50,6 @@ function parseRange(text: string): Range {
   try {
     return ipaddr.parseCIDR(text);
   } catch {
-    throw new ConfigurationError(`Configuration: CALLBACK_ALLOW_CIDRS has "${text}", which is no CIDR.`);
+    throw new ConfigurationError(`Configuration: CALLBACK_ALLOW_CIDRS has "${text}", which is not a CIDR.`);
   }
 }
