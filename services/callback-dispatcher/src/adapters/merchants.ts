@@ -3,7 +3,7 @@ import type { Merchants } from '../application/ports';
 
 /** decisions.md, section 6: card callbacks are signed with the API password, payouts with the payout secret. */
 export function createMerchants(accounts: Pick<OpenAccounts, 'directory' | 'signingSecrets'>): Merchants {
-  // Opened once for as long as the directory keeps the account.
+  // Decrypted once for as long as the directory caches the account.
   const opened = new WeakMap<Account, SigningSecrets>();
 
   function secretsOf(account: Account): SigningSecrets {

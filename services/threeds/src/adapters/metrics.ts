@@ -2,7 +2,7 @@ import type { Registry } from '@gateway/service-kit';
 import { Counter } from '@gateway/service-kit';
 import type { Ports } from '../application/ports';
 
-/** Counts what authentications come to: `challenge`, `authenticated`, or the code of a refusal. */
+/** Counts the results of authentications: `challenge`, `authenticated`, or the code of a refusal. */
 export function countOutcomes(metrics: Registry): Ports['recorded'] {
   const outcomes = new Counter({
     name: 'gateway_authentications_total',

@@ -4,19 +4,19 @@ import { ConfigurationError } from '@gateway/service-kit';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
-/** Why an IP address must not be dialled; undefined when it may be. */
+/** The reason not to connect to an IP address; undefined if it is allowed. */
 export type AddressGuard = (address: string) => string | undefined;
 
-/** RFC 4291, 2.4: unicast addresses of the internet. What lies outside reaches nobody, or somebody inside. */
+/** RFC 4291, 2.4: unicast addresses of the internet. Others reach no host, or one inside our network. */
 const GLOBAL_UNICAST: Range = [ipaddr.IPv6.parse('2000::'), 3];
-/** RFC 6052, 2.1: in a network without IPv4 the way to an IPv4 address, which is the one that counts. */
+/** RFC 6052, 2.1: how a network without IPv4 reaches an IPv4 address, which is the one to check. */
 const NAT64: Range = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 const IPV4_BYTES = 4;
 
 /**
- * decisions.md, section 6: only unicast addresses of the internet are dialled; loopback, private, link-local (where
- * clouds keep their metadata), CGNAT, multicast, reserved and the like are refused, and so are the forms of IPv6 that
- * stand for them. `allowedCidrs`, comma-separated, opens ranges. Throws a ConfigurationError when one is malformed.
+ * decisions.md, section 6: only unicast addresses of the internet are allowed. Loopback, private, link-local (cloud
+ * metadata), CGNAT, multicast, reserved and similar addresses are refused, and so are the IPv6 forms that stand for
+ * them. `allowedCidrs`, comma-separated, allows ranges. Throws a ConfigurationError if one is malformed.
  */
 export function createAddressGuard(allowedCidrs: string): AddressGuard {
   const allowed = parseRanges(allowedCidrs);
@@ -30,7 +30,7 @@ export function createAddressGuard(allowedCidrs: string): AddressGuard {
   };
 }
 
-/** What a connection to the address ends at: the IPv4 address inside, where there is one. */
+/** The address where a connection ends: the embedded IPv4 address, if there is one. */
 function effective(address: Address): Address {
   if (!(address instanceof ipaddr.IPv6)) return address;
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();

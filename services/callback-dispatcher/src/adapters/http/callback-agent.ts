@@ -1,7 +1,7 @@
 import type { LookupFunction, Socket } from 'node:net';
 import { Agent } from 'node:https';
 
-/** Shorter than what servers usually keep an idle connection for, so that a callback does not run into its end. */
+/** Shorter than servers usually keep an idle connection, so that a callback does not hit a closing one. */
 const IDLE_MS = 4_000;
 const IDLE_SOCKETS_MAX = 512;
 
@@ -9,16 +9,16 @@ export const CONNECT_TIMED_OUT = 'CONNECT_TIMED_OUT';
 
 const KEEP_ALIVE_DELAY_MS = 1_000;
 
-/** Agent and axios ask for it before and after every call: two system calls each time, for what holds already. */
+/** Agent and axios set it before and after every call: two system calls each time, without any change. */
 function keepAliveForGood(socket: Socket): void {
   socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
   socket.setKeepAlive = () => socket;
 }
 
-/** Kept-alive connections to merchants, each made within a time-out and to an address that `lookup` has let through. */
+/** Kept-alive connections to merchants, each opened within a time-out and to an address that `lookup` allows. */
 export class CallbackAgent extends Agent {
   readonly #connectTimeoutMs: number;
-  /** The address last dialled for a connection, also for one that failed. */
+  /** The address last tried for a connection, also for a failed one. */
   readonly #dialled = new WeakMap<object, string>();
 
   constructor(options: { lookup: LookupFunction; connectTimeoutMs: number; ca?: string | undefined }) {

@@ -28,7 +28,10 @@ const HEADERS = {
   'user-agent': 'payment-gateway',
 };
 
-/** What axios does once the settings of a call are known: to merge and transform them anew costs a third of the call. */
+/**
+ * What axios does once the settings of a call are known. Merging and transforming them each time costs a third of the
+ * call.
+ */
 const call = axios.getAdapter('http');
 
 export interface CallbackClient {
@@ -37,13 +40,13 @@ export interface CallbackClient {
 }
 
 /**
- * Posts callbacks: over https alone, only to addresses that the guard lets through, without redirects, without a proxy
- * from the environment, reading 4 KiB of the answer at most. Never throws.
+ * Posts callbacks: only over https, only to allowed addresses, without redirects or a proxy from the environment,
+ * reading at most 4 KiB of the answer. Never throws.
  */
 export function createCallbackClient(options: {
   guard: AddressGuard;
   timeouts?: Partial<CallbackTimeouts> | undefined;
-  /** PEM: trusted instead of the usual authorities and NODE_EXTRA_CA_CERTS. */
+  /** PEM of the trusted authority, in place of the usual ones and NODE_EXTRA_CA_CERTS. */
   ca?: string | undefined;
   resolve?: (hostname: string) => Promise<LookupAddress[]>;
 }): CallbackClient {
@@ -98,7 +101,7 @@ export function createCallbackClient(options: {
   };
 }
 
-/** What can be said before anything is resolved. A literal address never gets to a look-up. */
+/** Checks before any look-up. A literal address never gets to one. */
 function refusalOf(url: string, guard: AddressGuard): string | undefined {
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'https:') return 'the address is not https';
@@ -107,7 +110,7 @@ function refusalOf(url: string, guard: AddressGuard): string | undefined {
   return refusal && `${literal} ${refusal}`;
 }
 
-/** Reads up to the bound, then lets go of the connection. What breaks off is no whole answer. */
+/** Reads up to the bound, then releases the connection. A broken-off answer is not a complete one. */
 function read(
   stream: Readable,
   deadline: Deadline,
@@ -134,7 +137,7 @@ function read(
 
 const TIMEOUT_CODES = new Set([CONNECT_TIMED_OUT, 'ETIMEDOUT', 'ETIMEOUT']);
 
-/** Codes only: messages of the system name hosts and paths. */
+/** Codes only: system messages contain hosts and paths. */
 function failureOf(error: unknown, deadline: Deadline): { error: string; timedOut?: true } {
   const { code, cause } = error as { code?: unknown; cause?: unknown };
   if (cause instanceof RefusedAddressError) return { error: cause.message };

@@ -3,7 +3,7 @@ import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import type { AddressGuard } from './address-guard';
 
-/** The text names the address and the reason; it may be told. */
+/** Names the address and the reason; safe to show. */
 export class RefusedAddressError extends Error {
   override readonly name = 'RefusedAddressError';
 }
@@ -12,9 +12,9 @@ const QUERY_TIMEOUT_MS = 1_500;
 const QUERY_TRIES = 2;
 
 /**
- * The addresses of a name, of either family. DNS is asked without a thread: the system's resolver has four of them, and
- * four merchants whose name servers are silent would keep everyone else's names waiting. It is asked for names that DNS
- * does not know, or that have no dot, such as `localhost`.
+ * The addresses of a name, of both families. Queries DNS without a thread: the system's resolver has four of them, and
+ * four merchants with silent name servers would delay all others' names. The system's resolver is used for names that
+ * DNS does not know, or without a dot, such as `localhost`.
  */
 export function createResolve(): (hostname: string) => Promise<LookupAddress[]> {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
@@ -36,8 +36,8 @@ function isTimeout(error: unknown): boolean {
 }
 
 /**
- * Gives a connection only addresses that may be dialled: checked after DNS, on every connection, and whichever of them
- * is then tried. What is left out is no error as long as one is left.
+ * Gives a connection only allowed addresses: checked after DNS, on every connection. Refused ones are dropped, which is
+ * no error while one is left.
  */
 export function createGuardedLookup(
   guard: AddressGuard,

@@ -3,7 +3,7 @@ import { callbackEvents } from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
 import { publishOutbox } from '@gateway/messaging';
 
-/** With the payment's id as key: the delivery's own says nothing about it. */
+/** Keyed by the payment id: the delivery's own id does not order them. */
 export function publishEntries(publisher: Publisher) {
   return publishOutbox(publisher, callbackEvents, (_deliveryId, { data }) => (data as CallbackRecord).paymentId);
 }

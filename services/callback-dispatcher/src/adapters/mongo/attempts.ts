@@ -8,7 +8,7 @@ const COLLECTION = 'attempts';
 /** Sorts after every digit. */
 const AFTER_TIMES = '~';
 
-/** A date, as the index needs it by which the server removes what is old. */
+/** A date, as the TTL index requires. */
 type StoredAttempt = Omit<Attempt, 'startedAt'> & { startedAt: Date };
 
 const expiryIndex = { key: { startedAt: 1 }, name: 'expiry', expireAfterSeconds: RETENTION_SECONDS } as const;
@@ -17,7 +17,7 @@ export interface AttemptsAdapter extends Attempts {
   ensureIndexes(): Promise<void>;
 }
 
-/** A collection of its own: an attempt is written when it begins, and once more when it ends. */
+/** A collection of its own, because an attempt is written when it begins and when it ends. */
 export function createAttempts(mongo: MongoConnection): AttemptsAdapter {
   const collection = mongo.collection<StoredAttempt>(COLLECTION);
   const insert = createGroupInsert(collection);

@@ -13,8 +13,8 @@ import type {
 import type { CallKind } from '../../domain/payment';
 
 /**
- * How an acquirer is spoken to. A connector builds requests and reads answers, whatever their HTTP status; it keeps no
- * state and never sees a fault. The idempotency key of every operation is its reference.
+ * How to talk to an acquirer. A connector builds requests and reads answers of any HTTP status. It keeps no state and
+ * never sees a fault. The idempotency key of every operation is its reference.
  */
 export interface AcquirerTranslation {
   baseUrl: string;
@@ -24,20 +24,20 @@ export interface AcquirerTranslation {
   answerIn(response: AxiosResponse<unknown>): AcquirerAnswer;
   inquire(http: AxiosInstance, reference: string): Promise<AxiosResponse<unknown>>;
   inquiryIn(response: AxiosResponse<unknown>): Inquiry;
-  /** Absent where the acquirer cannot cancel by key: then "not found" is never final, and an operator decides. */
+  /** Absent if the acquirer cannot cancel by key: then "not found" is never final, and an operator decides. */
   cancellation?: {
     send(http: AxiosInstance, reference: string): Promise<AxiosResponse<unknown>>;
     answerIn(response: AxiosResponse<unknown>): Cancellation;
   };
 }
 
-/** How long a merchant's operation may wait for its turn. After that it fails: nothing was sent. */
+/** How long a merchant's operation may wait for a place. After that it fails: nothing was sent. */
 const WAIT_MS = 2_000;
-/** Ends of holds, and inquiries about unknown outcomes. They take their turns before they are claimed. */
+/** Ends of holds, and inquiries about unknown outcomes. They get their places before they are claimed. */
 const EXPIRY_CALLS = 64;
 const INQUIRIES = 64;
 
-/** Opens the way to an acquirer: its translation within the call policy, a lane for each kind of work. */
+/** Opens an acquirer: its translation within the call policy, with a lane per kind of work. */
 export function openAcquirer(
   name: string,
   translation: AcquirerTranslation,

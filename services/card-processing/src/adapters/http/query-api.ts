@@ -5,9 +5,9 @@ import { findOutcome, listOutcomes } from '../../application/query-operations';
 import type { Ports } from '../../application/ports';
 
 /**
- * What api-edge asks: `GET /operations/:reference` (one, 404 when there is none) and
- * `GET /operations/:reference/payment` (all of its payment, oldest first). `account` names the merchant, and only that
- * merchant's operations are found.
+ * Queries of api-edge: `GET /operations/:reference` (one operation, 404 if there is none) and `GET
+ * /operations/:reference/payment` (all of its payment, oldest first). `account` names the merchant; only its operations
+ * are found.
  */
 export function createQueryApi(
   ports: Pick<Ports, 'payments' | 'accounts' | 'logger'>,

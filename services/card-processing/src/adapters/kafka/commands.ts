@@ -24,7 +24,7 @@ import { processAuthentication } from '../../application/process-authentication'
 import { processCommand } from '../../application/process-command';
 import { recordDeadLetter } from '../../application/record-dead-letter';
 
-/** Everything that this service takes from the bus. */
+/** Handlers of all messages that this service consumes. */
 export function messageHandlers(ports: Ports): MessageHandler[] {
   return [
     ...commandHandlers(ports),
@@ -35,7 +35,7 @@ export function messageHandlers(ports: Ports): MessageHandler[] {
   ];
 }
 
-/** One handler per command type; they differ in nothing but the type. */
+/** One handler per command type; they differ only in the type. */
 function commandHandlers(ports: Ports): MessageHandler[] {
   return Object.values(cardCommands).map((declaration) =>
     on(declaration as MessageDeclaration<CardCommand['data']>, (envelope) =>
@@ -66,7 +66,7 @@ function expiryHandler(ports: Ports): MessageHandler {
 
 function received(envelope: Envelope): ReceivedCommand {
   return {
-    // Checked against the declaration of this very type when it was decoded.
+    // Its data was checked against this type's declaration when it was decoded.
     command: { type: envelope.type, data: envelope.data } as CardCommand,
     id: envelope.id,
     correlationId: envelope.correlationId,
@@ -74,13 +74,13 @@ function received(envelope: Envelope): ReceivedCommand {
   };
 }
 
-/** Ends the operation of a dead letter on record, as far as the message still says which one that is. */
+/** Records the end of a dead letter's operation, if the message still names it. */
 export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => Promise<void> {
   return async (rejected) => {
     const { envelope } = rejected;
     const type = headerOf(rejected.message.headers, 'ce_type');
     if (type === undefined || !(type in cardCommands)) {
-      // An operation that waits for a lost authentication is given up when its time is over; an expiry is asked for again.
+      // An operation whose authentication is lost ends when its time is over; an expiry is requested again.
       ports.logger.error('a dead letter that is no operation', { type, reason: rejected.reason });
       return;
     }
@@ -96,7 +96,7 @@ export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => 
   };
 }
 
-/** Fields that an end must have to be told: one that cannot be published would stay in the outbox for ever. */
+/** Fields that the end of an operation needs: an event that cannot be published would stay in the outbox forever. */
 const Identification = Type.Object({
   paymentId: PaymentId,
   reference: Reference,
@@ -104,7 +104,7 @@ const Identification = Type.Object({
   transactionUniqueId: TransactionUniqueId,
 });
 
-/** What a broken command still says about itself: enough to end its operation, not to run it. */
+/** The readable part of a broken command: enough to end its operation, not to execute it. */
 function salvage({ message }: RejectedMessage, now: number): CardCommand | undefined {
   const data = fieldsOf(message);
   if (!Value.Check(Identification, data) || paymentIdOf(data.reference) !== data.paymentId) return undefined;

@@ -5,12 +5,12 @@ import { publishOutbox } from '@gateway/messaging';
 import type { Logger } from '@gateway/service-kit';
 import type { Ports } from '../../application/ports';
 
-/** What stands alone of a payment's operations travels with its payment. */
+/** Separate records of a payment's operations use the payment's key. */
 export function publishEntries(publisher: Publisher) {
   return publishOutbox(publisher, { ...cardEvents, ...threedsCommands }, paymentIdOf);
 }
 
-/** Sends an outcome to the partition on which its edge replica listens. Lost replies are no loss: the edge asks. */
+/** Sends an outcome to the partition on which its edge replica listens. If the reply is lost, the edge asks. */
 export function sendReply(publisher: Publisher, logger: Logger): Ports['reply'] {
   return async (outcome: OperationOutcome, to) => {
     try {

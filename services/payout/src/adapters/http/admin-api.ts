@@ -24,7 +24,7 @@ export interface PayoutSummary {
   currency: string;
   acceptedAt: string;
   bank?: string;
-  /** Where something is left to do: when. */
+  /** When the next work on it is due, if any. */
   dueAt?: string;
 }
 
@@ -37,7 +37,7 @@ export interface PayoutDetails extends PayoutSummary {
   bankFacts?: BankFacts;
   returnReason?: string;
   inquiries?: number;
-  /** Message id of the file that it went to its bank in. */
+  /** Message id of the file that contained it. */
   batch?: string;
 }
 
@@ -50,11 +50,11 @@ export interface BatchList {
 }
 
 /**
- * For operators: `GET /admin/payouts?state=&account=&limit=` (newest first), `GET /admin/payouts/:reference`,
- * `POST /admin/payouts/:reference/retry` (asks the bank now; 409 when nothing is left to do), and where a connector
- * collects payouts into files `GET /admin/batches?limit=`, `POST /admin/batches/cut` and
- * `POST /admin/batches/:messageId/rewrite`. 404 when there is none, 409 where it
- * must not be written again, 400 for a query that makes no sense.
+ * For operators: `GET /admin/payouts?state=&account=&limit=` (newest first), `GET /admin/payouts/:reference`, `POST
+ * /admin/payouts/:reference/retry` (asks the bank now; 409 if nothing is left to do). For connectors that collect
+ * payouts into files `GET /admin/batches?limit=`, `POST /admin/batches/cut` and `POST
+ * /admin/batches/:messageId/rewrite`. 404 if there is none, 409 if it must not be written again, 400 for an invalid
+ * query.
  */
 export function adminRoutes(ports: Ports, batches: BatchOperations | undefined): Router {
   return express

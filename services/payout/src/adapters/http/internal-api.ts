@@ -5,7 +5,7 @@ import type { Ports } from '../../application/ports';
 import { adminRoutes } from './admin-api';
 import { queryRoutes } from './query-api';
 
-/** The internal port: queries of other services, and what operators do. */
+/** The internal port: queries of other services, and operators' routes. */
 export function createPayoutApi(
   ports: Ports,
   { batches, serviceToken }: { batches: BatchOperations | undefined; serviceToken: string | undefined },

@@ -4,14 +4,14 @@ import { findOutcome, listOutcomes } from '../../application/query-payouts';
 import type { PageQuery, Ports } from '../../application/ports';
 import { PAGE_LIMIT_MAX } from '../../application/ports';
 
-/** What lies before a page has a number that is exact: no window of an account is longer. */
+/** Bounds the number of payouts before a page, so that it is exact; no window of an account is longer. */
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / PAGE_LIMIT_MAX);
 
 /**
- * What others ask: `GET /payouts/on-record?reference=a,b,…` (`{references}`, those that are on record: api-edge asks it
- * for all merchants), `GET /payouts/:reference?account=` (one, 404 when there is none) and
- * `GET /payouts?account=&from=&to=&order=asc|desc&page=&limit=` (`{payouts}`, by time, then reference; unix seconds, ends
- * inclusive; 400 for a query that makes no sense). `account` names the merchant, and only that merchant's are found.
+ * Queries of other services: `GET /payouts/on-record?reference=a,b,…` (`{references}`, those on record; api-edge asks
+ * for all merchants), `GET /payouts/:reference?account=` (one, 404 if there is none) and `GET
+ * /payouts?account=&from=&to=&order=asc|desc&page=&limit=` (`{payouts}`, by time, then reference; unix seconds, bounds
+ * inclusive; 400 for an invalid query). `account` names the merchant; only its payouts are found.
  */
 export function queryRoutes(ports: Pick<Ports, 'payouts' | 'accounts'>): Router {
   const router = express.Router();
@@ -36,7 +36,7 @@ export function queryRoutes(ports: Pick<Ports, 'payouts' | 'accounts'>): Router 
   return router;
 }
 
-/** Undefined when it makes no sense. */
+/** Undefined if it is invalid. */
 export function parsePageQuery(query: Record<string, unknown>): PageQuery | undefined {
   const { account, order = 'asc' } = query;
   if (typeof account !== 'string' || (order !== 'asc' && order !== 'desc')) return undefined;

@@ -9,7 +9,7 @@ import { processCommand } from '../../application/process-command';
 import { recordDeadLetter } from '../../application/record-dead-letter';
 import type { PayoutRequest } from '../../domain/payout';
 
-/** Everything that this service takes from the bus. */
+/** Handlers of all messages that this service consumes. */
 export function messageHandlers(ports: Ports): MessageHandler[] {
   return [
     on(InitiatePayout, ({ data, id }) =>
@@ -18,7 +18,7 @@ export function messageHandlers(ports: Ports): MessageHandler[] {
   ];
 }
 
-/** The command as the domain sees it. */
+/** The command in the domain's terms. */
 export function requestOf({ receiver, description, ...request }: InitiatePayoutData): PayoutRequest {
   return { ...request, receiverCountry: countryOf(receiver.iban), instruction: { receiver, description } };
 }
@@ -27,7 +27,7 @@ function countryOf(iban: string): string {
   return iban.slice(0, 2);
 }
 
-/** Ends the payout of a dead letter on record, as far as the message still says which one that is. */
+/** Records the end of a dead letter's payout, if the message still names it. */
 export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => Promise<void> {
   return async (rejected) => {
     const { message, reason } = rejected;
@@ -47,7 +47,7 @@ function requestIn({ envelope, message }: RejectedMessage, now: number): PayoutR
 
 const IDENTIFYING = ['payoutId', 'reference', 'merchantAccount', 'transactionUniqueId'];
 
-/** What a record says in place of a field that could not be read: each is its standard's word for "none". */
+/** Recorded in place of unreadable fields: each is its standard's value for none. */
 const NONE = {
   amountE4: 0,
   feeE4: 0,
@@ -60,7 +60,7 @@ const NONE = {
   receiverCountry: 'ZZ',
 };
 
-/** What a broken command still says about itself: enough to end its payout, not to run it. */
+/** The readable part of a broken command: enough to end its payout, not to execute it. */
 function salvage(message: RejectedMessage['message'], now: number): PayoutRequest | undefined {
   const { receiver: _receiver, description: _description, ...fields } = InitiatePayout.schema.properties;
   const data = fieldsOf(message) ?? {};

@@ -5,14 +5,14 @@ import { isOpen, PAYOUT_STATES } from '../../domain/payout';
 import type { Payout, PayoutStateKind } from '../../domain/payout';
 
 const COLLECTION = 'payouts';
-/** A page far behind in a large window walks over the keys before it: not for longer than api-edge waits for it. */
+/** A page far behind in a large window walks over the keys before it; api-edge does not wait longer than this. */
 const PAGE_TIMEOUT_MS = 3_000;
 const LIST_TIMEOUT_MS = 10_000;
 
-/** In the order of queries, which walk over it alone until they know which documents are on their page. */
+/** In the order of queries, which read only this index until they know the documents of their page. */
 const pageIndex = { key: { merchantAccount: 1, time: 1, _id: 1 }, name: 'merchant_time' } as const;
 
-/** Receivers whom an account has paid. */
+/** Receivers that an account has paid. */
 const paidIndex = {
   key: { merchantAccount: 1, token: 1, currency: 1 },
   name: 'paid_receivers',
@@ -20,8 +20,8 @@ const paidIndex = {
 } as const;
 
 /**
- * For operators: the ends that are no success, by their time. What is open is in `due_by_account`, and what is settled is
- * most of all there is, so neither is written here.
+ * For operators: unsuccessful ends, by time. Open payouts are in `due_by_account`, and settled ones are most of all, so
+ * neither is written here.
  */
 const exceptionalIndex = {
   key: { 'state.kind': 1, time: -1 },
@@ -29,14 +29,17 @@ const exceptionalIndex = {
   partialFilterExpression: { 'state.kind': { $in: PAYOUT_STATES.filter(isExceptional) } },
 } as const;
 
-/** What queries do not read. */
+/** Fields that queries do not read. */
 const HIDDEN = { instruction: 0, outbox: 0, stamp: 0 } as const;
 
 export interface PayoutsAdapter extends Payouts, AggregateStore<Payout> {
   ensureIndexes(): Promise<void>;
-  /** Whether the account has paid this receiver in this currency, and the money has not come back. For the accounts' rules. */
+  /**
+   * True if the account has paid this receiver in this currency, and the money has not come back. For the accounts'
+   * rules.
+   */
   hasBeenPaid(merchantAccount: string, token: string, currency: string): Promise<boolean>;
-  /** The same collection, as the outbox sees it. */
+  /** The same collection, with the outbox's type. */
   readonly outboxes: Collection<OutboxOwner>;
 }
 
@@ -62,7 +65,7 @@ export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdap
   };
 }
 
-/** The keys of the page from the index alone, then its documents: what is skipped is never read. */
+/** Reads the keys of the page from the index alone, then its documents: skipped documents are never read. */
 async function findPage(collection: Collection<StoredPayout>, query: PageQuery): Promise<ShownPayout[]> {
   const ids = (await pageKeys(collection, query).toArray()).map(({ _id }) => _id);
   const documents = await collection
@@ -75,7 +78,7 @@ async function findPage(collection: Collection<StoredPayout>, query: PageQuery):
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** The cursor of one page's references, in order; for its plan, too. */
+/** The cursor of one page's references, in order; exported for tests of its plan. */
 export function pageKeys(collection: Collection<StoredPayout>, query: PageQuery) {
   const { merchantAccount, from, to, order, page, limit } = query;
   const direction = order === 'asc' ? 1 : -1;
@@ -88,7 +91,9 @@ export function pageKeys(collection: Collection<StoredPayout>, query: PageQuery)
     .hint(pageIndex.name);
 }
 
-/** The cursor of all payouts, or of those in one state or of one account, newest first; for its plan, too. */
+/**
+ * The cursor of all payouts, or of those in one state or of one account, newest first; exported for tests of its plan.
+ */
 export function newest(
   collection: Collection<StoredPayout>,
   { state: kind, merchantAccount }: Pick<ListQuery, 'state' | 'merchantAccount'>,
@@ -98,12 +103,12 @@ export function newest(
     const own = { merchantAccount, ...(kind === undefined ? {} : { 'state.kind': kind }) } as Filter<StoredPayout>;
     return collection.find<ShownPayout>(own, options).sort({ time: -1, _id: -1 }).hint(pageIndex.name);
   }
-  // In the order in which they came, as nearly as a list needs it, from the end.
+  // From the end of the order of arrival, which is accurate enough for a list.
   if (kind === undefined) return collection.find<ShownPayout>({}, options).sort({ $natural: -1 });
   const inState = { 'state.kind': kind } as Filter<StoredPayout>;
   if (isExceptional(kind)) return collection.find<ShownPayout>(inState, options).sort({ time: -1 });
   if (!isOpen({ kind })) return collection.find<ShownPayout>(inState, options).sort({ $natural: -1 });
-  // A short list, which the index on what is left to do has; any account, so that the index may serve.
+  // A short list, in the index on due work; matches any account, so that the index can be used.
   const open = { ...inState, merchantAccount: { $gt: '' }, resolveAt: { $exists: true } } as Filter<StoredPayout>;
   return collection.find<ShownPayout>(open, options).sort({ time: -1 }).hint(dueByAccountIndex.name);
 }

@@ -2,14 +2,14 @@ import type { DirectoryRequest } from '../../application/ports';
 import { inMinorUnits, numericCurrency } from '../../domain/numeric-currency';
 import { MESSAGE_VERSION } from './fields';
 
-/** Where results and browsers come back to. */
+/** Addresses for results and returning browsers. */
 export interface OwnAddresses {
   results: string;
   notification: string;
   publicUrl: string;
 }
 
-/** A merchant's request has no browser behind it, so these say what any browser would take. */
+/** A merchant's request comes from no browser, so these are values that any browser accepts. */
 const BROWSER = {
   browserJavascriptEnabled: false,
   browserAcceptHeader: 'text/html',

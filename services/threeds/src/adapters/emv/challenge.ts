@@ -1,10 +1,10 @@
 import type { Authentication } from '../../domain/authentication';
 import { decoded, encoded, MESSAGE_VERSION, messageFields, transactionId } from './fields';
 
-/** EMVCo: "05", the whole window. */
+/** EMVCo: "05", the full window. */
 const FULL_WINDOW = '05';
 
-/** The two fields that the browser posts to the ACS. The session data comes back as it went. */
+/** The two fields that the browser posts to the ACS. The session data is echoed. */
 export function challengeFields({ ids, pageId }: Authentication): { creq: string; threeDSSessionData: string } {
   const creq = encoded({
     messageType: 'CReq',
@@ -16,7 +16,7 @@ export function challengeFields({ ids, pageId }: Authentication): { creq: string
   return { creq, threeDSSessionData: pageId };
 }
 
-/** Which transaction the CRes is about; undefined when it is none. What else it says proves nothing. */
+/** The transaction of a CRes; undefined if it is invalid. The rest of it proves nothing. */
 export function transactionOfCres(
   cres: string | undefined,
 ): { threeDSServerTransId: string; acsTransId: string } | undefined {

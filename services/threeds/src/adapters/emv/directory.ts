@@ -8,7 +8,7 @@ import type { OwnAddresses } from './authentication-request';
 import { authenticationRequest } from './authentication-request';
 import { authenticationValue, messageFields, oneOf, transactionId, twoDigits } from './fields';
 
-/** How long a request may wait for its turn. */
+/** How long a request may wait for a place. */
 const WAIT_MS = 2_000;
 
 const TRANS_STATUSES = ['Y', 'N', 'U', 'A', 'C', 'R'] as const;
@@ -17,9 +17,9 @@ const TOO_LATE: DirectoryAnswer = { kind: 'too-late' };
 
 export interface DirectoryOptions {
   url: string;
-  /** For the whole call, to the last byte of the answer. There is no second attempt: someone waits. */
+  /** For the whole call, to the last byte of the answer. There is no second attempt, because the cardholder waits. */
   timeoutMs: number;
-  /** Calls at once; half of them for one account. */
+  /** Concurrent calls; one account gets half of them at most. */
   callsAtOnce: number;
   own: OwnAddresses;
   metrics: Registry;
@@ -30,7 +30,7 @@ export interface DirectoryClient extends Directory {
   close(): void;
 }
 
-/** Speaks EMV 3-D Secure with the directory server: AReq and ARes in JSON. */
+/** Exchanges EMV 3-D Secure messages with the directory server: AReq and ARes in JSON. */
 export function createDirectory(options: DirectoryOptions): DirectoryClient {
   const { own, logger } = options;
   const lanes = { cardholders: lane(options.callsAtOnce, WAIT_MS) };
@@ -72,7 +72,7 @@ export function createDirectory(options: DirectoryOptions): DirectoryClient {
   };
 }
 
-/** The ARes. One that is about another transaction, or says nothing known, is no answer. */
+/** The ARes. One about another transaction, or without known content, is no answer. */
 function answerInBody(data: unknown, threeDSServerTransId: string): DirectoryAnswer {
   const fields = messageFields(data, 'ARes');
   const transStatus = oneOf(TRANS_STATUSES, fields?.['transStatus']);

@@ -1,4 +1,4 @@
-/** EMV 3-D Secure, the version that is spoken here. */
+/** The version of EMV 3-D Secure that we use. */
 export const MESSAGE_VERSION = '2.2.0';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export function transactionId(value: unknown): string | undefined {
 /** Base64 of 20 bytes. */
 const AUTHENTICATION_VALUE = /^[A-Za-z0-9+/]{27}=$/;
 
-/** The issuer's cryptogram. Undefined when it cannot be one: it would prove nothing to an acquirer. */
+/** The issuer's cryptogram. Undefined if it is malformed: it would prove nothing to an acquirer. */
 export function authenticationValue(value: unknown): string | undefined {
   return typeof value === 'string' && AUTHENTICATION_VALUE.test(value) ? value : undefined;
 }
@@ -41,7 +41,7 @@ export function encoded(message: object): string {
   return Buffer.from(JSON.stringify(message)).toString('base64url');
 }
 
-/** Undefined when it is not base64url of JSON. Padding is let through: some write it. */
+/** Undefined unless it is base64url of JSON. Accepts padding, which some senders write. */
 export function decoded(text: string): unknown {
   if (!/^[A-Za-z0-9_-]+={0,2}$/.test(text)) return undefined;
   return parsedJson(Buffer.from(text, 'base64url'));

@@ -12,7 +12,7 @@ import {
   twoDigits,
 } from './fields';
 
-/** Carries `sha256=` and the hex HMAC-SHA256 of the body's bytes, in the place of mutual TLS. */
+/** Contains `sha256=` and the hex HMAC-SHA256 of the body's bytes, in place of mutual TLS. */
 export const SIGNATURE_HEADER = 'x-ds-signature';
 
 export function isSigned(body: Buffer, signature: string | undefined, key: Secret<Buffer>): boolean {
@@ -21,7 +21,7 @@ export function isSigned(body: Buffer, signature: string | undefined, key: Secre
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** The RReq; undefined when it is none. */
+/** The RReq; undefined if it is invalid. */
 export function parseResultMessage(body: Buffer): ResultMessage | undefined {
   const fields = messageFields(parsedJson(body), 'RReq');
   const threeDSServerTransId = transactionId(fields?.['threeDSServerTransID']);
@@ -51,7 +51,7 @@ export interface ResultReply {
   body: object;
 }
 
-/** The RRes, or the error message that says why there is none. */
+/** The RRes, or the error message with the reason why there is none. */
 export function resultReply(message: ResultMessage, answer: ResultAnswer): ResultReply {
   if (answer !== 'accepted') return errorReply(FAULTS[answer], message);
   const body = {
@@ -66,7 +66,7 @@ export function resultReply(message: ResultMessage, answer: ResultAnswer): Resul
 
 interface Fault {
   status: number;
-  /** EMVCo's error code, and what it means. */
+  /** EMVCo's error codes and their meanings. */
   errorCode: string;
   errorDescription: string;
 }

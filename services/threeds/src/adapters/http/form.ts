@@ -1,7 +1,7 @@
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const FORM = 'application/x-www-form-urlencoded';
 
-/** A form's fields by name. Undefined for another content type, for what is not UTF-8, and when a name comes twice. */
+/** A form's fields by name. Undefined for another content type, invalid UTF-8, and duplicate names. */
 export function parseForm(body: Buffer, contentType: string | undefined): ReadonlyMap<string, string> | undefined {
   const [mediaType = ''] = (contentType ?? '').split(';', 1);
   if (mediaType.trim().toLowerCase() !== FORM) return undefined;

@@ -21,7 +21,7 @@ export function challengePage({ authentication, acsUrl, card }: TurnOf<'challeng
   });
 }
 
-/** Brings the browser back to the merchant of an AUTH3D. */
+/** Returns the browser to the merchant of an AUTH3D. */
 export function returnPage({ authentication, url, pares }: TurnOf<'return'>): RenderedPage {
   return renderPage({
     title: 'Back to the merchant',
@@ -33,7 +33,7 @@ export function returnPage({ authentication, url, pares }: TurnOf<'return'>): Re
   });
 }
 
-/** Waits for the result message: loads itself again. */
+/** Waits for the result message by reloading. */
 export function waitingPage({ authentication }: TurnOf<'wait'>): RenderedPage {
   return renderPage({
     title: 'One moment, please',
@@ -45,7 +45,7 @@ export function waitingPage({ authentication }: TurnOf<'wait'>): RenderedPage {
   });
 }
 
-/** The time of the challenge is over; what that comes to is on record within moments. */
+/** The time of the challenge is over; its result is recorded within moments. */
 export function outOfTimePage({ authentication }: TurnOf<'out-of-time'>): RenderedPage {
   return renderPage({
     title: 'The time has run out',
@@ -57,7 +57,7 @@ export function outOfTimePage({ authentication }: TurnOf<'out-of-time'>): Render
   });
 }
 
-/** Relative to the origin: the browser is on it already. */
+/** Relative to the origin, where the browser already is. */
 export function resultPath({ pageId }: Authentication): string {
   return `/challenge/${pageId}/result`;
 }
@@ -104,7 +104,7 @@ export function problemPage(problem: Problem): StatusPage {
   return messagePage(status, title, text);
 }
 
-/** A page that leads nowhere. */
+/** A page without a way on. */
 export function messagePage(status: number, title: string, text: string): StatusPage {
   const body = html`<h1>${title}</h1>
     <p class="notice bad" role="alert">${text}</p>`;

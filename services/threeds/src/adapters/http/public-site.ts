@@ -30,7 +30,7 @@ export const NOTIFICATION_PATH = '/challenge/notification';
 const BODY_BYTES_MAX = 64 * 1024;
 /** From the head of a request to the end of its body. */
 export const BODY_TIMEOUT_MS = 10_000;
-/** Requests handled at once, counted when their bodies are there; more are turned away. */
+/** Concurrent requests, counted once their bodies have arrived; further ones are refused. */
 const CONCURRENT_MAX = 512;
 
 export interface PublicSiteOptions {
@@ -38,14 +38,14 @@ export interface PublicSiteOptions {
   /** Signs result messages; 32 bytes or more. */
   messageKey: Secret<Buffer>;
   bodies: BodyReader;
-  /** Addresses of proxies whose `X-Forwarded-For` counts. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[];
   logger: Logger;
 }
 
 /**
- * What browsers and the directory server reach: the pages of a challenge and the address for its result. A browser is
- * sent on by what is on record, never by what it brings. No cookies; nothing is cached.
+ * The public port for browsers and the directory server: the pages of a challenge and the address for its result. What
+ * is on record decides where a browser goes, never what it brings. No cookies; nothing is cached.
  */
 export function createPublicSite(options: PublicSiteOptions): RequestListener {
   const { ports, messageKey, bodies, trustedProxies, logger } = options;
@@ -87,11 +87,11 @@ export function createPublicSite(options: PublicSiteOptions): RequestListener {
   return app;
 }
 
-/** Gives the request its id and trace. */
+/** Assigns the request its id and trace. */
 function openRequest(): RequestHandler {
   return (_request, response, next) => {
     const correlationId = randomUUID();
-    // The address of a page is what opens it: nobody else is told.
+    // Knowing a page's address opens it, so it is never passed on.
     response.set({ 'X-Request-Id': correlationId, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
     runWithTrace({ correlationId, traceparent: newTraceparent() }, next);
   };
@@ -107,7 +107,7 @@ function limitConcurrency(): RequestHandler {
   };
 }
 
-/** The bytes as they came: a signature is over them. A slow body keeps nobody else out. */
+/** The raw bytes, because the signature covers them. A slow body blocks no others. */
 function readForm(bodies: BodyReader): RequestHandler {
   return readBody(bodies, {
     limitBytes: BODY_BYTES_MAX,
@@ -156,7 +156,7 @@ function show(response: Response, turn: Turn): void {
   else sendPage(response, pageOf(turn));
 }
 
-/** With GET, whatever the browser came with. */
+/** With GET, whatever method the browser used. */
 function sendElsewhere(response: Response, url: string): void {
   response.status(303).set('Location', url).end();
 }
@@ -204,7 +204,7 @@ const BROKEN = messagePage(
   'Nothing is lost. Go back to the merchant to see how your payment stands.',
 );
 
-/** Says nothing of what went wrong inside. */
+/** Reveals nothing about the fault. */
 function explainFault(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
@@ -217,7 +217,7 @@ function explainFault(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** The status of a request that was refused for what it is: too large, a broken escape, another encoding. */
+/** The status of a request that was refused for its form: too large, a broken escape, another encoding. */
 function refusalOf(error: unknown): number | undefined {
   const { status } = error as { status?: unknown };
   return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;

@@ -22,13 +22,13 @@ export function commandHandlers(ports: Ports): MessageHandler[] {
   ];
 }
 
-/** Ends the authentication of a dead letter, as far as the message still says which one that is. */
+/** Ends the authentication of a dead letter, if the message still names it. */
 export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => Promise<void> {
   return async (rejected) => {
     const { envelope } = rejected;
     if (envelope !== undefined) {
       const from = { correlationId: envelope.correlationId, causationId: envelope.id };
-      // Checked against the declaration when it was decoded.
+      // Its data was checked against the declaration when it was decoded.
       const data = envelope.data as AuthenticateCardholderData;
       return retryableWhenTransient(() => recordDeadLetter(ports, data, from));
     }
@@ -41,12 +41,12 @@ export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => 
   };
 }
 
-/** What a broken command still says about itself: enough to end its authentication, not to run it. */
+/** The readable part of a broken command: enough to end its authentication, not to run it. */
 function salvage({ message }: RejectedMessage, now: number): AskedAuthentication | undefined {
   const data = fieldsOf(message);
   if (headerOf(message.headers, 'ce_type') !== AuthenticateCardholder.type || data === undefined) return undefined;
   const { paymentId, reference, merchantAccount, transactionType, transactionUniqueId } = data;
-  // An end that could not be told would stay in the outbox for ever.
+  // An event that cannot be published would stay in the outbox forever.
   const end = {
     paymentId,
     reference,
@@ -61,7 +61,7 @@ function salvage({ message }: RejectedMessage, now: number): AskedAuthentication
   return {
     ...(end as Pick<AskedAuthentication, 'paymentId' | 'reference' | 'merchantAccount' | 'transactionType'>),
     transactionUniqueId: typeof transactionUniqueId === 'string' ? transactionUniqueId : '',
-    // Never shown: nobody is told the address of its page.
+    // Never shown: its page's address was never sent.
     amountE4: 0,
     currency: TEST_CURRENCY,
     deadline: now,

@@ -2,7 +2,7 @@ import { paymentIdOf, threedsEvents } from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
 import { publishOutbox } from '@gateway/messaging';
 
-/** With the payment's id as key. */
+/** Keyed by the payment id. */
 export function publishEntries(publisher: Publisher) {
   return publishOutbox(publisher, threedsEvents, paymentIdOf);
 }

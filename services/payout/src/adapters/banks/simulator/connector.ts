@@ -26,17 +26,17 @@ export const settings = Type.Object({
   }),
 });
 
-/** Stands for a code that the registry does not have. */
+/** Replaces a code that the registry does not have. */
 const GENERAL_CODE = {
   declined: RESPONSE_CODES.DECLINED_BY_NETWORK,
   frauded: RESPONSE_CODES.ANTIFRAUD_DECLINE,
   failed: RESPONSE_CODES.PAYOUT_ERROR,
 } as const;
 
-/** How long a call may wait for its turn. */
+/** How long a call may wait for a place. */
 const WAIT_MS = 2_000;
 const INQUIRIES = 64;
-/** Whose share of the calls those take that concern no account. */
+/** The party whose share is used by calls that belong to no account. */
 const NO_ACCOUNT = 'gateway';
 
 const ASK_FOR_RETURNS_EVERY_MS = 1_000;
@@ -47,10 +47,10 @@ const RETURNS = '/bank/v1/returns';
 
 type Lane = 'arriving' | 'stored' | 'inquiries';
 
-/** Speaks the sandbox bank's API. Every replica asks for returns; told twice, they are the same. */
+/** Talks to the sandbox bank's API. Every replica asks for returns; a repeated return has no effect. */
 export function createSimulatorConnector({ env, callsAtOnce, metrics, logger }: BankContext): OpenBank {
   const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS } = loadConfig(settings, env);
-  // Halves of their own: what keeps coming never overtakes for good what waits in the store.
+  // Separate halves, so that arriving payouts never overtake stored ones for good.
   const half = lane(Math.floor(callsAtOnce / 2), WAIT_MS);
   const bank = openCounterpart<Lane>({
     name: 'simulator-bank',
@@ -137,7 +137,7 @@ function answerOfFault(fault: CallFault): SubmitAnswer {
   };
 }
 
-/** Undefined where `kind` is no outcome. */
+/** Undefined if `kind` is not an outcome. */
 function outcomeOf(kind: unknown, data: Record<string, unknown>): BankOutcome | undefined {
   const bank = bankFacts(data);
   switch (kind) {
@@ -180,7 +180,9 @@ function cancellationIn(response: AxiosResponse<unknown>): Cancellation {
   return status === 'cancelled' ? { kind: status } : (outcomeOf(status, data) ?? { kind: 'unknown' });
 }
 
-/** The bank tells of a return until it is acknowledged, which it is as soon as it has been taken, whatever came of it. */
+/**
+ * The bank reports a return until it is acknowledged, which happens as soon as it was handled, with whatever result.
+ */
 async function takeReturns(bank: Counterpart<Lane>, take: (news: BankNews) => Promise<NewsVerdict>): Promise<void> {
   const { returns } = await bank.call<{ kind: string; returns: unknown }>('inquiries', {
     party: NO_ACCOUNT,
@@ -199,7 +201,7 @@ async function takeReturns(bank: Counterpart<Lane>, take: (news: BankNews) => Pr
   }
 }
 
-/** One that is lost is told again. */
+/** A lost one is reported again. */
 async function acknowledge(bank: Counterpart<Lane>, reference: string): Promise<void> {
   await bank.call('inquiries', {
     party: NO_ACCOUNT,
