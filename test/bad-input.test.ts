@@ -28,7 +28,7 @@ afterAll(async () => {
   await system.stop();
 });
 
-/** Every answer, whatever it says, is an envelope with the id of its request. */
+/** Every answer is an envelope with the id of its request. */
 async function raw(request: RawRequest, port = system.edge.ports.api): Promise<RawAnswer> {
   const answer = await rawRequest(port, request);
   expect(answer.headers['content-type']).toMatch(/^application\/json/);
@@ -414,7 +414,7 @@ describe('the order of checks', () => {
     before = await storage.counts();
   });
 
-  /** One fault for each step, each in a field of its own, in the order in which they are found. */
+  /** One fault per step, each in a field of its own, in the order of the checks. */
   const FAULTS: [step: string, code: number, fields: () => Body][] = [
     ['version', 1005, () => ({ api_version: 2 })],
     ['password', 2001, () => ({ merchant_password: 'not_the_password' })],

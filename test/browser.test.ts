@@ -56,7 +56,7 @@ async function enterCard(page: Page, card_number: string): Promise<void> {
 
 const backInShop = (page: Page) => page.waitForURL(`${merchant.url}/**`);
 
-/** Through our page to the issuer's: by itself where scripts run, else by its button. */
+/** Through our page to the issuer's: automatically if scripts run, else by its button. */
 async function toIssuer({ page }: Visitor, withScripts: boolean): Promise<void> {
   if (!withScripts) await page.getByRole('button', { name: /continue/i }).click();
   await page.getByRole('button', { name: /success/i }).waitFor();

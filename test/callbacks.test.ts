@@ -8,7 +8,7 @@ import type { Body, System } from './support/system';
 import { cardRequest, startSystem } from './support/system';
 import { readOnce } from './support/topics';
 
-/** What a merchant's server says to the callbacks that come, one after the other; the last word stays. */
+/** The answers of a merchant's server to its callbacks, in order; the last one repeats. */
 type Script = readonly { status: number; body?: string; location?: string }[];
 const OK: Script[number] = { status: 200, body: ' OK\n' };
 

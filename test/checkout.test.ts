@@ -198,7 +198,7 @@ describe('the page', () => {
     const challenge = async (button: RegExp): Promise<Received> => {
       const sent = await pay(url, { card_number: CHALLENGED });
       expect(sent.location).toContain('/challenge/');
-      // Whoever opens the page meanwhile is led to the challenge.
+      // Another browser that opens the page meanwhile is led to the challenge.
       expect((await get(url)).location).toBe(sent.location);
       return press(await press(await get(sent.location ?? '')), button);
     };

@@ -109,7 +109,7 @@ describe('before auth-expiry runs', () => {
 
 describe('races at the end of a hold', () => {
   beforeAll(async () => {
-    // Another member of the group: what lies on different partitions runs at the same time.
+    // Another member of the group, so that different partitions run in parallel.
     await system.startProcessor();
   });
 

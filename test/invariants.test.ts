@@ -70,8 +70,8 @@ const again = ({ topic, key, value, headers }: TopicRecord): RawMessage => ({
 });
 
 /**
- * Publishes a command once more as it was and once as the answer to a question of ours; resolves with that answer, when
- * both have been processed: they are on one partition.
+ * Publishes a command again unchanged, and once with a reply address of ours. Resolves with that reply when both have
+ * been processed: they are on one partition.
  */
 async function replay(command: TopicRecord | undefined): Promise<Body> {
   if (command === undefined) throw new Error('no command');
@@ -196,7 +196,7 @@ function newIds(): { paymentId: string; reference: string } {
   return { paymentId, reference: newReference(paymentId, randomBytes) };
 }
 
-/** A message as the edge would send it, whatever its data are. */
+/** A message as the edge would send it, with any data. */
 function publish(type: string, key: string, data: unknown, headers: Record<string, string> = {}): Promise<void> {
   const attributes = { ce_specversion: '1.0', ce_id: randomUUID(), ce_source: 'test', ce_type: type, ce_subject: key };
   const value = Buffer.isBuffer(data) ? data : Buffer.from(JSON.stringify(data));

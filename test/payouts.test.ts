@@ -112,7 +112,7 @@ test('the command again, as often as the bus likes: one payout, one effect', asy
   const before = await storage.collection('payouts', 'payouts').findOne({ _id: reference } as object);
   const again = { topic, key: command.key, value: Buffer.from(command.value), headers: command.headers };
   for (let times = 0; times < 3; times += 1) await publisher.publishRaw(again);
-  // On the same partition behind them: a payout of its own says when they have been read.
+  // A later payout on the same partition shows that the earlier ones have been read.
   const data = { ...(JSON.parse(command.value) as Body) };
   const payoutId = newPaymentId(randomBytes);
   const behind = newReference(payoutId, randomBytes);

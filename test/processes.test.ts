@@ -69,7 +69,7 @@ async function ledger(reference: unknown): Promise<string[]> {
   return data.entries.map(({ effect }) => effect);
 }
 
-/** The status in which a request ends on record, which the bank's ledger and what its sender was told must bear out. */
+/** The final status of a request, which must agree with the bank's ledger and the sender's answer. */
 async function endOf({ reference, status }: Body): Promise<string> {
   expect(reference).toMatch(/^[0-9A-Z]{20}$/);
   const record = await until(

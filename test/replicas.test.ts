@@ -9,7 +9,7 @@ import type { Body, CheckRecord, System } from './support/system';
 import { cardRequest, checkOf, clientOf, followUp, post, recordsOf, startSystem } from './support/system';
 import { readOnce, readTopics } from './support/topics';
 
-/** Every service may come and go; this one's first replica answers for the payments from beginning to end. */
+/** Every service may start and stop; this one's first replica answers queries throughout. */
 let system: System;
 let storage: Storage;
 
@@ -158,7 +158,7 @@ describe('without a processor', () => {
       const { transaction_unique_id } = fields[index] ?? {};
       expect(answer).toMatchObject({ status: 'error', code: 11, message: 'Internal timeout', transaction_unique_id });
       expect(answer['reference']).toMatch(/^[0-9A-Z]{20}$/);
-      // Nobody there to ask: an open request is pending all the same.
+      // The owner is away: an open request is pending all the same.
       expect(await recordOf(alone, { transaction_unique_id })).toMatchObject({ status: 'PENDING', code: 11 });
     }
 

@@ -56,7 +56,7 @@ async function toIssuer(acsUrl: unknown): Promise<Received> {
   return page;
 }
 
-/** The browser after the issuer's page: goes on until it leaves for the merchant. */
+/** Follows the browser after the issuer's page until it leaves for the merchant. */
 async function toMerchant(page: Received): Promise<URL> {
   const left = await until('the way back', async () => {
     const here = page.status === 303 && page.location !== undefined ? page.location : page.url;

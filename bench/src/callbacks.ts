@@ -23,7 +23,7 @@ const MEASURE_MS = 8_000;
 const OUTSTANDING = 2_048;
 /** Seldom enough for outcomes to be published in batches: what their publication costs is not the dispatcher's. */
 const LOOK_EVERY_MS = 100;
-/** A hanging merchant's own outcomes go on coming. */
+/** The hanging merchant's own outcomes keep arriving. */
 const HANGING_EVERY_MS = 1_000;
 const HANG_TIMEOUT_MS = 30_000;
 const MERCHANT = 'bench_callbacks';
@@ -143,7 +143,10 @@ async function rateWhile(bench: Bench, load: () => Promise<void>): Promise<numbe
   return ((after.acknowledged - before.acknowledged) * 1_000) / (endedAt - startedAt);
 }
 
-/** Keeps so many outcomes outstanding, and at the end lets all of them be told: the next one measures for itself. */
+/**
+ * Keeps a fixed number of outcomes outstanding, and waits for all of them at the end, because the next load measures on
+ * its own.
+ */
 async function feed(bench: Bench, forMs: number): Promise<void> {
   const endAt = performance.now() + forMs;
   const { acknowledged: before } = await countOf(bench);

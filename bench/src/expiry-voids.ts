@@ -29,7 +29,7 @@ import type { OnEnd } from './run';
 
 const root = join(__dirname, '..', '..');
 const MERCHANT = 'bench_expiry';
-/** Nothing falls due by itself while the run lasts. */
+/** Nothing else falls due during the run. */
 const HOLD_SECONDS = 86_400;
 const COMMAND_LIFETIME_MS = 600_000;
 /** Of each kind, before anything counts. */
@@ -57,7 +57,10 @@ interface Bench {
   openDeadlines(): Promise<number>;
 }
 
-/** card-processing, simulator and auth-expiry, each in a process of its own; commands and events are this process's. */
+/**
+ * card-processing, simulator and auth-expiry, each in a process of its own; this process sends commands and reads
+ * events.
+ */
 export async function compareVoids(options: Options): Promise<void> {
   const { due, onEnd } = options;
   const folder = mkdtempSync(join(tmpdir(), 'bench-expiry-'));
@@ -177,7 +180,7 @@ async function merchantsVoid(bench: Bench, count: number): Promise<number> {
   return (count * 1_000) / (performance.now() - begun);
 }
 
-/** The same when nobody sends anything, but the time is set forward to the end of the holds. */
+/** The same without commands of merchants: the time is set forward to the end of the holds. */
 async function holdsEnd(bench: Bench, count: number): Promise<number> {
   const references = await authorize(bench, count);
   await until('deadlines', async () => (await bench.openDeadlines()) >= count);

@@ -28,7 +28,7 @@ export async function startGateway(
   settings: Record<string, string> = {},
 ): Promise<System & { env: Record<string, string> }> {
   const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs')], {
-    // Callbacks to nobody are tried once: what is compared with has none at all.
+    // Callbacks without a receiver are tried once: the direct wiring sends none.
     env: { ...process.env, CALLBACK_RETRY_SCHEDULE: '86400', ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

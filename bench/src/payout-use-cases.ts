@@ -5,14 +5,14 @@ import type { Send, UseCase } from './load';
 
 const POLL_MS = 100;
 const DRAIN_TIMEOUT_MS = 120_000;
-/** Inits of the end of a load whose outcome is waited for: they lie on all partitions. */
+/** The last inits of a load, whose outcomes are awaited: they are spread over all partitions. */
 const LAST = 64;
 
 export const PAYOUT = {
   method: 'init',
   amount: '10.00',
   currency: 'XTS',
-  // Nobody is there, and nobody would be called: a private address is refused before it is dialled.
+  // A private address is refused before a connection, so no server is needed.
   callback_url: 'https://10.0.0.1/callback',
   type: 'sepa',
   receiver_iban: 'DE89370400440532013000',
@@ -22,7 +22,7 @@ export const PAYOUT = {
   receiver_country: 'DEU',
 };
 
-/** An init is answered as soon as it is journalled; the payouts of one load have to end before the next one begins. */
+/** An init is answered as soon as it is journalled, so the payouts of one load must end before the next one begins. */
 export function payoutUseCases(): UseCase[] {
   const last: string[] = [];
   return [

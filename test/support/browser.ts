@@ -8,7 +8,7 @@ const SCREENSHOTS = join(__dirname, '..', '..', 'docs', 'pages');
 export const PHONE = { width: 390, height: 844 };
 
 export interface OpenBrowser {
-  /** A browser of its own for one cardholder, with a note of everything that a page's policy has blocked. */
+  /** A separate browser for one cardholder, with a record of everything that a page's policy blocked. */
   visitor(options?: BrowserContextOptions): Promise<Visitor>;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function openBrowser(): Promise<OpenBrowser> {
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on('console', (message) => {
-        // Browsers ask every site for an icon; nobody here has one.
+        // Browsers request an icon from every site; none of ours has one.
         const isAboutIcon = message.location().url.endsWith('/favicon.ico');
         if (message.type() === 'error' && !isAboutIcon) complaints.push(message.text());
       });

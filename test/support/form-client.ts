@@ -22,7 +22,7 @@ export async function get(url: string): Promise<Received> {
   return received(url, await client.get<string>(url, { responseType: 'text' }));
 }
 
-/** Goes on with the same form where it is told to (307), as a browser does. */
+/** Resubmits the same form after a 307, as a browser does. */
 export async function submit(url: string, fields: Record<string, string>): Promise<Received> {
   const answer = received(url, await client.post<string>(url, new URLSearchParams(fields), { responseType: 'text' }));
   return answer.status === 307 && answer.location !== undefined ? submit(answer.location, fields) : answer;

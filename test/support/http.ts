@@ -8,7 +8,7 @@ export interface RawRequest {
   method?: string;
   path?: string;
   headers?: Record<string, string>;
-  /** Sent byte by byte as it is, with a Content-Length unless `chunked`. */
+  /** Sent unchanged, with a Content-Length unless `chunked`. */
   body?: string | Buffer;
   chunked?: boolean;
 }
@@ -24,7 +24,7 @@ export interface RawAnswer {
 export const JSON_TYPE = { 'content-type': 'application/json' };
 export const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** One request on a connection of its own, without anything that a client library would mend. */
+/** One request on a connection of its own, without corrections by a client library. */
 export function rawRequest(port: number, raw: RawRequest): Promise<RawAnswer> {
   const body = Buffer.from(raw.body ?? '');
   const framing: Record<string, string | number> =

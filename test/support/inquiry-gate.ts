@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Agent, createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Stands before an acquirer and lets nobody find out what became of an operation until it is released. */
+/** Sits in front of an acquirer and blocks inquiries until it is released. */
 export interface InquiryGate {
   readonly url: string;
   release(reference: string): void;

@@ -10,7 +10,7 @@ import { freePort } from './free-port';
 const root = join(__dirname, '..', '..');
 const START_TIMEOUT_MS = 60_000;
 
-/** A service as it runs in production: what was built, in a process of its own. */
+/** A service as in production: the built code, in a process of its own. */
 export interface ServiceProcess {
   readonly pid: number;
   /** Resolves with the exit code, or the signal's name, when the process has ended. */

@@ -8,7 +8,7 @@ export function panFrom(digits: string): string {
   return digits + String((10 - (sum % 10)) % 10);
 }
 
-/** Every way in which a text may lie in another: as it is, with separators, in hex, in base64 at any alignment. */
+/** All forms of a text within another: plain, with separators, in hex, in base64 at any alignment. */
 export function appearances(secret: string): { as: string; isIn(text: string): boolean }[] {
   const separated = new RegExp(secret.split('').join('[ -]?'));
   return [
@@ -31,7 +31,7 @@ function innerBase64(secret: string, offset: number): string {
   return whole.slice(Math.ceil((offset * 8) / 6), end);
 }
 
-/** A CVV alone is four digits like any others: it counts where it stands by itself, and in hex. */
+/** A CVV alone is four digits like any others: it counts only if it stands alone, or in hex. */
 export function showsCvv(cvv: string, text: string): boolean {
   return (
     new RegExp(`(?<![\\w.-])${cvv}(?![\\w.-])`).test(text) || text.includes(Buffer.from(`"${cvv}"`).toString('hex'))
