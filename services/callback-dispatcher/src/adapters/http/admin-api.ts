@@ -27,7 +27,7 @@ export interface DeliverySummary {
 
 export interface DeliveryList {
   deliveries: DeliverySummary[];
-  /** Pass it as `before` to get the next page; absent on the last one. */
+  /** Give it as `before` to get the next page; absent on the last one. */
   next?: string;
 }
 
@@ -45,7 +45,7 @@ type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'publishEvents' | 'newId
 
 /**
  * For operators: `GET /deliveries?state=&account=&limit=&before=` (newest first), `GET /deliveries/:id` (with its
- * attempts) and `POST /deliveries/:id/resend`. 404 if there is none, 400 for an invalid query.
+ * attempts) and `POST /deliveries/:id/resend`. 404 when there is none, 400 for a query that makes no sense.
  */
 export function createAdminApi(ports: Managing, serviceToken: string | undefined): RequestListener {
   const routes = express.Router();

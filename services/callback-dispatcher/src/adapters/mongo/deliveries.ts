@@ -13,8 +13,9 @@ const LIST_TIMEOUT_MS = 5_000;
 const DUE_TIMEOUT_MS = 5_000;
 
 /**
- * Contains only pending deliveries. A lane's name begins with the merchant, so a merchant's lanes are adjacent, and a
- * search steps from lane to lane, however many wait in each. It covers its queries, so they read no documents.
+ * Only what is pending is in it. A lane's name begins with the merchant, so merchants stand together, and a look steps
+ * from one lane to the next, however much waits in each. With all that its queries look at, so that they read no
+ * document in vain.
  */
 const dueIndex = {
   key: { lane: 1, 'progress.claimableAt': 1, 'progress.nextAttemptAt': 1 },
@@ -24,14 +25,14 @@ const dueIndex = {
 const byTimeIndex = { key: { createdAt: -1, _id: -1 }, name: 'by_time' } as const;
 const byAccountIndex = { key: { merchantAccount: 1, createdAt: -1, _id: -1 }, name: 'by_account' } as const;
 
-/** States that operators search for, and that are rare; the others cost no write here. */
+/** What operators look for, and what is rare: the others cost no write here. */
 const exhaustedIndex = {
   key: { 'progress.state': 1, createdAt: -1, _id: -1 },
   name: 'exhausted',
   partialFilterExpression: { 'progress.state': 'exhausted' },
 } as const;
 
-/** A pending delivery has no end, so it is not in this index and is not removed. */
+/** What is pending has no end, and is in it no more than it is removed. */
 const expiryIndex = {
   key: { endedAt: 1 },
   name: 'expiry',
@@ -40,20 +41,20 @@ const expiryIndex = {
 } as const;
 
 export const LANE_ORDER = { lane: 1, 'progress.claimableAt': 1 } as const;
-/** The part of a pending delivery that the index contains. */
+/** What the index alone tells of a pending delivery. */
 interface PendingKey {
   lane: string;
   progress: { claimableAt: number };
 }
 
-/** `progress.at` of an ended delivery, as the date that the TTL index requires. */
+/** `progress.at` of what ended, as the date that the index needs by which the server removes it. */
 type Kept = DeliveryBody & { endedAt?: Date };
 
 export interface DeliveriesAdapter extends Deliveries {
   ensureIndexes(): Promise<void>;
-  /** The number of deliveries due before that time and not tried since; counts to 10,000 at most. */
+  /** How many the schedule wanted before that time, and that were not tried since; counts to 10,000 at most. */
   countOverdue(before: number): Promise<number>;
-  /** The same collection, with the outbox's type. */
+  /** The same collection, as the outbox sees it. */
   readonly outboxes: Collection<OutboxOwner>;
 }
 
@@ -108,8 +109,8 @@ export function createDeliveries(mongo: MongoConnection, clock: Clock): Deliveri
 }
 
 /**
- * Grouped by the first fields of the index: the server reads at most two keys per lane, and no document. It reads the
- * whole range, whatever the limit.
+ * Grouped by what the index begins with: the server reads two keys of each lane in it at most, and no document. It reads
+ * them for the whole range, whatever the limit.
  */
 export function dueLaneSteps(now: number, range: LaneRange, limit: number): Document[] {
   return [
@@ -133,7 +134,7 @@ export function dueIn(lane: string, now: number): Filter<Stored<Kept>> {
   return { lane, 'progress.claimableAt': { $lte: now } };
 }
 
-/** Bounds on the index's first fields, one of which exists only while pending, allow its use. */
+/** The bounds on the index's first fields, of which one is there only while pending, let it serve. */
 export function overdueSince(before: number) {
   return {
     lane: { $gt: BEFORE_LANES },

@@ -18,7 +18,7 @@ const indexes = [
 
 export interface AuthenticationsAdapter extends Authentications {
   ensureIndexes(): Promise<void>;
-  /** The same collection, with the outbox's type. */
+  /** The same collection, as the outbox sees it. */
   readonly outboxes: Collection<OutboxOwner>;
 }
 
