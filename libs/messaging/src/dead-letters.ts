@@ -106,24 +106,6 @@ export function createDeadLetters(options: {
     return origin;
   }
 
-  async function boundsOf(topics: readonly string[]): Promise<Range[]> {
-    const admin = kafka.admin();
-    await admin.connect();
-    try {
-      const bounds = await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)));
-      return bounds.flatMap((partitions, index) =>
-        partitions.map(({ partition, low, high }) => ({
-          topic: topics[index] as string,
-          partition,
-          from: Number(low),
-          to: Number(high),
-        })),
-      );
-    } finally {
-      await admin.disconnect();
-    }
-  }
-
   async function read(ranges: readonly Range[]): Promise<Found[]> {
     const wanted = ranges.filter(({ from, to }) => from < to);
     return wanted.length === 0 ? [] : within(READ_TIMEOUT_MS, 'reading the dead letters', readRanges(kafka, wanted));
@@ -131,7 +113,7 @@ export function createDeadLetters(options: {
 
   async function find(topic: string, partition: number, offset: number): Promise<Found> {
     originOf(topic);
-    const bounds = (await boundsOf([topic])).find((range) => range.partition === partition);
+    const bounds = (await boundsOf(kafka, [topic])).find((range) => range.partition === partition);
     const exists = bounds !== undefined && offset >= bounds.from && offset < bounds.to;
     const [found] = exists ? await read([{ topic, partition, from: offset, to: offset + 1 }]) : [];
     if (found === undefined) throw new Error(`there is no message at ${topic} ${partition} ${offset}`);
@@ -142,7 +124,7 @@ export function createDeadLetters(options: {
     async list({ limit, topic }) {
       if (topic !== undefined) originOf(topic);
       const count = Math.min(limit, MAX_LISTED);
-      const bounds = await boundsOf(topic === undefined ? [...origins.keys()] : [topic]);
+      const bounds = await boundsOf(kafka, topic === undefined ? [...origins.keys()] : [topic]);
       const found = await read(bounds.map((range) => ({ ...range, from: Math.max(range.from, range.to - count) })));
       const letters = found.map(describe);
       letters.sort((a, b) => (b.time ?? '').localeCompare(a.time ?? '') || Number(b.offset) - Number(a.offset));
@@ -181,6 +163,25 @@ function describe({ topic, partition, message }: Found): DeadLetter {
     headers,
     value: message.value?.toString(),
   };
+}
+
+/** All offsets of the topics. */
+async function boundsOf(kafka: KafkaClient, topics: readonly string[]): Promise<Range[]> {
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    const bounds = await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)));
+    return bounds.flatMap((partitions, index) =>
+      partitions.map(({ partition, low, high }) => ({
+        topic: topics[index] as string,
+        partition,
+        from: Number(low),
+        to: Number(high),
+      })),
+    );
+  } finally {
+    await admin.disconnect();
+  }
 }
 
 /** kafkajs reads only as a group. This one is temporary and commits nothing. */

@@ -71,14 +71,9 @@ export function createMessageAttempts(options: {
 
   function recover(job: MessageJob, progress: Progress, error: unknown): Outcome | Promise<Outcome> {
     metrics.failures.inc();
-    const place = {
-      topic: job.topic,
-      partition: job.partition,
-      offset: job.message.offset,
-      type: progress.envelope?.type,
-    };
+    const place = placeOf(job, progress);
     // Publishing a dead letter is retried without limit. Only `onDeadLetter` can fail permanently.
-    if (mayRetry(progress, error) || progress.rejection?.published === false) {
+    if (mayRetry(progress, error, limitedAttempts) || progress.rejection?.published === false) {
       metrics.retried.inc();
       logger.warn('a message failed and is retried', { ...place, attempts: job.attempts, reason: messageOf(error) });
       return 'retry';
@@ -95,13 +90,17 @@ export function createMessageAttempts(options: {
     return attempt(job);
   }
 
-  function mayRetry(progress: Progress, error: unknown): boolean {
-    if (!isLimitedRetry(error)) return isRetryable(error);
-    progress.limitedFailures += 1;
-    return progress.limitedFailures < limitedAttempts;
-  }
-
   return attempt;
+}
+
+function mayRetry(progress: Progress, error: unknown, limitedAttempts: number): boolean {
+  if (!isLimitedRetry(error)) return isRetryable(error);
+  progress.limitedFailures += 1;
+  return progress.limitedFailures < limitedAttempts;
+}
+
+function placeOf({ topic, partition, message }: MessageJob, { envelope }: Progress) {
+  return { topic, partition, offset: message.offset, type: envelope?.type };
 }
 
 function rejectedMessage(

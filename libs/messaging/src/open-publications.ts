@@ -38,8 +38,7 @@ export function createOpenPublications(limits: OpenPublicationLimits, metrics: P
   const units = new Set<Unit>();
   let messages = 0;
   let bytes = 0;
-  let acknowledgedAtMs = 0;
-  let stalledAtMs = 0;
+  const stall = createStallMemory();
   let onDrained: (() => void) | undefined;
 
   function settle(unit: Unit, error?: Error): void {
@@ -56,33 +55,21 @@ export function createOpenPublications(limits: OpenPublicationLimits, metrics: P
     if (units.size === 0) onDrained?.();
   }
 
-  function stalled(): boolean {
-    const nowMs = Date.now();
-    return nowMs - stalledAtMs < STALL_MEMORY_MS && nowMs - acknowledgedAtMs > STALL_MS;
-  }
-
   return {
     open(newMessages, newBytes) {
       if (messages + newMessages > limits.maxQueuedMessages || bytes + newBytes > limits.maxQueuedBytes)
         return undefined;
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const expiresAtMs = Date.now() + limits.publishTimeoutMs;
-      const unit: Unit = {
-        messages: newMessages,
-        bytes: newBytes,
-        expiresAtMs,
-        missing: 0,
-        settled: false,
-        resolve,
-        reject,
-      };
+      const size = { messages: newMessages, bytes: newBytes };
+      const unit: Unit = { ...size, expiresAtMs, missing: 0, settled: false, resolve, reject };
       units.add(unit);
       messages += newMessages;
       bytes += newBytes;
       return { unit, done: promise };
     },
     acknowledge({ unit, messages: acknowledged }) {
-      acknowledgedAtMs = Date.now();
+      stall.acknowledged();
       metrics.published.inc(acknowledged.length);
       unit.missing -= 1;
       if (unit.missing === 0) settle(unit);
@@ -91,8 +78,7 @@ export function createOpenPublications(limits: OpenPublicationLimits, metrics: P
     expire() {
       const nowMs = Date.now();
       for (const unit of units) {
-        const waitedMs = limits.publishTimeoutMs - (unit.expiresAtMs - nowMs);
-        if (waitedMs >= STALL_MS) stalledAtMs = nowMs;
+        stall.waited(limits.publishTimeoutMs - (unit.expiresAtMs - nowMs));
         if (unit.expiresAtMs > nowMs) break;
         const reason = unit.trouble ?? 'its partition has no leader';
         settle(unit, new TimeoutError(`not acknowledged within ${limits.publishTimeoutMs} ms: ${reason}`));
@@ -102,12 +88,28 @@ export function createOpenPublications(limits: OpenPublicationLimits, metrics: P
     saturated: () =>
       messages >= limits.maxQueuedMessages * SATURATED_FRACTION ||
       bytes >= limits.maxQueuedBytes * SATURATED_FRACTION ||
-      stalled(),
+      stall.isStalled(),
     async drained() {
       if (units.size > 0) await new Promise<void>((resolve) => (onDrained = resolve));
     },
     rejectAll(error) {
       for (const unit of units) settle(unit, error);
+    },
+  };
+}
+
+/** Remembers whether messages waited in vain for an acknowledgement. */
+function createStallMemory() {
+  let acknowledgedAtMs = 0;
+  let stalledAtMs = 0;
+  return {
+    acknowledged: () => void (acknowledgedAtMs = Date.now()),
+    waited(ms: number): void {
+      if (ms >= STALL_MS) stalledAtMs = Date.now();
+    },
+    isStalled(): boolean {
+      const nowMs = Date.now();
+      return nowMs - stalledAtMs < STALL_MEMORY_MS && nowMs - acknowledgedAtMs > STALL_MS;
     },
   };
 }

@@ -62,27 +62,21 @@ export function createPlacement(options: {
 
   /** False if a partition is unknown. Then the metadata is refreshed. */
   function tryToPlace(unit: Unit, postings: readonly Posting[]): boolean {
-    const shares = new Map<string, { topic: string; partition: number; messages: Message[] }>();
-    for (const posting of postings) {
-      const { topic, message } = posting;
-      const partition = partitionOf(posting);
-      if (partition === undefined) {
-        leaders.refresh(topic);
-        return false;
-      }
-      const name = `${topic}/${partition}`;
-      const share = shares.get(name);
-      if (share === undefined) shares.set(name, { topic, partition, messages: [message] });
-      else share.messages.push(message);
+    const placed = postings.map((posting) => ({ ...posting, partition: partitionOf(posting) }));
+    const unknown = placed.find(({ partition }) => partition === undefined);
+    if (unknown !== undefined) {
+      leaders.refresh(unknown.topic);
+      return false;
     }
-    for (const { topic, partition } of shares.values()) {
+    const shares = sharesOf(placed as PlacedPosting[]);
+    for (const { topic, partition } of shares) {
       if (lanes.stuck(topic, partition) + unit.messages <= limits.maxStuckMessages) continue;
       reject(unit, new OverloadedError(`too many messages wait for ${topic}/${partition}, which is failing`));
       return true;
     }
-    unit.missing = shares.size;
-    for (const { topic, partition, messages } of shares.values()) {
-      const bytes = shares.size === 1 ? unit.bytes : bytesOf(messages);
+    unit.missing = shares.length;
+    for (const { topic, partition, messages } of shares) {
+      const bytes = shares.length === 1 ? unit.bytes : bytesOf(messages);
       lanes.push(topic, partition, { unit, messages, bytes, done: false });
     }
     return true;
@@ -111,6 +105,19 @@ export function createPlacement(options: {
       unplaced = unplaced.filter(({ unit }) => !unit.settled);
     },
   };
+}
+
+interface PlacedPosting extends Posting {
+  readonly partition: number;
+}
+
+/** The messages of each partition, in order. */
+function sharesOf(postings: readonly PlacedPosting[]) {
+  const byPartition = Map.groupBy(postings, ({ topic, partition }) => `${topic}/${partition}`);
+  return Array.from(byPartition.values(), (group) => {
+    const [{ topic, partition }] = group as [PlacedPosting];
+    return { topic, partition, messages: group.map(({ message }) => message) };
+  });
 }
 
 /** Estimated size in a request. */

@@ -5,7 +5,7 @@ import { messageOf } from '@gateway/service-kit';
 import type { KafkaClient } from './client';
 import type { Envelope } from './envelope';
 import { decode, typeOf } from './envelope';
-import type { Assignment, GroupLimits } from './group-member';
+import type { GroupLimits } from './group-member';
 import { createGroupMember, GROUP_LIMITS } from './group-member';
 import { topicName, topicOf } from './topics';
 
@@ -48,29 +48,7 @@ export function createReplyListener<T>(options: {
   const topic = topicOf(options.topicPrefix, declaration.topic);
   const groupId = topicName(options.topicPrefix, options.groupId);
   const logger = options.logger.child({ groupId });
-  let assigned: readonly number[] = [];
-  let owned: readonly number[] = [];
-  /**
-   * kafkajs looks up the end of the log with the first fetch after a join, and misses replies published before. So the
-   * replica owns its partitions once that fetch has returned. Its node's id, or why there is none.
-   */
-  let firstFetch: number | 'not begun' | 'over' = 'over';
-
-  function own(partitions: readonly number[]): void {
-    owned = partitions;
-    onPartitionsChanged?.(partitions);
-  }
-
-  function lose(): void {
-    firstFetch = 'over';
-    if (owned.length > 0) own([]);
-  }
-
-  function join(assignment: Assignment): void {
-    assigned = assignment[topic] ?? [];
-    lose();
-    firstFetch = 'not begun';
-  }
+  const partitions = createOwnedPartitions((owned) => onPartitionsChanged?.(owned));
 
   function takeBatch(payload: EachBatchPayload): void {
     const { batch } = payload;
@@ -95,28 +73,68 @@ export function createReplyListener<T>(options: {
     limits: { ...GROUP_LIMITS, ...options.limits },
     logger,
     onBatch: takeBatch,
-    onLost: lose,
-    onJoin: join,
+    onLost: partitions.lose,
+    onJoin: (assignment) => partitions.join(assignment[topic] ?? []),
     onFatal: options.onFatal,
   });
   const { consumer } = member;
-  consumer.on(consumer.events.FETCH_START, ({ payload }) => {
-    if (firstFetch === 'not begun') firstFetch = payload.nodeId;
-  });
+  consumer.on(consumer.events.FETCH_START, ({ payload }) => partitions.fetchStarted(payload.nodeId));
   consumer.on(consumer.events.FETCH, ({ payload }) => {
-    if (firstFetch === 'over' || firstFetch !== payload.nodeId) return;
-    firstFetch = 'over';
-    own(assigned);
-    logger.info('partitions assigned', { assignment: { [topic]: assigned } });
+    if (!partitions.fetchEnded(payload.nodeId)) return;
+    logger.info('partitions assigned', { assignment: { [topic]: partitions.owned() } });
   });
 
   return {
     start: () => member.start(),
     async stop() {
-      lose();
+      partitions.lose();
       await member.stop();
     },
-    ownedPartition: () => owned[Math.floor(now() / PARTITION_LASTS_MS) % owned.length],
+    ownedPartition() {
+      const owned = partitions.owned();
+      return owned[Math.floor(now() / PARTITION_LASTS_MS) % owned.length];
+    },
     ready: () => member.present(),
+  };
+}
+
+/**
+ * The partitions whose replies reach this replica. kafkajs looks up the end of the log with the first fetch after a join,
+ * and misses replies published before. So a replica owns its partitions once that fetch has returned.
+ */
+function createOwnedPartitions(onChange: (owned: readonly number[]) => void) {
+  let assigned: readonly number[] = [];
+  let owned: readonly number[] = [];
+  /** The first fetch after a join: id of its node, or why there is none. */
+  let firstFetch: number | 'not begun' | 'over' = 'over';
+
+  function own(partitions: readonly number[]): void {
+    owned = partitions;
+    onChange(partitions);
+  }
+
+  function lose(): void {
+    firstFetch = 'over';
+    if (owned.length > 0) own([]);
+  }
+
+  return {
+    owned: () => owned,
+    lose,
+    join(partitions: readonly number[]): void {
+      assigned = partitions;
+      lose();
+      firstFetch = 'not begun';
+    },
+    fetchStarted(nodeId: number): void {
+      if (firstFetch === 'not begun') firstFetch = nodeId;
+    },
+    /** @returns true if the replica owns its partitions from now on */
+    fetchEnded(nodeId: number): boolean {
+      if (firstFetch !== nodeId) return false;
+      firstFetch = 'over';
+      own(assigned);
+      return true;
+    },
   };
 }

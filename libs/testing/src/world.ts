@@ -99,17 +99,7 @@ export async function openWorld<Data = unknown>(options: WorldOptions): Promise<
   const consumers: Worker[] = [];
 
   async function consume(groupId: string, handlers: readonly MessageHandler[]): Promise<Worker> {
-    const worker = createWorker({
-      kafka: kafkaOf(space),
-      groupId,
-      topicPrefix: space.topicPrefix,
-      handlers,
-      publisher,
-      onFatal: failTest,
-      metrics: createMetrics(groupId, { processFigures: false }),
-      logger: silentLogger,
-    });
-    await worker.start();
+    const worker = await startWorker(space, publisher, groupId, handlers);
     consumers.push(worker);
     return worker;
   }
@@ -161,6 +151,26 @@ export async function openWorld<Data = unknown>(options: WorldOptions): Promise<
         () => space.remove(),
       ]),
   };
+}
+
+async function startWorker(
+  space: Space,
+  publisher: Publisher,
+  groupId: string,
+  handlers: readonly MessageHandler[],
+): Promise<Worker> {
+  const worker = createWorker({
+    kafka: kafkaOf(space),
+    groupId,
+    topicPrefix: space.topicPrefix,
+    handlers,
+    publisher,
+    onFatal: failTest,
+    metrics: createMetrics(groupId, { processFigures: false }),
+    logger: silentLogger,
+  });
+  await worker.start();
+  return worker;
 }
 
 /** Takes all steps, even if one fails, and throws the first error. */

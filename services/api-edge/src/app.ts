@@ -10,6 +10,7 @@ import { createFramedService } from '@gateway/service-frame';
 import type { ListenOptions, Service } from '@gateway/service-kit';
 import { connectionLimitsOf, createOwnerQueries } from '@gateway/service-kit';
 import { openVault } from '@gateway/vault';
+import type { AccountSlotsOptions } from './adapters/account-slots';
 import { createAccountSlots, createPageAdmission } from './adapters/account-slots';
 import { isoBankAddresses } from './adapters/bank-addresses/iso';
 import { createCardQueries } from './adapters/http/card-queries';
@@ -46,9 +47,8 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   const { config, mongo, clock, kafka, topicPrefix, publisher, metrics, logger } = frame;
   const { now } = clock;
   const journal = createJournal(mongo, clock);
-  await journal.ensureIndexes();
   const checkouts = createCheckouts(mongo, clock);
-  await checkouts.ensureIndexes();
+  await Promise.all([journal.ensureIndexes(), checkouts.ensureIndexes()]);
   const { vault } = frame.database(await openVault({ ...frame.storage, ...config }));
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   const owners = openOwners(config);
@@ -61,7 +61,6 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   const disk = createDiskWatch({ isOutOfDiskSpace, now, logger });
   const late = createLateEntries({ journal, now, logger });
   const hmacKey = Buffer.from(config.JOURNAL_HMAC_KEY, 'base64');
-  const max = config.MAX_CONCURRENT_REQUESTS;
   const ports: EdgePorts = {
     journal,
     queries,
@@ -72,11 +71,9 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     bus: createBus({ publisher, probe, replies }),
     credentials: accounts.credentials,
     rateLimiter: accounts.rateLimiter,
-    requestSlots: createAccountSlots({
-      max,
-      metrics,
-      gauge: { name: 'gateway_account_requests_concurrent', help: 'Slots that an account holds for its requests' },
-    }),
+    requestSlots: createAccountSlots(
+      slotsOf(frame, 'gateway_account_requests_concurrent', 'Slots that an account holds for its requests'),
+    ),
     isDiskFull: (error) => disk.isFull(error),
     databaseAvailable: () => mongo.healthy() && disk.hasRoom(),
     now,
@@ -88,11 +85,10 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     closer,
     late,
     checkouts,
-    ...createPageAdmission(accounts.directory, {
-      max,
-      metrics,
-      gauge: { name: 'gateway_account_page_requests_concurrent', help: 'Slots that an account holds for its pages' },
-    }),
+    ...createPageAdmission(
+      accounts.directory,
+      slotsOf(frame, 'gateway_account_page_requests_concurrent', 'Slots that an account holds for its pages'),
+    ),
     checkoutLifetimeMs: config.CHECKOUT_LIFETIME_SECONDS * 1_000,
     publicBaseUrl: config.PUBLIC_BASE_URL,
   };
@@ -114,6 +110,10 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     },
     readiness: () => ({ database: disk.hasRoom() && frame.databasesHealthy(), bus: ports.bus.available() }),
   };
+}
+
+function slotsOf({ config, metrics }: Frame<Config>, name: string, help: string): AccountSlotsOptions {
+  return { max: config.MAX_CONCURRENT_REQUESTS, metrics, gauge: { name, help } };
 }
 
 /** The outcomes that requests wait for: they come as replies, or the owner is asked. */
