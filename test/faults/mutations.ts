@@ -108,8 +108,8 @@ export const MUTATIONS: readonly Mutation[] = [
     delays: [
       edit(
         'callback-dispatcher/dist/application/accept-outcome.js',
-        'const stored = await ports.deliveries.insert',
-        `${PAUSE} const stored = await ports.deliveries.insert`,
+        'const { written, stored } = await ports.handle(eventId',
+        `${PAUSE} const { written, stored } = await ports.handle(eventId`,
       ),
     ],
     services: PAYOUTS,

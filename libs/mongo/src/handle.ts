@@ -10,8 +10,8 @@ export interface AggregateKind<State extends object, Event> {
   store: Pick<AggregateStore<State>, 'load' | 'insert' | 'update'>;
   /** The state after an event. Pure: the events alone determine the state. Undefined before the first event. */
   evolve(state: State | undefined, event: Event): State;
-  /** Undefined for an event that stays inside the service. `state` is the one after the event, `at` epoch ms. */
-  announce(state: State, event: Event, at: number): Announcement | undefined;
+  /** Undefined for an event that stays inside the service. `state` is the one after the event. */
+  announce(state: State, event: Event, write: { id: string; at: number }): Announcement | undefined;
   /** Schedules the publication of the aggregate's outbox. Never throws. */
   publish(stored: Stored<State>): void;
   /** Called once for each committed event, e.g. to count it. */
@@ -83,7 +83,7 @@ export function createHandle<State extends object, Event>(kind: AggregateKind<St
     let state = current === null ? undefined : bodyOf(current);
     for (const event of events) {
       state = evolve(state, event);
-      const announced = announce(state, event, at);
+      const announced = announce(state, event, { id, at });
       if (announced !== undefined) messages.push({ id: kind.newId(), at, ...cause, ...announced });
     }
     if (state === undefined) throw new Error(`broken invariant: no events for ${id}`);

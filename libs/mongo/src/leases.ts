@@ -3,9 +3,9 @@ import type { Clock } from './clock';
 import type { Collection, Document, Filter } from './driver';
 
 /**
- * Work that any replica may do is taken by a lease: a field of its document holds the epoch ms from which anyone may take
- * it, and a replica that takes it moves that time ahead. Both the condition and the new time are expressions on the server's
- * clock (docs/adr/0027), so a claim is right however late its command arrives.
+ * Work that any replica may do is claimed by a lease: a field of its document holds the epoch ms from which any replica may
+ * claim it, and a claim moves that time ahead. Both the condition and the new time are expressions on the server's clock
+ * (docs/adr/0027), so a claim is right however late its command arrives.
  */
 
 /** Claims name their documents, so no other index may tempt the planner. */
@@ -28,6 +28,11 @@ export function isPast(field: string, clock: Clock): Document {
 /** Expression, for pipelines: the epoch ms at which a lease ends that begins when the server runs the command. */
 export function leaseEnd(clock: Clock, leaseMs: number): Document {
   return { $add: [clock.inDatabase(), leaseMs] };
+}
+
+/** An index that serves {@link isDue} as a range. What has no such field is not in it. */
+export function dueIndexOn(field: string, name: string) {
+  return { key: { [field]: 1 }, name, partialFilterExpression: { [field]: { $exists: true } } };
 }
 
 /** Claims the item of `among` that has been due for longest, for `leaseMs`. Null if nothing is due. */
@@ -78,4 +83,45 @@ export async function claimSome<T extends Document, Mark extends keyof T & strin
     ...(projection === undefined ? {} : { projection }),
   });
   return (await found.toArray()) as unknown as Marked<T, Mark>[];
+}
+
+/**
+ * Finds what has been due for longest, at most `limit`, and claims it for `leaseMs`. `found` counts what looked due, which
+ * another replica may have claimed meanwhile.
+ */
+export async function claimDue<T extends Document, Mark extends keyof T & string>(
+  collection: Collection<T>,
+  claim: {
+    /** Holds the epoch ms from which it may be claimed; the claim moves it to the end of the lease. */
+    field: string;
+    clock: Clock;
+    leaseMs: number;
+    limit: number;
+    mark: Mark;
+    /** Fields that name a document. Default: its id. More are needed if the collection is sharded by another field. */
+    names?: readonly string[];
+    /** Default: `field` is not later than now. */
+    due?: Filter<T>;
+    /** Default: `field`. */
+    orderBy?: string;
+    projection?: Document;
+  },
+): Promise<{ found: number; claimed: Marked<T, Mark>[] }> {
+  const { field, clock, leaseMs, limit, mark, names = ['_id'], due = isDue<T>(field, clock) } = claim;
+  const { orderBy = field, projection } = claim;
+  const found = await collection
+    .find(due, { projection: Object.fromEntries(names.map((name) => [name, 1])) })
+    .sort({ [orderBy]: 1 })
+    .limit(limit)
+    .toArray();
+  if (found.length === 0) return { found: 0, claimed: [] };
+  const among = Object.fromEntries(
+    names.map((name) => [
+      name,
+      { $in: [...new Set(found.map((document) => (document as Record<string, unknown>)[name]))] },
+    ]),
+  ) as Filter<T>;
+  const set = { [field]: leaseEnd(clock, leaseMs) };
+  const claimed = await claimSome(collection, { among, due, set, mark, ...(projection && { projection }) });
+  return { found: found.length, claimed };
 }

@@ -2,7 +2,7 @@ import type { Logger, Registry, Repeating } from '@gateway/service-kit';
 import { Gauge, isRetryable, repeat } from '@gateway/service-kit';
 import type { Clock } from './clock';
 import type { Collection, Document, Filter } from './driver';
-import { claimSome, isPast, leaseEnd } from './leases';
+import { claimDue, isPast } from './leases';
 
 /** A message that is committed with its aggregate and waits to be published. */
 export interface OutboxEntry {
@@ -90,28 +90,18 @@ export function sweepable(clock: Clock): Filter<OutboxOwner> {
   };
 }
 
-type ClaimedOwner = OutboxOwner & Required<Pick<OutboxOwner, 'outboxClaim'>>;
-
-/** Claims the oldest free aggregates for `LEASE_MS`. */
-async function claimOldest(
-  collection: Collection<OutboxOwner>,
-  clock: Clock,
-): Promise<{ found: number; claimed: ClaimedOwner[] }> {
-  const candidates = await collection
-    .find(sweepable(clock))
-    .sort({ outboxSince: 1 })
-    .limit(SWEEP_LIMIT)
-    .project<{ _id: string }>({ _id: 1 })
-    .toArray();
-  if (candidates.length === 0) return { found: 0, claimed: [] };
-  const claimed = await claimSome(collection, {
-    among: { _id: { $in: candidates.map(({ _id }) => _id) } },
-    due: sweepable(clock),
-    set: { outboxRetryAt: leaseEnd(clock, LEASE_MS) },
+/** Claims the oldest free aggregates. */
+function claimOldest(collection: Collection<OutboxOwner>, clock: Clock) {
+  return claimDue(collection, {
+    field: 'outboxRetryAt',
+    clock,
+    leaseMs: LEASE_MS,
+    limit: SWEEP_LIMIT,
     mark: 'outboxClaim',
+    due: sweepable(clock),
+    orderBy: 'outboxSince',
     projection: { outbox: 1, outboxClaim: 1 },
   });
-  return { found: candidates.length, claimed };
 }
 
 /** The pause before the next attempt grows with the age of the oldest entry. */

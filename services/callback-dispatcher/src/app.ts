@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
+import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
@@ -16,13 +17,15 @@ import { createMerchants } from './adapters/merchants';
 import { createFigures, OVERDUE_MS, registerGauges } from './adapters/metrics';
 import { createAttempts } from './adapters/mongo/attempts';
 import { createDeliveries } from './adapters/mongo/deliveries';
-import { attemptDelivery } from './application/attempt-delivery';
+import { announce } from './application/announcements';
+import { attemptDelivery, reportEnd } from './application/attempt-delivery';
 import { createClaimer, handBack } from './application/claim-due';
 import { createDispatcher, DISPATCHER_LIMITS } from './application/dispatcher';
 import type { Ports } from './application/ports';
 import type { Config } from './config';
 import { retryScheduleOf } from './config';
 import type { CallbackKind } from './domain/callback';
+import { evolve } from './domain/delivery';
 
 const LOOK_EVERY_MS = 200;
 /** Outcomes that are taken together travel in one write. */
@@ -57,14 +60,23 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   await Promise.all([deliveries.ensureIndexes(), attempts.ensureIndexes()]);
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   const outbox = frame.outbox(deliveries.outboxes, publishEntries(frame.publisher));
+  const figures = createFigures(metrics);
   const ports: Ports = {
     deliveries,
+    handle: createHandle({
+      store: deliveries,
+      evolve,
+      announce,
+      publish: outbox.publish,
+      onWritten: reportEnd({ figures, logger }),
+      now,
+      newId: randomUUID,
+    }),
     attempts,
     merchants: createMerchants(accounts),
     customValues: ({ kind, merchantAccount, reference }) => queries[kind].customValues(merchantAccount, reference),
     post: (request) => client.post(request),
-    publishEvents: (delivery) => outbox.publish(delivery),
-    figures: createFigures(metrics),
+    figures,
     scheduleSeconds: retryScheduleOf(config),
     now,
     newId: randomUUID,

@@ -51,7 +51,7 @@ async function leave(merchantAccount: string, url: string): Promise<string> {
   const record = outcome(url, { merchantAccount });
   const callback = callbackOf({ ...record, kind: 'card', status: 'success', callbackUrl: url }, []);
   const now = world.now();
-  await world.deliveries.insert(id, { ...newDelivery(callback, { now, claimableAt: now }), correlationId: id }, []);
+  await world.deliveries.insert(id, newDelivery(callback, { at: now, claimableAt: now, correlationId: id }), []);
   return id;
 }
 

@@ -34,8 +34,8 @@ async function leave(url: string, claimableAt: number, dueAt = world.now()): Pro
   const id = randomUUID();
   const record = outcome(url);
   const callback = callbackOf({ ...record, kind: 'card', status: 'success', callbackUrl: url }, []);
-  const delivery = newDelivery(callback, { now: dueAt, claimableAt });
-  await world.deliveries.insert(id, { ...delivery, correlationId: record.paymentId }, []);
+  const delivery = newDelivery(callback, { at: dueAt, claimableAt, correlationId: record.paymentId });
+  await world.deliveries.insert(id, delivery, []);
   return id;
 }
 
@@ -178,7 +178,7 @@ describe('a result that comes when another replica holds the delivery', () => {
     const stored = await world.deliveries.load(id);
     if (stored === null) throw new Error('not there');
     const { _id, version: _version, eventSeq: _eventSeq, outbox: _outbox, stamp: _stamp, ...body } = stored;
-    await world.deliveries.update(stored, heldUntil(body, world.now() + LEASE_MS) as typeof body, []);
+    await world.deliveries.update(stored, heldUntil(body, world.now() + LEASE_MS), []);
     waiting[0]?.();
     await until('the attempt ends', async () => (await world.attempts.list(id))[0]?.endedAt !== undefined);
     return id;

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
 import { Secret } from '@gateway/contracts';
+import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
@@ -12,11 +13,13 @@ import { commandHandlers, deadLetterHandler } from './adapters/kafka/commands';
 import { publishEntries } from './adapters/kafka/publications';
 import { createAuthentications } from './adapters/mongo/authentications';
 import { countOutcomes } from './adapters/metrics';
+import { announcer } from './application/announcements';
 import { createAskAgain } from './application/ask-again';
 import { expireChallenges } from './application/expire-challenges';
 import type { Ports } from './application/ports';
 import { createProofs } from './application/proofs';
 import type { Config } from './config';
+import { evolve } from './domain/authentication';
 
 const EXPIRE_EVERY_MS = 1_000;
 const ASK_AGAIN_EVERY_MS = 1_000;
@@ -56,15 +59,23 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
     max: CALLS_UNDER_WAY_FACTOR * config.DIRECTORY_CALLS_AT_ONCE,
     logger,
   });
+  const proofs = createProofs(keyOf(config.THREEDS_PROOF_KEY));
   const ports: Ports = {
     authentications,
+    handle: createHandle({
+      store: authentications,
+      evolve,
+      announce: announcer({ proofs, publicUrl }),
+      publish: outbox.publish,
+      onWritten: countOutcomes(metrics),
+      now: clock.now,
+      newId: randomUUID,
+    }),
     cards: vault,
     accounts: accounts.directory,
     directory,
     calls,
-    proofs: createProofs(keyOf(config.THREEDS_PROOF_KEY)),
-    publishEvents: (authentication) => outbox.publish(authentication),
-    recorded: countOutcomes(metrics),
+    proofs,
     newPageId: () => randomBytes(PAGE_ID_BYTES).toString('base64url'),
     newId: randomUUID,
     now: clock.now,

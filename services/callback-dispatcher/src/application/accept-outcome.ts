@@ -1,14 +1,14 @@
 import { currentTrace } from '@gateway/service-kit';
 import type { Field, Outcome } from '../domain/callback';
 import { callbackOf } from '../domain/callback';
-import { newDelivery } from '../domain/delivery';
+import type { DeliveryEvent } from '../domain/delivery';
 import { LEASE_MS } from './attempt-delivery';
 import type { Dispatcher } from './dispatcher';
 import type { Ports } from './ports';
 
 /**
- * Puts the callback of a committed outcome on record, once for each event, and tries it at once when there is a place.
- * Throws a RetryableError while it cannot be put on record: the event then comes again.
+ * Puts the callback of a committed outcome on record, once for each event, and attempts it at once if there is a place.
+ * Throws a RetryableError while it cannot be put on record: the event is then redelivered.
  */
 export async function acceptOutcome(
   ports: Ports,
@@ -21,15 +21,19 @@ export async function acceptOutcome(
   const hasPlace = dispatcher.reserve(callback.lane);
   try {
     const trace = currentTrace();
-    const delivery = newDelivery(callback, { now, claimableAt: hasPlace ? now + LEASE_MS : now });
-    const body = {
-      ...delivery,
+    const accepted: DeliveryEvent = {
+      type: 'Accepted',
+      callback,
+      at: now,
+      claimableAt: hasPlace ? now + LEASE_MS : now,
       correlationId: trace?.correlationId ?? outcome.paymentId,
       ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
     };
-    const stored = await ports.deliveries.insert(eventId, body, []);
+    const { written, stored } = await ports.handle(eventId, (known) => (known === null ? [accepted] : []), {
+      expectNew: true,
+    });
     if (!hasPlace) return;
-    if (stored !== undefined) return dispatcher.submit(stored);
+    if (written) return dispatcher.submit(stored);
   } catch (error) {
     if (hasPlace) dispatcher.giveBack(callback.lane);
     throw error;

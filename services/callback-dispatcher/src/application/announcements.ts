@@ -1,16 +1,10 @@
 import type { CallbackRecord } from '@gateway/contracts';
-import type { NewMessage } from '@gateway/mongo';
-import type { DeliveryEvent } from '../domain/delivery';
-import type { DeliveryBody, Ports } from './ports';
+import type { Announcement } from '@gateway/mongo';
+import type { Delivery, DeliveryEvent } from '../domain/delivery';
 
-/** What `callback.events` says about a domain event; undefined for what only an operator did. */
-export function announcement(
-  id: string,
-  after: DeliveryBody,
-  event: DeliveryEvent,
-  newId: Ports['newId'],
-): NewMessage | undefined {
-  if (event.type === 'Resent') return undefined;
+/** What `callback.events` says about a domain event; undefined for what concerns only this service and its operators. */
+export function announce(after: Delivery, event: DeliveryEvent, { id }: { id: string }): Announcement | undefined {
+  if (event.type === 'Accepted' || event.type === 'HandedBack' || event.type === 'Resent') return undefined;
   const record: CallbackRecord = {
     deliveryId: id,
     kind: after.kind,
@@ -23,7 +17,6 @@ export function announcement(
     occurredAt: event.at,
   };
   return {
-    id: newId(),
     type: `Callback${event.type}`,
     at: event.at,
     data: event.type === 'Attempted' ? { ...record, ...attemptOf(event) } : record,

@@ -3,11 +3,10 @@ import { newTraceparent, runWithTrace } from '@gateway/service-kit';
 import type { CallEnd } from '../domain/address-health';
 import { callEnd } from '../domain/address-health';
 import { isAcknowledgement, signedText } from '../domain/callback';
-import type { AttemptResult } from '../domain/delivery';
+import type { AttemptResult, DeliveryEvent } from '../domain/delivery';
 import { decideAfterAttempt } from '../domain/delivery';
 import type { AttemptOutcome, Ports, StoredDelivery } from './ports';
 import { attemptId } from './ports';
-import { record, writeDelivery } from './record';
 
 /** How long a delivery is one replica's: waiting in memory, and an attempt with its writes. */
 export const LEASE_MS = 60_000;
@@ -18,8 +17,8 @@ const ATTEMPT_BUDGET_MS = 25_000;
 export type AddressVerdict = CallEnd | 'none';
 
 /**
- * One attempt: on record before the call and after it. When this process dies in between, the lease runs out and any
- * replica tries again. Throws when the database or the accounts are away; the lease then runs out, too.
+ * One attempt: on record before the call and after it. If this process dies in between, the lease expires and any replica
+ * tries again. Throws if the database or the accounts are away; the lease then expires, too.
  */
 export async function attemptDelivery(ports: Ports, stored: StoredDelivery): Promise<AddressVerdict> {
   const { progress } = stored;
@@ -80,24 +79,23 @@ async function recordResult(
   result: AttemptResult,
   acknowledged: boolean,
 ): Promise<void> {
-  await writeDelivery(ports, stored, async (current, isFirst) => {
-    // Someone else has it by now, and counts an attempt of its own. That the merchant knows is news all the same.
-    if (!isFirst && !acknowledged) return current;
+  await ports.handle(stored, (current) => {
+    // Another replica has it by now and counts an attempt of its own. An acknowledgement still counts.
+    if (current.version !== stored.version && !acknowledged) return [];
     const context = { now: ports.now(), scheduleSeconds: ports.scheduleSeconds, random: ports.random() };
-    const events = decideAfterAttempt(current, result, context);
-    if (events.length === 0) return current;
-    const written = await record(ports, current, events);
-    if (written !== undefined) reportEnd(ports, written, events.at(-1)?.type);
-    return written;
+    return decideAfterAttempt(current, result, context);
   });
 }
 
-function reportEnd(ports: Ports, { _id, kind, origin, attempts }: StoredDelivery, last: string | undefined): void {
-  if (last === 'Delivered') ports.figures.ended(kind, 'delivered');
-  if (last === 'Recovered') ports.figures.ended(kind, 'recovered');
-  if (last !== 'Exhausted') return;
-  ports.figures.ended(kind, 'exhausted');
-  ports.logger.warn('a callback is given up; an operator can send it again', { deliveryId: _id, origin, attempts });
+/** Counts how a delivery ended, and logs that an operator may have to act. */
+export function reportEnd({ figures, logger }: Pick<Ports, 'figures' | 'logger'>) {
+  return ({ type }: DeliveryEvent, { _id, kind, origin, attempts }: StoredDelivery): void => {
+    if (type === 'Delivered') figures.ended(kind, 'delivered');
+    if (type === 'Recovered') figures.ended(kind, 'recovered');
+    if (type !== 'Exhausted') return;
+    figures.ended(kind, 'exhausted');
+    logger.warn('a callback is given up; an operator can send it again', { deliveryId: _id, origin, attempts });
+  };
 }
 
 function outcomeOf(result: AttemptResult, acknowledged: boolean): AttemptOutcome {

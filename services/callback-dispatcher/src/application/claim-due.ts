@@ -1,9 +1,7 @@
-import { heldUntil } from '../domain/delivery';
 import { BEFORE_LANES, lanesOf, merchantOf } from '../domain/lane';
 import { LEASE_MS } from './attempt-delivery';
 import type { Dispatcher } from './dispatcher';
 import type { LaneRange, Ports, StoredDelivery } from './ports';
-import { rewrite } from './record';
 
 /** Lanes that one query names. */
 const LANES_MAX = 1_000;
@@ -159,7 +157,10 @@ async function claim(
   return claimed;
 }
 
-/** Lets any replica take a delivery that this one has on lease and will not attempt now. */
-export function handBack(ports: Ports, delivery: StoredDelivery): Promise<StoredDelivery | undefined> {
-  return rewrite(ports, delivery, (body) => heldUntil(body, ports.now()));
+/** Lets any replica take a delivery that this one has claimed and will not attempt now. */
+export async function handBack(ports: Ports, delivery: StoredDelivery): Promise<void> {
+  // A claim raises the version: what another replica has claimed since stays claimed.
+  await ports.handle(delivery, ({ version }) =>
+    version === delivery.version ? [{ type: 'HandedBack', at: ports.now() }] : [],
+  );
 }

@@ -1,8 +1,7 @@
 import { decideResend } from '../domain/delivery';
 import type { Attempt, DeliveryQuery, Ports, StoredDelivery } from './ports';
-import { record, writeDelivery } from './record';
 
-type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'publishEvents' | 'newId' | 'now' | 'logger'>;
+type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'handle' | 'now' | 'logger'>;
 
 export function listDeliveries(ports: Pick<Ports, 'deliveries'>, query: DeliveryQuery): Promise<StoredDelivery[]> {
   return ports.deliveries.list(query);
@@ -19,9 +18,10 @@ export async function showDelivery(
 
 /** Makes a delivery due now, whatever became of it; its schedule begins again. Undefined when there is none. */
 export async function resendDelivery(ports: Managing, id: string): Promise<StoredDelivery | undefined> {
-  const stored = await ports.deliveries.load(id);
-  if (stored === null) return undefined;
-  const written = await writeDelivery(ports, stored, (current) => record(ports, current, decideResend(ports.now())));
-  ports.logger.info('an operator sends a callback again', { deliveryId: id, was: stored.progress.state });
-  return written;
+  const { written, stored, before } = await ports.handle(id, (known) =>
+    known === null ? [] : decideResend(ports.now()),
+  );
+  if (!written) return undefined;
+  ports.logger.info('an operator sends a callback again', { deliveryId: id, was: before?.progress.state });
+  return stored;
 }

@@ -1,17 +1,11 @@
 import type { CustomParameter, Secret } from '@gateway/contracts';
 import type { Logger } from '@gateway/service-kit';
-import type { NewMessage, Stored } from '@gateway/mongo';
+import type { Handle, Stored } from '@gateway/mongo';
 import type { CallbackKind, Outcome } from '../domain/callback';
-import type { AttemptResult, Delivery, DeliveryState } from '../domain/delivery';
+import type { AttemptResult, Delivery, DeliveryEvent, DeliveryState } from '../domain/delivery';
 
-/** What a delivery's document holds beside outbox and version; its `_id` is the id of the event that it tells. */
-export interface DeliveryBody extends Delivery {
-  /** Of the event, so that the callback's log lines and events belong to it. */
-  correlationId: string;
-  traceparent?: string;
-}
-
-export type StoredDelivery = Stored<DeliveryBody>;
+/** Its `_id` is the id of the event that it reports. */
+export type StoredDelivery = Stored<Delivery>;
 
 /** Pages go from the newest to the oldest; `before` is the last one of the page before. */
 export interface DeliveryQuery {
@@ -29,14 +23,6 @@ export interface LaneRange {
 
 export interface Deliveries {
   load(id: string): Promise<StoredDelivery | null>;
-  /** Undefined when it exists already. */
-  insert(id: string, body: DeliveryBody, events: readonly NewMessage[]): Promise<StoredDelivery | undefined>;
-  /** Undefined when someone else wrote since `previous` was read. */
-  update(
-    previous: StoredDelivery,
-    body: DeliveryBody,
-    events: readonly NewMessage[],
-  ): Promise<StoredDelivery | undefined>;
   /** The lanes, in their order, that have a delivery which anyone may take now. */
   dueLanes(now: number, range: LaneRange, limit: number): Promise<string[]>;
   /**
@@ -110,14 +96,14 @@ export interface Figures {
 
 export interface Ports {
   deliveries: Deliveries;
+  /** The only way in which a delivery changes. */
+  handle: Handle<Delivery, DeliveryEvent>;
   attempts: Attempts;
   merchants: Merchants;
   /** Asked of the outcome's owner; undefined when that does not know it. Throws a RetryableError without an answer. */
   customValues(outcome: Pick<Outcome, 'kind' | 'merchantAccount' | 'reference'>): Promise<CustomValues | undefined>;
   /** Posts a callback. Never throws: whatever happens is a result, within the time-outs of decisions.md, section 6. */
   post(request: CallbackRequest): Promise<AttemptResult>;
-  /** Has the delivery's outbox published soon; never throws. */
-  publishEvents(delivery: StoredDelivery): void;
   figures: Figures;
   scheduleSeconds: readonly number[];
   now(): number;

@@ -25,6 +25,9 @@ export interface Delivery extends Callback {
   /** The attempts were used up at some time, and nothing was acknowledged since. */
   wasExhausted: boolean;
   progress: Progress;
+  /** Of the event that it reports, so that the callback's log lines and events belong to it. */
+  correlationId: string;
+  traceparent?: string;
 }
 
 /** How one attempt ended. */
@@ -42,7 +45,11 @@ export interface AttemptResult {
   timedOut?: true;
 }
 
+/** Only some of these are announced to others; see `announcements.ts`. `at` is in epoch ms. */
 export type DeliveryEvent =
+  | ({ type: 'Accepted'; callback: Callback } & Beginning)
+  /** The replica that has it will not attempt it now: any other may. */
+  | { type: 'HandedBack'; at: number }
   | {
       type: 'Attempted';
       acknowledged: boolean;
@@ -54,15 +61,21 @@ export type DeliveryEvent =
     }
   | { type: 'Delivered' | 'Recovered' | 'Exhausted' | 'Resent'; at: number };
 
-export function newDelivery(callback: Callback, times: { now: number; claimableAt: number }): Delivery {
-  const { now, claimableAt } = times;
+export interface Beginning extends Pick<Delivery, 'correlationId' | 'traceparent'> {
+  at: number;
+  /** Epoch ms from which any replica may take it. */
+  claimableAt: number;
+}
+
+export function newDelivery(callback: Callback, { at, claimableAt, ...cause }: Beginning): Delivery {
   return {
     ...callback,
-    createdAt: now,
+    createdAt: at,
     attempts: 0,
     failures: 0,
     wasExhausted: false,
-    progress: { state: 'pending', nextAttemptAt: now, claimableAt },
+    progress: { state: 'pending', nextAttemptAt: at, claimableAt },
+    ...cause,
   };
 }
 
@@ -100,8 +113,16 @@ export function decideResend(now: number): DeliveryEvent[] {
   return [{ type: 'Resent', at: now }];
 }
 
-export function evolve(delivery: Delivery, event: DeliveryEvent): Delivery {
+/** Undefined before `Accepted`. */
+export function evolve(delivery: Delivery | undefined, event: DeliveryEvent): Delivery {
+  if (event.type === 'Accepted') {
+    const { type: _type, callback, ...beginning } = event;
+    return newDelivery(callback, beginning);
+  }
+  if (delivery === undefined) throw new Error(`broken invariant: ${event.type} of no delivery`);
   switch (event.type) {
+    case 'HandedBack':
+      return heldUntil(delivery, event.at);
     case 'Attempted':
       return {
         ...delivery,

@@ -17,7 +17,7 @@ const callback = callbackOf(
   },
   [],
 );
-const fresh = newDelivery(callback, { now: NOW, claimableAt: NOW + 5 });
+const fresh = newDelivery(callback, { at: NOW, claimableAt: NOW + 5, correlationId: 'c' });
 const OK: AttemptResult = { httpStatus: 200, body: 'OK', durationMs: 12 };
 const REFUSED: AttemptResult = { error: 'ECONNREFUSED', durationMs: 3 };
 const context: RetryContext = { now: NOW, scheduleSeconds: [1, 3], random: 0 };
@@ -113,6 +113,9 @@ describe('holding', () => {
   it('moves nothing but the time from which others may take it', () => {
     const held = heldUntil(fresh, NOW + 77);
     expect(held.progress).toEqual({ state: 'pending', nextAttemptAt: NOW, claimableAt: NOW + 77 });
+  });
+  it('ends when it is handed back', () => {
+    expect(evolve(heldUntil(fresh, NOW + 77), { type: 'HandedBack', at: NOW + 9 })).toEqual(heldUntil(fresh, NOW + 9));
   });
   it('leaves what is over as it is', () => {
     const delivered = attempted(fresh, OK);

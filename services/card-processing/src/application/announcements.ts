@@ -21,7 +21,7 @@ const SUCCESS_EVENTS = {
  * What others learn of a domain event: everyone on `card.events`, and the threeds service what it has to do. Undefined for
  * what stays inside: an intent that concerns an acquirer, a failed inquiry, and a callback that the end will bring.
  */
-export function announce(payment: Payment, event: PaymentEvent, at: number): Announcement | undefined {
+export function announce(payment: Payment, event: PaymentEvent, { at }: { at: number }): Announcement | undefined {
   switch (event.type) {
     case 'PaymentOpened':
     case 'OperationStarted':

@@ -5,7 +5,7 @@ import type { Payout, PayoutEvent } from '../domain/payout';
 import { answerOf } from './outcome';
 
 /** What others learn of a domain event; undefined for what concerns only this service and its operators. */
-export function announce(payout: Payout, event: PayoutEvent, at: number): Announcement | undefined {
+export function announce(payout: Payout, event: PayoutEvent, { at }: { at: number }): Announcement | undefined {
   switch (event.type) {
     case 'SubmissionStarted':
     case 'BankSaidMore':

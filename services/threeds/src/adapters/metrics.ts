@@ -1,9 +1,9 @@
 import type { Registry } from '@gateway/service-kit';
 import { Counter } from '@gateway/service-kit';
-import type { Ports } from '../application/ports';
+import type { AuthenticationEvent } from '../domain/authentication';
 
 /** Counts the results of authentications: `challenge`, `authenticated`, or the code of a refusal. */
-export function countOutcomes(metrics: Registry): Ports['recorded'] {
+export function countOutcomes(metrics: Registry): (event: AuthenticationEvent) => void {
   const outcomes = new Counter({
     name: 'gateway_authentications_total',
     help: 'Outcomes of authentications: challenge, authenticated, or the code of the refusal',
@@ -11,7 +11,7 @@ export function countOutcomes(metrics: Registry): Ports['recorded'] {
     registers: [metrics],
   });
   return (event) => {
-    if (event.type === 'ReturnUrlChosen') return;
+    if (event.type === 'AuthenticationRequested' || event.type === 'ReturnUrlChosen') return;
     const refused = event.type === 'Refused' ? String(event.code) : undefined;
     outcomes.inc({ outcome: refused ?? (event.type === 'Authenticated' ? 'authenticated' : 'challenge') });
   };

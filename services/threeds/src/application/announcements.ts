@@ -1,4 +1,5 @@
 import type { ThreedsEvent } from '@gateway/contracts';
+import type { Announcement } from '@gateway/mongo';
 import type { Authentication, AuthenticationEvent } from '../domain/authentication';
 import type { Ports } from './ports';
 
@@ -7,15 +8,26 @@ export function pageAddress(publicUrl: string, pageId: string): string {
   return `${publicUrl}/challenge/${pageId}`;
 }
 
-/** What card-processing is told about a domain event; undefined for what concerns our pages alone. */
-export function announcement(
+/** What card-processing learns of a domain event; undefined for what concerns only this service. */
+export function announcer(ports: Pick<Ports, 'proofs' | 'publicUrl'>) {
+  return (
+    authentication: Authentication,
+    event: AuthenticationEvent,
+    { at }: { at: number },
+  ): Announcement | undefined => {
+    const announced = announcement(ports, authentication, event, at);
+    return announced && { ...announced, correlationId: authentication.correlationId };
+  };
+}
+
+function announcement(
   ports: Pick<Ports, 'proofs' | 'publicUrl'>,
   authentication: Authentication,
   event: AuthenticationEvent,
-  now: number,
+  at: number,
 ): ThreedsEvent | undefined {
   const { paymentId, reference, merchantAccount, transactionType, pageId } = authentication;
-  const occurred = { paymentId, reference, merchantAccount, transactionType, occurredAt: now };
+  const occurred = { paymentId, reference, merchantAccount, transactionType, occurredAt: at };
   const bringsProof = transactionType === 'AUTH3D';
   const page = {
     acsUrl: pageAddress(ports.publicUrl, pageId),
@@ -32,11 +44,12 @@ export function announcement(
     }
     case 'Refused': {
       const { ids, challenged, code, eci } = event;
-      // Without a challenge there was no page, so nobody has a PaRes.
+      // Without a challenge there was no page, so no one has a PaRes.
       const shown = challenged ? proof : {};
       const data = { ...occurred, ids, challenged, code, ...(eci === undefined ? {} : { eci }), ...shown };
       return { type: 'AuthenticationRefused', data };
     }
+    case 'AuthenticationRequested':
     case 'ReturnUrlChosen':
       return undefined;
   }

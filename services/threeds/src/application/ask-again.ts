@@ -1,30 +1,26 @@
+import { createResolver } from '@gateway/mongo';
 import type { FairWork } from '@gateway/service-kit';
-import { createFairWork, newTraceparent, runWithTrace } from '@gateway/service-kit';
 import { ask, leaseMs } from './authenticate-cardholder';
 import type { Ports } from './ports';
 
-/** Requests at once, in all and of one account. */
+/** Concurrent requests of one replica: in total and per account. */
 const PARALLEL_MAX = 64;
 const PARALLEL_PER_ACCOUNT_MAX = 16;
 
-/**
- * Takes up requests whose process died before an answer was on record, under the same transaction id, until their deadline
- * ends them. Any replica may; one at a time holds the claim.
- */
+/** Repeats requests whose process died before an answer was on record, with the same transaction id, until their deadline. */
 export function createAskAgain(ports: Ports, everyMs: number): FairWork {
-  return createFairWork({
+  return createResolver({
     name: 'asking the directory server again',
     everyMs,
-    dueParties: (after, limit) => ports.authentications.accountsWithUnanswered(ports.now(), after, limit),
-    claim: (account) => ports.authentications.claimUnanswered(account, leaseMs(ports)),
-    work: (stored) =>
-      runWithTrace({ correlationId: stored.correlationId, traceparent: newTraceparent() }, async () => {
-        if (stored.command !== undefined) await ask(ports, stored, stored.command);
-      }),
-    onFailure: ({ reference }, error) =>
-      ports.logger.warn('the directory server could not be asked; it comes round again', { reference, error }),
+    due: ports.authentications.due,
+    leaseMs: leaseMs(ports),
+    correlationId: ({ correlationId }) => correlationId,
+    resolve: async (stored) => {
+      if (stored.command !== undefined) await ask(ports, stored, stored.command);
+    },
     parallel: PARALLEL_MAX,
-    parallelPerParty: PARALLEL_PER_ACCOUNT_MAX,
+    parallelPerAccount: PARALLEL_PER_ACCOUNT_MAX,
+    now: ports.now,
     logger: ports.logger,
   });
 }

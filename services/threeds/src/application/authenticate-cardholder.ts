@@ -1,12 +1,16 @@
-import { untilWritten } from '@gateway/service-kit';
 import type { AuthenticateCardholderData, Secret } from '@gateway/contracts';
+import { callLeaseMs } from '@gateway/mongo';
 import type { CardData } from '@gateway/vault';
-import type { AskedAuthentication, Authentication, AuthenticationEvent, CardFacts } from '../domain/authentication';
-import { newAuthentication } from '../domain/authentication';
+import type {
+  AskedAuthentication,
+  Authentication,
+  AuthenticationEvent,
+  CardFacts,
+  Command,
+} from '../domain/authentication';
 import { decideAnswer, decideCardUnknown, decideDeadline } from '../domain/decide';
 import { schemeOf } from '../domain/scheme';
 import type { Ports, StoredAuthentication } from './ports';
-import { record, recordNew } from './record';
 
 /** A command with what its message says about where it came from. */
 export interface ReceivedCommand {
@@ -16,50 +20,38 @@ export interface ReceivedCommand {
   correlationId: string;
 }
 
-/** How long after its time a call may still be under way in a process that is slow. */
-const LEASE_MARGIN_MS = 2_000;
-
 /**
  * One command: put the authentication on record, with what it takes to ask the directory server. Asking, and recording
- * what the answer means, go on after the message is done. Run again, it publishes what an outbox still holds; a request
- * whose process died is taken up by any replica when its lease has run out.
+ * what the answer means, follow after the message is done. Redelivered, it only publishes what the outbox still holds. If
+ * the process dies, any replica repeats the request when the lease has expired.
  */
-export async function authenticateCardholder(ports: Ports, command: ReceivedCommand): Promise<void> {
-  const { data, id, correlationId } = command;
-  const { stored, isNew } = await untilWritten(() => takeUp(ports, data, correlationId, { data, id }));
-  if (isNew || isUnclaimed(stored)) await ask(ports, stored, { data, id });
-  else ports.publishEvents(stored);
+export async function authenticateCardholder(ports: Ports, received: ReceivedCommand): Promise<void> {
+  const { data, id, correlationId } = received;
+  const command = { data, id };
+  const request = { command, resolveAt: ports.now() + leaseMs(ports) };
+  const requested = { ...requestedNow(ports, data, correlationId), request };
+  const { written, stored } = await ports.handle(data.reference, (known) => (known === null ? [requested] : []), {
+    causationId: id,
+  });
+  if (stored !== null && (written || isUnclaimed(stored))) await ask(ports, stored, command);
 }
 
-/** Put on record by a version of this service that kept no command. */
+/** Stored by a version of this service that kept no command. */
 function isUnclaimed({ state, command }: StoredAuthentication): boolean {
   return state.kind === 'requested' && command === undefined;
 }
 
-/** The authentication as it stands, put on record if it is new. */
-export async function takeUp(
-  ports: Ports,
-  asked: AskedAuthentication,
-  correlationId: string,
-  command?: Command,
-): Promise<{ stored: StoredAuthentication; isNew: boolean } | undefined> {
-  const known = await ports.authentications.load(asked.reference);
-  if (known !== null) return { stored: known, isNew: false };
-  const names = { pageId: ports.newPageId(), threeDSServerTransId: ports.newId() };
-  const body = { ...newAuthentication(asked, names), correlationId };
-  const resolveAt = ports.now() + leaseMs(ports);
-  const stored = await recordNew(ports, command === undefined ? body : { ...body, command, resolveAt });
-  return stored && { stored, isNew: true };
+export function requestedNow(ports: Ports, asked: AskedAuthentication, correlationId: string) {
+  const names = { pageId: ports.newPageId(), threeDSServerTransId: ports.newId(), correlationId };
+  return { type: 'AuthenticationRequested', asked, names } as const;
 }
-
-type Command = NonNullable<StoredAuthentication['command']>;
 
 /** From the record on, how long no other replica may ask. */
 export function leaseMs({ directory }: Pick<Ports, 'directory'>): number {
-  return directory.longestCallMs + LEASE_MARGIN_MS;
+  return callLeaseMs(directory.longestCallMs);
 }
 
-/** Asks the directory server about an authentication that this replica has on lease. Resolves when the call has begun. */
+/** Asks the directory server about an authentication that this replica has claimed. Resolves when the call has begun. */
 export async function ask(ports: Ports, stored: StoredAuthentication, command: Command): Promise<void> {
   const { data, id } = command;
   if (decideDeadline(stored, ports.now()) !== undefined) {
@@ -85,26 +77,18 @@ export async function ask(ports: Ports, stored: StoredAuthentication, command: C
   });
 }
 
-type Decision = (authentication: Authentication) => AuthenticationEvent | undefined;
-
-/** Decides and writes, again when someone else wrote meanwhile. */
 async function recordDecision(
   ports: Ports,
-  read: StoredAuthentication,
-  decide: Decision,
+  stored: StoredAuthentication,
+  decide: (authentication: Authentication) => AuthenticationEvent | undefined,
   causationId: string,
 ): Promise<void> {
-  let stored = read;
-  await untilWritten(async () => {
-    const event = decide(stored);
-    if (event === undefined) {
-      ports.publishEvents(stored);
-      return stored;
-    }
-    const written = await record(ports, stored, event, causationId);
-    if (written === undefined) stored = (await ports.authentications.load(stored.reference)) ?? stored;
-    return written;
-  });
+  await ports.handle(stored, (current) => listOf(decide(current)), { causationId });
+}
+
+/** At most one event. */
+export function listOf(event: AuthenticationEvent | undefined): AuthenticationEvent[] {
+  return event === undefined ? [] : [event];
 }
 
 const SHOWN_DIGITS = 4;

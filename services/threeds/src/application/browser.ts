@@ -1,11 +1,9 @@
 import { returnAddress } from '@gateway/contracts';
-import { untilWritten } from '@gateway/service-kit';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Authentication, CardFacts } from '../domain/authentication';
 import { hasEnded, isExpired } from '../domain/authentication';
 import { allowedReturnUrl } from '../domain/web-address';
 import type { Ports, StoredAuthentication } from './ports';
-import { record } from './record';
 
 /** Why a browser is sent nowhere. */
 export type Problem =
@@ -120,10 +118,10 @@ function endOf(ports: Ports, authentication: Authentication): Turn {
 
 /** The latest one that was allowed counts: a merchant's page may open the challenge more than once. */
 async function keepReturnUrl(ports: Ports, read: StoredAuthentication, url: string): Promise<StoredAuthentication> {
-  return untilWritten(async () => {
-    const stored = (await ports.authentications.load(read.reference)) ?? read;
-    return stored.returnUrl === url ? stored : record(ports, stored, { type: 'ReturnUrlChosen', url });
-  });
+  const { stored } = await ports.handle(read.reference, (current) =>
+    current === null || current.returnUrl === url ? [] : [{ type: 'ReturnUrlChosen', url }],
+  );
+  return stored ?? read;
 }
 
 function problem(problem: Problem): Turn {

@@ -1,4 +1,7 @@
-import type { Authentication } from '../domain/authentication';
+import { createHandle } from '@gateway/mongo';
+import { memoryStore } from '@gateway/testing';
+import type { Authentication, AuthenticationEvent } from '../domain/authentication';
+import { evolve } from '../domain/authentication';
 import { openPage } from './browser';
 import type { Ports, StoredAuthentication } from './ports';
 
@@ -26,7 +29,15 @@ function ports(looksUntilPublished: number) {
   };
   const proofs = { isPareq: () => true, pares: () => 'proof' };
   const accounts = { find: async () => undefined };
-  return { of: { authentications, proofs, accounts, now: () => 0 } as unknown as Ports, looks: () => looks };
+  const handle = createHandle<Authentication, AuthenticationEvent>({
+    store: { ...memoryStore<Authentication>(), load: authentications.load },
+    evolve,
+    announce: () => undefined,
+    publish: () => undefined,
+    now: () => 0,
+    newId: () => 'id',
+  });
+  return { of: { authentications, handle, proofs, accounts, now: () => 0 } as unknown as Ports, looks: () => looks };
 }
 
 const form = { pareq: 'pareq', termUrl: 'https://shop.example/term', md: ENDED.reference };

@@ -1,6 +1,6 @@
 import { decideExpiry } from '../domain/decide';
+import { listOf } from './authenticate-cardholder';
 import type { Ports } from './ports';
-import { record } from './record';
 
 /** Read and written together. */
 const BATCH = 100;
@@ -8,7 +8,7 @@ const BATCH = 100;
 const BATCHES_MAX = 50;
 
 /**
- * Ends the challenges that nobody has finished in time, batch after batch while there are full ones; returns how many.
+ * Ends the challenges that were not finished in time, batch after batch while there are full ones; returns how many.
  * Any replica may: the conditional write decides between replicas, and between the end of time and a result.
  */
 export async function expireChallenges(ports: Ports, isStopping: () => boolean): Promise<number> {
@@ -24,11 +24,8 @@ export async function expireChallenges(ports: Ports, isStopping: () => boolean):
 async function expireSome(ports: Ports): Promise<{ found: number; ended: number }> {
   const now = ports.now();
   const expired = await ports.authentications.findExpired(now, BATCH);
-  const written = await Promise.all(
-    expired.map(async (stored) => {
-      const event = decideExpiry(stored, now);
-      return event && (await record(ports, stored, event));
-    }),
+  const handled = await Promise.all(
+    expired.map((stored) => ports.handle(stored, (current) => listOf(decideExpiry(current, now)))),
   );
-  return { found: expired.length, ended: written.filter((one) => one !== undefined).length };
+  return { found: expired.length, ended: handled.filter(({ written }) => written).length };
 }

@@ -1,3 +1,7 @@
+import { createHandle } from '@gateway/mongo';
+import { memoryStore } from '@gateway/testing';
+import type { Authentication, AuthenticationEvent } from '../domain/authentication';
+import { evolve } from '../domain/authentication';
 import { expireChallenges } from './expire-challenges';
 import type { Ports, StoredAuthentication } from './ports';
 
@@ -7,7 +11,8 @@ const RUN_MAX = 5_000;
 
 /** Challenges whose time is over, and one whose time is not. */
 function world(expired: number) {
-  const stored = new Map<string, StoredAuthentication>();
+  const store = memoryStore<Authentication>();
+  const stored = store.documents;
   for (let index = 0; index <= expired; index += 1) {
     const reference = `PAYMENT${index}`;
     const state = { kind: 'challenge', expiresAt: index < expired ? NOW - index : NOW + 1 };
@@ -22,13 +27,16 @@ function world(expired: number) {
       looks += 1;
       return open().slice(0, limit);
     },
-    async update(previous, body) {
-      const written = { ...previous, ...body };
-      stored.set(previous._id, written);
-      return written;
-    },
   };
-  const ports = { authentications, recorded: () => {}, publishEvents: () => {}, newId: () => 'id', now: () => NOW };
+  const handle = createHandle<Authentication, AuthenticationEvent>({
+    store,
+    evolve,
+    announce: () => undefined,
+    publish: () => undefined,
+    now: () => NOW,
+    newId: () => 'id',
+  });
+  const ports = { authentications, handle, now: () => NOW };
   return { ports: ports as unknown as Ports, open: () => open().length, looks: () => looks };
 }
 

@@ -1,23 +1,13 @@
 import type { Account } from '@gateway/accounts';
-import type { AuthenticateCardholderData, Customer, Secret } from '@gateway/contracts';
-import type { NewMessage, Stored } from '@gateway/mongo';
+import type { Customer, Secret } from '@gateway/contracts';
+import type { DueByAccount, Handle, Stored } from '@gateway/mongo';
 import type { DetachedWork, Logger } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { Authentication, AuthenticationEvent } from '../domain/authentication';
 import type { DirectoryAnswer } from '../domain/decide';
 import type { Proofs } from './proofs';
 
-/** What the document of an authentication holds beside outbox and version. */
-export interface AuthenticationBody extends Authentication {
-  /** Of the command, so that what follows from a browser or a clock can be followed too. */
-  correlationId: string;
-  /** The command, as long as the directory server is to be asked: any replica can go on with it. */
-  command?: { data: AuthenticateCardholderData; id: string };
-  /** Epoch ms at which another replica may ask; present with `command`. */
-  resolveAt?: number;
-}
-
-export type StoredAuthentication = Stored<AuthenticationBody>;
+export type StoredAuthentication = Stored<Authentication>;
 
 /** By reference of the operation. Each look-up gives null where there is none. */
 export interface Authentications {
@@ -26,20 +16,8 @@ export interface Authentications {
   findByTransaction(threeDSServerTransId: string): Promise<StoredAuthentication | null>;
   /** Challenges whose time was over at `now`, the oldest first. */
   findExpired(now: number, limit: number): Promise<StoredAuthentication[]>;
-  /** Accounts with requests that nobody answers for, in ascending order: those after `after`, at most `limit`. */
-  accountsWithUnanswered(now: number, after: string, limit: number): Promise<string[]>;
-  /** Takes one of the account's, and keeps other replicas off it for `leaseMs`. */
-  claimUnanswered(merchantAccount: string, leaseMs: number): Promise<StoredAuthentication | null>;
-  insert(
-    reference: string,
-    body: AuthenticationBody,
-    events: readonly NewMessage[],
-  ): Promise<StoredAuthentication | undefined>;
-  update(
-    previous: StoredAuthentication,
-    body: AuthenticationBody,
-    events: readonly NewMessage[],
-  ): Promise<StoredAuthentication | undefined>;
+  /** Requests without an answer on record. */
+  due: DueByAccount<StoredAuthentication>;
 }
 
 /** What the directory server is told beside what is always the same. */
@@ -77,16 +55,14 @@ export interface Accounts {
 
 export interface Ports {
   authentications: Authentications;
+  /** The only way in which an authentication changes. */
+  handle: Handle<Authentication, AuthenticationEvent>;
   cards: Cards;
   accounts: Accounts;
   directory: Directory;
-  /** Calls to the directory server go on after their message is done. */
+  /** Calls to the directory server run after their message is done. */
   calls: Pick<DetachedWork, 'begin'>;
   proofs: Proofs;
-  /** Has the outbox of an authentication published soon; never throws. */
-  publishEvents(authentication: StoredAuthentication): void;
-  /** Counts what has been written. */
-  recorded(event: AuthenticationEvent): void;
   /** At least 128 random bits, base64url. */
   newPageId(): string;
   newId(): string;

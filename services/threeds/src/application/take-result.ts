@@ -1,8 +1,6 @@
-import { untilWritten } from '@gateway/service-kit';
 import type { ReceivedResult, ResultRefusal } from '../domain/decide';
 import { decideResult } from '../domain/decide';
-import type { Ports, StoredAuthentication } from './ports';
-import { record } from './record';
+import type { Ports } from './ports';
 
 export interface ResultMessage extends ReceivedResult {
   threeDSServerTransId: string;
@@ -13,24 +11,12 @@ export type ResultAnswer = 'accepted' | 'unknown-transaction' | ResultRefusal;
 
 /** Takes the result message of a challenge. The caller has checked its signature. */
 export async function takeResult(ports: Ports, message: ResultMessage): Promise<ResultAnswer> {
-  return untilWritten(async () => {
-    const stored = await ports.authentications.findByTransaction(message.threeDSServerTransId);
-    return stored === null ? 'unknown-transaction' : judge(ports, stored, message);
+  const read = await ports.authentications.findByTransaction(message.threeDSServerTransId);
+  if (read === null) return 'unknown-transaction';
+  const { rejection = 'repeated' } = await ports.handle<ResultRefusal | 'repeated'>(read, (current) => {
+    const verdict = decideResult(current, message, ports.now());
+    if (verdict.kind === 'taken') return [verdict.event];
+    return verdict.kind === 'refused' ? verdict.reason : 'repeated';
   });
-}
-
-async function judge(
-  ports: Ports,
-  stored: StoredAuthentication,
-  message: ResultMessage,
-): Promise<ResultAnswer | undefined> {
-  const verdict = decideResult(stored, message, ports.now());
-  switch (verdict.kind) {
-    case 'taken':
-      return (await record(ports, stored, verdict.event)) && 'accepted';
-    case 'repeated':
-      return 'accepted';
-    case 'refused':
-      return verdict.reason;
-  }
+  return rejection === 'repeated' ? 'accepted' : rejection;
 }

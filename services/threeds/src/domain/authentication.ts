@@ -53,21 +53,48 @@ export interface Authentication extends Pick<
   state: State;
   /** AUTH3D: the `TermUrl` that the merchant's page has named, after it was checked. */
   returnUrl?: string;
+  /** Of the command, so that what follows from a browser or a clock can be traced too. */
+  correlationId: string;
+  /** Until the directory server has answered: any replica can repeat the request. */
+  command?: Command;
+  /** Epoch ms at which another replica may ask; present with `command`. */
+  resolveAt?: number;
 }
 
+/** What it takes to ask the directory server. */
+export interface Command {
+  data: AuthenticateCardholderData;
+  /** Id of the message. */
+  id: string;
+}
+
+/** Only some of these are announced to others; see `announcements.ts`. */
 export type AuthenticationEvent =
+  | {
+      type: 'AuthenticationRequested';
+      asked: AskedAuthentication;
+      names: Names;
+      /** Absent if the directory server is never asked. */
+      request?: { command: Command; resolveAt: number };
+    }
   | { type: 'ChallengeStarted'; ids: AuthenticationIds; acsUrl: string; card: CardFacts; expiresAt: number }
   | ({ type: 'Authenticated'; ids: AuthenticationIds } & Omit<Extract<State, { kind: 'authenticated' }>, 'kind'>)
   | ({ type: 'Refused'; ids: AuthenticationIds } & Omit<Extract<State, { kind: 'refused' }>, 'kind'>)
   | { type: 'ReturnUrlChosen'; url: string };
 
 /** What a command says about it. */
-export type AskedAuthentication = Omit<Authentication, 'pageId' | 'ids' | 'state' | 'returnUrl'>;
+export type AskedAuthentication = Omit<
+  Authentication,
+  'pageId' | 'ids' | 'state' | 'returnUrl' | 'correlationId' | 'command' | 'resolveAt'
+>;
 
-export function newAuthentication(
-  asked: AskedAuthentication,
-  names: { pageId: string; threeDSServerTransId: string },
-): Authentication {
+export interface Names {
+  pageId: string;
+  threeDSServerTransId: string;
+  correlationId: string;
+}
+
+export function newAuthentication(asked: AskedAuthentication, names: Names): Authentication {
   return {
     paymentId: asked.paymentId,
     reference: asked.reference,
@@ -81,22 +108,30 @@ export function newAuthentication(
     pageId: names.pageId,
     ids: { threeDSServerTransId: names.threeDSServerTransId },
     state: { kind: 'requested' },
+    correlationId: names.correlationId,
   };
 }
 
-export function evolve<A extends Authentication>(authentication: A, event: AuthenticationEvent): A {
+/** Undefined before `AuthenticationRequested`. */
+export function evolve(authentication: Authentication | undefined, event: AuthenticationEvent): Authentication {
+  if (event.type === 'AuthenticationRequested') {
+    return { ...newAuthentication(event.asked, event.names), ...event.request };
+  }
+  if (authentication === undefined) throw new Error(`broken invariant: ${event.type} of no authentication`);
+  // Once the directory server has answered, the command, with what it says about the cardholder, is forgotten.
+  const { command: _command, resolveAt: _resolveAt, ...answered } = authentication;
   switch (event.type) {
     case 'ChallengeStarted': {
       const { ids, acsUrl, card, expiresAt } = event;
-      return { ...authentication, ids, state: { kind: 'challenge', acsUrl, card, expiresAt } };
+      return { ...answered, ids, state: { kind: 'challenge', acsUrl, card, expiresAt } };
     }
     case 'Authenticated': {
       const { type: _type, ids, ...state } = event;
-      return { ...authentication, ids, state: { kind: 'authenticated', ...state } };
+      return { ...answered, ids, state: { kind: 'authenticated', ...state } };
     }
     case 'Refused': {
       const { type: _type, ids, ...state } = event;
-      return { ...authentication, ids, state: { kind: 'refused', ...state } };
+      return { ...answered, ids, state: { kind: 'refused', ...state } };
     }
     case 'ReturnUrlChosen':
       return { ...authentication, returnUrl: event.url };

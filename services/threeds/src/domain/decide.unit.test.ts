@@ -32,7 +32,7 @@ const REQUESTED = newAuthentication(
     redirectUrl: 'https://shop.example/',
     deadline: DEADLINE,
   },
-  { pageId: 'page', threeDSServerTransId: 's' },
+  { pageId: 'page', threeDSServerTransId: 's', correlationId: 'c' },
 );
 
 const inState = (state: State): Authentication => ({ ...REQUESTED, ids: IDS, state });

@@ -1,5 +1,5 @@
 import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
-import { claimOne, duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
+import { claimOne, dueIndexOn, duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
 import type { Checkout, Checkouts, EndedCheckout, OpenCheckout } from '../../application/ports';
 
 type Kept<C extends Checkout> = Omit<C, 'id'> & { _id: string };
@@ -48,7 +48,7 @@ export function createCheckouts(mongo: MongoConnection, clock: Clock): Checkouts
 
     async ensureIndexes() {
       await collection.createIndexes([
-        { key: { sweepAt: 1 }, name: 'sweep_at', partialFilterExpression: { sweepAt: { $exists: true } } },
+        dueIndexOn('sweepAt', 'sweep_at'),
         { key: { removeAt: 1 }, name: 'remove_at', expireAfterSeconds: 0 },
       ]);
     },

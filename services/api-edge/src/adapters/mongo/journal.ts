@@ -1,7 +1,7 @@
 import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
 import { paymentIdOf } from '@gateway/contracts';
 import { createBatcher } from '@gateway/service-kit';
-import { claimSome, createGroupInsert, isDue, leaseEnd, retryableWhenTransient } from '@gateway/mongo';
+import { claimDue, createGroupInsert, dueIndexOn, retryableWhenTransient } from '@gateway/mongo';
 import type {
   EntryIn,
   EntryName,
@@ -147,15 +147,9 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
     },
 
     async claimOverdue(leaseMs) {
-      const due = isDue<Document>('sweepAt', clock);
-      const found = await collection
-        .find(due, { projection: { _id: 1, merchantAccount: 1 } })
-        .sort({ sweepAt: 1 })
-        .limit(CLAIM_MAX)
-        .toArray();
-      if (found.length === 0) return [];
-      const set = { sweepAt: leaseEnd(clock, leaseMs) };
-      const claimed = await claimSome(collection, { among: named(found), due, set, mark: 'claim' });
+      const names = ['merchantAccount', '_id'];
+      const claim = { field: 'sweepAt', clock, leaseMs, limit: CLAIM_MAX, mark: 'claim', names } as const;
+      const { claimed } = await claimDue(collection, claim);
       return claimed.map((document) => toEntry(document));
     },
 
@@ -178,11 +172,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
           unique: true,
           partialFilterExpression: { 'idempotency.key': { $exists: true } },
         },
-        {
-          key: { sweepAt: 1 },
-          name: INDEXES.sweepAt,
-          partialFilterExpression: { sweepAt: { $exists: true } },
-        },
+        dueIndexOn('sweepAt', INDEXES.sweepAt),
       ]);
     },
   };

@@ -1,5 +1,5 @@
 import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
-import { claimSome, createGroupInsert, duplicateKeyIndex, isDue, leaseEnd } from '@gateway/mongo';
+import { claimDue, createGroupInsert, dueIndexOn, duplicateKeyIndex } from '@gateway/mongo';
 import { createBatcher, RetryableError } from '@gateway/service-kit';
 import type { ClaimedDeadline, Deadlines } from '../../application/ports';
 
@@ -26,14 +26,9 @@ const TOMBSTONE_SECONDS = 31 * 86_400;
 /** Gauges must not read a million entries: beyond this the count means "so many or more". */
 const COUNT_MAX = 10_000;
 const COUNT_TIMEOUT_MS = 5_000;
-const ID = { _id: 1 } as const;
 
 /** Due deadlines are a range of it. Open ones that are not due cost nothing, and ended ones are not in it. */
-export const dueIndex = {
-  key: { dueAt: 1 },
-  name: 'due',
-  partialFilterExpression: { dueAt: { $exists: true } },
-} as const;
+export const dueIndex = dueIndexOn('dueAt', 'due');
 
 const tombstoneIndex = {
   key: { endedAt: 1 },
@@ -60,15 +55,7 @@ export function createDeadlines(mongo: MongoConnection, clock: Clock): Deadlines
     },
     end: (reference) => close(reference),
     async claimDue(leaseMs, limit) {
-      const due = isDue<StoredDeadline>('dueAt', clock);
-      const found = await collection.find(due).sort({ dueAt: 1 }).limit(limit).project<{ _id: string }>(ID).toArray();
-      if (found.length === 0) return [];
-      const claimed = await claimSome(collection, {
-        among: { _id: { $in: found.map(({ _id }) => _id) } },
-        due,
-        set: { dueAt: leaseEnd(clock, leaseMs) },
-        mark: 'claim',
-      });
+      const { claimed } = await claimDue(collection, { field: 'dueAt', clock, leaseMs, limit, mark: 'claim' });
       return claimed.map(fromStored);
     },
     async postpone(asked) {

@@ -41,7 +41,7 @@ export interface DeliveryDetails extends DeliverySummary {
   })[];
 }
 
-type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'publishEvents' | 'newId' | 'now' | 'logger'>;
+type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'handle' | 'now' | 'logger'>;
 
 /**
  * For operators: `GET /deliveries?state=&account=&limit=&before=` (newest first), `GET /deliveries/:id` (with its

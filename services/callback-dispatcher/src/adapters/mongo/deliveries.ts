@@ -1,7 +1,16 @@
-import type { Clock, Collection, Document, Filter, MongoConnection, OutboxOwner, Stored } from '@gateway/mongo';
+import type {
+  AggregateStore,
+  Clock,
+  Collection,
+  Document,
+  Filter,
+  MongoConnection,
+  OutboxOwner,
+  Stored,
+} from '@gateway/mongo';
 import { claimSome, createAggregateStore, isDue, leaseEnd, outboxIndex } from '@gateway/mongo';
-import type { Deliveries, DeliveryBody, DeliveryQuery, LaneRange } from '../../application/ports';
-import type { Progress } from '../../domain/delivery';
+import type { Deliveries, DeliveryQuery, LaneRange } from '../../application/ports';
+import type { Delivery, Progress } from '../../domain/delivery';
 import { BEFORE_LANES } from '../../domain/lane';
 import { RETENTION_SECONDS } from './retention';
 
@@ -48,9 +57,9 @@ interface PendingKey {
 }
 
 /** `progress.at` of what ended, as the date that the index needs by which the server removes it. */
-type Kept = DeliveryBody & { endedAt?: Date };
+type Kept = Delivery & { endedAt?: Date };
 
-export interface DeliveriesAdapter extends Deliveries {
+export interface DeliveriesAdapter extends Deliveries, AggregateStore<Delivery> {
   ensureIndexes(): Promise<void>;
   /** How many the schedule wanted before that time, and that were not tried since; counts to 10,000 at most. */
   countOverdue(before: number): Promise<number>;

@@ -1,6 +1,7 @@
-import type { Clock, Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
+import type { AggregateStore, Clock, Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
 import { createAggregateStore, createDueByAccount, dueByAccountIndex, outboxIndex } from '@gateway/mongo';
-import type { AuthenticationBody, Authentications, StoredAuthentication } from '../../application/ports';
+import type { Authentications, StoredAuthentication } from '../../application/ports';
+import type { Authentication } from '../../domain/authentication';
 
 const COLLECTION = 'authentications';
 
@@ -16,7 +17,7 @@ const indexes = [
   },
 ] as const;
 
-export interface AuthenticationsAdapter extends Authentications {
+export interface AuthenticationsAdapter extends Authentications, AggregateStore<Authentication> {
   ensureIndexes(): Promise<void>;
   /** The same collection, as the outbox sees it. */
   readonly outboxes: Collection<OutboxOwner>;
@@ -24,11 +25,9 @@ export interface AuthenticationsAdapter extends Authentications {
 
 export function createAuthentications(mongo: MongoConnection, clock: Clock): AuthenticationsAdapter {
   const collection = mongo.collection<StoredAuthentication>(COLLECTION);
-  const due = createDueByAccount(collection, clock);
   return {
-    accountsWithUnanswered: (...asked) => due.accounts(...asked),
-    claimUnanswered: (...asked) => due.claim(...asked),
-    ...createAggregateStore<AuthenticationBody>(collection),
+    ...createAggregateStore<Authentication>(collection),
+    due: createDueByAccount(collection, clock),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
     findByPage: async (pageId) => await collection.findOne({ pageId }),
     findByTransaction: async (id) => await collection.findOne({ 'ids.threeDSServerTransId': id }),

@@ -1,0 +1,150 @@
+import { Secret } from '@gateway/contracts';
+import type { MongoConnection } from '@gateway/mongo';
+import { bodyOf, clockAt, connectMongo, createHandle } from '@gateway/mongo';
+import type { Space } from '@gateway/testing';
+import { openSpace, silentLogger } from '@gateway/testing';
+import { createAttempts } from '../src/adapters/mongo/attempts';
+import type { DeliveriesAdapter } from '../src/adapters/mongo/deliveries';
+import { createDeliveries } from '../src/adapters/mongo/deliveries';
+import { acceptOutcome } from '../src/application/accept-outcome';
+import { announce } from '../src/application/announcements';
+import { attemptDelivery } from '../src/application/attempt-delivery';
+import { handBack } from '../src/application/claim-due';
+import type { Dispatcher } from '../src/application/dispatcher';
+import { resendDelivery } from '../src/application/manage-deliveries';
+import type { Ports } from '../src/application/ports';
+import type { AttemptResult, Delivery, DeliveryEvent, DeliveryState } from '../src/domain/delivery';
+import { evolve } from '../src/domain/delivery';
+
+/** Replaying the events of a delivery gives its document, whatever has happened to it. */
+let space: Space;
+let mongo: MongoConnection;
+let deliveries: DeliveriesAdapter;
+const now = 1_800_000_000_000;
+const LEASE_MS = 60_000;
+
+beforeAll(async () => {
+  space = await openSpace('callback-replay');
+  mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}callbacks` });
+  deliveries = createDeliveries(
+    mongo,
+    clockAt(() => now),
+  );
+  await deliveries.ensureIndexes();
+});
+afterAll(async () => {
+  await mongo.mongoose.dropDatabase();
+  await mongo.close();
+  await space.remove();
+});
+
+const OK: AttemptResult = { httpStatus: 200, body: 'OK', durationMs: 1 };
+const REFUSED: AttemptResult = { error: 'ECONNREFUSED', durationMs: 1 };
+
+let made = 0;
+function world() {
+  const id = `event-${(made += 1)}`;
+  const events: DeliveryEvent[] = [];
+  let result = OK;
+  let ids = 0;
+  const ports: Ports = {
+    deliveries,
+    handle: createHandle({
+      store: deliveries,
+      evolve,
+      announce,
+      publish: () => undefined,
+      onWritten: (event) => events.push(event),
+      now: () => now,
+      newId: () => `${id}-${(ids += 1)}`,
+    }),
+    attempts: createAttempts(mongo),
+    merchants: { find: async () => ({ customParameters: [], secret: () => new Secret('secret') }) },
+    customValues: async () => undefined,
+    post: async () => result,
+    figures: { attempted: () => undefined, ended: () => undefined },
+    scheduleSeconds: [0],
+    now: () => now,
+    newId: () => `${id}-${(ids += 1)}`,
+    random: () => 0,
+    logger: silentLogger,
+  };
+  const dispatcher = {
+    reserve: () => true,
+    giveBack: () => undefined,
+    submit: () => undefined,
+  } as unknown as Dispatcher;
+  const claimed = async () => {
+    const [delivery] = await deliveries.claim([id], LEASE_MS);
+    if (delivery === undefined) throw new Error('not due');
+    return delivery;
+  };
+  const read = async () => {
+    const delivery = await deliveries.load(id);
+    if (delivery === null) throw new Error('not on record');
+    return delivery;
+  };
+  return {
+    accept: () =>
+      acceptOutcome(ports, dispatcher, id, {
+        kind: 'card',
+        paymentId: '0123456789ABCDEF',
+        reference: '0123456789ABCDEF0001',
+        merchantAccount: 'merchant',
+        transactionUniqueId: 'order-1',
+        status: 'success',
+        code: 0,
+        message: 'done',
+        callbackUrl: 'https://shop.example/done',
+      }),
+    attempt: async (next: AttemptResult) => {
+      result = next;
+      await attemptDelivery(ports, await read());
+    },
+    attemptAgain: async (next: AttemptResult) => {
+      result = next;
+      await attemptDelivery(ports, await claimed());
+    },
+    handBack: async () => handBack(ports, await read()),
+    resend: () => resendDelivery(ports, id),
+    async stored() {
+      const { endedAt: _endedAt, ...body } = bodyOf(await read()) as Delivery & { endedAt?: Date };
+      return body;
+    },
+    replayed: () => events.reduce<Delivery | undefined>(evolve, undefined),
+  };
+}
+type World = ReturnType<typeof world>;
+
+const JOURNEYS: [string, DeliveryState, ((world: World) => Promise<unknown>)[]][] = [
+  ['delivered, and the event comes again', 'delivered', [({ attempt }) => attempt(OK), ({ accept }) => accept()]],
+  [
+    'handed back, then refused, then delivered',
+    'delivered',
+    [
+      ({ handBack: back }) => back(),
+      ({ attemptAgain }) => attemptAgain(REFUSED),
+      ({ attemptAgain }) => attemptAgain(OK),
+    ],
+  ],
+  [
+    'exhausted, sent again, and recovered',
+    'delivered',
+    [
+      ({ attempt }) => attempt(REFUSED),
+      ({ attemptAgain }) => attemptAgain(REFUSED),
+      ({ resend }) => resend(),
+      ({ attemptAgain }) => attemptAgain(OK),
+    ],
+  ],
+  ['exhausted', 'exhausted', [({ attempt }) => attempt(REFUSED), ({ attemptAgain }) => attemptAgain(REFUSED)]],
+];
+
+test.each(JOURNEYS)('%s', async (_name, end, steps) => {
+  const here = world();
+  for (const step of [({ accept }: World) => accept(), ...steps]) {
+    await step(here);
+    expect(await here.stored()).toEqual(here.replayed());
+  }
+  expect(await here.stored()).toMatchObject({ progress: { state: end } });
+});
