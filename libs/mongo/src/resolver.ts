@@ -11,6 +11,9 @@ const INQUIRY_BACKOFF_MAX_MS = 300_000;
 export const INQUIRIES_BEFORE_ALARM = 10;
 /** Longer than an inquiry and the call after it usually take, each with its time-out. */
 export const RESOLVER_LEASE_MS = 25_000;
+/** Concurrent items of one replica, in total and per account. */
+const PARALLEL_MAX = 64;
+const PARALLEL_PER_ACCOUNT_MAX = 16;
 
 /**
  * From the intent on, how long no other process may look for the outcome of a call.
@@ -31,14 +34,14 @@ export interface ResolverOptions<T> {
   /** Pause between two scans for due items. */
   everyMs: number;
   due: DueByAccount<T>;
-  /** How long a claim keeps other replicas away. */
-  leaseMs: number;
+  /** How long a claim keeps other replicas away. Default: {@link RESOLVER_LEASE_MS}. */
+  leaseMs?: number;
   correlationId(claimed: T): string;
   /** If it throws, the item is due again when its claim expires. */
   resolve(claimed: T): Promise<void>;
-  /** Concurrent items, in total and per account. */
-  parallel: number;
-  parallelPerAccount: number;
+  /** Concurrent items, in total and per account. Default: 64 and 16. */
+  parallel?: number;
+  parallelPerAccount?: number;
   now(): number;
   logger: Logger;
 }
@@ -48,7 +51,7 @@ export interface ResolverOptions<T> {
  * time. Accounts take turns, so slow work for one account does not delay the others.
  */
 export function createResolver<T extends { _id: string }>(options: ResolverOptions<T>): FairWork {
-  const { name, due, leaseMs, resolve, logger } = options;
+  const { name, due, leaseMs = RESOLVER_LEASE_MS, resolve, logger } = options;
   return createFairWork({
     name,
     everyMs: options.everyMs,
@@ -59,8 +62,8 @@ export function createResolver<T extends { _id: string }>(options: ResolverOptio
         resolve(claimed),
       ),
     onFailure: ({ _id: id }, error) => logger.warn(`${name} failed for one item; it is due again later`, { id, error }),
-    parallel: options.parallel,
-    parallelPerParty: options.parallelPerAccount,
+    parallel: options.parallel ?? PARALLEL_MAX,
+    parallelPerParty: options.parallelPerAccount ?? PARALLEL_PER_ACCOUNT_MAX,
     logger,
   });
 }

@@ -1,10 +1,5 @@
 import { RESPONSE_CODES } from '@gateway/contracts';
-import {
-  createResolver as createDueResolver,
-  INQUIRIES_BEFORE_ALARM,
-  inquiryDelayMs,
-  RESOLVER_LEASE_MS,
-} from '@gateway/mongo';
+import { createResolver as createDueResolver, INQUIRIES_BEFORE_ALARM, inquiryDelayMs } from '@gateway/mongo';
 import type { FairWork } from '@gateway/service-kit';
 import type { AcquirerAnswer } from '../domain/decide';
 import { decideLostAuthentication } from '../domain/decide-authentication';
@@ -12,21 +7,14 @@ import { findOperation, pendingReference } from '../domain/payment';
 import { recordAnswer } from './call-acquirer';
 import type { AcquirerConnector, Ports, StoredPayment } from './ports';
 
-/** Concurrent payments of one replica: in total and per account. */
-const PARALLEL_MAX = 64;
-const PARALLEL_PER_ACCOUNT_MAX = 16;
-
 /** Finds out what became of calls without an answer or whose process died, and gives up authentications that never end. */
 export function createResolver(ports: Ports, everyMs: number): FairWork {
   return createDueResolver({
     name: 'resolving unknown outcomes',
     everyMs,
     due: ports.payments.due,
-    leaseMs: RESOLVER_LEASE_MS,
     correlationId: ({ _id: paymentId }) => paymentId,
     resolve: (payment) => resolveOutcome(ports, payment),
-    parallel: PARALLEL_MAX,
-    parallelPerAccount: PARALLEL_PER_ACCOUNT_MAX,
     now: ports.now,
     logger: ports.logger,
   });

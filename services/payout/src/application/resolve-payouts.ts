@@ -23,7 +23,6 @@ export function createResolver(ports: Ports, options: { everyMs: number; atOnce:
     name: 'resolving payouts',
     everyMs: options.everyMs,
     due: ports.payouts.due,
-    leaseMs: RESOLVER_LEASE_MS,
     correlationId: ({ payoutId }) => payoutId,
     resolve: (payout) => resolve(ports, payout),
     parallel: options.atOnce,

@@ -3,10 +3,6 @@ import type { FairWork } from '@gateway/service-kit';
 import { ask, leaseMs } from './authenticate-cardholder';
 import type { Ports } from './ports';
 
-/** Concurrent requests of one replica: in total and per account. */
-const PARALLEL_MAX = 64;
-const PARALLEL_PER_ACCOUNT_MAX = 16;
-
 /** Repeats requests whose process died before an answer was on record, with the same transaction id, until their deadline. */
 export function createAskAgain(ports: Ports, everyMs: number): FairWork {
   return createResolver({
@@ -18,8 +14,6 @@ export function createAskAgain(ports: Ports, everyMs: number): FairWork {
     resolve: async (stored) => {
       if (stored.command !== undefined) await ask(ports, stored, stored.command);
     },
-    parallel: PARALLEL_MAX,
-    parallelPerAccount: PARALLEL_PER_ACCOUNT_MAX,
     now: ports.now,
     logger: ports.logger,
   });
