@@ -117,15 +117,9 @@ export function createHttpListener(options: {
         form: () => readForm(request),
       });
     } catch (error) {
-      const problem = problemOf(request, error);
+      const problem = problemOf(request, error, options.logger);
       return route?.refusal?.(problem) ?? json(problem.status, { error: problem.message });
     }
-  }
-
-  function problemOf(request: IncomingMessage, error: unknown): HttpProblem {
-    if (error instanceof HttpProblem) return error;
-    options.logger.error('request failed', { method: request.method, error });
-    return new HttpProblem(500, 'internal error');
   }
 
   return {
@@ -136,6 +130,12 @@ export function createHttpListener(options: {
       await background.idle();
     },
   };
+}
+
+function problemOf({ method }: IncomingMessage, error: unknown, logger: Logger): HttpProblem {
+  if (error instanceof HttpProblem) return error;
+  logger.error('request failed', { method, error });
+  return new HttpProblem(500, 'internal error');
 }
 
 /** Connections that get no answer. */

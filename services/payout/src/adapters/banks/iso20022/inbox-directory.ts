@@ -100,28 +100,35 @@ export function createInboxDirectory(options: {
     const { messageId, originalMessageId } = report;
     if (unfinished.has(originalMessageId)) return undefined;
     unfinished.add(originalMessageId);
-    const outcome = await apply(report, take);
+    const outcome = await apply(report, { records, take, keepLease, now });
     unfinished.delete(originalMessageId);
     return { ...outcome, digest, messageId, originalMessageId };
   }
 
-  async function apply(report: StatusReport, take: TakeNews): Promise<ReportOutcome> {
-    const { originalMessageId } = report;
-    const batch = await records.batches.findOneAndUpdate(
-      ...takeStep('report', { _id: originalMessageId }, { $set: { reportedAt: now() }, $unset: { problem: '' } }),
-    );
-    if (batch === null) return failed([`no message ${originalMessageId} is known`]);
-    const stranger = report.payments.find(
-      ({ originalPaymentId = originalMessageId }) => originalPaymentId !== originalMessageId,
-    );
-    if (stranger !== undefined) return failed([`${originalMessageId} has no payment ${stranger.originalPaymentId}`]);
-    const writtenAgain = (batch.writings ?? 0) > 1;
-    const { members } = records;
-    const problems = await applyReport(report, { members, take, writtenAgain, beforeEach: keepLease });
-    return problems.length === 0 ? { result: 'applied', problems } : failed(problems);
-  }
-
   return { prepare: () => archive.prepare(), readAll };
+}
+
+async function apply(
+  report: StatusReport,
+  context: { records: Records; take: TakeNews; keepLease: () => Promise<void>; now: () => number },
+): Promise<ReportOutcome> {
+  const { originalMessageId } = report;
+  const { members, batches } = context.records;
+  const change = { $set: { reportedAt: context.now() }, $unset: { problem: '' as const } };
+  const batch = await batches.findOneAndUpdate(...takeStep('report', { _id: originalMessageId }, change));
+  if (batch === null) return failed([`no message ${originalMessageId} is known`]);
+  const stranger = report.payments.find(
+    ({ originalPaymentId = originalMessageId }) => originalPaymentId !== originalMessageId,
+  );
+  if (stranger !== undefined) return failed([`${originalMessageId} has no payment ${stranger.originalPaymentId}`]);
+  const writtenAgain = (batch.writings ?? 0) > 1;
+  const problems = await applyReport(report, {
+    members,
+    take: context.take,
+    writtenAgain,
+    beforeEach: context.keepLease,
+  });
+  return problems.length === 0 ? { result: 'applied', problems } : failed(problems);
 }
 
 /** Names of reports that were not changed after `quietSince` (epoch ms), oldest first. */
