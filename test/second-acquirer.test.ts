@@ -25,8 +25,7 @@ beforeAll(async () => {
     [LOST]: { kind: 'lost' },
   });
   const settings = { ACQUIRERS: 'simulator,second', SECOND_URL: acquirer.url, SECOND_TIMEOUT_MS: '500' };
-  system = await startSystem('second', { settings, withoutProcessor: true });
-  await system.startProcessor({}, { connectors: { ...CONNECTORS, second: secondTranslation } });
+  system = await startSystem('second', { settings, connectors: { ...CONNECTORS, second: secondTranslation } });
   const { administration } = system.accounts;
   await administration.create({
     merchantAccount: 'two_banks',

@@ -51,8 +51,6 @@ export interface LedgerEntry {
   eci?: string;
 }
 
-type ProcessorDeps = TimeSources & Pick<CardProcessingDeps, 'connectors'>;
-
 /** All services of one gateway in this process, with their own topics and databases on real servers. */
 export interface System {
   readonly space: Space;
@@ -70,7 +68,7 @@ export interface System {
   /** HTTP status of `/health/ready` of all services that run, without the simulator. */
   readiness(): Promise<number[]>;
   startEdge(overrides?: Record<string, string>, sources?: TimeSources): Promise<ApiEdge>;
-  startProcessor(overrides?: Record<string, string>, more?: ProcessorDeps): Promise<CardProcessing>;
+  startProcessor(overrides?: Record<string, string>, sources?: TimeSources): Promise<CardProcessing>;
   startThreeds(overrides?: Record<string, string>, sources?: TimeSources): Promise<Threeds>;
   startPayouts(overrides?: Record<string, string>): Promise<Payout>;
   startExpiry(overrides?: Record<string, string>, sources?: TimeSources): Promise<AuthExpiry>;
@@ -88,6 +86,8 @@ export interface SystemOptions {
   withoutProcessor?: boolean;
   /** Puts something between card-processing and the simulator; returns where that listens. */
   beforeAcquirer?: (simulatorUrl: string) => Promise<string>;
+  /** Connectors to acquirers in place of those of card-processing. */
+  connectors?: CardProcessingDeps['connectors'];
   /** For the logs of all services. */
   logger?: Logger;
   /** Default: the servers of the run. */
@@ -162,9 +162,11 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     started.unshift(service);
     return service;
   }
-  async function startProcessor(overrides?: Record<string, string>, more?: ProcessorDeps): Promise<CardProcessing> {
-    const create = (deps: CardProcessingDeps) => createCardProcessing({ ...deps, ...more });
-    const service = await start(cardProcessingSettings, create, overrides);
+  async function startProcessor(overrides?: Record<string, string>, sources?: TimeSources): Promise<CardProcessing> {
+    const { connectors } = options;
+    const create = (deps: CardProcessingDeps) =>
+      createCardProcessing({ ...deps, ...(connectors === undefined ? {} : { connectors }) });
+    const service = await start(cardProcessingSettings, create, overrides, sources);
     if (env['CARD_QUERY_URL'] === NOBODY) env['CARD_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
     return service;
   }
