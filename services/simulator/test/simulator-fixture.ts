@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { newPaymentId, newReference, TEST_CARDS } from '@gateway/contracts';
 import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
-import type { Logger } from '@gateway/service-kit';
+import { recordingLogger, testServers } from '@gateway/testing';
 import { createSimulator, readConfig } from '../src/app';
 import type { Simulator } from '../src/app';
 
@@ -35,11 +35,7 @@ export interface LedgerLine {
   effect: string;
 }
 
-export function mongoUri(): string {
-  const uri = process.env['TEST_MONGODB_URI'];
-  if (uri === undefined) throw new Error('TEST_MONGODB_URI is not set');
-  return uri;
-}
+export const mongoUri = (): string => testServers().mongoUri;
 
 /** One database per test file, dropped at its end. */
 export function newDatabasePrefix(): string {
@@ -54,15 +50,6 @@ export async function dropDatabase(prefix: string): Promise<void> {
   const connection = await connectDatabase(prefix);
   await connection.mongoose.dropDatabase();
   await connection.close();
-}
-
-/** Collects log lines, with fields formatted like the real logger's. */
-export function recordingLogger(lines: string[]): Logger {
-  const write = (message: string, fields?: Record<string, unknown>): void => {
-    const error = fields?.['error'];
-    lines.push(`${message} ${JSON.stringify(fields)} ${error instanceof Error ? (error.stack ?? '') : ''}`);
-  };
-  return { debug: write, info: write, warn: write, error: write, child: () => recordingLogger(lines) };
 }
 
 export async function startSimulator(
