@@ -68,7 +68,9 @@ it('a bank that forgot what it took is an alarm, and never the end of a payout',
   const events: PayoutEvent[] = [{ type: 'PayoutSubmitted', resolveAt: DUE_LATER }];
   const reference = await leave(payout('10.50'), { events, resolveAt: world.now() });
   await world.start();
-  await until('the alarm', () => world.lines.some((line) => line.includes('forgotten') && line.includes(reference)));
+  await until('the alarm', () =>
+    world.lines.some((line) => line.includes('does not know a payout') && line.includes(reference)),
+  );
   await until('it is asked again later', async () => {
     const stored = await world.payouts.load(reference);
     return stored?.state.kind === 'submitted' && (stored.resolveAt ?? 0) > world.now() + LEASE_MS;

@@ -21,5 +21,5 @@ export async function announceOutcome(ports: Ports, data: AnnounceOutcomeData, c
     },
     { causationId, load: () => loadRecord(ports, data) },
   );
-  if (rejection !== undefined) ports.logger.warn('an outcome of no operation cannot be announced', { reference });
+  if (rejection !== undefined) ports.logger.warn('an outcome to announce belongs to no operation', { reference });
 }

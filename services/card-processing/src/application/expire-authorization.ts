@@ -35,7 +35,7 @@ export async function expireAuthorization(
   if (rejection === 'not-on-record') {
     ports.logger.warn('an authorization to expire is not on record', { reference });
   } else if (rejection === 'too-many-operations') {
-    ports.logger.error('a hold cannot be voided any more; ask the acquirer', { reference });
+    ports.logger.error('a hold can no longer be voided; ask the acquirer', { reference });
   }
   if (!written) return taken.place?.leave();
   const context = { request: {}, causationId, ...(taken.place === undefined ? {} : { place: taken.place }) };

@@ -19,7 +19,7 @@ export async function processAuthentication(ports: Ports, event: ThreedsEvent, c
     return decideAuthentication(payment, event, { now: ports.now(), leaseEnd: leaseEnd(ports, payment.route) });
   };
   const handled = await ports.handle<'not-on-record'>(paymentId, decideOn, { causationId });
-  if (handled.rejection !== undefined) ports.logger.warn('an authentication of no payment', { reference });
+  if (handled.rejection !== undefined) ports.logger.warn('an authentication belongs to no payment', { reference });
   const awaiting = handled.before?.awaiting;
   if (!handled.written || awaiting === undefined) return;
   const { stored: payment } = handled;

@@ -15,7 +15,7 @@ export function applyNews(ports: Ports, bank: string, { reference, outcome }: Ba
       payout?.bank === bank ? decideNews(payout, outcome, ports.now()) : 'unknown-payout',
     );
     if (rejection === 'unknown-payout') {
-      ports.logger.error('a bank tells of a payout that it was never given', { reference, bank, told: outcome.kind });
+      ports.logger.error('a bank reports a payout that it was never given', { reference, bank, told: outcome.kind });
     } else if (rejection === 'contradiction' && stored !== null) {
       reportContradiction(ports, stored);
     }

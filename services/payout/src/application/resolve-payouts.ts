@@ -92,7 +92,9 @@ async function find(
         ? undefined
         : unlessUnknown(await bank.cancel(payout.reference, payout.merchantAccount));
     default:
-      ports.logger.error('a bank has forgotten a payout that it took; ask the bank', { reference: payout.reference });
+      ports.logger.error('a bank does not know a payout that it accepted; ask the bank', {
+        reference: payout.reference,
+      });
       return undefined;
   }
 }

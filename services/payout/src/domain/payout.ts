@@ -115,7 +115,7 @@ export function evolve(payout: Payout | undefined, event: PayoutEvent): Payout {
     const { request } = event;
     return { ...request, time: Math.floor(request.acceptedAt / SECOND_MS), state: { kind: 'accepted' } };
   }
-  if (payout === undefined) throw new Error(`broken invariant: ${event.type} of no payout`);
+  if (payout === undefined) throw new Error(`broken invariant: ${event.type} without a payout`);
   // Each event sets anew when the payout is due. Only failed inquiries in a row add up.
   const { resolveAt: _resolveAt, inquiries = 0, ...before } = payout;
   switch (event.type) {

@@ -81,7 +81,7 @@ export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => 
     const type = headerOf(rejected.message.headers, 'ce_type');
     if (type === undefined || !(type in cardCommands)) {
       // An operation whose authentication is lost ends when its time is over; an expiry is requested again.
-      ports.logger.error('a dead letter that is no operation', { type, reason: rejected.reason });
+      ports.logger.error('a dead letter is not an operation', { type, reason: rejected.reason });
       return;
     }
     if (envelope !== undefined) {

@@ -30,7 +30,7 @@ export async function openBanks(payoutBank: string, context: BankContext): Promi
     banks.set(name, await create(context));
   }
   if (payoutBank === SANDBOX_BANK)
-    context.logger.warn('payouts in EUR go to the sandbox, which pays nobody: see PAYOUT_BANK');
+    context.logger.warn('payouts in EUR go to the sandbox, which pays no one: see PAYOUT_BANK');
   return {
     all: [...banks.values()],
     get: (name) => banks.get(name),

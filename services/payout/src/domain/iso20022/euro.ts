@@ -8,7 +8,7 @@ export function isWholeCents(amountE4: number): boolean {
 /** Decimal text with two decimals, e.g. 310100 → `31.01`. `amountE4` is a safe integer of whole cents. */
 export function euroText(amountE4: number): string {
   if (!Number.isSafeInteger(amountE4) || amountE4 < 0 || !isWholeCents(amountE4)) {
-    throw new Error(`${amountE4} is no amount of whole cents`);
+    throw new Error(`${amountE4} is not a whole number of cents`);
   }
   const cents = amountE4 / E4_PER_CENT;
   const rest = cents % CENTS_PER_EURO;

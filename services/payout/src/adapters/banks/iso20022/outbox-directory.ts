@@ -61,8 +61,7 @@ export function createOutboxDirectory(options: {
     problem: string,
   ): Promise<void> {
     const { modifiedCount } = await batches.updateOne(...takeStep(step, where, { $set: { problem } }));
-    if (modifiedCount === 1)
-      logger.error('a batch is held until an operator has decided', { batch: where._id, problem });
+    if (modifiedCount === 1) logger.error('a batch is held for an operator', { batch: where._id, problem });
   }
 
   async function claim(): Promise<(Batch & { writer: string }) | undefined> {
@@ -111,7 +110,7 @@ export function createOutboxDirectory(options: {
       ...takeStep('release', { _id: messageId }, { $set: { leaseUntil: 0 }, $unset: { problem: '' } }),
     );
     if (released.modifiedCount === 0) return false;
-    logger.warn('an operator has a batch written again', { batch: messageId });
+    logger.warn('an operator has a batch rewritten', { batch: messageId });
     return true;
   }
 
