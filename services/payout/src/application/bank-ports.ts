@@ -4,7 +4,7 @@ import type { BankFacts, BankOutcome, BankStatement, SubmitAnswer } from '../dom
 
 export type { BankFacts, BankOutcome, SubmitAnswer };
 
-/** What a bank is told. `reference` is the idempotency key: the same one is the same payout, however often it comes. */
+/** What a bank gets. `reference` is the idempotency key: sent again, it is the same payout. */
 export interface PaymentInstruction {
   reference: string;
   merchantAccount: string;
@@ -30,12 +30,12 @@ export interface BankNews {
 }
 
 /**
- * `applied`: changed the payout or told what was known already; `unknown-payout`: no payout has this reference;
+ * `applied`: changed the payout or was known already; `unknown-payout`: no payout has this reference;
  * `contradiction`: a final status stands against it, which an operator has to look at.
  */
 export type NewsVerdict = 'applied' | 'unknown-payout' | 'contradiction';
 
-/** A way to a bank. Connectors keep no state of payouts: what they are told again they have to take as the same. */
+/** A way to a bank. Connectors keep no state of payouts: a repeated submission must be the same payout. */
 export interface BankConnector {
   readonly name: string;
   /** From asking for a place among the calls to the end of a submission: what the lease of an intent has to cover. */

@@ -20,7 +20,7 @@ export interface PayoutRequest {
   receiverCountry: string;
   /** Whom a bank pays, and for what; absent where the command could not be read. Never in an event. */
   instruction?: { receiver: Receiver; description: string };
-  /** Where the final outcome is told. */
+  /** The final outcome is reported there. */
   callbackUrl?: string;
   /** The merchant's `custom_*` request fields; they travel in events. */
   custom?: Record<string, string>;
@@ -34,9 +34,9 @@ export type PayoutState =
   | { kind: 'accepted' }
   /** It waits for its account's turn; no bank has heard of it. */
   | { kind: 'screened' }
-  /** The intent is on record, and the bank is being told. */
+  /** The intent is on record; the call to the bank runs, or its process died. */
   | { kind: 'submitting' }
-  /** The bank was told and may or may not have acted; `code` is what its silence is called. */
+  /** The bank may or may not have acted; `code` says why its answer is missing. */
   | { kind: 'unknown'; code: OutcomeUnknownCode }
   /** The bank has it. */
   | { kind: 'submitted' }
