@@ -121,7 +121,7 @@ function world(answer: DirectoryAnswer | 'none', { card = true } = {}) {
       return takeResult(ports, { threeDSServerTransId, ...IDS, result });
     },
     expire: () => expireChallenges(ports, () => false),
-    bury: () => recordDeadLetter(ports, data, { correlationId: 'c', causationId: 'm' }),
+    deadLetter: () => recordDeadLetter(ports, data, { correlationId: 'c', causationId: 'm' }),
     stored: async () => bodyOf(await read()),
     replayed: () => events.reduce<Authentication | undefined>(evolve, undefined),
   };
@@ -157,7 +157,7 @@ const JOURNEYS: [string, State['kind'], () => World, ((world: World) => Promise<
     () => world('none'),
     [({ run }) => run(), pass(30_001), ({ askAgain }) => askAgain()],
   ],
-  ['a dead letter', 'refused', () => world(YES), [({ bury }) => bury(), ({ run }) => run()]],
+  ['a dead letter', 'refused', () => world(YES), [({ deadLetter }) => deadLetter(), ({ run }) => run()]],
 ];
 
 test.each(JOURNEYS)('%s', async (_name, end, open, steps) => {
