@@ -185,7 +185,7 @@ describe('money that comes back', () => {
     await until('acknowledged', () =>
       ['NOBODYKNOWSTHISONE00', foreign].every((one) => world.bank.acknowledged.includes(one)),
     );
-    expect(world.lines.filter((line) => line.startsWith('a bank tells of a payout'))).toHaveLength(2);
+    expect(world.lines.filter((line) => line.startsWith('a bank reports a payout'))).toHaveLength(2);
     expect((await world.payouts.load(foreign))?.state.kind).toBe('submitting');
   });
 
