@@ -105,7 +105,7 @@ describe('amounts as text', () => {
   });
 
   it.each([1, 150, -100, 0.5, Number.NaN, Number.MAX_SAFE_INTEGER + 1])('%d is none', (amountE4) => {
-    expect(() => euroText(amountE4)).toThrow('no amount');
+    expect(() => euroText(amountE4)).toThrow('whole number of cents');
   });
 });
 

@@ -443,7 +443,7 @@ describe('a process that dies while it writes', () => {
     const at = bench();
     await at.connector.submit(instruction('A'));
     await records().members.updateOne({ _id: 'A' }, { $set: { 'transfer.amountE4': 150 } });
-    await expect(at.connector.operations.cut()).rejects.toThrow('no amount');
+    await expect(at.connector.operations.cut()).rejects.toThrow('whole number of cents');
     expect(staged(at)).toEqual([]);
   });
 
