@@ -14,14 +14,14 @@ beforeAll(async () => {
 afterAll(() => world.close());
 afterEach(async () => {
   await world.stopServices();
-  // What a test has left undone is no other test's.
+  // Leftovers of one test must not affect the next.
   await world.collection.deleteMany({});
 });
 
 const isAsked = (reference: string, times = 1) =>
   until(`ask ${times} for ${reference}`, () => world.asksFor(reference) >= times);
 
-/** Something that is due later than all before it is asked for: so they were looked at. */
+/** Waits until a later deadline was asked for: by then the earlier ones were checked, too. */
 async function everythingDueWasLookedAt(): Promise<void> {
   const marker = newAuth();
   const dueAt = world.now();
@@ -29,7 +29,7 @@ async function everythingDueWasLookedAt(): Promise<void> {
   await isAsked(marker);
 }
 
-/** All that was published about the payment before was taken: events of a payment are taken in order. */
+/** Waits until all earlier events of the payment are handled: they are handled in order. */
 async function everythingWasTaken(reference: string): Promise<void> {
   const marker = newAuth(paymentIdOf(reference));
   await world.authorized(marker, world.now() + HOUR_MS);
@@ -37,7 +37,7 @@ async function everythingWasTaken(reference: string): Promise<void> {
 }
 
 describe('the end of a hold', () => {
-  test('is asked for when its time has come, with what card-processing needs', async () => {
+  test('is asked for when due, with the fields that card-processing needs', async () => {
     await world.start();
     const reference = newAuth();
     const expiresAt = world.now() + HOUR_MS;
@@ -53,7 +53,7 @@ describe('the end of a hold', () => {
     });
   });
 
-  test('is asked for again, after pauses that grow, until an event says that it is over', async () => {
+  test('is asked for again, at growing intervals, until an event reports the end', async () => {
     await world.start();
     const reference = newAuth();
     await world.authorized(reference, world.now());
@@ -88,7 +88,7 @@ describe('the end of a hold', () => {
     expect(world.asksFor(reference)).toBe(0);
   });
 
-  test('stays when something else happens to the payment, a declined VOID too', async () => {
+  test('is kept after other events of the payment, even a declined VOID', async () => {
     await world.start();
     const reference = newAuth();
     await world.authorized(reference, world.now() + HOUR_MS);
@@ -106,8 +106,8 @@ describe('the end of a hold', () => {
   });
 });
 
-describe('events that come twice, late or out of order change nothing', () => {
-  test('the same beginning again, also with another end', async () => {
+describe('duplicate, late and out-of-order events change nothing', () => {
+  test('a repeated beginning, even with another end', async () => {
     await world.start();
     const reference = newAuth();
     const expiresAt = world.now() + HOUR_MS;
@@ -118,7 +118,7 @@ describe('events that come twice, late or out of order change nothing', () => {
     expect(await world.stored(reference)).toMatchObject({ expiresAt, dueAt: expiresAt, asks: 0 });
   });
 
-  test('a beginning after it was asked for does not bring it forward', async () => {
+  test('a beginning repeated after an ask does not bring the deadline forward', async () => {
     await world.start();
     const reference = newAuth();
     const expiresAt = world.now();
@@ -131,7 +131,7 @@ describe('events that come twice, late or out of order change nothing', () => {
     expect(world.asksFor(reference)).toBe(1);
   });
 
-  test('a beginning after the end, and an end before the beginning, bring no deadline', async () => {
+  test('a beginning after the end, or an end before the beginning, leaves no deadline', async () => {
     await world.start();
     const [late, early] = [newAuth(), newAuth()];
     await world.authorized(late, world.now());
@@ -150,7 +150,7 @@ describe('events that come twice, late or out of order change nothing', () => {
     expect([world.asksFor(late), world.asksFor(early)]).toEqual([1, 0]);
   });
 
-  test('the same end again', async () => {
+  test('a repeated end', async () => {
     await world.start();
     const reference = newAuth();
     await world.authorized(reference, world.now() + HOUR_MS);
@@ -160,7 +160,7 @@ describe('events that come twice, late or out of order change nothing', () => {
     expect(await world.stored(reference)).toMatchObject({ endedAt: expect.any(Date) });
   });
 
-  test('what has ended is remembered for longer than its events are kept, and then removed by the server', async () => {
+  test('a tombstone outlives its events, then the server removes it', async () => {
     const indexes = await world.collection.indexes();
     expect(indexes).toContainEqual(
       expect.objectContaining({ key: { endedAt: 1 }, expireAfterSeconds: 31 * 24 * 3_600 }),
@@ -168,8 +168,8 @@ describe('events that come twice, late or out of order change nothing', () => {
   });
 });
 
-describe('an event that can never be taken', () => {
-  test('goes to the dead letters with an alarm; others go on, also of its payment', async () => {
+describe('an event that can never be processed', () => {
+  test('goes to the dead letters with an alarm; later events are processed, even of its payment', async () => {
     await world.start();
     const [broken, whole] = [newAuth(), newAuth()];
     await world.publishBroken('CardAuthorized', broken);
@@ -186,7 +186,7 @@ describe('an event that can never be taken', () => {
   });
 });
 
-test('what is open, due, late and asked for is in the metrics', async () => {
+test('the metrics count open, due, late and requested deadlines', async () => {
   await world.deadlines.open({ reference: newAuth(), merchantAccount: MERCHANT, expiresAt: world.now() + HOUR_MS });
   const reference = newAuth();
   await world.deadlines.open({ reference, merchantAccount: MERCHANT, expiresAt: world.now() });

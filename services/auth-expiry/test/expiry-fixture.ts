@@ -24,7 +24,7 @@ export interface Ask {
   data: ExpireAuthorizationData;
 }
 
-/** Expiry services, and a played card-processing that only records the commands. */
+/** Expiry services, and a stand-in for card-processing that only records commands. */
 export async function openWorld(name: string) {
   const world = await openSharedWorld({ name, service: 'auth-expiry', database: 'expiry', source: 'card-processing' });
   const { mongo, publisher, now } = world;

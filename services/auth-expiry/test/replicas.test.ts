@@ -34,7 +34,7 @@ const countOf = (references: readonly string[]): number => {
 const publishedBy = async (replica: AuthExpiry): Promise<number> =>
   Number(/outcome="published"\S* (\d+)$/m.exec(await metricsOf(replica))?.[1] ?? 0);
 
-test('two replicas share what is due, and each deadline is asked for once', async () => {
+test('two replicas share the due deadlines and ask for each once', async () => {
   const references = await openMany(1_000, world.now() - 2_000);
   const replicas = await Promise.all([
     world.start({ EXPIRY_RATE_PER_SECOND: '1000' }),
@@ -48,7 +48,7 @@ test('two replicas share what is due, and each deadline is asked for once', asyn
   expect(published.reduce((a, b) => a + b)).toBe(references.length);
 });
 
-test('replicas that claim at the very same time get each deadline once', async () => {
+test('of replicas that claim at the same time, only one gets each deadline', async () => {
   const references = await openMany(200, world.now() - 1_000);
   const claims = await Promise.all(
     Array.from({ length: 8 }, () => world.deadlines.claimDue(LEASE_MS, references.length)),
@@ -58,9 +58,9 @@ test('replicas that claim at the very same time get each deadline once', async (
   expect(await world.deadlines.claimDue(LEASE_MS, 10)).toEqual([]);
 });
 
-test('what a replica had claimed when it died is asked for when the lease has run out, not before', async () => {
+test('deadlines claimed by a dead replica are asked for when its lease expires, not before', async () => {
   const [lost = ''] = await openMany(1, world.now());
-  // It has died between claim and publication.
+  // It died between claim and publication.
   expect(await world.deadlines.claimDue(LEASE_MS, 1)).toHaveLength(1);
   await world.start();
   const [other = ''] = await openMany(1, world.now());
@@ -70,7 +70,7 @@ test('what a replica had claimed when it died is asked for when the lease has ru
   await until('the lost one', () => countOf([lost]) === 1);
 });
 
-test('who comes too late with what it has asked for changes nothing of another claim, nor of an end', async () => {
+test('a replica whose claim expired changes neither a newer claim nor an end', async () => {
   const references = await openMany(2, world.now() - 1_000);
   const stale = await world.deadlines.claimDue(0, 2);
   const [claimed = '', ended = ''] = references;
@@ -86,21 +86,21 @@ test('who comes too late with what it has asked for changes nothing of another c
   expect(await world.stored(ended)).toEqual({ _id: ended, endedAt: expect.any(Date) });
 });
 
-test('a day of missed time is caught up at the rate that was set, the longest due first', async () => {
+test('a backlog of one day is cleared at the configured rate, most overdue first', async () => {
   const perSecond = 400;
   const references = await openMany(3 * perSecond, world.now() - DAY_MS);
   await world.start({ EXPIRY_RATE_PER_SECOND: String(perSecond) });
   const startedAt = performance.now();
   await until('all are asked for', () => countOf(references) === references.length);
   const seconds = (performance.now() - startedAt) / 1_000;
-  // A second's worth may have been saved up on the way.
+  // Up to one second's allowance may have been saved up.
   expect(references.length / seconds).toBeLessThan(1.5 * perSecond);
   const place = new Map(references.map((reference, index) => [reference, index]));
   const first = world.asks.filter(({ data }) => place.has(data.reference)).slice(0, perSecond);
   for (const { data } of first) expect(place.get(data.reference)).toBeLessThan(2.5 * perSecond);
 });
 
-test('while card-processing is away a few commands wait for it; the rest is asked for when it is back', async () => {
+test('while card-processing is down a few commands wait for it; the rest are sent when it is back', async () => {
   await world.cardProcessingGoes();
   const references = await openMany(600, world.now() - 1_000);
   const replica = await world.start({ EXPIRY_RATE_PER_SECOND: '10000' });

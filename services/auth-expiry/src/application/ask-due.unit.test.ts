@@ -9,7 +9,7 @@ interface Claim {
   limit: number;
 }
 
-/** Deadlines that are due already, and a bus that refuses some. */
+/** Due deadlines, and a bus that refuses some commands. */
 function world(options: { due: number; room?: number; asksBefore?: number; refuses?: (reference: string) => boolean }) {
   let clock = NOW;
   const waiting = Array.from({ length: options.due }, (_, index): ClaimedDeadline => ({
@@ -63,7 +63,7 @@ function world(options: { due: number; room?: number; asksBefore?: number; refus
   return { ports, seen, counted, pass: (ms: number) => void (clock += ms) };
 }
 
-test('nothing is asked for beyond the allowance, and what was not used is saved up for a second at most', async () => {
+test('asks stay within the allowance, which saves up at most one second', async () => {
   const { ports, pass } = world({ due: 1_000 });
   const allowance = createAllowance(100, ports.now);
   expect(await askDue(ports, allowance)).toBe(0);
@@ -74,7 +74,7 @@ test('nothing is asked for beyond the allowance, and what was not used is saved 
   expect(await askDue(ports, allowance)).toBe(0);
 });
 
-test('card-processing is not asked for more than it has room for', async () => {
+test('card-processing gets no more commands than it has room for', async () => {
   const { ports, seen, pass } = world({ due: 1_000, room: 40 });
   const allowance = createAllowance(100, ports.now);
   pass(1_000);
@@ -85,7 +85,7 @@ test('card-processing is not asked for more than it has room for', async () => {
   expect(seen.claims).toHaveLength(1);
 });
 
-test('its queue is not looked at when nothing is due', async () => {
+test('the queue is not read when nothing is due', async () => {
   const { ports, seen, pass } = world({ due: 0 });
   const allowance = createAllowance(100, ports.now);
   pass(1_000);
@@ -93,7 +93,7 @@ test('its queue is not looked at when nothing is due', async () => {
   expect(seen).toMatchObject({ looks: 0, claims: [] });
 });
 
-test('a clock that goes back allows nothing and takes nothing away', async () => {
+test('a clock that goes back neither raises nor lowers the allowance', async () => {
   const { ports, pass } = world({ due: 10 });
   const allowance = createAllowance(100, ports.now);
   pass(-5_000);
@@ -102,7 +102,7 @@ test('a clock that goes back allows nothing and takes nothing away', async () =>
   expect(await askDue(ports, allowance)).toBe(5);
 });
 
-test('however much is due, so many are in memory at a time', async () => {
+test('the number of deadlines in memory is bounded, however many are due', async () => {
   const { ports, seen, pass } = world({ due: 5_000 });
   const allowance = createAllowance(1_200, ports.now);
   pass(1_000);
@@ -110,7 +110,7 @@ test('however much is due, so many are in memory at a time', async () => {
   expect(seen.claims).toEqual([BATCH_MAX, BATCH_MAX, 200].map((limit) => ({ leaseMs: LEASE_MS, limit })));
 });
 
-test('what the brokers have is put off; what they have not stays on its lease', async () => {
+test('accepted asks are postponed; the others stay leased', async () => {
   const { ports, seen, counted, pass } = world({ due: 3, refuses: (reference) => reference === 'AUTH1' });
   const allowance = createAllowance(100, ports.now);
   pass(1_000);
@@ -128,7 +128,7 @@ test.each([
   [8, 0],
   [9, 1],
   [20, 1],
-])('after %i asks in vain the next one calls an operator: %i', async (asksBefore, alarms) => {
+])('after %i asks without effect the next one logs this many alarms: %i', async (asksBefore, alarms) => {
   const { ports, seen, pass } = world({ due: 1, asksBefore });
   const allowance = createAllowance(100, ports.now);
   pass(1_000);

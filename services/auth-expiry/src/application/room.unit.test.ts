@@ -1,6 +1,6 @@
 import { createRoom } from './room';
 
-/** A card-processing that commits once a second what it has done. */
+/** A card-processing that commits once a second. */
 function bench() {
   const queue = { done: 1_000_000, waiting: 0 };
   let clock = Date.UTC(2026, 0, 15);
@@ -18,7 +18,7 @@ function bench() {
   };
 }
 
-test('at first, and after nobody looked for long, there is room to find out its pace', async () => {
+test('without a recent measurement there is room to measure the pace', async () => {
   const { queue, room, pass } = bench();
   expect(await room()).toBe(250);
   queue.waiting = 100;
@@ -27,7 +27,7 @@ test('at first, and after nobody looked for long, there is room to find out its 
   expect(await room()).toBe(150);
 });
 
-test('two seconds of what it gets done may wait, whosever it is', async () => {
+test('two seconds of work may wait, merchants’ and ours together', async () => {
   const { queue, room, pass } = bench();
   await room();
   pass(1, 700);
@@ -39,7 +39,7 @@ test('two seconds of what it gets done may wait, whosever it is', async () => {
   expect(await room()).toBeLessThan(0);
 });
 
-test('a pace from before four seconds is forgotten', async () => {
+test('a pace measured more than four seconds ago is forgotten', async () => {
   const { room, pass } = bench();
   await room();
   pass(2, 2_000);
@@ -48,7 +48,7 @@ test('a pace from before four seconds is forgotten', async () => {
   expect(await room()).toBe(250);
 });
 
-test('one that is slow, stands still or was set back has room for few', async () => {
+test('there is little room when it is slow, stuck or was reset', async () => {
   const { queue, room, pass } = bench();
   await room();
   pass(2, 50);

@@ -8,6 +8,6 @@ test.each([
   [9, 256 * MINUTE_MS],
   [10, 360 * MINUTE_MS],
   [2_000, 360 * MINUTE_MS],
-])('after ask %i comes a pause of %i ms', (asks, pauseMs) => {
+])('ask %i is followed by a pause of %i ms', (asks, pauseMs) => {
   expect(askAgainAt(asks, 1_000)).toBe(1_000 + pauseMs);
 });

@@ -24,7 +24,7 @@ interface Plan {
   queryPlanner: { winningPlan: object };
 }
 
-test('what a look for due deadlines reads depends on what is due, not on what is open or has ended', async () => {
+test('the cost of a scan depends on the due deadlines, not on open or ended ones', async () => {
   await createDeadlines(
     mongo,
     clockAt(() => NOW),
@@ -61,7 +61,7 @@ test('what a look for due deadlines reads depends on what is due, not on what is
   }
 });
 
-test('an end that meets its beginning in the same moment leaves a tombstone, whoever is first', async () => {
+test('an end written at the same moment as its beginning leaves a tombstone, in either order', async () => {
   const deadlines = createDeadlines(
     mongo,
     clockAt(() => NOW),
