@@ -28,7 +28,7 @@ import type { CallbackKind } from './domain/callback';
 import { evolve } from './domain/delivery';
 
 const LOOK_EVERY_MS = 200;
-/** Outcomes that are taken together travel in one write. */
+/** Outcomes handled together share one write. */
 const OUTCOMES_AT_ONCE = 128;
 
 export type CallbackDispatcher = Service<{ admin: number; ops: number }>;
@@ -51,7 +51,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   const { now } = clock;
   const guard = createAddressGuard(config.CALLBACK_ALLOW_CIDRS);
   const client = createCallbackClient({ guard, ca: deps.ca, timeouts: deps.timeouts });
-  // After the database: a call that is cut off stays stored as unfinished, not as failed.
+  // After the database: an aborted call stays stored as unfinished, not as failed.
   frame.onStopLast(() => client.close());
   const queries = openQueries(config);
   frame.onStopLast(() => Object.values(queries).forEach((owner) => owner.close()));

@@ -17,7 +17,7 @@ type Command = { name: 'list'; query: Record<string, string> } | { name: 'show' 
 
 const LIST_OPTIONS = ['state', 'account', 'limit', 'before'];
 
-/** What the arguments ask for; undefined when they make no sense. */
+/** The request for these arguments; undefined if they are invalid. */
 export function parseArguments(args: readonly string[]): Command | undefined {
   const [name, ...rest] = args;
   if (name === 'list') {
@@ -28,7 +28,7 @@ export function parseArguments(args: readonly string[]): Command | undefined {
   return (name === 'show' || name === 'resend') && id !== undefined ? { name, id } : undefined;
 }
 
-/** Runs one command. @returns the exit code: 0, 1 when it failed, 2 for wrong usage. */
+/** Runs one command. @returns the exit code: 0, 1 if it failed, 2 for wrong usage. */
 export function runCli(args: readonly string[], env: NodeJS.ProcessEnv, print: Print): Promise<number> {
   return runOperatorCommand<Command>(
     args,

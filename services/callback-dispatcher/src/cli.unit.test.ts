@@ -20,7 +20,7 @@ describe('the arguments of the command line', () => {
     [['resend', 'x', 'y']],
     [['list', '--state']],
     [['list', '--x', '1']],
-  ])('make no sense: %j', async (args) => {
+  ])('are invalid: %j', async (args) => {
     const lines: string[] = [];
     expect(await runCli(args, {}, (line) => lines.push(line))).toBe(2);
     expect(lines.join()).toContain('usage:');

@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 describe('a callback', () => {
-  it('is a form post; the answer, its status and the dialled address are told', async () => {
+  it('is a form post; the result has the answer, its status and the dialled address', async () => {
     const result = await open().post({ url: `${receiver.url}/done?x=1`, body });
     expect(result).toEqual({ httpStatus: 200, body: 'OK', address: '127.0.0.1', durationMs: expect.any(Number) });
     expect(receiver.received).toHaveLength(1);
@@ -41,7 +41,7 @@ describe('a callback', () => {
     });
   });
 
-  it('goes over the connection of the one before', async () => {
+  it('reuses the previous connection', async () => {
     const client = open();
     for (let count = 0; count < 3; count += 1) await client.post({ url: receiver.url, body });
     expect(receiver.connections()).toBe(1);
@@ -64,7 +64,7 @@ describe('a callback', () => {
     }
   });
 
-  it('reads 4 KiB of the answer and lets go', async () => {
+  it('reads 4 KiB of the answer and releases the connection', async () => {
     const letGo = new Promise((resolve) => {
       receiver.answer((_received, response) => {
         response.once('close', resolve).write('x'.repeat(ANSWER_MAX_BYTES + 1));
@@ -77,7 +77,7 @@ describe('a callback', () => {
     await letGo;
   });
 
-  it('knows an answer that breaks off from a whole one', async () => {
+  it('tells a truncated answer from a complete one', async () => {
     receiver.answer((_received, response) => {
       response.writeHead(200, { 'content-length': '10' }).write('OK', () => response.destroy());
     });
@@ -95,7 +95,7 @@ describe('a callback', () => {
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
-  it('takes an answer of just 4 KiB as a whole one', async () => {
+  it('takes an answer of exactly 4 KiB as complete', async () => {
     receiver.answer((_received, response) => void response.end('OK'.padEnd(ANSWER_MAX_BYTES)));
     const result = await open().post({ url: receiver.url, body });
     expect(result.truncated).toBeUndefined();
@@ -111,7 +111,7 @@ describe('time-outs', () => {
     expect(result.durationMs).toBeLessThan(5_000);
   });
 
-  it('end a call whose answer does not end; it is no whole answer then', async () => {
+  it('end a call whose answer does not end; the answer is incomplete', async () => {
     receiver.answer((_received, response) => void response.write('OK'));
     const result = await open({ timeouts: { totalTimeoutMs: SHORT_MS } }).post({ url: receiver.url, body });
     expect(result).toMatchObject({ httpStatus: 200, body: 'OK', truncated: true, timedOut: true });
@@ -132,7 +132,7 @@ describe('time-outs', () => {
       silent.close();
     });
 
-    it('end a handshake that does not come', async () => {
+    it('end a handshake that does not complete', async () => {
       const { port } = silent.address() as AddressInfo;
       const result = await open({ timeouts: { connectTimeoutMs: SHORT_MS } }).post({
         url: `https://127.0.0.1:${port}/`,
@@ -143,22 +143,22 @@ describe('time-outs', () => {
     });
   });
 
-  it('do not cut a connection that was made in time', async () => {
+  it('do not cut a connection established in time', async () => {
     receiver.answer((_received, response) => void setTimeout(() => response.end('OK'), SHORT_MS * 2));
     const result = await open({ timeouts: { connectTimeoutMs: SHORT_MS } }).post({ url: receiver.url, body });
     expect(result).toMatchObject({ httpStatus: 200, body: 'OK' });
   });
 });
 
-describe('what cannot be reached', () => {
-  it('is told by a code, at once, and is no time-out', async () => {
+describe('an unreachable server', () => {
+  it('is reported by a code at once, not as a time-out', async () => {
     await receiver.close();
     const result = await open().post({ url: receiver.url, body });
     expect(result).toEqual({ error: 'ECONNREFUSED', address: '127.0.0.1', durationMs: expect.any(Number) });
     receiver = await startReceiver(certificate);
   });
 
-  it('is a server whose certificate nobody vouches for', async () => {
+  it('may have an untrusted certificate', async () => {
     const client = createCallbackClient({ guard: createAddressGuard(LOOPBACK) });
     opened.push(client);
     const result = await client.post({ url: receiver.url, body });
@@ -166,14 +166,14 @@ describe('what cannot be reached', () => {
     expect(receiver.received).toHaveLength(0);
   });
 
-  it('is a server whose certificate is for another name', async () => {
+  it('may have a certificate for another name', async () => {
     const client = open({ resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
     const result = await client.post({ url: `https://other.test:${receiver.port}/`, body });
     expect(result.error).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
     expect(receiver.received).toHaveLength(0);
   });
 
-  it('is a name without an address', async () => {
+  it('may have a name without an address', async () => {
     const client = open({ resolve: async () => [] });
     expect(await client.post({ url: 'https://shop.test/', body })).toMatchObject({ error: 'ENOTFOUND' });
   });
@@ -192,14 +192,14 @@ describe('an address that must not be dialled', () => {
     },
   );
 
-  it('is refused when a name leads to it', async () => {
+  it('is refused when a name resolves to it', async () => {
     const client = open({ allow: '', resolve: async () => [loopback] });
     const result = await client.post({ url: `https://shop.test:${receiver.port}/`, body });
     expect(result.error).toBe('127.0.0.1 is refused (loopback)');
     expect(receiver.connections()).toBe(0);
   });
 
-  it('is left out where a name leads to others, too', async () => {
+  it('is left out when a name also resolves to others', async () => {
     const client = open({
       allow: '127.0.0.1/32',
       resolve: async () => [{ address: '127.0.0.2', family: 4 }, { address: '::1', family: 6 }, loopback],
@@ -208,7 +208,7 @@ describe('an address that must not be dialled', () => {
     expect(result).toMatchObject({ httpStatus: 200, address: '127.0.0.1' });
   });
 
-  it('is looked for at every connection, not once for a name', async () => {
+  it('is checked for every connection, not once per name', async () => {
     const answers = [[loopback], [{ address: '10.0.0.1', family: 4 }]];
     const client = open({ resolve: async () => answers.shift() ?? [] });
     receiver.answer((_received, response) => void response.writeHead(200, { connection: 'close' }).end('OK'));
@@ -217,13 +217,13 @@ describe('an address that must not be dialled', () => {
     expect(await client.post({ url, body })).toMatchObject({ error: '10.0.0.1 is refused (private)' });
   });
 
-  it('is refused over plain http whatever it is', async () => {
+  it('is refused over plain http in any case', async () => {
     expect(await open().post({ url: 'http://127.0.0.1/', body })).toMatchObject({
       error: 'the address is not https',
     });
   });
 
-  it('is opened by name as well as by number', async () => {
+  it('can be opened by name as well as by number', async () => {
     const client = open();
     expect(await client.post({ url: `https://localhost:${receiver.port}/`, body })).toMatchObject({ httpStatus: 200 });
   });

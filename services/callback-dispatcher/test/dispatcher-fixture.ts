@@ -89,7 +89,7 @@ export async function openWorld(name: string, certificate: Certificate) {
       return id;
     },
 
-    /** The same for a payout. `more`: additional fields of the event type. */
+    /** The same for a payout. @param more additional fields of the event type */
     async publishPayout(record: PayoutRecord, type: PayoutEventType = 'PayoutSettled', more = {}): Promise<string> {
       const id = randomUUID();
       const declaration: MessageDeclaration<PayoutRecord> = payoutEvents[type];

@@ -76,7 +76,7 @@ async function cli(...args: string[]): Promise<{ code: number; text: string }> {
 }
 
 describe('a final outcome', () => {
-  it('is told as it was committed, signed with the API password', async () => {
+  it('is sent as committed, signed with the API password', async () => {
     const record = outcome(`${receiver.url}/done?secret=abc`, {
       message: 'Müller & Söhne=ok|1',
       code: 3101,
@@ -99,7 +99,7 @@ describe('a final outcome', () => {
     expect(isSignedWith(PASSWORD, received?.fields ?? {})).toBe(true);
   });
 
-  it('leaves a delivery, an attempt, and events', async () => {
+  it('stores a delivery and an attempt, and publishes events', async () => {
     const record = outcome(`${receiver.url}/done?secret=abc`);
     const id = await world.publish(record);
     await until('the events', () => world.eventsOf(id).length === 2);
@@ -135,7 +135,7 @@ describe('a final outcome', () => {
     await until('the outbox is drained', async () => (await world.deliveries.load(id))?.outbox.length === 0);
   });
 
-  it('is told once, however often its event comes', async () => {
+  it('is sent once, however often its event comes', async () => {
     const record = outcome(receiver.url);
     const id = await world.publish(record);
     await isIn(id, 'delivered');
@@ -145,7 +145,7 @@ describe('a final outcome', () => {
     expect(receiver.received.filter(({ fields }) => fields['reference'] === record.reference)).toHaveLength(1);
   });
 
-  it('is told to nobody without a callback address', async () => {
+  it('is not sent without a callback address', async () => {
     const silent = outcome(undefined);
     const id = await world.publish(silent);
     const later = await world.publish({ ...silent, reference: `${silent.paymentId}ZZZZ`, callbackUrl: receiver.url });
@@ -154,7 +154,7 @@ describe('a final outcome', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('has no token where the operation has none', async () => {
+  it('has no token if the operation has none', async () => {
     const { token: _token, ...record } = outcome(receiver.url);
     await isIn(await world.publish(record), 'delivered');
     expect(Object.keys(receiver.received[0]?.fields ?? {})).not.toContain('token');
@@ -176,7 +176,7 @@ describe('a final outcome', () => {
 });
 
 describe("a payout's final outcome", () => {
-  it('is told in upper case, signed with the payout secret, and acknowledged by any 200', async () => {
+  it('is sent in upper case, signed with the payout secret, and acknowledged by any 200', async () => {
     receiver.answer((_received, response) => void response.end('<html>thanks</html>'));
     const record = payoutOutcome(`${receiver.url}/paid`, {
       status: 'declined',
@@ -207,12 +207,12 @@ describe("a payout's final outcome", () => {
     ['PayoutSettled', 'success', 'SUCCESS'],
     ['PayoutFailed', 'error', 'ERROR'],
     ['PayoutFrauded', 'frauded', 'FRAUDED'],
-  ] as const)('%s: %s is told as %s', async (type, status, told) => {
+  ] as const)('%s: %s is sent as %s', async (type, status, sent) => {
     await isIn(await world.publishPayout(payoutOutcome(receiver.url, { status }), type), 'delivered');
-    expect(receiver.received[0]?.fields).toMatchObject({ status: told });
+    expect(receiver.received[0]?.fields).toMatchObject({ status: sent });
   });
 
-  it('is sent again after any other status, 204 too', async () => {
+  it('is sent again after any other status, even 204', async () => {
     receiver.answer((_received, response) => void response.writeHead(204).end());
     const id = await world.publishPayout(payoutOutcome(receiver.url));
     await attemptsMade(id, 1);
@@ -222,7 +222,7 @@ describe("a payout's final outcome", () => {
     await isIn(id, 'delivered');
   });
 
-  it('is the only thing that is told of a payout: neither what came before nor a return', async () => {
+  it('is the only callback of a payout; earlier states and a return have none', async () => {
     const { callbackUrl: _callbackUrl, ...others } = payoutOutcome(receiver.url);
     const silent = [
       await world.publishPayout({ ...others, status: 'pending', code: 11 }, 'PayoutSubmitted'),
@@ -298,7 +298,7 @@ describe('a callback that is not acknowledged', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('is signed with the password of its day', async () => {
+  it('is signed with the current password', async () => {
     receiver.answer(fail);
     const merchantAccount = 'rotating_merchant';
     await world.accounts.create({ merchantAccount, password: new Secret('the_old_password') });
@@ -313,7 +313,7 @@ describe('a callback that is not acknowledged', () => {
     expect(isSignedWith('the_new_password', after?.fields ?? {})).toBe(true);
   });
 
-  it('because its account is unknown is kept, says so, and is sent when the account is there', async () => {
+  it('is kept while its account is unknown, and sent once the account exists', async () => {
     const merchantAccount = 'late_merchant';
     const id = await world.publish(outcome(receiver.url, { merchantAccount }));
     await attemptsMade(id, 1);
@@ -324,7 +324,7 @@ describe('a callback that is not acknowledged', () => {
     await isIn(id, 'delivered');
   });
 
-  it('because its address is none of the internet is not dialled', async () => {
+  it('is not dialled at a private address', async () => {
     const id = await world.publish(outcome('https://10.0.0.1/done'));
     await attemptsMade(id, 1);
     const [attempt] = await world.attempts.list(id);
@@ -333,7 +333,7 @@ describe('a callback that is not acknowledged', () => {
 });
 
 describe('custom parameters', () => {
-  it('come from card-processing where the account has activated them, and only those', async () => {
+  it('come from card-processing, only those that the account has activated', async () => {
     const merchantAccount = 'custom_merchant';
     await world.accounts.create({
       merchantAccount,
@@ -394,7 +394,7 @@ describe('custom parameters', () => {
     expect(isSignedWith(PAYOUT_SECRET, fields)).toBe(true);
   });
 
-  it('are left out where their owner does not know what it has published', async () => {
+  it('are left out if their owner does not know the outcome', async () => {
     payoutQueries.answer(404, {});
     const id = await world.publishPayout(payoutOutcome(receiver.url, { merchantAccount: 'custom_payer' }));
     await isIn(id, 'delivered');
@@ -435,7 +435,7 @@ describe('operators', () => {
     expect((await cli('show', ids[0] ?? '')).text).toContain('"attemptList"');
   });
 
-  it('find what ended for 90 days, and what is pending for as long as that takes', async () => {
+  it('find ended deliveries for 90 days, and pending ones without limit', async () => {
     receiver.answer(fail);
     const id = await world.publish(outcome(receiver.url));
     await attemptsMade(id, 1);
@@ -461,7 +461,7 @@ describe('operators', () => {
     );
   });
 
-  it('send a delivered one again', async () => {
+  it('send a delivered callback again', async () => {
     const id = await world.publish(outcome(receiver.url));
     await isIn(id, 'delivered');
     expect((await admin(`/deliveries/${id}/resend`, { method: 'POST' })).status).toBe(200);
@@ -470,7 +470,7 @@ describe('operators', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('are told what is wrong', async () => {
+  it('get an error that names the mistake', async () => {
     expect((await admin('/deliveries/none')).status).toBe(404);
     expect((await admin('/deliveries/none/resend', { method: 'POST' })).status).toBe(404);
     for (const query of ['state=lost', 'limit=0', 'limit=501', 'limit=x', 'before=x', 'account=a&account=b']) {
@@ -484,7 +484,7 @@ describe('operators', () => {
     });
   });
 
-  it('see what happens in the metrics', async () => {
+  it('see the activity in the metrics', async () => {
     const text = await metricsOf(dispatcher);
     expect(text).toMatch(/^callback_attempts_total\{kind="card",outcome="acknowledged",\S* [1-9]/m);
     expect(text).toMatch(/^callback_attempts_total\{kind="card",outcome="not_acknowledged",\S* [1-9]/m);

@@ -37,12 +37,12 @@ export interface Received {
 
 export type Answer = (received: Received, response: ServerResponse) => void;
 
-/** A merchant's server, over real HTTPS. It remembers what it got, and answers as it is told to. */
+/** A merchant's server, over real HTTPS. It remembers its requests, and answers as the test sets it. */
 export interface Receiver {
   url: string;
   port: number;
   received: Received[];
-  /** Connections that were made. */
+  /** Connections so far. */
   connections(): number;
   answer(answer: Answer): void;
   close(): Promise<void>;
@@ -92,7 +92,7 @@ export async function startReceiver(certificate: Certificate, host = '127.0.0.1'
 /** Servers that accept connections and never answer, each with its own host and port. */
 export interface SilentHosts {
   urls: string[];
-  /** Connections that are open. */
+  /** Open connections. */
   connections(): number;
   close(): Promise<void>;
 }

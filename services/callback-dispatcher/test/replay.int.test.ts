@@ -16,7 +16,7 @@ import type { Ports } from '../src/application/ports';
 import type { AttemptResult, Delivery, DeliveryEvent, DeliveryState } from '../src/domain/delivery';
 import { evolve } from '../src/domain/delivery';
 
-/** Replaying the events of a delivery gives its document, whatever has happened to it. */
+/** Replaying a delivery's events gives its document, after any journey. */
 let space: Space;
 let mongo: MongoConnection;
 let deliveries: DeliveriesAdapter;
@@ -81,7 +81,7 @@ function world() {
   };
   const read = async () => {
     const delivery = await deliveries.load(id);
-    if (delivery === null) throw new Error('not on record');
+    if (delivery === null) throw new Error('not stored');
     return delivery;
   };
   return {

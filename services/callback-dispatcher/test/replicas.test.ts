@@ -25,11 +25,11 @@ beforeEach(async () => {
 afterEach(async () => {
   await receiver.close();
   await world.stopServices();
-  // What a test has left undone is no other test's.
+  // Leftovers of one test must not affect the next.
   await world.clear();
 });
 
-/** As another replica has left it. */
+/** Stores a delivery as if left by another replica. */
 async function leave(url: string, claimableAt: number, dueAt = world.now()): Promise<string> {
   const id = randomUUID();
   const record = outcome(url);
@@ -42,7 +42,7 @@ async function leave(url: string, claimableAt: number, dueAt = world.now()): Pro
 const stateOf = async (id: string) => (await world.deliveries.load(id))?.progress.state;
 const isIn = (id: string, state: string) => until(`${id} ${state}`, async () => (await stateOf(id)) === state);
 
-it('two replicas share what is due, and each callback is sent once', async () => {
+it('two replicas share the due callbacks and send each once', async () => {
   const ids: string[] = [];
   for (let count = 0; count < 60; count += 1) ids.push(await leave(receiver.url, world.now()));
   const replicas = await Promise.all([world.start(), world.start()]);
@@ -57,7 +57,7 @@ it('two replicas share what is due, and each callback is sent once', async () =>
 describe('one replica 30 s ahead, one 30 s behind', () => {
   const RETRIES = 20;
   const schedule = { CALLBACK_RETRY_SCHEDULE: `1${',0'.repeat(RETRIES - 1)}` };
-  // Held calls must not time out, however slow the machine is.
+  // Held calls must not time out, even on a slow machine.
   const timeouts = { totalTimeoutMs: 50_000 };
   const offBy = (ms: number) => world.start(schedule, { wallClock: () => Date.now() + ms, timeouts });
 
@@ -78,7 +78,7 @@ describe('one replica 30 s ahead, one 30 s behind', () => {
     const running = await Promise.all(held.map(({ url }) => world.publish(outcome(url))));
     await until('all calls run', () => answers.length === held.length);
 
-    // A replica with two attempts at a single callback has claimed what is due at least once.
+    // A replica with two attempts at a single callback has claimed it at least once.
     receiver.answer(fail);
     const failing = await world.publish(outcome(receiver.url));
     await until('both have claimed', async () => Math.min(...(await Promise.all(replicas.map(attemptsFailed)))) > 1);
@@ -94,7 +94,7 @@ describe('one replica 30 s ahead, one 30 s behind', () => {
   });
 });
 
-it('a delivery whose replica died during a call is sent when its lease has run out; the call stays on record', async () => {
+it('a delivery whose replica died during a call is sent when its lease expires; the attempt stays stored', async () => {
   const id = await leave(receiver.url, world.now() + LEASE_MS);
   await world.attempts.begin({ _id: attemptId(id, `${world.now()}-x`), deliveryId: id, startedAt: world.now() });
   const other = await leave(receiver.url, world.now());
@@ -108,7 +108,7 @@ it('a delivery whose replica died during a call is sent when its lease has run o
   expect(finished).toMatchObject({ acknowledged: true });
 });
 
-it('events that were committed and not published are published by the sweeper', async () => {
+it('the sweeper publishes events that were committed but not published', async () => {
   const id = await leave('https://127.0.0.1:1', world.now() + LEASE_MS);
   const stored = await world.deliveries.load(id);
   if (stored === null) throw new Error('not there');
@@ -131,12 +131,12 @@ it('events that were committed and not published are published by the sweeper', 
   await until('the outbox is drained', async () => (await world.deliveries.load(id))?.outbox.length === 0);
 });
 
-it('what waits when a replica stops is free at once for another; what runs is tried again after its lease', async () => {
+it('when a replica stops, waiting deliveries are free at once; running ones are retried after their lease', async () => {
   receiver.answer(hang);
   const replica = await world.start({ CALLBACK_CONCURRENCY_PER_ADDRESS: '2' });
   const ids = [await world.publish(outcome(receiver.url)), await world.publish(outcome(receiver.url))];
   await until('one hangs', () => receiver.received.length === 1);
-  await until('both are on record', async () => (await Promise.all(ids.map(stateOf))).every(Boolean));
+  await until('both are stored', async () => (await Promise.all(ids.map(stateOf))).every(Boolean));
   await replica.stop();
   const [lane = ''] = await world.deliveries.dueLanes(world.now(), { after: '' }, 10);
   const claimable = await world.deliveries.findDue(lane, world.now(), 10);
@@ -147,7 +147,7 @@ it('what waits when a replica stops is free at once for another; what runs is tr
   expect((await world.deliveries.load(running ?? ''))?.attempts).toBe(0);
 });
 
-it('what was due a minute ago and not tried since is in the metrics', async () => {
+it('the metrics count deliveries due a minute ago and not tried since', async () => {
   receiver.answer(fail);
   await leave(receiver.url, world.now() + 10 * LEASE_MS, world.now() - LEASE_MS - 1_000);
   await leave(receiver.url, world.now() + 10 * LEASE_MS, world.now() - LEASE_MS + 30_000);
@@ -155,9 +155,9 @@ it('what was due a minute ago and not tried since is in the metrics', async () =
   expect(await metricsOf(replica)).toMatch(/^callback_overdue\S* 1$/m);
 });
 
-it('many dead addresses hide nothing that is due behind them', async () => {
+it('due deliveries behind many dead addresses are found', async () => {
   receiver.answer(hang);
-  // More than one query takes, and all of them due for longer than the one to a living merchant.
+  // More than one query returns, and all more overdue than the delivery to a reachable merchant.
   const dead = Array.from({ length: 250 }, () => leave(receiver.url, world.now() - 1_000));
   await Promise.all(dead);
   const living = await startReceiver(certificate);
@@ -168,7 +168,7 @@ it('many dead addresses hide nothing that is due behind them', async () => {
   await living.close();
 });
 
-describe('a result that comes when another replica holds the delivery', () => {
+describe('a result that arrives when another replica holds the delivery', () => {
   async function resultAfterLoss(finish: Answer): Promise<string> {
     const waiting: (() => void)[] = [];
     receiver.answer((received, response) => void waiting.push(() => finish(received, response)));
@@ -184,20 +184,20 @@ describe('a result that comes when another replica holds the delivery', () => {
     return id;
   }
 
-  it('counts when it is an acknowledgement', async () => {
+  it('counts if it is an acknowledgement', async () => {
     const id = await resultAfterLoss(acknowledge);
     await isIn(id, 'delivered');
     await until('the events', () => world.eventsOf(id).length === 2);
   });
 
-  it('does not count when it is a failure: the other one makes its own attempt', async () => {
+  it('does not count if it is a failure: the other replica makes its own attempt', async () => {
     const id = await resultAfterLoss(fail);
     await world.stopServices();
     expect(await world.deliveries.load(id)).toMatchObject({ attempts: 0, failures: 0, progress: { state: 'pending' } });
   });
 });
 
-it('an address that lets calls time out gets nothing for a while, which counts as no attempt', async () => {
+it('an address whose calls time out gets a pause, which does not count as an attempt', async () => {
   receiver.answer(hang);
   const env = { CALLBACK_RETRY_SCHEDULE: '0,0,0,0,0,0' };
   const replica = await world.start(env, { timeouts: { totalTimeoutMs: 300 } });
@@ -205,7 +205,7 @@ it('an address that lets calls time out gets nothing for a while, which counts a
   await until('three time-outs', async () => (await world.deliveries.load(id))?.attempts === 3);
   const calls = receiver.received.length;
   const other = await world.publish(outcome(receiver.url));
-  await until('the other is on record', () => world.deliveries.load(other));
+  await until('the other is stored', () => world.deliveries.load(other));
   expect(await metricsOf(replica)).toMatch(/^callback_open_circuits\S* 1$/m);
   expect(await metricsOf(replica)).toMatch(/^callback_attempts_total\{kind="card",outcome="timed_out",\S* 3$/m);
   receiver.answer(acknowledge);

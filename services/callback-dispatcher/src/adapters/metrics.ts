@@ -4,7 +4,7 @@ import type { Dispatcher } from '../application/dispatcher';
 import type { Figures } from '../application/ports';
 import { sumOf } from '../domain/fair-share';
 
-/** Overdue by more than this, and not tried since. */
+/** The overdue gauge counts deliveries that are late by more than this and were not tried since. */
 export const OVERDUE_MS = 60_000;
 
 export function createFigures(metrics: Registry): Figures {

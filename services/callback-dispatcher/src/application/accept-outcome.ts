@@ -7,8 +7,8 @@ import type { Dispatcher } from './dispatcher';
 import type { Ports } from './ports';
 
 /**
- * Puts the callback of a committed outcome on record, once for each event, and attempts it at once if there is a place.
- * Throws a RetryableError while it cannot be put on record: the event is then redelivered.
+ * Stores the callback of a committed outcome, once per event, and attempts it immediately if there is a place. Throws a
+ * RetryableError if it cannot be stored; the event is then redelivered.
  */
 export async function acceptOutcome(
   ports: Ports,
@@ -41,7 +41,7 @@ export async function acceptOutcome(
   dispatcher.giveBack(callback.lane);
 }
 
-/** decisions.md, section 8: what the account has activated, as far as the outcome has values. */
+/** decisions.md, section 8: only parameters that the account has activated and the outcome has a value for. */
 async function customFields(ports: Ports, outcome: Outcome): Promise<Field[]> {
   const { kind, merchantAccount, reference } = outcome;
   const merchant = await ports.merchants.find(merchantAccount);

@@ -2,7 +2,7 @@ import type { CallbackRecord } from '@gateway/contracts';
 import type { Announcement } from '@gateway/mongo';
 import type { Delivery, DeliveryEvent } from '../domain/delivery';
 
-/** What `callback.events` says about a domain event; undefined for what concerns only this service and its operators. */
+/** The `callback.events` message for a domain event; undefined for events that only this service uses. */
 export function announce(after: Delivery, event: DeliveryEvent, { id }: { id: string }): Announcement | undefined {
   if (event.type === 'Accepted' || event.type === 'HandedBack' || event.type === 'Resent') return undefined;
   const record: CallbackRecord = {

@@ -8,17 +8,17 @@ import { decideAfterAttempt } from '../domain/delivery';
 import type { AttemptOutcome, Ports, StoredDelivery } from './ports';
 import { attemptId } from './ports';
 
-/** How long a delivery is one replica's: waiting in memory, and an attempt with its writes. */
+/** How long a replica holds a delivery: the wait in memory, then an attempt with its writes. */
 export const LEASE_MS = 60_000;
-/** An attempt takes at most 15 s and two writes; with less than this left of the lease, another may begin meanwhile. */
+/** An attempt takes at most 15 s and two writes. With less lease left, another replica could start one meanwhile. */
 const ATTEMPT_BUDGET_MS = 25_000;
 
-/** How the call ended; `none` when none was made. */
+/** How the call ended; `none` if there was no call. */
 export type AddressVerdict = CallEnd | 'none';
 
 /**
- * One attempt: on record before the call and after it. If this process dies in between, the lease expires and any replica
- * tries again. Throws if the database or the accounts are away; the lease then expires, too.
+ * Makes one attempt, stored before the call and after it. If this process dies in between, any replica tries again when
+ * the lease expires. The same happens after it throws because the database or the accounts are unavailable.
  */
 export async function attemptDelivery(ports: Ports, stored: StoredDelivery): Promise<AddressVerdict> {
   const { progress } = stored;
@@ -55,7 +55,7 @@ function notSent(error: string): AttemptResult {
   return { error, durationMs: 0 };
 }
 
-/** interface.md, "Authentication": SHA-256, in lower-case hex. Signed at each attempt, with the secret of its day. */
+/** interface.md, "Authentication": SHA-256, in lower-case hex. Signed anew at each attempt, with the current secret. */
 async function signedBody(ports: Ports, delivery: StoredDelivery): Promise<{ body: string } | { problem: string }> {
   const merchant = await ports.merchants.find(delivery.merchantAccount);
   if (merchant === undefined) return { problem: 'the account is unknown' };
@@ -80,7 +80,7 @@ async function recordResult(
   acknowledged: boolean,
 ): Promise<void> {
   await ports.handle(stored, (current) => {
-    // Another replica has it by now and counts an attempt of its own. An acknowledgement still counts.
+    // Another replica now has the delivery and counts its own attempt. Only an acknowledgement still counts.
     if (current.version !== stored.version && !acknowledged) return [];
     const context = { now: ports.now(), scheduleSeconds: ports.scheduleSeconds, random: ports.random() };
     return decideAfterAttempt(current, result, context);

@@ -3,9 +3,9 @@ import { LEASE_MS } from './attempt-delivery';
 import type { Dispatcher } from './dispatcher';
 import type { LaneRange, Ports, StoredDelivery } from './ports';
 
-/** Lanes that one query names. */
+/** Lanes per query. */
 const LANES_MAX = 1_000;
-/** Lanes that are asked for their due deliveries at a time. */
+/** Lanes queried concurrently for their due deliveries. */
 const LANES_AT_ONCE = 32;
 /** A merchant with more due lanes than this is wide: each later scan reads at most this many of its index keys. */
 const WIDE_MIN = 500;
@@ -13,18 +13,18 @@ const WIDE_MIN = 500;
 const WIDE_MERCHANTS_MAX = 64;
 
 export interface Claimer {
-  /** Takes on lease what is due and has a place, and submits it. Returns how many it has taken. */
+  /** Claims due deliveries for which there is a place, and submits them. Returns their number. */
   look(): Promise<number>;
 }
 
 /**
- * A look goes round the merchants, beginning behind the one that was served last, and asks a lane for no more than it
- * has places for: what waits behind a dead address, or a slow one, is not even read. Of a merchant with very many
- * addresses it reads a bounded part, and the next look goes on behind that part: the others do not wait for all of it.
+ * Each scan visits the merchants round-robin, starting after the one served last. It reads no more of a lane than there
+ * are places, so a backlog behind a dead or slow address is never read. Of a wide merchant it reads a bounded part, and
+ * the next scan continues there, so other merchants do not wait.
  */
 export function createClaimer(ports: Ports, dispatcher: Dispatcher): Claimer {
   let begin = BEFORE_LANES;
-  /** Wide merchants, each with the lane behind which its next part begins. */
+  /** Wide merchants, each with the lane after which its next part begins. */
   const wide = new Map<string, string>();
 
   async function serve(lanes: readonly string[]): Promise<number> {
@@ -40,7 +40,7 @@ export function createClaimer(ports: Ports, dispatcher: Dispatcher): Claimer {
     return taken;
   }
 
-  /** What is due of the merchants in a range. One that turns out to be wide is read whole this once. */
+  /** Serves the merchants in a range. One that turns out to be wide is read completely this one time. */
   async function serveRange({ after, upTo }: LaneRange): Promise<number> {
     let taken = 0;
     let last = after;
@@ -58,7 +58,7 @@ export function createClaimer(ports: Ports, dispatcher: Dispatcher): Claimer {
     return taken;
   }
 
-  /** The next part of a wide merchant, which is wide no more when one part is all of it. */
+  /** Serves the next part of a wide merchant. It is no longer wide if a single part covers it. */
   async function serveWide(merchant: string): Promise<number> {
     if (dispatcher.room() <= 0) return 0;
     const { after: start, end } = lanesOf(merchant);
@@ -83,7 +83,7 @@ export function createClaimer(ports: Ports, dispatcher: Dispatcher): Claimer {
     return taken + (await serveRange({ after: position, upTo }));
   }
 
-  /** Where a merchant's places run out, the lanes behind would never have a turn if the same one always came first. */
+  /** A random start: with a fixed one, the last lanes of a merchant short of places would never have a turn. */
   function inRandomTurn(lanes: readonly string[]): string[] {
     const first = Math.floor(ports.random() * lanes.length);
     return [...lanes.slice(first), ...lanes.slice(0, first)];
@@ -98,13 +98,13 @@ export function createClaimer(ports: Ports, dispatcher: Dispatcher): Claimer {
   };
 }
 
-/** A delivery that seems to be due, and has a place. */
+/** An apparently due delivery with a reserved place. */
 interface Candidate {
   id: string;
   lane: string;
 }
 
-/** One claim for all the lanes. Those that could be asked are served even where one could not. */
+/** Makes one claim for all lanes. If the query of one lane fails, the others are still served. */
 async function claimIn(ports: Ports, dispatcher: Dispatcher, lanes: readonly string[]): Promise<StoredDelivery[]> {
   const looks = await Promise.allSettled(lanes.map((lane) => candidatesIn(ports, dispatcher, lane)));
   const candidates = looks.flatMap((look) => (look.status === 'fulfilled' ? look.value : []));
@@ -114,7 +114,7 @@ async function claimIn(ports: Ports, dispatcher: Dispatcher, lanes: readonly str
   return claimed;
 }
 
-/** Keeps one place before it asks: where a merchant has no more places, its other lanes are not asked in vain. */
+/** Reserves a place before the query, so that a merchant without places costs no query. */
 async function candidatesIn(ports: Ports, dispatcher: Dispatcher, lane: string): Promise<Candidate[]> {
   if (!dispatcher.reserve(lane)) return [];
   const [first, ...others] = await dueIn(ports, dispatcher, lane);
@@ -125,7 +125,7 @@ async function candidatesIn(ports: Ports, dispatcher: Dispatcher, lane: string):
   return [first, ...others.filter(() => dispatcher.reserve(lane))].map((id) => ({ id, lane }));
 }
 
-/** The place that is kept is given back when the database does not answer. */
+/** Releases the reserved place if the query fails. */
 async function dueIn(ports: Ports, dispatcher: Dispatcher, lane: string): Promise<string[]> {
   try {
     return await ports.deliveries.findDue(lane, ports.now(), 1 + dispatcher.places(lane));
@@ -135,7 +135,7 @@ async function dueIn(ports: Ports, dispatcher: Dispatcher, lane: string): Promis
   }
 }
 
-/** The conditional write decides between replicas. What it did not give is another's, and its place is free again. */
+/** The conditional write decides between replicas. Deliveries that another replica got free their places. */
 async function claim(
   ports: Ports,
   dispatcher: Dispatcher,
@@ -157,9 +157,9 @@ async function claim(
   return claimed;
 }
 
-/** Lets any replica take a delivery that this one has claimed and will not attempt now. */
+/** Releases a claimed delivery to any replica without an attempt. */
 export async function handBack(ports: Ports, delivery: StoredDelivery): Promise<void> {
-  // A claim raises the version: what another replica has claimed since stays claimed.
+  // A claim raises the version, so a newer claim by another replica is left alone.
   await ports.handle(delivery, ({ version }) =>
     version === delivery.version ? [{ type: 'HandedBack', at: ports.now() }] : [],
   );

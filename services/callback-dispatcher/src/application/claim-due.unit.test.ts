@@ -12,7 +12,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] => Array.from(
 const numbered = (name: string, index: number): string => `${name}-${String(index).padStart(4, '0')}`;
 const one = (lanes: readonly string[], waiting = 1) => Object.fromEntries(lanes.map((lane) => [lane, waiting]));
 
-/** Deliveries that are all due, by lane, and a dispatcher whose attempts never end, but at the lanes in `quick`. */
+/** Due deliveries by lane, and a dispatcher whose attempts end only in the lanes of `quick`. */
 function open(waiting: Record<string, number>, limits: Partial<DispatcherLimits> = {}) {
   const stored = new Map<string, StoredDelivery>();
   for (const [lane, count] of Object.entries(waiting)) {
@@ -97,7 +97,7 @@ function open(waiting: Record<string, number>, limits: Partial<DispatcherLimits>
   };
 }
 
-test('a lane is asked for what it has places for, and not at all without one', async () => {
+test('a query of a lane is limited to its places, and skipped if there are none', async () => {
   const { look, asked, taken } = open({ 'm dead': 1_000, 'm living': 1 }, { concurrencyPerAddress: 2 });
   expect(await look()).toBe(3);
   expect(asked).toEqual([
@@ -121,7 +121,7 @@ test('one scan reaches all merchants, however many there are', async () => {
 test('when places run out, the next scan begins after the merchant served last', async () => {
   const lanes = times(100, (index) => laneOf(numbered('merchant', index), 'a'));
   const { look, dispatcher, taken } = open(one(lanes, 2), { heldMax: 128, concurrencyPerAddress: 1 });
-  // Half of the memory is for addresses that are proven.
+  // Half of the memory is reserved for proven addresses.
   expect(await look()).toBe(64);
   expect(taken()).toEqual(lanes.slice(0, 64).map((lane) => `${lane}#0`));
   for (const lane of lanes.slice(0, 10)) dispatcher.giveBack(lane);
@@ -131,7 +131,7 @@ test('when places run out, the next scan begins after the merchant served last',
   expect(await look()).toBe(40);
 });
 
-test('a place whose delivery another replica was faster to take is free again', async () => {
+test('a place is free again if another replica claimed its delivery first', async () => {
   const { look, dispatcher, lose } = open({ 'm a': 1 });
   lose('m a#0');
   expect(await look()).toBe(0);

@@ -9,15 +9,15 @@ import { createLanes } from './lanes';
 import type { StoredDelivery } from './ports';
 
 export interface DispatcherLimits extends LaneLimits {
-  /** Attempts at a time. */
+  /** Concurrent attempts. */
   concurrency: number;
   concurrencyPerMerchant: number;
-  /** Of a merchant's, those at addresses that may hang: unknown ones, and those that were slow or silent last time. */
+  /** Of these, to addresses that may hang: unknown ones, and those that were slow or silent last time. */
   unprovenPerMerchant: number;
   concurrencyPerAddress: number;
-  /** Deliveries in memory, running ones included. */
+  /** Deliveries in memory, including running ones. */
   heldMax: number;
-  /** Deliveries to one address that wait in memory. The others wait in the database, where they take nobody's place. */
+  /** Deliveries per address that wait in memory. The others wait in the database. */
   waitingPerAddressMax: number;
 }
 
@@ -32,23 +32,23 @@ export const DISPATCHER_LIMITS: DispatcherLimits = {
   addressesPerMerchantMax: 1_000,
 };
 
-/** One that runs and one that waits for each: what waits behind calls that hang would outlive its lease. */
+/** One running and one waiting: behind hanging calls, a longer queue would outlive its leases. */
 const UNPROVEN_HELD_PER_CALL = 2;
 const BUSIEST_MERCHANTS = 10;
 
-/** Runs attempts within the limits, so that no merchant takes the places of others. */
+/** Runs attempts within limits that keep places free for every merchant. */
 export interface Dispatcher {
-  /** Keeps a place for one delivery in this lane; false when there is none. A place kept is submitted to, or given back. */
+  /** Reserves a place for one delivery in this lane; false if there is none. Follow with `submit` or `giveBack`. */
   reserve(lane: string): boolean;
   giveBack(lane: string): void;
-  /** Attempts a delivery that this replica has on lease, in the place that was kept for it. */
+  /** Attempts a delivery that this replica has claimed, in its reserved place. */
   submit(delivery: StoredDelivery): void;
-  /** Places that are left. */
+  /** Free places. */
   room(): number;
-  /** Of these, those that a lane may have now. */
+  /** Free places that a lane may take now. */
   places(lane: string): number;
   figures(): DispatcherFigures;
-  /** Starts nothing more, hands back what waits, and gives what runs `drainTimeoutMs` to end. */
+  /** Starts no more attempts, hands back waiting deliveries, and gives running attempts `drainTimeoutMs` to end. */
   stop(drainTimeoutMs: number): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export interface DispatcherFigures {
   running: Readonly<Places>;
   waiting: number;
   openCircuits: number;
-  /** Merchants with the most attempts that run, most first; at most 10. */
+  /** The 10 merchants with the most running attempts, most first. */
   busiest: { merchantAccount: string; running: number }[];
 }
 
@@ -66,9 +66,9 @@ export interface DispatcherFigures {
  */
 export function createDispatcher(options: {
   limits: DispatcherLimits;
-  /** May throw: the delivery's lease then runs out. */
+  /** May throw; the delivery's lease then expires. */
   attempt: (delivery: StoredDelivery) => Promise<AddressVerdict>;
-  /** Lets any replica take it. May throw: then its lease runs out. */
+  /** Releases it to any replica. May throw; the lease then expires. */
   handBack: (delivery: StoredDelivery) => Promise<unknown>;
   now: () => number;
   logger: Logger;
@@ -85,7 +85,7 @@ export function createDispatcher(options: {
   const handingBack = new Set<Promise<void>>();
   let stopped = false;
 
-  /** Places of a lane: an address that let calls time out has none beside the one call. */
+  /** Places of a lane. After a time-out an address has only one, for the next call. */
   function placesOf(health: AddressHealth): number {
     if (isOpen(health, now())) return 0;
     if (reputationOf(health) === 'proven') return limits.concurrencyPerAddress + limits.waitingPerAddressMax;
@@ -136,7 +136,7 @@ export function createDispatcher(options: {
     enqueue(lane);
   }
 
-  /** Puts the lane and its merchant where their turns come, or nowhere. */
+  /** Puts the lane and its merchant in line, if they can start a call. */
   function enqueue(lane: Lane): void {
     const { merchant, health, waiting } = lane;
     const couldStart = waiting.length > 0 && lane.running < callsAtOnce(health, limits.concurrencyPerAddress);
@@ -149,8 +149,8 @@ export function createDispatcher(options: {
   }
 
   /**
-   * A merchant that starts a call goes to the end of its set, which the loop reaches in the end. One that is passed over
-   * has calls that run, so no more than `concurrency` are.
+   * A merchant that starts a call moves to the end of its set, and the loop reaches it again. Skipped merchants have
+   * running calls, so there are at most `concurrency` of them.
    */
   function startWhatMay(): void {
     if (stopped) return;

@@ -8,10 +8,10 @@ import type { StoredDelivery } from './ports';
 const OPEN_MS = 30_000;
 const LONG_MS = 10_000;
 
-/** Lanes of one merchant. A lane whose name has a space belongs to another one. */
+/** Lanes of one merchant. A name with a space belongs to another merchant. */
 const laneNamed = (name: string): string => (name.includes(' ') ? name : `merchant ${name}`);
 
-/** A dispatcher whose attempts end when the test says so. */
+/** A dispatcher whose attempts end when the test ends them. */
 function open(limits: Partial<DispatcherLimits> = {}) {
   let clock = 1_000_000;
   let lastId = 0;
@@ -32,7 +32,7 @@ function open(limits: Partial<DispatcherLimits> = {}) {
     logger: createLogger({ service: 'test', level: 'silent' }),
   });
 
-  /** Submits one where there is a place; its id, or undefined. */
+  /** Submits a delivery if there is a place. Returns its id, or undefined. */
   function send(name: string): string | undefined {
     const lane = laneNamed(name);
     if (!dispatcher.reserve(lane)) return undefined;
@@ -62,7 +62,7 @@ function open(limits: Partial<DispatcherLimits> = {}) {
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 describe('one address', () => {
-  it('gets one call at a time until it has answered, then as many as the limit says', async () => {
+  it('gets one call at a time until it has answered, then as many as the limit allows', async () => {
     const { send, end, running } = open({ concurrencyPerAddress: 2 });
     const first = send('a');
     send('a');
@@ -73,13 +73,13 @@ describe('one address', () => {
     expect(running()).toHaveLength(2);
   });
 
-  it('that is slow keeps its calls at once', async () => {
+  it('keeps its concurrency when it is slow', async () => {
     const { send, end, running } = open({ concurrencyPerAddress: 2 });
     await end(send('a'), 'slow');
     expect([send('a'), send('a')]).toEqual(running());
   });
 
-  it('has a bounded number of places to wait in', async () => {
+  it('has a bounded number of waiting places', async () => {
     const { places, send, prove } = open({ concurrencyPerAddress: 2, waitingPerAddressMax: 3 });
     expect([send('new'), send('new')]).not.toContain(undefined);
     expect(send('new')).toBeUndefined();
@@ -89,7 +89,7 @@ describe('one address', () => {
     expect([places('new'), places('a'), places('other')]).toEqual([0, 0, 2]);
   });
 
-  it('frees its place when an attempt ends, also when it throws', async () => {
+  it('frees its place when an attempt ends or throws', async () => {
     const { dispatcher, send, end, running } = open({ heldMax: 10 });
     const first = send('a');
     expect(dispatcher.room()).toBe(9);
@@ -104,7 +104,7 @@ describe('one address', () => {
     });
   });
 
-  it('gives back a place that was kept in vain', () => {
+  it('gets a reserved place back if it is not used', () => {
     const { dispatcher } = open({ concurrencyPerAddress: 1 });
     expect(dispatcher.reserve('merchant a')).toBe(true);
     expect(dispatcher.reserve('merchant a')).toBe(false);
@@ -114,7 +114,7 @@ describe('one address', () => {
 });
 
 describe('an address that lets calls time out', () => {
-  it('gets nothing while its circuit is open; what waited is handed back; then one call tries it', async () => {
+  it('gets no calls while its circuit is open; waiting deliveries are handed back; then one call tries it', async () => {
     const { dispatcher, places, send, end, pass, prove, running, handedBack } = open({ concurrencyPerAddress: 4 });
     await prove('a');
     const [first, second, third, ...waiting] = times(6, () => send('a'));
@@ -137,7 +137,7 @@ describe('an address that lets calls time out', () => {
     expect(running()).toHaveLength(2);
   });
 
-  it('is not judged by attempts that asked it nothing', async () => {
+  it('is not judged by attempts that made no call', async () => {
     const { send, end } = open();
     for (let count = 0; count < 4; count += 1) await end(send('a'), 'none');
     expect(send('a')).toBeDefined();
@@ -179,7 +179,7 @@ describe('a merchant', () => {
     await prove('a');
     const [first, second] = [send('a'), send('a'), send('a')];
     await end(first, 'timed-out');
-    // No call begins beside the one that runs: the address has one at a time now.
+    // No second call starts: the address now gets one at a time.
     expect(running()).toEqual([second]);
     times(3, (index) => send(`new-${index}`));
     expect(running()).toHaveLength(3);
@@ -251,7 +251,7 @@ describe('the addresses of a merchant', () => {
     expect(running()).toContain(b);
   });
 
-  it('are remembered up to a bound; those that hold something are never forgotten', async () => {
+  it('are remembered up to a bound; those with deliveries are never evicted', async () => {
     const { dispatcher, places, send, prove } = open({ addressesMax: 3, concurrencyPerAddress: 1 });
     send('held');
     for (const lane of ['b', 'c', 'd', 'e']) await prove(lane);
@@ -276,7 +276,7 @@ describe('the addresses of a merchant', () => {
 });
 
 describe('stopping', () => {
-  it('waits for what runs, hands back what waits, and takes nothing more', async () => {
+  it('waits for running attempts, hands back waiting deliveries, and accepts no more', async () => {
     const { dispatcher, send, end, handedBack } = open();
     const first = send('a');
     const second = send('a');
@@ -292,7 +292,7 @@ describe('stopping', () => {
     await stopping;
   });
 
-  it('hands back what was on its way into a place', async () => {
+  it('hands back a delivery submitted after the stop', async () => {
     const { dispatcher, handedBack } = open();
     dispatcher.reserve('merchant a');
     await dispatcher.stop(LONG_MS);
@@ -300,7 +300,7 @@ describe('stopping', () => {
     expect(handedBack).toEqual(['late']);
   });
 
-  it('does not wait longer than it may', async () => {
+  it('does not wait beyond its time-out', async () => {
     const { dispatcher, send, running } = open();
     send('a');
     await dispatcher.stop(1);

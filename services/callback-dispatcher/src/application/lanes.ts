@@ -8,10 +8,10 @@ export interface Merchant {
   readonly name: string;
   /** Least recently used first. */
   readonly lanes: Map<string, Lane>;
-  /** Deliveries in memory, running ones included. */
+  /** Deliveries in memory, including running ones. */
   readonly held: Places;
   readonly running: Places;
-  /** Lanes that could start a call, in turn. */
+  /** Lanes that could start a call, in order of turns. */
   readonly ready: Record<Reputation, Set<Lane>>;
 }
 
@@ -30,19 +30,19 @@ export interface LaneLimits {
   addressesPerMerchantMax: number;
 }
 
-/** What this replica remembers of merchants and their addresses. */
+/** This replica's memory of merchants and their addresses. */
 export interface Lanes {
-  /** A lane that is not remembered comes back new, and is not remembered for the asking. */
+  /** Returns a new lane if it is unknown, without storing it. */
   peek(name: string): Lane;
-  /** Remembers the lane as the one used last, and forgets others where the bounds demand it. */
+  /** Stores the lane as the most recently used one, and evicts others beyond the bounds. */
   keep(lane: Lane): void;
   all(): Iterable<Lane>;
   merchants(): Iterable<Merchant>;
 }
 
 /**
- * Bounded twice, so that a merchant with very many addresses makes its own forgotten and nobody else's. A lane that
- * holds a delivery is never forgotten.
+ * Bounded per merchant as well, so that a merchant with very many addresses evicts only its own. A lane that holds a
+ * delivery is never evicted.
  */
 export function createLanes(limits: LaneLimits): Lanes {
   const merchants = new Map<string, Merchant>();

@@ -7,7 +7,7 @@ export function listDeliveries(ports: Pick<Ports, 'deliveries'>, query: Delivery
   return ports.deliveries.list(query);
 }
 
-/** Undefined when there is none of that id. */
+/** Undefined for an unknown id. */
 export async function showDelivery(
   ports: Pick<Ports, 'deliveries' | 'attempts'>,
   id: string,
@@ -16,7 +16,7 @@ export async function showDelivery(
   return delivery === null ? undefined : { delivery, attempts };
 }
 
-/** Makes a delivery due now, whatever became of it; its schedule begins again. Undefined when there is none. */
+/** Makes a delivery due now in any state; its schedule begins again. Undefined for an unknown id. */
 export async function resendDelivery(ports: Managing, id: string): Promise<StoredDelivery | undefined> {
   const { written, stored, before } = await ports.handle(id, (known) =>
     known === null ? [] : decideResend(ports.now()),

@@ -4,10 +4,10 @@ import type { Handle, Stored } from '@gateway/mongo';
 import type { CallbackKind, Outcome } from '../domain/callback';
 import type { AttemptResult, Delivery, DeliveryEvent, DeliveryState } from '../domain/delivery';
 
-/** Its `_id` is the id of the event that it reports. */
+/** Its `_id` is the id of the reported event. */
 export type StoredDelivery = Stored<Delivery>;
 
-/** Pages go from the newest to the oldest; `before` is the last one of the page before. */
+/** Pages go from newest to oldest; `before` is the last entry of the previous page. */
 export interface DeliveryQuery {
   state?: DeliveryState;
   merchantAccount?: string;
@@ -15,7 +15,7 @@ export interface DeliveryQuery {
   limit: number;
 }
 
-/** Lanes in their order: those behind `after`, to the last one, or up to `upTo` with that itself. */
+/** Lanes in order: after `after`, up to and including `upTo`, or to the last one. */
 export interface LaneRange {
   after: string;
   upTo?: string | undefined;
@@ -23,21 +23,21 @@ export interface LaneRange {
 
 export interface Deliveries {
   load(id: string): Promise<StoredDelivery | null>;
-  /** The lanes, in their order, that have a delivery which anyone may take now. */
+  /** The lanes with a due delivery, in order. */
   dueLanes(now: number, range: LaneRange, limit: number): Promise<string[]>;
   /**
-   * The same for what `keysMax` keys of the index tell: a deep lane may be all of that. `readTo` is the lane behind
-   * which to go on; undefined when that was everything.
+   * The same, but reads at most `keysMax` index keys; a single long lane may use them all. Continue after `readTo`,
+   * which is undefined at the end of the range.
    */
   duePart(now: number, range: LaneRange, keysMax: number): Promise<{ due: string[]; readTo: string | undefined }>;
-  /** Ids of those in a lane that anyone may take now, longest due first. */
+  /** Ids of a lane's due deliveries, most overdue first. */
   findDue(lane: string, now: number, limit: number): Promise<string[]>;
-  /** Takes those that are still due by the database's clock, and keeps other replicas off them for `leaseMs`. */
+  /** Claims for `leaseMs` those that are still due by the database's clock. */
   claim(ids: readonly string[], leaseMs: number): Promise<StoredDelivery[]>;
   list(query: DeliveryQuery): Promise<StoredDelivery[]>;
 }
 
-/** One attempt. Without `endedAt` it runs, or its process died: the merchant may have got it all the same. */
+/** One attempt. Without `endedAt` it is running, or its process died: the merchant may still have received it. */
 export interface Attempt {
   _id: string;
   deliveryId: string;
@@ -45,7 +45,7 @@ export interface Attempt {
   endedAt?: number;
   acknowledged?: boolean;
   durationMs?: number;
-  /** IP address that was dialled. */
+  /** The dialled IP address. */
   address?: string;
   httpStatus?: number;
   /** The first 4 KiB. */
@@ -56,24 +56,24 @@ export interface Attempt {
 export interface Attempts {
   begin(attempt: Attempt): Promise<void>;
   end(attempt: Attempt): Promise<void>;
-  /** Oldest first, at most {@link ATTEMPTS_LISTED_MAX}: the latest ones. */
+  /** The latest {@link ATTEMPTS_LISTED_MAX}, oldest first. */
   list(deliveryId: string): Promise<Attempt[]>;
 }
 export const ATTEMPTS_LISTED_MAX = 200;
 
-/** Sorts by delivery and then by time, so that its attempts are found by their id alone. `rest` begins with the time. */
+/** Sorts by delivery, then by time: the `_id` index finds a delivery's attempts. `rest` begins with the time. */
 export function attemptId(deliveryId: string, rest: string): string {
   return `${deliveryId}/${rest}`;
 }
 
 /** The accounts as callbacks need them. */
 export interface Merchants {
-  /** Undefined for an unknown account. Throws a RetryableError when it cannot be looked up. */
+  /** Undefined for an unknown account. Throws a RetryableError if the look-up fails. */
   find(merchantAccount: string): Promise<Merchant | undefined>;
 }
 export interface Merchant {
   customParameters: readonly CustomParameter[];
-  /** Throws when the key that opens it is gone. */
+  /** Throws if its decryption key is gone. */
   secret(kind: CallbackKind): Secret;
 }
 
@@ -88,7 +88,7 @@ export interface CallbackRequest {
 
 export type AttemptOutcome = 'acknowledged' | 'not_acknowledged' | 'timed_out' | 'failed';
 
-/** Where attempts and ends are counted. */
+/** Counts attempts and final states. */
 export interface Figures {
   attempted(kind: CallbackKind, outcome: AttemptOutcome, durationMs: number): void;
   ended(kind: CallbackKind, end: 'delivered' | 'exhausted' | 'recovered'): void;
@@ -96,13 +96,13 @@ export interface Figures {
 
 export interface Ports {
   deliveries: Deliveries;
-  /** The only way in which a delivery changes. */
+  /** The only way to change a delivery. */
   handle: Handle<Delivery, DeliveryEvent>;
   attempts: Attempts;
   merchants: Merchants;
-  /** Asked of the outcome's owner; undefined when that does not know it. Throws a RetryableError without an answer. */
+  /** Queries the outcome's owner; undefined if it is unknown there. Throws a RetryableError without an answer. */
   customValues(outcome: Pick<Outcome, 'kind' | 'merchantAccount' | 'reference'>): Promise<CustomValues | undefined>;
-  /** Posts a callback. Never throws: whatever happens is a result, within the time-outs of decisions.md, section 6. */
+  /** Posts a callback, within the time-outs of decisions.md, section 6. Never throws: a failure is a result, too. */
   post(request: CallbackRequest): Promise<AttemptResult>;
   figures: Figures;
   scheduleSeconds: readonly number[];

@@ -2,13 +2,13 @@ import type { AnswerValues } from '@gateway/contracts';
 import { renderAnswer } from '@gateway/contracts';
 import { laneOf } from './lane';
 
-/** Where an outcome comes from: it decides on the secret, on what acknowledges it, and on how a status is spelled. */
+/** The origin of an outcome. Determines the secret, the expected acknowledgement and the spelling of the status. */
 export type CallbackKind = 'card' | 'payout';
 
-/** Name and value as they are before URL encoding. */
+/** Name and value before URL encoding. */
 export type Field = readonly [name: string, value: string];
 
-/** A final outcome as it was committed. */
+/** A committed final outcome. */
 export interface Outcome extends AnswerValues {
   kind: CallbackKind;
   paymentId: string;
@@ -20,7 +20,7 @@ export interface Outcome extends AnswerValues {
   callbackUrl: string;
 }
 
-/** What is sent, frozen when the outcome arrived. */
+/** The content to send, frozen when the outcome arrived. */
 export interface Callback {
   kind: CallbackKind;
   paymentId: string;
@@ -28,16 +28,16 @@ export interface Callback {
   merchantAccount: string;
   transactionUniqueId: string;
   url: string;
-  /** Scheme, host and port of `url`: all that logs and events say of it. */
+  /** Scheme, host and port of `url`; logs and events contain no more of it. */
   origin: string;
   /** Merchant and origin: see {@link laneOf}. */
   lane: string;
-  /** In the order in which they are sent; without `checkSum`, which each attempt makes with the secret of its day. */
+  /** In sending order, without `checkSum`: each attempt computes it with the current secret. */
   fields: readonly Field[];
 }
 
 /**
- * interface.md, "Callback record" and "Events". Custom parameters follow in their order. Throws on a URL that is none:
+ * interface.md, "Callback record" and "Events". Custom parameters follow in their order. Throws for an invalid URL:
  * the edge has checked it.
  */
 export function callbackOf(outcome: Outcome, custom: readonly Field[]): Callback {
@@ -58,7 +58,7 @@ export function callbackOf(outcome: Outcome, custom: readonly Field[]): Callback
   };
 }
 
-/** interface.md, "Authentication", 2: what is hashed, before the secret is appended. */
+/** interface.md, "Authentication", 2: the text to hash, before the secret is appended. */
 export function signedText(fields: readonly Field[]): string {
   return [...fields]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -68,7 +68,7 @@ export function signedText(fields: readonly Field[]): string {
 
 const HTTP_OK = 200;
 
-/** decisions.md, section 6. An answer that was too long to be read whole is not `OK`, whatever it begins with. */
+/** decisions.md, section 6. An answer too long to be read completely is not `OK`, whatever it begins with. */
 export function isAcknowledgement(
   kind: CallbackKind,
   answer: { httpStatus?: number; body?: string; truncated?: boolean },

@@ -28,7 +28,7 @@ describe('the fields of a callback', () => {
     ]);
   });
 
-  it('have no token where there is none', () => {
+  it('have no token if the operation has none', () => {
     const { token: _token, ...withoutToken } = outcome;
     expect(callbackOf(withoutToken, []).fields.map(([name]) => name)).not.toContain('token');
   });
@@ -38,7 +38,7 @@ describe('the fields of a callback', () => {
     expect(fields).toContainEqual(['status', 'FRAUDED']);
   });
 
-  it('keep the whole address, and its origin for all who may not see it', () => {
+  it('keep the full address, and its origin for logs and events', () => {
     const callback = callbackOf(outcome, []);
     expect(callback.url).toBe('https://Shop.example:8443/done?secret=1');
     expect(callback.origin).toBe('https://shop.example:8443');
@@ -47,7 +47,7 @@ describe('the fields of a callback', () => {
 });
 
 describe('the signed text', () => {
-  it('is sorted by key, with the values as they are before URL encoding', () => {
+  it('is sorted by key, with the values before URL encoding', () => {
     const text = signedText([
       ['token', 't'],
       ['status', 'success'],
@@ -57,7 +57,7 @@ describe('the signed text', () => {
     expect(text).toBe('code=0|message=a & b=c|ü|status=success|token=t');
   });
 
-  it('gives the checkSum that a merchant computes from what it received', () => {
+  it('gives the checkSum that a merchant computes from the received fields', () => {
     const { fields } = callbackOf(outcome, [['custom_bank_id', '7']]);
     const received = new Map(fields);
     const items = [...received.keys()].sort().map((key) => `${key}=${received.get(key)}`);

@@ -18,14 +18,14 @@ export type DeliveryState = Progress['state'];
 /** One callback to one merchant, until it is acknowledged or its attempts are used up. */
 export interface Delivery extends Callback {
   createdAt: number;
-  /** Attempts that came to an end. */
+  /** Finished attempts. */
   attempts: number;
-  /** Failed attempts since the schedule began, or began again. */
+  /** Failed attempts since the schedule last began. */
   failures: number;
-  /** The attempts were used up at some time, and nothing was acknowledged since. */
+  /** The attempts were used up once, without an acknowledgement since. */
   wasExhausted: boolean;
   progress: Progress;
-  /** Of the event that it reports, so that the callback's log lines and events belong to it. */
+  /** Of the reported event, so that the callback's log lines and events can be traced to it. */
   correlationId: string;
   traceparent?: string;
 }
@@ -34,21 +34,21 @@ export interface Delivery extends Callback {
 export interface AttemptResult {
   durationMs: number;
   httpStatus?: number;
-  /** Of the answer, as far as it was read. */
+  /** The part of the answer that was read. */
   body?: string;
   truncated?: boolean;
-  /** IP address that was dialled. */
+  /** The dialled IP address. */
   address?: string;
-  /** Why there is no answer. */
+  /** The reason why there is no answer. */
   error?: string;
-  /** There was none in time: the address is slow or dead. */
+  /** No answer in time: the address is slow or dead. */
   timedOut?: true;
 }
 
 /** Only some of these are announced to others; see `announcements.ts`. `at` is in epoch ms. */
 export type DeliveryEvent =
   | ({ type: 'Accepted'; callback: Callback } & Beginning)
-  /** The replica that has it will not attempt it now: any other may. */
+  /** The replica holding it will not attempt it now; any other may. */
   | { type: 'HandedBack'; at: number }
   | {
       type: 'Attempted';
@@ -79,7 +79,7 @@ export function newDelivery(callback: Callback, { at, claimableAt, ...cause }: B
   };
 }
 
-/** What a retry depends on: the clock, the schedule in seconds, and a random number from 0 up to 1. */
+/** The inputs of a retry: the clock, the schedule in seconds, and a random number from 0 up to 1. */
 export interface RetryContext {
   now: number;
   scheduleSeconds: readonly number[];
@@ -88,7 +88,7 @@ export interface RetryContext {
 
 const JITTER = 0.1;
 
-/** What an attempt's end means. Nothing, when the callback is told already: a late failure changes no final state. */
+/** The events of a finished attempt. None for a delivered callback, nor for a late failure of an exhausted one. */
 export function decideAfterAttempt(delivery: Delivery, result: AttemptResult, context: RetryContext): DeliveryEvent[] {
   const acknowledged = isAcknowledgement(delivery.kind, result);
   const { state } = delivery.progress;
@@ -108,7 +108,7 @@ export function decideAfterAttempt(delivery: Delivery, result: AttemptResult, co
   return [{ ...attempted, nextAttemptAt: at + Math.round(delaySeconds * 1000 * (1 + JITTER * context.random)) }];
 }
 
-/** An operator wants it sent now, whatever became of it: the schedule begins again. */
+/** An operator sends it again, in any state: the schedule begins again. */
 export function decideResend(now: number): DeliveryEvent[] {
   return [{ type: 'Resent', at: now }];
 }
@@ -144,7 +144,7 @@ function due(at: number): Progress {
   return { state: 'pending', nextAttemptAt: at, claimableAt: at };
 }
 
-/** The same delivery, with others kept off it until then. One that is not pending stays as it is. */
+/** The delivery, unavailable to other replicas until then. Has no effect unless it is pending. */
 export function heldUntil(delivery: Delivery, claimableAt: number): Delivery {
   const { progress } = delivery;
   return progress.state === 'pending' ? { ...delivery, progress: { ...progress, claimableAt } } : delivery;

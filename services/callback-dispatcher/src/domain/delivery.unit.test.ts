@@ -31,7 +31,7 @@ function attempted(delivery: Delivery, ...results: AttemptResult[]): Delivery {
 const types = (events: readonly DeliveryEvent[]) => events.map(({ type }) => type);
 
 describe('a delivery', () => {
-  it('is due at once, and held by who made it', () => {
+  it('is due at once, and held by its creator', () => {
     expect(fresh.progress).toEqual({ state: 'pending', nextAttemptAt: NOW, claimableAt: NOW + 5 });
   });
 
@@ -44,7 +44,7 @@ describe('a delivery', () => {
     expect(after(fresh, events)).toMatchObject({ attempts: 1, failures: 0, progress: { state: 'delivered', at: NOW } });
   });
 
-  it('is tried again after the time of the schedule', () => {
+  it('is tried again after the scheduled delay', () => {
     const events = decideAfterAttempt(fresh, REFUSED, context);
     expect(events).toEqual([
       {
@@ -61,7 +61,7 @@ describe('a delivery', () => {
     expect(attempted(once, REFUSED).progress).toMatchObject({ nextAttemptAt: NOW + 3000 });
   });
 
-  it('has up to a tenth of the time added', () => {
+  it('adds up to a tenth to the delay', () => {
     const [event] = decideAfterAttempt(fresh, REFUSED, { ...context, random: 0.5 });
     expect(event).toMatchObject({ nextAttemptAt: NOW + 1050 });
   });
@@ -74,7 +74,7 @@ describe('a delivery', () => {
     expect(after(last, events)).toMatchObject({ attempts: 3, wasExhausted: true, progress: { state: 'exhausted' } });
   });
 
-  it('is recovered when it is acknowledged after that', () => {
+  it('is recovered when it is acknowledged later', () => {
     const exhausted = attempted(fresh, REFUSED, REFUSED, REFUSED);
     const resent = after(exhausted, decideResend(NOW + 9));
     expect(resent).toMatchObject({ failures: 0, attempts: 3, progress: { state: 'pending', nextAttemptAt: NOW + 9 } });
@@ -89,14 +89,14 @@ describe('a delivery', () => {
     expect(attempted(resent, REFUSED, REFUSED, REFUSED).progress.state).toBe('exhausted');
   });
 
-  it('that was delivered is delivered, not recovered, when it is sent again', () => {
+  it('is delivered, not recovered, when it is sent again after a delivery', () => {
     const resent = after(attempted(fresh, OK), decideResend(NOW));
     expect(resent.progress.state).toBe('pending');
     expect(types(decideAfterAttempt(resent, OK, context))).toEqual(['Attempted', 'Delivered']);
   });
 });
 
-describe('a result that comes late', () => {
+describe('a late result', () => {
   const delivered = attempted(fresh, OK);
   const exhausted = attempted(fresh, REFUSED, REFUSED, REFUSED);
   it.each([
@@ -110,14 +110,14 @@ describe('a result that comes late', () => {
 });
 
 describe('holding', () => {
-  it('moves nothing but the time from which others may take it', () => {
+  it('changes only the time from which others may take it', () => {
     const held = heldUntil(fresh, NOW + 77);
     expect(held.progress).toEqual({ state: 'pending', nextAttemptAt: NOW, claimableAt: NOW + 77 });
   });
   it('ends when it is handed back', () => {
     expect(evolve(heldUntil(fresh, NOW + 77), { type: 'HandedBack', at: NOW + 9 })).toEqual(heldUntil(fresh, NOW + 9));
   });
-  it('leaves what is over as it is', () => {
+  it('does not affect a delivery that has ended', () => {
     const delivered = attempted(fresh, OK);
     expect(heldUntil(delivered, NOW + 77)).toEqual(delivered);
   });

@@ -1,6 +1,6 @@
 import type { Reputation } from './address-health';
 
-/** Places taken, by the reputation of the address that they are taken for. */
+/** Taken places, by the reputation of their address. */
 export type Places = Record<Reputation, number>;
 
 export interface PlaceLimits {
@@ -11,14 +11,14 @@ export interface PlaceLimits {
   unprovenPerMerchant: number;
 }
 
-/** Addresses that may hang get this share of all places together. */
+/** Share of all places for addresses that may hang. */
 const UNPROVEN_SHARE = 0.5;
 
 export function sumOf({ proven, unproven }: Places): number {
   return proven + unproven;
 }
 
-/** Places that are free, whoever asks. */
+/** Free places, regardless of the merchant. */
 export function freePlaces(reputation: Reputation, all: Places, { total }: PlaceLimits): number {
   const free = total - sumOf(all);
   return reputation === 'proven' ? free : Math.min(free, Math.ceil(total * UNPROVEN_SHARE) - all.unproven);

@@ -6,7 +6,7 @@ const NONE: Places = { proven: 0, unproven: 0 };
 const LIMITS: PlaceLimits = { total: 100, perMerchant: 30, unprovenPerMerchant: 8 };
 
 describe('the places of a merchant', () => {
-  it('are bounded, and fewer are for addresses that may hang', () => {
+  it('are bounded, with fewer for addresses that may hang', () => {
     expect(placesLeft('proven', NONE, NONE, LIMITS)).toBe(30);
     expect(placesLeft('unproven', NONE, NONE, LIMITS)).toBe(8);
     const own = { proven: 20, unproven: 8 };
@@ -14,19 +14,19 @@ describe('the places of a merchant', () => {
     expect(placesLeft('unproven', own, own, LIMITS)).toBe(0);
   });
 
-  it('for proven addresses are not taken by those that hang', () => {
+  it('for proven addresses are not taken by hanging ones', () => {
     const own = { proven: 0, unproven: 8 };
     expect(placesLeft('proven', own, own, LIMITS)).toBe(22);
   });
 
-  it('are no more than are left for the others', () => {
+  it('are never more than remain for the others', () => {
     const all = { proven: 80, unproven: 0 };
     expect(placesLeft('proven', NONE, all, LIMITS)).toBe(10);
     expect(placesLeft('proven', { proven: 10, unproven: 0 }, all, LIMITS)).toBe(5);
     expect(placesLeft('proven', { proven: 20, unproven: 0 }, all, LIMITS)).toBe(0);
   });
 
-  it('are none where none is free', () => {
+  it('are none if none is free', () => {
     expect(placesLeft('proven', NONE, { proven: 100, unproven: 0 }, LIMITS)).toBe(0);
     expect(placesLeft('unproven', NONE, { proven: 100, unproven: 0 }, LIMITS)).toBe(0);
   });
@@ -40,12 +40,12 @@ describe('addresses that may hang', () => {
     expect(placesLeft('proven', NONE, all, LIMITS)).toBe(25);
   });
 
-  it('get no more than is free', () => {
+  it('get no more than the free places', () => {
     expect(freePlaces('unproven', { proven: 90, unproven: 0 }, LIMITS)).toBe(10);
   });
 });
 
-it.each(REPUTATIONS)('a merchant that takes all it can get leaves as many to the others (%s)', (reputation) => {
+it.each(REPUTATIONS)('a merchant that takes all it can get leaves as many for the others (%s)', (reputation) => {
   const all = { ...NONE };
   const taken = Array.from({ length: 6 }, () => {
     const own = { ...NONE };

@@ -16,7 +16,7 @@ test('a lane names its merchant', () => {
   expect(merchantOf(laneOf('merchant-1', 'https://a.example'))).toBe('merchant-1');
 });
 
-test.each(MERCHANTS)('the lanes of %s lie between its bounds, and nobody else does', (merchant) => {
+test.each(MERCHANTS)('the lanes of %s are within its bounds, and no others are', (merchant) => {
   const { after, end } = lanesOf(merchant);
   for (const other of MERCHANTS) {
     for (const lane of ORIGINS.map((origin) => laneOf(other, origin))) {

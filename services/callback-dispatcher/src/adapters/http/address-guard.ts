@@ -4,7 +4,7 @@ import { ConfigurationError } from '@gateway/service-kit';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
-/** The reason not to connect to an IP address; undefined if it is allowed. */
+/** The reason to refuse an IP address; undefined if it is allowed. */
 export type AddressGuard = (address: string) => string | undefined;
 
 /** RFC 4291, 2.4: unicast addresses of the internet. Others reach no host, or one inside our network. */
@@ -15,8 +15,8 @@ const IPV4_BYTES = 4;
 
 /**
  * decisions.md, section 6: only unicast addresses of the internet are allowed. Loopback, private, link-local (cloud
- * metadata), CGNAT, multicast, reserved and similar addresses are refused, and so are the IPv6 forms that stand for
- * them. `allowedCidrs`, comma-separated, allows ranges. Throws a ConfigurationError if one is malformed.
+ * metadata), CGNAT, multicast, reserved and similar addresses are refused, also in their IPv6 forms. `allowedCidrs`,
+ * comma-separated, allows ranges. Throws a ConfigurationError if one is malformed.
  */
 export function createAddressGuard(allowedCidrs: string): AddressGuard {
   const allowed = parseRanges(allowedCidrs);

@@ -45,7 +45,7 @@ type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'handle' | 'now' | 'logg
 
 /**
  * For operators: `GET /deliveries?state=&account=&limit=&before=` (newest first), `GET /deliveries/:id` (with its
- * attempts) and `POST /deliveries/:id/resend`. 404 when there is none, 400 for a query that makes no sense.
+ * attempts) and `POST /deliveries/:id/resend`. 404 for an unknown id, 400 for an invalid query.
  */
 export function createAdminApi(ports: Managing, serviceToken: string | undefined): RequestListener {
   const routes = express.Router();

@@ -9,7 +9,7 @@ export const CONNECT_TIMED_OUT = 'CONNECT_TIMED_OUT';
 
 const KEEP_ALIVE_DELAY_MS = 1_000;
 
-/** Agent and axios set it before and after every call: two system calls each time, without any change. */
+/** The agent and axios set it around every call: two system calls that change nothing. */
 function keepAliveForGood(socket: Socket): void {
   socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
   socket.setKeepAlive = () => socket;

@@ -12,9 +12,9 @@ const QUERY_TIMEOUT_MS = 1_500;
 const QUERY_TRIES = 2;
 
 /**
- * The addresses of a name, of both families. Queries DNS without a thread: the system's resolver has four of them, and
- * four merchants with silent name servers would delay all others' names. The system's resolver is used for names that
- * DNS does not know, or without a dot, such as `localhost`.
+ * Resolves a name to its IPv4 and IPv6 addresses. Queries DNS directly: the system's resolver has four threads, so four
+ * merchants with silent name servers would block everyone else. It still resolves names unknown to DNS, and names
+ * without a dot, such as `localhost`.
  */
 export function createResolve(): (hostname: string) => Promise<LookupAddress[]> {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
@@ -36,8 +36,7 @@ function isTimeout(error: unknown): boolean {
 }
 
 /**
- * Gives a connection only allowed addresses: checked after DNS, on every connection. Refused ones are dropped, which is
- * no error while one is left.
+ * Gives a connection only allowed addresses, checked after DNS on every connection. Fails only if none is left.
  */
 export function createGuardedLookup(
   guard: AddressGuard,

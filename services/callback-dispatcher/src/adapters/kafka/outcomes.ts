@@ -8,7 +8,7 @@ import type { Dispatcher } from '../../application/dispatcher';
 import type { Ports } from '../../application/ports';
 import type { Outcome } from '../../domain/callback';
 
-/** The events of those whose outcomes are told. */
+/** Handles the events of cards and payouts that may call for a callback. */
 export function outcomeHandlers(ports: Ports, dispatcher: Dispatcher): MessageHandler[] {
   const take: Take = (eventId, outcome) =>
     retryableWhenTransient(() => acceptOutcome(ports, dispatcher, eventId, outcome));
@@ -20,7 +20,7 @@ export function outcomeHandlers(ports: Ports, dispatcher: Dispatcher): MessageHa
 
 type Take = (eventId: string, outcome: Outcome) => Promise<void>;
 
-/** The owner of an outcome says by `callbackUrl` which of its events is the final one that its merchant is told. */
+/** The owner of an outcome sets `callbackUrl` only on the final event, the one to report to the merchant. */
 function handlersOf<T extends OperationRecord | PayoutRecord>(
   events: Record<string, MessageDeclaration>,
   take: Take,

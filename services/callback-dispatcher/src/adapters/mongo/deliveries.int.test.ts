@@ -32,13 +32,13 @@ beforeAll(async () => {
   const several = <T>(count: number, make: (index: number) => T): T[] =>
     Array.from({ length: count }, (_, i) => make(i));
   await mongo.collection<{ _id: string }>('deliveries').insertMany([
-    // Longest due, and far more than anything else.
+    // Most overdue, and far more than all others together.
     ...several(WAITING, (index) => pending(DEAD, index, NOW - 1_000_000 + index)),
     ...several(DUE_LANES, (index) => pending(lane('due', index), 1, NOW)),
     ...several(LATER_LANES, (index) => pending(lane('later', index), 1, NOW + 1)),
     ...several(1_000, (index) => ({
-      _id: `told/${index}`,
-      lane: lane('told', index),
+      _id: `delivered/${index}`,
+      lane: lane('delivered', index),
       progress: { state: 'delivered' },
     })),
   ]);
@@ -52,13 +52,13 @@ interface Read {
   totalKeysExamined: number;
   totalDocsExamined: number;
 }
-/** Of a find, or of what an aggregation begins with. */
+/** The figures of a find, or of the first stage of an aggregation. */
 function readBy(plan: unknown): Read {
   const { stages, executionStats } = plan as { stages?: [{ $cursor: { executionStats: Read } }]; executionStats: Read };
   return stages?.[0].$cursor.executionStats ?? executionStats;
 }
 
-test('the lanes with something due come in their order, part after part', async () => {
+test('lanes with due deliveries come in order, in parts', async () => {
   const due = [DEAD, ...Array.from({ length: DUE_LANES }, (_, index) => lane('due', index))];
   expect(await deliveries.dueLanes(NOW, { after: '' }, 100)).toEqual(due);
   expect(await deliveries.dueLanes(NOW, { after: '' }, 3)).toEqual(due.slice(0, 3));
@@ -67,7 +67,7 @@ test('the lanes with something due come in their order, part after part', async 
   expect(await deliveries.dueLanes(NOW - 2_000_000, { after: '' }, 100)).toEqual([]);
 });
 
-test('the longest due of a lane come first', async () => {
+test('the most overdue deliveries of a lane come first', async () => {
   const found = await deliveries.findDue(DEAD, NOW, 3);
   expect(found).toEqual([0, 1, 2].map((index) => `${DEAD}/${index}`));
   expect(await deliveries.findDue(lane('later', 0), NOW, 3)).toEqual([]);
@@ -76,15 +76,15 @@ test('the longest due of a lane come first', async () => {
 describe('a part of a merchant’s lanes', () => {
   const all = { after: 'merchant ', upTo: 'merchant!' };
 
-  test('is what so many keys of the index tell, and where to go on', async () => {
-    // A deep lane may be all of it.
+  test('reads a limited number of index keys and returns where to continue', async () => {
+    // One long lane can use up the limit.
     expect(await deliveries.duePart(NOW, all, 100)).toEqual({ due: [DEAD], readTo: DEAD });
     const behind = { ...all, after: DEAD };
     const some = await deliveries.duePart(NOW, behind, 5);
     expect(some).toEqual({ due: [0, 1, 2, 3, 4].map((index) => lane('due', index)), readTo: lane('due', 4) });
   });
 
-  test('names what is due, and ends where there is no more', async () => {
+  test('names the due lanes, and ends after the last one', async () => {
     const { due, readTo } = await deliveries.duePart(NOW, { ...all, after: DEAD }, 100);
     expect(due).toEqual(Array.from({ length: DUE_LANES }, (_, index) => lane('due', index)));
     expect(readTo).toBeUndefined();
@@ -93,20 +93,20 @@ describe('a part of a merchant’s lanes', () => {
   });
 });
 
-describe('what a look reads', () => {
+describe('the cost of a scan', () => {
   const collection = () => mongo.collection('deliveries');
 
-  test('to find the lanes depends on how many there are, not on how much waits in them', async () => {
+  test('for lanes depends on their number, not on how many deliveries wait in them', async () => {
     const plan: unknown = await collection()
       .aggregate(dueLaneSteps(NOW, { after: '' }, 1_000))
       .explain('executionStats');
     const { totalKeysExamined, totalDocsExamined } = readBy(plan);
-    // A lane costs two at most: where it begins, and what is beyond the time that is asked for.
+    // Two keys per lane at most: its first, and the first beyond the queried time.
     expect(totalKeysExamined).toBeLessThanOrEqual(2 * (1 + DUE_LANES + LATER_LANES));
     expect(totalDocsExamined).toBe(0);
   });
 
-  test('of a part is as many keys as it asks for', async () => {
+  test('for a part is the number of keys requested', async () => {
     const look = collection()
       .find(pendingIn({ after: DEAD, upTo: 'merchant!' }) as object)
       .sort(LANE_ORDER)
@@ -115,7 +115,7 @@ describe('what a look reads', () => {
     expect(readBy(await look.explain('executionStats'))).toMatchObject({ totalKeysExamined: 10, totalDocsExamined: 0 });
   });
 
-  test('in a lane is what it takes', async () => {
+  test('in a lane is the number of deliveries taken', async () => {
     const look = collection()
       .find(dueIn(DEAD, NOW) as object)
       .sort({ 'progress.claimableAt': 1 })
@@ -124,7 +124,7 @@ describe('what a look reads', () => {
   });
 });
 
-test('what is overdue is counted in all lanes', async () => {
+test('overdue deliveries are counted in all lanes', async () => {
   expect(await deliveries.countOverdue(NOW)).toBe(WAITING);
   expect(await deliveries.countOverdue(NOW + 1)).toBe(WAITING + DUE_LANES);
   const count = mongo.collection('deliveries').aggregate([{ $match: overdueSince(NOW) }, { $count: 'count' }]);

@@ -22,9 +22,8 @@ const LIST_TIMEOUT_MS = 5_000;
 const DUE_TIMEOUT_MS = 5_000;
 
 /**
- * Only what is pending is in it. A lane's name begins with the merchant, so merchants stand together, and a look steps
- * from one lane to the next, however much waits in each. With all that its queries look at, so that they read no
- * document in vain.
+ * Pending deliveries only. A lane's name begins with the merchant, so a scan can skip from lane to lane, however long
+ * each queue is. Covers its queries, so they read no document that they do not return.
  */
 const dueIndex = {
   key: { lane: 1, 'progress.claimableAt': 1, 'progress.nextAttemptAt': 1 },
@@ -34,14 +33,14 @@ const dueIndex = {
 const byTimeIndex = { key: { createdAt: -1, _id: -1 }, name: 'by_time' } as const;
 const byAccountIndex = { key: { merchantAccount: 1, createdAt: -1, _id: -1 }, name: 'by_account' } as const;
 
-/** What operators look for, and what is rare: the others cost no write here. */
+/** Operators search for exhausted deliveries. These are rare; other deliveries cost no write here. */
 const exhaustedIndex = {
   key: { 'progress.state': 1, createdAt: -1, _id: -1 },
   name: 'exhausted',
   partialFilterExpression: { 'progress.state': 'exhausted' },
 } as const;
 
-/** What is pending has no end, and is in it no more than it is removed. */
+/** A pending delivery has no `endedAt`, so it is neither indexed nor removed. */
 const expiryIndex = {
   key: { endedAt: 1 },
   name: 'expiry',
@@ -50,18 +49,18 @@ const expiryIndex = {
 } as const;
 
 export const LANE_ORDER = { lane: 1, 'progress.claimableAt': 1 } as const;
-/** What the index alone tells of a pending delivery. */
+/** The fields of a pending delivery that the index covers. */
 interface PendingKey {
   lane: string;
   progress: { claimableAt: number };
 }
 
-/** `progress.at` of what ended, as the date that the index needs by which the server removes it. */
+/** `endedAt` is `progress.at` as a date, as the TTL index requires. */
 type Kept = Delivery & { endedAt?: Date };
 
 export interface DeliveriesAdapter extends Deliveries, AggregateStore<Delivery> {
   ensureIndexes(): Promise<void>;
-  /** How many the schedule wanted before that time, and that were not tried since; counts to 10,000 at most. */
+  /** Number of deliveries scheduled before that time and not tried since, at most 10,000. */
   countOverdue(before: number): Promise<number>;
   /** The same collection, as the outbox sees it. */
   readonly outboxes: Collection<OutboxOwner>;
@@ -118,8 +117,8 @@ export function createDeliveries(mongo: MongoConnection, clock: Clock): Deliveri
 }
 
 /**
- * Grouped by what the index begins with: the server reads two keys of each lane in it at most, and no document. It reads
- * them for the whole range, whatever the limit.
+ * Groups by the first index field, so the server reads at most two keys per lane, and no document. It reads the whole
+ * range, whatever the limit.
  */
 export function dueLaneSteps(now: number, range: LaneRange, limit: number): Document[] {
   return [
@@ -130,7 +129,7 @@ export function dueLaneSteps(now: number, range: LaneRange, limit: number): Docu
   ];
 }
 
-/** In index order, so that a limit bounds the keys that are read. */
+/** Matches in index order, so that a limit bounds the keys read. */
 export function pendingIn(range: LaneRange): Filter<Stored<Kept>> {
   return { lane: within(range), 'progress.claimableAt': { $gte: 0 } };
 }
@@ -143,7 +142,7 @@ export function dueIn(lane: string, now: number): Filter<Stored<Kept>> {
   return { lane, 'progress.claimableAt': { $lte: now } };
 }
 
-/** The bounds on the index's first fields, of which one is there only while pending, let it serve. */
+/** The bounds on the first two fields exclude nothing pending; they let MongoDB use the partial index. */
 export function overdueSince(before: number) {
   return {
     lane: { $gt: BEFORE_LANES },
