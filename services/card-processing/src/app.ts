@@ -20,9 +20,9 @@ import { holdsOf } from './config';
 import { evolve } from './domain/payment';
 
 const RESOLVE_EVERY_MS = 250;
-/** The threeds service ends a challenge first, unless it has lost it. */
+/** Lets the threeds service end a challenge first, unless it has lost it. */
 const AUTHENTICATION_MARGIN_SECONDS = 300;
-/** Calls that run or wait, and answers on their way into the database; beyond it, commands wait. */
+/** Calls that run or wait, and answers being stored. Beyond this, commands wait. */
 const CALLS_UNDER_WAY_FACTOR = 4;
 
 export type CardProcessing = Service<{ query: number; ops: number }>;
@@ -30,7 +30,7 @@ export type CardProcessing = Service<{ query: number; ops: number }>;
 export interface CardProcessingDeps extends ServiceDeps<Config> {
   /** For the connectors' own settings. */
   env: Record<string, string | undefined>;
-  /** For tests of another connector; those of `adapters/acquirers` unless given. */
+  /** For tests with other connectors; default: those of `adapters/acquirers`. */
   connectors?: Connectors;
 }
 

@@ -20,7 +20,7 @@ describe('AUTH_HOLDS', () => {
       { scheme: 'diners-club', initiator: 'CIT', seconds: 9_999_999 },
     ]);
   });
-  test('must not have two rules for the same cards', () => {
+  test('refuses two rules for the same cards', () => {
     expect(() => holdsIn('visa=1,visa:MIT=2,visa=3')).toThrow('AUTH_HOLDS has two rules for the same cards.');
   });
   test.each([
@@ -34,5 +34,5 @@ describe('AUTH_HOLDS', () => {
     'visa=1;jcb=1',
     'visa=1.5',
     'visa=10000000',
-  ])('must not be "%s"', (text) => expect(() => holdsIn(text)).toThrow(ConfigurationError));
+  ])('refuses "%s"', (text) => expect(() => holdsIn(text)).toThrow(ConfigurationError));
 });

@@ -35,7 +35,7 @@ import {
   voidOf,
 } from '../src/domain/payments.fixture';
 
-/** Replaying the events of a payment gives its document, whatever has happened to it. */
+/** Replaying the events of a payment always gives its document. */
 let space: Space;
 let mongo: MongoConnection;
 let payments: PaymentsAdapter;
@@ -69,7 +69,7 @@ const ACCOUNT = {
 const APPROVED: AcquirerAnswer = { kind: 'approved', authcode: 'A1', bank: { transactionId: 'T1' } };
 const UNKNOWN: AcquirerAnswer = { kind: 'unknown', code: 3109 };
 
-/** Answers one after the other; the last one again and again. */
+/** Gives its answers in turn, and repeats the last one. */
 const says = <T>(...answers: T[]) => {
   const left = [...answers];
   return () => Promise.resolve(left.length > 1 ? (left.shift() as T) : (left[0] as T));
@@ -143,7 +143,7 @@ function world(answers: AcquirerAnswer[] = [APPROVED], inquiries: Inquiry[] = [{
       ),
     endCheckout: () => endCheckout(ports, { paymentId: PAYMENT_ID, merchantAccount: 'merchant' }, 'm'),
     deadLetter: (command: CardCommand) => recordDeadLetter(ports, command, undefined),
-    /** Every document is what its events make of it. */
+    /** Every document equals the replay of its events. */
     async check(): Promise<Payment[]> {
       const documents = await payments.loadWhole(PAYMENT_ID);
       const replayed = documents.map(({ _id }) => events.get(_id)?.reduce<Payment | undefined>(evolve, undefined));
@@ -240,7 +240,7 @@ const JOURNEYS: [string, () => World, ((world: World) => Promise<unknown>)[], ob
   ],
   ['a token', () => world(), [({ run }) => run(tokenize)], { state: { kind: 'tokenized' } }],
   [
-    'a dead letter, and a refusal that stands alone',
+    'a dead letter, and a refusal with its own document',
     () => world(),
     [
       ({ deadLetter }) => deadLetter(sale),

@@ -5,8 +5,8 @@ import type { Ports } from './ports';
 import { loadRecord } from './record-operation';
 
 /**
- * Has a callback report the end of an operation: with its event if that is still to come, otherwise with one of its own.
- * The operation of a card-entry page that was never opened begins and ends here.
+ * Reports the end of an operation by callback: with its final event if that is still to come, otherwise with a separate
+ * one. The operation of a card-entry page that was never opened begins and ends here.
  */
 export async function announceOutcome(ports: Ports, data: AnnounceOutcomeData, causationId: string): Promise<void> {
   const { paymentId, reference, merchantAccount } = data;

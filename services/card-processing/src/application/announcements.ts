@@ -18,8 +18,8 @@ const SUCCESS_EVENTS = {
 } as const satisfies Record<Operation['type'], CardEventType>;
 
 /**
- * What others learn of a domain event: everyone on `card.events`, and the threeds service what it has to do. Undefined for
- * what stays inside: an intent that concerns an acquirer, a failed inquiry, and a callback that the end will bring.
+ * The messages for other services: `card.events` for all, commands for threeds. Undefined for internal events: the
+ * intent of an acquirer call, a failed inquiry, and a callback that the operation's end will send.
  */
 export function announce(payment: Payment, event: PaymentEvent, { at }: { at: number }): Announcement | undefined {
   switch (event.type) {

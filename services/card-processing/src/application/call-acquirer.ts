@@ -12,9 +12,9 @@ import type { AcquirerRequest, Ports, StoredPayment } from './ports';
 export interface CallContext {
   request: { amountE4?: number; customer?: Customer; withCvv?: boolean; card?: Secret<CardData> };
   causationId: string;
-  /** The end of a hold has none: the payment's state decides. */
+  /** Absent for the VOID of an expired hold: only the payment's state decides. */
   deadline?: CallDeadline;
-  /** For the end of a hold. It is left whatever happens. */
+  /** Reserved for the VOID of an expired hold. Always released. */
   place?: Place;
 }
 
@@ -25,8 +25,8 @@ export function leaseEnd(ports: Pick<Ports, 'connector' | 'now'>, route: Route |
 }
 
 /**
- * Makes the pending call of a payment whose intent this process has just stored, and records the answer. The call may wait
- * for its turn and for the acquirer, so it belongs into `ports.calls`: no message waits for it.
+ * Makes the pending call of a payment whose intent this process has just stored, and records the answer. Run it in
+ * `ports.calls`, because it may wait for its turn and for the acquirer.
  */
 export async function callAcquirer(ports: Ports, payment: StoredPayment, context: CallContext): Promise<StoredPayment> {
   const { pending } = payment;
@@ -45,11 +45,11 @@ async function answerOf(
   const connector = payment.route && ports.connector(payment.route.acquirer);
   if (connector === undefined) return { kind: 'not-executed', code: RESPONSE_CODES.BANK_CONNECTION_ERROR };
   const card = await cardOf(ports, pending, context);
-  // Purged between the authentication and its sale.
+  // The card was purged between the authentication and its sale.
   if (card === 'card-gone') return { kind: 'not-executed', code: RESPONSE_CODES.TOKEN_NOT_FOUND };
   if (card === 'cvv-gone') return { kind: 'not-executed', code: RESPONSE_CODES.PROCESSING_ERROR };
   const authentication = authenticationOf(payment, pending.reference);
-  // A VOID has none of its own.
+  // A VOID has no amount of its own.
   const currency = findOperation(payment, pending.reference)?.currency ?? currencyOf(payment);
   return connector.operate(pending.kind, {
     reference: pending.reference,
@@ -79,7 +79,7 @@ function currencyOf({ state }: StoredPayment): string {
   return 'hold' in state ? (state.hold?.currency ?? '') : '';
 }
 
-/** Reads the CVV, once, after the intent is stored: a process that finds the intent later never calls with it again. */
+/** Reads the CVV once, after the intent is stored. A process that finds the intent later never uses the CVV again. */
 async function cardOf(
   ports: Ports,
   pending: PendingCall,
@@ -95,7 +95,7 @@ function needsCard({ kind }: PendingCall): boolean {
   return kind === 'authorize' || kind === 'sale';
 }
 
-/** Records an answer. An operation that has ended in the meantime stays as it is. */
+/** Records an answer. An operation that has ended since then does not change. */
 export async function recordAnswer(
   ports: Ports,
   payment: StoredPayment,

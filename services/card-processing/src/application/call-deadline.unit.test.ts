@@ -29,11 +29,11 @@ import { processCommand } from './process-command';
 
 const DEADLINE = NOW + 30_000;
 const SALE_DEADLINE = NOW + 5 * 60_000;
-/** A call of the same account. */
+/** Another call of the same account. */
 const OTHER = 'OTHER';
 const CARD = new Secret<CardData>({ pan: '4111111111111111', expMonth: '12', expYear: '2030', holder: 'Ann Lee' });
 
-/** One payment, an acquirer with one place for each account, and a clock that goes on while something is waited for. */
+/** One payment, an acquirer with one place per account, and a clock that advances during waits. */
 function world(payment: Payment) {
   const first: StoredPayment = { _id: PAYMENT_ID, ...payment, route: ROUTE, version: 1, eventSeq: 1, outbox: [] };
   const store = memoryStore(first);

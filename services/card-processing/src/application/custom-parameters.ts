@@ -24,7 +24,7 @@ export function presentationOf(
   };
 }
 
-/** Every custom parameter that the gateway can know of an operation. The others of the interface's table are left out. */
+/** The custom parameters that the gateway can supply. It omits the others of the interface's table. */
 export function customValues({ presentation, route }: Payment, { bank }: Operation): CustomValues {
   return { ...ofBank(bank), ...ofRoute(route), ...(presentation === undefined ? {} : ofCard(presentation)) };
 }

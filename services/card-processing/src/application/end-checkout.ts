@@ -1,7 +1,7 @@
 import { decideEndOfCheckout } from '../domain/checkout';
 import type { Ports } from './ports';
 
-/** The time of a card-entry page is over: the result of its last attempt is final and is reported. */
+/** When a card-entry page closes, the result of its last attempt becomes final and is reported. */
 export async function endCheckout(
   ports: Ports,
   { paymentId, merchantAccount }: { paymentId: string; merchantAccount: string },

@@ -6,9 +6,9 @@ import { callAcquirer, leaseEnd } from './call-acquirer';
 import type { Ports, StoredPayment } from './ports';
 
 /**
- * The hold of an authorization is over: unless it was settled or voided, it is voided like by a merchant, without a reply.
- * Asked again it has no second effect: the state decides, and a call whose outcome is not known is the resolver's. Without
- * a free place among the calls for such VOIDs nothing happens: auth-expiry asks again.
+ * Voids an authorization whose hold has expired, like a merchant's VOID but without a reply. Does nothing if it was
+ * settled or voided. Idempotent: the resolver handles a call with an unknown outcome. Does nothing either without a
+ * free place among the calls for such VOIDs: auth-expiry asks again.
  */
 export async function expireAuthorization(
   ports: Ports,
@@ -42,7 +42,7 @@ export async function expireAuthorization(
   await ports.calls.begin(async () => void (await callAcquirer(ports, stored, context)));
 }
 
-/** Without a connector the VOID fails on record, which calls an operator. */
+/** Without a connector the VOID is recorded as failed, which alerts an operator. */
 function placeFor(ports: Ports, { route, merchantAccount }: StoredPayment): Place | undefined {
   const connector = route && ports.connector(route.acquirer);
   return connector === undefined ? { leave: () => undefined } : connector.placeForExpiry(merchantAccount);

@@ -14,7 +14,7 @@ const PLACES = 20;
 const APPROVED: AcquirerAnswer = { kind: 'approved', authcode: null, bank: {} };
 const ASK = { paymentId: PAYMENT_ID, merchantAccount: 'merchant', reference: ref('AUTH'), expiresAt: END };
 
-/** One payment in a store whose writes are conditional, and an acquirer that keeps what it finds there when called. */
+/** One payment in a store with conditional writes, and an acquirer that saves the stored payment when called. */
 function world(payment: Payment, answer: () => Promise<AcquirerAnswer> = () => Promise.resolve(APPROVED)) {
   const first: StoredPayment = { _id: PAYMENT_ID, ...payment, route: ROUTE, version: 1, eventSeq: 1, outbox: [] };
   const store = memoryStore(first);
@@ -67,7 +67,7 @@ function world(payment: Payment, answer: () => Promise<AcquirerAnswer> = () => P
   };
 }
 
-test('the intent is on record, with the time at which the resolver may look for its outcome, before the bank is asked', async () => {
+test('stores the intent, with the time from which the resolver may act, before it calls the bank', async () => {
   const { expire, calls, payment } = world(PAYMENTS.authorized);
   await expire();
   expect(calls).toMatchObject([{ reference: `${PAYMENT_ID}ZZ01`, currency: 'XTS' }]);
@@ -77,7 +77,7 @@ test('the intent is on record, with the time at which the resolver may look for 
   expect(payment()).not.toHaveProperty('resolveAt');
 });
 
-test('what came of it is announced', async () => {
+test('announces the outcome', async () => {
   const { expire, announced, published } = world(PAYMENTS.authorized);
   await expire();
   expect(announced()).toMatchObject([
@@ -86,14 +86,14 @@ test('what came of it is announced', async () => {
   expect(published()).toBe(1);
 });
 
-test('many at once, and again, call the bank once', async () => {
+test('concurrent and repeated requests call the bank once', async () => {
   const { expire, calls } = world(PAYMENTS.authorized);
   await Promise.all(Array.from({ length: 10 }, () => expire()));
   await expire();
   expect(calls).toHaveLength(1);
 });
 
-test('one whose process died before the bank answered is the resolver’s: asked again, the bank is not called', async () => {
+test('leaves a call whose process died to the resolver: a repeated request does not call the bank', async () => {
   const died = world(PAYMENTS.authorized, () => new Promise(() => undefined));
   void expireAuthorization(died.ports, ASK, 'cause');
   await new Promise(setImmediate);
@@ -103,7 +103,7 @@ test('one whose process died before the bank answered is the resolver’s: asked
   expect(calls).toEqual([]);
 });
 
-test('a time-out leaves it pending, for the resolver', async () => {
+test('a time-out leaves it pending for the resolver', async () => {
   const { expire, payment } = world(PAYMENTS.authorized, () => Promise.resolve({ kind: 'unknown', code: 3109 }));
   await expire();
   expect(payment()).toMatchObject({ state: { kind: 'voiding' }, resolveAt: expect.any(Number), inquiries: 0 });
@@ -120,7 +120,7 @@ test.each([
   expect(payment().version).toBe(1);
 });
 
-test('a payment without room calls an operator', async () => {
+test('a payment without room alerts an operator', async () => {
   const [operation] = PAYMENTS.authorized.operations;
   if (operation === undefined) throw new Error('no operation');
   const full = Array.from({ length: 99 }, (_, index) => ({ ...operation, reference: ref(String(index)) }));
@@ -130,7 +130,7 @@ test('a payment without room calls an operator', async () => {
   expect(errors).toHaveLength(1);
 });
 
-test('without a free place nothing happens, and auth-expiry asks again', async () => {
+test('does nothing without a free place', async () => {
   const { ports, expire, calls, payment } = world(PAYMENTS.authorized);
   ports.connector = () => ({ placeForExpiry: () => undefined }) as unknown as AcquirerConnector;
   await expire();
@@ -138,7 +138,7 @@ test('without a free place nothing happens, and auth-expiry asks again', async (
   expect(payment().version).toBe(1);
 });
 
-test.each(['authorized', 'voided'] as const)('an ask about a payment that is %s keeps no place', async (state) => {
+test.each(['authorized', 'voided'] as const)('a request for a payment that is %s keeps no place', async (state) => {
   const { expire, places } = world(PAYMENTS[state]);
   await Promise.all(Array.from({ length: 10 }, () => expire()));
   expect(places()).toBe(PLACES);

@@ -5,7 +5,7 @@ import { findOperation } from '../domain/payment';
 import { customValues } from './custom-parameters';
 import type { Ports, StoredPayment } from './ports';
 
-/** How an operation stands, with the custom parameters that its account has activated. */
+/** The status of an operation, with the custom parameters that its account has activated. */
 export async function outcomeOf(
   ports: Pick<Ports, 'accounts'>,
   payment: StoredPayment,
@@ -17,7 +17,7 @@ export async function outcomeOf(
   return record(payment, operation, activatedValues(account?.customParameters ?? [], customValues(payment, operation)));
 }
 
-/** Every operation of a payment as CHECK shows them, oldest first. */
+/** All operations of a payment as CHECK shows them, oldest first. */
 export function outcomesOf(payment: StoredPayment): OperationOutcome[] {
   return payment.operations.map((operation) => record(payment, operation));
 }
@@ -33,7 +33,7 @@ function record(payment: StoredPayment, operation: Operation, custom?: Operation
   });
 }
 
-/** What merchants read of an operation, in answers and callbacks: the fields of the contracts' table. */
+/** The fields that merchants see in answers and callbacks, as in the contracts' table. */
 export function answerOf(payment: Payment, operation: Operation): Complete<CardAnswer> {
   const { authentication } = operation;
   return {
@@ -48,7 +48,7 @@ export function answerOf(payment: Payment, operation: Operation): Complete<CardA
     message: operation.message,
     acsUrl: authentication?.acsUrl,
     pareq: authentication?.pareq,
-    // Before a challenge nobody knows one.
+    // Not known before a challenge.
     eci: authentication?.challenged === true ? undefined : authentication?.eci,
   };
 }

@@ -14,17 +14,17 @@ export const PAYMENT_RECORDS_MAX = 500;
 
 export interface Payments {
   load(id: string): Promise<StoredPayment | null>;
-  /** The payment, and what stands alone of its operations: at most {@link PAYMENT_RECORDS_MAX} documents. */
+  /** The payment and its operations with separate documents: at most {@link PAYMENT_RECORDS_MAX} in all. */
   loadWhole(paymentId: string): Promise<StoredPayment[]>;
   due: DueByAccount<StoredPayment>;
 }
 
-/** What goes to an acquirer beside the idempotency key, which is the operation's reference. */
+/** An acquirer's request. The idempotency key, the operation's reference, travels beside it. */
 export interface AcquirerRequest {
   reference: string;
-  /** Whose share of the calls it takes. */
+  /** The account whose share of the calls it uses. */
   merchantAccount: string;
-  /** Taken before, for the end of a hold; a merchant's operation waits for its own. */
+  /** Already taken for the VOID of an expired hold; a merchant's operation waits for a place. */
   place?: Place;
   /** Undefined for a void. */
   amountE4?: number;
@@ -35,7 +35,7 @@ export interface AcquirerRequest {
   customer?: Customer;
   /** Proof that the cardholder was authenticated. */
   authentication?: AuthenticationResult;
-  /** The answer if it is too late to send the request; asked when nothing else is left to wait for. */
+  /** The answer if it is too late to send the request. Called last, right before sending. */
   lateAnswer?: () => AcquirerAnswer | undefined;
 }
 
@@ -50,12 +50,12 @@ export type Cancellation =
   /** The acquirer will refuse this key from now on. */
   { kind: 'cancelled' } | Extract<AcquirerAnswer, { kind: 'approved' | 'declined' }> | { kind: 'unknown' };
 
-/** A way to an acquirer. Calls never throw: whatever happens is an answer. */
+/** Calls to one acquirer. They never throw: every fault becomes an answer. */
 export interface AcquirerConnector {
   readonly name: string;
-  /** From asking for a place among the calls to the end of the call: what the lease of an intent has to cover. */
+  /** From waiting for a place to the end of the call; the lease of an intent has to cover it. */
   readonly longestCallMs: number;
-  /** A place for the VOID at the end of a hold; undefined when those of the account, or all, are taken. */
+  /** A place for the VOID of an expired hold; undefined if the account's share, or every place, is taken. */
   placeForExpiry(merchantAccount: string): Place | undefined;
   operate(operation: CallKind, request: AcquirerRequest): Promise<AcquirerAnswer>;
   inquire(operation: OperationAtAcquirer): Promise<Inquiry>;
@@ -72,7 +72,7 @@ export interface OperationAtAcquirer {
 export interface Cards {
   getCard(merchantAccount: string, token: string): Promise<Secret<CardData> | undefined>;
   takeCvv(reference: string): Promise<Secret | undefined>;
-  /** For an operation that has ended without asking anybody. */
+  /** For an operation that ended without an acquirer or issuer. */
   dropCvv(reference: string): Promise<void>;
   /** A keyed hash of the number, for `secure_storage_id`. */
   panHash(card: Secret<CardData>): string;
@@ -82,7 +82,7 @@ export interface Accounts {
   find(merchantAccount: string): Promise<Account | undefined>;
 }
 
-/** A command with what its message says about where it came from and where the answer is awaited. */
+/** A command with its message's id, and the edge replica that waits for the answer. */
 export interface ReceivedCommand {
   command: CardCommand;
   /** Id of the message. */
@@ -93,18 +93,18 @@ export interface ReceivedCommand {
 
 export interface Ports {
   payments: Payments;
-  /** The only way in which a payment changes. */
+  /** The only way to change a payment. */
   handle: Handle<Payment, PaymentEvent>;
   cards: Cards;
   accounts: Accounts;
   /** By name. Undefined when no connector of that name is configured. */
   connector(name: string): AcquirerConnector | undefined;
-  /** Calls to acquirers, and what follows from them, run after their message is done. */
+  /** Runs calls to acquirers, and their consequences, after the message is done. */
   calls: Pick<DetachedWork, 'begin'>;
-  /** A short cut to the edge replica that waits; never throws. */
+  /** Sends the outcome directly to the waiting edge replica. Never throws. */
   reply(outcome: OperationOutcome, to: ReplyAddress): Promise<void>;
   now(): number;
-  /** Hold of an authorization where neither its terminal nor `holds` says anything. */
+  /** Hold of an authorization without a rule from its terminal or in `holds`. */
   holdSeconds: number;
   /** Holds by scheme and initiator. */
   holds: readonly HoldRule[];

@@ -9,8 +9,8 @@ import { outcomeOf } from './outcome';
 import type { Ports, StoredPayment } from './ports';
 
 /**
- * Records what the threeds service found out about a cardholder, then tells the edge that waits for the first answer. The
- * sale of a SALE3D follows at once. A repeated or late message changes nothing.
+ * Records the result of an authentication, replies to the edge if it still waits for the first answer, and starts the
+ * sale of a SALE3D. A repeated or late message changes nothing.
  */
 export async function processAuthentication(ports: Ports, event: ThreedsEvent, causationId: string): Promise<void> {
   const { paymentId, reference } = event.data;
@@ -40,7 +40,7 @@ async function dropUnusedCvv(
   if (findOperation(payment, reference)?.status !== 'pending' && withCvv) await ports.cards.dropCvv(reference);
 }
 
-/** The edge waits for one answer: the first one. */
+/** The edge waits only for the first answer. */
 async function reply(ports: Ports, payment: StoredPayment, reference: string, { replyTo }: Awaiting): Promise<void> {
   if (replyTo === undefined) return;
   const outcome = await outcomeOf(ports, payment, reference);

@@ -15,9 +15,9 @@ import { recordOperation } from './record-operation';
 import { routeFor, withHold } from './route';
 
 /**
- * One command: decide, and store the intent or the end. Calling the acquirer, storing the outcome, and replying follow
- * after the message is done, so that no acquirer delays another payment's message. The same command has no second effect:
- * an operation on record is answered from the record, and one whose intent has no outcome yet is the resolver's.
+ * Decides one command, and stores the intent or the end. The acquirer call, its outcome and the reply follow after the
+ * message is done, so that no acquirer delays another payment's message. A repeated command is answered from the
+ * record; the resolver handles an intent without an outcome.
  */
 export async function processCommand(ports: Ports, received: ReceivedCommand): Promise<void> {
   const { command, id: causationId } = received;
@@ -27,7 +27,7 @@ export async function processCommand(ports: Ports, received: ReceivedCommand): P
     ports,
     command,
     (current) => decide(current, command, { ...facts, ...timesOf(ports) }),
-    // A base operation is probably its payment's first: the insert finds out, and saves a load.
+    // A base operation is usually its payment's first, so try the insert before loading.
     { causationId, expectNew: isFirst(command) },
   );
   if (!written || payment.pending?.reference !== reference) {
@@ -43,14 +43,14 @@ function isFirst(command: CardCommand): boolean {
   return !('authentication' in command.data) || command.data.authentication === undefined;
 }
 
-/** A CVV that no call has used is deleted when its operation ends. While a call is pending, it may still use it. */
+/** Deletes an unused CVV when its operation ends. A pending call may still use it. */
 async function dropUnusedCvv(ports: Ports, command: CardCommand, payment: StoredPayment): Promise<void> {
   const { reference } = command.data;
   const hasEnded = findOperation(payment, reference)?.status !== 'pending';
   if (isCardholderCommand(command) && command.data.withCvv && hasEnded) await ports.cards.dropCvv(reference);
 }
 
-/** What deciding and calling need to know beside the payment itself. */
+/** Facts beside the payment itself that the decision and the call need. */
 interface Gathered {
   facts: Omit<Facts, 'now' | 'leaseEnd' | 'authenticationEnd'>;
   card?: Secret<CardData>;

@@ -5,14 +5,14 @@ import type { Ports, StoredPayment } from './ports';
 
 type Reading = Pick<Ports, 'payments' | 'accounts'>;
 
-/** One operation of the account's own, wherever it is on record; undefined when there is none. */
+/** One of the account's operations; undefined if there is none. */
 export async function findOutcome(
   ports: Reading,
   merchantAccount: string,
   reference: string,
 ): Promise<OperationOutcome | undefined> {
   const { payments } = ports;
-  // The payment's document, and the one of a refusal that stands alone.
+  // The payment's document, and a refusal's own document.
   const found = await Promise.all([payments.load(paymentIdOf(reference)), payments.load(reference)]);
   for (const payment of ownedBy(merchantAccount, found)) {
     const outcome = await outcomeOf(ports, payment, reference);
@@ -21,7 +21,7 @@ export async function findOutcome(
   return undefined;
 }
 
-/** All operations of the payment that `reference` belongs to, oldest first, if it is the account's own. */
+/** All operations of the payment that `reference` belongs to, oldest first, if the account owns it. */
 export async function listOutcomes(
   { payments }: Reading,
   merchantAccount: string,

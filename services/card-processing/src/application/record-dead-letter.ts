@@ -4,8 +4,8 @@ import type { Ports } from './ports';
 import { recordOperation } from './record-operation';
 
 /**
- * Ends an operation whose command can never be processed with error 3000. An outcome that is on record already stays.
- * From then on the command has no effect, replayed or redelivered.
+ * Ends an operation whose command can never be processed with error 3000, unless it already has an outcome. If the
+ * command is replayed or redelivered afterwards, it has no effect.
  */
 export async function recordDeadLetter(
   ports: Ports,

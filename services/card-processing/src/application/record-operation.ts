@@ -7,7 +7,7 @@ import type { Ports, StoredPayment } from './ports';
 
 type Named = Pick<CardCommand['data'], 'paymentId' | 'reference'>;
 
-/** The document that an operation belongs to: a refusal of its own if there is one, otherwise its payment. */
+/** The operation's document: its own if it is a separate refusal, otherwise its payment's. */
 export async function loadRecord(
   { payments }: Pick<Ports, 'payments'>,
   { paymentId, reference }: Named,
@@ -17,10 +17,10 @@ export async function loadRecord(
 }
 
 /**
- * Puts an operation on record, once: what `decideOn` says, or its refusal. A refusal for which its payment has no room, or
- * of another merchant's payment, becomes a document of its own under the operation's reference.
+ * Stores an operation once: the events of `decideOn`, or the refusal. A refusal gets its own document, under the
+ * operation's reference, if the payment has no room for it or belongs to another merchant.
  *
- * `written` is true only if this very call stored it.
+ * `written` is true only if this call stored it.
  */
 export async function recordOperation(
   ports: Ports,

@@ -7,7 +7,7 @@ import { findOperation, pendingReference } from '../domain/payment';
 import { recordAnswer } from './call-acquirer';
 import type { AcquirerConnector, Ports, StoredPayment } from './ports';
 
-/** Finds out what became of calls without an answer or whose process died, and gives up authentications that never end. */
+/** Finds the outcome of calls that got no answer or whose process died, and gives up lost authentications. */
 export function createResolver(ports: Ports, everyMs: number): FairWork {
   return createDueResolver({
     name: 'resolving unknown outcomes',
@@ -30,18 +30,18 @@ export async function resolveOutcome(ports: Ports, payment: StoredPayment): Prom
   const answer = connector && (await find(connector, payment, pending.reference));
   if (answer === undefined) return postpone(ports, payment, pending.reference);
   await recordAnswer(ports, payment, pending.reference, answer);
-  // A process that died between intent and call has left its CVV behind.
+  // A process that died between intent and call leaves the CVV behind.
   if (pending.kind === 'authorize' || pending.kind === 'sale') await ports.cards.dropCvv(pending.reference);
 }
 
-/** The threeds service ends every authentication in time. If it has lost one, it ends here. */
+/** The threeds service ends every authentication in time, unless it lost it. */
 async function giveUpAuthentication(ports: Ports, payment: StoredPayment): Promise<void> {
   const { written } = await ports.handle(payment, decideLostAuthentication);
   const reference = pendingReference(payment);
   if (written && payment.awaiting?.withCvv === true && reference !== undefined) await ports.cards.dropCvv(reference);
 }
 
-/** Undefined: not known yet. "Not found" is final only when the acquirer confirms that it will never run the key. */
+/** Undefined while unknown. "Not found" is final only when the acquirer confirms that it will never run the key. */
 async function find(
   connector: AcquirerConnector,
   payment: StoredPayment,

@@ -6,10 +6,10 @@ import { holdOfScheme } from '../domain/holds';
 import type { Route } from '../domain/payment';
 import type { Rejection } from '../domain/rejections';
 
-/** The connector that plays acquirer for the test currency, whatever a terminal says: XTS never leaves the sandbox. */
+/** The connector for the test currency, on every terminal: XTS never leaves the sandbox. */
 const SANDBOX_ACQUIRER = 'simulator';
 
-/** Where an account's AUTH or SALE goes: by currency and, where the merchant names a terminal, by `mid_reference`. */
+/** The route of an account's AUTH or SALE, by currency and, if the merchant names a terminal, by `mid_reference`. */
 export function routeFor(
   account: Account | undefined,
   request: { currency: string; midReference?: string },
@@ -29,7 +29,7 @@ export function routeFor(
   };
 }
 
-/** A terminal's own hold stands; without one, that of the card's scheme and of who began the payment. */
+/** A terminal's own hold wins; otherwise the rule for the card's scheme and the initiator applies. */
 export function withHold(
   route: Route | Rejection,
   holds: readonly HoldRule[],

@@ -32,7 +32,7 @@ import { codeOfRejection } from './rejections';
 const DAY_MS = 24 * 3_600_000;
 const SALE_WITHIN_MS = 5 * 60_000;
 
-/** The code of a purchase that brings a proof: 0 where it may go to the acquirer. */
+/** The code of a purchase with a proof: 0 if it may go to the acquirer. */
 function codeOf(payment: Payment, more: Parameters<typeof provenPurchase>[1] = {}, facts = PROVEN): number {
   const deadline = facts.now + 30_000;
   const decided = decide(payment, provenPurchase('ChargeCard', { deadline, ...more }), facts);
@@ -40,7 +40,7 @@ function codeOf(payment: Payment, more: Parameters<typeof provenPurchase>[1] = {
 }
 
 describe('AUTH3D and SALE3D', () => {
-  test.each(['AuthenticateCard', 'AuthenticateAndChargeCard'] as const)('%s asks threeds, and no acquirer', (type) => {
+  test.each(['AuthenticateCard', 'AuthenticateAndChargeCard'] as const)('%s calls threeds, not an acquirer', (type) => {
     const decided = decide(newPayment('merchant'), authenticationCommand(type), FACTS);
     expect(decided).toMatchObject([
       {
@@ -57,7 +57,7 @@ describe('AUTH3D and SALE3D', () => {
     expect(payment.operations).toMatchObject([{ status: 'pending', code: 11 }]);
   });
 
-  test('what needs no bank is declined before anybody is asked', () => {
+  test('a decline that needs no bank comes before any call', () => {
     const customer = {
       firstName: 'A',
       lastName: 'B',
@@ -71,7 +71,7 @@ describe('AUTH3D and SALE3D', () => {
     expect(payment.state.kind).toBe('closed');
   });
 
-  test('a challenge is told as started, once, and decides nothing', () => {
+  test('a challenge is reported once as started, and decides nothing', () => {
     const { operations, state } = PAYMENTS['SALE3D challenged'];
     expect(operations).toMatchObject([
       { status: 'pending', code: 11, authentication: { acsUrl: ACS_URL, challenged: true } },
@@ -81,7 +81,7 @@ describe('AUTH3D and SALE3D', () => {
     expect(decideAuthentication(PAYMENTS['SALE3D challenged'], again, TIMES)).toEqual([]);
   });
 
-  test('an authenticated AUTH3D succeeds, holds no money and keeps what its purchase will need', () => {
+  test('an authenticated AUTH3D succeeds, holds no money and keeps the data for its purchase', () => {
     const { operations, state } = PAYMENTS['AUTH3D authenticated'];
     expect(operations).toMatchObject([
       {
@@ -107,7 +107,7 @@ describe('AUTH3D and SALE3D', () => {
     expect(decided).toMatchObject([type === 'OperationFailed' ? { type, code: 3024 } : { type }]);
   });
 
-  test('the sale inside a SALE3D is the same operation, and its outcome the final one', () => {
+  test('the sale inside a SALE3D is the same operation, and its outcome is final', () => {
     const charging = PAYMENTS['SALE3D charging'];
     expect(charging.pending).toEqual({ reference: ref('SA3D'), kind: 'sale' });
     expect(PAYMENTS['SALE3D charged'].operations).toMatchObject([
@@ -133,7 +133,7 @@ describe('AUTH3D and SALE3D', () => {
     }
   });
 
-  test('where authentication is not possible, the ECI says why', () => {
+  test('the ECI says why authentication is not possible', () => {
     const event = threedsEvent('AuthenticationRefused', 'SA3D', {
       occurredAt: NOW,
       challenged: false,
@@ -145,7 +145,7 @@ describe('AUTH3D and SALE3D', () => {
     ]);
   });
 
-  test('an authentication that nobody ends is given up, and only such a one', () => {
+  test('gives up only an authentication that never ended', () => {
     expect(decideLostAuthentication(PAYMENTS['SALE3D challenged'])).toMatchObject([
       { type: 'OperationFailed', reference: ref('SA3D'), code: 3024 },
     ]);
@@ -171,14 +171,14 @@ describe('AUTH3D and SALE3D', () => {
     },
   );
 
-  test('news about another operation of the payment change nothing', () => {
+  test('a message about another operation of the payment changes nothing', () => {
     const event = threedsEvent('CardholderAuthenticated', 'SA3D', authenticated);
     expect(decideAuthentication(PAYMENTS['AUTH3D challenged'], event, TIMES)).toEqual([]);
   });
 });
 
 describe('VOID of an AUTH3D', () => {
-  test('ends an authentication that is under way: its page decides nothing any more', () => {
+  test('ends a running authentication: its page no longer decides anything', () => {
     const payment = PAYMENTS['AUTH3D voided in its challenge'];
     expect(payment.operations).toMatchObject([
       { type: 'AUTH3D', status: 'error', code: 3008 },
@@ -195,7 +195,7 @@ describe('VOID of an AUTH3D', () => {
 });
 
 describe('a purchase with pares', () => {
-  test('goes to the acquirer where its AUTH3D went, once', () => {
+  test('goes once, to the acquirer of its AUTH3D', () => {
     const elsewhere = { ...PROVEN, route: { ...ROUTE, midReference: 'MD0000000000000B' } };
     const decided = decide(PAYMENTS['AUTH3D authenticated'], provenPurchase('ChargeCard'), elsewhere);
     expect(decided).toMatchObject([
@@ -207,7 +207,7 @@ describe('a purchase with pares', () => {
     expect(codeOf(PAYMENTS['AUTH3D used by an AUTH that was voided'])).toBe(3025);
   });
 
-  test('of an AUTH can be settled and voided like any other', () => {
+  test('for an AUTH can be settled and voided like any other', () => {
     const payment = PAYMENTS['AUTH3D used by an AUTH'];
     expect(approved(after(payment, settle()), 'SETT').state.kind).toBe('charged');
     expect(approved(after(payment, voidOf()), 'VOID').state.kind).toBe('voided');
@@ -233,7 +233,7 @@ describe('a purchase with pares', () => {
     },
   );
 
-  test('forged gets 3103, before anything else about the AUTH3D is told', () => {
+  test('gets 3103 for a forged proof, and learns nothing else about the AUTH3D', () => {
     for (const situation of ['AUTH3D authenticated', 'AUTH3D cancelled', 'AUTH3D used by a SALE'] as const) {
       expect(codeOf(PAYMENTS[situation], {}, { ...PROVEN, paresHash: 'cd'.repeat(32) })).toBe(3103);
     }
@@ -245,7 +245,7 @@ describe('a purchase with pares', () => {
     [{ amountE4: 100_001 }, 3022],
     [{ amountE4: 99_999 }, 3022],
     [{ currency: 'EUR' }, 3022],
-  ])('for %j gets %i, and leaves the proof to be used', (other, code) => {
+  ])('with %j gets %i, and leaves the proof unused', (other, code) => {
     const payment = PAYMENTS['AUTH3D authenticated'];
     expect(codeOf(payment, other)).toBe(code);
     const refusedOnce = after(payment, provenPurchase('ChargeCard', other), PROVEN);
@@ -259,14 +259,14 @@ describe('a purchase with pares', () => {
     expect(codeOf(PAYMENTS['AUTH3D authenticated'], {}, { ...PROVEN, now: NOW + laterMs })).toBe(code);
   });
 
-  test('a decline of the bank itself is the outcome of the purchase, not of the proof', () => {
+  test('that the bank declines leaves its AUTH3D successful', () => {
     const [first, ...later] = PAYMENTS['AUTH3D used by a SALE that was declined'].operations;
     expect(first).toMatchObject({ type: 'AUTH3D', status: 'success' });
     expect(later).toMatchObject([{ type: 'SALE', status: 'decline', code: 3101, baseReference: ref('AU3D') }]);
   });
 });
 
-test('an authentication nobody asked for breaks the invariant', () => {
+test('an authentication that was never requested breaks the invariant', () => {
   const event = { type: 'CardAuthenticated', reference: ref('AU3D'), authentication: { challenged: true } } as const;
   expect(() => evolve(PAYMENTS.charged, { ...event, authenticatedAt: NOW })).toThrow('broken invariant');
   expect(findOperation(PAYMENTS.charged, ref('AU3D'))).toBeUndefined();

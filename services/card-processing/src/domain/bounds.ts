@@ -1,8 +1,8 @@
 /** Operations in one payment's document (architecture.md, invariant 10). */
 export const OPERATIONS_MAX = 100;
 
-/** Merchants' operations leave the rest to the system: the end of a hold always has room for its VOID. */
+/** The rest is for the system, so that an expired hold always has room for its VOID. */
 export const MERCHANTS_OPERATIONS_MAX = 90;
 
-/** Refusals may not use up the places that a later VOID or REFUND needs. */
+/** Leaves places for a later VOID or REFUND. */
 export const REFUSALS_MAX = 80;

@@ -1,7 +1,7 @@
 import type { ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES, TEST_CURRENCY } from '@gateway/contracts';
 
-/** What may be known about a card outside the vault. Never its number. */
+/** Card data that may leave the vault. Never the number. */
 export interface CardFacts {
   brand: string;
   /** '01' to '12'. */

@@ -2,9 +2,9 @@ import { CHECKOUT_ATTEMPTS_MAX } from '@gateway/contracts';
 import type { Operation, Payment, PaymentEvent } from './payment';
 
 /**
- * Whether the end of this operation is told by a callback (decisions.md, sections 4 and 5): a SALE3D or AUTH3D whose
- * cardholder could be authenticated, or whose merchant was told no outcome; on a card-entry page success, or what its
- * last attempt came to.
+ * Whether a callback reports the end of this operation (decisions.md, sections 4 and 5): for a SALE3D or AUTH3D whose
+ * cardholder could be authenticated, or whose merchant got no outcome; on a card-entry page for a success, or for the
+ * last attempt.
  */
 export function tellsMerchant(operation: Operation): boolean {
   if (operation.callbackUrl === undefined || operation.status === 'pending') return false;
@@ -14,7 +14,7 @@ export function tellsMerchant(operation: Operation): boolean {
   return operation.announced === true || operation.authentication?.acsUrl !== undefined;
 }
 
-/** The time of a card-entry page is over: its last attempt is final, unless an outcome is still to come or was told. */
+/** Closes a card-entry page: its last attempt is final, unless an outcome is pending or was already reported. */
 export function decideEndOfCheckout(payment: Payment): PaymentEvent[] {
   const last = payment.operations.findLast(({ checkoutAttempt }) => checkoutAttempt !== undefined);
   if (last === undefined || payment.checkoutEnded === true || payment.state.kind !== 'closed') return [];

@@ -40,7 +40,7 @@ const codeOf = (payment: Payment, n: number): number => {
 const last = (payment: Payment): Operation => payment.operations.at(-1) as Operation;
 
 describe('the attempts of a card-entry page', () => {
-  test('share a payment; after a decline there is another one', () => {
+  test('share a payment; another may follow a decline', () => {
     expect(codeOf(once, 2)).toBe(0);
     expect(codeOf(twice, 3)).toBe(0);
     expect(paid.operations).toMatchObject([{ status: 'decline' }, { status: 'success', checkoutAttempt: 2 }]);
@@ -50,10 +50,10 @@ describe('the attempts of a card-entry page', () => {
     ['one is under way', after(nothing, attempt(1))],
     ['its outcome is unknown', answered(after(nothing, attempt(1)), 'ATT1', { kind: 'unknown', code: 3109 })],
     ['one has succeeded', paid],
-    ['what was paid is refunded', approved(after(paid, refund('ATT2')), 'REFU')],
+    ['the payment is refunded', approved(after(paid, refund('ATT2')), 'REFU')],
     ['a cardholder is being authenticated', PAYMENTS['SALE3D challenged']],
     ['a cardholder is authenticated', PAYMENTS['AUTH3D authenticated']],
-  ])('exclude each other: when %s, another gets 3025', (_when, payment) => {
+  ])('exclude each other: another gets 3025 when %s', (_when, payment) => {
     expect(codeOf(payment, 3)).toBe(3025);
   });
 
@@ -76,26 +76,26 @@ describe('the end of a card-entry page', () => {
     ['nothing was tried', nothing],
     ['an attempt is under way', after(nothing, attempt(1))],
     ['an attempt has succeeded', paid],
-    ['the last possible attempt was told already', thrice],
+    ['the last possible attempt was already reported', thrice],
     ['it has ended already', decideEndOfCheckout(once).reduce(evolve, once)],
     ['there was no such page', PAYMENTS['sale declined']],
-  ])('says nothing when %s', (_when, payment) => {
+  ])('changes nothing when %s', (_when, payment) => {
     expect(decideEndOfCheckout(payment)).toEqual([]);
   });
 });
 
 describe('a callback', () => {
-  test('tells success, or the last attempt', () => {
+  test('reports a success, or the last attempt', () => {
     expect(tellsMerchant(last(paid))).toBe(true);
     expect([once, twice, thrice].map((payment) => tellsMerchant(last(payment)))).toEqual([false, false, true]);
   });
 
-  test('tells nothing while an outcome is unknown, nor where no address was given', () => {
+  test('reports nothing while an outcome is unknown, or without an address', () => {
     expect(tellsMerchant(last(after(twice, attempt(3))))).toBe(false);
     expect(tellsMerchant(last(PAYMENTS.charged))).toBe(false);
   });
 
-  test('of a SALE3D comes where the cardholder could be authenticated, and only there', () => {
+  test('of a SALE3D is sent only if the cardholder could be authenticated', () => {
     const asked = after(nothing, authenticationCommand('AuthenticateAndChargeCard', CALLBACK));
     const notEnrolled = threedsEvent('AuthenticationRefused', 'SA3D', { ...refused(3123), challenged: false });
     expect(tellsMerchant(last(afterEvent(asked, notEnrolled)))).toBe(false);

@@ -6,8 +6,8 @@ import { findOperation } from './payment';
 import { codeOfRejection } from './rejections';
 
 /**
- * A merchant whose response was 11 gets the outcome by one callback (decisions.md, section 10). Nothing if there is a
- * callback anyway, or if this was asked before. Attempts on a card-entry page have a rule of their own.
+ * A merchant whose response was 11 gets the outcome by one callback (decisions.md, section 10). Empty if a callback
+ * is sent anyway, or if the request is a repetition. Attempts on a card-entry page follow `tellsMerchant`.
  */
 export function decideAnnouncement(
   payment: Payment,
@@ -19,7 +19,7 @@ export function decideAnnouncement(
   return [{ type: 'OutcomeAnnounced', reference, callbackUrl }];
 }
 
-/** The operation of a card-entry page that was never opened: an error from the start, which its callback tells. */
+/** Records the operation of a card-entry page that was never opened as an error, which its callback reports. */
 export function lostPage({ reference, callbackUrl, lostPage: page }: AnnounceOutcomeData): PaymentEvent[] {
   if (page === undefined) return [];
   const { transactionType: type, notes, ...known } = page;

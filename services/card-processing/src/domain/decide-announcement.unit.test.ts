@@ -38,14 +38,14 @@ describe('a SALE3D whose merchant got no outcome', () => {
   test.each([
     ['it was never run', neverRun],
     ['it was declined before any challenge', afterEvent(asked, notEnrolled)],
-  ])('has its end told, once, when %s', (_when, payment) => {
+  ])('gets the end reported once when %s', (_when, payment) => {
     expect(tells(payment)).toBe(false);
     expect(decideAnnouncement(payment, ASKED)).toEqual(ANNOUNCED);
     expect(tells(announced(payment))).toBe(true);
     expect(decideAnnouncement(announced(payment), ASKED)).toEqual([]);
   });
 
-  test('gets a callback with any outcome that is still to come', () => {
+  test('gets a callback with an outcome that is still to come', () => {
     expect(decideAnnouncement(asked, ASKED)).toEqual(ANNOUNCED);
     expect(tells(announced(asked))).toBe(false);
     expect(tells(afterEvent(announced(asked), notEnrolled))).toBe(true);
@@ -89,7 +89,7 @@ describe('a card-entry page that was never opened', () => {
   } as const;
   const asked = { ...ASKED, paymentId: SALE.slice(0, 16), merchantAccount: 'merchant', lostPage: page };
 
-  test('ends in error 11, which one callback tells', () => {
+  test('ends in error 11, which one callback reports', () => {
     const ended = lostPage(asked).reduce(evolve, nothing);
     expect(ended).toMatchObject({
       state: { kind: 'closed' },
@@ -101,7 +101,7 @@ describe('a card-entry page that was never opened', () => {
     expect(decideAnnouncement(ended, ASKED)).toEqual([]);
   });
 
-  test('no other unknown operation is put on record', () => {
+  test('no other unknown operation is recorded', () => {
     const { lostPage: _page, ...other } = asked;
     expect(lostPage(other)).toEqual([]);
   });

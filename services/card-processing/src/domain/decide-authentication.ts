@@ -5,7 +5,7 @@ import type { CallDeadline } from './decide';
 import type { Authentication, Operation, Payment, PaymentEvent } from './payment';
 import { findOperation, pendingReference } from './payment';
 
-/** architecture.md, invariant 5: the sale after a challenge is not run later than this after the authentication. */
+/** The longest time between an authentication and its sale (architecture.md, invariant 5). */
 const SALE_WITHIN_MS = 5 * 60_000;
 
 /** Epoch ms: now, and from when a resolver may look for the outcome of a sale that begins now. */
@@ -15,8 +15,8 @@ export interface AuthenticationTimes {
 }
 
 /**
- * What a message from threeds means for its payment. Nothing if the operation no longer waits for it: it was voided, ran
- * out of time, or had this message before.
+ * Applies a message from threeds. Empty if the operation no longer waits for it: it was voided, ran out of time, or
+ * already had this message.
  */
 export function decideAuthentication(
   payment: Payment,
@@ -43,12 +43,12 @@ export function decideAuthentication(
   }
 }
 
-/** Of the sale that follows an authentication. */
+/** The events of the sale that follows an authentication. */
 export function saleDeadline({ occurredAt }: Pick<ThreedsEvent['data'], 'occurredAt'>): CallDeadline {
   return { at: occurredAt + SALE_WITHIN_MS, code: RESPONSE_CODES.TRANSACTION_EXPIRED };
 }
 
-/** Ends an operation whose authentication never ended: the threeds service has lost it, or is away. */
+/** Ends an operation whose authentication never ended, because the threeds service lost it or is down. */
 export function decideLostAuthentication(payment: Payment): PaymentEvent[] {
   const reference = pendingReference(payment);
   if (reference === undefined || !isAuthenticating(payment, reference)) return [];

@@ -3,13 +3,12 @@ import type { Payment, PaymentEvent } from './payment';
 import { findOperation } from './payment';
 import { OPERATIONS_MAX } from './bounds';
 
-/** What speaks against a VOID although the hold is over: the payment has no place for another operation. */
+/** Why an expired hold cannot be voided: the payment has no room for another operation. */
 export type ExpiryObstacle = 'too-many-operations';
 
 /**
- * What the end of a hold means for its payment (decisions.md, section 4): the VOID to store, or nothing. It applies to an
- * AUTH that is authorized still, and only from the end of its hold on: asked too early, too late or twice, it is nothing.
- * A VOID that was declined or failed has put the payment back where it was, so that the next ask tries another one.
+ * The VOID for an expired hold (decisions.md, section 4); empty unless the AUTH is still authorized and its hold is
+ * over. After a declined or failed VOID the payment is authorized again, so the next request tries another VOID.
  *
  * @param ask.reference of the AUTH
  * @param ask.now epoch ms
@@ -23,7 +22,7 @@ export function decideExpiry(
   if (state.kind !== 'authorized' || state.hold.reference !== ask.reference) return [];
   if (ask.now < state.hold.expiresAt) return [];
   if (operations.length >= OPERATIONS_MAX) return 'too-many-operations';
-  // Operations are never taken away: their number is one that no earlier VOID had.
+  // Operations are never removed, so their count is a number that no earlier VOID had.
   const reference = systemReference(paymentIdOf(ask.reference), operations.length);
   const originalTransactionId = findOperation(payment, ask.reference)?.bank?.transactionId;
   return [
@@ -45,7 +44,7 @@ export function decideExpiry(
   ];
 }
 
-/** It names the end of this hold, so that every try bears it: CHECK lists them all, oldest first. */
+/** Names the expiry of this hold. All tries share it; CHECK lists them all, oldest first. */
 function expiryUniqueId(reference: string): string {
   return `expiry-${reference}`;
 }

@@ -24,7 +24,7 @@ const END = NOW + HOLD_SECONDS * 1000;
 const expire = (payment: Payment, now = END, reference = ref('AUTH')) =>
   decideExpiry(payment, { reference, now, leaseEnd: now + 9_000 });
 
-/** The payment after an ask, and the name of the VOID that it has begun, if any. */
+/** The payment after a request, and the name of the VOID that it has begun, if any. */
 function asked(payment: Payment, now = END): { payment: Payment; name: string | undefined } {
   const decided = expire(payment, now);
   if (typeof decided === 'string') return { payment, name: undefined };
@@ -32,7 +32,7 @@ function asked(payment: Payment, now = END): { payment: Payment; name: string | 
   return { payment: next, name: decided.length === 0 ? undefined : next.pending?.reference.slice(-4) };
 }
 
-/** Every state × the end of a hold: what holds money and nothing else is voided. */
+/** Every state × the end of a hold: only held money is voided. */
 const APPLIES: Record<Situation, boolean> = {
   nothing: false,
   authorizing: false,
@@ -74,10 +74,10 @@ const APPLIES: Record<Situation, boolean> = {
 
 describe.each(Object.entries(APPLIES) as [Situation, boolean][])('given %s', (situation, applies) => {
   const payment = PAYMENTS[situation];
-  test(`the end of its hold ${applies ? 'begins a VOID' : 'is nothing'}`, () => {
+  test(`the end of its hold ${applies ? 'begins a VOID' : 'does nothing'}`, () => {
     expect(expire(payment)).toHaveLength(applies ? 1 : 0);
   });
-  test('asked before the end, or about another operation, it is nothing', () => {
+  test('an early request, or one for another operation, does nothing', () => {
     expect(expire(payment, END - 1)).toEqual([]);
     for (const { reference } of payment.operations) {
       if (reference !== ref('AUTH')) expect(expire(payment, END, reference)).toEqual([]);
@@ -86,7 +86,7 @@ describe.each(Object.entries(APPLIES) as [Situation, boolean][])('given %s', (si
 });
 
 describe('the VOID at the end of a hold', () => {
-  test('is an operation on record, named after its AUTH, based on it, and called with what the bank knows', () => {
+  test('is recorded under a name derived from its AUTH, and called with the bank’s transaction id', () => {
     const { payment } = asked(PAYMENTS.authorized);
     expect(payment.state.kind).toBe('voiding');
     expect(payment.operations.at(-1)).toEqual({
@@ -107,7 +107,7 @@ describe('the VOID at the end of a hold', () => {
     });
   });
 
-  test('excludes a SETTLE and a VOID of the merchant while its outcome is not known, and after it', () => {
+  test('excludes a SETTLE and a VOID of the merchant while its outcome is unknown, and afterwards', () => {
     const { payment, name = '' } = asked(PAYMENTS.authorized);
     for (const state of [payment, approved(payment, name)]) {
       for (const command of [settle('AUTH', {}, 'NEW1'), voidOf('AUTH', 'NEW1')]) {
@@ -117,13 +117,13 @@ describe('the VOID at the end of a hold', () => {
     }
   });
 
-  test('asked for again while it is pending or done, has no second', () => {
+  test('is not repeated while it is pending or done', () => {
     const { payment, name = '' } = asked(PAYMENTS.authorized);
     expect(expire(payment)).toEqual([]);
     expect(expire(approved(payment, name))).toEqual([]);
   });
 
-  test('that was declined is tried again as another operation with the same name', () => {
+  test('is tried again after a decline, as another operation with the same name', () => {
     const first = asked(PAYMENTS.authorized);
     const declined = answered(first.payment, first.name ?? '', { kind: 'declined', code: 3101, bank: {} });
     expect(declined.state.kind).toBe('authorized');
@@ -135,7 +135,7 @@ describe('the VOID at the end of a hold', () => {
     expect(approved(second.payment, second.name ?? '').state.kind).toBe('voided');
   });
 
-  test('follows a SETTLE that came to nothing after the end', () => {
+  test('follows a SETTLE that failed after the end', () => {
     const undone = answered(PAYMENTS.settling, 'SETT', { kind: 'not-executed', code: 3118 });
     expect(expire(undone)).toHaveLength(1);
   });
@@ -152,14 +152,14 @@ describe('the bounds of a payment', () => {
     }
   }
 
-  test('leave room for the end of the hold, whatever its merchant sends', () => {
+  test('leave room for the VOID of an expired hold, whatever the merchant sends', () => {
     const payment = exhaustedByMerchant();
     expect(payment.operations).toHaveLength(90);
     expect(decide(payment, voidOf('AUTH', 'NEW1'), FACTS)).toBe('too-many-operations');
     expect(expire(payment)).toHaveLength(1);
   });
 
-  test('end the tries at 100 operations, each with a reference of its own', () => {
+  test('stop the tries at 100 operations, each with its own reference', () => {
     let payment = exhaustedByMerchant();
     for (;;) {
       const next = asked(payment);
@@ -172,7 +172,7 @@ describe('the bounds of a payment', () => {
   });
 });
 
-test('whatever comes in whatever order, a hold is settled or voided, never both, and each once', () => {
+test('in any order of messages, a hold is settled or voided once, never both', () => {
   const step = fc.oneof(
     fc.constant('expire' as const),
     fc.constant('settle' as const),

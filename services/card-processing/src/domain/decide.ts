@@ -29,19 +29,19 @@ import { proofRejection } from './proof';
 import type { Rejection } from './rejections';
 import { codeOfRejection } from './rejections';
 
-/** What the application found out for a command, so that deciding needs neither clock nor I/O. */
+/** Facts that the application gathers for a command, so that deciding needs neither clock nor I/O. */
 export interface Facts {
   /** Epoch ms. */
   now: number;
-  /** For what begins with a card: the card behind the token; undefined when the merchant has no such token. */
+  /** For a command with a token: its card; undefined if the merchant has no such token. */
   card?: CardFacts | undefined;
-  /** For what begins with a card: where the operation goes; a rejection when the account has nowhere. */
+  /** For a command with a token: the operation's route, or a rejection if the account has none. */
   route?: Route | Rejection | undefined;
   /** For a purchase with `pares`: its SHA-256 in hex. */
   paresHash?: string | undefined;
-  /** For what begins with a card, if the account's responses show it. */
+  /** For a command with a token, if the account's responses show it. */
   presentation?: CardPresentation | undefined;
-  /** Where the first answer of an authentication goes. */
+  /** The edge replica that waits for the first answer of an authentication. */
   replyTo?: ReplyAddress | undefined;
   /** Epoch ms from which a resolver may look for the outcome of a call that begins now. */
   leaseEnd: (route: Route | undefined) => number;
@@ -49,7 +49,7 @@ export interface Facts {
   authenticationEnd: number;
 }
 
-/** What an acquirer's connector makes of an answer, or of none. */
+/** An acquirer's answer, or its absence, in our terms. */
 export type AcquirerAnswer =
   | { kind: 'approved'; authcode: string | null; bank: BankFacts }
   | { kind: 'declined'; code: ResponseCode; bank: BankFacts }
@@ -58,7 +58,7 @@ export type AcquirerAnswer =
   /** It certainly did not happen and never will: nothing was sent, or the acquirer confirmed the cancellation. */
   | { kind: 'not-executed'; code: ResponseCode };
 
-/** Until when an operation's call may be made, and the code of its end if it was not. */
+/** The deadline for an operation's call, and its final code if it is missed. */
 export interface CallDeadline {
   /** Epoch ms. */
   at: number;
@@ -76,7 +76,7 @@ export const operationTypeOf: Record<CardCommand['type'], OperationType> = {
   TokenizeCard: 'TOKENIZE',
 };
 
-/** What a merchant's command means for its payment: the events to store, or the rule that it breaks. Pure. */
+/** The events of a merchant's command, or the rule that it breaks. Pure. */
 export function decide(payment: Payment, command: CardCommand, facts: Facts): PaymentEvent[] | Rejection {
   if (facts.now > command.data.deadline) return 'deadline-passed';
   switch (command.type) {
@@ -95,17 +95,17 @@ export function decide(payment: Payment, command: CardCommand, facts: Facts): Pa
   }
 }
 
-/** A command that waits for its call past its deadline ends like one that arrives too late. */
+/** A command that misses its deadline while it waits for its call ends like one that arrives too late. */
 export function deadlineOf({ data }: CardCommand): CallDeadline {
   return { at: data.deadline, code: codeOfRejection('deadline-passed') };
 }
 
-/** The outcome of a call that must not be made any more: certain, because nothing was sent. Undefined while in time. */
+/** The outcome of a call past its deadline: certain, because nothing was sent. Undefined while in time. */
 export function lateAnswer({ at, code }: CallDeadline, now: number): AcquirerAnswer | undefined {
   return now > at ? { kind: 'not-executed', code } : undefined;
 }
 
-/** A rejection as an event: every accepted operation ends on record. */
+/** A rejection as an event: every accepted operation is recorded with its end. */
 export function refusal(command: CardCommand, rejection: Rejection): PaymentEvent {
   return { type: 'OperationRecorded', operation: ended(command, codeOfRejection(rejection)) };
 }
@@ -114,7 +114,7 @@ export function hasRoomForRefusal(payment: Payment): boolean {
   return payment.operations.length < REFUSALS_MAX;
 }
 
-/** What an acquirer's answer means for the pending operation. Nothing for one that has ended: terminal states stay. */
+/** Applies an acquirer's answer to the pending operation. Empty if it has ended: terminal states stay. */
 export function decideAnswer(
   payment: Payment,
   reference: string,
@@ -133,7 +133,7 @@ export function decideAnswer(
       return [{ type: 'OperationFailed', reference, ...coded(answer.code) }];
     case 'unknown': {
       const told = findOperation(payment, reference)?.code;
-      // What the merchant was told first stays, whatever a later inquiry stumbles over.
+      // The merchant keeps the code of the first response.
       if (told !== RESPONSE_CODES.OUTCOME_UNKNOWN) return [];
       return [{ type: 'OutcomeBecameUnknown', reference, ...coded(answer.code), resolveAt: facts.inquireAt }];
     }
@@ -154,7 +154,7 @@ function purchase(payment: Payment, command: PurchaseCommand, facts: Facts): Pay
   if (rejection !== undefined) return rejection;
   const accepted = accept(command, facts);
   if (Array.isArray(accepted) || typeof accepted === 'string') return accepted;
-  // What relies on an AUTH3D goes where that was sent.
+  // A purchase with a proof follows its AUTH3D's route.
   const route = authentication === undefined ? accepted.route : (payment.route ?? accepted.route);
   return [
     {
@@ -194,14 +194,14 @@ function presented({ presentation }: Facts): { presentation?: CardPresentation }
   return presentation === undefined ? {} : { presentation };
 }
 
-/** A payment begins once; only the attempts of a card-entry page share one, and one at most succeeds. */
+/** A payment begins once. Only attempts on a card-entry page share one, and at most one of them succeeds. */
 function beginRejection(payment: Payment): Rejection | undefined {
   if (payment.checkoutEnded === true) return 'checkout-ended';
   if (!mayBegin(payment.state)) return 'completed';
   return payment.operations.length >= MERCHANTS_OPERATIONS_MAX ? 'too-many-operations' : undefined;
 }
 
-/** What may go on to its acquirer or issuer; else a rejection, or the decline that needs no bank. */
+/** Lets an operation go to its acquirer or issuer; otherwise a rejection, or a decline that needs no bank. */
 function accept(command: CardholderCommand, facts: Facts): Accepted | PaymentEvent[] | Rejection {
   if (facts.card === undefined) return 'token-not-found';
   if (facts.route === undefined || typeof facts.route === 'string') return facts.route ?? 'no-terminal-for-currency';
@@ -237,7 +237,7 @@ function followUp(payment: Payment, command: FollowUpCommand, facts: Facts): Pay
   ];
 }
 
-/** A base whose own outcome is not known yet can bear nothing, but the end of an authentication that holds no money. */
+/** While a base's outcome is unknown, only an authentication, which holds no money, can be voided. */
 function mayFollowPending(command: FollowUpCommand, base: Operation): boolean {
   return command.type === 'VoidAuthorization' && base.type === 'AUTH3D';
 }
@@ -321,7 +321,7 @@ function voidOfAuthenticationRejection({ state }: Payment): Rejection | undefine
     case 'authenticated':
       return undefined;
     case 'voided':
-      // With a hold it was the AUTH that used the authentication which was voided.
+      // With a hold, the VOID was of the AUTH that used this authentication.
       return state.hold === undefined ? 'already-voided' : 'not-voidable';
     default:
       return 'not-voidable';

@@ -23,13 +23,13 @@ import type { Payment } from './payment';
 import { findOperation } from './payment';
 import { codeOfRejection } from './rejections';
 
-/** The code that a command gets: 0 where it may go to the acquirer. */
+/** The code of a command: 0 if it may go to the acquirer. */
 function codeFor(payment: Payment, command: CardCommand, now = NOW): number {
   const decided = decide(payment, command, { ...FACTS, now });
   return typeof decided === 'string' ? codeOfRejection(decided) : 0;
 }
 
-/** decisions.md, section 4: every state × every command. Follow-ups name the base they could stand on. */
+/** decisions.md, section 4: every state × every command. Follow-ups name a possible base. */
 const TABLE: Record<Situation, { settle: number; void: number; refund: number }> = {
   nothing: { settle: 3003, void: 3003, refund: 3003 },
   authorizing: { settle: 3003, void: 3003, refund: 3003 },
@@ -85,7 +85,7 @@ describe.each(Object.entries(TABLE) as [Situation, (typeof TABLE)[Situation]][])
   test(`REFUND of its first operation gets ${codes.refund}`, () => {
     expect(codeFor(payment, refund(base, {}, 'NEW1'))).toBe(codes.refund);
   });
-  test('a refusal is on record and changes nothing else', () => {
+  test('a refusal is recorded and changes nothing else', () => {
     const unknown = after(payment, settle('ZZZZ', {}, 'NEW1'));
     expect(findOperation(unknown, ref('NEW1'))).toMatchObject({ status: 'error', code: 3003 });
     expect(unknown.state).toEqual(payment.state);
@@ -136,7 +136,7 @@ describe('amount and currency', () => {
     expect(codeFor(payment, command)).toBe(code);
   });
 
-  test('a REFUND is bounded by what was settled, not by what was held', () => {
+  test('a REFUND is bounded by the settled amount, not by the held one', () => {
     const partly = approved(after(PAYMENTS.authorized, settle('AUTH', { amountE4: 40_000 })), 'SETT');
     expect(codeFor(partly, refund('SETT', { amountE4: 40_001 }))).toBe(3022);
     expect(codeFor(partly, refund('SETT', { amountE4: 40_000 }))).toBe(0);
@@ -147,19 +147,19 @@ describe('the end of a hold', () => {
   const end = NOW + HOLD_SECONDS * 1000;
   const fresh = (command: CardCommand): CardCommand =>
     ({ ...command, data: { ...command.data, deadline: end + 30_000 } }) as CardCommand;
-  test('SETTLE until the last moment', () => {
+  test('SETTLE succeeds until the last moment', () => {
     expect(codeFor(PAYMENTS.authorized, fresh(settle()), end - 1)).toBe(0);
   });
   test('SETTLE from then on gets 3007', () => {
     expect(codeFor(PAYMENTS.authorized, fresh(settle()), end)).toBe(3007);
   });
-  test('VOID releases it still', () => {
+  test('VOID still releases it', () => {
     expect(codeFor(PAYMENTS.authorized, fresh(voidOf()), end)).toBe(0);
   });
 });
 
 describe('a charge', () => {
-  test('past its deadline is refused, whatever else it is', () => {
+  test('past its deadline is refused, like any other command', () => {
     for (const command of [
       purchaseCommand('ChargeCard'),
       purchaseCommand('AuthorizeCard'),
@@ -170,12 +170,12 @@ describe('a charge', () => {
       expect(codeFor(PAYMENTS.nothing, command, command.data.deadline + 1)).toBe(11);
     }
   });
-  test('with a token that the merchant has not got', () => {
+  test('is refused with a token that the merchant does not have', () => {
     expect(decide(PAYMENTS.nothing, purchaseCommand('ChargeCard'), { ...FACTS, card: undefined })).toBe(
       'token-not-found',
     );
   });
-  test('without a terminal', () => {
+  test('is refused without a terminal', () => {
     const facts = { ...FACTS, route: 'no-terminal-for-currency' as const };
     expect(decide(PAYMENTS.nothing, purchaseCommand('ChargeCard'), facts)).toBe('no-terminal-for-currency');
   });
@@ -210,16 +210,16 @@ describe('a charge', () => {
 
 describe('an answer', () => {
   const facts = { now: NOW, holdSeconds: HOLD_SECONDS, inquireAt: NOW + 500 };
-  test('unknown is told and stays pending', () => {
+  test('that is unknown is reported and stays pending', () => {
     const unknown = answered(PAYMENTS.charging, 'SALE', { kind: 'unknown', code: 3109 });
     expect(unknown.operations[0]).toMatchObject({ status: 'pending', code: 3109 });
     expect(unknown.pending).toBeDefined();
   });
-  test('that is unknown again changes nothing of what was told', () => {
+  test('that is unknown again keeps the first response', () => {
     const unknown = answered(PAYMENTS.charging, 'SALE', { kind: 'unknown', code: 3109 });
     expect(decideAnswer(unknown, ref('SALE'), { kind: 'unknown', code: 3118 }, facts)).toEqual([]);
   });
-  test('of an operation that never was executed ends it in an error and undoes its exclusion', () => {
+  test('that an operation never ran ends it in an error and undoes its exclusion', () => {
     const failed = answered(PAYMENTS.settling, 'SETT', { kind: 'not-executed', code: 3118 });
     expect(findOperation(failed, ref('SETT'))).toMatchObject({ status: 'error', code: 3118 });
     expect(failed.state.kind).toBe('authorized');
@@ -245,7 +245,7 @@ test('refusals leave room for the operations that move money', () => {
   expect(codeFor(payment, settle())).toBe(0);
 });
 
-/** What may happen to a payment from outside, in any order and any number. */
+/** External inputs to a payment, in any order and number. */
 const step = fc.oneof(
   fc.record({ do: fc.constant('settle' as const), amountE4: fc.integer({ min: 1, max: 120_000 }) }),
   fc.record({ do: fc.constant('refund' as const), amountE4: fc.integer({ min: 1, max: 120_000 }) }),
@@ -256,7 +256,7 @@ const step = fc.oneof(
   }),
 );
 
-test('whatever comes in whatever order, money is taken at most once and given back at most once', () => {
+test('in any order of messages, money is taken at most once and given back at most once', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), fc.boolean(), (steps, lateVoid) => {
       let payment: Payment = { ...PAYMENTS.authorized, route: { ...ROUTE, lateVoid } };

@@ -1,7 +1,7 @@
-/** Who started the payment: the cardholder, or the merchant alone with the cardholder's earlier consent. */
+/** The initiator: the cardholder, or the merchant with the cardholder's earlier consent. */
 export type Initiator = 'CIT' | 'MIT';
 
-/** How long an authorization of a scheme is held, of both initiators or of one. */
+/** How long a scheme's authorizations are held, for one initiator or both. */
 export interface HoldRule {
   /** A card's brand in lower case, with hyphens: `visa`, `american-express`. */
   readonly scheme: string;

@@ -21,6 +21,6 @@ test.each([
   ['Maestro', 'MIT', 4_000],
   ['Maestro', 'CIT-initial', undefined],
   ['JCB', undefined, undefined],
-])('%s, %s is held %s s', (brand, cofType, seconds) => {
+])('%s, %s is held for %s s', (brand, cofType, seconds) => {
   expect(holdOfScheme(rules, { brand, cofType })).toBe(seconds);
 });

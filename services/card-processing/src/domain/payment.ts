@@ -19,30 +19,30 @@ export interface BankFacts {
   reasonDescription?: string;
 }
 
-/** What 3-D Secure has told about an AUTH3D or a SALE3D so far. */
+/** Results of 3-D Secure for an AUTH3D or SALE3D so far. */
 export interface Authentication {
   ids?: AuthenticationIds;
-  /** Where the browser goes. Present as soon as the cardholder can be authenticated. */
+  /** The browser's target. Present once the cardholder can be authenticated. */
   acsUrl?: string;
-  /** AUTH3D: what the merchant's page posts there. */
+  /** AUTH3D: the value that the merchant's page posts to it. */
   pareq?: string;
   /** True when the issuer wanted to see the cardholder. */
   challenged: boolean;
   eci?: number;
-  /** The issuer's cryptogram. Only who is authenticated has one. */
+  /** The issuer's cryptogram. Only authenticated cardholders have one. */
   authenticationValue?: string;
-  /** AUTH3D: SHA-256 of the `pares` that the purchase has to bring, in hex. */
+  /** AUTH3D: SHA-256, in hex, of the `pares` that the purchase must present. */
   proofHash?: string;
 }
 
-/** What an authenticated purchase shows its acquirer. */
+/** The proof of authentication that a purchase sends to its acquirer. */
 export interface AuthenticationResult {
   ids: AuthenticationIds;
   eci: number;
   authenticationValue: string;
 }
 
-/** One entry of a payment's record: what was asked, and what came of it. */
+/** One entry of a payment's record: the request and its outcome. */
 export interface Operation {
   reference: string;
   type: OperationType;
@@ -52,7 +52,7 @@ export interface Operation {
   currency?: string;
   token?: string;
   status: OperationStatus;
-  /** While pending: what the merchant was told, `OUTCOME_UNKNOWN` as long as that is nothing. */
+  /** While pending: the code that the merchant got, or `OUTCOME_UNKNOWN` before any response. */
   code: ResponseCode;
   message: string;
   authcode: string | null;
@@ -61,11 +61,11 @@ export interface Operation {
   /** The merchant's `custom_*` request fields; they travel in events. */
   custom?: Record<string, string>;
   authentication?: Authentication;
-  /** Where the final outcome is told, when it has to be told at all: see `tellsMerchant`. */
+  /** The callback address for the final outcome. `tellsMerchant` decides whether it is used. */
   callbackUrl?: string;
-  /** The edge could not tell the merchant any outcome: a callback tells the end. */
+  /** The merchant got no outcome from the edge, so a callback reports the end. */
   announced?: true;
-  /** Which attempt it is on its card-entry page, from 1. */
+  /** Number of the attempt on its card-entry page, from 1. */
   checkoutAttempt?: number;
 }
 
@@ -77,7 +77,7 @@ export interface Hold {
   expiresAt: number;
 }
 
-/** Money collected by a SALE or a SETTLE: what a REFUND gives back. */
+/** Money collected by a SALE or SETTLE, which a REFUND returns. */
 export interface Charge {
   reference: string;
   amountE4: number;
@@ -95,8 +95,8 @@ export interface Proof {
 }
 
 /**
- * Where the money is. Each variant carries just its own data; the names ending in -ing wait for somebody outside and
- * exclude every other operation as their success would. A voided AUTH3D has held no money.
+ * Where the money is. States ending in -ing wait for an outside party, and exclude the same operations as their success
+ * would. A voided AUTH3D has held no money.
  */
 export type PaymentState =
   | { kind: 'new' }
@@ -116,22 +116,22 @@ export type PaymentState =
 
 export type CallKind = 'authorize' | 'sale' | 'capture' | 'void' | 'refund';
 
-/** The one call to the acquirer whose outcome is not known yet. */
+/** The one acquirer call whose outcome is unknown. */
 export interface PendingCall {
   reference: string;
   kind: CallKind;
-  /** The bank's transaction id of the operation that this one is based on. */
+  /** The bank's transaction id of the base operation. */
   originalTransactionId?: string;
 }
 
-/** Terminal and connector that the base operation took; everything that follows stays with them. */
+/** Terminal and connector of the base operation. Follow-ups stay with them. */
 export interface Route {
   acquirer: string;
   midReference: string;
   midId?: string;
   midName?: string;
   lateVoid: boolean;
-  /** How long an authorization is held by terminal or scheme; the service's default where neither says anything. */
+  /** An authorization's hold by terminal or scheme; if neither has a rule, the service's default applies. */
   holdSeconds?: number;
 }
 
@@ -142,7 +142,7 @@ export interface ReplyAddress {
   causationId: string;
 }
 
-/** What the first answer and the sale after an authentication need. */
+/** Data for the first answer and for the sale after an authentication. */
 export interface Awaiting {
   customer: Customer;
   withCvv: boolean;
@@ -150,7 +150,7 @@ export interface Awaiting {
   replyTo?: ReplyAddress;
 }
 
-/** What may be shown of a card and its holder: at most the first six and last four digits. */
+/** Displayable data of a card and its holder: at most the first six and last four digits. */
 export interface CardPresentation {
   bin: string;
   last4: string;
@@ -181,7 +181,7 @@ export interface Payment {
   resolveAt?: number;
   /** Inquiries about `pending` that found no outcome. */
   inquiries?: number;
-  /** Only for accounts with custom response parameters: what these may say about card and cardholder. */
+  /** Card and cardholder data for custom response parameters, only for accounts that use them. */
   presentation?: CardPresentation;
   /** Only while a cardholder is being authenticated. */
   awaiting?: Awaiting;
@@ -194,7 +194,7 @@ export function newPayment(merchantAccount: string): Payment {
 /** Only some of these are announced to others; see `announcements.ts`. Every `resolveAt` is in epoch ms. */
 export type PaymentEvent =
   | { type: 'PaymentOpened'; merchantAccount: string }
-  /** The intent: on record before the acquirer is called. */
+  /** The intent, stored before the acquirer is called. */
   | {
       type: 'OperationStarted';
       operation: Operation;
@@ -204,7 +204,7 @@ export type PaymentEvent =
       presentation?: CardPresentation;
       resolveAt: number;
     }
-  /** The intent of an AUTH3D or SALE3D: on record before the threeds service is asked. */
+  /** The intent of an AUTH3D or SALE3D, stored before the threeds service is called. */
   | {
       type: 'AuthenticationRequested';
       operation: Operation;
@@ -217,7 +217,7 @@ export type PaymentEvent =
     }
   | { type: 'AuthenticationStarted'; reference: string; authentication: Authentication }
   | { type: 'CardAuthenticated'; reference: string; authentication: Authentication; authenticatedAt: number }
-  /** The intent of the sale inside a SALE3D, on record before the acquirer is called. */
+  /** The intent of the sale inside a SALE3D, stored before the acquirer is called. */
   | {
       type: 'AuthenticatedSaleStarted';
       reference: string;
@@ -240,7 +240,7 @@ export type PaymentEvent =
   | { type: 'OperationDeclined'; reference: string; code: ResponseCode; message: string; bank?: BankFacts }
   | { type: 'OperationFailed'; reference: string; code: ResponseCode; message: string }
   | { type: 'OutcomeBecameUnknown'; reference: string; code: OutcomeUnknownCode; message: string; resolveAt: number }
-  /** The resolver asked, or could not ask, and is as wise as before. */
+  /** The resolver could not find out the outcome. */
   | { type: 'InquiryFailed'; reference: string; resolveAt: number }
   /** Ended without an acquirer: refused by a rule, declined by a property of the card, recorded for a token. */
   | { type: 'OperationRecorded'; operation: Operation; presentation?: CardPresentation };
@@ -250,8 +250,8 @@ export function findOperation(payment: Payment, reference: string): Operation | 
 }
 
 /**
- * The payment after an event; undefined before `PaymentOpened`. Pure. An event that makes no sense in a state is a broken
- * invariant and throws.
+ * Applies an event; the payment is undefined before `PaymentOpened`. Pure. Throws if the event is impossible in the
+ * current state: a broken invariant.
  */
 export function evolve(payment: Payment | undefined, event: PaymentEvent): Payment {
   if (event.type === 'PaymentOpened') return newPayment(event.merchantAccount);
@@ -359,7 +359,7 @@ function operationSucceeded(payment: Payment, event: EventOf<'OperationSucceeded
 const SUCCESS = { status: 'success', ...coded(RESPONSE_CODES.SUCCESS) } as const;
 const CLOSED: PaymentState = { kind: 'closed' };
 
-/** Nothing has begun, or what has begun came to nothing, as an attempt on a card-entry page may. */
+/** Nothing has begun, or it failed, like an attempt on a card-entry page. */
 export function mayBegin({ kind }: PaymentState): boolean {
   return kind === 'new' || kind === 'closed';
 }
@@ -378,7 +378,7 @@ function recorded(payment: Payment, operation: Operation): Payment {
   };
 }
 
-/** A follow-up that came before its base leaves the place to it. */
+/** A refused follow-up that arrives before its base leaves the payment open for it. */
 function stateOfRecorded(operation: Operation): PaymentState {
   switch (operation.type) {
     case 'AUTH':
@@ -443,7 +443,7 @@ function succeeded(state: PaymentState, operation: Operation, expiresAt: number 
   }
 }
 
-/** The state from before an operation that came to nothing. */
+/** The state before a failed operation. */
 function undone(state: PaymentState): PaymentState {
   switch (state.kind) {
     case 'authenticating':
@@ -468,7 +468,7 @@ function chargeOf(operation: Operation): Charge {
   return { reference: operation.reference, amountE4: operation.amountE4, currency: operation.currency };
 }
 
-/** Nothing is pending any more, so nothing is looked for, and the customer of an authentication is forgotten. */
+/** Nothing is pending: the resolver has nothing to do, and the customer of an authentication is deleted. */
 function end(payment: Payment, reference: string, outcome: Partial<Operation>): Payment {
   const {
     pending: _pending,
@@ -480,7 +480,7 @@ function end(payment: Payment, reference: string, outcome: Partial<Operation>): 
   return rest;
 }
 
-/** The first answer goes to the edge that waits; no one waits for a second one. */
+/** The edge waits only for the first answer. */
 function answered(awaiting: Awaiting | undefined): { awaiting?: Awaiting } {
   if (awaiting === undefined) return {};
   const { replyTo: _answered, ...rest } = awaiting;

@@ -11,7 +11,7 @@ import { decide, decideAnswer, refusal } from './decide';
 import type { Payment, PaymentState, Route } from './payment';
 import { evolve, newPayment } from './payment';
 
-/** Builds payments for tests the only way they can come about: through commands and answers. */
+/** Builds payments for tests as in production: through commands and answers. */
 export const NOW = Date.UTC(2026, 0, 15);
 export const HOLD_SECONDS = 3600;
 export const PAYMENT_ID = 'PAYMENT000000001';
@@ -80,7 +80,7 @@ export function authenticationCommand(
   return { type, data };
 }
 
-/** A purchase that brings the proof of the AUTH3D. */
+/** A purchase with the proof of the AUTH3D. */
 export function provenPurchase(type: 'AuthorizeCard' | 'ChargeCard', more: Partial<PurchaseCommand['data']> = {}) {
   return purchaseCommand(type, { authentication: { reference: ref('AU3D'), pares: 'pares' }, ...more });
 }
@@ -105,7 +105,7 @@ export const refused = (code: ResponseCode): Told['AuthenticationRefused'] => ({
   proofHash: PROOF_HASH,
 });
 
-/** What the threeds service tells about the operation of this name. */
+/** An event of the threeds service about the operation of this name. */
 export function threedsEvent<T extends ThreedsEvent['type']>(
   type: T,
   name: 'AU3D' | 'SA3D',
@@ -138,7 +138,7 @@ export function refund(base: string, asked: Money = {}, name = 'REFU'): CardComm
 
 export const tokenize: CardCommand = { type: 'TokenizeCard', data: { ...accepted('TOKE'), token: TOKEN } };
 
-/** The payment after a command: with its events, or with its refusal on record. */
+/** The payment after a command: with its events, or with its refusal. */
 export function after(payment: Payment, command: CardCommand, facts: Facts = FACTS): Payment {
   const decided = decide(payment, command, facts);
   return (typeof decided === 'string' ? [refusal(command, decided)] : decided).reduce(evolve, payment);

@@ -17,14 +17,14 @@ export interface ProvenPurchase {
 const PROOF_LIFETIME_MS = 24 * 3_600_000;
 
 /**
- * What speaks against a purchase with `pares` (decisions.md, section 4); undefined when the proof stands. It is bound to
- * account, AUTH3D, card, amount and currency, and used up by the state: only an unused one is `authenticated`.
+ * Why a purchase with `pares` is refused (decisions.md, section 4); undefined if its proof is valid. A proof is bound
+ * to account, AUTH3D, card, amount and currency. It is unused only while the state is `authenticated`.
  */
 export function proofRejection(payment: Payment, asked: ProvenPurchase): Rejection | undefined {
   const base = findOperation(payment, asked.reference);
   const { state } = payment;
   if (base?.type !== 'AUTH3D') return 'reference-not-found';
-  // Whatever its page has shown meanwhile.
+  // Whatever its challenge page has decided since.
   if (state.kind === 'voided' && state.hold === undefined) return 'already-voided';
   if (base.status === 'pending') return 'reference-not-found';
   const { proofHash } = base.authentication ?? {};

@@ -1,7 +1,7 @@
 import type { ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 
-/** Why a command is against the rules of its payment, and what its merchant reads: decisions.md, section 4. */
+/** The rule that a command breaks, and the code for its merchant (decisions.md, section 4). */
 const CODES = {
   'deadline-passed': RESPONSE_CODES.OUTCOME_UNKNOWN,
   'terminal-not-active': RESPONSE_CODES.MID_NOT_ACTIVE,

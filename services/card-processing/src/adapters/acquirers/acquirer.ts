@@ -31,13 +31,13 @@ export interface AcquirerTranslation {
   };
 }
 
-/** How long a merchant's operation may wait for a place. After that it fails: nothing was sent. */
+/** How long a merchant's operation may wait for a place. After that it fails without being sent. */
 const WAIT_MS = 2_000;
-/** Ends of holds, and inquiries about unknown outcomes. They get their places before they are claimed. */
+/** VOIDs of expired holds, and inquiries about unknown outcomes. They get their places before they are claimed. */
 const EXPIRY_CALLS = 64;
 const INQUIRIES = 64;
 
-/** Opens an acquirer: its translation within the call policy, with a lane per kind of work. */
+/** Opens an acquirer: wraps its connector in the call policy, with a lane per kind of work. */
 export function openAcquirer(
   name: string,
   translation: AcquirerTranslation,

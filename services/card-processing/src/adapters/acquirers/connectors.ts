@@ -8,14 +8,14 @@ import { simulatorTranslation } from './simulator/connector';
 type Connector = (env: Record<string, string | undefined>) => AcquirerTranslation;
 export type Connectors = Readonly<Record<string, Connector>>;
 
-/** Every connector: a folder beside `simulator/` and a line here. An installation names those that it uses in `ACQUIRERS`. */
+/** All connectors: to add one, add a folder beside `simulator/` and a line here. `ACQUIRERS` names those in use. */
 export const CONNECTORS: Connectors = {
   simulator: simulatorTranslation,
 };
 
 export interface ConnectorContext {
   env: Record<string, string | undefined>;
-  /** Merchants' operations at one acquirer at once. */
+  /** Merchants' concurrent operations at one acquirer. */
   callsAtOnce: number;
   metrics: Registry;
 }

@@ -66,7 +66,7 @@ function expiryHandler(ports: Ports): MessageHandler {
 
 function received(envelope: Envelope): ReceivedCommand {
   return {
-    // Its data was checked against this type's declaration when it was decoded.
+    // The decoder checked the data against this type's declaration.
     command: { type: envelope.type, data: envelope.data } as CardCommand,
     id: envelope.id,
     correlationId: envelope.correlationId,
@@ -80,7 +80,7 @@ export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => 
     const { envelope } = rejected;
     const type = headerOf(rejected.message.headers, 'ce_type');
     if (type === undefined || !(type in cardCommands)) {
-      // An operation whose authentication is lost ends when its time is over; an expiry is requested again.
+      // The resolver ends an operation whose authentication is lost; auth-expiry repeats its request.
       ports.logger.error('a dead letter is not an operation', { type, reason: rejected.reason });
       return;
     }
@@ -96,7 +96,7 @@ export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => 
   };
 }
 
-/** Fields that the end of an operation needs: an event that cannot be published would stay in the outbox forever. */
+/** Fields that the final event needs: an event that cannot be published would stay in the outbox forever. */
 const Identification = Type.Object({
   paymentId: PaymentId,
   reference: Reference,

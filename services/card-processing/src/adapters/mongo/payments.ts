@@ -5,7 +5,7 @@ import { PAYMENT_RECORDS_MAX } from '../../application/ports';
 import type { Payment } from '../../domain/payment';
 
 const COLLECTION = 'payments';
-/** Sorts after every character that a reference may have. Ids of what stands alone begin with their payment's. */
+/** Sorts after every character of a reference. Ids of separate records begin with their payment's id. */
 const AFTER_REFERENCES = '~';
 
 export interface PaymentsAdapter extends Payments, AggregateStore<Payment> {
