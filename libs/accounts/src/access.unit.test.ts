@@ -15,11 +15,11 @@ const terminals = [
 ];
 
 describe('source', () => {
-  it('may be any without an allowlist', () => {
+  it('is unrestricted without an allowlist', () => {
     expect(isAllowedSource({ ipAllowlist: [] }, 'anything')).toBe(true);
   });
 
-  it('must lie in one of the ranges of an allowlist', () => {
+  it('must be in a range of the allowlist', () => {
     const account = { ipAllowlist: ['192.0.2.7', '2001:db8::/32'] };
     expect(isAllowedSource(account, '192.0.2.7')).toBe(true);
     expect(isAllowedSource(account, '::ffff:192.0.2.7')).toBe(true);
@@ -46,12 +46,12 @@ describe('terminal', () => {
 });
 
 describe('state', () => {
-  it('decides who may come', () => {
+  it('decides whether requests are accepted', () => {
     expect(ACCOUNT_STATES.filter((state) => isOpen({ state }))).toEqual(['test', 'active']);
   });
 });
 
-it('knows the enabled types', () => {
+it('allows only the enabled types', () => {
   expect(isEnabledType({ transactionTypes: ['SALE'] }, 'SALE')).toBe(true);
   expect(isEnabledType({ transactionTypes: ['SALE'] }, 'PAYOUT')).toBe(false);
 });

@@ -199,7 +199,7 @@ describe('create', () => {
 });
 
 describe('show and list', () => {
-  it('tell everything but secrets', async () => {
+  it('print everything but secrets', async () => {
     await run(['create', 'other_shop']);
     const { password, payoutSecret } = await json('create', 'acme_shop', '--terminal', 'EUR:north-bank');
     const stored = (await connection.collection('accounts').findOne({ _id: 'acme_shop' as never })) as unknown as {
@@ -262,14 +262,14 @@ describe('set', () => {
     expect(cleared).toMatchObject({ payoutInstant: false, payoutRules: [] });
   });
 
-  it('takes as many blocked receivers as there may be', async () => {
+  it('accepts the maximum number of blocked receivers', async () => {
     const options = ['--payout-blocked-countries', 'RS,AL', '--payout-blocked-ibans', ibans(1_000)];
     const created = await json('create', 'acme_shop', ...options);
     const { payoutRules } = created as { payoutRules: ({ countries: string[] } & { ibans: string[] })[] };
     expect(payoutRules.map((rule) => (rule.countries ?? rule.ibans).length)).toEqual([2, 1_000]);
   });
 
-  it('leaves an account of an earlier release, which knows no payout rules, as it works', async () => {
+  it('keeps an account from before payout rules working', async () => {
     await json('create', 'acme_shop');
     const stored = connection.collection<{ _id: string }>('accounts');
     await stored.updateOne({ _id: 'acme_shop' }, { $unset: { payoutRules: 1, payoutInstant: 1 } });
@@ -281,7 +281,7 @@ describe('set', () => {
     expect(changed).toMatchObject({ payoutRules: [{ kind: 'daily-count', max: 7 }] });
   });
 
-  it('never leaves out a rule that it does not know', async () => {
+  it('keeps rules that it does not know', async () => {
     await json('create', 'acme_shop');
     const stored = connection.collection<{ _id: string }>('accounts');
     await stored.updateOne({ _id: 'acme_shop' }, { $set: { payoutRules: [{ kind: 'weekly-amount', max: 1 }] } });
@@ -308,7 +308,7 @@ describe('set', () => {
     expect(await json('show', 'acme_shop')).toEqual(last);
   });
 
-  it('notices that someone else changed the account meanwhile', async () => {
+  it('detects a concurrent change of the account', async () => {
     await json('create', 'acme_shop');
     const model = accountModel(connection.mongoose);
     const stale = await model.findById('acme_shop');
@@ -326,7 +326,7 @@ describe('set', () => {
 });
 
 describe('states', () => {
-  it('go the ways that there are', async () => {
+  it('follow the allowed transitions', async () => {
     await json('create', 'acme_shop');
     expect(await json('suspend', 'acme_shop')).toMatchObject({ state: 'suspended' });
     expect(await json('reopen', 'acme_shop')).toMatchObject({ state: 'test' });
@@ -373,7 +373,7 @@ describe('rotation', () => {
     expect(accounts.signingSecrets(verdict.account).cardSecret.expose()).toBe(password);
   });
 
-  it('of the password with an overlap: callbacks are signed with the old one for so long, requests are not', async () => {
+  it('of the password with an overlap: callbacks keep the old signature until it ends, requests do not', async () => {
     const { password: old } = await json('create', 'acme_shop');
     const rotated = await accounts.administration.rotatePassword('acme_shop', { signWithOldSeconds: 3_600 });
     const password = rotated.password.expose();
@@ -397,7 +397,7 @@ describe('rotation', () => {
     expect(await verify('acme_shop', password)).toMatchObject({ kind: 'ok' });
   });
 
-  it('of the payout secret leaves the password', async () => {
+  it('of the payout secret does not change the password', async () => {
     const created = await json('create', 'acme_shop');
     const { password, payoutSecret } = await json('rotate-payout-secret', 'acme_shop');
     expect(password).toBeUndefined();
@@ -425,7 +425,7 @@ describe('rotation', () => {
     await later.close();
   });
 
-  it('of encryption keys: the former signing password moves too, and what is over is forgotten', async () => {
+  it('of encryption keys: reencrypts the former signing password and drops an expired one', async () => {
     const { password } = await json('create', 'acme_shop');
     await json('create', 'over_shop');
     const both = { VAULT_KEYS: `${newKey},${oldKey}` };
@@ -434,7 +434,7 @@ describe('rotation', () => {
       ['acme_shop', 3_600],
       ['over_shop', 1],
     ] as const) {
-      // As after a leak: all that is new is under the new key already.
+      // As after a leak: new data already uses the new key.
       await later.administration.rotatePassword(name, { signWithOldSeconds: seconds });
       await later.administration.rotatePayoutSecret(name);
     }
@@ -448,7 +448,7 @@ describe('rotation', () => {
     await alone.close();
   });
 
-  it('of encryption keys: one account that cannot be encrypted again keeps no other from it', async () => {
+  it('of encryption keys: one account that fails does not block the others', async () => {
     await json('create', 'acme_shop');
     await json('create', 'lost_shop');
     const stored = connection.collection<{ _id: string }>('accounts');
@@ -473,7 +473,7 @@ describe('rotation', () => {
   });
 });
 
-it('what an earlier release took, and today’s rules would not, keeps nobody from suspending an account', async () => {
+it('an account that today’s rules would reject can still be suspended', async () => {
   await json('create', 'acme_shop');
   const stored = connection.collection<{ _id: string }>('accounts');
   const rule = { kind: 'daily-amount', currency: 'USD', maxE4: 1 };
@@ -524,7 +524,7 @@ describe('command line', () => {
 });
 
 describe('demo accounts', () => {
-  it('are as decided', async () => {
+  it('are as specified', async () => {
     expect(await seedDemoAccounts(accounts.administration)).toEqual(['demo_merchant', 'demo_custom']);
     const common = { state: 'test', returnHosts: ['127.0.0.1', 'localhost'], terminals: [{ currency: 'XTS' }] };
     expect(await verify('demo_merchant', 'demo_password')).toMatchObject({
@@ -541,7 +541,7 @@ describe('demo accounts', () => {
     }
   });
 
-  it('are made once, whoever else makes them, and left as an operator changed them', async () => {
+  it('are created once despite races, and keep an operator’s changes', async () => {
     const made = await Promise.all([1, 2, 3].map(() => seedDemoAccounts(accounts.administration)));
     expect(made.flat().sort()).toEqual(DEMO_ACCOUNTS.map((one) => one.merchantAccount).sort());
     await json('rotate-password', 'demo_merchant', '--password', 'operator_password_of_an_operator');
@@ -563,21 +563,21 @@ describe('the database', () => {
     }
   });
 
-  it('that is away is a transient fault, and no refusal', async () => {
+  it('that is down is a transient fault, not a rejection', async () => {
     await accounts.close();
     const error: unknown = await verify('demo_merchant', 'demo_password').catch((failure: unknown) => failure);
     expect(isRetryable(error)).toBe(true);
     expect(accounts.healthy()).toBe(false);
   });
 
-  it('is not asked with anything but a string', async () => {
+  it('is only queried with strings', async () => {
     await seedDemoAccounts(accounts.administration);
     expect(await verify({ $gt: '' }, 'demo_password')).toEqual({ kind: 'refused' });
     expect(await verify('demo_merchant', { $gt: '' })).toEqual({ kind: 'refused' });
   });
 });
 
-/** Base64 depends on where in a group of three bytes a text begins: all three are searched for. */
+/** The base64 of a text depends on its offset in a group of three bytes, so search for all three. */
 function encodings(secret: string): string[] {
   const base64 = [0, 1, 2].map((shift) => {
     const text = Buffer.from('\0'.repeat(shift) + secret).toString('base64');

@@ -115,7 +115,7 @@ describe('payout rules', () => {
     expect(payoutRulesOf(set(...args))).toEqual(byKind);
   });
 
-  it('are something to change, even where they go', () => {
+  it('count as a change, even when they are removed', () => {
     const values = set('--payout-daily-count', 'none');
     expect(changesOf(values)).toEqual({ payoutRulesByKind: { 'daily-count': [] } });
     expect(newSettingsOf(values)).toEqual({});
@@ -160,6 +160,6 @@ it.each([
   expect(message).toMatch(/^[^\n]+\.$/);
 });
 
-it('writes a fee as it is given', () => {
+it('prints a fee as it was entered', () => {
   expect(formatFee({ fixedE4: 5_000, percentE4: 10_000 })).toBe('0.5+1%');
 });

@@ -15,7 +15,7 @@ function accountOf(merchantAccount: string, password: string, override: Partial<
   return { merchantAccount, state: 'test', credentials: new Secret(kept as never), ...others } as Account;
 }
 
-/** Real directory and check; hashing is replaced by something that counts, and that a test can hold up. */
+/** Real directory and check; the hash is a fake that counts its calls and can be paused. */
 function setUp() {
   const clock = { now: 1_000_000 };
   const stored = new Map([['demo_merchant', accountOf('demo_merchant', 'demo_password')]]);
@@ -68,7 +68,7 @@ describe('verdict', () => {
   it.each<[string, unknown, unknown]>([
     ['wrong password', 'demo_merchant', 'wrong_password'],
     ['unknown account', 'no_such_account', 'demo_password'],
-    ["nobody's own password", 'no_such_account', 'nobodys_password'],
+    ["an unknown account's password", 'no_such_account', 'nobodys_password'],
     ["the password's hash", 'demo_merchant', hashOf('demo_password')],
     ['account too short', 'demo_', 'demo_password'],
     ['account too long', 'a'.repeat(33), 'demo_password'],
@@ -87,7 +87,7 @@ describe('verdict', () => {
     expect(all.hashed).toEqual([]);
   });
 
-  it('is no refusal when the database is away, and that is not held against the source', async () => {
+  it('is not a rejection when the database is down, and does not count against the source', async () => {
     const all = setUp();
     for (let count = 0; count < 300; count += 1) {
       all.load.mockRejectedValueOnce(new Error('down'));
@@ -96,7 +96,7 @@ describe('verdict', () => {
     expect(await right(all)).toMatchObject({ kind: 'ok' });
   });
 
-  it('is of one account with one password', async () => {
+  it('belongs to one account and one password', async () => {
     const all = setUp();
     all.stored.set('demo_merchant2', accountOf('demo_merchant2', 'other_password'));
     expect(await all.attempt('demo_merchant2', 'demo_password')).toEqual({ kind: 'refused' });
@@ -195,7 +195,7 @@ describe('an account whose copy cannot be decrypted', () => {
     expect(kinds.filter((kind) => kind === 'throttled')).toHaveLength(44);
   });
 
-  it('counts neither right attempts nor unchecked ones against the source', async () => {
+  it('does not count right or unchecked attempts against the source', async () => {
     const all = withoutCopy();
     for (let count = 0; count < 300; count += 1) {
       const name = `account_${count}`;
@@ -233,7 +233,7 @@ describe('throttle', () => {
     expect(await wrong(all, '192.0.2.51')).toEqual({ kind: 'refused' });
   });
 
-  it('sees one source in all addresses of an IPv6 network', async () => {
+  it('treats an IPv6 network as one source', async () => {
     const all = setUp();
     const kinds: string[] = [];
     for (let index = 0; index < 120; index += 1) kinds.push((await wrong(all, `2001:db8:1:2::${index}`)).kind);

@@ -11,7 +11,7 @@ function setUp(override: Partial<Parameters<typeof createAccountDirectory>[0]> =
   return { clock, stored, load, directory: createAccountDirectory({ load, now: () => clock.now, ...override }) };
 }
 
-it('reads an account once in 30 s, and what changed after that', async () => {
+it('reads an account once in 30 s, and then its changes', async () => {
   const { clock, stored, load, directory } = setUp();
   stored.set('demo_merchant', account(1));
   expect((await directory.find('demo_merchant'))?.revision).toBe(1);
@@ -46,7 +46,7 @@ it('counts the age from when reading began, not from when it ended', async () =>
   expect((await directory.find('demo_merchant'))?.revision).toBe(2);
 });
 
-it('reads once for all who ask together', async () => {
+it('concurrent lookups share one read', async () => {
   const { stored, load, directory } = setUp();
   stored.set('demo_merchant', account(1));
   const found = await Promise.all(Array.from({ length: 50 }, () => directory.find('demo_merchant')));
@@ -54,7 +54,7 @@ it('reads once for all who ask together', async () => {
   expect(load).toHaveBeenCalledTimes(1);
 });
 
-it('remembers no failure', async () => {
+it('does not cache failures', async () => {
   const load = jest.fn().mockRejectedValueOnce(new Error('down')).mockResolvedValue(account(1));
   const { directory } = setUp({ load });
   await expect(directory.find('demo_merchant')).rejects.toThrow('down');

@@ -4,7 +4,7 @@ import { createPasswordHasher } from './passwords';
 const hasher = createPasswordHasher();
 const password = new Secret('demo_password');
 
-it('tells the right password from others', async () => {
+it('accepts only the right password', async () => {
   const stored = await hasher.hash(password);
   expect(stored).toMatch(/^\$scrypt\$ln=15,r=8,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   expect(await hasher.matches(stored, password)).toBe(true);

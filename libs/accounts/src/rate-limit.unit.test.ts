@@ -19,7 +19,7 @@ describe('rate limit', () => {
     expect(taken(50, take)).toBe(10);
   });
 
-  it('counts each account for itself, and a lower limit at once', () => {
+  it('counts each account separately, and applies a lower limit at once', () => {
     const limiter = createRateLimiter({ now: () => now });
     expect(taken(20, () => limiter.take(account).allowed)).toBe(10);
     expect(limiter.take({ ...account, merchantAccount: 'other_merchant' }).allowed).toBe(true);
@@ -31,7 +31,7 @@ describe('rate limit', () => {
     const limiter = createRateLimiter({ now: () => now, maxAccounts: 2 });
     const once = (merchantAccount: string): boolean => limiter.take({ merchantAccount, rateLimitPerSecond: 1 }).allowed;
     expect([once('one'), once('two'), once('one'), once('three')]).toEqual([true, true, false, true]);
-    // "two" was used least recently: it was dropped for "three" and starts anew.
+    // "two" was the least recently used, so "three" evicted it.
     expect([once('one'), once('two')]).toEqual([false, true]);
   });
 });
@@ -39,7 +39,7 @@ describe('rate limit', () => {
 describe('token buckets', () => {
   const size = { burst: 2, perSecond: 0.5 };
 
-  it('tell when there is a token again', () => {
+  it('say when the next token is available', () => {
     let now = 0;
     const buckets = createTokenBuckets({ now: () => now, maxKeys: 10 });
     expect([1, 2, 3].map(() => buckets.take('a', size))).toEqual([0, 0, 2]);
@@ -49,7 +49,7 @@ describe('token buckets', () => {
     expect(buckets.take('a', size)).toBe(0);
   });
 
-  it('survive a clock that goes back', () => {
+  it('survive a clock that jumps back', () => {
     let now = 100_000;
     const buckets = createTokenBuckets({ now: () => now, maxKeys: 10 });
     buckets.take('a', size);

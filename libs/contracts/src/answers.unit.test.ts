@@ -39,15 +39,15 @@ test('merchants read the fields in this order', () => {
   );
 });
 
-test('what is not known is left out', () => {
+test('unknown values are omitted', () => {
   expect(renderAnswer('check', { code: 11, token: undefined, authcode: null })).toEqual({ code: 11, authcode: null });
 });
 
-test('events carry what callbacks repeat, and no more', () => {
+test('events carry only the fields of callbacks', () => {
   const { transactionUniqueId, token, reference, status, code, message } = VALUES;
   expect(callbackValues(VALUES)).toEqual({ transactionUniqueId, token, reference, status, code, message });
 });
 
-test('a property without a value is left out, null is not', () => {
+test('undefined properties are omitted, null is kept', () => {
   expect(given<{ a?: string; b?: number; c: null }>({ a: undefined, b: 0, c: null })).toEqual({ b: 0, c: null });
 });

@@ -212,7 +212,7 @@ export type CardCommand = {
   [K in keyof typeof cardCommands]: { type: K; data: DataOf<(typeof cardCommands)[K]> };
 }[keyof typeof cardCommands];
 
-/** Begins with a card; all others follow an operation on record. */
+/** Begins with a card; all others follow a recorded operation. */
 export type CardholderCommand = Extract<
   CardCommand,
   { type: 'AuthorizeCard' | 'ChargeCard' | 'AuthenticateCard' | 'AuthenticateAndChargeCard' }

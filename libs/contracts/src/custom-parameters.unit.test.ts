@@ -1,13 +1,13 @@
 import type { CustomParameter } from './custom-parameters';
 import { activatedValues, CUSTOM_PARAMETERS } from './custom-parameters';
 
-test('there are those of the interface, in its order', () => {
+test('the parameters and their order match the interface', () => {
   expect(new Set(CUSTOM_PARAMETERS).size).toBe(51);
   expect(CUSTOM_PARAMETERS[0]).toBe('custom_bank_descriptor');
   expect(CUSTOM_PARAMETERS.at(-1)).toBe('custom_user_phone');
 });
 
-test('only what is activated and known is shown, and nothing is nothing', () => {
+test('only activated, known parameters are shown; without any there is no field', () => {
   const known = { custom_bank_id: '7', custom_bank_name: 'Bank' };
   expect(activatedValues(['custom_bank_name', 'custom_mid_id'], known)).toEqual({ custom_bank_name: 'Bank' });
   expect(activatedValues([], known)).toBeUndefined();

@@ -33,7 +33,7 @@ export const TRANSACTION_TYPES = [
 export type TransactionType = (typeof TRANSACTION_TYPES)[number];
 
 export const OPERATION_TYPES = ['AUTH', 'AUTH3D', 'SALE', 'SALE3D', 'SETTLE', 'VOID', 'REFUND', 'TOKENIZE'] as const;
-/** An operation on record. */
+/** A recorded operation. */
 export type OperationType = (typeof OPERATION_TYPES)[number];
 
 export const OperationTypeField = Type.Union(OPERATION_TYPES.map((type) => Type.Literal(type)));

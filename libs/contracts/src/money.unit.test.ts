@@ -20,7 +20,7 @@ test.each(['', '-1', '+1', '1e3', '1.', '.5', '1.00001', '10000000', '1,5', ' 1'
   },
 );
 
-test('what is written is read again', () => {
+test('formatting and parsing round-trip', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: MAX_AMOUNT_E4 }), (amountE4) => {
       expect(parseAmountE4(formatAmountE4(amountE4))).toBe(amountE4);

@@ -8,7 +8,7 @@ test('a reference has 20 characters of [0-9A-Z] and begins with its payment', ()
   expect(paymentIdOf(reference)).toBe(paymentId);
 });
 
-test('every character is equally likely: bytes that would favour some are thrown away', () => {
+test('every character is equally likely: biased bytes are discarded', () => {
   const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
   const counts = new Map<string, number>();
   let next = 0;
@@ -21,7 +21,7 @@ test('every character is equally likely: bytes that would favour some are thrown
   expect(counts.size).toBe(36);
 });
 
-test('a reference of the system’s own is one that no merchant’s operation gets', () => {
+test('system references never collide with those of merchants', () => {
   expect(systemReference('PAYMENT000000001', 0)).toBe('PAYMENT000000001ZZ00');
   expect(systemReference('PAYMENT000000001', 99)).toBe('PAYMENT000000001ZZ2R');
   const draws = [35, 35, 0, 99, 35, 0, 35, 35].map((byte) => Uint8Array.from({ length: 8 }, () => byte));

@@ -14,12 +14,12 @@ test('every code is registered once', () => {
   expect(codes).toEqual([...codes].sort((a, b) => a - b));
 });
 
-test('a number from outside may be no code', () => {
+test('unknown numbers are not codes', () => {
   expect([0, 3101, 3133, NaN].map(isRegisteredCode)).toEqual([true, true, false, false]);
   expect(() => messageOfCode(3999 as ResponseCode)).toThrow('3999 is not registered');
 });
 
-test('the message of a field names it, whatever it is called', () => {
+test('the message of a field contains its name', () => {
   expect(messageForField(RESPONSE_CODES.FIELD_MISSING, 'card_number')).toBe('card_number not present in request');
   expect(messageForField(RESPONSE_CODES.FIELD_INVALID, '$&')).toBe('Invalid $& in request message');
 });

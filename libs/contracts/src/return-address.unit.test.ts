@@ -14,13 +14,13 @@ test.each([
   expect(returnAddress(redirectUrl, NAMES)).toBe(address);
 });
 
-test('before anything was tried there is no reference', () => {
+test('before the first attempt there is no reference', () => {
   expect(returnAddress('https://a.example/', { transactionUniqueId: 'u' })).toBe(
     'https://a.example/?transaction_unique_id=u',
   );
 });
 
-test('the names of the operation cannot add to the address', () => {
+test('ids of the operation cannot inject into the address', () => {
   const address = returnAddress('https://a.example/', { reference: 'R', transactionUniqueId: 'a&b=c#d+e%20' });
   const { searchParams, hash } = new URL(address);
   expect([...searchParams]).toEqual([
@@ -41,7 +41,7 @@ test.each([
   expect(returnAddress(redirectUrl, NAMES)).toBe(address);
 });
 
-test('whatever an address is written in, a header can take it, and it is the same place', () => {
+test('an address in any script becomes a valid header with the same target', () => {
   const part = fc.string({ unit: 'grapheme' }).filter((text) => !/[?#\\\s]/.test(text));
   fc.assert(
     fc.property(part, part, part, (path, query, fragment) => {

@@ -6,7 +6,7 @@ const secret = new Secret('4111111111111111');
 test.each([
   ['JSON', JSON.stringify({ card: secret, list: [secret] })],
   ['a string', String(secret)],
-  // eslint-disable-next-line @typescript-eslint/restrict-template-expressions -- what somebody will write one day
+  // eslint-disable-next-line @typescript-eslint/restrict-template-expressions -- a likely mistake
   ['a template', `${secret}`],
   ['inspection', inspect({ card: secret }, { depth: 5, showHidden: true })],
   ['its keys', Object.entries(secret).join()],

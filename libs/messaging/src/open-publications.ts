@@ -98,7 +98,7 @@ export function createOpenPublications(limits: OpenPublicationLimits, metrics: P
   };
 }
 
-/** Remembers whether messages waited in vain for an acknowledgement. */
+/** Remembers whether messages timed out without an acknowledgement. */
 function createStallMemory() {
   let acknowledgedAtMs = 0;
   let stalledAtMs = 0;

@@ -27,7 +27,7 @@ const REFUSALS = new Set([
 ]);
 const HELD_UP = new Set(['REQUEST_TIMED_OUT', 'NOT_ENOUGH_REPLICAS_AFTER_APPEND']);
 
-/** The name of a Kafka error code. Undefined stands for a partition missing from the response: not acknowledged. */
+/** The name of a Kafka error code. Undefined means that the partition is missing from the response: not acknowledged. */
 export function errorName(errorCode: number | undefined): string {
   return errorCode === undefined ? NOT_IN_ANSWER : (nameByCode.get(errorCode) ?? `error ${errorCode}`);
 }

@@ -2,7 +2,7 @@ import type { PartitionLag } from './lag';
 
 /** Finds partitions whose fetching is dead: messages are in Kafka, none is held here, and no offset is committed. */
 export interface StallWatchdog {
-  /** @param isIdle nothing of the partition is held here */
+  /** @param isIdle true if no message of the partition is queued or running */
   isStalled(at: PartitionLag, isIdle: boolean): boolean;
   /** Starts anew, after partitions were assigned. */
   reset(): void;

@@ -366,7 +366,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     }
     for (const log of logs.values()) {
       if (log.assigned) continue;
-      // Another replica continues there. Here only running messages must not start a second time.
+      // Another replica continues there. Running messages must not start again here.
       for (const item of log.carried.values()) if (item.state === 'done') log.carried.delete(item.offset);
     }
     for (const { topic, partition, offset } of resumed) {

@@ -98,7 +98,7 @@ describe('bounds', () => {
     ['messages', { maxHeld: 3 }],
     ['bytes', { maxHeldBytes: 3 }],
     ['uncommitted offsets', { maxUncommitted: 3 }],
-  ])('takes no more than the limit of %s, and tells when half of it is free', async (_name, limits) => {
+  ])('stops at the limit of %s, and signals when half of it is free', async (_name, limits) => {
     const { queue, room, end } = setUp(limits);
     expect(queue.take(TOPIC, 0, range(10, 20))).toEqual({ next: 13, full: true });
     expect(queue.refused()).toBe(1);
@@ -109,7 +109,7 @@ describe('bounds', () => {
     expect(queue.take(TOPIC, 0, range(13, 14))).toEqual({ next: 14, full: false });
   });
 
-  test('one key that is retried lets others run ahead only so far', async () => {
+  test('other keys run ahead of a retried one only within a bound', async () => {
     const { queue, end, room } = setUp({ maxUncommitted: 4 });
     queue.take(TOPIC, 0, range(0, 4));
     for (const name of ['0/1', '0/2', '0/3']) await end(name);
@@ -122,7 +122,7 @@ describe('bounds', () => {
 });
 
 describe('watermark', () => {
-  test('does not pass what is not done', async () => {
+  test('does not pass unfinished messages', async () => {
     const { queue, end, watermark } = setUp();
     queue.take(TOPIC, 0, range(5, 8));
     await end('0/6');
@@ -144,7 +144,7 @@ describe('watermark', () => {
     expect(watermark()).toBe(10);
   });
 
-  test('a batch that comes twice is taken once', async () => {
+  test('a repeated batch is taken once', async () => {
     const { queue, started, end } = setUp();
     queue.take(TOPIC, 0, range(0, 2));
     expect(queue.take(TOPIC, 0, range(0, 3))).toEqual({ next: 3, full: false });
@@ -153,7 +153,7 @@ describe('watermark', () => {
     expect(started).toEqual(['0/0', '0/1', '0/2']);
   });
 
-  test('a log that begins anew is read anew', async () => {
+  test('a log that restarts is read from its start', async () => {
     const { queue, started, end, watermark } = setUp();
     queue.take(TOPIC, 0, range(100, 102));
     await end('0/100');
@@ -168,7 +168,7 @@ describe('retry', () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance', 'Date'] }));
   afterEach(() => jest.useRealTimers());
 
-  test('the key waits, others go on and use the free place', async () => {
+  test('the key waits, and others use the free slot', async () => {
     const { queue, running, end, watermark } = setUp({ concurrency: 1 });
     queue.take(TOPIC, 0, [message(0, 'a'), message(1, 'a'), message(2, 'b')]);
     await end('0/0', 'retry');
@@ -182,7 +182,7 @@ describe('retry', () => {
     expect([...running.keys()]).toEqual(['0/1']);
   });
 
-  test('pauses grow up to the cap', async () => {
+  test('delays grow up to the cap', async () => {
     const pauses: number[] = [];
     const queue = createWorkQueue<QueuedMessage, never>({
       limits: { ...LIMITS, retryBaseMs: 100, retryCapMs: 1_000 },
@@ -201,7 +201,7 @@ describe('retry', () => {
     expect(pauses).toEqual([100, 200, 400, 800, 1_000, 1_000]);
   });
 
-  test('is given up when the partitions move', async () => {
+  test('stops when the partitions move', async () => {
     const { queue, end, started } = setUp();
     queue.take(TOPIC, 0, range(0, 1));
     await end('0/0', 'retry');
@@ -213,7 +213,7 @@ describe('retry', () => {
 });
 
 describe('rebalance', () => {
-  test('what has not started is forgotten and taken again from its redelivery', async () => {
+  test('messages that have not started are dropped and taken again when redelivered', async () => {
     const { queue, started, end } = setUp({ concurrency: 1 });
     queue.take(TOPIC, 0, range(0, 3));
     queue.drop();
@@ -226,7 +226,7 @@ describe('rebalance', () => {
     expect(started).toEqual(['0/0', '0/1', '0/2']);
   });
 
-  test('the end of what runs counts for its redelivery, before or after', async () => {
+  test('a running message counts as done for its redelivery, whichever comes first', async () => {
     const { queue, started, end, watermark } = setUp();
     queue.take(TOPIC, 0, range(0, 3));
     queue.drop();
@@ -240,7 +240,7 @@ describe('rebalance', () => {
     expect(started).toEqual(['0/0', '0/1', '0/2', '0/3']);
   });
 
-  test('what was done above the watermark is not run again', async () => {
+  test('messages done above the watermark do not run again', async () => {
     const { queue, started, end, watermark } = setUp();
     queue.take(TOPIC, 0, range(0, 3));
     await end('0/1');
@@ -253,7 +253,7 @@ describe('rebalance', () => {
     expect(watermark()).toBe(3);
   });
 
-  test('a handler that runs blocks its key also for messages delivered after the rebalance', async () => {
+  test('a running handler blocks its key for messages delivered after the rebalance, too', async () => {
     const { queue, running, end } = setUp();
     queue.take(TOPIC, 0, [message(0, 'a')]);
     queue.drop();
@@ -264,7 +264,7 @@ describe('rebalance', () => {
     expect([...running.keys()]).toEqual(['0/7']);
   });
 
-  test('a partition that went to another replica and back begins anew, but nothing runs twice at once', async () => {
+  test('a partition that comes back from another replica starts over, but nothing runs twice at once', async () => {
     const { queue, started, running, end } = setUp();
     queue.take(TOPIC, 0, range(0, 2));
     await end('0/1');
@@ -277,7 +277,7 @@ describe('rebalance', () => {
     expect(running.size).toBe(2);
   });
 
-  test('a failed attempt from before is not tried again unless redelivered', async () => {
+  test('an attempt that failed before is retried only if redelivered', async () => {
     const { queue, started, end } = setUp();
     queue.take(TOPIC, 0, range(0, 1));
     queue.drop();
@@ -288,7 +288,7 @@ describe('rebalance', () => {
     expect(started).toEqual(['0/0', '0/0']);
   });
 
-  test('where a position goes on, what was done before it is still to be committed', async () => {
+  test('a continued position keeps finished work to commit', async () => {
     const { queue, started, end, watermark } = setUp();
     queue.take(TOPIC, 0, range(0, 3));
     await end('0/0');
@@ -304,7 +304,7 @@ describe('rebalance', () => {
     expect(started).toEqual(['0/0', '0/1', '0/2', '0/3']);
   });
 
-  test('no position goes on where the partition went to another replica', () => {
+  test('a position ends when the partition goes to another replica', () => {
     const { queue } = setUp();
     queue.take(TOPIC, 0, range(0, 1));
     queue.assign({ [TOPIC]: [1] }, [{ topic: TOPIC, partition: 0, offset: 1 }]);
@@ -321,7 +321,7 @@ describe('rebalance', () => {
 });
 
 describe('close', () => {
-  test('finishes what runs, starts nothing, and knows what may be committed', async () => {
+  test('finishes running messages, starts none, and knows what to commit', async () => {
     const { queue, started, end, watermark } = setUp({ concurrency: 2 });
     queue.take(TOPIC, 0, range(0, 4));
     queue.close();
@@ -346,7 +346,7 @@ describe('close', () => {
   });
 });
 
-describe('whatever happens in whatever order', () => {
+describe('under random events', () => {
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ do: fc.constant('deliver' as const), count: fc.integer({ min: 1, max: 6 }) }) },
     { weight: 6, arbitrary: fc.record({ do: fc.constant('end' as const), index: fc.nat(20), ok: fc.boolean() }) },

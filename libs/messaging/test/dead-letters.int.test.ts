@@ -14,7 +14,7 @@ async function dlq(...args: string[]): Promise<{ exitCode: number; lines: string
   return { exitCode: await runCli(args, env, (line) => lines.push(line)), lines };
 }
 
-test('an operator lists, reads and plays back what could not be processed', async () => {
+test('an operator lists, reads and replays dead letters', async () => {
   expect(await dlq('list')).toEqual({ exitCode: 0, lines: ['0 dead letters'] });
 
   let healed = false;
@@ -69,7 +69,7 @@ test('an operator lists, reads and plays back what could not be processed', asyn
   expect(received.flat().filter((header) => header.startsWith('dlq_'))).toEqual([]);
 });
 
-test('asking for what is not there says so', async () => {
+test('a missing dead letter is reported', async () => {
   const name = `${kafka.prefix}${TOPIC}`;
   expect(await dlq('show', name, '0', '999')).toEqual({
     exitCode: 1,

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => kafka.close());
 
-test('what a group has done and what waits for it, from the first message on', async () => {
+test("a group's committed and waiting messages are counted from the first message on", async () => {
   const options = {
     kafka: kafka.client(),
     groupId: 'workers',

@@ -8,7 +8,7 @@ const COMMANDS = 'card.commands.v1';
 const GROWN = 2 * DEFAULT_PARTITIONS;
 const AGGREGATES = 60;
 const ASIDE = 'aside';
-/** What consumers get to notice new partitions, and a bit more than that for keys to move there. */
+/** How long consumers have to notice new partitions, and a bit more until keys move there. */
 const METADATA_MAX_AGE_MS = 200;
 const NEW_PARTITIONS_AFTER_MS = 10_000;
 
@@ -72,7 +72,7 @@ test('topics grow while messages flow: nothing is lost, and versions put each ag
   const limits = { metadataMaxAgeMs: METADATA_MAX_AGE_MS };
   const workers = [1, 2].map(() => kafka.worker({ handlers: [handler], limits }));
   for (const worker of workers) await worker.start();
-  // Two replicas take turns with every aggregate, and notice the new partitions each in its own time.
+  // Two replicas alternate on every aggregate, and notice the new partitions at different times.
   const turns = [await startPublisher(), await startPublisher()];
 
   let flowing = true;

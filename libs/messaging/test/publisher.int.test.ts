@@ -31,7 +31,7 @@ test('messages arrive with their attributes, the same key on the same partition'
   expect(second).toMatchObject({ data: { n: 2 }, partition: first?.partition });
 });
 
-test('a partition that does not exist is an error, not a loss, and neighbours are published', async () => {
+test('a missing partition is an error, not a loss, and neighbours are published', async () => {
   const before = await kafka.size('card.commands.v1');
   const results = await Promise.allSettled([
     kafka.publisher.publish(numbered('A', 4)),

@@ -42,7 +42,7 @@ function replica() {
 const reply = (partition: number, n: number): Promise<void> =>
   kafka.publisher.publish({ declaration: Answered, data: { n }, key: 'K', partition });
 
-test('a reply to an owned partition arrives, from the first moment on, and old ones do not', async () => {
+test('replies to an owned partition arrive from the start, old ones do not', async () => {
   await reply(0, -1);
   const { listener, replies, owned } = replica();
   expect(listener.ownedPartition()).toBeUndefined();
@@ -58,7 +58,7 @@ test('a reply to an owned partition arrives, from the first moment on, and old o
   for (const { n, partition } of replies) expect(n).toBe(partition);
 });
 
-test('replies go to the replica that owns the partition; it is told when partitions move', async () => {
+test('replies go to the replica that owns the partition; it is notified when partitions move', async () => {
   const a = replica();
   const b = replica();
   await a.listener.start();
@@ -82,7 +82,7 @@ test('replies go to the replica that owns the partition; it is told when partiti
   await until('its reply is there', () => a.replies.some(({ n }) => n === 3));
 });
 
-test('a reply that cannot be read does no harm', async () => {
+test('an unreadable reply is ignored', async () => {
   const { listener, replies } = replica();
   await listener.start();
   await until('it owns partitions', () => listener.ownedPartition() !== undefined);

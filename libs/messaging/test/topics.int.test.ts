@@ -36,12 +36,12 @@ async function partitionsOf(topic: string): Promise<number> {
 
 const NOTHING = { created: [], reconfigured: [], small: [], replicationFactor: 1, minInsyncReplicas: 1 };
 
-test('a second time changes nothing, nor do several at once', async () => {
+test('creating topics again, or concurrently, changes nothing', async () => {
   expect(await again()).toEqual(NOTHING);
   expect(await Promise.all([again(), again()])).toEqual([NOTHING, NOTHING]);
 });
 
-test('what is missing is created, and what has few partitions is named and left alone', async () => {
+test('missing topics are created; topics with too few partitions are reported and left alone', async () => {
   const { name: events } = topics.cardEvents;
   const { name: replies } = topics.gatewayReplies;
   const other = `${kafka.prefix}other.`;
@@ -71,7 +71,7 @@ test('all topics but dead letters grow to a number, and none shrinks', async () 
   expect(new Set(deadLetters.map(({ partitions: count }) => count))).toEqual(new Set([1]));
 });
 
-test('what is set wrongly is set right', async () => {
+test('wrong settings are corrected', async () => {
   const name = (topic: string): string => `${kafka.prefix}${topic}`;
   const { name: replies } = topics.gatewayReplies;
   await admin.alterConfigs({

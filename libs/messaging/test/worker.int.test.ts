@@ -14,7 +14,7 @@ afterEach(async () => kafka.close());
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Publishes `count` messages of each key and returns how many that are. */
+/** Publishes `count` messages of each key and returns their total. */
 async function publish(keys: readonly string[], count: number, from = 0): Promise<number> {
   const published: Promise<void>[] = [];
   for (let n = from; n < from + count; n += 1) {
@@ -79,7 +79,7 @@ test('other keys go on while one key is stuck, but not the same key', async () =
   expect(handled.slice(4)).toEqual(['stuck 0', 'stuck 1']);
 });
 
-test('a worker that is full pauses its partitions, goes on later, and loses nothing', async () => {
+test('a full worker pauses its partitions, resumes, and loses nothing', async () => {
   const count = await publish(keys(50), 20);
   const metrics = newMetrics();
   const seen: string[] = [];
@@ -117,7 +117,7 @@ test('a worker that is full pauses its partitions, goes on later, and loses noth
   await allCommitted();
 });
 
-test('what was not finished comes again, and what lies before it is not lost', async () => {
+test('unfinished messages are redelivered, and earlier ones are not lost', async () => {
   const count = await publish(keys(12), 5);
   const never = new Promise<void>(() => undefined);
   const isStuck = ({ key, data }: Handled): boolean => key === 'key-3' && data.n === 2;
@@ -139,7 +139,7 @@ test('what was not finished comes again, and what lies before it is not lost', a
   const rest = [2, 3, 4].map((n) => `${stuckPartition} key-3 ${n}`);
   await until('the rest is handled', () => rest.every((message) => second.includes(message)));
   await allCommitted();
-  // Only what shares the stuck message's partition and lies behind it may come twice.
+  // Only later messages of the stuck message's partition may be redelivered.
   expect(second.every((message) => message.startsWith(`${stuckPartition} `))).toBe(true);
   expect(second.filter((message) => message.includes('key-3'))).toEqual(rest);
 });
@@ -223,7 +223,7 @@ test('partitions that are added to a running topic are consumed, and nothing is 
   expect(worker.failures).toEqual([]);
 });
 
-test('a retryable error brings the message back, its key waits, and its offset is not passed', async () => {
+test('after a retryable error the message is retried; its key and offset wait', async () => {
   await publish(['flaky'], 3);
   const attempts: number[] = [];
   let healed = false;
@@ -244,7 +244,7 @@ test('a retryable error brings the message back, its key waits, and its offset i
   expect(attempts.slice(-3)).toEqual([0, 1, 2]);
 });
 
-describe('what can never be processed', () => {
+describe('a dead letter is written for', () => {
   const rejectedWith = async (
     publishIt: () => Promise<void>,
     handle: (envelope: Handled) => Promise<void> = async () => undefined,
@@ -279,12 +279,12 @@ describe('what can never be processed', () => {
     expect(rejected.reason).toBe('InvalidMessageError: its type is not known here');
   });
 
-  test('no message of ours at all', async () => {
+  test('a message without our envelope', async () => {
     const { rejected } = await rejectedWith(() => raw('hello', {}));
     expect(rejected.reason).toBe('InvalidMessageError: header ce_type is missing');
   });
 
-  test('an error of the handler that is not retryable; those after it are handled', async () => {
+  test('a permanent error of the handler; later messages are handled', async () => {
     const after: number[] = [];
     const { rejected } = await rejectedWith(
       async () => void (await publish(['K'], 2)),
@@ -298,9 +298,9 @@ describe('what can never be processed', () => {
   });
 });
 
-test('the owner is told of a dead letter until it has it on record, and the letter is written once', async () => {
+test('onDeadLetter is retried until it succeeds, and the letter is written once', async () => {
   await publish(['K'], 1);
-  let told = 0;
+  let reports = 0;
   const worker = kafka.worker({
     handlers: [
       on(Numbered, async () => {
@@ -308,17 +308,17 @@ test('the owner is told of a dead letter until it has it on record, and the lett
       }),
     ],
     onDeadLetter: async () => {
-      told += 1;
-      if (told < 3) throw new RetryableError('the store is away');
+      reports += 1;
+      if (reports < 3) throw new RetryableError('the store is away');
     },
   });
   await worker.start();
   await allCommitted();
-  expect(told).toBe(3);
+  expect(reports).toBe(3);
   expect(await kafka.size('card.commands.dlq.v1')).toBe(1);
 });
 
-test('a limited retry ends with the dead letters, and a record that fails so with an alarm; others go on', async () => {
+test('exhausted retries become a dead letter, and one that cannot be recorded an alarm; others continue', async () => {
   await publish(['poison', 'other'], 2);
   const attempts = { handle: 0, record: 0 };
   const handled: string[] = [];
@@ -348,7 +348,7 @@ test('a limited retry ends with the dead letters, and a record that fails so wit
   expect(await metrics.metrics()).toMatch(/messages_consumed_total\{.*outcome="unrecorded".*\} 1/);
 });
 
-test('an outage does not use up the attempts of a limited retry', async () => {
+test('an outage does not count as an attempt', async () => {
   await publish(['K'], 1);
   let attempts = 0;
   const worker = kafka.worker({
@@ -409,7 +409,7 @@ test('a reader of events skips types that it does not know', async () => {
   expect(await kafka.size('card.commands.dlq.v1')).toBe(0);
 });
 
-describe('a worker that cannot go on says so', () => {
+describe('a stuck worker reports a failure', () => {
   test('when a handler hangs', async () => {
     await publish(['K'], 1);
     const worker = kafka.worker({
@@ -417,30 +417,30 @@ describe('a worker that cannot go on says so', () => {
       handlers: [on(Numbered, () => new Promise(() => undefined))],
     });
     await worker.start();
-    await until('it is told', () => worker.failures.length > 0);
+    await until('the failure is reported', () => worker.failures.length > 0);
     expect(worker.failures).toHaveLength(1);
     expect(worker.failures[0]?.message).toContain('has been running for more than 50 ms');
     expect(worker.ready()).toBe(false);
   });
 
-  test('when the fetch loop shows no sign of life', async () => {
+  test('when the fetch loop hangs', async () => {
     const worker = kafka.worker({
       limits: { silenceLimitMs: 240, fetchWaitMs: 3_000, heartbeatIntervalMs: 5_000 },
       handlers: [on(Numbered, async () => undefined)],
     });
     await worker.start();
-    await until('it is told', () => worker.failures.length > 0);
+    await until('the failure is reported', () => worker.failures.length > 0);
     expect(worker.failures[0]?.message).toContain('no sign of life');
   });
 
-  test('when messages lie in Kafka and nothing moves', async () => {
+  test('when messages wait in Kafka and nothing moves', async () => {
     await publish(['K'], 1);
     const worker = kafka.worker({
       limits: { commitIntervalMs: 3_600_000, lagCheckIntervalMs: 20, stallLimitMs: 100 },
       handlers: [on(Numbered, async () => undefined)],
     });
     await worker.start();
-    await until('it is told', () => worker.failures.length > 0);
+    await until('the failure is reported', () => worker.failures.length > 0);
     expect(worker.failures[0]?.message).toContain('gets nothing from');
   });
 

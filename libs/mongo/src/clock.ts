@@ -43,7 +43,7 @@ const SAMPLES_MAX = 8;
 const DRIFT = 100e-6;
 /** If machine and monotonic clock diverge by more, someone set the clock or the machine was suspended. */
 const JUMP_MS = 250;
-/** For backward corrections up to this, `now()` stands still instead of running back. */
+/** For backward corrections up to this, `now()` pauses instead of running back. */
 const STANDSTILL_MAX_MS = 100;
 
 /**

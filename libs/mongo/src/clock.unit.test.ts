@@ -2,7 +2,7 @@ import { createMeasuredClock } from './clock';
 
 const START = 1_800_000_000_000;
 
-/** A database, a machine with a wrong clock, and a network between them. All in ms of the same true time. */
+/** A database, a machine with a wrong clock, and a network between them. Times are in ms. */
 function world(offMs: number) {
   const state = {
     trueMs: 0,
@@ -55,7 +55,7 @@ test('samples age: a new one with a longer round trip corrects a drifting clock'
   expect(errorMs()).toBe(12);
 });
 
-test('time stands still instead of running back a little', async () => {
+test('the clock pauses instead of running back a little', async () => {
   const { state, clock } = world(0);
   Object.assign(state, { there: 0, back: 40 });
   await clock.measure();

@@ -136,7 +136,7 @@ export interface Stamped {
 /**
  * Conditional updates in groups. The server reports how many of a group matched their version, not which. If one did
  * not, each document's stamp shows whether this writer was the last one. A write that another one followed before that
- * read counts as not done; its author loads, and finds it on record.
+ * read counts as not done; its author loads the document and finds the change.
  */
 export function createGroupUpdate<T extends Document & Stamped>(
   collection: Collection<T>,

@@ -45,7 +45,7 @@ const stored = (balance: number, more: Partial<Stored<Account>> = {}): Stored<Ac
   ...more,
 });
 
-test('the events make the state, and what is announced of them is written and published with it', async () => {
+test('events determine the state, and their messages are written and published with it', async () => {
   const { handle, store, published, counted } = world();
   const events = [...open, ...pay(5), ...pay(2)];
   const trace = { correlationId: 'c', traceparent: 't' };
@@ -82,7 +82,7 @@ describe('commands to the database', () => {
   });
 });
 
-test('a write that another one overtook is decided again, on what is stored then', async () => {
+test('a conflicting write is decided again on the stored state', async () => {
   const { handle, published, counted } = world(stored(10, { version: 2 }));
   const seen: number[] = [];
   const { written, stored: after } = await handle(stored(1), ({ balance }) => {
@@ -95,21 +95,21 @@ test('a write that another one overtook is decided again, on what is stored then
   expect([published, counted]).toEqual([[after], ['Paid']]);
 });
 
-test('of many at once each has its effect, and each knows its own', async () => {
+test('of many concurrent commands each has its effect and gets its own result', async () => {
   const { handle } = world(stored(0));
   const all = await Promise.all([1, 2, 3].map((amount) => handle(ID, () => pay(amount))));
   expect(all.map(({ written }) => written)).toEqual([true, true, true]);
   expect(all.map(({ stored }) => stored?.balance)).toEqual([1, 3, 6]);
 });
 
-test('only the writer of an intent is told so', async () => {
+test('only the writer of an intent gets `written`', async () => {
   const { handle } = world();
   const openOnce = () => handle(ID, (known) => (known === null ? open : []), { expectNew: true });
   const all = await Promise.all([openOnce(), openOnce(), openOnce()]);
   expect(all.map(({ written }) => written)).toEqual([true, false, false]);
 });
 
-test('nothing decided, or a rejection: nothing is written, and what the outbox holds is published', async () => {
+test('no events, or a rejection: nothing is written, and the outbox is published', async () => {
   const left = stored(1, { outbox: [{ id: 'e', type: 'Paid', data: {}, at: 1, correlationId: 'c' }] });
   const { handle, published, store } = world(left);
   expect(await handle(ID, () => [])).toEqual({ written: false, stored: left });
@@ -119,21 +119,21 @@ test('nothing decided, or a rejection: nothing is written, and what the outbox h
   expect(await handle('unknown', () => [])).toEqual({ written: false, stored: null });
 });
 
-test('what stays inside is not published, nor what the caller publishes with its next write', async () => {
+test('internal events are not published, nor those that the caller publishes with its next write', async () => {
   const { handle, published } = world(stored(1));
   await handle(ID, () => [{ type: 'Noted' }]);
   await handle(ID, () => pay(1), { publishLater: true });
   expect(published).toEqual([]);
 });
 
-test('after five overtaken attempts the whole message may be retried', async () => {
+test('after five conflicts the whole message may be retried', async () => {
   const { handle, store } = world(stored(1));
   store.update = () => Promise.resolve(undefined);
   const thrown = await handle(ID, () => pay(1)).catch((error: unknown) => error);
   expect(isRetryable(thrown)).toBe(true);
 });
 
-test('an aggregate that was read and has vanished is a broken invariant', async () => {
+test('an aggregate that vanishes after it was read is a broken invariant', async () => {
   const { handle } = world();
   await expect(handle(stored(1), () => pay(1))).rejects.toThrow('broken invariant: account has vanished');
 });

@@ -51,7 +51,7 @@ async function inserted(body: Account, events: NewMessage[] = []): Promise<Store
 }
 
 describe('the aggregate store', () => {
-  test('keeps body and events in one write, numbered without a gap', async () => {
+  test('writes body and events together, numbered without gaps', async () => {
     const first = await inserted({ balance: 1 }, [event('Opened')]);
     const second = await store.update(first, { balance: 2 }, [event('Grown'), event('Grown')]);
     expect(second).toMatchObject({ version: 2, eventSeq: 3, balance: 2 });
@@ -66,7 +66,7 @@ describe('the aggregate store', () => {
     expect(await raw(_id)).toMatchObject({ balance: 1 });
   });
 
-  test('of many inserts of one id at once, one succeeds and the neighbours too', async () => {
+  test('of many concurrent inserts of one id one succeeds, and its neighbours too', async () => {
     const id = newId();
     const same = Array.from({ length: 20 }, () => store.insert(id, { balance: 1 }, []));
     const others = Array.from({ length: 20 }, () => store.insert(newId(), { balance: 1 }, []));
@@ -74,7 +74,7 @@ describe('the aggregate store', () => {
     expect((await Promise.all(others)).filter((stored) => stored !== undefined)).toHaveLength(20);
   });
 
-  test('of many updates of one version at once, one succeeds and the neighbours too', async () => {
+  test('of many concurrent updates of one version one succeeds, and its neighbours too', async () => {
     const contested = await inserted({ balance: 0 });
     const others = await Promise.all(Array.from({ length: 20 }, () => inserted({ balance: 0 })));
     const updates = await Promise.all([
@@ -102,7 +102,7 @@ describe('the aggregate store', () => {
     expect(await raw(first._id)).not.toHaveProperty('note');
   });
 
-  test('an event is found by the sweeper also when what was before it has been drained meanwhile', async () => {
+  test('the sweeper finds an event even if those before it have been drained meanwhile', async () => {
     const first = await inserted({ balance: 1 }, [event('Opened')]);
     const { outbox, stop } = outboxWith(async () => {});
     outbox.publish(first);
@@ -120,13 +120,13 @@ function outboxWith(publish: (id: string, entries: readonly OutboxEntry[]) => Pr
   return { outbox, metrics, stop: () => outbox.stop() };
 }
 
-/** Far more than one round of a sweep takes. */
+/** Far longer than one round of a sweep. */
 const MANY = 1_200;
 const insertMany = (count: number, type: string): Promise<Stored<Account>[]> =>
   Promise.all(Array.from({ length: count }, () => inserted({ balance: 1 }, [event(type)])));
 
 describe('the outbox', () => {
-  test('is published whole, in order, and drained of what was published', async () => {
+  test('is published whole, in order, and then drained', async () => {
     const published: string[] = [];
     const { outbox, stop } = outboxWith(
       async (_id, entries) => void published.push(...entries.map(({ type }) => type)),
@@ -141,7 +141,7 @@ describe('the outbox', () => {
     expect(document).toHaveProperty('outboxSince');
   });
 
-  test('is drained of each aggregate for itself, many at a time', async () => {
+  test('is drained per aggregate, many at a time', async () => {
     const owners = await Promise.all(Array.from({ length: 120 }, () => inserted({ balance: 1 }, [event('A')])));
     const untouched = await inserted({ balance: 1 }, [event('A')]);
     const { outbox, stop } = outboxWith(async () => {});
@@ -153,7 +153,7 @@ describe('the outbox', () => {
     expect((await raw(untouched._id))?.outbox).toHaveLength(1);
   });
 
-  test('forgets its mark when it is empty', async () => {
+  test('removes its mark when it is empty', async () => {
     const first = await inserted({ balance: 1 }, [event('A')]);
     const { outbox, stop } = outboxWith(async () => {});
     outbox.publish(first);
@@ -161,7 +161,7 @@ describe('the outbox', () => {
     expect(await raw(first._id)).not.toHaveProperty('outboxSince');
   });
 
-  test('what could not be published stays, and a sweep publishes it', async () => {
+  test('unpublished events stay, and a sweep publishes them', async () => {
     const first = await inserted({ balance: 1 }, [event('A')]);
     const broken = outboxWith(() => Promise.reject(new Error('away')));
     broken.outbox.publish(first);
@@ -199,7 +199,7 @@ describe('the outbox', () => {
     await outbox.sweep();
     expect(published.sort()).toEqual(good.map(({ _id }) => _id).sort());
     expect(attempts).toBe(600);
-    // 99 s old: again after as long.
+    // 99 s old, so it is due again after another 99 s.
     time.now += 98_000;
     expect(await outbox.sweep()).toBe(0);
     expect(await metrics.metrics()).toMatch(/gateway_outbox_oldest_age_seconds\{collection="accounts".*\} 197/);
@@ -228,7 +228,7 @@ describe('the outbox', () => {
     expect(plan).toMatchObject({ executionStats: { totalDocsExamined: 0 } });
   });
 
-  test('what is too young is left to its own writer', async () => {
+  test('young events are left to their writer', async () => {
     const first = await inserted({ balance: 1 }, [event('A', 99_999)]);
     const published: string[] = [];
     await outboxWith(async (id) => void published.push(id)).outbox.sweep();
@@ -249,7 +249,7 @@ test('a group insert names the index that refused each document', async () => {
   expect(refusals).toEqual([undefined, '_id_', 'by_name', undefined]);
 });
 
-test('a group set changes each document for itself, and tells whose it could not', async () => {
+test('a group set changes each document separately, and reports those that failed', async () => {
   const collection = mongo.collection<{ _id: string; name: string; size?: number }>('set');
   await collection.createIndex({ name: 1 }, { name: 'by_name', unique: true });
   await collection.insertMany([

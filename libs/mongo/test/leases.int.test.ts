@@ -30,7 +30,7 @@ afterAll(async () => {
   await space.remove();
 });
 
-/** A process whose own idea of the time is off by so much. The server's is what it is. */
+/** A process whose clock is off by this much; the server's clock is right. */
 const clockOff = (byMs: number): Clock => ({
   now: () => Date.now() + byMs,
   inDatabase: () => ({ $toLong: '$$NOW' }),
@@ -64,7 +64,7 @@ describe.each([
   ['ahead', AHEAD],
   ['behind', BEHIND],
 ])('a process whose clock is %s', (_name, clock) => {
-  it('takes what is due, for as long as the lease says', async () => {
+  it('claims due work for the length of the lease', async () => {
     await insert(1, (await serverNow()) - 1);
     const before = await serverNow();
     const taken = await createDueByAccount(work, clock).claim('merchant0', LEASE_MS);
@@ -74,7 +74,7 @@ describe.each([
     expect(taken?.resolveAt).toBeLessThanOrEqual(after + LEASE_MS);
   });
 
-  it('takes nothing that is not due, and nothing from another lease', async () => {
+  it('claims nothing that is not due or leased', async () => {
     await insert(1, (await serverNow()) + LEASE_MS);
     expect(await createDueByAccount(work, clock).claim('merchant0', LEASE_MS)).toBeNull();
     expect(await claimAll(clock)).toEqual([]);
@@ -92,7 +92,7 @@ test('no replica can claim work without a time', async () => {
   expect(await claimAll(AHEAD)).toEqual([]);
 });
 
-test('of many that claim at once, each piece of work goes to one', async () => {
+test('concurrent claims give each piece of work to one replica', async () => {
   await insert(100, 1);
   const some = await Promise.all(Array.from({ length: 8 }, () => claimAll(BEHIND)));
   expect(
@@ -117,7 +117,7 @@ interface Explained {
   executionStats: { totalKeysExamined: number; totalDocsExamined: number };
 }
 
-test('a claim reads what is due from its index, however much is not', async () => {
+test('a claim reads only due work from its index', async () => {
   await insert(2_000, (await serverNow()) + LEASE_MS, 'later');
   await insert(10, 1);
   const due = isDue<Work>('resolveAt', AHEAD);

@@ -4,13 +4,13 @@ import { displayedAmount, html, renderPage, summary } from '.';
 const HOSTILE = `"><script>alert('1')</script>&`;
 const ESCAPED = '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;';
 
-test('text is escaped, markup is not, nothing leaves nothing', () => {
+test('text is escaped, markup is not, undefined is empty', () => {
   expect(html`<a title="${HOSTILE}">${html`<b>${1}</b>`}${[html`x`, html`y`]}${undefined}${false}</a>`.markup).toBe(
     `<a title="${ESCAPED}"><b>1</b>xy</a>`,
   );
 });
 
-test('what a merchant or a cardholder said cannot become markup', () => {
+test('input of merchants and cardholders cannot become markup', () => {
   const { body } = renderPage({
     title: HOSTILE,
     body: summary({ merchant: HOSTILE, amountE4: 100_000, currency: 'XTS', card: HOSTILE }),
@@ -35,7 +35,7 @@ describe('the policy', () => {
     return { body, policy: headers['Content-Security-Policy'] ?? '' };
   };
 
-  test('names the style that the page has, and nothing else', () => {
+  test("allows the page's own style, and nothing else", () => {
     const { body, policy } = policyOf();
     const style = /<style>([^]*)<\/style>/.exec(body)?.[1] ?? '';
     expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
@@ -45,13 +45,13 @@ describe('the policy', () => {
     expect(body).not.toContain('<script>');
   });
 
-  test('names the script of a page that sends itself', () => {
+  test('allows the script of a page that submits itself', () => {
     const { body, policy } = policyOf({ sendsItself: true });
     const script = /<script>([^]*)<\/script>/.exec(body)?.[1] ?? '';
     expect(policy).toContain(`script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`);
   });
 
-  test('lets forms go where the page says, once each, and nowhere else', () => {
+  test('allows only the form targets of the page, each listed once', () => {
     expect(policyOf().policy).toContain("form-action 'none';");
     expect(policyOf({ formActions: ["'self'", 'https://a.example', 'https://a.example'] }).policy).toContain(
       "form-action 'self' https://a.example;",

@@ -111,7 +111,7 @@ test('a start that fails at its last step closes everything', async () => {
   await other.close(0);
 });
 
-test('a part that fails to start is stopped, too, and what follows it never starts', async () => {
+test('a part that fails to start is stopped, too, and later parts never start', async () => {
   const failing = { ...recording('failing'), start: () => Promise.reject(new Error('no such bank')) };
   const service = newService({ beside: [recording('first'), failing, recording('second')] });
   await expect(service.start()).rejects.toThrow('no such bank');

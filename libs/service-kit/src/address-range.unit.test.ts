@@ -41,7 +41,7 @@ describe('canonical form', () => {
     expect(canonicalRange(given)).toBeUndefined();
   });
 
-  it('of any IPv4 range holds just the addresses that share its prefix', () => {
+  it('of any IPv4 range contains just the addresses that share its prefix', () => {
     const address = fc.nat({ max: 2 ** 32 - 1 });
     const dotted = (value: number): string => [24, 16, 8, 0].map((shift) => (value >>> shift) & 0xff).join('.');
     fc.assert(

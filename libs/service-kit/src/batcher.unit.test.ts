@@ -14,7 +14,7 @@ function controlled() {
   return { batches, run, turn, end: () => ends.shift()?.() };
 }
 
-test('what comes while a batch is under way goes together in the next, in order', async () => {
+test('items that arrive during a batch go into the next one, in order', async () => {
   const { batches, run, turn, end } = controlled();
   const batcher = createBatcher(run);
   const first = batcher.add(1);
@@ -30,7 +30,7 @@ test('what comes while a batch is under way goes together in the next, in order'
   expect(await Promise.all(rest)).toEqual([20, 30]);
 });
 
-test('an error of one item is that item’s alone', async () => {
+test('an error of one item does not fail others', async () => {
   const { run, turn, end } = controlled();
   const batcher = createBatcher(run);
   const results = Promise.allSettled([batcher.add(1), batcher.add(-1)]);

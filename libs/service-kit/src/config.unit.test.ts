@@ -7,12 +7,12 @@ const schema = Type.Object({
   MODE: Type.Optional(Type.String()),
 });
 
-test('strings become what the schema says, and defaults apply', () => {
+test('strings are converted as the schema says, and defaults apply', () => {
   expect(loadConfig(schema, { PORT: '9', URL: 'x', OTHER: 'y' })).toEqual({ PORT: 9, URL: 'x' });
   expect(loadConfig(schema, { PORT: '', URL: 'x' })).toEqual({ PORT: 8080, URL: 'x' });
 });
 
-test('all problems are told at once', () => {
+test('all problems are reported together', () => {
   expect(() => loadConfig(schema, { PORT: 'many' })).toThrow(/PORT must be integer.*|URL is not set/);
   expect(() => loadConfig(schema, { PORT: 'many' })).toThrow(/PORT/);
   expect(() => loadConfig(schema, { PORT: 'many' })).toThrow(/URL is not set/);

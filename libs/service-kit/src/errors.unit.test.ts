@@ -1,6 +1,6 @@
 import { explanationOf } from './errors';
 
-test('where nobody listens, it is said what may be behind it', () => {
+test('a refused connection is explained', () => {
   const refused = new Error('connect ECONNREFUSED 127.0.0.1:27217');
   expect(explanationOf(refused)).toBe('connect ECONNREFUSED 127.0.0.1:27217: is the gateway running?');
   expect(explanationOf(new Error('no account shop_one'))).toBe('no account shop_one');

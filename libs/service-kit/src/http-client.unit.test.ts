@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 const silent = () => undefined;
-/** An answer without an end, which is never silent for long. */
+/** An endless answer that is never silent for long. */
 function trickle(_request: IncomingMessage, response: ServerResponse): void {
   const trickling = setInterval(() => response.write(' '), TRICKLE_MS);
   response.once('close', () => clearInterval(trickling));
@@ -42,7 +42,7 @@ test.each([
   closeHttpClient(http);
 });
 
-test('an answer is read whatever its status, and one call after another', async () => {
+test('answers are read whatever their status, one call after another', async () => {
   const baseUrl = await counterpart((_request, response) => response.writeHead(503).end('busy'));
   const http = createHttpClient({ baseUrl, timeoutMs: 5_000 });
   for (const _time of [1, 2]) expect(await http.get('/')).toMatchObject({ status: 503, data: 'busy' });

@@ -133,7 +133,7 @@ test('all sockets of a public port speak TLS, and close', async () => {
 test.each([
   ['an internal', {}],
   ['a public', { connections: DEFAULT_CONNECTION_LIMITS }],
-])('the caller gets the error of %s port that is taken', async (_name, connections) => {
+])('listening on %s port that is taken rejects with the error', async (_name, connections) => {
   const options = { listener: () => undefined, host: '127.0.0.1', ...connections };
   const first = await listen({ ...options, port: 0 });
   await expect(listen({ ...options, port: first.port })).rejects.toThrow('EADDRINUSE');
@@ -158,25 +158,25 @@ describe('an internal port', () => {
   };
   afterEach(() => server.close(0));
 
-  test('asks for the service token where one is configured', async () => {
+  test('requires the configured service token', async () => {
     const port = await open(token);
     expect(await ask(port, '/in')).toMatchObject({ status: 401 });
     expect(await ask(port, '/in', { authorization: 'Bearer y' })).toMatchObject({ status: 401 });
     expect(await ask(port, '/in', { authorization: `Bearer ${token}` })).toEqual({ status: 200, body: 'in' });
   });
 
-  test('asks for none where none is', async () => {
+  test('requires no token without one', async () => {
     expect(await ask(await open(undefined), '/in')).toEqual({ status: 200, body: 'in' });
   });
 
-  test('logs what goes wrong, and tells it in one sentence', async () => {
+  test('logs errors, and answers with one sentence', async () => {
     expect(await ask(await open(undefined), '/broken')).toEqual({ status: 500, body: '{"error":"no space left"}' });
     const error: unknown = expect.objectContaining({ message: 'no space left' });
     expect(lines).toEqual([['an internal request failed', { method: 'GET', path: '/:broken', error }]]);
   });
 });
 
-test('the internal port tells life, readiness by check, and figures', async () => {
+test('the internal port serves liveness, readiness by check, and metrics', async () => {
   let database = true;
   const ops = await startOpsServer({
     port: 0,

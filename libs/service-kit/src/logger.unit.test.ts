@@ -37,7 +37,7 @@ test('every line written while a request is handled carries its trace', async ()
   expect(lines[1]).not.toHaveProperty('correlationId');
 });
 
-test('secrets do not print, and errors print without what hangs on them', () => {
+test('secrets are not printed, and errors are printed without attached data', () => {
   const { lines, logger } = captured();
   const error = Object.assign(new Error('refused'), { code: 'E', config: { data: '4111111111111111' } });
   logger.error('failed', { card: new Secret('4111111111111111'), error });
@@ -45,6 +45,6 @@ test('secrets do not print, and errors print without what hangs on them', () => 
   expect(lines[0]).toMatchObject({ card: '[redacted]', error: { name: 'Error', message: 'refused', code: 'E' } });
 });
 
-test('a traceparent is as W3C has it', () => {
+test('a traceparent follows W3C', () => {
   expect(newTraceparent()).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
 });

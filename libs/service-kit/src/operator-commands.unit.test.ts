@@ -31,7 +31,7 @@ async function run(args: readonly string[], change: Partial<OperatorCommands<{ n
   return { code: await runOperatorCommand(args, commands, (line) => lines.push(line)), text: lines.join('\n') };
 }
 
-test('the exit code says what became of a command, and its words why', async () => {
+test('the exit code gives the result of a command, and its output the reason', async () => {
   expect(await run(['200'])).toEqual({ code: 0, text: '{"asked":"Bearer token"}' });
   expect(await run(['404'])).toEqual({ code: 1, text: '404 failed: not so' });
   expect(await run(['400'])).toEqual({ code: 2, text: '400 failed: not so' });
@@ -39,20 +39,20 @@ test('the exit code says what became of a command, and its words why', async () 
   expect(await run(['help'])).toEqual({ code: 0, text: 'usage' });
 });
 
-test('a gateway that is not there is said to be so', async () => {
+test('an unreachable gateway is reported', async () => {
   const { code, text } = await run(['200'], { url: 'http://127.0.0.1:1' });
   expect(code).toBe(1);
   expect(text).toBe('200 failed: the service does not answer at http://127.0.0.1:1: is the gateway running?');
 });
 
-test('arguments that make no sense, and an address that is none, are named', async () => {
+test('invalid arguments and addresses are named', async () => {
   const confused = await run(['list', '--foo'], { parse: () => undefined });
   expect(confused).toEqual({ code: 2, text: 'These arguments make no sense: list --foo\nusage' });
   const lost = await run(['200'], { url: 'nonsense' });
   expect(lost).toEqual({ code: 2, text: '200 failed: the address of the service is no URL: nonsense' });
 });
 
-test('options are pairs of known names and values; an id is one, and no option', () => {
+test('options are pairs of known names and values; an id is a single argument', () => {
   expect(parseOptions(['--limit', '5'], ['limit'])).toEqual({ limit: '5' });
   for (const wrong of [['--limit'], ['--other', '5'], ['limit', '5']]) {
     expect(parseOptions(wrong, ['limit'])).toBeUndefined();

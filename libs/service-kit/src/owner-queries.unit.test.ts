@@ -34,28 +34,28 @@ const failure = () =>
     (error: unknown) => error as Error,
   );
 
-test('what is there is the answer; the question brings its parameters and the token', async () => {
+test('a found record is the answer; the query carries its parameters and the token', async () => {
   answer = { status: 200, body: '{"a":1}' };
   expect(await ask()).toEqual({ a: 1 });
   expect(asked.at(-1)).toEqual({ url: '/operations/x?account=a%26b', authorization: `Bearer ${TOKEN}` });
 });
 
-test('what is not there is undefined', async () => {
+test('a missing record is undefined', async () => {
   answer = { status: 404, body: '{}' };
   expect(await ask()).toBeUndefined();
 });
 
-test.each([401, 500, 503])('status %i is no answer, and may be one later', async (status) => {
+test.each([401, 500, 503])('status %i is a retryable error', async (status) => {
   answer = { status, body: '{"a":1}' };
   const error = await failure();
   expect(error).toMatchObject({ message: `card-processing answers ${status} to a query` });
   expect(isRetryable(error)).toBe(true);
 });
 
-test('an answer beyond its bounds, and nobody there, are no answers', async () => {
+test('an oversized answer and a refused connection are retryable errors', async () => {
   answer = { status: 200, body: JSON.stringify('x'.repeat(2_000)) };
   const problem = { message: 'card-processing does not answer queries', retryable: true };
   await expect(owner.ask('/', {}, { answerBytesMax: 1_000 })).rejects.toMatchObject(problem);
-  const nobody = createOwnerQueries('card-processing', { url: 'http://127.0.0.1:1' });
-  await expect(nobody.ask('/', {})).rejects.toMatchObject(problem);
+  const unreachable = createOwnerQueries('card-processing', { url: 'http://127.0.0.1:1' });
+  await expect(unreachable.ask('/', {})).rejects.toMatchObject(problem);
 });

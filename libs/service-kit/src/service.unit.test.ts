@@ -31,7 +31,7 @@ test('a service that calls onFatal is drained, and its process exits with 1', as
   });
 });
 
-describe('everything that a service has opened', () => {
+describe('everything that a service opened', () => {
   const opened = (...closers: (() => Promise<unknown> | void)[]) =>
     createService(async (onStop) => {
       for (const close of closers) onStop(close);

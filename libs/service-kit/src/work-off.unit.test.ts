@@ -6,7 +6,7 @@ interface Job {
   fail(error: Error): void;
 }
 
-/** Jobs that are due, each under way until the test ends it. */
+/** Due jobs, each running until the test ends it. */
 function bench(due: number) {
   const begun: Job[] = [];
   const failures: [number, string][] = [];
@@ -36,7 +36,7 @@ test('nothing due costs one claim', async () => {
   expect(state.claims).toBe(1);
 });
 
-test('so many at a time, and the next when one is done', async () => {
+test('runs a limited number at a time, and the next when one is done', async () => {
   const { run, begun, settled } = bench(3);
   await soon();
   expect(ids(begun)).toEqual([1, 2]);
@@ -50,7 +50,7 @@ test('so many at a time, and the next when one is done', async () => {
   expect(await run).toBe(3);
 });
 
-test('one that fails is told of, and the others go on', async () => {
+test('a failure is reported, and the others continue', async () => {
   const { run, begun, failures } = bench(2);
   await soon();
   begun[0]?.fail(new Error('out of luck'));
@@ -59,7 +59,7 @@ test('one that fails is told of, and the others go on', async () => {
   expect(failures).toEqual([[1, 'out of luck']]);
 });
 
-test('a stop claims no more, and waits for what is under way', async () => {
+test('a stop claims no more, and waits for running work', async () => {
   const { run, begun, state, settled } = bench(9);
   await soon();
   state.stopping = true;
@@ -70,7 +70,7 @@ test('a stop claims no more, and waits for what is under way', async () => {
   expect(await run).toBe(2);
 });
 
-test('a claim that fails ends the run when what is under way is done', async () => {
+test('a failed claim ends the run after the running work', async () => {
   const { run, begun, state, settled } = bench(9);
   await soon();
   state.claimFails = true;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { createCertificate, startHttpsServer } from './https-server';
 
-test('an HTTPS server that only who knows its certificate trusts', async () => {
+test('only clients that know its certificate trust the HTTPS server', async () => {
   const certificate = await createCertificate();
   const server = await startHttpsServer(certificate, (_request, response) => response.end('OK'));
   const answered = get(server.url, { ca: certificate.cert, agent: false });

@@ -2,7 +2,7 @@ import type { AggregateStore, NewMessage, Stored } from '@gateway/mongo';
 
 export interface MemoryStore<State extends object> extends AggregateStore<State> {
   documents: Map<string, Stored<State>>;
-  /** Each stands for one command to the database. */
+  /** Each is one command to the database. */
   calls: ('load' | 'insert' | 'update')[];
 }
 

@@ -47,7 +47,7 @@ async function withAdmin<T>(
   }
 }
 
-/** Waits until each partition has two replicas in sync: one of three brokers is given up. */
+/** Waits until each partition has two replicas in sync: one of three brokers may be missing. */
 async function untilTwoInSync(members: readonly Member[]): Promise<void> {
   const look = () =>
     withAdmin((admin) => admin.fetchTopicMetadata({ topics: [TOPIC] }), members).catch(() => undefined);
@@ -104,7 +104,7 @@ test('a frozen broker loses its partitions, and rejoins when it is thawed', asyn
   const [broker, ...others] = cluster.kafka;
   await broker.freeze();
   await untilTwoInSync(others);
-  await write('while it stands still', others);
+  await write('while it is frozen', others);
   await broker.thaw();
   await untilInSync(cluster.brokers);
 }, 180_000);
@@ -137,7 +137,7 @@ test('a killed primary is replaced, and comes back with its data', async () => {
   await mongo.close();
 }, 120_000);
 
-test('close leaves nothing behind, not even of a frozen member', async () => {
+test('close leaves nothing behind, not even a frozen member', async () => {
   const other = await openReplicaSet();
   await other.mongo[0].freeze();
   await other.close();

@@ -36,7 +36,7 @@ describe('card token', () => {
     expect(tokenOf(changed)).not.toBe(tokenOf(card));
   });
 
-  it('is not fooled by characters that move from one part to the next', () => {
+  it('changes when characters move from one part to the next', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 2 }), fc.nat(), fc.nat(), (text, first, second) => {
         const at = (cut: number): Parts => {
@@ -53,7 +53,7 @@ describe('card token', () => {
     expect(tokenOf(card, new Secret(randomBytes(32)))).not.toBe(tokenOf(card));
   });
 
-  it('outlives releases: this token must never change', () => {
+  it('is stable across releases: this token must never change', () => {
     const fixed = new Secret(Buffer.alloc(32, 7));
     expect(tokenOf(card, fixed)).toBe('9c4b8508-e939-8736-8ebd-d78967dd43b0');
     expect(panHash(fixed, new Secret({ pan: card[1] }))).toBe('bdbb379585659c328955bcc6528481bea9c6b8fd');
@@ -72,14 +72,14 @@ describe('receiver token', () => {
     expect(receiverToken(new Secret(randomBytes(32)), 'demo_merchant', iban)).not.toBe(token);
   });
 
-  it('outlives releases: this token must never change', () => {
+  it('is stable across releases: this token must never change', () => {
     const fixed = new Secret(Buffer.alloc(32, 7));
     expect(receiverToken(fixed, 'demo_merchant', iban)).toBe('d6594f68-484c-8449-a4a4-9076615a726c');
   });
 });
 
 describe('PAN hash', () => {
-  it('fits secure_storage_id, knows the number alone, and depends on the key', () => {
+  it('fits secure_storage_id, and depends on the number and the key only', () => {
     const hash = panHash(tokenKey, new Secret({ pan: '4111111111111111' }));
     expect(hash).toMatch(/^[0-9a-f]{40}$/);
     expect(panHash(tokenKey, new Secret({ pan: '4111111111111111', holder: 'X' }))).toBe(hash);

@@ -67,7 +67,7 @@ afterAll(async () => {
 });
 
 describe('cards', () => {
-  it('come back by token, for the merchant who brought them alone', async () => {
+  it('are returned by token, only to the merchant that stored them', async () => {
     const token = await vault.putCard('demo_merchant', cardOf());
     expect((await vault.getCard('demo_merchant', token))?.expose()).toEqual(cardOf().expose());
     expect(await vault.getCard('other_merchant', token)).toBeUndefined();
@@ -82,7 +82,7 @@ describe('cards', () => {
     expect(await cards.countDocuments()).toBe(1);
   });
 
-  it('that are known cost one read and no write', async () => {
+  it('that are known need one read and no write', async () => {
     const watched = counted(cards);
     vault = vaultWith(oldKey, { cards: watched.collection });
     await vault.putCard('demo_merchant', cardOf());
@@ -116,7 +116,7 @@ describe('cards', () => {
     expect((await cards.findOne({ _id: token }))?.lastUsedAt.getTime()).toBe(start + DAY_MS);
   });
 
-  it('are given although the mark of use cannot be written', async () => {
+  it('are returned even if the date of use cannot be written', async () => {
     const token = await vault.putCard('demo_merchant', cardOf());
     const failing = new Proxy(cards, {
       get: (target, name) =>
@@ -131,7 +131,7 @@ describe('cards', () => {
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
-  it('are not brought back by a use that races their purge', async () => {
+  it('are not restored by a use that races their purge', async () => {
     const token = await vault.putCard('demo_merchant', cardOf());
     const purging = new Proxy(cards, {
       get(target, name) {
@@ -191,7 +191,7 @@ describe('rotation', () => {
 });
 
 describe('CVVs', () => {
-  it('are given once', async () => {
+  it('are returned once', async () => {
     await vault.putCvv('R1', new Secret('0123'));
     expect((await vault.takeCvv('R1'))?.expose()).toBe('0123');
     expect(await vault.takeCvv('R1')).toBeUndefined();
@@ -206,7 +206,7 @@ describe('CVVs', () => {
     }
   });
 
-  it('are given up to the age of 20 minutes, whatever the TTL index did', async () => {
+  it('are returned for 20 minutes, even if the TTL index has not purged them', async () => {
     await vault.putCvv('R1', new Secret('123'));
     await vault.putCvv('R2', new Secret('123'));
     now += 20 * MINUTE_MS;
@@ -216,7 +216,7 @@ describe('CVVs', () => {
     expect(await cvvs.countDocuments()).toBe(0);
   });
 
-  it('do not get younger by an edit, nor open under another reference', async () => {
+  it('keep their age when edited, and do not open under another reference', async () => {
     await vault.putCvv('R1', new Secret('123'));
     now += 21 * MINUTE_MS;
     await cvvs.updateOne({ _id: 'R1' }, { $set: { storedAt: new Date(now) } });
@@ -281,13 +281,13 @@ describe('openVault', () => {
     expect(isRetryable(error)).toBe(true);
   });
 
-  it('connects to nothing when a key is wrong', async () => {
+  it('does not connect with a wrong key', async () => {
     const wrong = openVault({ uri: 'mongodb://127.0.0.1:1', databasePrefix, VAULT_KEYS: 'x', VAULT_TOKEN_KEY });
     await expect(wrong).rejects.toThrow('VAULT_KEYS entry 1');
   });
 });
 
-/** Base64 depends on where in a group of three bytes a text begins: all three are searched for. */
+/** The base64 of a text depends on its offset in a group of three bytes, so search for all three. */
 function encodings(secret: string): string[] {
   const base64 = [0, 1, 2].map((shift) => {
     const text = Buffer.from('\0'.repeat(shift) + secret).toString('base64');

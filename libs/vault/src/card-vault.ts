@@ -38,7 +38,7 @@ export interface CardVault {
   ensureIndexes(): Promise<void>;
   /** Stores the card if it is new, and returns its token (36 characters) for this merchant. */
   putCard(merchantAccount: string, card: Secret<CardData>): Promise<string>;
-  /** Undefined for a token that is unknown, purged or another merchant's; these cases cannot be told apart. */
+  /** Undefined for a token that is unknown, purged or another merchant's; callers cannot distinguish these cases. */
   getCard(merchantAccount: string, token: string): Promise<Secret<CardData> | undefined>;
   /**
    * Stores the CVV for one {@link CardVault.takeCvv} within 20 minutes. A second one for a reference replaces the

@@ -18,7 +18,7 @@ function problemOf(work: () => unknown): string {
 }
 
 describe('key ring', () => {
-  it('gives back what it encrypted, whatever it is', () => {
+  it('decrypts whatever it encrypted', () => {
     const ring = parseKeyRing(`k1:${key()}`);
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.string(), (plain, aad) => {
@@ -52,7 +52,7 @@ describe('key ring', () => {
     expect(() => ring.decrypt(sealed, 'a')).toThrow('"gone" is not in VAULT_KEYS');
   });
 
-  it('refuses a ciphertext under another aad, another key of the same id, or cut short', () => {
+  it('rejects a ciphertext with another aad, another key of the same id, or truncated', () => {
     const ring = parseKeyRing(`k1:${key()}`);
     const sealed = ring.encrypt('x', 'card-1');
     expect(() => ring.decrypt(sealed, 'card-2')).toThrow(DecryptionError);
@@ -64,7 +64,7 @@ describe('key ring', () => {
     }
   });
 
-  it('refuses a ciphertext with any one bit turned', () => {
+  it('rejects a ciphertext with any bit flipped', () => {
     const ring = parseKeyRing(`k1:${key()}`);
     const { keyId, data } = ring.encrypt('4111111111111111', 'a');
     fc.assert(
@@ -76,13 +76,13 @@ describe('key ring', () => {
     );
   });
 
-  it('outlives releases: this ciphertext must always open', () => {
+  it('is stable across releases: this ciphertext must always open', () => {
     const ring = parseKeyRing(`k1:${Buffer.alloc(32, 7).toString('base64')}`);
     const data = Buffer.from('AQEBAQEBAQEBAQEBdAlaFX3+DUlO4eSXnRiDi1z3D6RNC8W/y98WKjpopjU=', 'base64');
     expect(ring.decrypt({ keyId: 'k1', data }, 'card-1').toString()).toBe('4111111111111111');
   });
 
-  it('shows no key when printed', () => {
+  it('does not print keys', () => {
     const text = key();
     const ring = parseKeyRing(`k1:${text}`);
     const printed = inspect(ring, { depth: 9, showHidden: true }) + JSON.stringify(ring);
@@ -108,7 +108,7 @@ describe('vault settings', () => {
     expect(problemOf(() => parseKeyRing(text))).toContain(problem);
   });
 
-  it('tells all problems at once, and no key', () => {
+  it('reports all problems together, and no key', () => {
     const problem = problemOf(() =>
       readVaultKeys({ VAULT_KEYS: `${good},b:short,c:${good},c:${good}`, VAULT_TOKEN_KEY: 'c2hvcnQ=' }),
     );
@@ -119,7 +119,7 @@ describe('vault settings', () => {
     );
   });
 
-  it('takes good keys', () => {
+  it('accepts good keys', () => {
     const { keyRing, tokenKey } = readVaultKeys({ VAULT_KEYS: `a:${good}`, VAULT_TOKEN_KEY: good });
     expect(keyRing.activeKeyId).toBe('a');
     expect(tokenKey.expose()).toHaveLength(32);
