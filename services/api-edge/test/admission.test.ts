@@ -34,7 +34,7 @@ afterEach(async () => {
   await fixture.close();
 });
 
-/** Sends the beginning of a request and goes on with one byte at a time. */
+/** Sends the beginning of a request, and then one byte at a time. */
 async function trickle(path: string, contentType: string, localAddress: string, client = localAddress): Promise<void> {
   const socket = connect({ port: fixture.edge.ports.api, host: '127.0.0.1', localAddress });
   sockets.push(socket.on('error', () => undefined));
@@ -50,7 +50,7 @@ const openConnections = async (): Promise<number> => {
   return Number(/gateway_connections_open\S* (\d+)/.exec(await response.text())?.[1]);
 };
 
-test('slow bodies hold no slot, of requests and of pages', async () => {
+test('slow bodies take no slots of requests or pages', async () => {
   fixture = await startEdgeFixture('slow', { MAX_CONCURRENT_REQUESTS: '1' });
   const page = '/checkout/AAAAAAAAAAAAAAAAAAAAAA';
   for (let count = 0; count < 20; count += 1) {
@@ -62,7 +62,7 @@ test('slow bodies hold no slot, of requests and of pages', async () => {
   expect(await fixture.request('GET', page)).toMatchObject({ status: 404 });
 });
 
-test('a source beyond its connections pushes out its own, behind whatever address a merchant is', async () => {
+test("a source at its connection limit loses its own connections, not a merchant's", async () => {
   fixture = await startEdgeFixture('crowd', { MAX_CONNECTIONS_PER_SOURCE: '5' });
   for (let count = 0; count < 20; count += 1) await trickle(PATH, 'application/json', '127.0.0.1');
   for (const headers of [{}, { connection: 'close' }]) {
@@ -71,7 +71,7 @@ test('a source beyond its connections pushes out its own, behind whatever addres
   expect(await openConnections()).toBeLessThanOrEqual(5);
 });
 
-test('behind a trusted proxy clients are told apart by X-Forwarded-For', async () => {
+test('behind a trusted proxy X-Forwarded-For identifies clients', async () => {
   fixture = await startEdgeFixture('proxy', {
     MAX_CONNECTIONS_PER_SOURCE: '1',
     TRUSTED_PROXY_CIDRS: '127.0.0.0/8',
@@ -86,7 +86,7 @@ test('behind a trusted proxy clients are told apart by X-Forwarded-For', async (
   await until('each client has one body under way', async () => (await openConnections()) === 3);
 });
 
-/** A SALE that the owner of payments leaves without an answer: it keeps its slot until the reply's time is over. */
+/** A SALE that its owner does not answer, so it keeps its slot until the reply times out. */
 async function hangingSale(as: object): Promise<Response> {
   fixture.owner.answers.push('silence');
   const answer = await post({ ...SALE, ...as, transaction_unique_id: randomUUID() });
@@ -111,7 +111,7 @@ async function createAccount(merchantAccount: string, settings: NewAccount['sett
   return { merchant_account: merchantAccount, merchant_password: password.expose() };
 }
 
-test('an account has its requests at once, and the others have theirs', async () => {
+test('each account has its own limit of concurrent requests', async () => {
   fixture = await startEdgeFixture('share');
   const loud = await createAccount('loud_merchant', { maxConcurrentRequests: 2 });
   const hanging = [hangingSale(loud), hangingSale(loud)];
@@ -122,7 +122,7 @@ test('an account has its requests at once, and the others have theirs', async ()
     '1',
     expect.objectContaining({ status: 'error', code: 1007 }),
   ]);
-  // Who is not known holds nothing of it.
+  // Unknown accounts hold no slots.
   const stranger = await post({ ...CHECK, ...loud, merchant_password: 'wrong_password' });
   expect(JSON.parse(stranger.text)).toMatchObject({ code: 2001 });
   expect(await fixture.merchant(PATH, CHECK)).toMatchObject(NOTHING_FOUND);
@@ -131,7 +131,7 @@ test('an account has its requests at once, and the others have theirs', async ()
   expect(await held('loud_merchant')).toBe(0);
 });
 
-test('a sandbox account has 32 at once, and more where an operator says so', async () => {
+test('a sandbox account has 32 concurrent requests unless an operator allows more', async () => {
   fixture = await startEdgeFixture('sandbox');
   const sandbox = await createAccount('sandbox_one');
   const account = await fixture.accounts.administration.get('sandbox_one');
@@ -144,7 +144,7 @@ test('a sandbox account has 32 at once, and more where an operator says so', asy
   ]);
 });
 
-test('when all slots are taken, one that comes free goes to who holds least', async () => {
+test('a free slot goes to the account that holds the fewest', async () => {
   fixture = await startEdgeFixture('fair', { MAX_CONCURRENT_REQUESTS: '4' });
   const accounts = await Promise.all(['loud_merchant', 'busy_merchant'].map((name) => createAccount(name)));
   const hanging = accounts.flatMap((account) => [hangingSale(account), hangingSale(account)]);
@@ -156,7 +156,7 @@ test('when all slots are taken, one that comes free goes to who holds least', as
   expect(await quiet).toMatchObject(NOTHING_FOUND);
 });
 
-test('after a restart a right password is answered while guessers go on', async () => {
+test('after a restart a right password is accepted while guessers continue', async () => {
   fixture = await startEdgeFixture('guess');
   let merchantIsAnswered = false;
   let guesses = 0;
@@ -172,6 +172,6 @@ test('after a restart a right password is answered while guessers go on', async 
   expect(await fixture.merchant(PATH, CHECK)).toMatchObject(NOTHING_FOUND);
   merchantIsAnswered = true;
   await Promise.all(guessers);
-  // Some were over the throttle of their source, which is the merchant's source too.
+  // Some exceeded the throttle of their source, which the merchant shares.
   expect(codes).toEqual(new Set([2001, 1007]));
 });

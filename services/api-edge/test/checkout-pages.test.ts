@@ -33,7 +33,7 @@ async function serve(options: Partial<CheckoutPagesOptions>) {
   return { url: `http://127.0.0.1:${server.port}${PATH}`, figures: () => metrics.metrics() };
 }
 
-test('more at once than it can handle are asked to come again, with a page', async () => {
+test('requests beyond the capacity get a page that asks to try again', async () => {
   let release = (): void => {};
   let running = 0;
   const blocked = new Promise<void>((resolve) => (release = resolve));
@@ -65,7 +65,7 @@ describe('a fault', () => {
   test.each([
     ['of a page', 'GET', undefined],
     ['of a form, after which something may have been charged,', 'POST', 'attempt=1'],
-  ])('%s is a page that claims nothing, and says nothing of its reason', async (_name, method, body) => {
+  ])('%s gets a page that claims nothing and does not reveal the reason', async (_name, method, body) => {
     const { url } = await serve({ show: fail, submit: fail });
     const answer = await fetch(url, { method, ...(body === undefined ? {} : { body, headers: FORM_TYPE }) });
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
@@ -77,7 +77,7 @@ describe('a fault', () => {
   });
 });
 
-test('what was never offered is said to have charged nothing', async () => {
+test('a submission that never reached the journal is reported as not charged', async () => {
   const { url } = await serve({ submit: async () => ({ kind: 'unavailable', checkout: {} as Checkout }) });
   const answer = await fetch(url, { method: 'POST', body: 'attempt=1', headers: FORM_TYPE });
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);

@@ -85,7 +85,7 @@ describe('the request', () => {
     });
   });
 
-  test('may be a form', async () => {
+  test('can be a form', async () => {
     const body = new URLSearchParams({
       api_version: '1',
       merchant_account: 'demo_merchant',
@@ -107,7 +107,7 @@ describe('the request', () => {
     expect(answer).toMatchObject({ status: 'error', code, errors: [{ field: 'transaction_type' }] });
   });
 
-  test('is held against the account as every other', async () => {
+  test('counts against the limits of the account', async () => {
     const of = async (more: object) => (await edge.merchant('/api/pf/checkout', checkoutFields('SALE', more)))['code'];
     expect(await of({ merchant_password: 'wrong_password' })).toBe(2001);
     expect(await of({ currency: 'EUR' })).toBe(2009);
@@ -117,7 +117,7 @@ describe('the request', () => {
     expect(await of({ redirect_url: 'http://shop.example/' })).toBe(1004);
   });
 
-  test('of an id that is used is refused, whoever used it', async () => {
+  test('with an id that is in use is refused, whatever request used it', async () => {
     const { id } = await open();
     const again = await edge.merchant('/api/pf/checkout', checkoutFields('SALE', { transaction_unique_id: id }));
     expect(again).toMatchObject({ status: 'error', code: 3001 });
@@ -126,7 +126,7 @@ describe('the request', () => {
     expect(await edge.merchant('/api/pf/host-to-host', sale)).toMatchObject({ code: 3001 });
   });
 
-  test('is answered again for the same key, also when both come at once', async () => {
+  test('with the same key gets the same answer, even concurrently', async () => {
     const fields = checkoutFields();
     const send = (more: object = {}) =>
       edge.merchant('/api/pf/checkout', { ...fields, ...more }, { 'idempotency-key': fields.transaction_unique_id });
@@ -140,7 +140,7 @@ describe('the request', () => {
 });
 
 describe('the page', () => {
-  test('asks for a card, and nothing may load, frame or keep it', async () => {
+  test('asks for a card, and its headers forbid loading, framing and caching', async () => {
     const { path } = await open();
     const { status, headers, text } = await look(path);
     expect(status).toBe(200);
@@ -159,12 +159,12 @@ describe('the page', () => {
     });
   });
 
-  test('does not let the address of a merchant add to its policy', async () => {
+  test("does not let a merchant's address extend its policy", async () => {
     const { path } = await open('SALE', { redirect_url: 'https://shop;sandbox.example/done' });
     expect((await look(path)).headers['content-security-policy']).not.toContain('sandbox');
   });
 
-  test('answers HEAD as GET, and nothing else but POST', async () => {
+  test('answers HEAD like GET, and otherwise only POST', async () => {
     const { path } = await open();
     expect(await edge.request('HEAD', path)).toMatchObject({ status: 200, text: '' });
     for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
@@ -174,7 +174,7 @@ describe('the page', () => {
   });
 
   test.each(['AAAAAAAAAAAAAAAAAAAAAA', 'x', '%', '..', 'AAAAAAAAAAAAAAAAAAAAAA/', 'x'.repeat(4000)])(
-    'is none at /checkout/%s',
+    'does not exist at /checkout/%s',
     async (id) => {
       for (const method of ['GET', 'POST']) {
         const { status, headers } = await edge.request(
@@ -188,7 +188,7 @@ describe('the page', () => {
     },
   );
 
-  test('shows what is wrong beside each field, keeps the name and the date, and never the card', async () => {
+  test('shows errors beside the fields, and keeps the name and the date, but not the card', async () => {
     const { path } = await open();
     const commands = edge.owner.commands.length;
     const wrong = { card_number: '4012000300001004', cvv: '73', card_holder: '<b>"A&' };
@@ -259,7 +259,7 @@ describe('a payment', () => {
     expect(edge.owner.commands).toHaveLength(commands);
   });
 
-  test('goes back to an address in any script, on every reload', async () => {
+  test('returns to an address in any script, on every reload', async () => {
     const { path, id } = await open('SALE', { redirect_url: 'https://магазин.example/заказ' });
     const { status, headers } = await pay(path);
     const { reference } = lastCommand().data;
@@ -268,7 +268,7 @@ describe('a payment', () => {
     expect((await look(path)).headers.location).toBe(location);
   });
 
-  test('is one, however often the form is sent at once', async () => {
+  test('is one payment, however often the form is sent concurrently', async () => {
     const { path, id } = await open();
     const commands = edge.owner.commands.length;
     const answers = await Promise.all(Array.from({ length: 8 }, () => pay(path)));
@@ -277,7 +277,7 @@ describe('a payment', () => {
     expect(answers.map(({ status, headers }) => [status, headers.location])).toEqual(Array(8).fill([303, location]));
   });
 
-  test('that is declined may be tried again, three times in all', async () => {
+  test('can be tried again after a decline, three times in total', async () => {
     const { path, id } = await open();
     edge.owner.answers = Array<object>(3).fill({ status: 'decline', code: 3101 });
     const references: string[] = [];
@@ -309,7 +309,7 @@ describe('a payment', () => {
     expect(one.transactions.map(({ reference }) => reference)).toEqual([references[1]]);
   });
 
-  test('whose outcome is unknown locks the page until it is known', async () => {
+  test('with an unknown outcome locks the page until it is known', async () => {
     const { path, id } = await open();
     edge.owner.answers = [{ status: 'pending', code: 3109 }];
     const { headers } = await pay(path);
@@ -329,7 +329,7 @@ describe('a payment', () => {
     expect((await look(path)).headers.location).toBe(back(reference, id));
   });
 
-  test('with a challenge leads to it once, and back to the page, which decides', async () => {
+  test('with a challenge leads there once, and back to the page, which decides', async () => {
     const { path, id } = await open('SALE3D');
     edge.owner.answers = [{ status: 'pending', code: 11, acsUrl: ACS }];
     expect((await pay(path)).headers.location).toBe(ACS);
@@ -351,11 +351,11 @@ describe('a payment', () => {
     expect((await look(path)).headers.location).toBe(back(lastCommand().data.reference, id));
   });
 
-  test('of an account that was closed meanwhile is not taken', async () => {
+  test('of an account that was closed meanwhile is rejected', async () => {
     const { path } = await open('SALE', { merchant_account: 'demo_custom' });
     const commands = edge.owner.commands.length;
     await edge.accounts.administration.changeState('demo_custom', 'suspend');
-    // What is known of an account is at most 30 s old.
+    // Account data is cached for up to 30 s.
     edge.pass(31_000);
     const { status, text } = await pay(path);
     await edge.accounts.administration.changeState('demo_custom', 'activate');
@@ -377,7 +377,7 @@ describe('CHECK', () => {
     expect((await paid).headers.location).toBe(path);
   });
 
-  test('lists what is based on an attempt behind all of them', async () => {
+  test('lists follow-ups of an attempt after all attempts', async () => {
     const { path, id } = await open('AUTH');
     edge.owner.answers = [{ status: 'decline', code: 3101 }];
     await pay(path);
@@ -406,10 +406,10 @@ describe('at its end', () => {
       const found = await document(path);
       return found?.state === 'ended' ? found : undefined;
     });
-  const toldOf = (paymentId: string) => edge.owner.ended.filter((told) => told.paymentId === paymentId);
+  const endedOf = (paymentId: string) => edge.owner.ended.filter((ended) => ended.paymentId === paymentId);
   const untilTimeIsOver = () => void edge.pass(1_806_000);
 
-  test('an untouched page says so, and leads back', async () => {
+  test('an unused page says so, and leads back', async () => {
     const { path, id } = await open();
     untilTimeIsOver();
     expect((await pay(path)).headers.location).toBe(path);
@@ -423,7 +423,7 @@ describe('at its end', () => {
     expect(await check({ transaction_unique_id: id })).toEqual({ code: 3014, transactions: [] });
   });
 
-  test('the owner is told of a decline that stands, and of nothing else', async () => {
+  test('the owner is notified of a final decline, and of nothing else', async () => {
     const declined = await open();
     edge.owner.answers = [{ status: 'decline', code: 3101 }];
     await pay(declined.path);
@@ -441,24 +441,24 @@ describe('at its end', () => {
     const commands = edge.owner.commands.length;
     expect((await pay(declined.path, { attempt: '2' })).headers.location).toBe(back(attempt.reference, declined.id));
     await Promise.all([hasEnded(declined.path), hasEnded(succeeded.path)]);
-    await until('the owner is told', () => toldOf(attempt.paymentId).length > 0);
+    await until('the owner is notified', () => endedOf(attempt.paymentId).length > 0);
     expect((await document(unknown.path))?.state).toBe('open');
 
     edge.owner.record(open3109.reference, { status: 'error', code: 3118 });
-    // Looked at again when the sweeper's lease is over.
+    // Due again when the sweeper's lease ends.
     edge.pass(16_000);
     await hasEnded(unknown.path);
-    await until('the owner is told', () => toldOf(open3109.paymentId).length > 0);
+    await until('the owner is notified', () => endedOf(open3109.paymentId).length > 0);
     for (const paymentId of [attempt.paymentId, open3109.paymentId]) {
-      expect(toldOf(paymentId)).toEqual([{ paymentId, merchantAccount: 'demo_merchant' }]);
+      expect(endedOf(paymentId)).toEqual([{ paymentId, merchantAccount: 'demo_merchant' }]);
     }
-    expect(toldOf(charged.paymentId)).toEqual([]);
+    expect(endedOf(charged.paymentId)).toEqual([]);
     expect(edge.owner.commands).toHaveLength(commands);
     expect((await look(declined.path)).headers.location).toBe(back(attempt.reference, declined.id));
   });
 });
 
-test('nothing that was written shows a card number, a CVV, or the address of a page', async () => {
+test('nothing written shows a card number, a CVV, or the address of a page', async () => {
   const { path } = await open();
   await pay(path, { card_number: '4012 0003 0000 1003', card_holder: PAN });
   await pay(path, { attempt: '2', card_number: `${PAN}1` });

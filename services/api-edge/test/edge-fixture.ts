@@ -86,8 +86,8 @@ async function startOwner({ publisher, consume }: World): Promise<Owner> {
     const isNew = owner.commands.every((known) => known.data.reference !== data.reference);
     if (isNew) owner.commands.push(command);
     // The edge publishes a command again if it has no outcome by its deadline.
-    const told: Told = isNew ? (owner.answers.shift() ?? {}) : TOO_LATE;
-    if (told === 'silence') return;
+    const reply: Told = isNew ? (owner.answers.shift() ?? {}) : TOO_LATE;
+    if (reply === 'silence') return;
     const outcome: OperationOutcome = {
       paymentId: data.paymentId,
       reference: data.reference,
@@ -98,10 +98,10 @@ async function startOwner({ publisher, consume }: World): Promise<Owner> {
       ...('token' in data ? { token: data.token } : {}),
       status: 'success',
       code: 0,
-      message: messageOfCode(told.code ?? 0),
+      message: messageOfCode(reply.code ?? 0),
       authcode: null,
       timestamp: data.acceptedAt,
-      ...told,
+      ...reply,
     };
     owner.outcomes.set(data.reference, outcome);
     if (replyPartition === undefined) return;

@@ -88,7 +88,7 @@ describe('while a new primary is elected, requests under way wait and succeed', 
       await succeeds(edge);
       const primary = await primaryOf(edge);
       repair = () => (fault === 'freeze' ? primary.thaw() : primary.start());
-      // Cards that the vault does not have yet: every write of a request is met by the fault somewhere.
+      // New cards, so that the fault hits every write of a request.
       const cards = Array.from({ length: 30 }, (_, index) => sale({ card_holder: `Ann ${fault} ${index}` }));
       const before = cards.slice(0, 15).map((fields) => send(edge, fields));
       const ended = primary[fault]();
@@ -97,7 +97,7 @@ describe('while a new primary is elected, requests under way wait and succeed', 
       );
       const answers = await Promise.all([...before, ...after]);
       await ended;
-      // Those that came when the primary was known to be away were refused before anything was done.
+      // Requests after the loss of the primary was noticed were refused before they did anything.
       const accepted = answers.filter(({ status }) => status !== 503);
       expect(accepted.map(({ body }) => body['code'])).toEqual(accepted.map(() => 0));
       expect(accepted.length).toBeGreaterThan(0);
@@ -115,7 +115,7 @@ describe('while a new primary is elected, requests under way wait and succeed', 
 });
 
 test(
-  'without a majority until the deadline, a request told 11 ends as ERROR 11 and never runs',
+  'without a majority until the deadline, a request answered with 11 ends as ERROR 11 and never runs',
   async () => {
     const edge = await startEdgeFixture('edge-late', { MONGODB_URI: set.mongoUri, REPLY_TIMEOUT_MS: '2000' });
     const primary = await primaryOf(edge);
@@ -124,7 +124,7 @@ test(
       const { token } = (await send(edge, sale())).body;
       expect(token).toEqual(expect.any(String));
       const { card_number: _n, card_exp_month: _m, card_exp_year: _y, cvv: _c, ...charge } = sale();
-      // Inserts are taken by the primary, and nobody ever acknowledges them.
+      // The primary accepts inserts that no secondary ever acknowledges.
       await Promise.all(secondaries.map((member) => member.freeze()));
       edge.owner.answers = [{ status: 'error', code: 11 }];
       const known = edge.owner.commands.length;
@@ -148,7 +148,7 @@ test(
         RECOVERY_MS,
       );
       expect(record).toMatchObject({ code: 11, reference });
-      // The payout's entry has landed after all. A payout is carried out then, and nobody is told that it is not there.
+      // The payout's insert has succeeded after all, so the payout runs, and CHECK never says that there is none.
       const payoutCheck = { transaction_type: 'CHECK', reference: paid.body['reference'] };
       const { body } = await send(edge, payoutCheck, PAYOUT_CHECK);
       expect(body).toMatchObject({ transactions: [{ reference: paid.body['reference'] }] });

@@ -25,7 +25,7 @@ beforeAll(async () => {
     mongo,
     clockAt(() => now),
   );
-  // Twice, as with every start of a replica.
+  // Twice, like each start of a replica.
   for (let starts = 0; starts < 2; starts += 1) await Promise.all([journal.ensureIndexes(), checkouts.ensureIndexes()]);
 });
 afterAll(async () => {
@@ -50,7 +50,7 @@ function entry(transactionUniqueId: string, more: Partial<OperationEntry> = {}):
 }
 const COMMAND = { type: 'VoidAuthorization', data: {} } as unknown as NonNullable<OperationEntry['command']>;
 
-test('an id has one entry, and one for each attempt on its page', async () => {
+test('an id has one entry, plus one per attempt on its page', async () => {
   const session = entry('order-1', { checkoutId: 'page' });
   expect(await journal.insert(session)).toBe('inserted');
   const attempts = [1, 2, 3].map((attempt) => entry('order-1', { attempt, command: COMMAND }));
@@ -65,18 +65,18 @@ test('an id has one entry, and one for each attempt on its page', async () => {
   expect(found.map(({ attempt }) => attempt)).toEqual([undefined, 1, 2, 3]);
 });
 
-test('one of many that insert the same attempt at once does it', async () => {
+test('of concurrent inserts of one attempt one succeeds', async () => {
   const insertions = await Promise.all(
     Array.from({ length: 20 }, () => journal.insert(entry('order-3', { attempt: 1, command: COMMAND }))),
   );
   expect(insertions.filter((insertion) => insertion === 'inserted')).toHaveLength(1);
   expect(insertions.filter((insertion) => insertion === 'id-used')).toHaveLength(19);
-  // It is no request of the merchant's.
+  // It is not a request of the merchant.
   expect(await journal.findByUniqueId('demo_merchant', 'card', 'order-3')).toBeUndefined();
 });
 
 describe('an insert that is repeated', () => {
-  test('finds what an earlier attempt has left, whatever has become of it since', async () => {
+  test('finds the entry of an earlier attempt, whatever happened to it since', async () => {
     const open = entry('order-again', { command: COMMAND });
     expect(await journal.insertAgain(open)).toBe('inserted');
     expect(await journal.insertAgain(open)).toBe('inserted');
@@ -89,7 +89,7 @@ describe('an insert that is repeated', () => {
     expect(await journal.insertAgain(attempt)).toBe('inserted');
   });
 
-  test("is refused by another request's id, key and reference, as the first attempt is", async () => {
+  test("is refused for another request's id, key and reference, like the first attempt", async () => {
     const idempotency = { endpoint: '/e', key: 'key-again', bodyHash: 'hash' };
     const first = entry('order-again-2', { idempotency });
     expect(await journal.insert(first)).toBe('inserted');
@@ -102,7 +102,7 @@ describe('an insert that is repeated', () => {
   });
 });
 
-test('what has no command is nothing for the sweeper', async () => {
+test('the sweeper skips entries without a command', async () => {
   const { paymentId } = entry('');
   const references = (await journal.findByPayment('demo_merchant', paymentId)).filter(({ command }) => command);
   await journal.close(references);
@@ -118,7 +118,7 @@ test('what has no command is nothing for the sweeper', async () => {
   expect(await claimAt(6_000)).toEqual([open]);
 });
 
-test('a page is swept from its time on, by one at a time, until it has ended', async () => {
+test('a due page is swept by one replica at a time until it has ended', async () => {
   const checkout: OpenCheckout = {
     id: 'page-1',
     merchantAccount: 'demo_merchant',
@@ -173,7 +173,7 @@ describe('payouts and card operations', () => {
     command: { type: 'InitiatePayout', data: {} } as unknown as PayoutCommand,
   });
 
-  test('have separate ids, and neither is found as the other', async () => {
+  test('have separate ids and do not find each other', async () => {
     const operation = entry('order-6');
     const payout = ofPayout('order-6', 1);
     expect(await journal.insert(operation)).toBe('inserted');
@@ -188,13 +188,13 @@ describe('payouts and card operations', () => {
     expect(await journal.findByPayment('demo_merchant', payout.paymentId)).toEqual([]);
     expect(await journal.ownsPaymentOf('demo_merchant', operation.reference)).toBe(true);
     expect(await journal.ownsPaymentOf('demo_merchant', payout.reference)).toBe(false);
-    // Not on record itself, but of the same payment.
+    // Not recorded itself, but of the same payment.
     expect(await journal.ownsPaymentOf('demo_merchant', `${operation.paymentId}ZZZZ`)).toBe(true);
     expect(await journal.ownsPaymentOf('demo_merchant', `${payout.paymentId}ZZZZ`)).toBe(false);
     await journal.close([payout]);
   });
 
-  test('that stay open are taken again when the lease is over, however old they are, and know when they were sent', async () => {
+  test('that stay open are claimed again after the lease, however old they are, with the time they were sent', async () => {
     const HOUR = 3_600_000;
     const open = ofPayout('order-7', HOUR);
     await mongo.collection('journal').deleteMany({});
@@ -216,7 +216,7 @@ describe('payouts and card operations', () => {
     expect(await journal.findByReference('demo_merchant', 'payout', open.reference)).toEqual(closed);
   });
 
-  test('are each taken by one of many sweepers', async () => {
+  test('are each claimed by one of many sweepers', async () => {
     await mongo.collection('journal').deleteMany({});
     const entries = Array.from({ length: 100 }, (_, i) => ofPayout(`order-8-${i}`, 1));
     for (const one of entries) await journal.insert(one);

@@ -27,7 +27,7 @@ async function serve(handle: MerchantEndpoint['handle']) {
   return { url: `http://127.0.0.1:${server.port}${PATH}`, figures: () => metrics.metrics() };
 }
 
-test('a fault is an answer, and says nothing of its reason', async () => {
+test('a fault gets an answer that does not reveal its reason', async () => {
   const { url } = await serve(async () => {
     throw new Error('secret reason');
   });
@@ -37,7 +37,7 @@ test('a fault is an answer, and says nothing of its reason', async () => {
   expect(text).not.toContain('secret');
 });
 
-test('who leaves in the middle of a body gets no answer', async () => {
+test('a client that disconnects during its body gets no answer', async () => {
   const { url, figures } = await serve(() => Promise.reject(new Error('not reached')));
   const request = httpRequest(url, { method: 'POST', headers: { ...JSON_BODY, 'content-length': 10 } });
   request.on('error', () => {});

@@ -79,7 +79,7 @@ interface Stored {
   sweepAt?: number;
 }
 const stored = (reference: unknown) => edge.mongo.collection<Stored>('journal').findOne({ _id: String(reference) });
-/** Time flies, so that the sweeper comes by as often as it takes. */
+/** Speeds up time, so that the sweeper runs as often as needed. */
 const untilClosed = (reference: unknown) =>
   until('the entry is closed', async () => {
     edge.pass(60_000);
@@ -87,7 +87,7 @@ const untilClosed = (reference: unknown) =>
   });
 
 describe('a payout', () => {
-  test('is pending at once, and goes to its owner', async () => {
+  test('is pending at once, and is sent to its owner', async () => {
     const fields = payout({ receiver_bic: 'cobadeff', receiver_city: 'Berlin', custom_note: 'n' });
     const response = await post(INIT, fields);
     const answer = bodyOf(response);
@@ -123,7 +123,7 @@ describe('a payout', () => {
     expect(Math.floor(command.acceptedAt / 1000)).toBe(answer['timestamp']);
   });
 
-  test('has a token that stands for its receiver at its merchant', async () => {
+  test('has a token for its receiver at its merchant', async () => {
     const tokenOf = async (more: object) => (await commandOf((await init(payout(more)))['reference'])).token;
     const token = await tokenOf({});
     expect(await tokenOf({ receiver_iban: IBAN, receiver_name: 'A. Lee', amount: '1' })).toBe(token);
@@ -131,7 +131,7 @@ describe('a payout', () => {
     expect(await tokenOf({ merchant_account: 'live_payouts' })).not.toBe(token);
   });
 
-  test('costs the fee of its account, told where that is activated', async () => {
+  test('costs the fee of its account, shown where that is activated', async () => {
     const answer = await init(payout({ ...LIVE, amount: 100.49 }));
     // 0.50 and 1 % of 100.49, which is 1.0049.
     expect(answer).toMatchObject({ status: 'pending', custom_fee_eur: '1.5' });
@@ -142,7 +142,7 @@ describe('a payout', () => {
     expect(await commandOf(test['reference'])).toMatchObject({ feeE4: 6_234 });
   });
 
-  test('shows no card number in what is kept of it', async () => {
+  test('stores no card number', async () => {
     const pan = '4111111111111111';
     const answer = await init(payout({ receiver_name: `Ann ${pan}`, transfer_description: pan, custom_a: pan }));
     expect(JSON.stringify(await commandOf(answer['reference']))).not.toContain(pan);
@@ -159,7 +159,7 @@ describe('a payout', () => {
 describe('the transport', () => {
   const JSON_BODY = { 'content-type': 'application/json' };
 
-  test.each([INIT, CHECK, LIST, `${LIST}/ra`])('%s takes JSON by POST only', async (path) => {
+  test.each([INIT, CHECK, LIST, `${LIST}/ra`])('%s accepts only JSON by POST', async (path) => {
     const refused = [
       [await edge.request('POST', path, 'api_version=1'), 415, 1001],
       [await edge.request('POST', path, '{}', { 'content-type': 'text/plain' }), 415, 1001],
@@ -240,7 +240,7 @@ describe('the order of checks', () => {
     expect(await init(right)).toMatchObject({ status: 'pending' });
   });
 
-  test('all fields that fail are told', async () => {
+  test('all invalid fields are reported', async () => {
     const answer = await init(payout({ ...wrong, receiver_name: '' }));
     expect(answer['errors']).toEqual([
       { field: 'method', code: 1004, message: 'Invalid method in request message' },
@@ -249,7 +249,7 @@ describe('the order of checks', () => {
     ]);
   });
 
-  test('an id is used once, in a space of its own', async () => {
+  test('an id is used once, separately from cards', async () => {
     const fields = payout({ transaction_unique_id: 'shared-with-cards' });
     expect(await init(fields)).toMatchObject({ status: 'pending' });
     expect(await init({ ...fields, amount: '1' })).toMatchObject({ status: 'error', code: 3001 });
@@ -258,7 +258,7 @@ describe('the order of checks', () => {
     expect(await edge.merchant(CARDS, voided)).toMatchObject({ status: 'success' });
   });
 
-  test('many at once with one id are one', async () => {
+  test('concurrent requests with one id are one payout', async () => {
     const fields = payout();
     const answers = await Promise.all(Array.from({ length: 10 }, () => init(fields)));
     expect(answers.filter(({ status }) => status === 'pending')).toHaveLength(1);
@@ -289,7 +289,7 @@ describe('an Idempotency-Key', () => {
     expect((await post(INIT, ofAnother, KEY)).headers['idempotency-replayed']).toBeUndefined();
   });
 
-  test('is told when it is too long', async () =>
+  test('is rejected when it is too long', async () =>
     expect(bodyOf(await post(INIT, payout(), { 'idempotency-key': 'k'.repeat(256) }))).toMatchObject({
       code: 1004,
       message: 'Invalid Idempotency-Key in request message',
@@ -297,7 +297,7 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('CHECK', () => {
-  test('finds a payout by its id and by its reference, as its owner has it', async () => {
+  test('finds a payout by id and by reference, as its owner recorded it', async () => {
     const fields = payout();
     const { reference } = await init(fields);
     const { token } = await onRecord(reference);
@@ -329,7 +329,7 @@ describe('CHECK', () => {
     expect(await check(both)).toMatchObject({ transactions: [{ reference }] });
   });
 
-  test('never says that an accepted payout is not there', async () => {
+  test('never denies an accepted payout', async () => {
     edge.owner.payouts.records = false;
     const { reference } = await init(payout());
     const pending = { status: 'success', transactions: [{ reference, status: 'PENDING', code: 11 }] };
@@ -346,7 +346,7 @@ describe('CHECK', () => {
     expect(await check({ reference })).toMatchObject(pending);
   });
 
-  test('says that one which was put on record too late has failed, and nobody is asked', async () => {
+  test('reports a payout that was recorded too late as failed, without asking its owner', async () => {
     const { reference } = await init(payout());
     await untilClosed(reference);
     const entries = edge.mongo.collection<{ _id: string; abandoned?: true }>('journal');
@@ -355,7 +355,7 @@ describe('CHECK', () => {
     expect(await check({ reference })).toMatchObject({ transactions: [{ reference, status: 'ERROR', code: 11 }] });
   });
 
-  test('says nothing about what is not there, another merchant’s or a card’s', async () => {
+  test('finds nothing for unknown ids, or those of another merchant or a card', async () => {
     const none = { status: 'error', code: 3014, transactions: [] };
     const { reference } = await init(payout({ transaction_unique_id: 'a-payout-of-mine' }));
     expect(await check({ reference: 'A'.repeat(20) })).toMatchObject(none);
@@ -372,7 +372,7 @@ describe('CHECK', () => {
     expect(await check({ transaction_unique_id: 'a-card-operation' })).toMatchObject(none);
   });
 
-  test('a card operation that names a payout has no part in it', async () => {
+  test('a card operation that names a payout does not affect it', async () => {
     const { reference } = await init(payout());
     const refund = { transaction_type: 'VOID', transaction_unique_id: 'void-of-a-payout', reference };
     const answer = await edge.merchant(CARDS, refund);
@@ -400,7 +400,7 @@ describe('CHECK', () => {
 describe('a query', () => {
   const QUERY = { time_from: 1, time_to: '9999999999', qod_type: 'transactions' };
 
-  test('lists what the owner has, with the fee and without', async () => {
+  test("lists the owner's records, with and without the fee", async () => {
     const fields = payout({ ...LIVE, amount: '100.00' });
     const { reference } = await init(fields);
     const { token, timestamp } = await onRecord(reference);
@@ -449,7 +449,7 @@ describe('a query', () => {
     expect(edge.owner.payouts.lists.at(-1)?.get('order')).toBe('asc');
   });
 
-  test('of a page of 1,000 payouts with much to tell is one answer', async () => {
+  test('of a page of 1,000 large payouts is one answer', async () => {
     const custom = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`custom_${i}`, 'x'.repeat(255)]));
     const { reference } = await init(payout({ merchant_account: 'no_check' }));
     const one = await onRecord(reference);
@@ -469,7 +469,7 @@ describe('a query', () => {
     expect(await edge.merchant(LIST, { ...QUERY, ...more })).toMatchObject({ status: 'error', code, message }),
   );
 
-  test('without its owner gets an error, not an empty list', async () => {
+  test('gets an error without its owner, not an empty list', async () => {
     edge.owner.payouts.away = true;
     const answer = await edge.merchant(LIST, QUERY);
     expect(answer).toMatchObject({ status: 'error', code: 10, merchant_account: 'demo_merchant' });
@@ -478,7 +478,7 @@ describe('a query', () => {
 });
 
 describe('the journal', () => {
-  test('sends an accepted payout again until its owner has it on record', async () => {
+  test('sends an accepted payout again until its owner has recorded it', async () => {
     edge.owner.payouts.records = false;
     const { reference } = await init(payout());
     await commandOf(reference);
@@ -496,7 +496,7 @@ describe('the journal', () => {
     expect(JSON.stringify(closed)).not.toContain(IBAN);
   });
 
-  test('closes many in one go', async () => {
+  test('closes many in one batch', async () => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => init(payout())));
     const references = answers.map(({ reference }) => String(reference));
     await Promise.all(references.map(onRecord));

@@ -71,7 +71,7 @@ test('a SALE3D becomes a command, and is answered before the challenge', async (
   expect(check['transactions']).toMatchObject([{ transaction_type: 'SALE3D', status: 'PENDING', code: 11 }]);
 });
 
-test('an AUTH3D keeps no CVV, even if one is sent', async () => {
+test('an AUTH3D keeps no CVV, even if sent one', async () => {
   edge.owner.answers = [{ acsUrl: ACS, pareq: 'handle', eci: 5 }];
   const answer = await edge.merchant(PATH, request('AUTH3D', { redirect_url: URLS.redirect_url }));
   expect(answer).toMatchObject({

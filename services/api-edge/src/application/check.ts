@@ -12,7 +12,7 @@ const EXPIRY_PREFIX = 'expiry-';
 
 /**
  * CHECK: the requested operation, then those based on it, directly or not, oldest first. The id of a card-entry page
- * stands for all its attempts; before the first one, nothing was submitted.
+ * covers all its attempts; before the first one, nothing was submitted.
  */
 export async function check(
   ports: Ports,

@@ -10,7 +10,7 @@ const SETTLE = `${PAYMENT}SETT`;
 const REFUND = `${PAYMENT}REFU`;
 const OTHER = `${PAYMENT}OTHR`;
 
-/** `timestamp` is by the clock of the replica that accepted it. */
+/** `timestamp`: from the clock of the accepting replica. */
 function operation(reference: string, baseReference: string | undefined, timestamp: number) {
   return {
     ...{ paymentId: PAYMENT, reference, ...(baseReference === undefined ? {} : { baseReference }) },
@@ -47,7 +47,7 @@ const away = (): never => {
   throw new RetryableError('away');
 };
 
-describe('what is based on an operation is listed with it, oldest first,', () => {
+describe('follow-ups are listed with their operation, oldest first,', () => {
   test.each([
     ['in the order of their clocks', [1, 2, 3], [AUTH, SETTLE, REFUND]],
     ['also when the clock of the second one was ahead', [1, 3, 2], [AUTH, REFUND, SETTLE]],

@@ -6,7 +6,7 @@ import type { CheckoutPorts } from './checkout-ports';
 import type { Insertion, OperationEntry, OpenCheckout } from './ports';
 import { sweepCheckouts } from './sweep-checkouts';
 
-/** Shorter than the pause before a repetition: the clock of these tests stands still. */
+/** Shorter than the pause before a repetition: the clock of these tests does not move. */
 const REPLY_TIMEOUT_MS = 200;
 const NOW = 1_000_000;
 const CHECKOUT: OpenCheckout = {
@@ -39,7 +39,7 @@ interface World {
   ports: CheckoutPorts;
   entries: OperationEntry[];
   outcomes: Map<string, OperationOutcome>;
-  /** What was done, in its order. */
+  /** The actions, in order. */
   done: string[];
   insert: (entry: OperationEntry) => Insertion;
   ownerAway: boolean;
@@ -56,7 +56,7 @@ function outcomeOf(entry: OperationEntry, more: Partial<OperationOutcome> = {}):
   };
 }
 
-/** Ports that remember; what a test does not need is not there. */
+/** Recording ports; only those that the tests need. */
 function world(): World {
   const here: World = {
     entries: [],
@@ -148,7 +148,7 @@ function attempted(here: World, n: number, more?: Partial<OperationOutcome>): Op
   return entry;
 }
 
-test('an attempt is in the vault before it is in the journal, and there before it is sent', async () => {
+test('an attempt goes to the vault, then to the journal, then to the bus', async () => {
   const here = world();
   here.insert = (entry) => {
     here.entries.push(entry);
@@ -168,7 +168,7 @@ test('an attempt without an answer stays open in the journal', async () => {
   expect(here.done).not.toContain('close');
 });
 
-test('nothing is taken while database or vault are away', async () => {
+test('nothing is accepted while the database or the vault is down', async () => {
   for (const away of ['databaseAway', 'vaultAway'] as const) {
     const here = world();
     here[away] = true;
@@ -178,7 +178,7 @@ test('nothing is taken while database or vault are away', async () => {
   }
 });
 
-test('nobody is told that nothing happened once the journal was asked', async () => {
+test('after a journal insert, no answer claims that nothing happened', async () => {
   const here = world();
   here.insert = () => {
     throw new RetryableError('away');
@@ -187,7 +187,7 @@ test('nobody is told that nothing happened once the journal was asked', async ()
   expect(here.done).not.toContain('ChargeCard');
 });
 
-test('who comes second leaves no CVV, and ends where the first one does', async () => {
+test('a second submission leaves no CVV and ends where the first one does', async () => {
   const here = world();
   let first: OperationEntry | undefined;
   here.insert = () => {
@@ -206,7 +206,7 @@ test('who comes second leaves no CVV, and ends where the first one does', async 
   expect(here.done).toEqual(['card', 'cvv', 'insert 1', 'drop cvv', 'wait']);
 });
 
-test('a reference that is taken is replaced by another', async () => {
+test('a reference that is in use is replaced by another', async () => {
   const here = world();
   const references: string[] = [];
   here.insert = ({ reference }) => (references.push(reference) < 3 ? 'reference-taken' : 'inserted');
@@ -214,7 +214,7 @@ test('a reference that is taken is replaced by another', async () => {
   expect(new Set(references).size).toBe(3);
 });
 
-test('an owner who does not answer is no reason for a form', async () => {
+test('without an answer from the owner the form is not shown', async () => {
   const here = world();
   attempted(here, 1, { status: 'decline', code: 3101 });
   expect(await showCheckout(here.ports, CHECKOUT.id, undefined)).toMatchObject({ kind: 'form' });
@@ -224,7 +224,7 @@ test('an owner who does not answer is no reason for a form', async () => {
   expect(here.entries).toHaveLength(1);
 });
 
-test('attempts count by their number, whatever order they are found in', async () => {
+test('attempts are sorted by their number', async () => {
   const here = world();
   attempted(here, 2, { status: 'error', code: 11 });
   attempted(here, 1, { status: 'decline', code: 3101 });
@@ -233,10 +233,10 @@ test('attempts count by their number, whatever order they are found in', async (
 
 describe('the sweeper', () => {
   test.each<[string, Partial<OperationOutcome> | undefined | 'none', string[]]>([
-    ['ends a page that nobody used', 'none', ['end 86400000']],
+    ['ends an unused page', 'none', ['end 86400000']],
     ['ends one that was paid', { status: 'success' }, ['end 86400000']],
     [
-      'tells the owner, then ends one that came to nothing',
+      'notifies the owner, then ends an unsuccessful page',
       { status: 'decline', code: 3101 },
       ['told ABCDEFGHIJKLMNOP', 'end 86400000'],
     ],
@@ -249,7 +249,7 @@ describe('the sweeper', () => {
     expect(here.done).toEqual(done);
   });
 
-  test('leaves one whose owner could not be told', async () => {
+  test('keeps a page whose owner could not be notified', async () => {
     const here = world();
     attempted(here, 1, { status: 'decline', code: 3101 });
     here.ports.bus.endCheckout = async () => {

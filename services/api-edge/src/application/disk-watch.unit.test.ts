@@ -2,7 +2,7 @@ import { RetryableError } from '@gateway/service-kit';
 import { silentLogger } from '@gateway/testing';
 import { createDiskWatch, TRY_AGAIN_AFTER_MS } from './disk-watch';
 
-test('after a refused write there is no room, until it is time to try again', () => {
+test('after a refused write the disk counts as full until the next try', () => {
   const fault = new RetryableError('database: no space');
   let now = 1_000;
   const watch = createDiskWatch({

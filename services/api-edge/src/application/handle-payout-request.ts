@@ -16,7 +16,7 @@ import { submit } from './submit';
 
 export type InitiatePorts = SubmitPorts & PayoutPorts & { bus: Bus<PayoutCommand> };
 
-/** `POST /api/mp/payout`. Its answers repeat nothing of the request; the interface lists their fields. */
+/** `POST /api/mp/payout`. Its answers do not repeat the request's fields. */
 export function createPayoutRequestHandler(ports: InitiatePorts): (incoming: Incoming) => Promise<Answer> {
   const checkFields = createPayoutFieldCheck(ports.bankAddresses);
   return (incoming) =>
@@ -62,9 +62,9 @@ function payoutSubmission(
   };
 }
 
-/** A payout is carried out however late. But one that is recorded after its merchant got 11 must not be. */
-function abandoned({ command: _, ...entry }: PayoutEntry, told: Answer): PayoutEntry {
-  return { ...entry, abandoned: true, ...(entry.idempotency === undefined ? {} : { response: told.body }) };
+/** Late payouts are executed, but not one that was recorded after its merchant got 11. */
+function abandoned({ command: _, ...entry }: PayoutEntry, answer: Answer): PayoutEntry {
+  return { ...entry, abandoned: true, ...(entry.idempotency === undefined ? {} : { response: answer.body }) };
 }
 
 function entryOf(ports: InitiatePorts, account: Account, request: PayoutRequest): PayoutEntry {

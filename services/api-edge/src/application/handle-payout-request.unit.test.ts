@@ -38,15 +38,15 @@ const ACCOUNT = {
 interface World {
   ports: InitiatePorts;
   entries: JournalEntry[];
-  /** References of the commands that the bus took. */
+  /** References of the commands that the bus accepted. */
   published: string[];
   busFaults: Error[];
-  /** Entries that the journal did not take in time. */
+  /** Entries that the journal did not accept in time. */
   late: JournalEntry[];
   nowMs: number;
 }
 
-/** Ports that remember; what a test does not need is not there. */
+/** Recording ports; only those that the tests need. */
 function world(more: Partial<InitiatePorts> = {}, insert?: (entry: JournalEntry) => Insertion): World {
   const here: World = {
     entries: [],
@@ -94,7 +94,7 @@ const init = (here: World) => createPayoutRequestHandler(here.ports)(INCOMING);
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-test('a bus that fails does not make a payout an error: it is offered again', async () => {
+test('a bus failure does not fail a payout: its command is published again', async () => {
   const here = world();
   here.busFaults = [new RetryableError('away'), new RetryableError('away')];
   const { httpStatus, body } = await init(here);
@@ -108,7 +108,7 @@ test('a bus that fails does not make a payout an error: it is offered again', as
   expect(here.published).toHaveLength(1);
 });
 
-test('nor does one that never comes back: the rest is the sweeper’s', async () => {
+test('nor does a bus that stays down: the sweeper does the rest', async () => {
   const here = world();
   here.busFaults = Array.from({ length: 100 }, () => new RetryableError('away'));
   expect((await init(here)).body['status']).toBe('pending');
@@ -120,7 +120,7 @@ test('nor does one that never comes back: the rest is the sweeper’s', async ()
   expect(here.busFaults).toHaveLength(70);
 });
 
-test('nor one that refuses it for good', async () => {
+test('nor does a bus that rejects it permanently', async () => {
   const other = world();
   other.busFaults = [new Error('too large')];
   expect((await init(other)).body['status']).toBe('pending');
@@ -140,7 +140,7 @@ test.each([
   expect(here.entries[0]?.command?.data).toMatchObject({ instant });
 });
 
-test('the entry is inserted before the bus is asked, and holds the command', async () => {
+test('the entry, with its command, is inserted before the command is published', async () => {
   const here = world({}, ({ command }) => {
     expect(command).toMatchObject({ type: 'InitiatePayout', data: { amountE4: 10_000 } });
     expect(here.published).toEqual([]);
@@ -150,7 +150,7 @@ test('the entry is inserted before the bus is asked, and holds the command', asy
   expect(here.entries).toMatchObject([{ space: 'payout', acceptedAt: 1_999, deadline: 31_999 }]);
 });
 
-test('when inserts fail to the deadline nobody knows: neither pending nor free to send again', async () => {
+test('when inserts fail until the deadline the outcome is unknown: neither pending nor free to resend', async () => {
   const here = world({ replyTimeoutMs: 0 }, () => {
     throw new RetryableError('connection lost');
   });
@@ -166,7 +166,7 @@ test('when inserts fail to the deadline nobody knows: neither pending nor free t
     message: 'Internal timeout',
   });
   expect(here.published).toEqual([]);
-  // The merchant may have sent another one by then, so this one must never be carried out.
+  // The merchant may have sent another one by then, so this one must never be executed.
   const [late] = here.late;
   expect(late).toMatchObject({ reference: body['reference'], transactionUniqueId: 'p', abandoned: true });
   expect(late).not.toHaveProperty('command');
@@ -185,14 +185,14 @@ test.each<[string, Partial<InitiatePorts>]>([
       },
     },
   ],
-])('without %s nothing is done', async (_, away) => {
+])('without %s nothing happens', async (_, away) => {
   const here = world(away);
   const { httpStatus, body, retryAfterSeconds } = await init(here);
   expect([httpStatus, body['status'], body.code, retryAfterSeconds]).toEqual([503, 'error', 10, 1]);
   expect(here.entries).toEqual([]);
 });
 
-test('a reference that is taken is replaced by another', async () => {
+test('a reference that is in use is replaced by another', async () => {
   const here = world({}, () => (here.entries.length === 1 ? 'reference-taken' : 'inserted'));
   const { body } = await init(here);
   expect(here.entries).toHaveLength(2);

@@ -3,7 +3,7 @@ import { repeat } from '@gateway/service-kit';
 import type { EntryName } from './ports';
 
 /**
- * Closes journal entries in batches, outside the request's path: the owner has the outcome on record, and the sweeper
+ * Closes journal entries in batches, outside the request's path: the owner has recorded the outcome, and the sweeper
  * closes entries whose closing got lost.
  */
 export interface JournalCloser extends Repeating {

@@ -5,7 +5,7 @@ import type { Journal, LateEntry } from './ports';
 /**
  * Entries of requests that were answered with 11 because the journal insert did not finish in time. They are inserted
  * once the database is back, so that CHECK finds them. They are in memory only: if the process dies, they are lost, and
- * nothing of them was published.
+ * none of them was published.
  */
 export interface LateEntries extends Repeating {
   add(late: LateEntry): void;

@@ -27,7 +27,7 @@ function open() {
   return { late, journal, inserted, entry };
 }
 
-test('an entry is inserted once, as soon as the journal takes it', async () => {
+test('an entry is inserted once, as soon as the journal accepts it', async () => {
   const { late, journal, inserted, entry } = open();
   late.add(entry('A'));
   await jest.advanceTimersByTimeAsync(60_000);
@@ -41,7 +41,7 @@ test('an entry is inserted once, as soon as the journal takes it', async () => {
   await late.stop();
 });
 
-test('what follows an insert is retried with it, and does not follow if the id is used by now', async () => {
+test('the action after an insert is retried with it, and skipped if the id has been used meanwhile', async () => {
   const { late, journal, inserted, entry } = open();
   journal.away = false;
   const afterwards = jest.fn(async () => undefined).mockRejectedValueOnce(new RetryableError('away'));
@@ -55,7 +55,7 @@ test('what follows an insert is retried with it, and does not follow if the id i
   await late.stop();
 });
 
-test('an entry whose id is used by now is left', async () => {
+test('an entry whose id has been used meanwhile is dropped', async () => {
   const { late, journal, inserted, entry } = open();
   Object.assign(journal, { away: false, insertion: 'id-used' });
   late.add(entry('A'));

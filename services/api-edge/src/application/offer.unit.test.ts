@@ -12,7 +12,7 @@ const REPLY_TIMEOUT_MS = 30_000;
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-/** A vault that has gone away since it took the card, and a journal that answers or fails in turn. */
+/** A vault that failed after it stored the card, and a journal with scripted answers and failures. */
 function portsWith(...insertions: (Insertion | Error)[]) {
   const asked: string[] = [];
   const late: JournalEntry[] = [];
@@ -44,19 +44,16 @@ const prepare = async (): Promise<OperationEntry> => ENTRY;
 const FULL = new RetryableError('database: out of disk space');
 const AWAY = new RetryableError('database: away');
 
-test.each(['id-used', 'key-used'] as const)(
-  '%s is a refusal, also when the CVV cannot be dropped',
-  async (insertion) => {
-    expect(await offer(portsWith(insertion).ports, prepare)).toEqual({ kind: 'refused', entry: ENTRY });
-  },
-);
+test.each(['id-used', 'key-used'] as const)('%s is refused, even if the CVV cannot be dropped', async (insertion) => {
+  expect(await offer(portsWith(insertion).ports, prepare)).toEqual({ kind: 'refused', entry: ENTRY });
+});
 
-test('a reference that is taken is replaced, also when the CVV cannot be dropped', async () => {
+test('a reference that is in use is replaced, even if the CVV cannot be dropped', async () => {
   const { ports } = portsWith('reference-taken', 'inserted');
   expect(await offer(ports, prepare)).toEqual({ kind: 'accepted', entry: ENTRY });
 });
 
-test('an insert without an answer is repeated, as one that may have landed, under the same reference', async () => {
+test('an insert without an answer is repeated with the same reference, because it may have succeeded', async () => {
   const { ports, asked, late } = portsWith(AWAY, AWAY, 'inserted');
   const prepares = jest.fn(prepare);
   const offered = offer(ports, prepares);
@@ -66,7 +63,7 @@ test('an insert without an answer is repeated, as one that may have landed, unde
   expect([prepares.mock.calls.length, late]).toEqual([1, []]);
 });
 
-test('the outcome is unknown at the deadline of the request, not before, and the entry comes late', async () => {
+test('the outcome is unknown at the deadline of the request, not before, and the entry is inserted late', async () => {
   const { ports, late } = portsWith(AWAY);
   const over = jest.fn();
   const offered = offer(ports, prepare).finally(over);
@@ -77,7 +74,7 @@ test('the outcome is unknown at the deadline of the request, not before, and the
   expect(late).toEqual([ENTRY]);
 });
 
-test('an insert that is refused for a full disk did nothing, unless an earlier one may have landed', async () => {
+test('an insert refused by a full disk did nothing, unless an earlier one may have succeeded', async () => {
   const { ports, asked, late } = portsWith(FULL);
   expect(await offer(ports, prepare)).toEqual({ kind: 'unavailable' });
   expect([asked, late]).toEqual([['insert'], []]);
@@ -89,7 +86,7 @@ test('an insert that is refused for a full disk did nothing, unless an earlier o
   expect(later.late).toEqual([ENTRY]);
 });
 
-test('what comes late is what the request makes of its entry', async () => {
+test('the late entry is the one that the request prepares', async () => {
   const { ports, late } = portsWith(new Error('not transient'));
   const { command: _, ...abandoned } = ENTRY;
   expect(await offer(ports, prepare, () => ({ entry: abandoned }))).toEqual({ kind: 'unknown', entry: ENTRY });

@@ -8,7 +8,7 @@ interface Accepted {
   reference: string;
   /** Epoch ms. */
   acceptedAt: number;
-  /** `unknown`: it may or may not be on record. */
+  /** `unknown`: it may or may not be recorded. */
   state: 'pending' | 'unknown';
   /** Activated custom parameters that already have a value. */
   custom?: Record<string, string>;

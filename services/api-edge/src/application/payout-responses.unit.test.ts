@@ -23,7 +23,7 @@ function outcome(more: Partial<PayoutOutcome> = {}): PayoutOutcome {
   };
 }
 
-test('the answer to a payout has the fields of the interface, and what decisions add', () => {
+test('the answer to a payout has the fields of the interface and of decisions.md', () => {
   const accepted = { reference: REFERENCE, acceptedAt: 1_999, state: 'pending' as const };
   const pending = {
     api_version: 1,
@@ -63,22 +63,22 @@ test.each([
   ['error', 'ERROR', 3300, 3300],
   ['frauded', 'FRAUDED', 3200, 3200],
   ['pending', 'PENDING', 3109, 11],
-] as const)('records tell %s as %s', (status, told, code, toldCode) => {
+] as const)('records report %s as %s', (status, reported, code, reportedCode) => {
   const payout = outcome({ status, code, message: 'in words' });
   const message = status === 'pending' ? 'Internal timeout' : 'in words';
   expect(payoutCheckRecord(payout)).toEqual({
     reference: REFERENCE,
     transaction_unique_id: 'p-1',
     transaction_type: 'PAYOUT',
-    status: told,
-    code: toldCode,
+    status: reported,
+    code: reportedCode,
     message,
     token: 'token',
     timestamp: 1,
   });
   expect(payoutQueryRecord(payout, 'with-fee')).toEqual({
     transaction_type: 'PAYOUT',
-    status: told,
+    status: reported,
     mode: 'CC',
     reference: REFERENCE,
     amount: 101.5,
@@ -90,12 +90,12 @@ test.each([
     time: 1,
     token: 'token',
     transaction_unique_id: 'p-1',
-    code: toldCode,
+    code: reportedCode,
     message,
   });
 });
 
-test('a return is told as what it is', () =>
+test('a return is reported as a return', () =>
   expect(payoutQueryRecord(outcome({ changeReason: 'RETURNED AC04' }), 'with-fee')).toMatchObject({
     status: 'SUCCESS',
     change_reason_type: 'RETURNED AC04',

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 30_000;
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-/** Questions that the test answers. */
+/** Queries that the test answers. */
 function open() {
   const asked: ((outcome: OperationOutcome | undefined) => void)[] = [];
   const pending = createPendingOutcomes({
@@ -25,7 +25,7 @@ function open() {
 
 const answered = (): Promise<void> => jest.advanceTimersByTimeAsync(0).then(() => undefined);
 
-test('a reply is the outcome, and nobody is asked', async () => {
+test('a reply is the outcome, without a query', async () => {
   const { pending, asked, wait } = open();
   const outcome = wait();
   pending.deliver(SUCCESS);
@@ -34,7 +34,7 @@ test('a reply is the outcome, and nobody is asked', async () => {
   expect([asked.length, pending.size]).toEqual([0, 0]);
 });
 
-test('without a reply the owner is asked, again and again until the time is over', async () => {
+test('without a reply the owner is asked repeatedly until the time-out', async () => {
   const { asked, pending, wait } = open();
   const outcome = wait();
   for (let questions = 1; questions <= 9; questions += 1) {
@@ -47,7 +47,7 @@ test('without a reply the owner is asked, again and again until the time is over
   expect(pending.size).toBe(0);
 });
 
-test('however often all are to be asked for, one question at a time is asked for each', async () => {
+test('at most one query per request runs at a time', async () => {
   const { asked, pending, wait } = open();
   void wait();
   pending.askForAll();
@@ -61,7 +61,7 @@ test('however often all are to be asked for, one question at a time is asked for
   expect(jest.getTimerCount()).toBe(0);
 });
 
-test('an answer that comes after the reply takes nothing from those who wait by then', async () => {
+test('an answer after the reply does not affect later waiters', async () => {
   const { asked, pending, wait } = open();
   const first = wait();
   pending.askForAll();

@@ -58,7 +58,7 @@ export interface OperationEntry extends Entry<'card', CardCommand> {
 }
 
 export interface PayoutEntry extends Entry<'payout', PayoutCommand> {
-  /** Stands for the receiver. */
+  /** The receiver's token. */
   token: string;
 }
 
@@ -112,7 +112,7 @@ export interface Journal {
   findByKey(merchantAccount: string, endpoint: string, key: string): Promise<JournalEntry | undefined>;
   /** Stores the first response of a request with a key, once; returns the stored one. */
   keepResponse(entry: EntryName, response: object): Promise<object>;
-  /** The owner has the operation on record; nothing is left to do. */
+  /** The owner has recorded the operation; nothing is left to do. */
   close(entries: readonly EntryName[]): Promise<void>;
   /**
    * Claims at most {@link CLAIM_MAX} entries that are open past their deadline, for `leaseMs`. Empty if there are none.
@@ -166,7 +166,7 @@ export interface PayoutQueries {
   outcome(merchantAccount: string, reference: string): Promise<PayoutOutcome | undefined>;
   /** A page of the payouts accepted in the window, in the query's order. */
   list(merchantAccount: string, query: PayoutQuery): Promise<PayoutOutcome[]>;
-  /** The given references that are on record; at most {@link CLAIM_MAX}. */
+  /** Those of the given references that are recorded; at most {@link CLAIM_MAX}. */
   onRecord(references: readonly string[]): Promise<string[]>;
 }
 
@@ -188,7 +188,7 @@ export interface AnnouncingBus {
 }
 
 export interface CheckoutBus extends Bus {
-  /** Tells the owner of a payment that its card-entry page accepts no further attempt. */
+  /** Notifies the owner of a payment that its card-entry page accepts no further attempt. */
   endCheckout(data: DataOf<typeof EndCheckout>): Promise<void>;
 }
 
@@ -218,7 +218,7 @@ export interface Ports {
 /** What payouts need in addition to card operations. */
 export interface PayoutPorts {
   payoutQueries: PayoutQueries;
-  /** Stands for an IBAN (electronic form) at this merchant. */
+  /** The token of an IBAN (electronic form) at this merchant. */
   receiverToken(merchantAccount: string, iban: string): string;
   bankAddresses: BankAddresses;
 }

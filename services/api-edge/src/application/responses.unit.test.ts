@@ -31,33 +31,33 @@ const ENDS: [OperationStatus, ResponseCode][] = [
 ];
 
 test.each(ENDS)('the first answer to a SALE3D that can be authenticated does not say it is %s %i', (status, code) => {
-  const told = bodyOf({ status, code, message: 'm', authcode: 'A1', acsUrl: ACS, eci: 5 });
-  expect(told).toMatchObject({ ...STARTED, acs_url: ACS, eci: 5 });
+  const body = bodyOf({ status, code, message: 'm', authcode: 'A1', acsUrl: ACS, eci: 5 });
+  expect(body).toMatchObject({ ...STARTED, acs_url: ACS, eci: 5 });
 });
 
-test.each(ENDS)('nor that to an AUTH3D, but for its success: %s %i', (status, code) => {
-  const told = bodyOf({ transactionType: 'AUTH3D', status, code, message: 'm', acsUrl: ACS, pareq: 'p' });
+test.each(ENDS)('nor that to an AUTH3D, unless it is a success: %s %i', (status, code) => {
+  const body = bodyOf({ transactionType: 'AUTH3D', status, code, message: 'm', acsUrl: ACS, pareq: 'p' });
   const success = { status: 'success', code: 0, message: 'm' };
-  expect(told).toMatchObject({ ...(status === 'success' ? success : STARTED), acs_url: ACS, pareq: 'p' });
-  expect(told).not.toHaveProperty('eci');
+  expect(body).toMatchObject({ ...(status === 'success' ? success : STARTED), acs_url: ACS, pareq: 'p' });
+  expect(body).not.toHaveProperty('eci');
 });
 
 test('without a page for the challenge, the answer is the outcome', () => {
   const declined = { status: 'decline', code: 3123, message: 'Card 3D secure is not enabled' } as const;
-  const told = bodyOf({ ...declined, eci: 6 });
-  expect(told).toMatchObject({ ...declined, eci: 6, authcode: null });
-  expect(told).not.toHaveProperty('acs_url');
-  expect(told).not.toHaveProperty('pareq');
+  const body = bodyOf({ ...declined, eci: 6 });
+  expect(body).toMatchObject({ ...declined, eci: 6, authcode: null });
+  expect(body).not.toHaveProperty('acs_url');
+  expect(body).not.toHaveProperty('pareq');
 });
 
-test('custom parameters do not tell the end either', () => {
+test('custom parameters do not reveal the outcome either', () => {
   const custom = { custom_bank_reason_code: '51' };
   expect(bodyOf({ status: 'decline', code: 3101, acsUrl: ACS, custom })).not.toHaveProperty('custom_bank_reason_code');
   expect(bodyOf({ status: 'pending', code: 11, acsUrl: ACS, custom })).toMatchObject(custom);
   expect(bodyOf({ custom })).toMatchObject(custom);
 });
 
-test('CHECK tells the truth: pending until the end', () => {
+test('CHECK says pending until the outcome is final', () => {
   expect(checkRecord(outcome({ status: 'pending', code: 3109, acsUrl: ACS }))).toMatchObject({
     status: 'PENDING',
     code: 11,

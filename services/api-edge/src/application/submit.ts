@@ -65,7 +65,7 @@ export async function submit<Entry extends JournalEntry>(
         ports,
         async () =>
           (await replayOf(ports, session, submission)) ?? failure(session, ports.now(), RESPONSE_CODES.UNIQUE_ID_USED),
-        // Without a reference: the allotted one is not on record.
+        // Without a reference, because the allotted one is not recorded.
         () => failure(session, ports.now(), RESPONSE_CODES.OUTCOME_UNKNOWN),
       );
     default:
@@ -135,10 +135,10 @@ async function answer(
   outcome: OperationOutcome | undefined,
 ): Promise<Answer> {
   const response = operationResponse(session, outcome ?? pendingOutcome(entry));
-  const told = entry.idempotency === undefined ? response : await keepResponse(ports, entry, response);
+  const kept = entry.idempotency === undefined ? response : await keepResponse(ports, entry, response);
   // Still open without an outcome: the sweeper makes sure that one is recorded.
   if (outcome !== undefined) ports.closer.close(entry);
-  return told;
+  return kept;
 }
 
 /** The outcome is known, but a replay repeats the answer, so it must be recorded first. */

@@ -11,7 +11,7 @@ const KEPT_AFTER_END_MS = 24 * 3_600_000;
 
 /**
  * Ends card-entry pages whose time is over. While an attempt is under way, a page is checked again when the lease ends.
- * If the last attempt failed, the owner of the payment is told that its outcome is final. Returns the number of pages
+ * If the last attempt failed, the owner of the payment is notified that its outcome is final. Returns the number of pages
  * checked.
  */
 export async function sweepCheckouts(ports: CheckoutPorts): Promise<number> {

@@ -22,7 +22,7 @@ export type SweepPorts = SubmitPorts & Pick<PayoutPorts, 'payoutQueries'> & { bu
 type Looked = 'closed' | 'sent' | 'left';
 
 /**
- * Handles requests that are open past their deadline: closes those whose owner has them on record, and publishes the
+ * Handles requests that are open past their deadline: closes those that their owner has recorded, and publishes the
  * command of the others again. Past its deadline the owner records a final error for an operation; a payout is carried
  * out however late. Returns the number of entries checked.
  *

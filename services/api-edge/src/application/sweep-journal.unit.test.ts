@@ -8,17 +8,17 @@ import { LOOK_AGAIN_MS, SEND_AGAIN_MAX_MS, sweepJournal } from './sweep-journal'
 const SWEEP_EVERY_MS = 2_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** From acceptance to the first look of a sweeper. */
+/** From acceptance to a sweeper's first look. */
 const FIRST_LOOK_MS = 35_000;
 
 type Held<Entry extends JournalEntry> = Entry & { sweepAt: number; open: boolean };
 
-/** A journal in memory. What is claimed goes to the end, as all leases are of the same length. */
+/** A journal in memory. Claimed entries go to the end, because all leases have the same length. */
 function open(entries: readonly JournalEntry[]) {
   const clock = { now: 0 };
   const world = {
     kafka: true,
-    /** Whether the owners answer, and have everything on record. */
+    /** True if the owners answer and have recorded everything. */
     owners: true,
     onRecord: false,
     looks: 0,
@@ -86,7 +86,7 @@ const operation = (reference: string) => entry('card', reference) as unknown as 
 const payout = (reference: string) => entry('payout', reference) as unknown as PayoutEntry;
 
 describe.each(['kafka', 'owners'] as const)('after an hour without %s', (away) => {
-  test('every entry is sent again and closed within two looks, however old it is', async () => {
+  test('every entry is sent again and closed within two runs, however old it is', async () => {
     const { world, sweepFor, openEntries } = open([operation('A'), payout('B')]);
     world[away] = false;
     await sweepFor(HOUR_MS);
@@ -102,7 +102,7 @@ describe.each(['kafka', 'owners'] as const)('after an hour without %s', (away) =
   });
 });
 
-test('nothing is claimed while Kafka is away, so the first run after its return takes up everything', async () => {
+test('nothing is claimed while Kafka is away, so the first run after its return handles everything', async () => {
   const { world, sweepFor } = open([operation('A'), payout('B')]);
   world.kafka = false;
   await sweepFor(HOUR_MS);
@@ -112,7 +112,7 @@ test('nothing is claimed while Kafka is away, so the first run after its return 
   expect(world.sent).toHaveLength(2);
 });
 
-test('an entry that its owner does not record is sent again less and less often', async () => {
+test('an entry that its owner does not record is sent again at growing intervals', async () => {
   const { world, sweepFor } = open([payout('A')]);
   await sweepFor(HOUR_MS);
   const pauses = world.sent.slice(1).map(({ at }, index) => at - (world.sent[index]?.at ?? 0));
@@ -127,17 +127,17 @@ test('an entry that its owner does not record is sent again less and less often'
 describe('100,000 open entries', () => {
   const many = Array.from({ length: 100_000 }, (_, index) => payout(`P${index}`));
   const perSecond = (count: number, ms: number): number => count / (ms / 1_000);
-  /** One claim a run: what is left of it ends the run. */
+  /** One claim per run. */
   const SLOW_LOOKS_PER_SECOND = perSecond(CLAIM_MAX, SWEEP_EVERY_MS);
 
-  test('are asked for slowly while their owner is away', async () => {
+  test('are queried slowly while their owner is down', async () => {
     const { world, sweepFor } = open(many);
     world.owners = false;
     await sweepFor(10 * MINUTE_MS);
     expect(perSecond(world.looks, 10 * MINUTE_MS)).toBeLessThanOrEqual(SLOW_LOOKS_PER_SECOND);
   });
 
-  test('are sent at the pace of a run, and then left to an owner that lags behind', async () => {
+  test('are sent once per run, and then left to a lagging owner', async () => {
     const { world, sweepFor, openEntries } = open(many);
     await sweepFor(HOUR_MS);
     // At 36 s, then at twice the age up to ten minutes, then every ten minutes.

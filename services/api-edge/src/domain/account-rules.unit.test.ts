@@ -49,7 +49,7 @@ describe('the rules of an account', () => {
     ['nothing', sale({ currency: 'XTS', amountE4: 0 }), 3022],
   ])('%s', (_, request, code) => expect(checkAccountRules(request, account)).toBe(code));
 
-  it('come in their order', () => {
+  it('are checked in order', () => {
     const everything = sale({ currency: 'GBP', amountE4: 1, midReference: 'MDFFFFFFFFFFFFFF' });
     const gbp = { currency: 'GBP', midReference: 'MD00000000000009', active: true };
     const steps: AccountForRules[] = [
@@ -62,38 +62,35 @@ describe('the rules of an account', () => {
     expect(steps.map((step) => checkAccountRules(everything, step))).toEqual([2009, 2006, 2007, 2005, 3022]);
   });
 
-  it('take an account that is not activated for test money only', () => {
+  it('allow only test money for an account that is not activated', () => {
     const test = { ...account, activated: false };
     expect(checkAccountRules(sale({ currency: 'XTS' }), test)).toBeUndefined();
     expect(checkAccountRules(sale({ currency: 'EUR' }), test)).toBe(2009);
     expect(checkAccountRules(sale({ currency: 'GBP' }), test)).toBe(2009);
   });
 
-  it('let AUTH and AUTH3D be of nothing, and no other', () => {
+  it('allow an amount of zero for AUTH and AUTH3D only', () => {
     const zero = TRANSACTION_TYPES.filter(
       (transactionType) => checkAccountRules({ transactionType, amountE4: 0, currency: 'XTS' }, account) === undefined,
     );
     expect(zero).toEqual(['AUTH', 'AUTH3D']);
   });
 
-  it('hold for AUTH too: nothing is below a limit, and fractions of cents are too fine', () => {
+  it('apply to AUTH too: zero may be below the limit, and fractions of cents are invalid', () => {
     expect(checkAccountRules(sale({ transactionType: 'AUTH', amountE4: 0 }), account)).toBe(2007);
     expect(checkAccountRules(sale({ transactionType: 'AUTH', amountE4: 100_010 }), account)).toBe(3022);
   });
 
-  it.each(['SETTLE', 'REFUND'] as const)('let a %s follow to a terminal that is inactive by now', (transactionType) => {
+  it.each(['SETTLE', 'REFUND'] as const)('allow a %s at a terminal that has become inactive', (transactionType) => {
     expect(checkAccountRules(sale({ transactionType, currency: 'USD' }), account)).toBeUndefined();
     expect(checkAccountRules(sale({ transactionType, currency: 'GBP' }), account)).toBe(2006);
     expect(checkAccountRules(sale({ transactionType, amountE4: 9_999 }), account)).toBe(2007);
     expect(checkAccountRules(sale({ transactionType }), { ...account, activated: false })).toBe(2009);
   });
 
-  it.each(['VOID', 'CHECK', 'TOKENIZE'] as const)(
-    'have nothing against a %s, which names no money',
-    (transactionType) => {
-      expect(checkAccountRules({ transactionType }, { activated: false, terminals: [], limits: [] })).toBeUndefined();
-    },
-  );
+  it.each(['VOID', 'CHECK', 'TOKENIZE'] as const)('accept a %s, which has no amount', (transactionType) => {
+    expect(checkAccountRules({ transactionType }, { activated: false, terminals: [], limits: [] })).toBeUndefined();
+  });
 });
 
 describe('the rules of an account for payouts', () => {

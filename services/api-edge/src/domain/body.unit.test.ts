@@ -33,19 +33,19 @@ describe('a JSON body', () => {
   });
 
   it.each(['', ' ', '{', '{"a":1', '{a:1}', "{'a':1}", '{"a":NaN}', '{"a":1,}', '{"a":"\u0000"}', '{}{}', 'a=1'])(
-    'is malformed when it is no JSON: %j',
+    'is malformed when it is not JSON: %j',
     (text) => expect(json(text)).toBe('malformed'),
   );
 
-  it.each(['[]', '[{"a":1}]', '"text"', '1', 'null', 'true'])('is malformed when it is no object: %s', (text) =>
+  it.each(['[]', '[{"a":1}]', '"text"', '1', 'null', 'true'])('is malformed when it is not an object: %s', (text) =>
     expect(json(text)).toBe('malformed'),
   );
 
-  it.each(INVALID_UTF8)('is malformed when it is no UTF-8: %p', (...invalid) => {
+  it.each(INVALID_UTF8)('is malformed when it is not UTF-8: %p', (...invalid) => {
     expect(parseJsonBody(Uint8Array.from([...bytes('{"a":"'), ...invalid, ...bytes('"}')]))).toBe('malformed');
   });
 
-  it('takes __proto__ and constructor as keys like any other', () => {
+  it('treats __proto__ and constructor like any other key', () => {
     const parsed = json('{"__proto__":{"amount":"1"},"constructor":"c"}');
     expect(fieldsOf(parsed)).toEqual([
       ['__proto__', { amount: '1' }],
@@ -71,7 +71,7 @@ describe('a JSON body', () => {
     expect(json(`{"deep":${open.repeat(depth)}`)).toBe('malformed');
   });
 
-  it('takes 10,000 keys', () => {
+  it('accepts 10,000 keys', () => {
     const keys = Array.from({ length: 10_000 }, (_, i) => `"${i}":""`);
     expect(fieldsOf(json(`{${keys.join(',')}}`))).toHaveLength(10_000);
   });
@@ -86,7 +86,7 @@ describe('a form body', () => {
     ]);
   });
 
-  it('takes empty pairs, keys without a value and = in a value', () => {
+  it('accepts empty pairs, keys without a value and = in a value', () => {
     expect(fieldsOf(form('&&a&b=&c=d=e&=f&'))).toEqual([
       ['a', ''],
       ['b', ''],
@@ -97,7 +97,7 @@ describe('a form body', () => {
   });
 
   it.each(['a=1&a=2', 'a=1&a=1', 'a=&a=', 'a&a', 'a=1&%61=2', 'a=1&a=2&a=3', 'a=1&b=2&a='])(
-    'marks a key that comes twice: %s',
+    'marks a repeated key: %s',
     (text) => expect((form(text) as RawFields).get('a')).toBe(DUPLICATE),
   );
 
@@ -105,14 +105,14 @@ describe('a form body', () => {
     expect(form(text)).toBe('malformed'),
   );
 
-  it.each(INVALID_UTF8)('is malformed when it is no UTF-8, raw or escaped: %p', (...invalid) => {
+  it.each(INVALID_UTF8)('is malformed when it is not UTF-8, raw or escaped: %p', (...invalid) => {
     const escaped = invalid.map((byte) => `%${byte.toString(16)}`).join('');
     expect(form(`a=${escaped}`)).toBe('malformed');
     expect(form(`${escaped}=a`)).toBe('malformed');
     expect(parseFormBody(Uint8Array.from([...bytes('a='), ...invalid]))).toBe('malformed');
   });
 
-  it('takes __proto__ and bracketed names as keys like any other', () => {
+  it('treats __proto__ and bracketed names like any other key', () => {
     const parsed = form('__proto__=x&__proto__[amount]=1&amount[$gt]=');
     expect(fieldsOf(parsed)).toEqual([
       ['__proto__', 'x'],
@@ -121,13 +121,13 @@ describe('a form body', () => {
     ]);
   });
 
-  it('takes 10,000 keys', () => {
+  it('accepts 10,000 keys', () => {
     const keys = Array.from({ length: 10_000 }, (_, i) => `k${i}`);
     expect(fieldsOf(form(keys.join('&')))).toHaveLength(10_000);
   });
 });
 
-it('counts nothing, null and the empty string as absent, and nothing else', () => {
+it('only undefined, null and the empty string count as absent', () => {
   expect([undefined, null, ''].map(isAbsent)).toEqual([true, true, true]);
   expect([' ', 0, false, {}, [], DUPLICATE].map(isAbsent)).toEqual([false, false, false, false, false, false]);
 });

@@ -18,7 +18,7 @@ function problemsOf(fields: Record<string, RawValue>): string[] {
   return form.ok ? [] : form.problems.map(({ field, kind }) => `${field} ${kind}`);
 }
 
-test('what was typed becomes a card', () => {
+test('the input becomes a card', () => {
   expect(cardOf({})).toEqual({ pan: PAN, expMonth: '09', expYear: '2030', holder: 'Ann Lee', cvv: '123' });
 });
 
@@ -69,18 +69,18 @@ test.each([
   ['card_holder', 'Ann\u0000Lee'],
 ])('%s may not be %j', (field, value) => expect(problemsOf({ [field]: value })).toEqual([`${field} invalid`]));
 
-test('all fields are required, and told in their order', () => {
+test('all fields are required, and reported in order', () => {
   const empty = Object.fromEntries(CARD_FORM_FIELDS.map((name) => [name, '']));
   expect(problemsOf(empty)).toEqual(CARD_FORM_FIELDS.map((name) => `${name} missing`));
   expect(problemsOf({ ...empty, card_number: ' - ', cvv: ' ', card_holder: '  ' })).toHaveLength(4);
   expect(readCardForm(new Map()).ok).toBe(false);
 });
 
-test.each(CARD_FORM_FIELDS)('%s may not come twice', (name) => {
+test.each(CARD_FORM_FIELDS)('%s may not be repeated', (name) => {
   expect(problemsOf({ [name]: DUPLICATE })).toEqual([`${name} invalid`]);
 });
 
-describe('what is shown again', () => {
+describe('the input that is shown again', () => {
   const keptOf = (fields: Record<string, RawValue>) => {
     const form = read({ cvv: 'x', ...fields });
     if (form.ok) throw new Error('nothing is shown again of a form that is right');
@@ -93,13 +93,13 @@ describe('what is shown again', () => {
     expect(keptOf({ card_exp: DUPLICATE, card_holder: DUPLICATE })).toEqual({ cardExp: '', cardHolder: '' });
   });
 
-  test('is no card number, whatever field it was typed into', () => {
+  test('is never a card number, whatever field it was typed into', () => {
     const { cardExp, cardHolder } = keptOf({ card_exp: PAN, card_holder: `Ann ${PAN}` });
     expect(cardExp).toBe('');
     expect(cardHolder).toBe('Ann 411111******1111');
   });
 });
 
-test('a card number typed as the name is not kept as one', () => {
+test('a card number typed as the name is masked', () => {
   expect(cardOf({ card_holder: `Ann ${PAN}` }).holder).toBe('Ann 411111******1111');
 });

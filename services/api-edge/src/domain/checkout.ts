@@ -6,7 +6,7 @@ export interface Attempt {
   /** 1 to {@link CHECKOUT_ATTEMPTS_MAX}. */
   readonly n: number;
   readonly reference: string;
-  /** Undefined until the owner has it on record. */
+  /** Undefined until the owner has recorded it. */
   readonly outcome: OperationOutcome | undefined;
 }
 

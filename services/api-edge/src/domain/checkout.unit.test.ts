@@ -36,7 +36,7 @@ describe('while there is time', () => {
     ['one was declined', [declined(1)], { attempt: 2, attemptsLeft: 2, declined: true }],
     ['one failed without moving anything', [failed(1)], { attempt: 2, attemptsLeft: 2, declined: true }],
     ['two were declined', [declined(1), failed(2)], { attempt: 3, attemptsLeft: 1, declined: true }],
-  ])('the form is there when %s', (_name, attempts, expected) => {
+  ])('the form is shown when %s', (_name, attempts, expected) => {
     expect(situationOf(attempts, false)).toEqual({ kind: 'form', ...expected });
   });
 });
@@ -50,14 +50,14 @@ describe.each([false, true])('when the time is over: %s', (timeIsOver) => {
     expect(situationOf([declined(1), open], timeIsOver)).toEqual({ kind: 'waiting', attempt: open });
   });
 
-  test('a challenge is where the browser goes, unless the issuer asks for none', () => {
+  test('the browser goes to the challenge, if there is one', () => {
     const challenge = pending(1, { acsUrl: ACS });
     expect(situationOf([challenge], timeIsOver)).toEqual({ kind: 'waiting', attempt: challenge, acsUrl: ACS });
     const frictionless = pending(1, { acsUrl: ACS, eci: 5 });
     expect(situationOf([frictionless], timeIsOver)).toEqual({ kind: 'waiting', attempt: frictionless });
   });
 
-  test('a success ends it, and decides also when something was refused beside it', () => {
+  test('a success ends it, even beside a refusal', () => {
     expect(situationOf([declined(1), succeeded(2)], timeIsOver)).toEqual({
       kind: 'finished',
       attempt: succeeded(2),
@@ -67,7 +67,7 @@ describe.each([false, true])('when the time is over: %s', (timeIsOver) => {
     expect(situationOf([succeeded(1), attempt(2)], timeIsOver)).toMatchObject({ attempt: succeeded(1) });
   });
 
-  test('an open outcome decides before a refusal that came after it', () => {
+  test('an open outcome takes precedence over a later refusal', () => {
     expect(situationOf([pending(1), failed(2)], timeIsOver)).toEqual({ kind: 'waiting', attempt: pending(1) });
   });
 
@@ -81,7 +81,7 @@ describe.each([false, true])('when the time is over: %s', (timeIsOver) => {
 });
 
 describe('when the time is over', () => {
-  test('the last attempt stands', () => {
+  test('the last attempt decides', () => {
     expect(situationOf([declined(1), failed(2)], true)).toEqual({
       kind: 'finished',
       attempt: failed(2),
@@ -89,7 +89,7 @@ describe('when the time is over', () => {
     });
   });
 
-  test('without an attempt there is nothing to tell', () => {
+  test('without an attempt there is no outcome', () => {
     expect(situationOf([], true)).toEqual({ kind: 'expired' });
   });
 });

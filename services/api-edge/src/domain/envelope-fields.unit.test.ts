@@ -6,7 +6,7 @@ const version = (value: RawValue) => readApiVersion(new Map([['api_version', val
 const credential = (value: RawValue) => readText(new Map([['merchant_account', value]]), 'merchant_account', 6, 32);
 
 describe('api_version', () => {
-  it.each([1, 1.0, '1', '1.0', '1.00', '01'])('%j is the one there is', (value) => expect(version(value)).toBe('ok'));
+  it.each([1, 1.0, '1', '1.0', '1.00', '01'])('%j is supported', (value) => expect(version(value)).toBe('ok'));
 
   it.each(['', null])('%j is missing', (value) => expect(version(value)).toBe('missing'));
 
@@ -17,7 +17,7 @@ describe('api_version', () => {
     (value) => expect(version(value)).toBe('unsupported'),
   );
 
-  it('is compared as it is written, not as a double rounds it', () => {
+  it('is compared as text, not as a rounded double', () => {
     expect(version('1.00000000000000000000000000001')).toBe('unsupported');
   });
 
@@ -33,7 +33,7 @@ describe('a text outside the table', () => {
     expect(credential(null)).toBeUndefined();
   });
 
-  it('is the text that was sent, with its length in bounds', () => {
+  it('is the text as sent, if its length is in bounds', () => {
     expect(credential('a'.repeat(5))).toBe(INVALID);
     expect(credential('a'.repeat(6))).toBe('aaaaaa');
     expect(credential('😀'.repeat(32))).toBe('😀'.repeat(32));

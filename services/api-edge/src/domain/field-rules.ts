@@ -80,7 +80,7 @@ export const cofType = text(3, 14, pattern(/^(?:CIT-initial|CIT-subsequent|MIT)$
 export const pares = text(1, 4096, pattern(/^[\w-]+$/));
 
 const UNIQUE_ID = /^[\x21-\x7e]+$/;
-/** The automatic VOID at the end of a hold is on record as `expiry-` and the AUTH's reference. */
+/** The automatic VOID at the end of a hold is recorded as `expiry-` and the AUTH's reference. */
 const RESERVED_PREFIX = 'expiry-';
 
 const MAX_UNIQUE_ID_LENGTH = 45;
@@ -90,7 +90,7 @@ export function newUniqueId(minLength: number): FieldReader {
   return text(minLength, MAX_UNIQUE_ID_LENGTH, (value) => UNIQUE_ID.test(value) && !value.startsWith(RESERVED_PREFIX));
 }
 
-/** The id of any operation on record, including the system's own. */
+/** The id of any recorded operation, including the system's own. */
 export function knownUniqueId(minLength: number): FieldReader {
   return text(minLength, MAX_UNIQUE_ID_LENGTH, pattern(UNIQUE_ID));
 }

@@ -24,7 +24,7 @@ const CUSTOMER: Fields = {
 const MONEY: Fields = { amount: '10.00', currency: 'XTS' };
 const CARD: Fields = { card_number: PAN, card_exp_month: '12', card_exp_year: '2030' };
 const ID: Fields = { transaction_unique_id: 'order-00000001' };
-/** What the gateway adds when it makes a command of a request. */
+/** Fields that the gateway adds to a command. */
 const ACCEPTED = {
   paymentId: 'ABCDEFGHIJKLMNOP',
   reference: 'ABCDEFGHIJKLMNOP0001',
@@ -38,12 +38,12 @@ const URLS: Fields = { callback_url: 'https://shop.example/callback', redirect_u
 const FULL_CARD: Fields = { ...ID, ...MONEY, ...CARD, card_holder: 'Ann Lee', ...CUSTOMER };
 const BY_TOKEN: Fields = { ...ID, ...MONEY, token: TOKEN, card_holder: 'Ann Lee', ...CUSTOMER };
 
-/** The requests that the table tells apart: by type, and the request for a card-entry page. */
+/** The kinds of requests in the table: one per type, and the request for a card-entry page. */
 const KINDS = [...TRANSACTION_TYPES, 'CHECKOUT'] as const;
 type Kind = (typeof KINDS)[number];
 type Requests = CardRequests & { CHECKOUT: CheckoutRequest };
 
-/** No field that could be left out. */
+/** Required fields only. */
 const MINIMAL: Record<Kind, Fields> = {
   AUTH: FULL_CARD,
   AUTH3D: FULL_CARD,
@@ -288,7 +288,7 @@ const EXAMPLES: Record<string, { valid: RawValue[]; invalid: RawValue[] }> = {
   },
 };
 const NAMES = Object.keys(EXAMPLES);
-/** Wrong for every field that is there. */
+/** Invalid for every field. */
 const NO_TEXT: RawValue[] = [
   true,
   false,
@@ -322,7 +322,7 @@ const CHARGE_OPTIONAL = [
 ];
 const FOLLOW_UP_OPTIONAL = ['merchant_user_id', 'descriptor_merchant', 'descriptor_phone'];
 
-/** Beside the fields of MINIMAL, which are required: what else is read, and what must not be there. */
+/** In addition to the required fields of MINIMAL: optional and forbidden ones. */
 const OPTIONAL: Record<Kind, string[]> = {
   AUTH: ['cvv', ...CHARGE_OPTIONAL],
   AUTH3D: ['cvv', 'callback_url', 'redirect_url', ...CHARGE_OPTIONAL],
@@ -342,7 +342,7 @@ const FORBIDDEN: Partial<Record<Kind, string[]>> = {
   VOID: ['amount', 'currency'],
   CHECKOUT: ['card_number', 'card_exp_month', 'card_exp_year', 'cvv', 'token'],
 };
-/** Whether these may be there depends on others; they have their own tests. */
+/** Allowed depending on other fields; they have their own tests. */
 const CONDITIONAL: Partial<Record<Kind, string[]>> = {
   AUTH: ['token', 'reference', 'pares'],
   SALE: ['token', 'reference', 'pares'],
@@ -372,7 +372,7 @@ function requestOf<K extends Kind>(type: K, fields: Fields): Requests[K] {
   return result.request;
 }
 
-/** A request of some type that reads the field, with every field that it needs. */
+/** A complete request of some type that reads the field. */
 function requestWith(name: string, value: RawValue): [TransactionType, Fields] {
   if (name === 'token') return ['SALE', { ...BY_TOKEN, token: value }];
   if (name === 'pares') return ['SALE', { ...FULL_CARD, ...BASE, pares: value }];
@@ -405,7 +405,7 @@ describe('a field', () => {
     },
   );
 
-  it.each(NAMES)('%s takes no other type, and does not come twice', (name) => {
+  it.each(NAMES)('%s accepts no other type and no repetition', (name) => {
     const odd = name === 'amount' ? NO_TEXT : noTextOr(0, 1, 12, 4111111111111111, NaN);
     for (const value of odd) {
       const [type, fields] = requestWith(name, value);
@@ -413,7 +413,7 @@ describe('a field', () => {
     }
   });
 
-  it.each(NAMES)('%s has no control character and no half of a surrogate pair', (name) => {
+  it.each(NAMES)('%s allows no control characters and no lone surrogates', (name) => {
     const value = valid(name) as string;
     for (const bad of [
       '\0',
@@ -443,7 +443,7 @@ describe('a field', () => {
     }
   });
 
-  it('is not long to refuse, however long it is', () => {
+  it('is refused quickly, however long it is', () => {
     const start = performance.now();
     for (const name of NAMES) {
       for (const unit of ['a', '1', '.', 'a.', ':', 'a@', '4 ', '😀']) {
@@ -460,12 +460,12 @@ describe.each(KINDS)('%s', (type) => {
   const required = Object.keys(minimal);
   const read = [...required, ...OPTIONAL[type]];
 
-  it('takes a request with nothing but what it needs', () => {
+  it('accepts a request with the required fields only', () => {
     expect(problemsOf(type, minimal)).toEqual([]);
     expect(requestOf(type, minimal).transactionType).toBe(type === 'CHECKOUT' ? 'SALE' : type);
   });
 
-  it('takes a request with everything it reads', () => {
+  it('accepts a request with all its fields', () => {
     expect(problemsOf(type, { ...Object.fromEntries(read.map((name) => [name, valid(name)])), ...minimal })).toEqual(
       [],
     );
@@ -481,7 +481,7 @@ describe.each(KINDS)('%s', (type) => {
     }
   });
 
-  it('takes an optional field that is empty or null as absent', () => {
+  it('treats an empty or null optional field as absent', () => {
     for (const name of OPTIONAL[type]) {
       expect(problemsOf(type, { ...minimal, [name]: '' })).toEqual([]);
       expect(problemsOf(type, { ...minimal, [name]: null })).toEqual([]);
@@ -496,7 +496,7 @@ describe.each(KINDS)('%s', (type) => {
     }
   });
 
-  it('refuses what must not be there, whatever its value', () => {
+  it('refuses forbidden fields, whatever their value', () => {
     for (const name of FORBIDDEN[type] ?? []) {
       for (const value of noTextOr(valid(name), 'x', 1)) {
         const result = check(type, { ...minimal, [name]: value });
@@ -510,7 +510,7 @@ describe.each(KINDS)('%s', (type) => {
     }
   });
 
-  it('does not look at any other field', () => {
+  it('ignores all other fields', () => {
     const others = NAMES.filter(
       (name) => ![...read, ...(FORBIDDEN[type] ?? []), ...(CONDITIONAL[type] ?? [])].includes(name),
     );
@@ -524,7 +524,7 @@ describe.each(KINDS)('%s', (type) => {
     }
   });
 
-  it('tells all problems at once, in the order of the table', () => {
+  it('reports all problems together, in the order of the table', () => {
     const invalid = NAMES.filter((name) => read.includes(name));
     const inReverse: Fields = Object.fromEntries(
       invalid.toReversed().map((name) => [name, EXAMPLES[name]!.invalid[0]!]),
@@ -534,7 +534,7 @@ describe.each(KINDS)('%s', (type) => {
   });
 });
 
-it('tells missing, invalid and unwanted fields together, custom ones behind the table, pares last', () => {
+it('reports missing, invalid and forbidden fields together, custom ones after the table, pares last', () => {
   const fields: Fields = {
     pares: '!',
     custom_b: 1,
@@ -582,7 +582,7 @@ describe.each(['AUTH', 'SALE'] as const)('%s by token', (type) => {
     expect(JSON.stringify(requestOf(type, { ...BY_TOKEN, card_holder: 'Somebody' }))).not.toContain('Somebody');
   });
 
-  it.each(['card_number', 'card_exp_month', 'card_exp_year', 'cvv'])('must not come with %s', (name) => {
+  it.each(['card_number', 'card_exp_month', 'card_exp_year', 'cvv'])('excludes %s', (name) => {
     for (const value of noTextOr(valid(name), 'wrong', 1)) {
       const result = check(type, { ...BY_TOKEN, [name]: value });
       expect(result).toEqual({
@@ -594,7 +594,7 @@ describe.each(['AUTH', 'SALE'] as const)('%s by token', (type) => {
     expect(problemsOf(type, { ...BY_TOKEN, [name]: null })).toEqual([]);
   });
 
-  it('must not come with all of them', () => {
+  it('excludes all of them', () => {
     expect(problemsOf(type, { ...BY_TOKEN, ...CARD, cvv: '123' })).toEqual([
       '1006 card_number',
       '1006 card_exp_month',
@@ -603,7 +603,7 @@ describe.each(['AUTH', 'SALE'] as const)('%s by token', (type) => {
     ]);
   });
 
-  it('wants card data when the token is empty', () => {
+  it('needs card data if the token is empty', () => {
     expect(problemsOf(type, { ...BY_TOKEN, token: '' })).toEqual([
       '1002 card_number',
       '1002 card_exp_month',
@@ -635,7 +635,7 @@ describe.each(['AUTH', 'SALE'] as const)('%s after an AUTH3D', (type) => {
 });
 
 describe.each(CHECKOUT_TYPES)('a card-entry page for a %s', (type) => {
-  it('keeps all that the merchant says, and where the cardholder goes back to', () => {
+  it("keeps the merchant's fields, and the return address", () => {
     const fields = { ...MINIMAL.CHECKOUT, ...URLS, mid_reference: 'MD0123456789ABCD', custom_a: '1' };
     expect(checkCheckoutFields(type, new Map(Object.entries(fields)), NOW_MS)).toEqual({
       ok: true,
@@ -655,7 +655,7 @@ describe.each(CHECKOUT_TYPES)('a card-entry page for a %s', (type) => {
 });
 
 describe('CHECK', () => {
-  it('looks for a transaction_unique_id, also beside a reference', () => {
+  it('looks for a transaction_unique_id, even beside a reference', () => {
     const by = { transactionUniqueId: 'order-00000001' };
     expect(requestOf('CHECK', ID)).toEqual({ transactionType: 'CHECK', by });
     expect(requestOf('CHECK', { ...ID, ...BASE })).toEqual({ transactionType: 'CHECK', by });
@@ -689,7 +689,7 @@ describe('custom fields', () => {
     expect(custom({})).toBeUndefined();
   });
 
-  it('fit the contracts at their limits too', () => {
+  it('fit the contracts at their limits', () => {
     const names = Array.from({ length: 20 }, (_, i) => `custom_${'a'.repeat(55)}${10 + i}`);
     const { notes, baseReference } = requestOf('VOID', {
       ...MINIMAL.VOID,
@@ -699,7 +699,7 @@ describe('custom fields', () => {
     expect(VoidAuthorization.problem({ ...ACCEPTED, baseReference, notes })).toBeUndefined();
   });
 
-  it('that are empty or null are absent, and do not count', () => {
+  it('that are empty or null count as absent', () => {
     expect(custom({ custom_a: '', custom_b: null, 'custom_not a name': '' })).toBeUndefined();
     expect(Object.keys(custom({ custom_a: '', custom_b: null, ...many(20) }) ?? {})).toHaveLength(20);
   });
@@ -720,11 +720,11 @@ describe('custom fields', () => {
     [`custom_${'a'.repeat(60_000)}`, `custom_${'a'.repeat(57)}`],
     [`custom_${PAN}`, 'custom_411111******1111'],
     [`custom_${'a'.repeat(45)}${PAN}`, `custom_${'a'.repeat(45)}411111******`],
-  ])('may not be named %j', (name, told) => {
+  ])('may not be named %j', (name, field) => {
     const result = check('VOID', { ...MINIMAL.VOID, [name]: 'x' });
     expect(result).toEqual({
       ok: false,
-      problems: [{ field: told, code: 1004, message: `Invalid ${told} in request message` }],
+      problems: [{ field, code: 1004, message: `Invalid ${field} in request message` }],
     });
   });
 
@@ -734,7 +734,7 @@ describe('custom fields', () => {
     expect(problems({ custom_a: '😀'.repeat(256) })).toEqual(['1004 custom_a']);
   });
 
-  it('have values that are texts without control characters', () => {
+  it('have text values without control characters', () => {
     for (const value of noTextOr(1, 'a\0b', 'a\nb', '\ud800')) {
       expect(problems({ custom_a: value })).toEqual(['1004 custom_a']);
     }
@@ -799,7 +799,7 @@ describe('the request', () => {
   };
   const card = { pan: PAN, expMonth: '12', expYear: '2030', holder: 'Ann Lee' };
 
-  it.each(['AUTH', 'AUTH3D', 'SALE', 'SALE3D'] as const)('of an %s holds all that was sent', (type) => {
+  it.each(['AUTH', 'AUTH3D', 'SALE', 'SALE3D'] as const)('of an %s has all fields of the request', (type) => {
     const request = requestOf(type, { ...everything, ...URLS });
     const urls = { callbackUrl: 'https://shop.example/callback', redirectUrl: 'https://shop.example/done' };
     expect(request).toEqual({
@@ -820,7 +820,7 @@ describe('the request', () => {
     expect(instrument.cvv?.expose()).toBe('123');
   });
 
-  it('has no property for what was not sent', () => {
+  it('has no property for absent fields', () => {
     const { instrument, customer: sparse, ...request } = requestOf('SALE', FULL_CARD);
     expect(Object.keys(request).sort()).toEqual([
       'amountE4',
@@ -834,7 +834,7 @@ describe('the request', () => {
     expect(request.notes).toEqual({});
   });
 
-  it('of a follow-up holds its base, and only the notes it takes', () => {
+  it('of a follow-up has its base, and only the notes that it accepts', () => {
     const sent = { ...everything, ...BASE };
     const some = {
       userId: 'u-1',
@@ -850,7 +850,7 @@ describe('the request', () => {
     expect(requestOf('VOID', voiding)).toEqual({ transactionType: 'VOID', ...common, notes: some });
   });
 
-  it('of a TOKENIZE holds the card, and neither CVV nor customer', () => {
+  it('of a TOKENIZE has the card, but neither CVV nor customer', () => {
     const request = requestOf('TOKENIZE', everything);
     expect(request.card.expose()).toEqual(card);
     expect(Object.keys(request).sort()).toEqual(['card', 'notes', 'transactionType', 'transactionUniqueId']);
@@ -880,7 +880,7 @@ describe('the request', () => {
     ['-1', '1004 amount'],
     ['1e-5', '1004 amount'],
     ['1.00001', '1004 amount'],
-  ])('is judged by what the JSON number %s means', (number, problem) => {
+  ])('is the value of the JSON number %s', (number, problem) => {
     const body = parseJsonBody(
       new TextEncoder().encode(JSON.stringify({ ...MINIMAL.REFUND, amount: 0 }).replace(':0,', `:${number},`)),
     );
@@ -995,7 +995,7 @@ describe('any valid request', () => {
       return { fields, drawn };
     });
 
-  it('passes, with its amount exact and its card out of sight', () => {
+  it('is accepted, with its exact amount and without visible card data', () => {
     fc.assert(
       fc.property(request, fc.constantFrom('AUTH', 'SALE', 'AUTH3D', 'SALE3D'), ({ fields, drawn }, type) => {
         fc.pre(!drawn.id.startsWith('expiry-') && !drawn.id.includes(drawn.number));
@@ -1014,7 +1014,7 @@ describe('any valid request', () => {
     );
   });
 
-  it('or any other gets an answer, and problems in one order', () => {
+  it('or invalid request gets an answer, with problems in order', () => {
     const anyValue = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.double(),
@@ -1036,7 +1036,7 @@ describe('any valid request', () => {
   });
 });
 
-test('a card number sent as a token does not stay one; a token does', () => {
+test('a card number sent as a token is masked; a token is kept', () => {
   const tokenOf = (token: string): unknown => {
     const checked = checkFields('SALE', new Map(Object.entries({ ...BY_TOKEN, token })), NOW_MS);
     return checked.ok && checked.request.instrument.kind === 'token' ? checked.request.instrument.token : undefined;

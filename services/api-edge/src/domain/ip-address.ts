@@ -15,7 +15,7 @@ function isIpv6(text: string): boolean {
   const last = sides.length - 1;
   const counts = sides.map((side, i) => (side === '' ? 0 : countGroups(side.split(':'), i === last)));
   const groups = counts.reduce((sum, count) => sum + count, 0);
-  // `::` stands for at least one group of zeros.
+  // `::` means at least one group of zeros.
   return sides.length === 2 ? groups < IPV6_GROUPS : groups === IPV6_GROUPS;
 }
 

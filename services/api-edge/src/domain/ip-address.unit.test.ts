@@ -18,7 +18,7 @@ it.each([
   '1:2:3:4:5:6:1.2.3.4',
   '1:2:3:4:5::1.2.3.4',
   'ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255',
-])('%s is one', (text) => {
+])('%s is an address', (text) => {
   expect(isIpAddress(text)).toBe(true);
   expect(isIP(text)).not.toBe(0);
 });
@@ -57,12 +57,12 @@ it.each([
   '[::1]',
   '::1/128',
   'localhost',
-])('%j is none', (text) => {
+])('%j is not an address', (text) => {
   expect(isIpAddress(text)).toBe(false);
   expect(isIP(text)).toBe(0);
 });
 
-it('takes no zone, which means something to its own host only', () => {
+it('accepts no zone, which is only valid on its own host', () => {
   expect(isIpAddress('fe80::1%eth0')).toBe(false);
 });
 

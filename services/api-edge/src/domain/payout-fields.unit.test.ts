@@ -17,7 +17,7 @@ const IBAN = 'DE89370400440532013000';
 
 type Fields = Record<string, RawValue>;
 
-/** One account of each country as the registry of IBANs shows it. */
+/** The example of each country in the IBAN registry. */
 const REGISTERED = (
   'AD1200012030200359100100 AL47212110090000000235698741 AT611904300234573201 BE68539007547034 ' +
   'BG80BNBG96611020345678 CH9300762011623852957 CY17002001280000001200527600 CZ6508000000192000145399 ' +
@@ -31,7 +31,7 @@ const REGISTERED = (
   'SE4550000000058398257466 SI56263300012039086 SK3112000000198742637541 SM86U0322509800000000270100 ' +
   'VA59001123000012345678'
 ).split(' ');
-/** Right as IBANs; SEPA pays nothing there. The last three are written with a territory's own code. */
+/** Valid IBANs outside SEPA. The last three use a territory's own code. */
 const BEYOND_SEPA = [
   'BR1800360305000010009795493C1',
   'SA0380000000608010167519',
@@ -191,7 +191,7 @@ describe('a field of a payout', () => {
     }),
   );
 
-  it.each(ORDER)('%s takes no other type', (name) => {
+  it.each(ORDER)('%s accepts no other type', (name) => {
     const odd = name === 'amount' ? NO_TEXT : [...NO_TEXT, 0, 1, 89370400440532013000];
     for (const value of odd) {
       expect(problems(checkPayoutFields, { ...ALL, [name]: value })).toEqual([`1004 ${name}`]);
@@ -204,7 +204,7 @@ describe('a field of a payout', () => {
     }
   });
 
-  it('is not long to refuse, however long it is', () => {
+  it('is refused quickly, however long it is', () => {
     const start = performance.now();
     for (const name of ORDER) {
       for (const unit of ['a', '1', ' ', 'DE89', '😀']) {
@@ -218,7 +218,7 @@ describe('a field of a payout', () => {
 });
 
 describe('a payout', () => {
-  it('needs no optional field, and takes them empty or null as absent', () => {
+  it('needs no optional field, and treats empty or null ones as absent', () => {
     expect(problems(checkPayoutFields, REQUIRED)).toEqual([]);
     for (const name of Object.keys(OPTIONAL)) {
       expect(problems(checkPayoutFields, { ...REQUIRED, [name]: '' })).toEqual([]);
@@ -235,7 +235,7 @@ describe('a payout', () => {
     ]);
   });
 
-  it('tells all problems at once, in the order of the table, custom fields last', () => {
+  it('reports all problems together, in the order of the table, custom fields last', () => {
     const spoilt = Object.fromEntries([...ORDER].reverse().map((name) => [name, true]));
     expect(problems(checkPayoutFields, { custom_: 'x', ...spoilt })).toEqual([
       ...ORDER.map((name) => `1004 ${name}`),
@@ -243,13 +243,13 @@ describe('a payout', () => {
     ]);
   });
 
-  it('does not look at any other field', () => {
+  it('ignores all other fields', () => {
     expect(payout({ ...REQUIRED, transaction_type: 'SALE', card_number: PAN, order: 1, __proto__: 'x' })).toEqual(
       payout(REQUIRED),
     );
   });
 
-  it('holds what was sent, IBAN and BIC in electronic form', () => {
+  it("has the request's fields, IBAN and BIC in electronic form", () => {
     const sent = { ...ALL, receiver_iban: 'de89 3704 0044 0532 0130 00', receiver_bic: 'cobadeffxxx', custom_a: '7' };
     expect(payout(sent)).toEqual({
       transactionUniqueId: 'p',
@@ -276,7 +276,7 @@ describe('a payout', () => {
     });
   });
 
-  it('keeps the deprecated address only where nothing structured is given', () => {
+  it('keeps the deprecated address only without a structured one', () => {
     const old = { ...REQUIRED, receiver_address: 'Main Street 12' };
     expect(payout(old).receiver.address).toEqual({ unstructured: 'Main Street 12' });
     expect(payout(REQUIRED).receiver).toEqual({ iban: IBAN, name: 'Ann Lee', address: {} });
@@ -286,7 +286,7 @@ describe('a payout', () => {
     }
   });
 
-  it('shows no card number in any free text, and keeps an IBAN whole that looks like one', () => {
+  it('masks card numbers in free text, but not an IBAN that looks like one', () => {
     const free = Object.keys(EXAMPLES).filter(
       (name) => EXAMPLES[name]!.valid.includes(long(1)) || /address|city|street/.test(name),
     );
@@ -341,7 +341,7 @@ describe('the CHECK of a payout', () => {
     ['a long reference beside an id', { transaction_unique_id: 'p', reference: 'A'.repeat(21) }, ['1004 reference']],
   ])('refuses %s', (_, fields, expected) => expect(problems(check, fields)).toEqual(expected));
 
-  it('takes a reference of 20 characters', () => expect(problems(check, { reference: 'A'.repeat(20) })).toEqual([]));
+  it('accepts a reference of 20 characters', () => expect(problems(check, { reference: 'A'.repeat(20) })).toEqual([]));
 });
 
 describe('a query', () => {
@@ -401,7 +401,7 @@ describe('a query', () => {
     expect(problems(check, without(QUERY, name))).toEqual([`1002 ${name}`]),
   );
 
-  it('tells its problems in the order of the table', () =>
+  it('reports its problems in the order of the table', () =>
     expect(problems(check, { limit: 0, page: 0, order: 0, time_to: '' })).toEqual([
       '1002 time_from',
       '1002 time_to',
@@ -411,7 +411,7 @@ describe('a query', () => {
       '1004 limit',
     ]));
 
-  it('ends no earlier than it begins', () => {
+  it('must not end before it begins', () => {
     const window = (from: number, to: number) =>
       checkPayoutWindow(accepted(check, { ...QUERY, time_from: from, time_to: to }));
     expect(window(100, 99)).toBe(5002);

@@ -240,7 +240,7 @@ function send(response: Response, status: number, { headers, body }: RenderedPag
   response.status(status).set(headers).send(body);
 }
 
-/** For invalid addresses and for any fault: by then a charge may be on record. */
+/** For invalid addresses and for any fault: by then a charge may exist. */
 function refuseBroken(options: CheckoutPagesOptions): ErrorRequestHandler {
   return (error: { status?: number }, request, response, _next) => {
     // Otherwise Express writes to standard error.

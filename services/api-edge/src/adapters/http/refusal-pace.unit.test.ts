@@ -3,7 +3,7 @@ import { createRefusalPace } from './refusal-pace';
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-/** How many of so many refusals are sent at once. */
+/** The number of `count` refusals that are sent at once. */
 async function promptOf(pace: () => Promise<void>, count: number): Promise<number> {
   let sent = 0;
   for (let index = 0; index < count; index += 1) void pace().then(() => (sent += 1));
@@ -12,7 +12,7 @@ async function promptOf(pace: () => Promise<void>, count: number): Promise<numbe
   return sent;
 }
 
-test('the first refusals are prompt, those of clients that go on at once wait a second', async () => {
+test('the first refusals are prompt, later ones of clients that do not pause wait a second', async () => {
   const pace = createRefusalPace({ now: Date.now });
   expect(await promptOf(pace, 300)).toBe(100);
   const delayed = pace();
