@@ -23,7 +23,7 @@ import { evolve } from './domain/authentication';
 
 const EXPIRE_EVERY_MS = 1_000;
 const ASK_AGAIN_EVERY_MS = 1_000;
-/** Calls that run or wait, and answers on their way into the database; beyond it, commands wait. */
+/** Running and waiting calls, and answers not yet stored; at the bound, commands wait. */
 const CALLS_UNDER_WAY_FACTOR = 4;
 const PAGE_ID_BYTES = 24;
 const SECOND_MS = 1_000;

@@ -29,7 +29,7 @@ test.each([32, 33, 34, 35, 48, 64])('a key of %i bytes is long enough', (bytes) 
 });
 
 test.each([key(16), key(30), key(31), 'x'.repeat(44) + '!', `${key(32)}\n`, key(48).slice(0, -1)])(
-  'a key that is none is refused without being told',
+  'an invalid key is refused and not shown',
   (text) => {
     expect(() => load({ THREEDS_PROOF_KEY: text })).toThrow('THREEDS_PROOF_KEY');
     expect(() => load({ DS_MESSAGE_KEY: text })).not.toThrow(text);

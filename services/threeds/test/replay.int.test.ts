@@ -18,7 +18,7 @@ import type { Authentication, AuthenticationEvent, State } from '../src/domain/a
 import { evolve } from '../src/domain/authentication';
 import type { DirectoryAnswer } from '../src/domain/decide';
 
-/** Replaying the events of an authentication gives its document, whatever has happened to it. */
+/** Replaying an authentication's events gives its document, after any journey. */
 let space: Space;
 let mongo: MongoConnection;
 let authentications: AuthenticationsAdapter;
@@ -96,7 +96,7 @@ function world(answer: DirectoryAnswer | 'none', { card = true } = {}) {
   };
   const read = async () => {
     const document = await authentications.load(reference);
-    if (document === null) throw new Error('not on record');
+    if (document === null) throw new Error('not stored');
     return document;
   };
   return {

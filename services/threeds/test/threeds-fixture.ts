@@ -33,7 +33,7 @@ export const DIRECTORY_TIMEOUT_MS = 300;
 type Json = Record<string, unknown>;
 export type Play = (request: Json, response: ServerResponse) => void;
 
-/** A directory server that answers as the test says, by cardholder. */
+/** A directory server whose answers the test sets per cardholder. */
 export interface DirectoryServer {
   url: string;
   /** Every AReq so far. */
@@ -100,7 +100,7 @@ export type EventSeen = Envelope<ThreedsEvent['data']>;
 
 export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
-/** A merchant, a directory server, cards, and a clock that stands still unless a test moves it. */
+/** A merchant, a directory server, cards, and a clock that only the test moves. */
 export async function openFixture(name: string) {
   const world = await openWorld<ThreedsEvent['data']>({
     name,
@@ -124,7 +124,7 @@ export async function openFixture(name: string) {
   });
   const authentications = world.mongo.collection<StoredAuthentication>('authentications');
 
-  /** A command for the card of a new cardholder. The cardholder decides what the directory server answers. */
+  /** A command for the card of a new cardholder. The directory server's answer depends on the cardholder. */
   async function newCommand(
     transactionType: 'AUTH3D' | 'SALE3D',
     changes: Partial<AuthenticateCardholderData> = {},
@@ -156,12 +156,12 @@ export async function openFixture(name: string) {
     await publisher.publish({ declaration: AuthenticateCardholder, data: command, key: command.paymentId });
   }
 
-  const told = (reference: string): EventSeen[] => world.events.filter(({ data }) => data.reference === reference);
+  const published = (reference: string): EventSeen[] => world.events.filter(({ data }) => data.reference === reference);
 
-  /** Waits for so many events about an operation. */
+  /** Waits for `count` events of an operation. */
   const eventsOf = (reference: string, count: number): Promise<EventSeen[]> =>
     until(`${count} events of ${reference}`, () => {
-      const events = told(reference);
+      const events = published(reference);
       return events.length >= count && events;
     });
 
@@ -173,7 +173,7 @@ export async function openFixture(name: string) {
     newCommand,
     publish,
     eventsOf,
-    told,
+    published,
 
     start(): Promise<Threeds> {
       const own = {
@@ -203,11 +203,11 @@ export async function openFixture(name: string) {
 
     stored: async (reference: string): Promise<StoredAuthentication> => {
       const found = await authentications.findOne({ _id: reference });
-      if (found === null) throw new Error(`${reference} is not on record`);
+      if (found === null) throw new Error(`${reference} is not stored`);
       return found;
     },
 
-    /** Sends a result message like the directory server. */
+    /** Sends a result message as the directory server does. */
     async sendResult(threeds: Threeds, message: object, signature?: string | null) {
       const body = JSON.stringify(message);
       const key = Buffer.from(env['DS_MESSAGE_KEY'] ?? '', 'base64');

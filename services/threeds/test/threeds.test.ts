@@ -62,7 +62,7 @@ function rreq(begun: Begun, fields: Record<string, unknown> = {}): Record<string
   };
 }
 
-/** What the ACS has the browser post to the notification URL. */
+/** The form that the browser posts from the ACS to the notification URL. */
 function notification(begun: Begun, changes: Record<string, string> = {}) {
   const { threeDSServerTransId, acsTransId } = idsOf(begun);
   const cres = encodedMessage({
@@ -108,7 +108,7 @@ function expectNowhere(page: Page, status = 400): void {
 }
 
 describe('the authentication request', () => {
-  test('says what EMV 3-D Secure asks for', async () => {
+  test('has the fields that EMV 3-D Secure requires', async () => {
     const { areq, command, holder, data } = await fixture.begin('AUTH3D', CHALLENGE, {
       acceptedAt: Date.UTC(2027, 1, 3, 4, 5, 6),
     });
@@ -224,19 +224,19 @@ describe('without a challenge', () => {
     expect(data).not.toHaveProperty('proofHash');
   });
 
-  test('a card that the vault does not know', async () => {
+  test('a card unknown to the vault is refused', async () => {
     const { event, areq } = await fixture.begin('SALE3D', SUCCESS, { token: randomUUID() });
     expect(event).toMatchObject({ type: 'AuthenticationRefused', data: { code: 3002, challenged: false } });
     expect(areq).toBeUndefined();
   });
 
-  test('past its deadline the directory server is not asked', async () => {
+  test('the directory server is not asked after the deadline', async () => {
     const { event, areq } = await fixture.begin('SALE3D', SUCCESS, { deadline: fixture.clock.now - 1 });
     expect(event).toMatchObject({ type: 'AuthenticationRefused', data: { code: 11, challenged: false } });
     expect(areq).toBeUndefined();
   });
 
-  test('an answer that comes after the deadline starts nothing', async () => {
+  test('a late answer starts nothing', async () => {
     const late: Play = (request, response) => {
       fixture.clock.now += 30_001;
       CHALLENGE(request, response);
@@ -342,7 +342,7 @@ describe('the challenge of a SALE3D', () => {
     });
   });
 
-  test('what the browser says about the outcome proves nothing', async () => {
+  test('the browser’s claim about the outcome is ignored', async () => {
     const begun = await fixture.begin('SALE3D', CHALLENGE);
     await comeBack(begun);
     expect((await fixture.stored(begun.command.reference)).state.kind).toBe('challenge');
@@ -352,7 +352,7 @@ describe('the challenge of a SALE3D', () => {
     expect((await lastEventOf(begun)).type).toBe('AuthenticationRefused');
   });
 
-  test('another payment’s data leads nowhere', async () => {
+  test('another payment’s data shows a plain error page', async () => {
     const [one, other] = [await fixture.begin('SALE3D', CHALLENGE), await fixture.begin('SALE3D', CHALLENGE)];
     expectNowhere(await comeBack(one, { threeDSSessionData: notification(other).threeDSSessionData }));
     expectNowhere(await comeBack(one, { cres: notification(other).cres }));
@@ -396,7 +396,7 @@ describe('the challenge of an AUTH3D', () => {
     expect(again).toEqual([back.body, back.body, back.body]);
   });
 
-  test('a refused one brings its proof too: what it proves is on record', async () => {
+  test('a refused one also gives a proof, of the stored refusal', async () => {
     const begun = await fixture.begin('AUTH3D', CHALLENGE);
     await openByForm(begun);
     await finish(begun, { transStatus: 'N' });
@@ -451,7 +451,7 @@ describe('the challenge of an AUTH3D', () => {
   });
 
   let reused: Begun | undefined;
-  /** Nothing that these attempts do changes it. */
+  /** The attempts do not change it, so they share one. */
   async function reusedChallenge(): Promise<Begun> {
     reused ??= await fixture.begin('AUTH3D', CHALLENGE);
     return reused;
@@ -491,13 +491,13 @@ describe('the result message', () => {
     expect(await fixture.eventsOf(begun.command.reference, 2)).toHaveLength(2);
   });
 
-  test('two different ones at once: one counts', async () => {
+  test('of two different ones at once, one counts', async () => {
     const begun = await fixture.begin('SALE3D', CHALLENGE);
     const answers = await Promise.all([finish(begun), finish(begun, { transStatus: 'N' })]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  test('is worth nothing without its signature', async () => {
+  test('is refused without its signature', async () => {
     const begun = await fixture.begin('SALE3D', CHALLENGE);
     for (const signature of [null, '', 'sha256=', `sha256=${'0'.repeat(64)}`, sha256('x')]) {
       const answer = await fixture.sendResult(threeds, rreq(begun), signature);
@@ -523,14 +523,14 @@ describe('the result message', () => {
     expect((await fixture.stored(other.command.reference)).state.kind).toBe('challenge');
   });
 
-  test('nothing was asked: refused', async () => {
+  test('is refused if no challenge was started', async () => {
     const begun = await fixture.begin('SALE3D', SUCCESS);
     expect(await finish(begun)).toMatchObject({ status: 409, body: { errorCode: '305' } });
   });
 });
 
 describe('a cardholder who does not finish', () => {
-  test('ends with 3024, and what comes later changes nothing', async () => {
+  test('ends with 3024; later messages change nothing', async () => {
     const begun = await fixture.begin('AUTH3D', CHALLENGE);
     await openByForm(begun);
     fixture.clock.now += CHALLENGE_SECONDS * 1000 - 1;
@@ -550,7 +550,7 @@ describe('a cardholder who does not finish', () => {
   });
 });
 
-/** Stores a request to the directory server whose answer was never recorded. @param more what else the record holds */
+/** Stores a request to the directory server whose answer was never stored. @param more additional fields */
 async function storeUnanswered(more: (asked: AskedCommand) => Partial<StoredAuthentication> = () => ({})) {
   const { command, holder } = await fixture.newCommand('SALE3D');
   fixture.directory.plays.set(holder, CHALLENGE);
@@ -571,8 +571,8 @@ async function storeUnanswered(more: (asked: AskedCommand) => Partial<StoredAuth
   return { command, holder, threeDSServerTransId };
 }
 
-describe('delivered again', () => {
-  test('a command changes nothing but publishes what the outbox still holds', async () => {
+describe('recovery', () => {
+  test('a redelivered command changes nothing but publishes the rest of the outbox', async () => {
     const begun = await fixture.begin('SALE3D', CHALLENGE);
     const { _id, pageId } = await fixture.stored(begun.command.reference);
     const entry = { id: randomUUID(), seq: 2, type: 'ChallengeRequired', data: begun.data, at: fixture.clock.now };
@@ -584,7 +584,7 @@ describe('delivered again', () => {
     );
     await fixture.publish(begun.command);
     await fixture.eventsOf(_id, 2);
-    expect(fixture.told(_id)[1]?.id).toBe(entry.id);
+    expect(fixture.published(_id)[1]?.id).toBe(entry.id);
     expect(fixture.directory.requestsOf(begun.holder)).toHaveLength(1);
     expect((await fixture.stored(_id)).pageId).toBe(pageId);
   });
@@ -602,7 +602,7 @@ describe('delivered again', () => {
     expect(stored).not.toHaveProperty('resolveAt');
   });
 
-  test('a redelivered command without a recorded answer asks again under the same transaction id', async () => {
+  test('a redelivered command without a stored answer asks again under the same transaction id', async () => {
     const { command, holder, threeDSServerTransId } = await storeUnanswered();
     await fixture.publish(command);
     const [event] = await fixture.eventsOf(command.reference, 1);
@@ -613,7 +613,7 @@ describe('delivered again', () => {
   });
 });
 
-test('an answer that another replica has recorded is not overwritten', async () => {
+test('an answer stored by another replica is not overwritten', async () => {
   const { command, holder } = await fixture.newCommand('SALE3D');
   const _id = command.reference;
   fixture.directory.plays.set(holder, (request, response) => {
@@ -627,12 +627,12 @@ test('an answer that another replica has recorded is not overwritten', async () 
     'the other replica has recorded its answer',
     async () => (await fixture.authentications.findOne({ _id }))?.version === 2,
   );
-  // Its answer comes after the first one's.
+  // Its answer is handled after the first one.
   const next = { ...command, reference: `${command.paymentId}ZZZZ` };
   await fixture.publish(next);
   await fixture.eventsOf(next.reference, 1);
   expect(await fixture.stored(_id)).toMatchObject({ version: 2, state: { code: 3123 } });
-  expect(fixture.told(_id)).toEqual([]);
+  expect(fixture.published(_id)).toEqual([]);
 });
 
 describe('a command that can never be processed', () => {
@@ -652,7 +652,7 @@ describe('a command that can never be processed', () => {
       },
     });
 
-  test('ends with 3000 as far as it names its operation; one that does not, stops nobody', async () => {
+  test('ends with 3000 if it names its operation; otherwise it blocks no others', async () => {
     const { command } = await fixture.newCommand('SALE3D');
     const { customer: _customer, ...broken } = command;
     const unusable = [{ reference: 'nonsense' }, { reference: `${command.paymentId}x` }, { transactionType: 'SALE' }];
@@ -666,7 +666,7 @@ describe('a command that can never be processed', () => {
     expect(kept.map(({ _id }) => _id)).toEqual([command.reference]);
     await fixture.publish(command);
     await until('the command was looked at', async () => (await fixture.stored(command.reference)).outbox.length === 0);
-    expect(fixture.told(command.reference)).toHaveLength(1);
+    expect(fixture.published(command.reference)).toHaveLength(1);
   });
 
   test('a currency without a number ends with 3000', async () => {
@@ -674,7 +674,7 @@ describe('a command that can never be processed', () => {
     expect(event).toMatchObject({ type: 'AuthenticationRefused', data: { code: 3000 } });
   });
 
-  test('nothing is overwritten where an answer stands', async () => {
+  test('does not overwrite a stored answer', async () => {
     const begun = await fixture.begin('SALE3D', CHALLENGE);
     const before = await fixture.stored(begun.command.reference);
     await publishBroken({ ...begun.command, customer: 'broken' }, begun.command.paymentId);
@@ -694,7 +694,7 @@ describe('a command that can never be processed', () => {
 });
 
 describe('two replicas', () => {
-  test('share what there is to do; either one takes results and shows pages', async () => {
+  test('share the work; either one handles results and shows pages', async () => {
     const second = await fixture.start();
     const begun = await Promise.all(Array.from({ length: 8 }, () => fixture.begin('SALE3D', CHALLENGE)));
     await Promise.all(
@@ -734,7 +734,7 @@ describe('the site', () => {
     expectNowhere(await browse(threeds, '/challenge/%E0%A4%A'), 400);
   });
 
-  test('a page whose first answer is to come is not there yet', async () => {
+  test('a page is unknown until the first answer', async () => {
     const { command, holder } = await fixture.newCommand('SALE3D');
     let release = (): void => undefined;
     fixture.directory.plays.set(holder, (request, response) => {
@@ -776,10 +776,13 @@ describe('the site', () => {
   });
 });
 
-test('no card number, cryptogram key or proof is kept or told', async () => {
+test('no card number, proof or customer data is stored or published', async () => {
   const begun = await fixture.begin('AUTH3D', CHALLENGE);
   const { fields } = formOf(await openAndFinish(begun));
-  const kept = JSON.stringify([await fixture.stored(begun.command.reference), fixture.told(begun.command.reference)]);
+  const kept = JSON.stringify([
+    await fixture.stored(begun.command.reference),
+    fixture.published(begun.command.reference),
+  ]);
   expect(kept).not.toContain(VISA);
   expect(kept).not.toContain(fields['PaRes']);
   expect(kept).not.toContain(begun.holder);

@@ -8,7 +8,7 @@ export function pageAddress(publicUrl: string, pageId: string): string {
   return `${publicUrl}/challenge/${pageId}`;
 }
 
-/** What card-processing learns of a domain event; undefined for what concerns only this service. */
+/** The message to card-processing for a domain event; undefined for events that only this service uses. */
 export function announcer(ports: Pick<Ports, 'proofs' | 'publicUrl'>) {
   return (
     authentication: Authentication,

@@ -3,7 +3,7 @@ import type { FairWork } from '@gateway/service-kit';
 import { ask, leaseMs } from './authenticate-cardholder';
 import type { Ports } from './ports';
 
-/** Repeats requests whose process died before an answer was on record, with the same transaction id, until their deadline. */
+/** Repeats requests whose process died before storing an answer, with the same transaction id, until their deadline. */
 export function createAskAgain(ports: Ports, everyMs: number): FairWork {
   return createResolver({
     name: 'asking the directory server again',

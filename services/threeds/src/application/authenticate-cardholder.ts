@@ -12,7 +12,7 @@ import { decideAnswer, decideCardUnknown, decideDeadline } from '../domain/decid
 import { schemeOf } from '../domain/scheme';
 import type { Ports, StoredAuthentication } from './ports';
 
-/** A command with what its message says about where it came from. */
+/** A command and the ids of its message. */
 export interface ReceivedCommand {
   data: AuthenticateCardholderData;
   /** Id of the message. */
@@ -21,9 +21,9 @@ export interface ReceivedCommand {
 }
 
 /**
- * One command: put the authentication on record, with what it takes to ask the directory server. Asking, and recording
- * what the answer means, follow after the message is done. Redelivered, it only publishes what the outbox still holds. If
- * the process dies, any replica repeats the request when the lease has expired.
+ * Stores the authentication with its command, then asks the directory server; the call and its result outlast the
+ * message. A redelivered command only publishes the rest of the outbox. If the process dies, any replica repeats the
+ * request when the lease expires.
  */
 export async function authenticateCardholder(ports: Ports, received: ReceivedCommand): Promise<void> {
   const { data, id, correlationId } = received;
@@ -46,7 +46,7 @@ export function requestedNow(ports: Ports, asked: AskedAuthentication, correlati
   return { type: 'AuthenticationRequested', asked, names } as const;
 }
 
-/** From the record on, how long no other replica may ask. */
+/** From the moment of storing, how long no other replica may ask. */
 export function leaseMs({ directory }: Pick<Ports, 'directory'>): number {
   return callLeaseMs(directory.longestCallMs);
 }

@@ -5,19 +5,19 @@ import { hasEnded, isExpired } from '../domain/authentication';
 import { allowedReturnUrl } from '../domain/web-address';
 import type { Ports, StoredAuthentication } from './ports';
 
-/** Why a browser is sent nowhere. */
+/** The reason why a browser is not sent on. */
 export type Problem =
   | 'unknown-page'
-  /** An AUTH3D's page is opened by the form of the merchant's page, not by its address. */
+  /** The page of an AUTH3D opens by the form of the merchant's page, not by its address. */
   | 'form-needed'
   | 'wrong-form'
   | 'wrong-return-address'
-  /** The challenge page sent something that does not belong together. */
+  /** The challenge page sent ids of different authentications. */
   | 'wrong-challenge'
-  /** It has ended, and nobody has said where the browser goes. */
+  /** The authentication has ended without a return address. */
   | 'no-return';
 
-/** Where a browser stands. What it sees follows from what is on record, and from nothing that it brought along. */
+/** The next step of a browser. It depends on the stored state, never on the browser's input. */
 export type Turn =
   | { kind: 'challenge'; authentication: Authentication; acsUrl: string; card: CardFacts }
   | { kind: 'wait'; authentication: Authentication }
@@ -51,7 +51,7 @@ export async function openPage(ports: Ports, pageId: string, form?: OpeningForm)
   return onceTold(ports, turnOf(ports, await keepReturnUrl(ports, authentication, returnUrl)));
 }
 
-/** Back from the challenge page: what it brought proves nothing, and only says which authentication it is about. */
+/** The browser returns from the challenge page. Its input is untrusted and only identifies the authentication. */
 export async function comeBack(
   ports: Ports,
   brought: { pageId: string; threeDSServerTransId: string; acsTransId: string },
@@ -73,8 +73,8 @@ const LOOK_EVERY_MS = 20;
 const LOOKS_MAX = 50;
 
 /**
- * A proof is handed out when its outcome is on its way to card-processing, not before: whoever uses it at once finds it
- * known there. After a second it is handed out all the same; too early it only gets 3003.
+ * Holds back a proof until its outcome is published, because card-processing answers an unknown proof with 3003. After
+ * a second the proof is handed out anyway.
  */
 async function onceTold(ports: Ports, turn: Turn): Promise<Turn> {
   if (turn.kind !== 'return') return turn;
@@ -92,7 +92,7 @@ function afterChallenge(ports: Ports, authentication: StoredAuthentication | und
   return turn.kind === 'challenge' ? { kind: 'wait', authentication } : turn;
 }
 
-/** Nobody has been told the address of a page whose first answer is still to come. */
+/** The address of a page is published with the first answer, so until then the page is unknown. */
 async function findShown(ports: Ports, pageId: string): Promise<StoredAuthentication | undefined> {
   const found = await ports.authentications.findByPage(pageId);
   return found === null || found.state.kind === 'requested' ? undefined : found;
@@ -116,7 +116,7 @@ function endOf(ports: Ports, authentication: Authentication): Turn {
   return { kind: 'return', authentication, url: returnUrl, pares: ports.proofs.pares(reference) };
 }
 
-/** The latest one that was allowed counts: a merchant's page may open the challenge more than once. */
+/** The latest allowed address counts: a merchant's page may open the challenge more than once. */
 async function keepReturnUrl(ports: Ports, read: StoredAuthentication, url: string): Promise<StoredAuthentication> {
   const { stored } = await ports.handle(read.reference, (current) =>
     current === null || current.returnUrl === url ? [] : [{ type: 'ReturnUrlChosen', url }],

@@ -15,7 +15,7 @@ const ENDED = {
   state: { kind: 'refused', challenged: true, code: 3103 },
 } as unknown as Authentication;
 
-/** An AUTH3D that has ended, whose outcome is in the outbox for so many looks at it. */
+/** An ended AUTH3D whose outcome leaves the outbox after so many reads. */
 function ports(looksUntilPublished: number) {
   let looks = 0;
   const stored = (): StoredAuthentication =>
@@ -42,7 +42,7 @@ function ports(looksUntilPublished: number) {
 
 const form = { pareq: 'pareq', termUrl: 'https://shop.example/term', md: ENDED.reference };
 
-/** The page keeps its return address, which is a look of its own. */
+/** Storing the return address takes a read of its own. */
 const OTHER_LOOKS = 1;
 
 test.each([
@@ -57,7 +57,7 @@ test.each([
   },
 );
 
-test('a proof whose outcome does not get published is handed out all the same', async () => {
+test('a proof is handed out even if its outcome is not published', async () => {
   const { of } = ports(Infinity);
   expect(await openPage(of, 'page', form)).toMatchObject({ kind: 'return', pares: 'proof' });
 });

@@ -4,12 +4,12 @@ import type { Ports } from './ports';
 
 /** Read and written together. */
 const BATCH = 100;
-/** A run that goes on for longer than this leaves the rest to the next one. */
+/** A run that takes longer leaves the rest to the next one. */
 const BATCHES_MAX = 50;
 
 /**
- * Ends the challenges that were not finished in time, batch after batch while there are full ones; returns how many.
- * Any replica may: the conditional write decides between replicas, and between the end of time and a result.
+ * Ends expired challenges, in batches, until one is not full; returns their number. Any replica may: the conditional
+ * write decides between replicas, and between expiry and a result.
  */
 export async function expireChallenges(ports: Ports, isStopping: () => boolean): Promise<number> {
   let ended = 0;

@@ -9,7 +9,7 @@ const NOW = 1_000_000;
 const BATCH = 100;
 const RUN_MAX = 5_000;
 
-/** Challenges whose time is over, and one whose time is not. */
+/** Expired challenges, and one that is not. */
 function world(expired: number) {
   const store = memoryStore<Authentication>();
   const stored = store.documents;
@@ -42,20 +42,20 @@ function world(expired: number) {
 
 const goOn = (): boolean => false;
 
-test.each([0, 1, 99, 100, 250])('%i challenges whose time is over end in one run', async (expired) => {
+test.each([0, 1, 99, 100, 250])('one run ends %i expired challenges', async (expired) => {
   const { ports, open } = world(expired);
   expect(await expireChallenges(ports, goOn)).toBe(expired);
   expect(open()).toBe(0);
 });
 
-test('a run has an end; the next one takes the rest', async () => {
+test('a run has a time limit; the next one ends the rest', async () => {
   const { ports, open } = world(RUN_MAX + 1);
   expect(await expireChallenges(ports, goOn)).toBe(RUN_MAX);
   expect(open()).toBe(1);
   expect(await expireChallenges(ports, goOn)).toBe(1);
 });
 
-test('a run begins no further batch when the service stops', async () => {
+test('a run begins no more batches when the service stops', async () => {
   const { ports, looks } = world(3 * BATCH);
   expect(await expireChallenges(ports, () => looks() > 0)).toBe(BATCH);
   expect(looks()).toBe(1);

@@ -9,18 +9,18 @@ import type { Proofs } from './proofs';
 
 export type StoredAuthentication = Stored<Authentication>;
 
-/** By reference of the operation. Each look-up gives null where there is none. */
+/** By reference of the operation. Look-ups return null if there is none. */
 export interface Authentications {
   load(reference: string): Promise<StoredAuthentication | null>;
   findByPage(pageId: string): Promise<StoredAuthentication | null>;
   findByTransaction(threeDSServerTransId: string): Promise<StoredAuthentication | null>;
-  /** Challenges whose time was over at `now`, the oldest first. */
+  /** Challenges expired at `now`, oldest first. */
   findExpired(now: number, limit: number): Promise<StoredAuthentication[]>;
-  /** Requests without an answer on record. */
+  /** Requests without a stored answer. */
   due: DueByAccount<StoredAuthentication>;
 }
 
-/** What the directory server is told beside what is always the same. */
+/** The variable fields of a request to the directory server. */
 export interface DirectoryRequest {
   threeDSServerTransId: string;
   card: Secret<CardData>;
@@ -31,16 +31,16 @@ export interface DirectoryRequest {
   currency: string;
   /** Epoch ms. */
   acceptedAt: number;
-  /** Asked when the request has its turn. */
+  /** Called when it is the request's turn. */
   isTooLate: () => boolean;
 }
 
 export interface Directory {
-  /** From asking for a place among the calls to the end of the call. */
+  /** From the wait for a place to the end of the call. */
   readonly longestCallMs: number;
   /**
-   * The call that asks whether the cardholder is authenticated. Whatever the directory server does is an answer. Throws
-   * for a request that cannot be put into words.
+   * Prepares the call that authenticates the cardholder. A failed call is an answer, too. Throws if the request cannot
+   * be expressed, e.g. for an unknown currency.
    */
   prepare(request: DirectoryRequest): () => Promise<DirectoryAnswer>;
 }
@@ -55,7 +55,7 @@ export interface Accounts {
 
 export interface Ports {
   authentications: Authentications;
-  /** The only way in which an authentication changes. */
+  /** The only way to change an authentication. */
   handle: Handle<Authentication, AuthenticationEvent>;
   cards: Cards;
   accounts: Accounts;

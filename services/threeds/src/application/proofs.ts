@@ -2,15 +2,15 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '@gateway/contracts';
 
 /**
- * The handles of an AUTH3D. They are derived from its reference, so that a page which is loaded twice shows the same
- * ones and nothing that could be stolen is stored.
+ * The handles of an AUTH3D. Derived from its reference: a reloaded page shows the same ones, and the database holds
+ * none to steal.
  */
 export interface Proofs {
-  /** What the merchant's page posts to `acs_url`. */
+  /** The PaReq, which the merchant's page posts to `acs_url`. */
   pareq(reference: string): string;
-  /** What the browser brings back to the merchant. */
+  /** The PaRes, which the browser brings back to the merchant. */
   pares(reference: string): string;
-  /** SHA-256 of the PaRes, 64 hex digits: what others check a PaRes by. */
+  /** SHA-256 of the PaRes, 64 hex digits, by which others check a PaRes. */
   paresHash(reference: string): string;
   isPareq(reference: string, given: string): boolean;
 }

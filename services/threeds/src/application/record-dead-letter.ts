@@ -5,8 +5,8 @@ import { listOf, requestedNow } from './authenticate-cardholder';
 import type { Ports } from './ports';
 
 /**
- * Ends an authentication whose command can never be processed with error 3000. An answer that is on record already stays.
- * From then on the command has no effect, replayed or redelivered.
+ * Ends an authentication whose command can never be processed with error 3000, unless an answer is already stored. A
+ * replayed or redelivered command then has no effect.
  */
 export async function recordDeadLetter(
   ports: Ports,

@@ -6,10 +6,10 @@ export interface ResultMessage extends ReceivedResult {
   threeDSServerTransId: string;
 }
 
-/** `accepted` once the outcome is on record, however often the message comes. */
+/** `accepted` once the outcome is stored, also for repeated messages. */
 export type ResultAnswer = 'accepted' | 'unknown-transaction' | ResultRefusal;
 
-/** Takes the result message of a challenge. The caller has checked its signature. */
+/** Handles the result message of a challenge. The caller has checked its signature. */
 export async function takeResult(ports: Ports, message: ResultMessage): Promise<ResultAnswer> {
   const read = await ports.authentications.findByTransaction(message.threeDSServerTransId);
   if (read === null) return 'unknown-transaction';

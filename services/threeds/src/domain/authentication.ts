@@ -1,15 +1,15 @@
 import type { AuthenticateCardholderData, AuthenticationIds, ResponseCode } from '@gateway/contracts';
 
-/** What is remembered of a card: enough for a page and for the ECI, not enough to use it. */
+/** The stored facts of a card: enough for a page and the ECI, not enough to charge it. */
 export interface CardFacts {
   scheme: Scheme;
   lastDigits: string;
 }
 
-/** Mastercard counts its ECIs differently from everybody else. */
+/** Mastercard numbers its ECIs differently from all other schemes. */
 export type Scheme = 'mastercard' | 'other';
 
-/** What the result message said, kept to recognize its repetition. */
+/** The content of the result message, kept to recognize a repetition. */
 export interface ChallengeResult {
   transStatus: ResultStatus;
   eci?: string;
@@ -21,9 +21,9 @@ export const RESULT_STATUSES = ['Y', 'N', 'A', 'U', 'R'] as const;
 export type ResultStatus = (typeof RESULT_STATUSES)[number];
 
 export type State =
-  /** The directory server is to be asked, or is being asked. */
+  /** The request to the directory server is pending or running. */
   | { kind: 'requested' }
-  /** The cardholder has to act. From `expiresAt` (epoch ms) on, no result counts any more. */
+  /** The cardholder has to act. From `expiresAt` (epoch ms) on, results are refused. */
   | { kind: 'challenge'; acsUrl: string; card: CardFacts; expiresAt: number }
   | {
       kind: 'authenticated';
@@ -34,7 +34,7 @@ export type State =
     }
   | { kind: 'refused'; challenged: boolean; code: ResponseCode; eci?: number; result?: ChallengeResult };
 
-/** The authentication that one AUTH3D or SALE3D needs. Its reference names it. */
+/** The authentication for one AUTH3D or SALE3D, identified by its reference. */
 export interface Authentication extends Pick<
   AuthenticateCardholderData,
   | 'paymentId'
@@ -47,13 +47,13 @@ export interface Authentication extends Pick<
   | 'redirectUrl'
   | 'deadline'
 > {
-  /** Random, at least 128 bits: who knows it may see the page. */
+  /** Random, at least 128 bits: knowing it grants access to the page. */
   pageId: string;
   ids: AuthenticationIds;
   state: State;
-  /** AUTH3D: the `TermUrl` that the merchant's page has named, after it was checked. */
+  /** AUTH3D: the checked `TermUrl` of the merchant's page. */
   returnUrl?: string;
-  /** Of the command, so that what follows from a browser or a clock can be traced too. */
+  /** Of the command; events caused by a browser or a clock carry it, too. */
   correlationId: string;
   /** Until the directory server has answered: any replica can repeat the request. */
   command?: Command;
@@ -61,7 +61,7 @@ export interface Authentication extends Pick<
   resolveAt?: number;
 }
 
-/** What it takes to ask the directory server. */
+/** The input of the request to the directory server. */
 export interface Command {
   data: AuthenticateCardholderData;
   /** Id of the message. */
@@ -82,7 +82,7 @@ export type AuthenticationEvent =
   | ({ type: 'Refused'; ids: AuthenticationIds } & Omit<Extract<State, { kind: 'refused' }>, 'kind'>)
   | { type: 'ReturnUrlChosen'; url: string };
 
-/** What a command says about it. */
+/** The part of an authentication that the command sets. */
 export type AskedAuthentication = Omit<
   Authentication,
   'pageId' | 'ids' | 'state' | 'returnUrl' | 'correlationId' | 'command' | 'resolveAt'
@@ -118,7 +118,7 @@ export function evolve(authentication: Authentication | undefined, event: Authen
     return { ...newAuthentication(event.asked, event.names), ...event.request };
   }
   if (authentication === undefined) throw new Error(`broken invariant: ${event.type} of no authentication`);
-  // Once the directory server has answered, the command, with what it says about the cardholder, is forgotten.
+  // Once the directory server has answered, the command is deleted, with its data about the cardholder.
   const { command: _command, resolveAt: _resolveAt, ...answered } = authentication;
   switch (event.type) {
     case 'ChallengeStarted': {
@@ -138,12 +138,12 @@ export function evolve(authentication: Authentication | undefined, event: Authen
   }
 }
 
-/** Nothing changes an authentication's outcome any more. */
+/** True once the outcome is final. */
 export function hasEnded({ state }: Authentication): boolean {
   return state.kind === 'authenticated' || state.kind === 'refused';
 }
 
-/** True from the end of its time on, whether or not that is on record yet. */
+/** True for a challenge past its `expiresAt` that has not been ended yet. */
 export function isExpired({ state }: Authentication, now: number): boolean {
   return state.kind === 'challenge' && now >= state.expiresAt;
 }

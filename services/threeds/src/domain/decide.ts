@@ -9,7 +9,7 @@ const NOT_ENROLLED = '08';
 /** EMVCo's challengeCancel "cardholder selected cancel". The other values are time-outs and faults. */
 const CANCELLED_BY_CARDHOLDER = '01';
 
-/** What the directory server says about a card. */
+/** The directory server's answer about a card. */
 export type DirectoryAnswer =
   | {
       kind: 'answered';
@@ -20,7 +20,7 @@ export type DirectoryAnswer =
       authenticationValue?: string;
       acsUrl?: string;
     }
-  /** No answer, none that can be understood, or an error message. */
+  /** No answer, an unreadable one, or an error message. */
   | { kind: 'unavailable' }
   /** Not asked: the deadline passed while the request waited for its turn. */
   | { kind: 'too-late' };
@@ -31,7 +31,7 @@ export interface AnswerFacts {
   challengeTimeoutMs: number;
 }
 
-/** What the answer to the authentication request means. Nothing where one has been taken already. */
+/** The event for the directory server's answer; undefined if an answer is already stored. */
 export function decideAnswer(
   authentication: Authentication,
   answer: DirectoryAnswer,
@@ -60,12 +60,12 @@ export function decideAnswer(
   }
 }
 
-/** Nobody waits for a first answer any more, so none is given: nothing happens behind the merchant's back. */
+/** After the deadline the merchant no longer waits for the first answer, so the authentication must not proceed. */
 export function decideDeadline(authentication: Authentication, now: number): AuthenticationEvent | undefined {
   return now > authentication.deadline ? refuseRequest(authentication, RESPONSE_CODES.OUTCOME_UNKNOWN) : undefined;
 }
 
-/** The vault does not know the card, or not any more. */
+/** The card is not, or no longer, in the vault. */
 export function decideCardUnknown(authentication: Authentication): AuthenticationEvent | undefined {
   return refuseRequest(authentication, RESPONSE_CODES.TOKEN_NOT_FOUND);
 }
@@ -79,7 +79,7 @@ function refuseRequest({ state, ids }: Authentication, code: ResponseCode): Auth
   return state.kind === 'requested' ? { type: 'Refused', ids, challenged: false, code } : undefined;
 }
 
-/** A result message, with the ids by which it says what it is about. */
+/** A result message, with the ids of its transaction. */
 export interface ReceivedResult {
   dsTransId: string;
   acsTransId: string;
@@ -90,11 +90,11 @@ export type ResultRefusal = 'other-transaction' | 'not-awaited' | 'expired' | 'a
 
 export type ResultVerdict =
   | { kind: 'taken'; event: AuthenticationEvent }
-  /** Said before, in the same words: it gets the same answer. */
+  /** Identical to the stored result: gets the same answer. */
   | { kind: 'repeated' }
   | { kind: 'refused'; reason: ResultRefusal };
 
-/** Whether a result message counts. It is checked against the authentication that it answers, and used once. */
+/** Decides whether a result message counts: it must match the authentication, and is used once. */
 export function decideResult(authentication: Authentication, received: ReceivedResult, now: number): ResultVerdict {
   const { ids, state } = authentication;
   const { result } = received;
@@ -139,13 +139,13 @@ function isSame(one: ChallengeResult, other: ChallengeResult): boolean {
   );
 }
 
-/** A challenge that nobody has finished in its time. */
+/** Ends a challenge that the cardholder did not finish in time. */
 export function decideExpiry(authentication: Authentication, now: number): AuthenticationEvent | undefined {
   if (!isExpired(authentication, now)) return undefined;
   return { type: 'Refused', ids: authentication.ids, challenged: true, code: RESPONSE_CODES.TRANSACTION_EXPIRED };
 }
 
-/** What an authentication can come to: the table of decisions.md, section 3. */
+/** The possible outcomes of an authentication: the table of decisions.md, section 3. */
 function outcomesOf(scheme: Scheme, challenged: boolean, result?: ChallengeResult) {
   const told = { challenged, ...(result === undefined ? {} : { result }) };
   const refused = (ids: AuthenticationIds, code: ResponseCode, eci?: number): AuthenticationEvent => ({
@@ -160,7 +160,7 @@ function outcomesOf(scheme: Scheme, challenged: boolean, result?: ChallengeResul
     failed,
     attempted: (ids: AuthenticationIds) => refused(ids, RESPONSE_CODES.CARD_WITHOUT_3DS, eciOf(scheme, 'attempted')),
     cancelled: (ids: AuthenticationIds) => refused(ids, RESPONSE_CODES.CANCELLED_BY_CARDHOLDER),
-    /** Without the issuer's cryptogram there is nothing to show to the acquirer: not authenticated. */
+    /** Not authenticated without the issuer's cryptogram, because the acquirer needs it. */
     authenticated: (ids: AuthenticationIds, authenticationValue: string | undefined): AuthenticationEvent => {
       if (authenticationValue === undefined) return failed(ids);
       return { type: 'Authenticated', ids, eci: eciOf(scheme, 'authenticated'), authenticationValue, ...told };

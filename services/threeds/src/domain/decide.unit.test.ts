@@ -69,7 +69,7 @@ function after(authentication: Authentication, event: AuthenticationEvent | unde
   return evolve(authentication, event);
 }
 
-test('a new one waits for an answer and knows its own ids only', () => {
+test('a new authentication waits for an answer and has only its own ids', () => {
   expect(REQUESTED).toMatchObject({ state: { kind: 'requested' }, ids: OWN_ID, pageId: 'page' });
 });
 
@@ -90,12 +90,12 @@ describe('the answer of the directory server', () => {
     expect(next).toEqual({ ...REQUESTED, ids: IDS, state });
   });
 
-  test('none: refused, and there are no more ids', () => {
+  test('no answer: refused, without further ids', () => {
     const next = after(REQUESTED, decideAnswer(REQUESTED, { kind: 'unavailable' }, FACTS));
     expect(next).toEqual({ ...REQUESTED, state: { kind: 'refused', challenged: false, code: 3103, eci: 7 } });
   });
 
-  test('the ECI is that of the scheme', () => {
+  test('the ECI depends on the scheme', () => {
     const facts = { ...FACTS, card: { ...CARD, scheme: 'mastercard' as const } };
     const eci = (answer: DirectoryAnswer) => decideAnswer(REQUESTED, answer, facts);
     expect(eci(answered('Y', { authenticationValue: VALUE }))).toMatchObject({ eci: 2 });
@@ -103,7 +103,7 @@ describe('the answer of the directory server', () => {
     expect(eci(answered('R'))).toMatchObject({ eci: 7 });
   });
 
-  test('after the deadline it starts nothing, whatever it is', () => {
+  test('after the deadline any answer ends in a refusal', () => {
     const late = { ...FACTS, now: DEADLINE + 1 };
     const refused = { type: 'Refused', ids: OWN_ID, challenged: false, code: 11 };
     expect(decideAnswer(REQUESTED, answered('C', { acsUrl: 'https://acs.example/' }), late)).toEqual(refused);
@@ -112,8 +112,8 @@ describe('the answer of the directory server', () => {
   });
 });
 
-describe('what ends a request without an answer', () => {
-  test('its deadline', () => {
+describe('a request without an answer', () => {
+  test('ends at its deadline', () => {
     expect(decideDeadline(REQUESTED, DEADLINE)).toBeUndefined();
     expect(decideDeadline(REQUESTED, DEADLINE + 1)).toEqual({
       type: 'Refused',
@@ -122,10 +122,10 @@ describe('what ends a request without an answer', () => {
       code: 11,
     });
   });
-  test('a card that is not there', () => expect(decideCardUnknown(REQUESTED)).toMatchObject({ code: 3002 }));
-  test('a command that cannot be processed', () =>
+  test('ends for an unknown card', () => expect(decideCardUnknown(REQUESTED)).toMatchObject({ code: 3002 }));
+  test('ends for a command that cannot be processed', () =>
     expect(decideUnprocessable(REQUESTED)).toMatchObject({ code: 3000 }));
-  test('a challenge has none of these', () => {
+  test('none of these ends a challenge', () => {
     expect([
       decideDeadline(CHALLENGE, DEADLINE + 1),
       decideCardUnknown(CHALLENGE),
@@ -153,7 +153,7 @@ describe('the result of a challenge', () => {
     expect(decideResult(next, received(result), NOW)).toEqual({ kind: 'repeated' });
   });
 
-  test('another one after it changes nothing, in any field', () => {
+  test('a second, different one changes nothing, in any field', () => {
     const next = ENDED['authenticated by a challenge'] as Authentication;
     const refused = { kind: 'refused', reason: 'already-decided' };
     expect(decideResult(next, received({ ...RESULT, transStatus: 'N' }), NOW)).toEqual(refused);
@@ -162,7 +162,7 @@ describe('the result of a challenge', () => {
     expect(decideResult(next, received({ ...RESULT, challengeCancel: '01' }), NOW)).toEqual(refused);
   });
 
-  test('of another transaction is none, before and after the end', () => {
+  test('is refused for another transaction, before and after the end', () => {
     const refused = { kind: 'refused', reason: 'other-transaction' };
     for (const one of [REQUESTED, CHALLENGE, ...Object.values(ENDED)]) {
       expect(decideResult(one, received(RESULT, { dsTransId: 'x' }), NOW)).toEqual(refused);
@@ -170,7 +170,7 @@ describe('the result of a challenge', () => {
     }
   });
 
-  test('counts until the time is over', () => {
+  test('counts until the challenge expires', () => {
     expect(decideResult(CHALLENGE, received(RESULT), NOW + 899)).toMatchObject({ kind: 'taken' });
     expect(decideResult(CHALLENGE, received(RESULT), NOW + 900)).toEqual({ kind: 'refused', reason: 'expired' });
     expect(decideResult(ENDED['out of time'] as Authentication, received(RESULT), NOW)).toEqual({
@@ -179,7 +179,7 @@ describe('the result of a challenge', () => {
     });
   });
 
-  test('where none is awaited', () => {
+  test('is refused when none is awaited', () => {
     const refused = { kind: 'refused', reason: 'not-awaited' };
     const early = { ...REQUESTED, ids: IDS };
     expect(decideResult(early, received(RESULT), NOW)).toEqual(refused);
@@ -188,7 +188,7 @@ describe('the result of a challenge', () => {
   });
 });
 
-describe('the end of the time', () => {
+describe('expiry', () => {
   test('ends a challenge', () => {
     expect(decideExpiry(CHALLENGE, NOW + 899)).toBeUndefined();
     const next = after(CHALLENGE, decideExpiry(CHALLENGE, NOW + 900));
@@ -196,10 +196,10 @@ describe('the end of the time', () => {
     expect(isExpired(CHALLENGE, NOW + 899)).toBe(false);
     expect(isExpired(next, NOW + 900)).toBe(false);
   });
-  test('of nothing else', () => expect(decideExpiry(REQUESTED, NOW + 10_000)).toBeUndefined());
+  test('does not end a request', () => expect(decideExpiry(REQUESTED, NOW + 10_000)).toBeUndefined());
 });
 
-describe('what has ended', () => {
+describe('an ended authentication', () => {
   const results = fc.record(
     {
       transStatus: fc.constantFrom(...RESULT_STATUSES),
@@ -216,7 +216,7 @@ describe('what has ended', () => {
     ),
   );
 
-  test.each(Object.keys(ENDED))('%s: stays', (name) => {
+  test.each(Object.keys(ENDED))('%s: is final', (name) => {
     const one = ENDED[name] as Authentication;
     expect(hasEnded(one)).toBe(true);
     fc.assert(
@@ -230,7 +230,7 @@ describe('what has ended', () => {
     );
   });
 
-  test('a way back may still be chosen; the outcome stays', () => {
+  test('still accepts a return address; the outcome stays', () => {
     const one = ENDED['authenticated by a challenge'] as Authentication;
     expect(evolve(one, { type: 'ReturnUrlChosen', url: 'https://a.example/' })).toEqual({
       ...one,
@@ -238,7 +238,7 @@ describe('what has ended', () => {
     });
   });
 
-  test('neither a request nor a challenge has', () => {
+  test('is neither a request nor a challenge', () => {
     expect([hasEnded(REQUESTED), hasEnded(CHALLENGE)]).toEqual([false, false]);
   });
 });

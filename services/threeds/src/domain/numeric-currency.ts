@@ -1,6 +1,6 @@
 import { isWholeInMinorUnits } from '@gateway/contracts';
 
-/** ISO 4217's numeric codes of the currencies that amounts are stated in. */
+/** ISO 4217 numeric codes of the supported currencies. */
 const NUMERIC_CODES =
   'AED784 AFN971 ALL008 AMD051 AOA973 ARS032 AUD036 AWG533 AZN944 BAM977 BBD052 BDT050 BHD048 BIF108 BMD060 BND096 ' +
   'BOB068 BOV984 BRL986 BSD044 BTN064 BWP072 BYN933 BZD084 CAD124 CDF976 CHE947 CHF756 CHW948 CLF990 CLP152 CNY156 ' +
@@ -19,7 +19,7 @@ const numericCodes = new Map(
   NUMERIC_CODES.split(' ').map((entry) => [entry.slice(0, ALPHA_LENGTH), entry.slice(ALPHA_LENGTH)]),
 );
 
-/** Three digits. Undefined for what is no currency here. */
+/** Three digits; undefined for an unsupported currency. */
 export function numericCurrency(currency: string): string | undefined {
   return numericCodes.get(currency);
 }
@@ -31,7 +31,7 @@ export interface MinorUnits {
   exponent: number;
 }
 
-/** An amount as EMVCo has it, an integer in the currency's minor unit: 12.34 EUR is 1234 with exponent 2. */
+/** An EMVCo amount, an integer in the currency's minor unit: 12.34 EUR is 1234 with exponent 2. */
 export function inMinorUnits(amountE4: number, currency: string): MinorUnits {
   let exponent = DECIMALS;
   while (exponent > 0 && !isWholeInMinorUnits(10 ** (DECIMALS - exponent), currency)) exponent -= 1;

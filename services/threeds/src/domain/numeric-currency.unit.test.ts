@@ -4,7 +4,7 @@ import { inMinorUnits, numericCurrency } from './numeric-currency';
 const LETTERS = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ');
 const CODES = LETTERS.flatMap((a) => LETTERS.flatMap((b) => LETTERS.map((c) => a + b + c)));
 
-test('every currency has a number of its own, and nothing else has one', () => {
+test('every currency, and nothing else, has a number of its own', () => {
   const currencies = CODES.filter(isCurrency);
   expect(CODES.filter((code) => numericCurrency(code) !== undefined)).toEqual(currencies);
   const numbers = currencies.map(numericCurrency);

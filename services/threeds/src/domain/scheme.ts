@@ -1,9 +1,9 @@
 import type { Scheme } from './authentication';
 
-/** Of an authentication that failed, in every scheme. */
+/** For a failed authentication, in every scheme. */
 export const ECI_FAILED = 7;
 
-/** decisions.md, section 3. The directory server's own ECI is not copied: this table is what merchants are told. */
+/** decisions.md, section 3. Merchants get the ECI of this table, not the directory server's own. */
 const ECI: Readonly<Record<Scheme, { authenticated: number; attempted: number }>> = {
   mastercard: { authenticated: 2, attempted: 1 },
   other: { authenticated: 5, attempted: 6 },

@@ -15,7 +15,7 @@ test.each([
   ['6011111111111117', 'other'],
 ])('%s is %s', (cardNumber, scheme) => expect(schemeOf(cardNumber)).toBe(scheme));
 
-test('the schemes count differently', () => {
+test('schemes number their ECIs differently', () => {
   expect([eciOf('other', 'authenticated'), eciOf('other', 'attempted')]).toEqual([5, 6]);
   expect([eciOf('mastercard', 'authenticated'), eciOf('mastercard', 'attempted')]).toEqual([2, 1]);
 });

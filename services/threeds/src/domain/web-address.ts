@@ -1,16 +1,16 @@
 const ADDRESS_LENGTH_MAX = 2048;
 
 /**
- * What an address is made of when browsers and this code read it alike: they strip tabs, turn backslashes round and add
- * slashes. Any script will do: what is judged, and sent on, is what the URL standard makes of it.
+ * Excludes text that browsers rewrite: they strip tabs, turn backslashes into slashes and add slashes. Any script is
+ * allowed, because the normalized URL is checked and sent on.
  */
 const PLAIN_TEXT = /^[a-zA-Z]+:\/\/[^\s\p{Cc}\\]+$/u;
-/** URL takes more than these in a host, and some of that would be syntax in a Content-Security-Policy. */
+/** URL accepts more characters in a host, and some of them are syntax in a Content-Security-Policy. */
 const PLAIN_HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
 
 /**
- * An absolute address that a page may send a browser to; undefined for anything else. No user info: what is before an
- * `@` only looks like the host.
+ * An absolute address that a page may send a browser to; undefined for anything else. No user info: text before an `@`
+ * can pass for the host.
  */
 export function webAddress(text: string, protocols: readonly string[]): URL | undefined {
   if (text.length > ADDRESS_LENGTH_MAX || !PLAIN_TEXT.test(text)) return undefined;
@@ -27,7 +27,7 @@ export interface ReturnRules {
   returnHosts: readonly string[];
 }
 
-/** The `TermUrl` of an AUTH3D, if it is one (decisions.md, section 4): there is no open redirect here. */
+/** The normalized `TermUrl` of an AUTH3D; undefined unless decisions.md, section 4, allows it. No open redirect. */
 export function allowedReturnUrl(termUrl: string, { redirectUrl, returnHosts }: ReturnRules): string | undefined {
   const url = webAddress(termUrl, ['https:']);
   if (url === undefined) return undefined;

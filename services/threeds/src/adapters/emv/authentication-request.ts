@@ -9,7 +9,7 @@ export interface OwnAddresses {
   publicUrl: string;
 }
 
-/** A merchant's request comes from no browser, so these are values that any browser accepts. */
+/** The merchant's server sends the request, so these browser fields get values that fit any browser. */
 const BROWSER = {
   browserJavascriptEnabled: false,
   browserAcceptHeader: 'text/html',

@@ -16,7 +16,7 @@ export function challengeFields({ ids, pageId }: Authentication): { creq: string
   return { creq, threeDSSessionData: pageId };
 }
 
-/** The transaction of a CRes; undefined if it is invalid. The rest of it proves nothing. */
+/** The transaction of a CRes; undefined if it is invalid. Its other fields are untrusted. */
 export function transactionOfCres(
   cres: string | undefined,
 ): { threeDSServerTransId: string; acsTransId: string } | undefined {

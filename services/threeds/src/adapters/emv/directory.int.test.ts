@@ -7,7 +7,7 @@ import { silentLogger } from '@gateway/testing';
 import type { DirectoryClient } from './directory';
 import { createDirectory } from './directory';
 
-/** More than the breaker needs to see within its ten seconds. */
+/** More failures than open the breaker within its ten seconds. */
 const MANY = 150;
 
 let server: Server;
@@ -70,7 +70,7 @@ test('a directory server that never answers is left alone for a while', async ()
   expect(received).toBeLessThan(MANY);
 });
 
-test('one that answers, whatever it says, is asked every time', async () => {
+test('a directory server that answers is asked every time, whatever the answer', async () => {
   play = (response) => response.writeHead(503).end();
   expect(await askOften()).toEqual(new Set(['unavailable']));
   expect(received).toBe(MANY);

@@ -72,7 +72,7 @@ export function createDirectory(options: DirectoryOptions): DirectoryClient {
   };
 }
 
-/** The ARes. One about another transaction, or without known content, is no answer. */
+/** Reads the ARes. One for another transaction, or with unknown content, counts as no answer. */
 function answerInBody(data: unknown, threeDSServerTransId: string): DirectoryAnswer {
   const fields = messageFields(data, 'ARes');
   const transStatus = oneOf(TRANS_STATUSES, fields?.['transStatus']);

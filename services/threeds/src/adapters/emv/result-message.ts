@@ -51,7 +51,7 @@ export interface ResultReply {
   body: object;
 }
 
-/** The RRes, or the error message with the reason why there is none. */
+/** The RRes, or an error message with the reason for the refusal. */
 export function resultReply(message: ResultMessage, answer: ResultAnswer): ResultReply {
   if (answer !== 'accepted') return errorReply(FAULTS[answer], message);
   const body = {

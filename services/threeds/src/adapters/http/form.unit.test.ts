@@ -14,11 +14,11 @@ test('fields by name', () => {
 });
 
 test.each([
-  ['a name that comes twice', 'a=1&b=2&a=1', FORM],
+  ['a duplicate name', 'a=1&b=2&a=1', FORM],
   ['the same name, escaped', 'a=1&%61=2', FORM],
-  ['what is not UTF-8', Buffer.from([0x61, 0x3d, 0xff]), FORM],
+  ['invalid UTF-8', Buffer.from([0x61, 0x3d, 0xff]), FORM],
   ['another type', 'a=1', 'multipart/form-data'],
-  ['a type that only begins like it', 'a=1', `${FORM}2`],
+  ['a type with only the same prefix', 'a=1', `${FORM}2`],
 ])('%s is no form', (_what, body, type) => expect(parsed(body, type)).toBeUndefined());
 
 test('no type is no form', () => expect(parseForm(Buffer.from('a=1'), undefined)).toBeUndefined());

@@ -104,7 +104,7 @@ export function problemPage(problem: Problem): StatusPage {
   return messagePage(status, title, text);
 }
 
-/** A page without a way on. */
+/** A page without a next step. */
 export function messagePage(status: number, title: string, text: string): StatusPage {
   const body = html`<h1>${title}</h1>
     <p class="notice bad" role="alert">${text}</p>`;

@@ -23,13 +23,13 @@ const pages = {
   'out of time': outOfTimePage({ kind: 'out-of-time', authentication }),
 };
 
-test.each(Object.entries(pages))('%s: what others said does not become markup', (_name, { body }) => {
+test.each(Object.entries(pages))('%s: escapes input', (_name, { body }) => {
   expect(body).not.toContain("alert('1')");
   expect(body).toContain('1.00 XTS');
   expect(body).toContain('<h1>');
 });
 
-test('the time is over: it says so, and goes on by itself', () => {
+test('the page of an expired challenge says so, and continues by itself', () => {
   const { body } = pages['out of time'];
   expect(body).toContain('The time has run out');
   expect(body).toContain('role="alert"');
@@ -37,19 +37,22 @@ test('the time is over: it says so, and goes on by itself', () => {
   expect(body).not.toContain('<form');
 });
 
-test('waiting is told to a screen reader, and works without the refresh', () => {
+test('the waiting page announces itself to screen readers, and works without the refresh', () => {
   expect(pages.wait.body).toContain('role="status"');
   expect(pages.wait.body).toContain('href="/challenge/page/result"');
 });
 
-test.each(['challenge', 'return'] as const)('%s: sends itself, and has a button where scripts do not run', (name) => {
-  const { body, headers } = pages[name];
-  expect(body).toContain('requestSubmit');
-  expect(body).toContain('<button type="submit">');
-  expect(headers['Content-Security-Policy']).toContain("script-src 'sha256-");
-});
+test.each(['challenge', 'return'] as const)(
+  '%s: submits itself, and has a button for browsers without scripts',
+  (name) => {
+    const { body, headers } = pages[name];
+    expect(body).toContain('requestSubmit');
+    expect(body).toContain('<button type="submit">');
+    expect(headers['Content-Security-Policy']).toContain("script-src 'sha256-");
+  },
+);
 
-test('a problem leads nowhere', () => {
+test('the page of a problem has no form', () => {
   const { status, body, headers } = problemPage('wrong-return-address');
   expect(status).toBe(400);
   expect(body).not.toContain('<form');

@@ -28,8 +28,8 @@ const get = async () => {
 
 test.each([
   ['a defect', new Error('secret detail'), 500],
-  ['a moment’s fault', new RetryableError('secret detail'), 503],
-])('%s is a page that says nothing of the inside', async (_what, error, status) => {
+  ['a transient fault', new RetryableError('secret detail'), 503],
+])('%s is a page that reveals no details', async (_what, error, status) => {
   findByPage = () => Promise.reject(error);
   const page = await get();
   expect([page.status, page.type]).toEqual([status, 'text/html; charset=utf-8']);
@@ -39,7 +39,7 @@ test.each([
 
 const CONCURRENT_MAX = 512;
 
-test('turns away what is more than it handles at once, and goes on afterwards', async () => {
+test('refuses requests beyond its concurrency, and recovers', async () => {
   const waiting: (() => void)[] = [];
   findByPage = () => new Promise((resolve) => waiting.push(() => resolve(null)));
   const held = Array.from({ length: CONCURRENT_MAX }, get);

@@ -44,8 +44,8 @@ export interface PublicSiteOptions {
 }
 
 /**
- * The public port for browsers and the directory server: the pages of a challenge and the address for its result. What
- * is on record decides where a browser goes, never what it brings. No cookies; nothing is cached.
+ * The public port for browsers and the directory server: the pages of a challenge and the address for its result. The
+ * stored state alone decides where a browser goes, never its input. No cookies; nothing is cached.
  */
 export function createPublicSite(options: PublicSiteOptions): RequestListener {
   const { ports, messageKey, bodies, trustedProxies, logger } = options;
@@ -156,7 +156,7 @@ function show(response: Response, turn: Turn): void {
   else sendPage(response, pageOf(turn));
 }
 
-/** With GET, whatever method the browser used. */
+/** 303: the browser continues with GET. */
 function sendElsewhere(response: Response, url: string): void {
   response.status(303).set('Location', url).end();
 }
@@ -217,7 +217,7 @@ function explainFault(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** The status of a request that was refused for its form: too large, a broken escape, another encoding. */
+/** The status for a malformed request: too large, a broken escape, another encoding. */
 function refusalOf(error: unknown): number | undefined {
   const { status } = error as { status?: unknown };
   return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;

@@ -28,7 +28,7 @@ export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => 
     const { envelope } = rejected;
     if (envelope !== undefined) {
       const from = { correlationId: envelope.correlationId, causationId: envelope.id };
-      // Its data was checked against the declaration when it was decoded.
+      // Decoding has checked the data against the declaration.
       const data = envelope.data as AuthenticateCardholderData;
       return retryableWhenTransient(() => recordDeadLetter(ports, data, from));
     }
