@@ -161,7 +161,7 @@ describe('a final outcome', () => {
     expect(isSignedWith(PASSWORD, receiver.received[0]?.fields ?? {})).toBe(true);
   });
 
-  it('that is not final goes to the dead letters, and holds nothing up', async () => {
+  it('goes to the dead letters if it is not final, and blocks no others', async () => {
     const poison = outcome(receiver.url, { status: 'pending' });
     const id = await world.publish(poison);
     const later = await world.publish({ ...poison, status: 'error', reference: `${poison.paymentId}ZZZZ` });
@@ -235,7 +235,7 @@ describe("a payout's final outcome", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('that is not final goes to the dead letters, and holds nothing up', async () => {
+  it('goes to the dead letters if it is not final, and blocks no others', async () => {
     const poison = payoutOutcome(receiver.url, { status: 'pending' });
     const id = await world.publishPayout(poison);
     await isIn(await world.publishPayout({ ...poison, status: 'error' }, 'PayoutFailed'), 'delivered');

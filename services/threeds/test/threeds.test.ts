@@ -218,7 +218,7 @@ describe('without a challenge', () => {
     expect(idsOf(begun).threeDSServerTransId).toBe(begun.areq?.['threeDSServerTransID']);
   });
 
-  test('a refused AUTH3D has no proof: it had no page', async () => {
+  test('a refused AUTH3D has no page and no proof', async () => {
     const { event, data } = await fixture.begin('AUTH3D', says({ transStatus: 'R' }));
     expect(event.type).toBe('AuthenticationRefused');
     expect(data).not.toHaveProperty('proofHash');
@@ -468,7 +468,7 @@ describe('the challenge of an AUTH3D', () => {
     expect(formOf(await openByForm(begun, { TermUrl })).action).toBe(new URL(TermUrl).href);
   });
 
-  test('hostile values do not become markup', async () => {
+  test('hostile values are escaped', async () => {
     const TermUrl = `https://${RETURN_HOST}/?a="><script>alert(1)</script>&b='x'`;
     const page = await openByForm(await fixture.begin('AUTH3D', SUCCESS), { TermUrl });
     expect(page.status).toBe(200);
