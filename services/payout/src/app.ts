@@ -27,7 +27,7 @@ export type Payout = Service<{ query: number; ops: number }>;
 export interface PayoutDeps extends ServiceDeps<Config> {
   /** For the connectors' own settings. */
   env: Record<string, string | undefined>;
-  /** In place of the accounts' rules, for tests. */
+  /** Replaces the accounts' rules in tests. */
   screening?: Screening;
 }
 

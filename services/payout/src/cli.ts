@@ -7,7 +7,7 @@ import type { BatchSummary } from './application/batch-ports';
 import { PAYOUT_STATES } from './domain/payout';
 
 const DEFAULT_QUERY_URL = 'http://127.0.0.1:9203';
-/** Asking a bank takes as long as the bank does. */
+/** Long, because `retry` waits for the bank. */
 const TIMEOUT_MS = 30_000;
 const USAGE = `usage: npm run payouts -- list [--state STATE] [--account ACCOUNT] [--limit N]
                                           newest first, at most ${LIST_LIMIT_MAX}; ${LIST_LIMIT_DEFAULT} unless given
@@ -30,7 +30,7 @@ type Command =
 
 const OPTIONS = { list: ['state', 'account', 'limit'], batches: ['limit'] };
 
-/** What the arguments ask for; undefined when they make no sense. */
+/** The command in the arguments; undefined if they are invalid. */
 export function parseArguments(args: readonly string[]): Command | undefined {
   const [name, ...rest] = args;
   if (name === 'list' || name === 'batches') {

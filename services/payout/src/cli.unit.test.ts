@@ -21,7 +21,7 @@ describe('the arguments of the command line', () => {
     [['cut', 'now']],
     [['list', '--state']],
     [['batches', '--state', 'open']],
-  ])('make no sense: %j', async (args) => {
+  ])('are refused: %j', async (args) => {
     const lines: string[] = [];
     expect(await runCli(args, {}, (line) => lines.push(line))).toBe(2);
     expect(lines.join()).toContain('usage:');

@@ -8,14 +8,14 @@ export interface Submission {
 
 type Outcome = Record<string, unknown>;
 
-/** The sandbox bank's API, as much of it as payouts need, over real HTTP: the last word on what was paid. */
+/** The part of the sandbox bank's API that payouts need, over real HTTP. Its records show which payouts were paid. */
 export interface Bank {
   url: string;
-  /** Every submission that arrived, again ones included. */
+  /** Every submission that arrived, including repeated ones. */
   submissions: Submission[];
-  /** What the bank has carried out or turned down, by key. */
+  /** The payouts that the bank has carried out or turned down, by key. */
   outcomes: Map<string, Outcome>;
-  /** Keys that it was asked about. */
+  /** Keys of the inquiries. */
   inquiries: string[];
   acknowledged: string[];
   submissionsOf(key: string): number;

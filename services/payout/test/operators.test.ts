@@ -26,7 +26,7 @@ async function cli(port: number, ...args: string[]) {
 }
 
 describe('pages of a merchant', () => {
-  it('have what the merchant’s window has, in its order', async () => {
+  it('show the merchant’s window, in its order', async () => {
     const second = Math.floor(Date.now() / 1000) - 1_000;
     const sent = await Promise.all(
       [0, 1, 2].map((index) => world.send(payout('10.50', { acceptedAt: (second + index) * 1000 + 999 }))),
@@ -43,7 +43,7 @@ describe('pages of a merchant', () => {
 });
 
 describe('the command line', () => {
-  it('lists and shows payouts, and says nothing of whom they went to', async () => {
+  it('lists and shows payouts without their receivers', async () => {
     const reference = await world.send(payout('31.01'));
     await world.isIn(reference, 'declined');
     const port = service.ports.query;
@@ -94,7 +94,7 @@ describe('the command line', () => {
     });
   });
 
-  it('says that nobody was asked where the bank of a payout is not connected any more', async () => {
+  it('refuses to ask a bank that is no longer connected', async () => {
     const reference = await world.send(payout('31.24'));
     await world.isIn(reference, 'unknown');
     await world.payouts.outboxes.updateOne({ _id: reference }, { $set: { bank: 'gone' } });
@@ -141,7 +141,7 @@ describe('the command line', () => {
   });
 });
 
-it('with a service token nobody without it gets in', async () => {
+it('refuses a request without the service token', async () => {
   const guarded = await world.start({ SERVICE_TOKEN: TOKEN });
   for (const path of ['/payouts/X?account=a', '/admin/payouts', '/admin/batches']) {
     expect((await world.ask(guarded, path)).status).toBe(401);
@@ -151,7 +151,7 @@ it('with a service token nobody without it gets in', async () => {
   expect(response.status).toBe(200);
 });
 
-it('is ready when everything is open, and counts what the bank answered', async () => {
+it('is ready when everything is open, and counts the bank’s answers', async () => {
   const ready = await fetch(`http://127.0.0.1:${service.ports.ops}/health/ready`);
   expect(await ready.json()).toEqual({
     ready: true,
@@ -165,6 +165,6 @@ it('is ready when everything is open, and counts what the bank answered', async 
   });
 });
 
-it('a bank that does not exist is a start that fails', async () => {
+it('does not start with an unknown bank', async () => {
   await expect(world.start({ PAYOUT_BANK: 'nobody' })).rejects.toThrow('PAYOUT_BANK is nobody; there are simulator');
 });

@@ -19,7 +19,7 @@ const published = (reference: string, type: string) =>
   until(`${type} of ${reference}`, () => world.eventsOf(reference).find((event) => event.type === type));
 
 describe('a payout that the bank settles', () => {
-  it('is told in order, and the merchant only of its end', async () => {
+  it('publishes its events in order, and sends the merchant only the end', async () => {
     const command = payout('10.50', { custom: { custom_order: '7' } });
     const reference = await world.send(command);
     const final = await published(reference, 'PayoutSettled');
@@ -41,7 +41,7 @@ describe('a payout that the bank settles', () => {
     expect(final.key).toBe(command.payoutId);
   });
 
-  it('is told to the bank as the merchant wrote it', async () => {
+  it('reaches the bank as the merchant wrote it', async () => {
     const command = payout('10.50', { instant: true });
     const reference = await world.send(command);
     await world.isIn(reference, 'settled');
@@ -60,28 +60,28 @@ describe('a payout that the bank settles', () => {
     ]);
   });
 
-  it('says in no event whom the money goes to', async () => {
+  it('names its receiver in no event', async () => {
     const reference = await world.send(payout('10.50'));
     await published(reference, 'PayoutSettled');
     expect(JSON.stringify(world.events)).not.toMatch(new RegExp(`${IBAN}|${RECEIVER_NAME}|Tylioji|Invoice 7`));
     expect(world.lines.join()).not.toContain(IBAN);
   });
 
-  it('runs however late its command is read', async () => {
+  it('runs however late the command is read', async () => {
     const acceptedAt = Date.now() - 6 * 86_400_000;
     const reference = await world.send(payout('10.50', { acceptedAt }));
     await world.isIn(reference, 'settled');
     expect(await world.outcome(service, reference)).toMatchObject({ status: 'success', timestamp: acceptedAt });
   });
 
-  it('goes to the connector of the setting in EUR', async () => {
+  it('goes to the configured connector in EUR', async () => {
     const reference = await world.send(payout('10.50', { currency: 'EUR' }));
     await world.isIn(reference, 'settled');
     expect(world.bank.submissionsOf(reference)).toBe(1);
   });
 });
 
-describe('a payout that comes to nothing', () => {
+describe('a payout that ends without success', () => {
   it.each([
     ['31.01', 'PayoutDeclined', 'declined', 3101, 'Insufficient funds'],
     ['32.00', 'PayoutFrauded', 'frauded', 3200, 'Declined by anti-fraud system'],
@@ -96,7 +96,7 @@ describe('a payout that comes to nothing', () => {
     await until('nothing is left to do', async () => (await world.payouts.load(reference))?.resolveAt === undefined);
   });
 
-  it('keeps its end when its reservations cannot be released at once; they are when the claim has run out', async () => {
+  it('keeps its end if its reservations cannot be released at once; a later claim releases them', async () => {
     rules.screening.failReleases = 1;
     const reference = await world.send(payout('31.01'));
     await until('the release was tried', () => rules.screening.failReleases === 0);
@@ -106,7 +106,7 @@ describe('a payout that comes to nothing', () => {
     await until('its reservation is released', () => !rules.reserved.has(reference));
   });
 
-  it('a success keeps what it has reserved', async () => {
+  it('a success keeps its reservations', async () => {
     const reference = await world.send(payout('10.50'));
     await world.isIn(reference, 'settled');
     expect(rules.reserved.has(reference)).toBe(true);
@@ -115,7 +115,7 @@ describe('a payout that comes to nothing', () => {
 });
 
 describe('a payout that a rule of its account hits', () => {
-  it('is FRAUDED with the reason on record, and no bank hears of it', async () => {
+  it('is FRAUDED with the reason stored, and goes to no bank', async () => {
     rules.rule(() => ({ passed: false, code: 3202, rule: 'daily-amount', reason: 'more than 100 EUR today' }));
     const receiver = { iban: IBAN, name: RECEIVER_NAME, address: { country: 'IRN' } };
     const command = payout('10.50', { receiver });
@@ -155,13 +155,13 @@ describe('a bank that misbehaves', () => {
     expect(unknown.data.callbackUrl).toBeUndefined();
     await world.isIn(reference, state);
     expect((await world.outcome(service, reference)).code).toBe(last);
-    // One effect at most, and the gateway says what the bank did.
+    // At most one effect, and the gateway agrees with the bank.
     expect(world.bank.submissionsOf(reference)).toBe(1);
     expect(world.bank.outcomes.has(reference)).toBe(state === 'settled');
     await published(reference, state === 'settled' ? 'PayoutSettled' : 'PayoutFailed');
   });
 
-  it('a bank that cannot be reached does not end a payout: it is told, once, when it is back', async () => {
+  it('an unreachable bank does not end a payout: it gets it once, when it is back', async () => {
     await world.stopServices();
     service = await world.start({ SIMULATOR_URL: 'http://127.0.0.1:1' }, { screening: rules.screening });
     const reference = await world.send(payout('10.50'));
@@ -176,8 +176,8 @@ describe('a bank that misbehaves', () => {
   });
 });
 
-describe('a command that comes again', () => {
-  it('has no second effect, however it ended', async () => {
+describe('a repeated command', () => {
+  it('has no effect, however the payout ended', async () => {
     for (const amount of ['10.50', '31.01', '31.09']) {
       const command = payout(amount);
       await world.send(command);
@@ -195,7 +195,7 @@ describe('a command that comes again', () => {
     }
   });
 
-  it('after its end without success leaves nothing reserved', async () => {
+  it('after an end without success leaves nothing reserved', async () => {
     const command = payout('31.01');
     const reference = await world.send(command);
     await until('nothing is left to do', async () => {
@@ -209,7 +209,7 @@ describe('a command that comes again', () => {
 });
 
 describe('a command that can never be processed', () => {
-  it('ends with error 3000 and its callback where its handler fails for good', async () => {
+  it('ends with error 3000 and a callback if its handler fails for good', async () => {
     rules.rule(({ amountE4 }) => {
       if (amountE4 === 77_700) throw new Error('a defect');
       return { passed: true };
@@ -228,7 +228,7 @@ describe('a command that can never be processed', () => {
     await world.isIn(other, 'settled');
   });
 
-  it('ends with error 3000 as far as a broken one says what it is', async () => {
+  it('ends with error 3000 if it is broken but still names its payout', async () => {
     const { token: _token, ...rest } = payout('10.50');
     const broken = { ...rest, amountE4: 'many', receiver: 'nobody' };
     await sendRaw(broken);
@@ -250,7 +250,7 @@ describe('a command that can never be processed', () => {
   });
 });
 
-it('another merchant finds nothing, and no merchant finds what is not there', async () => {
+it('a merchant finds neither another’s payout nor an unknown one', async () => {
   const reference = await world.send(payout('10.50'));
   await world.isIn(reference, 'settled');
   for (const query of [`${reference}?account=${OTHER_MERCHANT}`, `${reference}`, `NOTHING?account=${MERCHANT}`]) {

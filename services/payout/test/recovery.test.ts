@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterEach(() => world.stopServices());
 afterAll(() => world.close());
 
-/** As a process that died has left it: with these events, and due at that time. */
+/** A payout left by a dead process: with these events, and due at that time. */
 async function leave(
   command: ReturnType<typeof payout>,
   more: { events?: PayoutEvent[]; resolveAt?: number; bank?: string } = {},
@@ -33,14 +33,14 @@ async function leave(
   return command.reference;
 }
 
-/** Every command before it on the same partition has been worked off. */
+/** Waits until every earlier command on the same partition is processed. */
 async function throughPartitionOf(command: ReturnType<typeof payout>): Promise<void> {
   const marker = payout('1', { payoutId: command.payoutId, reference: `${command.payoutId}ZZZZ` });
   await world.isIn(await world.send(marker), 'settled');
 }
 
 describe('a process that died between the intent and the bank', () => {
-  it('a command that comes again does not reach the bank before the lease has run out; then it is told once', async () => {
+  it('a repeated command does not reach the bank before the lease expires; then one submission does', async () => {
     const command = payout('10.50');
     const reference = await leave(command, { resolveAt: world.now() + LEASE_MS });
     await world.start();
@@ -54,7 +54,7 @@ describe('a process that died between the intent and the bank', () => {
     expect(world.bank.submissionsOf(reference)).toBe(1);
   });
 
-  it('what the bank has heard of is asked about, and not sent again', async () => {
+  it('a payout that the bank has is asked about, and not sent again', async () => {
     const reference = await leave(payout('10.50'), { resolveAt: world.now() });
     world.bank.outcomes.set(reference, { kind: 'settled', transactionId: 'T-before' });
     await world.start();
@@ -64,7 +64,7 @@ describe('a process that died between the intent and the bank', () => {
   });
 });
 
-it('a bank that forgot what it took is an alarm, and never the end of a payout', async () => {
+it('a bank that forgot a payout raises an alarm, and never ends the payout', async () => {
   const events: PayoutEvent[] = [{ type: 'PayoutSubmitted', resolveAt: DUE_LATER }];
   const reference = await leave(payout('10.50'), { events, resolveAt: world.now() });
   await world.start();
@@ -77,7 +77,7 @@ it('a bank that forgot what it took is an alarm, and never the end of a payout',
   });
 });
 
-it('an outcome that stays unknown is an alarm, and is asked for more and more rarely', async () => {
+it('an outcome that stays unknown raises an alarm, and inquiries become rarer', async () => {
   const unknown: PayoutEvent = { type: 'PayoutOutcomeUnknown', code: 3109, resolveAt: DUE_LATER };
   const reference = await leave(payout('10.50'), { events: [unknown], resolveAt: world.now(), bank: 'nobody' });
   const stored = await world.payouts.load(reference);
@@ -93,7 +93,7 @@ it('an outcome that stays unknown is an alarm, and is asked for more and more ra
   });
 });
 
-it('events that were committed and not published are published by the sweeper, once', async () => {
+it('the sweeper publishes committed events once', async () => {
   const command = payout('10.50');
   const reference = await leave(command, { events: [{ type: 'PayoutSettled' }] });
   const stored = await world.payouts.load(reference);
@@ -124,7 +124,7 @@ it('two replicas share the commands, and each payout is sent once', async () => 
   for (const reference of references) expect(world.bank.submissionsOf(reference)).toBe(1);
 });
 
-it('a command that two take at the same time has one effect', async () => {
+it('a command that two replicas take at the same time has one effect', async () => {
   const command = payout('10.50');
   const gate = { waiting: 0, open: () => undefined as void };
   const both = new Promise<void>((resolve) => (gate.open = resolve));
@@ -138,7 +138,7 @@ it('a command that two take at the same time has one effect', async () => {
     },
   };
   await world.start({}, { screening: slow });
-  // On two partitions: as after a rebalance that one of two replicas has not noticed.
+  // On two partitions, like after a rebalance that one of two replicas has not noticed.
   const reference = await world.send(command, 'one-key');
   await world.send(command, 'another-key');
   await world.isIn(reference, 'settled');
@@ -148,8 +148,8 @@ it('a command that two take at the same time has one effect', async () => {
   expect(world.typesOf(reference)).toEqual(['PayoutAccepted', 'PayoutScreened', 'PayoutSettled']);
 });
 
-describe('money that comes back', () => {
-  it('is shown beside the success, told by an event, and acknowledged', async () => {
+describe('a return', () => {
+  it('is shown beside the success, published as an event, and acknowledged', async () => {
     const service = await world.start();
     const reference = await world.send(payout('10.50'));
     await world.isIn(reference, 'settled');
@@ -167,7 +167,7 @@ describe('money that comes back', () => {
     expect(event.data.callbackUrl).toBeUndefined();
   });
 
-  it('before its settlement was told: both are, in order', async () => {
+  it('reported before its settlement publishes both, in order', async () => {
     const events: PayoutEvent[] = [{ type: 'PayoutOutcomeUnknown', code: 3109, resolveAt: DUE_LATER }];
     const reference = await leave(payout('10.50'), { events, resolveAt: world.now() + LEASE_MS });
     world.bank.return(reference, 'AC06');
@@ -177,7 +177,7 @@ describe('money that comes back', () => {
     expect((await world.payouts.load(reference))?.resolveAt).toBeUndefined();
   });
 
-  it('of a payout that nobody knows, or that another bank was given, is for an operator', async () => {
+  it('of an unknown payout, or of another bank’s, is for an operator', async () => {
     const foreign = await leave(payout('10.50'), { bank: 'iso20022', resolveAt: world.now() + 10 * LEASE_MS });
     world.bank.return('NOBODYKNOWSTHISONE00', 'AC04');
     world.bank.return(foreign, 'AC04');
@@ -201,7 +201,7 @@ describe('money that comes back', () => {
 });
 
 describe('custom parameters', () => {
-  it('are told as far as they are activated and known, when they are asked for', async () => {
+  it('are shown on request if they are activated and known', async () => {
     const service = await world.start();
     const reference = await world.send(payout('10.50', { currency: 'EUR', feeE4: 6_050 }));
     await world.isIn(reference, 'settled');

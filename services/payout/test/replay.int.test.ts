@@ -15,7 +15,7 @@ import type { Payout, PayoutEvent, PayoutStateKind } from '../src/domain/payout'
 import { evolve } from '../src/domain/payout';
 import { request } from '../src/domain/payouts.fixture';
 
-/** Replaying the events of a payout gives its document, whatever has happened to it. */
+/** Replaying the events of a payout always gives its document. */
 let space: Space;
 let mongo: MongoConnection;
 let payouts: PayoutsAdapter;
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 type Bank = Partial<Pick<BankConnector, 'submit' | 'inquire' | 'cancel'>>;
-/** Answers one after the other; the last one again and again. */
+/** Gives its answers in turn, and repeats the last one. */
 const says = <T>(...answers: T[]) => {
   const left = [...answers];
   return () => Promise.resolve(left.length > 1 ? (left.shift() as T) : (left[0] as T));

@@ -19,7 +19,7 @@ const ended = (reference: string) =>
     return stored?.resolveAt === undefined ? stored?.state.kind : undefined;
   });
 
-it('payouts that come together cannot pass a limit together; what comes to nothing gives back what it took', async () => {
+it('concurrent payouts cannot exceed a limit together; one without success releases its share', async () => {
   const declined = await world.send(payout('31.01'));
   expect(await ended(declined)).toBe('declined');
   const sent = await Promise.all(Array.from({ length: 10 }, () => world.send(payout('10'))));

@@ -8,7 +8,7 @@ import { createReservations } from '../src/adapters/mongo/reservations';
 import { createScreening } from '../src/application/screen-payout';
 import type { ScreenedPayout, Screening } from '../src/application/screening-ports';
 
-/** Screening as the service has it: real accounts, real reservations, two replicas. */
+/** Screening as in the service: real accounts, real reservations, two replicas. */
 
 const DAILY_COUNT: PayoutRule = { kind: 'daily-count', max: 10 };
 const DAILY_EUR: PayoutRule = { kind: 'daily-amount', currency: 'EUR', maxE4: 1_000_000 };
@@ -85,7 +85,7 @@ const reserved = (merchantAccount: string) =>
     ledger: { $regex: `^${merchantAccount}/` },
   });
 
-it('of 100 payouts that come together at two replicas, exactly as many pass as the limits allow', async () => {
+it('of 100 concurrent payouts at two replicas, exactly as many pass as the limits allow', async () => {
   for (const [rules, allowed] of [
     [[DAILY_COUNT], 10],
     [[DAILY_EUR], 5],
@@ -100,7 +100,7 @@ it('of 100 payouts that come together at two replicas, exactly as many pass as t
   }
 });
 
-it('after a crash, the replica that goes on finds the same decision, and nothing is taken twice', async () => {
+it('after a crash, another replica finds the same decision, and nothing is reserved twice', async () => {
   const merchantAccount = await merchantWith({ payoutRules: [{ kind: 'daily-count', max: 1 }] });
   const [granted, refused] = [payoutOf(merchantAccount), payoutOf(merchantAccount)];
   expect(await first.screen(granted)).toEqual(PASSED);
@@ -110,7 +110,7 @@ it('after a crash, the replica that goes on finds the same decision, and nothing
   expect(await reserved(merchantAccount)).toBe(1);
 });
 
-it('what came to nothing makes room, once', async () => {
+it('a payout without success makes room once', async () => {
   const merchantAccount = await merchantWith({ payoutRules: [{ kind: 'daily-count', max: 2 }] });
   const [one, other] = [payoutOf(merchantAccount), payoutOf(merchantAccount)];
   await first.screen(one);
@@ -121,7 +121,7 @@ it('what came to nothing makes room, once', async () => {
   expect(await first.screen(payoutOf(merchantAccount))).toMatchObject({ passed: false, code: 3202 });
 });
 
-it("a day is UTC's, and that of the acceptance, however late a payout is screened", async () => {
+it('the day is the UTC day of the acceptance, however late a payout is screened', async () => {
   const merchantAccount = await merchantWith({ payoutRules: [{ kind: 'daily-count', max: 1 }] });
   const at = (acceptedAt: number) => first.screen(payoutOf(merchantAccount, { acceptedAt }));
   expect(await at(MIDNIGHT)).toEqual(PASSED);
@@ -131,7 +131,7 @@ it("a day is UTC's, and that of the acceptance, however late a payout is screene
   expect(await at(MIDNIGHT + 86_400_000)).toEqual(PASSED);
 });
 
-it('XTS takes nothing from EUR', async () => {
+it('XTS uses nothing of the EUR limits', async () => {
   const xts: PayoutRule = { kind: 'daily-amount', currency: 'XTS', maxE4: 200_000 };
   const merchantAccount = await merchantWith({ payoutRules: [DAILY_EUR, xts, { kind: 'daily-count', max: 2 }] });
   const in_ = (currency: string) => first.screen(payoutOf(merchantAccount, { currency }));
@@ -165,7 +165,7 @@ it('a first payment above the limit is refused until the receiver has been paid'
   expect(await first.screen(payoutOf(merchantAccount, { token: 'token-2' }))).toMatchObject({ code: 3200 });
 });
 
-it("an operator's new rule holds within 30 s, and not for what was granted", async () => {
+it("an operator's new rule applies within 30 s, but not to earlier grants", async () => {
   const merchantAccount = await merchantWith({ payoutRules: [DAILY_COUNT] });
   const granted = payoutOf(merchantAccount);
   await first.screen(granted);

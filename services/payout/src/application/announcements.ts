@@ -4,7 +4,7 @@ import type { Announcement } from '@gateway/mongo';
 import type { Payout, PayoutEvent } from '../domain/payout';
 import { answerOf } from './outcome';
 
-/** What others learn of a domain event; undefined for what concerns only this service and its operators. */
+/** The message for other services; undefined for events that concern only this service and its operators. */
 export function announce(payout: Payout, event: PayoutEvent, { at }: { at: number }): Announcement | undefined {
   switch (event.type) {
     case 'SubmissionStarted':
@@ -17,7 +17,7 @@ export function announce(payout: Payout, event: PayoutEvent, { at }: { at: numbe
   }
 }
 
-/** A return is no outcome: the merchant's callback has reported the success before. */
+/** Sends no callback for a return: the merchant's callback has already reported the success. */
 function tellsMerchant({ type }: PayoutEvent): boolean {
   return type === 'PayoutSettled' || type === 'PayoutDeclined' || type === 'PayoutFrauded' || type === 'PayoutFailed';
 }

@@ -6,8 +6,8 @@ import type { Ports } from './ports';
 import { reportContradiction } from './submit-payout';
 
 /**
- * Applies what a bank reports by itself, whenever and however often it does. A bank may only change payouts that were
- * submitted to it. Throws if it could not be stored; the bank then has to report it again.
+ * Applies a bank's own report; repetitions are safe. A bank may only change payouts that were submitted to it. Throws
+ * if the result cannot be stored; the bank then has to report it again.
  */
 export function applyNews(ports: Ports, bank: string, { reference, outcome }: BankNews): Promise<NewsVerdict> {
   return runWithTrace({ correlationId: paymentIdOf(reference), traceparent: newTraceparent() }, async () => {

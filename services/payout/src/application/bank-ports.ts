@@ -4,11 +4,11 @@ import type { BankFacts, BankOutcome, BankStatement, SubmitAnswer } from '../dom
 
 export type { BankFacts, BankOutcome, SubmitAnswer };
 
-/** What a bank gets. `reference` is the idempotency key: sent again, it is the same payout. */
+/** An instruction to a bank. `reference` is the idempotency key. */
 export interface PaymentInstruction {
   reference: string;
   merchantAccount: string;
-  /** In 1/10000 of the currency; what the receiver gets. */
+  /** The amount that the receiver gets, in 1/10000 of the currency. */
   amountE4: number;
   currency: string;
   instant: boolean;
@@ -23,7 +23,7 @@ export type Inquiry = BankOutcome | { kind: 'unknown' } | { kind: 'not-found' } 
 
 export type Cancellation = BankOutcome | { kind: 'cancelled' } | { kind: 'unknown' };
 
-/** What a bank tells by itself. */
+/** A bank's own report. */
 export interface BankNews {
   reference: string;
   outcome: BankStatement;
@@ -31,25 +31,24 @@ export interface BankNews {
 
 /**
  * `applied`: changed the payout or was known already; `unknown-payout`: no payout has this reference;
- * `contradiction`: a final status stands against it, which an operator has to look at.
+ * `contradiction`: a final status contradicts it, and an operator has to look at it.
  */
 export type NewsVerdict = 'applied' | 'unknown-payout' | 'contradiction';
 
-/** A way to a bank. Connectors keep no state of payouts: a repeated submission must be the same payout. */
+/** Calls to one bank. A repeated submission must be the same payout. */
 export interface BankConnector {
   readonly name: string;
-  /** From asking for a place among the calls to the end of a submission: what the lease of an intent has to cover. */
+  /** From waiting for a place to the end of a submission; the lease of an intent has to cover it. */
   readonly longestCallMs: number;
-  /** A place for a payout that has just come; undefined when it has to wait in the store, for its account's turn. */
+  /** A place for a new payout; undefined if it has to wait in the store for its account's turn. */
   placeForNew(merchantAccount: string): Place | undefined;
-  /** Never throws: what cannot be known is `unknown`. Leaves the place. */
+  /** Never throws: an unclear outcome is `unknown`. Releases the place. */
   submit(instruction: PaymentInstruction, place?: Place): Promise<SubmitAnswer>;
   inquire(reference: string, merchantAccount: string): Promise<Inquiry>;
   /** The bank confirms that it will never carry out this reference. Absent where a bank cannot. */
   cancel?(reference: string, merchantAccount: string): Promise<Cancellation>;
   /**
-   * Statement of outcomes and returns: starts to give each news to `take`, again and again until it has been taken
-   * without a throw.
+   * Starts to pass each reported outcome or return to `take`, and repeats it until `take` does not throw.
    */
   start(take: (news: BankNews) => Promise<NewsVerdict>): Promise<void>;
   stop(): Promise<void>;

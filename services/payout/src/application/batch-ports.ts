@@ -13,21 +13,21 @@ export interface BatchSummary {
   totalE4: number;
   /** Unix milliseconds. */
   createdAt: number;
-  /** When the bank's last report was read; absent while it has said nothing. */
+  /** When the bank's last report was read; absent before the first one. */
   reportedAt?: number;
 }
 
-/** What an operator may do to the batches of a connector that collects payouts into files. */
+/** The operator's commands for a connector that collects payouts into files. */
 export interface BatchOperations {
-  /** Closes every open batch now, whatever its age or size. Where there is much to write, some are still `frozen`. */
+  /** Closes every open batch now. If there is much to write, some are still `frozen` on return. */
   cut(): Promise<BatchSummary[]>;
   /** The newest batches first. */
   batches(limit: number): Promise<BatchSummary[]>;
   /** Message id of the file that a payout is in; undefined while it is in none. */
   batchOf(reference: string): Promise<string | undefined>;
   /**
-   * Writes a batch's file once more, with the same message id. Not where its bank has reported on it, or where it is
-   * still being written; undefined: there is no such batch.
+   * Writes a batch's file once more, with the same message id, unless its bank has reported on it or it is still being
+   * written. Undefined if there is no such batch.
    */
   rewrite(messageId: string): Promise<BatchSummary | 'not-to-be-written' | undefined>;
 }

@@ -2,10 +2,10 @@ import type { CustomValues } from '@gateway/contracts';
 import { formatAmountE4 } from '@gateway/contracts';
 import type { Payout } from '../domain/payout';
 
-/** The rule's length. Banks write as much as they like. */
+/** The interface's limit. Banks have none. */
 const REMARK_LENGTH = 200;
 
-/** Every custom parameter that the gateway can know of a payout. */
+/** The custom parameters that the gateway can supply for a payout. */
 export function customValues({
   bankFacts = {},
   feeE4,

@@ -3,7 +3,7 @@ import { given } from '@gateway/contracts';
 import type { Payout } from '../domain/payout';
 import { merchantStatus } from '../domain/payout';
 
-/** How a payout stands. `custom`: the parameters that its account has activated. */
+/** The status of a payout. `custom`: the parameters that its account has activated. */
 export function outcomeOf(payout: Payout, custom?: PayoutOutcome['custom']): PayoutOutcome {
   const { payoutId, merchantAccount, amountE4, feeE4, currency, state } = payout;
   const changeReason = state.kind === 'returned' ? `RETURNED ${state.reasonCode}` : undefined;
@@ -11,7 +11,7 @@ export function outcomeOf(payout: Payout, custom?: PayoutOutcome['custom']): Pay
   return given<PayoutOutcome>({ ...known, ...answerOf(payout) });
 }
 
-/** What merchants read of a payout, in answers and callbacks: the fields of the contracts' table. */
+/** The fields that merchants see in answers and callbacks, as in the contracts' table. */
 export function answerOf(payout: Payout): Complete<PayoutAnswer> {
   const { reference, transactionUniqueId, token, acceptedAt, state } = payout;
   return { reference, transactionUniqueId, token, timestamp: acceptedAt, ...merchantStatus(state) };

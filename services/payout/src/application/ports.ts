@@ -7,7 +7,7 @@ import type { Screening } from './screening-ports';
 
 export type StoredPayout = Stored<Payout>;
 
-/** What queries read: neither the receiver nor unpublished events. */
+/** A payout for queries, without the receiver and unpublished events. */
 export type ShownPayout = Omit<Payout, 'instruction'> & { _id: string };
 
 export const PAGE_LIMIT_MAX = 1_000;
@@ -35,7 +35,7 @@ export interface Payouts {
   due: DueByAccount<StoredPayout>;
   load(reference: string): Promise<StoredPayout | null>;
   page(query: PageQuery): Promise<ShownPayout[]>;
-  /** Which of the references, at most {@link PAGE_LIMIT_MAX}, are on record. */
+  /** Returns the references that exist, of at most {@link PAGE_LIMIT_MAX}. */
   onRecord(references: readonly string[]): Promise<string[]>;
   /** For operators, newest first. */
   list(query: ListQuery): Promise<ShownPayout[]>;
@@ -53,15 +53,15 @@ export interface ReceivedCommand {
 
 export interface Ports {
   payouts: Payouts;
-  /** The only way in which a payout changes. */
+  /** The only way to change a payout. */
   handle: Handle<Payout, PayoutEvent>;
   accounts: Accounts;
   screening: Screening;
-  /** Name of the connector that a currency's payouts go through. */
+  /** Name of the connector for a currency's payouts. */
   bankFor(currency: string): string;
   /** By name. Undefined when no connector of that name is open. */
   bank(name: string): BankConnector | undefined;
-  /** Submissions to banks run after their message is done. */
+  /** Runs submissions to banks after the message is done. */
   calls: Pick<DetachedWork, 'begin'>;
   now(): number;
   logger: Logger;

@@ -6,9 +6,9 @@ import type { ScreeningDecision } from './screening-ports';
 import { submissionTo, submitPayout } from './submit-payout';
 
 /**
- * One payout: screen, decide, and store the intent if a place among the calls to its bank is free; otherwise it waits in
- * the store for its account's turn. The call to the bank runs after the message is done. The same command has no second
- * effect: the insert finds the payout on record, and only the writer of the intent submits.
+ * Screens and decides one payout, and stores the intent if a place among the calls to its bank is free; otherwise the
+ * payout waits in the store for its account's turn. The call to the bank runs after the message is done. A repeated
+ * command has no effect: the insert finds the payout, and only the writer of the intent submits.
  */
 export async function processCommand(ports: Ports, received: ReceivedCommand): Promise<void> {
   const { request, id: causationId } = received;
@@ -29,7 +29,7 @@ export async function processCommand(ports: Ports, received: ReceivedCommand): P
     });
   if (!written) {
     place?.leave();
-    // Screening it again may have reserved again what was released at its end.
+    // The repeated screening may have reserved again, although the payout has ended.
     if (stored !== null && endedWithoutSuccess(stored.state)) await ports.screening.release(reference);
     return;
   }

@@ -6,7 +6,7 @@ import type { PageQuery, Ports } from './ports';
 
 type Reading = Pick<Ports, 'payouts' | 'accounts'>;
 
-/** How one payout of the account's own stands, with its activated custom parameters; undefined when there is none. */
+/** The status of one of the account's payouts, with its activated custom parameters; undefined if there is none. */
 export async function findOutcome(
   ports: Reading,
   merchantAccount: string,

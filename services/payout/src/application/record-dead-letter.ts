@@ -4,8 +4,8 @@ import type { PayoutRequest } from '../domain/payout';
 import type { Ports } from './ports';
 
 /**
- * Ends a payout whose command can never be processed with error 3000. A payout that is on record already stays as it is.
- * From then on the command has no effect, replayed or redelivered.
+ * Ends a payout whose command can never be processed with error 3000, unless the payout already exists. If the command
+ * is replayed or redelivered afterwards, it has no effect.
  */
 export async function recordDeadLetter(ports: Ports, request: PayoutRequest, causationId?: string): Promise<void> {
   await runWithTrace({ correlationId: request.payoutId, traceparent: newTraceparent() }, () =>

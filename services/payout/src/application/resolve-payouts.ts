@@ -13,8 +13,8 @@ import type { Ports, StoredPayout } from './ports';
 import { recordAnswer, recordDecision, submissionTo, submit, submitPayout } from './submit-payout';
 
 /**
- * Resolves payouts that are due: submits what waited for its turn, finds out what became of submissions that ended without
- * an answer or whose process died, and releases the reservations of payouts that ended without success.
+ * Resolves payouts that are due: submits those whose turn has come, finds the outcome of submissions that got no answer
+ * or whose process died, and releases the reservations of payouts that ended without success.
  *
  * @param options.atOnce concurrent payouts, at most half of them of one account
  */
@@ -74,7 +74,7 @@ function bankOf(ports: Ports, payout: StoredPayout): BankConnector | undefined {
   return ports.bank(payout.bank ?? ports.bankFor(payout.currency));
 }
 
-/** Undefined: not known yet. */
+/** Undefined while unknown. */
 async function find(
   ports: Ports,
   bank: BankConnector,

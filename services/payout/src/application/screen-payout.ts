@@ -2,21 +2,21 @@ import type { DailyUse, Hit, ReceiverRule, ScreeningRule } from '../domain/scree
 import { isDailyLimit, isReceiverRule, limitHit, receiverHit, rulesFor, utcDay } from '../domain/screening';
 import type { ScreenedPayout, Screening, ScreeningDecision } from './screening-ports';
 
-/** What a payout takes of the limits of its day. */
+/** A payout's share of its day's limits. */
 export interface Claim {
   reference: string;
   /** Account, UTC day and currency. */
   ledger: string;
   amountE4: number;
-  /** Asked, perhaps again and again, with what the ledger has had so far; undefined grants. */
+  /** Decides on the ledger's totals so far; undefined grants. May be called several times. */
   refuse(used: DailyUse): Hit | undefined;
 }
 
-/** What payouts have taken of daily limits. A reference takes once and gives back once, however often it is asked. */
+/** Payouts' shares of daily limits. Each reference reserves once and releases once, however often it is called. */
 export interface Reservations {
-  /** Whether the reference was granted something: also after it was released. */
+  /** Whether the reference was ever granted, even if released since. */
   has(reference: string): Promise<boolean>;
-  /** Grants (undefined) only where nobody else was granted anything since `refuse` was asked. */
+  /** Undefined grants; only if the ledger has not changed since `refuse` decided. */
   reserve(claim: Claim): Promise<Hit | undefined>;
   release(reference: string): Promise<void>;
 }
@@ -24,19 +24,19 @@ export interface Reservations {
 export interface ScreeningOptions {
   reservations: Reservations;
   accounts: { find(merchantAccount: string): Promise<{ payoutRules?: readonly ScreeningRule[] } | undefined> };
-  /** Whether a payout of this account to this receiver was ever settled, in this currency: a test is no payment. */
+  /** Whether the account has paid this receiver in this currency, so that a test payout does not count. */
   hasBeenPaid(merchantAccount: string, token: string, currency: string): Promise<boolean>;
 }
 
 /**
- * Screening by the rules of the payout's account, in the order of domain/screening.ts. An account without limits for the
- * currency costs no write.
+ * Screening by the rules of the payout's account, in the order of domain/screening.ts. An account without limits for
+ * the currency costs no write.
  *
- * Asked again, as after a crash before the decision was on record: what was granted stays granted and counts once,
- * whatever the rules have become; nothing else was kept, so it is decided anew, and a refusal that nobody was told may
- * become a pass. Money cannot move twice for it: the payout's own document takes one decision, and asks no more.
+ * A repeated call, such as after a crash before the decision was stored, keeps a grant and counts it once, even if the
+ * rules have changed. It decides anew after a refusal, which leaves no trace. Money cannot move twice, because the
+ * payout's own document takes one decision.
  *
- * Throws a plain Error where the account does not exist or has a rule of an unknown kind: nothing passes unscreened.
+ * Throws a plain Error if the account does not exist or has a rule of an unknown kind: nothing passes unscreened.
  */
 export function createScreening({ reservations, accounts, hasBeenPaid }: ScreeningOptions): Screening {
   async function refusalBecauseOfReceiver(

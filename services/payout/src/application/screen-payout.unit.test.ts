@@ -19,7 +19,7 @@ const payout = (changes: Partial<ScreenedPayout> = {}): ScreenedPayout => ({
   ...changes,
 });
 
-/** A screening whose account has `rules`, and what it asked of its ports. */
+/** A screening whose account has `rules`, and its calls to the ports. */
 function given(rules: ScreeningRule[], world: { paid?: string[]; granted?: string[]; used?: number } = {}) {
   const asked: string[] = [];
   const claims: Claim[] = [];
@@ -44,13 +44,13 @@ function given(rules: ScreeningRule[], world: { paid?: string[]; granted?: strin
   return { screening, asked, claims };
 }
 
-it('lets everything pass where there are no rules, and asks nobody', async () => {
+it('without rules passes every payout and calls no port', async () => {
   const { screening, asked, claims } = given([]);
   expect(await screening.screen(payout())).toEqual(PASSED);
   expect({ asked, claims }).toEqual({ asked: [], claims: [] });
 });
 
-it('takes from the limits of the account, the UTC day of acceptance and the currency', async () => {
+it('uses the limits of the account, the UTC day of acceptance and the currency', async () => {
   const { screening, claims } = given([DAILY]);
   expect(await screening.screen(payout())).toEqual(PASSED);
   expect(claims).toMatchObject([
@@ -60,7 +60,7 @@ it('takes from the limits of the account, the UTC day of acceptance and the curr
   expect(claims).toHaveLength(1);
 });
 
-it('tells code, rule and reason of a refusal', async () => {
+it('returns code, rule and reason of a refusal', async () => {
   const { screening } = given([DAILY], { used: 900_000 });
   expect(await screening.screen(payout())).toEqual({
     passed: false,
@@ -70,14 +70,14 @@ it('tells code, rule and reason of a refusal', async () => {
   });
 });
 
-it('takes nothing for a payout that another rule refuses', async () => {
+it('reserves nothing for a payout that another rule refuses', async () => {
   const { screening, claims } = given([DAILY, FIRST_TIME, BLOCKED], { used: 1_000_000 });
   expect(await screening.screen(payout({ iban: 'RS35260005601001611379' }))).toMatchObject({ code: 3220 });
   expect(await screening.screen(payout())).toMatchObject({ code: 3200, rule: 'first-time-receiver' });
   expect(claims).toEqual([]);
 });
 
-it('looks a receiver up only where it matters, at this account', async () => {
+it('looks a receiver up only if a rule needs it, for this account', async () => {
   const { screening, asked } = given([FIRST_TIME], { paid: ['token-2'] });
   expect(await screening.screen(payout({ amountE4: 100_000 }))).toEqual(PASSED);
   expect(asked).toEqual([]);
@@ -85,18 +85,18 @@ it('looks a receiver up only where it matters, at this account', async () => {
   expect(asked).toEqual(['paid acme_shop token-2 EUR']);
 });
 
-it('goes on to the limits with a receiver who is known', async () => {
+it('checks the limits if the receiver is known', async () => {
   const { screening } = given([DAILY, FIRST_TIME], { paid: ['token-1'], used: 900_000 });
   expect(await screening.screen(payout())).toMatchObject({ code: 3202 });
 });
 
-it('lets pass what was granted before, whatever the rules have become', async () => {
+it('passes an earlier grant even if the rules have changed', async () => {
   const { screening } = given([DAILY, FIRST_TIME, BLOCKED], { granted: ['PAYOUT00000000010001'] });
   expect(await screening.screen(payout({ iban: 'RS35260005601001611379' }))).toEqual(PASSED);
   expect(await screening.screen(payout())).toEqual(PASSED);
 });
 
-it('lets nothing pass whose account is gone, or has a rule that it does not know', async () => {
+it('passes nothing without an account, or with an unknown kind of rule', async () => {
   const { screening } = given([{ kind: 'weekly-amount' } as unknown as ScreeningRule]);
   await expect(screening.screen(payout())).rejects.toThrow('weekly-amount');
   await expect(screening.screen(payout({ merchantAccount: 'no_such_shop' }))).rejects.toThrow(
@@ -104,7 +104,7 @@ it('lets nothing pass whose account is gone, or has a rule that it does not know
   );
 });
 
-it('gives back by reference', async () => {
+it('releases by reference', async () => {
   const { screening, asked } = given([]);
   await screening.release('PAYOUT00000000010001');
   expect(asked).toEqual(['release PAYOUT00000000010001']);

@@ -9,20 +9,20 @@ export interface ScreenedPayout {
   iban: string;
   /** ISO 3166-1 alpha-2, of the receiver's address; absent where the merchant gave none. */
   addressCountry?: string;
-  /** Stands for the receiver at this merchant. */
+  /** The receiver's token at this merchant. */
   token: string;
-  /** Epoch ms, when it was accepted: decides on the day that it counts for. */
+  /** Epoch ms; its UTC day is the one whose limits apply. */
   acceptedAt: number;
 }
 
 export type ScreeningDecision = { passed: true } | { passed: false; code: ResponseCode; rule: string; reason: string };
 
 /**
- * Applies the rules of an account. What a limit grants is reserved under the payout's reference in the same
- * transaction that checks it, so payouts that come together cannot pass together; asked again, the same decision.
+ * Applies the rules of an account. A limit's check and its reservation, under the payout's reference, are atomic, so
+ * concurrent payouts cannot exceed a limit together. A repeated call keeps a grant.
  */
 export interface Screening {
   screen(payout: ScreenedPayout): Promise<ScreeningDecision>;
-  /** The payout came to nothing: its reservations no longer count. Does nothing where there are none. */
+  /** Releases the reservations of a payout that ended without success. Does nothing if there are none. */
   release(reference: string): Promise<void>;
 }

@@ -12,8 +12,8 @@ export function submissionTo(ports: Pick<Ports, 'bank' | 'now'>, bank: string): 
 }
 
 /**
- * Submits a payout whose intent this process has just stored, and records the answer. An unreachable bank does not end an
- * accepted payout: it stays as it is, and the resolver submits it after the lease.
+ * Submits a payout whose intent this process has just stored, and records the answer. An unreachable bank does not end
+ * an accepted payout: it stays as it is, and the resolver submits it after the lease.
  */
 export async function submitPayout(
   ports: Ports,
@@ -35,7 +35,7 @@ function instructionOf(payout: StoredPayout): PaymentInstruction {
   return { reference, merchantAccount, amountE4, currency, instant, acceptedAt, ...instruction };
 }
 
-/** Records what a bank answered. A payout that has ended in the meantime stays as it is. */
+/** Records a bank's answer. A payout that has ended since then does not change. */
 export function recordAnswer(
   ports: Ports,
   payout: StoredPayout,

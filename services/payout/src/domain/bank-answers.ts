@@ -1,6 +1,6 @@
 import type { OutcomeUnknownCode, ResponseCode } from '@gateway/contracts';
 
-/** What a bank says of a payout in its own words, as far as its connector passes them on. */
+/** A bank's own words about a payout, as far as its connector passes them on. */
 export interface BankFacts {
   transactionId?: string;
   id?: string;
@@ -10,9 +10,9 @@ export interface BankFacts {
   reasonDescription?: string;
 }
 
-/** How a payout stands at the bank. All but `submitted` are final there. */
+/** The status of a payout at the bank. All but `submitted` are final there. */
 export type BankOutcome =
-  /** The bank has it, and tells the outcome later: by its statement, or when it is asked. */
+  /** The bank has it, and reports the outcome later: by its statement, or on inquiry. */
   | { kind: 'submitted'; bank?: BankFacts }
   | { kind: 'settled'; bank?: BankFacts }
   | { kind: 'declined'; code: ResponseCode; bank?: BankFacts }
@@ -23,8 +23,8 @@ export type SubmitAnswer =
   | BankOutcome
   /** The bank is silent, or its answer makes no sense. */
   | { kind: 'unknown'; code: OutcomeUnknownCode }
-  /** The bank was not reached: it certainly heard nothing, and is told later. */
+  /** The bank was not reached and certainly knows nothing. The payout is sent again later. */
   | { kind: 'not-sent' };
 
-/** What a bank tells by itself: an outcome, or that settled money came back. */
+/** A bank's own report: an outcome, or the return of settled money. */
 export type BankStatement = BankOutcome | { kind: 'returned'; reasonCode: string; bank?: BankFacts };

@@ -6,7 +6,7 @@ import { isOpen } from './payout';
 /** A bank reports the outcome of a payout by itself. Asking finds what it forgot to report. */
 export const SUBMITTED_INQUIRY_EVERY_MS = 3_600_000;
 
-/** What the application found out for a new payout. */
+/** Facts that the application gathers for a new payout. */
 export interface Facts {
   /** Epoch ms. */
   now: number;
@@ -15,7 +15,7 @@ export interface Facts {
   submission: Submission | undefined;
 }
 
-/** A new payout: on record, screened, and on its way to the bank, waiting for its turn, or ended. It has no deadline. */
+/** A new payout: accepted and screened, then on its way to the bank, waiting for its turn, or ended. No deadline. */
 export function decide(request: PayoutRequest, { now, screening, submission }: Facts): PayoutEvent[] {
   const events: PayoutEvent[] = [
     { type: 'PayoutAccepted', request },
@@ -35,7 +35,7 @@ export function decideRelease({ state, resolveAt }: Payout): PayoutEvent[] {
   return isOpen(state) || resolveAt === undefined ? [] : [{ type: 'ReservationsReleased' }];
 }
 
-/** A payout whose command can never be processed ends on record all the same. */
+/** A payout whose command can never be processed is recorded with an error. */
 export function decideDeadLetter(request: PayoutRequest): PayoutEvent[] {
   return [
     { type: 'PayoutAccepted', request },
@@ -43,7 +43,7 @@ export function decideDeadLetter(request: PayoutRequest): PayoutEvent[] {
   ];
 }
 
-/** Against a final status: nothing changes, and an operator has to look at it. */
+/** A report that contradicts a final status changes nothing, and an operator has to look at it. */
 export type Contradiction = 'contradiction';
 
 /** Epoch ms: now, and when to ask the bank about a call that ended without an answer. */
@@ -52,7 +52,7 @@ export interface AnswerTimes {
   inquireAt: number;
 }
 
-/** What the bank's answer to a submission or an inquiry means. Empty: nothing new. */
+/** Applies the bank's answer to a submission or an inquiry. Empty: nothing new. */
 export function decideAnswer(
   payout: Payout,
   answer: SubmitAnswer,
@@ -64,15 +64,15 @@ export function decideAnswer(
   return [{ type: 'PayoutOutcomeUnknown', code: answer.code, resolveAt: inquireAt }];
 }
 
-/** The bank confirmed that it will never carry it out. The code is the one that its silence had first. */
+/** The bank confirmed that it will never carry out the payout. Keeps the code of an unknown outcome. */
 export function decideCancelled(payout: Payout, now: number): PayoutEvent[] | Contradiction {
   const code = payout.state.kind === 'unknown' ? payout.state.code : RESPONSE_CODES.PAYOUT_ERROR;
   return decideNews(payout, { kind: 'failed', code }, now);
 }
 
 /**
- * What a bank reports, at any time and any number of times. Empty: known already, or outdated. Final statuses stay, but
- * settled money may come back.
+ * Applies a bank's report, which may arrive late or repeatedly. Empty: already known, or outdated. Final statuses stay,
+ * but settled money may come back.
  */
 export function decideNews(payout: Payout, told: BankStatement, now: number): PayoutEvent[] | Contradiction {
   const { state } = payout;
@@ -127,7 +127,7 @@ function eventsOf(told: BankStatement, now: number): PayoutEvent[] {
     case 'failed':
       return [{ type: 'PayoutFailed', code: told.code, ...bank }];
     case 'returned':
-      // Money that comes back must have left before, whichever the bank reports first.
+      // Returned money was settled before, even if the bank has not reported that.
       return [{ type: 'PayoutSettled' }, { type: 'PayoutReturned', reasonCode: told.reasonCode, ...bank }];
   }
 }

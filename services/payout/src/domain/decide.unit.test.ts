@@ -9,10 +9,10 @@ import {
 } from './decide';
 import type { PayoutStateKind } from './payout';
 import { endedWithoutSuccess, evolve, isOpen, PAYOUT_STATES } from './payout';
-import { inState, NOW, payoutAfter, request, told } from './payouts.fixture';
+import { inState, NOW, payoutAfter, reports, request } from './payouts.fixture';
 
 describe('a new payout', () => {
-  it('that its account’s rules let pass is on its way to the bank', () => {
+  it('that passes its account’s rules is on its way to the bank', () => {
     const submission = { bank: 'iso20022', resolveAt: NOW + 9_000 };
     expect(decide(request, { now: NOW, screening: { passed: true }, submission })).toEqual([
       { type: 'PayoutAccepted', request },
@@ -26,7 +26,7 @@ describe('a new payout', () => {
     expect(payoutAfter(...events)).toMatchObject({ state: { kind: 'screened' }, resolveAt: NOW });
   });
 
-  it('that a rule hits ends with the rule’s code, and no bank hears of it', () => {
+  it('that a rule hits ends with the rule’s code, and goes to no bank', () => {
     const screening = { passed: false, code: 3202, rule: 'daily-amount', reason: 'too much today' } as const;
     const events = decide(request, { now: NOW, screening, submission: { bank: 'simulator', resolveAt: NOW } });
     expect(events.map(({ type }) => type)).toEqual(['PayoutAccepted', 'PayoutScreened', 'PayoutFrauded']);
@@ -46,10 +46,10 @@ describe('a new payout', () => {
 
 const TIMES = { now: NOW, inquireAt: NOW + 500 };
 
-type Told = keyof typeof told;
-const TOLD = Object.keys(told) as Told[];
+type ReportKind = keyof typeof reports;
+const REPORT_KINDS = Object.keys(reports) as ReportKind[];
 
-/** What becomes of a payout, by its state and by what its bank tells; `same`: nothing new. */
+/** The new state of a payout, by its state and its bank's report; `same`: nothing new. */
 const OPEN = {
   submitted: 'submitted',
   settled: 'settled',
@@ -58,7 +58,7 @@ const OPEN = {
   failed: 'failed',
   returned: 'returned',
 } as const;
-const NEVER_TOLD = {
+const NEVER_SENT = {
   submitted: 'contradiction',
   settled: 'contradiction',
   declined: 'contradiction',
@@ -66,10 +66,10 @@ const NEVER_TOLD = {
   failed: 'contradiction',
   returned: 'contradiction',
 } as const;
-const ENDED = { ...NEVER_TOLD, submitted: 'same' } as const;
-const EXPECTED: Record<PayoutStateKind, Record<Told, PayoutStateKind | 'same' | 'contradiction'>> = {
-  accepted: NEVER_TOLD,
-  screened: NEVER_TOLD,
+const ENDED = { ...NEVER_SENT, submitted: 'same' } as const;
+const EXPECTED: Record<PayoutStateKind, Record<ReportKind, PayoutStateKind | 'same' | 'contradiction'>> = {
+  accepted: NEVER_SENT,
+  screened: NEVER_SENT,
   submitting: OPEN,
   unknown: OPEN,
   submitted: { ...OPEN, submitted: 'same' },
@@ -81,18 +81,23 @@ const EXPECTED: Record<PayoutStateKind, Record<Told, PayoutStateKind | 'same' | 
 };
 
 describe.each(PAYOUT_STATES)('a payout that is %s', (state) => {
-  it.each(TOLD.map((kind) => [kind, EXPECTED[state][kind]] as const))('told %s: %s', (kind, expected) => {
-    const before = inState[state];
-    const decided = decideNews(before, told[kind], NOW);
-    if (decided === 'contradiction') expect(expected).toBe('contradiction');
-    else if (expected === 'same') expect(decided).toEqual([]);
-    else expect(decided.reduce(evolve, before).state.kind).toBe(expected);
-  });
+  it.each(REPORT_KINDS.map((kind) => [kind, EXPECTED[state][kind]] as const))(
+    'reported as %s: %s',
+    (kind, expected) => {
+      const before = inState[state];
+      const decided = decideNews(before, reports[kind], NOW);
+      if (decided === 'contradiction') expect(expected).toBe('contradiction');
+      else if (expected === 'same') expect(decided).toEqual([]);
+      else expect(decided.reduce(evolve, before).state.kind).toBe(expected);
+    },
+  );
 
-  it('takes an answer as it takes news', () => {
-    for (const kind of TOLD) {
+  it('treats an answer like a report', () => {
+    for (const kind of REPORT_KINDS) {
       if (kind !== 'returned')
-        expect(decideAnswer(inState[state], told[kind], TIMES)).toEqual(decideNews(inState[state], told[kind], NOW));
+        expect(decideAnswer(inState[state], reports[kind], TIMES)).toEqual(
+          decideNews(inState[state], reports[kind], NOW),
+        );
     }
   });
 
@@ -100,20 +105,20 @@ describe.each(PAYOUT_STATES)('a payout that is %s', (state) => {
     expect(decideAnswer(inState[state], { kind: 'not-sent' }, TIMES)).toEqual([]);
   });
 
-  it('hears nothing from a silent bank, unless it has just been told', () => {
+  it('ignores a silent bank, unless the submission is running', () => {
     const expected =
       state === 'submitting' ? [{ type: 'PayoutOutcomeUnknown', code: 3117, resolveAt: TIMES.inquireAt }] : [];
     expect(decideAnswer(inState[state], { kind: 'unknown', code: 3117 }, TIMES)).toEqual(expected);
   });
 });
 
-it('money that came back before its settlement was told has left first, and its merchant hears of both', () => {
-  const decided = decideNews(inState.unknown, told.returned, NOW);
+it('a return reported before its settlement implies the settlement', () => {
+  const decided = decideNews(inState.unknown, reports.returned, NOW);
   expect(decided).toEqual([{ type: 'PayoutSettled' }, { type: 'PayoutReturned', reasonCode: 'AC04' }]);
-  expect(decideNews(inState.settled, told.returned, NOW)).toEqual([{ type: 'PayoutReturned', reasonCode: 'AC04' }]);
+  expect(decideNews(inState.settled, reports.returned, NOW)).toEqual([{ type: 'PayoutReturned', reasonCode: 'AC04' }]);
 });
 
-it('what a bank adds about a payout that it has is kept, once, and decides nothing', () => {
+it('additional bank facts about a submitted payout are kept once, and decide nothing', () => {
   const bank = { advice: 'XYZW', reasonCode: 'Q1' };
   const decided = decideNews(inState.submitted, { kind: 'submitted', bank }, NOW);
   const said = { type: 'BankSaidMore', bank, resolveAt: NOW + SUBMITTED_INQUIRY_EVERY_MS } as const;
@@ -131,15 +136,15 @@ it('a second return for another reason is for an operator', () => {
 });
 
 describe('a bank that will never carry a payout out', () => {
-  it('ends it with the code that its silence was called first', () => {
+  it('ends it with the code of its unknown outcome', () => {
     expect(decideCancelled(inState.unknown, NOW)).toEqual([{ type: 'PayoutFailed', code: 3109 }]);
   });
 
-  it('ends it with the general error where nothing was told', () => {
+  it('ends it with the general error if it had no code yet', () => {
     expect(decideCancelled(inState.submitting, NOW)).toEqual([{ type: 'PayoutFailed', code: 3300 }]);
   });
 
-  it('changes nothing about one that has left', () => {
+  it('does not change a settled one', () => {
     expect(decideCancelled(inState.settled, NOW)).toBe('contradiction');
   });
 });

@@ -2,7 +2,7 @@ import type { OutcomeUnknownCode, PayoutStatus, Receiver, ResponseCode } from '@
 import { RESPONSE_CODES, coded } from '@gateway/contracts';
 import type { BankFacts } from './bank-answers';
 
-/** What the merchant asked for. */
+/** The merchant's request. */
 export interface PayoutRequest {
   payoutId: string;
   reference: string;
@@ -18,7 +18,7 @@ export interface PayoutRequest {
   instant: boolean;
   /** ISO 3166-1 alpha-2, of the IBAN. */
   receiverCountry: string;
-  /** Whom a bank pays, and for what; absent where the command could not be read. Never in an event. */
+  /** The receiver and the purpose; absent if the command was unreadable. Never in an event. */
   instruction?: { receiver: Receiver; description: string };
   /** The final outcome is reported there. */
   callbackUrl?: string;
@@ -26,15 +26,15 @@ export interface PayoutRequest {
   custom?: Record<string, string>;
 }
 
-/** What the rules of the account said, with the reason. */
+/** The decision of the account's rules, with the reason. */
 export type ScreeningRecord = { passed: true } | { passed: false; code: ResponseCode; rule: string; reason: string };
 
 /** Where the money is. */
 export type PayoutState =
   | { kind: 'accepted' }
-  /** It waits for its account's turn; no bank has heard of it. */
+  /** Waits for its account's turn; not sent to a bank yet. */
   | { kind: 'screened' }
-  /** The intent is on record; the call to the bank runs, or its process died. */
+  /** The intent is stored; the call to the bank is running, or its process died. */
   | { kind: 'submitting' }
   /** The bank may or may not have acted; `code` says why its answer is missing. */
   | { kind: 'unknown'; code: OutcomeUnknownCode }
@@ -49,7 +49,7 @@ export type PayoutState =
 
 export type PayoutStateKind = PayoutState['kind'];
 
-/** Those that a payout can be found in: the write that puts it on record has passed the first one. */
+/** The states that are stored: the first write already goes beyond `accepted`. */
 export const PAYOUT_STATES = [
   'screened',
   'submitting',
@@ -67,19 +67,19 @@ export interface Payout extends PayoutRequest {
   time: number;
   state: PayoutState;
   screening?: ScreeningRecord;
-  /** Name of the bank connector that it goes through, from the intent on. */
+  /** Name of its bank connector, from the intent on. */
   bank?: string;
   bankFacts?: BankFacts;
   /**
-   * Epoch ms at which a resolver processes it; absent when nothing is left to do. It then submits a payout that waits for
-   * its turn, asks the bank about a submitted one, and releases the reservations of one that ended without success.
+   * Epoch ms at which a resolver processes it; absent when nothing is left to do. It then submits a payout that waits
+   * for its turn, asks the bank about a submitted one, and releases the reservations of one that ended without success.
    */
   resolveAt?: number;
   /** Inquiries in a row that found no outcome. */
   inquiries?: number;
 }
 
-/** The intent to submit: to which bank, and when its outcome is looked for if no answer is on record by then. */
+/** The intent to submit: the bank, and when a resolver looks for the outcome if no answer is stored by then. */
 export interface Submission {
   bank: string;
   /** Epoch ms. */
@@ -94,9 +94,9 @@ export type PayoutEvent =
   | ({ type: 'SubmissionStarted' } & Submission)
   | { type: 'PayoutOutcomeUnknown'; code: OutcomeUnknownCode; resolveAt: number }
   | { type: 'PayoutSubmitted'; bank?: BankFacts; resolveAt: number }
-  /** The bank adds something about a payout that it has; for operators. */
+  /** More facts from the bank about a submitted payout, for operators. */
   | { type: 'BankSaidMore'; bank: BankFacts; resolveAt: number }
-  /** The resolver asked, or could not ask, and is as wise as before. */
+  /** The resolver could not find out the outcome. */
   | { type: 'InquiryFailed'; resolveAt: number }
   | { type: 'PayoutSettled'; bank?: BankFacts }
   | { type: 'PayoutReturned'; reasonCode: string; bank?: BankFacts }
@@ -109,7 +109,7 @@ const SECOND_MS = 1_000;
 /** Releasing reservations needs no bank, so it comes before everything that does. */
 const AT_ONCE = 0;
 
-/** A payout begins with `PayoutAccepted`; every other event needs what was before. */
+/** A payout begins with `PayoutAccepted`; every other event needs an existing payout. */
 export function evolve(payout: Payout | undefined, event: PayoutEvent): Payout {
   if (event.type === 'PayoutAccepted') {
     const { request } = event;
@@ -152,7 +152,7 @@ function endedWithout(before: Payout, { bank }: { bank?: BankFacts }, state: Pay
   return { ...before, ...told(before, bank), resolveAt: AT_ONCE, state };
 }
 
-/** What a bank said before stays when it says more. */
+/** Adds to the facts that the bank gave before. */
 function told({ bankFacts }: Payout, facts: BankFacts | undefined): Pick<Payout, 'bankFacts'> {
   return facts === undefined ? {} : { bankFacts: { ...bankFacts, ...facts } };
 }
@@ -163,7 +163,7 @@ export interface MerchantStatus {
   message: string;
 }
 
-/** How a payout stands, in the merchants' terms. Money that came back later was paid out all the same. */
+/** The status of a payout in the merchants' terms. Returned money still counts as paid out. */
 export function merchantStatus(state: PayoutState): MerchantStatus {
   switch (state.kind) {
     case 'accepted':
@@ -189,12 +189,12 @@ function withMessage(status: PayoutStatus, code: ResponseCode): MerchantStatus {
   return { status, ...coded(code) };
 }
 
-/** Nothing moved and nothing will: what was reserved for it is free again. */
+/** No money moved or ever will: its reservations can be released. */
 export function endedWithoutSuccess({ kind }: Pick<PayoutState, 'kind'>): boolean {
   return kind === 'declined' || kind === 'frauded' || kind === 'failed';
 }
 
-/** Not at its end: it is to be submitted, or the bank may still say something that decides. */
+/** Not ended: still to be submitted, or the bank may still decide. */
 export function isOpen({ kind }: Pick<PayoutState, 'kind'>): boolean {
   return kind === 'screened' || kind === 'submitting' || kind === 'unknown' || kind === 'submitted';
 }

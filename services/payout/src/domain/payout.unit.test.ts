@@ -2,7 +2,7 @@ import type { PayoutEvent, PayoutStateKind } from './payout';
 import { endedWithoutSuccess, evolve, isOpen, merchantStatus, PAYOUT_STATES } from './payout';
 import { inState, request } from './payouts.fixture';
 
-describe('how a payout stands', () => {
+describe('the status of a payout', () => {
   it.each<[PayoutStateKind, string, number]>([
     ['accepted', 'pending', 11],
     ['screened', 'pending', 11],
@@ -18,12 +18,12 @@ describe('how a payout stands', () => {
     expect(merchantStatus(inState[state].state)).toEqual({ status, code, message: expect.any(String) as string });
   });
 
-  it('is told in the registry’s words', () => {
+  it('has the registry’s message', () => {
     expect(merchantStatus({ kind: 'declined', code: 3101 }).message).toBe('Insufficient funds');
   });
 });
 
-it('every state is open, or a success, or gives back what it reserved', () => {
+it('every state is open, a success, or releases its reservations', () => {
   const kinds = PAYOUT_STATES.map((kind) => [kind, isOpen({ kind }), endedWithoutSuccess({ kind })]);
   expect(kinds).toEqual([
     ['screened', true, false],
@@ -38,8 +38,8 @@ it('every state is open, or a success, or gives back what it reserved', () => {
   ]);
 });
 
-describe('what a bank says of itself', () => {
-  it('adds to what it said before', () => {
+describe('a bank’s own facts', () => {
+  it('add to earlier ones', () => {
     const events: PayoutEvent[] = [
       { type: 'PayoutSubmitted', bank: { transactionId: 'T1', reasonCode: 'ACSP' }, resolveAt: 1 },
       { type: 'PayoutSettled', bank: { reasonCode: 'ACSC' } },
@@ -48,7 +48,7 @@ describe('what a bank says of itself', () => {
   });
 });
 
-it('what was asked for stays as it was asked for', () => {
+it('the request never changes', () => {
   for (const state of PAYOUT_STATES) expect(inState[state]).toMatchObject(request);
 });
 

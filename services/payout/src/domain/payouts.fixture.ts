@@ -49,8 +49,8 @@ export const inState: Record<PayoutState['kind'], Payout> = {
   failed: payoutAfter(accepted, screened, started, { type: 'PayoutFailed', code: 3300 }),
 };
 
-/** One of everything that a bank may tell. */
-export const told = {
+/** One report of each kind. */
+export const reports = {
   submitted: { kind: 'submitted' },
   settled: { kind: 'settled', bank: { transactionId: 'T2' } },
   declined: { kind: 'declined', code: 3102 },

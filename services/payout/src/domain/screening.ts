@@ -13,7 +13,7 @@ export type ReceiverRule =
   | { readonly kind: 'blocked-ibans'; readonly ibans: readonly string[] }
   | { readonly kind: 'first-time-receiver'; readonly currency: string; readonly maxE4: number };
 
-/** Looks at what a UTC day has had already, in the payout's currency. Bounds are inclusive. */
+/** Limits the use of a UTC day in the payout's currency. Bounds are inclusive. */
 export type DailyLimit =
   | { readonly kind: 'daily-amount'; readonly currency: string; readonly maxE4: number }
   | { readonly kind: 'daily-count'; readonly max: number };
@@ -22,17 +22,17 @@ export interface PayoutFacts {
   amountE4: number;
   currency: string;
   iban: string;
-  /** ISO 3166-1 alpha-2, of the receiver's address; absent where the merchant gave none. */
+  /** ISO 3166-1 alpha-2, of the receiver's address; absent if the merchant gave none. */
   addressCountry?: string;
 }
 
-/** What other payouts of the same account, UTC day and currency have taken of its limits. */
+/** The use of the limits by other payouts of the same account, UTC day and currency. */
 export interface DailyUse {
   amountE4: number;
   count: number;
 }
 
-/** A rule that says no. `reason` names nobody and no account number. */
+/** A rule that refuses. `reason` contains no name or account number. */
 export interface Hit {
   code: ResponseCode;
   rule: ScreeningRule['kind'];
@@ -40,8 +40,8 @@ export interface Hit {
 }
 
 /**
- * The order in which rules are applied; the first hit decides. What is blocked comes before what depends on history, and
- * limits come last: only a payout that everything else lets pass may take from them.
+ * The order in which rules are applied; the first hit decides. Blocks come before rules that depend on history. Limits
+ * come last, because only a payout that passes everything else may use them.
  */
 const ORDER: Record<ScreeningRule['kind'], number> = {
   'blocked-countries': 1,
@@ -51,7 +51,7 @@ const ORDER: Record<ScreeningRule['kind'], number> = {
   'daily-count': 5,
 };
 
-/** The rules that concern a currency, in their order: XTS takes nothing from the limits of EUR. */
+/** The rules for a currency, in order: XTS uses nothing of the EUR limits. */
 export function rulesFor(rules: readonly ScreeningRule[], currency: string): ScreeningRule[] {
   return rules
     .filter((rule) => !('currency' in rule) || rule.currency === currency)
@@ -62,14 +62,14 @@ export function isDailyLimit(rule: ScreeningRule): rule is DailyLimit {
   return rule.kind === 'daily-amount' || rule.kind === 'daily-count';
 }
 
-/** All that is no limit: an unknown kind counts as one of these, and is found out. */
+/** Everything but limits. Includes unknown kinds, for which `receiverHit` throws. */
 export function isReceiverRule(rule: ScreeningRule): rule is ReceiverRule {
   return !isDailyLimit(rule);
 }
 
 /**
- * Whether a rule says no to this receiver. That of `first-time-receiver` holds only for one who was never paid. Throws for
- * a kind that this release does not know: no payout passes because its rule was not understood.
+ * Whether a rule refuses this receiver. A hit of `first-time-receiver` counts only if the receiver was never paid.
+ * Throws for an unknown kind: no payout may pass because its rule was not understood.
  */
 export function receiverHit(rule: ReceiverRule, payout: PayoutFacts): Hit | undefined {
   switch (rule.kind) {
@@ -95,7 +95,7 @@ export function receiverHit(rule: ReceiverRule, payout: PayoutFacts): Hit | unde
   }
 }
 
-/** The first limit that a payout would exceed, given what its day has had already. */
+/** The first limit that a payout would exceed, given its day's use so far. */
 export function limitHit(limits: readonly DailyLimit[], payout: PayoutFacts, used: DailyUse): Hit | undefined {
   const exceeded = limits.find((limit) =>
     limit.kind === 'daily-amount' ? used.amountE4 + payout.amountE4 > limit.maxE4 : used.count >= limit.max,
@@ -108,7 +108,7 @@ export function limitHit(limits: readonly DailyLimit[], payout: PayoutFacts, use
   return { code: RESPONSE_CODES.VOLUME_LIMIT_EXCEEDED, rule: exceeded.kind, reason };
 }
 
-/** `2026-03-01`: the day whose limits a payout takes from. */
+/** `2026-03-01`: the day whose limits a payout uses. */
 export function utcDay(epochMs: number): string {
   return new Date(epochMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }

@@ -22,7 +22,7 @@ const payout = (changes: Partial<PayoutFacts> = {}): PayoutFacts => ({
 });
 
 describe('rules', () => {
-  it('concern their currency alone, and come in their order, whatever order they are stored in', () => {
+  it('apply to their currency only, and in a fixed order, whatever order they are stored in', () => {
     const kinds = ['blocked-countries', 'blocked-ibans', 'first-time-receiver', 'daily-amount', 'daily-count'];
     expect(rulesFor(ALL, 'EUR').map(({ kind }) => kind)).toEqual(kinds);
     expect(rulesFor(ALL.toReversed(), 'EUR')).toEqual(rulesFor(ALL, 'EUR'));
@@ -33,12 +33,12 @@ describe('rules', () => {
     expect(currencies('USD')).toEqual([]);
   });
 
-  it('look at the receiver or at the day', () => {
+  it('check the receiver or the day', () => {
     expect(ALL.filter(isDailyLimit).length + ALL.filter(isReceiverRule).length).toBe(ALL.length);
     expect(ALL.filter(isDailyLimit).map(({ kind }) => kind)).toEqual(['daily-count', 'daily-amount', 'daily-amount']);
   });
 
-  it('of an unknown kind let nothing pass', () => {
+  it('of an unknown kind pass nothing', () => {
     const unknown = { kind: 'weekly-amount', max: 1 } as unknown as ScreeningRule;
     const [rule] = rulesFor([unknown], 'EUR').filter(isReceiverRule);
     expect(() => receiverHit(rule as ReceiverRule, payout())).toThrow('payout rule weekly-amount is unknown');
@@ -112,13 +112,13 @@ describe('a day', () => {
     if (hit !== undefined) expect(hit.code).toBe(3202);
   });
 
-  it('tells what is used', () => {
+  it('reports its use', () => {
     const used = { amountE4: 999_900, count: 2 };
     expect(limitHit([amount], payout(), used)?.reason).toBe('EUR 99.99 of 100 a day are used');
     expect(limitHit([count], payout(), used)?.reason).toBe('2 of 2 payouts a day are used');
   });
 
-  it('never grants more than its limits, whatever comes', () => {
+  it('never grants more than its limits, for any payouts', () => {
     const amounts = fc.array(fc.integer({ min: 1, max: 700_000 }), { maxLength: 20 });
     fc.assert(
       fc.property(amounts, (wanted) => {

@@ -8,7 +8,7 @@ import { PAGE_LIMIT_MAX } from '../../application/ports';
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / PAGE_LIMIT_MAX);
 
 /**
- * Queries of other services: `GET /payouts/on-record?reference=a,b,…` (`{references}`, those on record; api-edge asks
+ * Queries of other services: `GET /payouts/on-record?reference=a,b,…` (`{references}`, those that exist; api-edge asks
  * for all merchants), `GET /payouts/:reference?account=` (one, 404 if there is none) and `GET
  * /payouts?account=&from=&to=&order=asc|desc&page=&limit=` (`{payouts}`, by time, then reference; unix seconds, bounds
  * inclusive; 400 for an invalid query). `account` names the merchant; only its payouts are found.

@@ -2,7 +2,7 @@ import { parsePageQuery } from './query-api';
 
 const query = { account: 'merchant_1', from: '10', to: '20' };
 
-it('a page is the first and the longest, oldest first, unless the query says otherwise', () => {
+it('the default page is the first, of the maximum length, oldest first', () => {
   expect(parsePageQuery(query)).toEqual({
     merchantAccount: 'merchant_1',
     from: 10,
@@ -31,6 +31,6 @@ it.each([
   [{ limit: '0' }],
   [{ limit: '1001' }],
   [{ limit: { $gt: '' } }],
-])('makes no sense: %j', (wrong) => {
+])('refuses %j', (wrong) => {
   expect(parsePageQuery({ ...query, ...wrong })).toBeUndefined();
 });

@@ -62,7 +62,7 @@ describe('a page', () => {
     await add('foreign', { merchantAccount: 'merchant_2' });
   });
 
-  it('is what lies in the window, ends included, by time and then by reference', async () => {
+  it('has the payouts in the window, both ends included, by time and then by reference', async () => {
     expect(await references({})).toEqual(['C', 'A', 'B', 'D']);
     expect(await references({ order: 'desc' })).toEqual(['D', 'B', 'A', 'C']);
     expect(await references({ from: START + 1, to: START + 1 })).toEqual(['A', 'B']);
@@ -77,14 +77,14 @@ describe('a page', () => {
     expect(await references({ order, page: 3, limit: 2 })).toEqual([]);
   });
 
-  it('does not change because of what falls outside its window', async () => {
+  it('ignores payouts outside its window', async () => {
     const before = await references({ page: 2, limit: 2 });
     await add('0', { time: START - 100 });
     await add('Z', { time: START + 100 });
     expect(await references({ page: 2, limit: 2 })).toEqual(before);
   });
 
-  it('says nothing of whom the money went to', async () => {
+  it('does not reveal the receiver', async () => {
     const [first] = await payouts.page(query);
     expect(first).not.toHaveProperty('instruction');
     expect(first).not.toHaveProperty('outbox');
@@ -98,7 +98,7 @@ interface Stage {
   inputStage?: Stage;
 }
 
-it('the keys of a page come from one index alone, and other merchants’ payouts are not looked at', async () => {
+it('the keys of a page come from one index, which skips other merchants’ payouts', async () => {
   await Promise.all(
     Array.from({ length: 300 }, (_, index) => add(`F${index}`, { merchantAccount: `merchant_${index}x` })),
   );
@@ -115,12 +115,12 @@ it('the keys of a page come from one index alone, and other merchants’ payouts
     expect(stages.at(-1)).toMatchObject({ stage: 'IXSCAN', indexName: 'merchant_time' });
     expect(stages.map(({ stage }) => stage)).not.toContain('SORT');
     expect(executionStats).toMatchObject({ nReturned: 10, totalDocsExamined: 0 });
-    // Two pages of ten, and where the walk begins and ends.
+    // Two pages of ten, and the keys at both ends.
     expect(executionStats.totalKeysExamined).toBeLessThanOrEqual(21);
   }
 });
 
-it('a page is looked for no longer than its caller waits', async () => {
+it('a query for a page stops when its caller no longer waits', async () => {
   await add('A');
   const { db } = mongo.mongoose;
   if (db === undefined) throw new Error('not connected');
@@ -131,8 +131,8 @@ it('a page is looked for no longer than its caller waits', async () => {
   expect(finds.map(({ command }) => (command as { maxTimeMS?: number }).maxTimeMS)).toEqual([3_000, 3_000]);
 });
 
-describe('what is due', () => {
-  it('is taken by one, and by the next when the lease has run out', async () => {
+describe('due work', () => {
+  it('is claimed by one replica, and by the next when the lease expires', async () => {
     await add('A', { resolveAt: 1_000 }, 'unknown');
     await add('B', { resolveAt: 500 }, 'declined');
     const claim = async () => (await payouts.due.claim(request.merchantAccount, 8_000))?._id;
@@ -146,7 +146,7 @@ describe('what is due', () => {
     expect(await claim()).toBeDefined();
   });
 
-  it('is found account by account, however much waits in each', async () => {
+  it('is found account by account, however much is waiting in each', async () => {
     const accounts = ['merchant_a', 'merchant_b', 'merchant_c'];
     await Promise.all(
       accounts.flatMap((merchantAccount) =>
@@ -164,12 +164,12 @@ describe('what is due', () => {
       stages: [{ $cursor: { executionStats: { totalKeysExamined: number; totalDocsExamined: number } } }];
     };
     const { totalKeysExamined, totalDocsExamined } = plan.stages[0].$cursor.executionStats;
-    // Two at most of each account: where it begins, and what is beyond the time that is asked for.
+    // At most two per account: the first key, and the one past the given time.
     expect(totalKeysExamined).toBeLessThanOrEqual(2 * (accounts.length + 2));
     expect(totalDocsExamined).toBe(0);
   });
 
-  it('can be taken by name before its time, if anything is left to do', async () => {
+  it('can be claimed by name before it is due, if anything is left to do', async () => {
     await add('A', { resolveAt: 1_000 }, 'unknown');
     await add('B');
     now = 500;
@@ -179,7 +179,7 @@ describe('what is due', () => {
   });
 });
 
-it('a receiver has been paid by an account when its payout is settled, and not when the money came back', async () => {
+it('an account has paid a receiver once its payout is settled, unless the money came back', async () => {
   await add('A');
   await add('B', { token: 'returned' }, 'returned');
   await add('C', { token: 'declined' }, 'declined');
@@ -191,7 +191,7 @@ it('a receiver has been paid by an account when its payout is settled, and not w
 });
 
 describe('the operators’ list', () => {
-  it('is the newest first, of one state or of all', async () => {
+  it('shows one state or all, newest first', async () => {
     await add('A', { time: START + 1, resolveAt: 1 }, 'unknown');
     await add('B', { time: START + 3 });
     await add('C', { time: START + 2, resolveAt: 1 }, 'unknown');
@@ -210,7 +210,7 @@ describe('the operators’ list', () => {
     ['failed', 'exceptional_states'],
     ['returned', 'exceptional_states'],
     ['unknown', 'due_by_account'],
-  ] as const)('finds what is %s by the index %s, whatever else there is', async (kind, indexName) => {
+  ] as const)('finds payouts that are %s by the index %s, whatever else is stored', async (kind, indexName) => {
     await Promise.all(Array.from({ length: 100 }, (_, index) => add(`S${index}`)));
     await add('A', { resolveAt: 1 }, 'submitted');
     await add('B', { resolveAt: 1 }, kind);
@@ -221,7 +221,7 @@ describe('the operators’ list', () => {
     expect(executionStats.totalDocsExamined).toBeLessThanOrEqual(2);
   });
 
-  it('finds the newest of an account, however many others have', async () => {
+  it('finds the newest of an account, however many payouts others have', async () => {
     await Promise.all(Array.from({ length: 100 }, (_, index) => add(`S${index}`)));
     for (const [index, id] of ['A', 'B', 'C'].entries()) await add(id, { merchantAccount: 'own', time: index });
     await add('D', { merchantAccount: 'own', resolveAt: 1, time: 9 }, 'unknown');
@@ -234,7 +234,7 @@ describe('the operators’ list', () => {
     expect(plan).toMatchObject({ executionStats: { totalDocsExamined: 2, nReturned: 2 } });
   });
 
-  it('of what is settled costs what it shows, and its payouts are not in the index of the others', async () => {
+  it('of settled payouts reads only the documents that it shows, and no index of the other states holds them', async () => {
     await Promise.all(Array.from({ length: 100 }, (_, index) => add(`S${index}`)));
     const collection = mongo.collection<StoredPayout>('payouts');
     const plan = await newest(collection, { state: 'settled' }).limit(10).explain('executionStats');

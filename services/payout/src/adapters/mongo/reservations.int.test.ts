@@ -42,7 +42,7 @@ const newLedger = (): string => `acme_shop/2026-03-01/X${(ledgers += 1)}`;
 const entries = (ledger: string) =>
   mongo.collection<Stored>('reservations').find({ ledger }).sort({ position: 1 }).toArray();
 
-/** At most so much in all, and so many. */
+/** Limits the total and the count. */
 const within =
   (maxE4: number, maxCount = Infinity, amountE4 = 100) =>
   (used: DailyUse): Hit | undefined =>
@@ -59,7 +59,7 @@ async function inTotal(ledger: string): Promise<{ amountE4: number; count: numbe
   return { amountE4: last?.usedAmountE4 ?? 0, count: last?.usedCount ?? 0 };
 }
 
-describe('payouts that come together', () => {
+describe('concurrent payouts', () => {
   it.each([
     ['an amount', within(1_000)],
     ['a count', within(Infinity, 10)],
@@ -84,7 +84,7 @@ describe('payouts that come together', () => {
     expect(await one.reserve(claim(second, 'a', tight))).toBeUndefined();
   });
 
-  it('are decided each on what those before it take', async () => {
+  it('are each decided on the amounts granted before', async () => {
     const ledger = newLedger();
     const seen: DailyUse[] = [];
     const refuse = (used: DailyUse): undefined => void seen.push(used);
@@ -98,7 +98,7 @@ describe('payouts that come together', () => {
 });
 
 describe('a replica that is slower than another', () => {
-  /** `before` happens between what this replica reads and what it writes. */
+  /** `before` runs between this replica's read and its write. */
   function slowedBy(before: () => Promise<unknown>): ReservationsAdapter {
     const real = mongo.collection('reservations');
     const insertMany: typeof real.insertMany = async (documents, options) => {
@@ -109,7 +109,7 @@ describe('a replica that is slower than another', () => {
     return createReservations({ ...mongo, collection }, { now: Date.now });
   }
 
-  it('decides again on what the other was granted, and leaves no wrong total behind', async () => {
+  it('decides again after the other’s grant, and leaves no wrong total behind', async () => {
     const ledger = newLedger();
     let others = 0;
     const slow = slowedBy(async () => (others += 1) === 1 && one.reserve(claim(ledger, 'other', within(500))));
@@ -120,7 +120,7 @@ describe('a replica that is slower than another', () => {
     );
   });
 
-  it('finds granted what the other was granted in its stead', async () => {
+  it('finds that the other has already got the same grant', async () => {
     const ledger = newLedger();
     const slow = slowedBy(() => one.reserve(claim(ledger, 2)));
     expect(await Promise.all([1, 2, 3].map((name) => slow.reserve(claim(ledger, name))))).toEqual(
@@ -133,7 +133,7 @@ describe('a replica that is slower than another', () => {
     ]);
   });
 
-  it('gives up after a bounded number of attempts: to be asked again, nothing granted', async () => {
+  it('gives up after a bounded number of attempts, with a retryable error and nothing granted', async () => {
     const ledger = newLedger();
     let others = 0;
     const slow = slowedBy(() => one.reserve(claim(ledger, `other-${(others += 1)}`, within(Infinity))));
@@ -146,8 +146,8 @@ describe('a replica that is slower than another', () => {
   });
 });
 
-describe('asked again', () => {
-  it('a reference is granted once, also where the limit is used up by now', async () => {
+describe('a repeated request', () => {
+  it('is granted once, even if the limit is used up by now', async () => {
     const ledger = newLedger();
     const tight = within(100);
     expect(await one.has(claim(ledger, 'a').reference)).toBe(false);
@@ -156,7 +156,7 @@ describe('asked again', () => {
     expect(await inTotal(ledger)).toEqual({ amountE4: 100, count: 1 });
   });
 
-  it('at the same time, by one replica or by several, it counts once', async () => {
+  it('counts once, even concurrently in one or several replicas', async () => {
     const ledger = newLedger();
     const asked = [...replicas, ...replicas, ...replicas].map((replica) => replica.reserve(claim(ledger, 'a')));
     const others = replicas.map((replica, index) => replica.reserve(claim(ledger, index)));
@@ -164,7 +164,7 @@ describe('asked again', () => {
     expect(await inTotal(ledger)).toEqual({ amountE4: 500, count: 5 });
   });
 
-  it('what was refused is decided anew, and keeps nothing', async () => {
+  it('is decided anew after a refusal, which reserves nothing', async () => {
     const ledger = newLedger();
     const tight = within(100);
     await one.reserve(claim(ledger, 'a', tight));
@@ -176,7 +176,7 @@ describe('asked again', () => {
 });
 
 describe('release', () => {
-  it('gives back once, however often and by however many it is asked', async () => {
+  it('gives back once, however often and by however many replicas', async () => {
     const ledger = newLedger();
     await one.reserve(claim(ledger, 'a'));
     await one.reserve(claim(ledger, 'b'));
@@ -186,7 +186,7 @@ describe('release', () => {
     expect(await inTotal(ledger)).toEqual({ amountE4: 100, count: 1 });
   });
 
-  it('makes room for another', async () => {
+  it('makes room for another payout', async () => {
     const ledger = newLedger();
     const tight = within(100, 1);
     await one.reserve(claim(ledger, 'a', tight));
@@ -195,12 +195,12 @@ describe('release', () => {
     expect(await one.reserve(claim(ledger, 'c', tight))).toEqual(HIT);
   });
 
-  it('of a reference that was granted nothing does nothing', async () => {
+  it('of a reference without a grant does nothing', async () => {
     await one.release('unknown');
     expect(await mongo.collection('reservations').countDocuments({ _id: /^unknown/ as never })).toBe(0);
   });
 
-  it('leaves the reference as one that was granted: nothing is taken for it again', async () => {
+  it('leaves the reference as granted: it cannot reserve again', async () => {
     const ledger = newLedger();
     await one.reserve(claim(ledger, 'a'));
     await one.release(claim(ledger, 'a').reference);
@@ -208,7 +208,7 @@ describe('release', () => {
     expect(await inTotal(ledger)).toEqual({ amountE4: 0, count: 0 });
   });
 
-  it('among reservations that come together loses nothing', async () => {
+  it('among concurrent reservations loses nothing', async () => {
     const ledger = newLedger();
     await Promise.all(replicas.map((replica, index) => replica.reserve(claim(ledger, index))));
     await Promise.all(
@@ -222,7 +222,7 @@ describe('release', () => {
 });
 
 describe('entries', () => {
-  it('go a week after they were made, the latest last', async () => {
+  it('expire after a week, the latest last', async () => {
     let now = Date.now();
     const reservations = createReservations(mongo, { now: () => now });
     const ledger = newLedger();
@@ -235,7 +235,7 @@ describe('entries', () => {
     expect(indexes.find(({ name }) => name === 'expiry')).toMatchObject({ expireAfterSeconds: 0 });
   });
 
-  it('that are gone take no total with them', async () => {
+  it('keep the totals of expired ones', async () => {
     const ledger = newLedger();
     for (const name of ['a', 'b', 'c']) await one.reserve(claim(ledger, name));
     await mongo.collection<Stored>('reservations').deleteMany({ ledger, position: { $lt: 3 } });
@@ -255,7 +255,7 @@ describe('entries', () => {
   });
 });
 
-it('a database that is away is a transient fault, never a pass', async () => {
+it('an unreachable database is a transient fault, never a pass', async () => {
   const other = await connectMongo({ uri: testServers().mongoUri, database });
   const reservations = createReservations(other, { now: Date.now });
   await other.close();

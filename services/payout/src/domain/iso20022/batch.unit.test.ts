@@ -4,7 +4,7 @@ import { BATCH_STATES, BATCH_TRANSITIONS } from './batch';
 const transitions: Record<BatchStep, Transition> = BATCH_TRANSITIONS;
 const steps = Object.keys(transitions) as BatchStep[];
 
-/** Every state that a batch can get to without the steps in `never`. */
+/** All states that a batch can reach without the steps in `never`. */
 function reachable(start: BatchState, never: readonly BatchStep[]): Set<BatchState> {
   const found = new Set([start]);
   for (const state of found) {

@@ -45,7 +45,7 @@ describe('a payout as a SEPA credit transfer', () => {
     });
   });
 
-  it('leaves out a description of which nothing is left', () => {
+  it('leaves out a description that ends up empty', () => {
     expect(creditTransferOf(order({ description: '/ /' }))).not.toHaveProperty('transfer.remittance');
   });
 
@@ -58,7 +58,7 @@ describe('a payout as a SEPA credit transfer', () => {
     country: 'DEU',
   };
 
-  it('has a structured address where town and country are known', () => {
+  it('has a structured address if town and country are known', () => {
     expect(creditTransferOf(to({ address }))).toHaveProperty('transfer.address', {
       streetName: 'Konigsstrase',
       buildingNumber: '5 a',
@@ -75,7 +75,7 @@ describe('a payout as a SEPA credit transfer', () => {
 
   it.each([
     ['no town', { ...address, city: '' }],
-    ['a town of which nothing is left', { ...address, city: '//' }],
+    ['a town that ends up empty', { ...address, city: '//' }],
     ['no country', { street: 'A', city: 'Wien' }],
     ['a country that is none', { ...address, country: 'XXX' }],
     ['the unstructured one only', { unstructured: 'Königsstraße 5, 10115 Berlin' }],

@@ -55,8 +55,8 @@ export function codeOfRejection(reason: string | undefined): ResponseCode {
 }
 
 /**
- * The bank says that it already has this payout or file. That tells nothing about the outcome of the first one: treating
- * it as a decline could make the merchant pay twice.
+ * The bank already has this payout or file. The outcome of the first one stays open: treating the duplicate as a
+ * decline could make the merchant pay twice.
  */
 const DUPLICATE_REASONS = new Set(['AM05', 'DU01', 'DU02', 'DU03', 'DU04', 'DU05', 'DUPL']);
 

@@ -23,7 +23,7 @@ describe('text in the characters of SEPA', () => {
     ["All of a-zA-Z0-9/-?:().,'+ stays", "All of a-zA-Z0-9/-?:().,'+ stays"],
   ])('%j is %j', (text, expected) => expect(sepaText(text, 140)).toBe(expected));
 
-  it('has nothing but these characters, whatever comes in', () => {
+  it('has only these characters, whatever the input', () => {
     fc.assert(
       fc.property(unicode, fc.integer({ min: 1, max: 140 }), (text, maxLength) => {
         expect(sepaText(text, maxLength)).toMatch(/^[a-zA-Z0-9/\-?:().,'+ ]*$/);
@@ -32,7 +32,7 @@ describe('text in the characters of SEPA', () => {
     );
   });
 
-  it('is never longer than asked, not bordered by blank or slash, without double ones', () => {
+  it('keeps the length limit, and has no blank or slash at either end or twice in a row', () => {
     const tricky = fc.string({ unit: fc.constantFrom('/', ' ', 'a', 'щ', '\\', '\u200b'), maxLength: 60 });
     fc.assert(
       fc.property(tricky, fc.integer({ min: 1, max: 40 }), (text, maxLength) => {

@@ -31,7 +31,7 @@ export interface TransactionStatus extends BankStatus {
   bankReference?: string;
 }
 
-/** What a report says about one transfer. */
+/** A report's statement about one transfer. */
 export interface Statement extends BankStatus {
   status: string;
   /** Applies to the whole message; the report may also name this transfer. */

@@ -19,7 +19,7 @@ const report = (change: Partial<StatusReport>): StatusReport => ({
   payments: [],
   ...change,
 });
-/** What one level says. */
+/** The status of one level. */
 const says = (status?: string, ...reasons: string[]): BankStatus => ({
   ...(status === undefined ? {} : { status }),
   reasons,
@@ -29,7 +29,7 @@ const transaction = (endToEndId: string, status?: string, ...reasons: string[]):
   ...says(status, ...reasons),
 });
 
-describe('what a status says, by what is known', () => {
+describe('the meaning of a status, by the known outcome', () => {
   const onItsWay = ['RCVD', 'ACTC', 'ACCP', 'ACWC', 'ACFC', 'ACSP', 'ACWP', 'PDNG'];
   it.each(onItsWay)('%s: on its way, and nothing new once it has ended', (status) => {
     expect(readStatement('open', said(status))).toEqual({ kind: 'submitted' });
@@ -45,7 +45,7 @@ describe('what a status says, by what is known', () => {
     expect(readings).toEqual(['settled', 'nothing-new', 'settled', 'nothing-new']);
   });
 
-  it('a settled message says nothing of what was declined by name', () => {
+  it('a settled message does not affect a transfer declined by name', () => {
     const byName = { ...unknown, fate: 'declined', declinedByName: true } as const;
     expect(read(byName, said('ACSC', { named: false, general: true })).kind).toBe('nothing-new');
     expect(read(byName, said('ACSC', { general: true })).kind).toBe('settled');
@@ -64,11 +64,11 @@ describe('what a status says, by what is known', () => {
     expect(readStatement('settled', said('RJCT'))).toEqual({ kind: 'returned', reasonCode: 'NARR' });
   });
 
-  it('a whole message rejected after settlement is no return of all its transfers', () => {
+  it('the rejection of a whole message after settlement does not return its transfers', () => {
     expect(readStatement('settled', said('RJCT', { reasons: ['FF01'], general: true })).kind).toBe('doubtful');
   });
 
-  it('a whole message rejected that may have been sent twice may be the second one', () => {
+  it('the rejection of a message that may have been sent twice may mean the second copy', () => {
     const known = { ...unknown, fate: 'open', writtenAgain: true } as const;
     expect(read(known, said('RJCT', { reasons: ['FF01'], general: true })).kind).toBe('doubtful');
     expect(read(known, said('RJCT', { reasons: ['AC04'] })).kind).toBe('declined');
@@ -76,7 +76,7 @@ describe('what a status says, by what is known', () => {
   });
 
   const fates: Fate[] = ['open', 'settled', 'declined', 'returned'];
-  it.each(fates)('a duplicate says nothing about the first one (%s)', (fate) => {
+  it.each(fates)('a duplicate leaves the outcome of the first one open (%s)', (fate) => {
     expect(readStatement(fate, said('RJCT', { reasons: ['AM05'] })).kind).toBe('doubtful');
     expect(readStatement(fate, said('RJCT', { reasons: ['DU01'] })).kind).toBe('doubtful');
     expect(readStatement(fate, said('RJCT', { reasons: ['NARR', 'AM05'] }))).toEqual({
@@ -139,25 +139,25 @@ describe('statements of a report', () => {
     ['the group', says('RJCT', 'AM05'), says()],
     ['the payment', says('RJCT'), says('RJCT', 'AM05')],
     ['the group, of payment and transaction', says('RJCT', 'AM05'), says('RJCT')],
-    ['the group, which does not say what it is the reason of', says(undefined, 'AM05'), says()],
-    ['the group of which a part was rejected', says('PART', 'AM05'), says('PART')],
-    ['the group of which the payment says less', says('RJCT', 'AM05'), says('PART')],
+    ['the group, which has a reason but no status', says(undefined, 'AM05'), says()],
+    ['the partly rejected group', says('PART', 'AM05'), says('PART')],
+    ['the group, if the payment says less', says('RJCT', 'AM05'), says('PART')],
   ])('a rejection without a reason has that of %s', (_level, group, payment) => {
     expect(ofA(group, payment, says('RJCT'))).toMatchObject([{ status: 'RJCT', reasons: ['AM05'] }]);
   });
 
-  it('a rejection with a reason of its own has those above as well, behind it', () => {
+  it('a rejection puts its own reason before those of higher levels', () => {
     expect(ofA(says('RJCT', 'AM05'), says(), says('RJCT', 'AC04'))).toMatchObject([{ reasons: ['AC04', 'AM05'] }]);
   });
 
-  it('a reason of another status is none of the transaction’s', () => {
+  it('a reason of another status does not apply to the transaction', () => {
     expect(ofA(says('RJCT', 'AM05'), says('RJCT', 'FF01'), says('ACSC'))).toEqual([
       { status: 'ACSC', reasons: [], general: false, named: true },
     ]);
     expect(ofA(says('PART', 'AM05'), says(), says('ACSC'))).toMatchObject([{ reasons: [] }]);
   });
 
-  it('is general where a transaction repeats what is said above it', () => {
+  it('is general if a transaction repeats the status of a higher level', () => {
     expect(ofA(says('RJCT'), says(), says('RJCT'))).toMatchObject([{ general: true }]);
     expect(ofA(says('RJCT'), says('PART'), says('RJCT'))).toMatchObject([{ general: true }]);
     expect(ofA(says(), says('RJCT'), says('RJCT', 'AC04'))).toMatchObject([{ general: true }]);
@@ -172,7 +172,7 @@ describe('statements of a report', () => {
     expect(ofA(words('all'), words('payment'), words('own'))).toMatchObject([{ description: 'own' }]);
   });
 
-  it('the group’s status is that of all that are not named', () => {
+  it('the group’s status applies to all transfers that are not named', () => {
     expect(statementsOf(report({ group: says('RJCT', 'FF01') })).forTheRest).toEqual({
       status: 'RJCT',
       reasons: ['FF01'],
@@ -181,7 +181,7 @@ describe('statements of a report', () => {
     });
   });
 
-  it('PART says nothing about those that are not named', () => {
+  it('PART does not apply to transfers that are not named', () => {
     const partial = report({
       group: says('PART'),
       payments: [{ ...says(), transactions: [transaction('A', 'ACSC'), transaction('B')] }],
@@ -195,7 +195,7 @@ describe('statements of a report', () => {
   const inBlocks = (group: BankStatus, ...payments: BankStatus[]) =>
     statementsOf(report({ group, payments: payments.map((payment) => ({ ...payment, transactions: [] })) }));
 
-  it('blocks of one status give it to all that are not named, and each its reasons', () => {
+  it('blocks of one status apply it, with all their reasons, to transfers that are not named', () => {
     expect(inBlocks(says(), says('RJCT', 'FF01'), says('RJCT', 'AM05'))).toMatchObject({
       forTheRest: { status: 'RJCT', reasons: ['FF01', 'AM05'] },
     });
@@ -210,11 +210,11 @@ describe('statements of a report', () => {
     ['RJCT and none', says(), [says('RJCT'), says()]],
     ['ACSC and RJCT', says('ACSC'), [says('RJCT')]],
     ['RJCT and PART', says('RJCT'), [says('PART')]],
-  ])('of a payment that is said to be %s nobody is meant who is not named', (unclearRest, group, payments) => {
+  ])('a payment reported as %s does not affect transfers that are not named', (unclearRest, group, payments) => {
     expect(inBlocks(group, ...payments)).toEqual({ byReference: new Map(), unclearRest, problems: [] });
   });
 
-  it('blocks that name transactions speak for these alone, where the group says nothing', () => {
+  it('blocks that name transactions apply only to those, unless the group has a status', () => {
     const payments = ['A', 'B'].map((id) => ({ ...says('RJCT'), transactions: [transaction(id)] }));
     const { byReference, ...rest } = statementsOf(report({ payments }));
     expect([...byReference.keys()]).toEqual(['A', 'B']);
@@ -222,7 +222,7 @@ describe('statements of a report', () => {
     expect(statementsOf(report({ group: says('RJCT'), payments }))).toMatchObject({ forTheRest: { status: 'RJCT' } });
   });
 
-  it('keeps the order of what is said twice', () => {
+  it('keeps the order of repeated statements', () => {
     const twice = [transaction('A', 'ACSC'), transaction('A', 'RJCT')];
     const { byReference } = statementsOf(report({ payments: [{ ...says(), transactions: twice }] }));
     expect(byReference.get('A')?.map(({ status }) => status)).toEqual(['ACSC', 'RJCT']);
@@ -231,7 +231,7 @@ describe('statements of a report', () => {
   it.each([
     ['nothing at all', report({})],
     ['only that it is partial', report({ group: says('PART') })],
-  ])('says so when it says %s', (_what, empty) => {
+  ])('reports a problem if it says %s', (_what, empty) => {
     expect(statementsOf(empty).problems).toEqual(['no status that says anything']);
   });
 });

@@ -18,10 +18,10 @@ afterAll(async () => {
 });
 beforeEach(() => openRecords(mongo).members.deleteMany({}));
 
-/** More than are fetched at once. */
+/** More than one fetch returns. */
 const REFERENCES = Array.from({ length: 80 }, (_, index) => `R${String(index).padStart(2, '0')}`);
 
-/** Settles these; `take` is told so. */
+/** Applies a report that settles these transfers. */
 async function apply(references: readonly string[], take: TakeNews): Promise<string[]> {
   const { members } = openRecords(mongo);
   await members.insertMany(REFERENCES.map((_id) => ({ _id, state: 'sent', since: 0, batch: 'M1' })));
@@ -37,7 +37,7 @@ async function apply(references: readonly string[], take: TakeNews): Promise<str
 
 const aRoundTrip = () => openRecords(mongo).members.countDocuments();
 
-it('has told everything that it had begun to tell when it gives up', async () => {
+it('finishes every started call of `take` before it gives up', async () => {
   const begun: string[] = [];
   const ended: string[] = [];
   const applied = apply(REFERENCES, async ({ reference }) => {
@@ -52,11 +52,11 @@ it('has told everything that it had begun to tell when it gives up', async () =>
   expect(begun).not.toContain('R79');
 });
 
-it('has told everything that it had begun to tell when no more can be fetched', async () => {
+it('finishes every started call of `take` when the next fetch fails', async () => {
   const begun: string[] = [];
   const ended: string[] = [];
   const dropped = Promise.withResolvers<void>();
-  // One is passed over, so that fewer than may be told at once are under way when the next are fetched.
+  // One transfer fewer, so that fewer calls than the bound are running when the next fetch begins.
   const applied = apply(REFERENCES.slice(1), async ({ reference }) => {
     begun.push(reference);
     if (reference === 'R01') dropped.resolve(openRecords(mongo).members.drop().then());

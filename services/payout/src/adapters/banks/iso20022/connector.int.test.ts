@@ -47,7 +47,7 @@ interface Bench {
   env: Record<string, string>;
   clock: { now: number };
   news: BankNews[];
-  /** What was logged. */
+  /** The log. */
   lines: string[];
   /** A gauge's value. */
   figure(name: string): Promise<number | undefined>;
@@ -56,7 +56,7 @@ interface Bench {
   start(take?: (news: BankNews) => Promise<NewsVerdict>): Promise<void>;
   outbox(): string[];
   inbox(folder?: string): string[];
-  /** As an agent does it: written under another name, then renamed; a minute ago. */
+  /** Like an agent: writes under another name, then renames. Dated a minute ago. */
   deliver(name: string, content: string | Buffer): void;
 }
 
@@ -79,7 +79,7 @@ function bench(
       mongo,
       env,
       logger: loggerInto(lines),
-      // A replica has figures of its own.
+      // Each replica has its own metrics.
       metrics: open.length === 0 ? metrics : createMetrics('test', { processFigures: false }),
       clock: clockAt(() => clock.now),
       ...(move === undefined ? {} : { move }),
@@ -127,7 +127,7 @@ function loggerInto(lines: string[]): Logger {
   return { debug: write, info: write, warn: write, error: write, child: () => loggerInto(lines) };
 }
 
-/** A file that the connector is writing; it renames the file when it is whole. */
+/** A file that the connector is still writing; it renames complete ones. */
 const isPartial = (name: string): boolean => name.endsWith('.tmp');
 
 function listed(directory: string): string[] {
@@ -154,7 +154,7 @@ afterEach(async () => {
   open = [];
 });
 
-/** One that is in a file at the bank; returns the file's MsgId. */
+/** Sends a payout to the bank in a file. Returns the file's MsgId. */
 async function sent(at: Bench, ...references: string[]): Promise<string> {
   for (const reference of references) await at.connector.submit(instruction(reference));
   const [batch] = await at.connector.operations.cut();
@@ -162,7 +162,7 @@ async function sent(at: Bench, ...references: string[]): Promise<string> {
 }
 
 describe('a payout that is given to the connector', () => {
-  it('is submitted, once however often it comes', async () => {
+  it('is submitted once, however often it is repeated', async () => {
     const at = bench();
     expect(await at.connector.submit(instruction('A'))).toEqual({ kind: 'submitted' });
     expect(await at.connector.submit(instruction('A'))).toEqual({ kind: 'submitted' });
@@ -198,7 +198,7 @@ describe('a payout that is given to the connector', () => {
     expect(await at.connector.inquire('B')).toEqual({ kind: 'submitted' });
   });
 
-  it('that was cancelled before it came is refused', async () => {
+  it('that was cancelled before it arrived is refused', async () => {
     const at = bench();
     expect(await at.connector.cancel?.('A')).toEqual({ kind: 'cancelled' });
     expect(await at.connector.submit(instruction('A'))).toEqual({ kind: 'failed', code: 3300 });
@@ -264,7 +264,7 @@ describe('a cut', () => {
     expect(await at.connector.operations.batches(2)).toHaveLength(2);
   });
 
-  it('comes by itself at its time, and for instant payouts at once', async () => {
+  it('happens on schedule, and at once for instant payouts', async () => {
     const at = bench({ env: { ISO20022_CUT_OFF: '08:00,12:30' } });
     await at.connector.submit(instruction('A'));
     await at.connector.submit(instruction('B', { instant: true }));
@@ -295,7 +295,7 @@ describe('a cut', () => {
     );
   });
 
-  it('answers when its files take long, which are written all the same', async () => {
+  it('answers before slow files are written', async () => {
     const gate = Promise.withResolvers<void>();
     const at = bench({
       answerWithinMs: 0,
@@ -312,7 +312,7 @@ describe('a cut', () => {
     expect(at.outbox()).toEqual([`${String(batch?.messageId)}.xml`]);
   });
 
-  it('takes no more payouts into one file than are wanted', async () => {
+  it('puts no more payouts into one file than configured', async () => {
     const at = bench({ env: { ISO20022_FILE_PAYOUTS: '3' } });
     for (const reference of ['A', 'B', 'C', 'D', 'E', 'F', 'G']) await at.connector.submit(instruction(reference));
     const batches = await at.connector.operations.cut();
@@ -326,10 +326,10 @@ describe('a process that dies while it writes', () => {
   const dead = () => new Promise<never>(() => {});
   const LEASE_MS = 60_000;
 
-  it('before the file is moved: nobody saw it, and another replica writes it', async () => {
+  it('before the move: another replica writes the file, because no agent can have seen it', async () => {
     const at = bench();
     await at.connector.submit(instruction('A'));
-    // As a process leaves it that died between freezing and moving.
+    // Left by a process that died between freezing and moving.
     await records().batches.insertOne({
       _id: 'M1',
       state: 'frozen',
@@ -361,15 +361,15 @@ describe('a process that dies while it writes', () => {
       },
     ],
   ])(
-    '%s, once it was announced: the batch is held, and written again on an operator’s word only',
+    '%s, once it was marked: the batch is held, and rewritten only by an operator’s command',
     async (_when, moved, move) => {
       const at = bench({ move });
       const survivor = at.another();
       await at.connector.submit(instruction('A'));
-      // Whoever asked a process that died is not told what came of it.
+      // The process died, so this call gets no answer.
       at.connector.operations.cut().catch(() => undefined);
       const batch = await until('it is about to be moved', () => records().batches.findOne({ state: 'emitting' }));
-      // The agent has taken it, or not.
+      // From here on the agent may have taken the file.
       await until('it was moved, or never will be', () => at.outbox().length === moved);
       const before = at.outbox();
       await survivor.operations.cut();
@@ -421,7 +421,7 @@ describe('a process that dies while it writes', () => {
     expect(digest()).toBe(first);
   });
 
-  it('what is invalid never leaves', async () => {
+  it('an invalid file never leaves', async () => {
     const at = bench();
     await at.connector.submit(instruction('A'));
     const wrong = { 'transfer.bic': 'nonsense', 'transfer.iban': 'NL91 ABNA 0417 1643 00' };
@@ -439,7 +439,7 @@ describe('a process that dies while it writes', () => {
     }
   });
 
-  it('what cannot be rendered for the moment leaves nothing behind', async () => {
+  it('a transient fault while rendering leaves nothing behind', async () => {
     const at = bench();
     await at.connector.submit(instruction('A'));
     await records().members.updateOne({ _id: 'A' }, { $set: { 'transfer.amountE4': 150 } });
@@ -447,7 +447,7 @@ describe('a process that dies while it writes', () => {
     expect(staged(at)).toEqual([]);
   });
 
-  it('knows no batch that there is not', async () => {
+  it('refuses an unknown batch', async () => {
     expect(await bench().connector.operations.rewrite('M0')).toBeUndefined();
   });
 });
@@ -504,7 +504,7 @@ describe('a report', () => {
     expect(await records().members.countDocuments({ transfer: { $exists: true } })).toBe(0);
   });
 
-  it('that comes again is harmless, and on record', async () => {
+  it('that is repeated is harmless, and recorded', async () => {
     const at = bench();
     const message = await sent(at, 'A');
     await at.start();
@@ -518,7 +518,7 @@ describe('a report', () => {
     expect(kept.map(({ result }) => result).toSorted()).toEqual(['applied', 'duplicate']);
   });
 
-  it('of a status that nobody knows changes nothing, and is shown', async () => {
+  it('of an unknown status changes nothing, and is shown', async () => {
     const at = bench();
     const message = await sent(at, 'A');
     await at.start();
@@ -540,7 +540,7 @@ describe('a report', () => {
       { ...wholeFile, transactions: [{ reference: 'A', status: 'RJCT' }] },
     ],
     [
-      'that another reason stands before',
+      'listed after another reason',
       'NARR',
       { transactions: [{ reference: 'A', status: 'RJCT', firstReason: 'NARR', reason: 'AM05' }] },
     ],
@@ -555,7 +555,7 @@ describe('a report', () => {
   });
 
   it.each([
-    ['for a reason that is none of a duplicate', { groupReason: 'FF01' }],
+    ['for a reason other than a duplicate', { groupReason: 'FF01' }],
     ['and lists it', { transactions: [{ reference: 'A', status: 'RJCT', reason: 'FF01' }] }],
   ])('that rejects the whole of a message written twice, %s, may mean the second one', async (_how, said) => {
     const at = bench();
@@ -571,7 +571,7 @@ describe('a report', () => {
     expect(await at.connector.inquire('A')).toMatchObject({ kind: 'declined' });
   });
 
-  it('that settles a message says nothing new of what one before it declined by name', async () => {
+  it('that settles a message does not affect a transfer that an earlier one declined by name', async () => {
     const at = bench();
     const message = await sent(at, 'A', 'B');
     await at.start();
@@ -586,7 +586,7 @@ describe('a report', () => {
     ]);
   });
 
-  it('in blocks of different statuses says nothing of transfers that it does not name', async () => {
+  it('in blocks of different statuses does not affect transfers that it does not name', async () => {
     const at = bench();
     const message = await sent(at, 'A', 'B', 'C');
     await at.start();
@@ -604,7 +604,7 @@ describe('a report', () => {
     await until('who names all is done', () => at.inbox('done').includes('2.xml'));
   });
 
-  it('that contradicts what is on record changes nothing here', async () => {
+  it('that contradicts the recorded outcome changes nothing here', async () => {
     const at = bench();
     const message = await sent(at, 'A');
     await at.start(async () => 'contradiction');
@@ -614,7 +614,7 @@ describe('a report', () => {
     expect(await at.connector.inquire('A')).toMatchObject({ kind: 'submitted' });
   });
 
-  it('is applied again until everything of it has been taken', async () => {
+  it('is applied again until `take` has accepted all of it', async () => {
     const at = bench();
     const message = await sent(at, 'A', 'B');
     const other = await sent(at, 'C');
@@ -633,7 +633,7 @@ describe('a report', () => {
     expect(taken).toContain('C');
   });
 
-  it('that never comes is missed', async () => {
+  it('that never arrives is counted as missing', async () => {
     const at = bench();
     const figures = async () => [
       await at.figure('gateway_iso20022_unreported_batches'),
@@ -656,7 +656,7 @@ describe('a report', () => {
     ]);
   });
 
-  it('waits for an earlier one of its message that could not be applied', async () => {
+  it('waits for an earlier one on its message that could not be applied', async () => {
     const at = bench();
     const message = await sent(at, 'A');
     const saying = (id: string, status: string) => pain002({ message, id, transactions: [{ reference: 'A', status }] });
@@ -672,7 +672,7 @@ describe('a report', () => {
     expect(at.news.map(({ outcome }) => outcome.kind)).toEqual(['settled', 'returned']);
   });
 
-  it('that stays in the inbox keeps no report of another message from being read, however many stay', async () => {
+  it('that stays in the inbox does not block reports on other messages, however many stay', async () => {
     const at = bench();
     const message = await sent(at, 'A');
     const other = await sent(at, 'B');
@@ -687,7 +687,7 @@ describe('a report', () => {
     expect(at.inbox()).toHaveLength(100);
   });
 
-  it('proves that the bank has a batch that was held: it is not written again', async () => {
+  it('on a held batch proves that the bank has it: it is not written again', async () => {
     const at = bench({ move: () => Promise.reject(new Error('unclear')) });
     const message = await sent(at, 'A');
     await at.start();
@@ -726,7 +726,7 @@ describe('a file that is no report', () => {
     return `<!ENTITY ${name} "${`&${below};`.repeat(10)}">`;
   }).join('')}]>`;
   const good = pain002({ message: 'M', group: 'ACCP' });
-  /** Valid by the schema, which lets anything be there. */
+  /** Valid: the schema allows any content here. */
   const supplemented = (data: string) =>
     good.replace('</CstmrPmtStsRpt>', `<SplmtryData><Envlp>${data}</Envlp></SplmtryData></CstmrPmtStsRpt>`);
   const withDoctype = (doctype: string) => good.replace('<Document', `${doctype}<Document`).replace('REPORT-1', '&j;');
@@ -738,7 +738,7 @@ describe('a file that is no report', () => {
     ['hides a DOCTYPE in UTF-16 without a mark', Buffer.from(withDoctype(bomb), 'utf16le'), /^not UTF-8$/],
     ['is in another encoding', Buffer.from(good.replace('UTF-8', 'UTF-7')), /UTF-7/],
     ['is not UTF-8', Buffer.concat([Buffer.from(good), Buffer.from([0xff])]), /UTF-8/],
-    ['uses an entity that is none', good.replace('REPORT-1', '&j;'), /ntity/],
+    ['uses an undefined entity', good.replace('REPORT-1', '&j;'), /ntity/],
     ['is of another message', good.replaceAll('pain.002.001.12', 'camt.053.001.08'), /namespace .*camt/],
     ['is of an unknown version', good.replaceAll('pain.002.001.12', 'pain.002.001.99'), /namespace/],
     ['has no namespace', good.replace(/ xmlns="[^"]*"/, ''), /namespace none/],
@@ -747,9 +747,9 @@ describe('a file that is no report', () => {
     ['ends in the middle', good.slice(0, 300), /./],
     ['is no XML', 'MsgId;Status', /./],
     ['is empty', '', /./],
-    ['is nested deeper than its parser goes', supplemented(`${'<a>'.repeat(120)}${'</a>'.repeat(120)}`), /nested/],
-    ['has an element of a name that its parser does not take', supplemented('<constructor/>'), /constructor/],
-    ['is of a message that nobody sent', good, /no message M is known/],
+    ['is nested deeper than the parser allows', supplemented(`${'<a>'.repeat(120)}${'</a>'.repeat(120)}`), /nested/],
+    ['has an element name that the parser rejects', supplemented('<constructor/>'), /constructor/],
+    ['is about a message that was never sent', good, /no message M is known/],
   ])('because it %s is set aside, and the next one is read', async (_why, content, problem) => {
     const at = bench();
     const message = await sent(at, 'A');
@@ -764,7 +764,7 @@ describe('a file that is no report', () => {
     expect(await records().reports.findOne({ file: '1.xml' })).toMatchObject({ result: 'failed' });
   });
 
-  it('because it has 100 MB is not read at all', async () => {
+  it('because it has 100 MB is not even read', async () => {
     const at = bench();
     await at.start();
     at.deliver('1.xml', '');
@@ -778,7 +778,7 @@ describe('a file that is no report', () => {
     expect((await records().reports.findOne({ file: 'big.xml' }))?.digest).toBeUndefined();
   });
 
-  it('names transfers of others: what is right of it counts, the rest is told', async () => {
+  it('because it names transfers of another message still counts for its own; the others are problems', async () => {
     const at = bench();
     const message = await sent(at, 'A');
     await sent(at, 'B');
@@ -790,7 +790,7 @@ describe('a file that is no report', () => {
     expect(problemsOf(at, '1.xml')).toEqual([`B is not in ${message}`, `X is not in ${message}`]);
   });
 
-  it('has a name too long for what belongs beside it: it is cut, and what was set aside earlier stays', async () => {
+  it('with a name too long for the files beside it gets a shorter one, and overwrites none set aside earlier', async () => {
     const at = bench();
     await at.start();
     const name = (last: string) => `${'ä'.repeat(121)}${last}.xml`;
@@ -804,7 +804,7 @@ describe('a file that is no report', () => {
     expect(kept.map(({ file }) => file).toSorted()).toEqual([name('1'), name('2')]);
   });
 
-  it('that cannot be moved is on record once for what came of it, however often it is tried', async () => {
+  it('that cannot be moved is recorded once per result, however often it is tried', async () => {
     const at = bench();
     const message = await sent(at, 'A');
     await at.start();
@@ -812,7 +812,7 @@ describe('a file that is no report', () => {
     rmdirSync(done);
     writeFileSync(done, '');
     at.deliver('1.xml', pain002({ message, transactions: [{ reference: 'A', status: 'ACSC' }] }));
-    // Each of these is a round, and there is one of them at least in which the other was tried again.
+    // Each of these takes a round, and at least one of those rounds tried the other file again.
     for (const bad of ['2.xml', '3.xml', '4.xml']) {
       at.deliver(bad, 'no report');
       await until('another one is set aside', () => at.inbox('failed').includes(bad));
@@ -825,18 +825,18 @@ describe('a file that is no report', () => {
     expect(at.news).toHaveLength(1);
   });
 
-  it('says in no log whom it is about', async () => {
+  it('is logged without account numbers', async () => {
     const at = bench();
     await at.start();
     const iban = 'NL91ABNA0417164300';
     at.deliver('1.xml', good.replace('2026-11-21T10:00:00Z', iban));
     await until('it is set aside', () => at.inbox('failed').includes('1.xml.error.json'));
     expect(problemsOf(at, '1.xml')).toEqual([expect.stringContaining(iban)]);
-    await until('it is told', () => at.lines.some((line) => line.includes('a report is set aside')));
+    await until('it is logged', () => at.lines.some((line) => line.includes('a report is set aside')));
     expect(at.lines.join()).not.toContain(iban);
   });
 
-  it('is about another payment than the message has', async () => {
+  it('because it is about another payment than the message has settles nothing', async () => {
     const at = bench();
     const message = await sent(at, 'A');
     await at.start();
@@ -845,7 +845,7 @@ describe('a file that is no report', () => {
     expect(at.news).toEqual([]);
   });
 
-  it('is left alone while it may still be written, or is not for us', async () => {
+  it('is left alone while it may still be growing, or is not for us', async () => {
     const at = bench();
     const message = await sent(at, 'A');
     const inbox = String(at.env['ISO20022_INBOX_DIR']);
@@ -858,7 +858,7 @@ describe('a file that is no report', () => {
     await until('it is there', () => existsSync(join(inbox, 'new.xml')));
     utimesSync(join(inbox, 'new.xml'), at.clock.now / 1_000 - 1, at.clock.now / 1_000 - 1);
     await at.start();
-    // Two looks one after the other: the first has seen all there was.
+    // Two rounds in a row: the first has seen every file.
     for (const name of ['first.xml', 'second.xml']) {
       at.deliver(name, pain002({ message, id: name, group: 'ACCP' }));
       await until('another one is done', () => at.inbox('done').includes(name));

@@ -148,7 +148,7 @@ function statsOf(path: string): Promise<Stats | undefined> {
   return lstat(path).catch(() => undefined);
 }
 
-/** The report, or what is wrong with it. */
+/** The report, or its problem. */
 async function reportIn(bytes: Buffer, schemaCheck: SchemaCheck): Promise<StatusReport | string> {
   try {
     const text = xmlText(bytes);

@@ -43,7 +43,7 @@ interface ReportedTransaction {
   reference?: string;
   status?: string;
   reason?: string;
-  /** Said before the reason. */
+  /** Listed before `reason`. */
   firstReason?: string;
 }
 
@@ -56,7 +56,7 @@ export function pain002(report: {
   groupReason?: string;
   payment?: string;
   transactions?: readonly ReportedTransaction[];
-  /** In place of one of these transactions. */
+  /** Replaces one of these transactions. */
   blocks?: readonly { status?: string; transactions: readonly ReportedTransaction[] }[];
 }): string {
   const { message, id = 'REPORT-1', version = '12', payment = message, transactions = [] } = report;

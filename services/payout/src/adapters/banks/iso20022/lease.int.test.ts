@@ -15,8 +15,8 @@ afterAll(async () => {
   await mongo.close();
 });
 
-describe('the lease of a work', () => {
-  it('is one replica’s until it lets go, or its time is over', async () => {
+describe('a lease', () => {
+  it('belongs to one replica until it is released or expires', async () => {
     const clock = { now: 1_700_000_000_000 };
     const leaseOf = (owner: string) =>
       createWorkLease({ leases: openRecords(mongo).leases, work: 'inbox', owner, clock: clockAt(() => clock.now) });
@@ -32,7 +32,7 @@ describe('the lease of a work', () => {
     expect([await one.take(), await other.take()]).toEqual([true, false]);
   });
 
-  it('is one replica’s when all reach for it at once', async () => {
+  it('goes to one replica when all try at once', async () => {
     const replicas = Array.from({ length: 8 }, (_, owner) =>
       createWorkLease({
         leases: openRecords(mongo).leases,

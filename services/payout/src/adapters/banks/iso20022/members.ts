@@ -13,7 +13,7 @@ import type { Member, Records } from './records';
 import type { Debtor } from './settings';
 
 export interface Members {
-  /** Accepts a payout for the next file. A repeated reference is the same payout. */
+  /** Accepts a payout for the next file, once per reference. */
   add(instruction: PaymentInstruction): Promise<SubmitAnswer>;
   inquire(reference: string): Promise<Inquiry>;
   /** Possible until the payout is in a file. A submission that arrives afterwards is refused. */

@@ -60,7 +60,7 @@ const full: Transfer = {
 };
 
 describe('a pain.001.001.09', () => {
-  it('says all that the scheme wants, and is valid', async () => {
+  it('has every field that the scheme requires, and is valid', async () => {
     const path = await write([plain, full]);
     expect(await schemaCheck.problemOf(path, PAIN_001)).toBeUndefined();
     expect(read(path)).toEqual({
@@ -105,11 +105,11 @@ describe('a pain.001.001.09', () => {
     });
   });
 
-  it('is for its owner and group alone', async () => {
+  it('is readable only by its owner and group', async () => {
     expect(statSync(await write([plain])).mode & 0o007).toBe(0);
   });
 
-  it('of instant payouts says so, and to the second when', async () => {
+  it('of instant payouts says so, with the execution time to the second', async () => {
     const path = await write([plain], { instant: true });
     expect(await schemaCheck.problemOf(path, PAIN_001)).toBeUndefined();
     expect(read(path)).toMatchObject({
@@ -120,18 +120,18 @@ describe('a pain.001.001.09', () => {
     });
   });
 
-  it('of a debtor without BIC leaves the agent to the IBAN', async () => {
+  it('of a debtor without BIC identifies the agent by the IBAN only', async () => {
     const path = await write([plain], { debtor: { name: 'Us', iban: 'AT611904300234573201' } });
     expect(await schemaCheck.problemOf(path, PAIN_001)).toBeUndefined();
     expect(read(path)).toMatchObject({ PmtInf: { DbtrAgt: { FinInstnId: { Othr: { Id: 'NOTPROVIDED' } } } } });
   });
 
-  it('is not written of other transfers than were frozen', async () => {
+  it('is not written if the transfers differ from the frozen ones', async () => {
     await expect(write([plain], { payouts: 2 })).rejects.toThrow(BrokenBatch);
     await expect(write([plain], { totalE4: 310_000 })).rejects.toThrow(BrokenBatch);
   });
 
-  it('does not write over a file that is there', async () => {
+  it('does not overwrite an existing file', async () => {
     const path = await write([plain]);
     files -= 1;
     await expect(write([plain])).rejects.toThrow('EEXIST');

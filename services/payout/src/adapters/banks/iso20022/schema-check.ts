@@ -18,8 +18,8 @@ export const PAIN_002: Schemas = Object.fromEntries(
 
 export interface SchemaCheck {
   /**
-   * What is wrong with a document (its path, or its bytes): undefined when it is valid by the schema of its namespace.
-   * Throws when that could not be found out in time.
+   * Checks a document, given by its path or its bytes, against the schema of its namespace. Returns the problem, or
+   * undefined if it is valid. Throws if the check does not end in time.
    */
   problemOf(xml: string | Uint8Array, schemas: Schemas): Promise<string | undefined>;
   stop(): Promise<void>;
