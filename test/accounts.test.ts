@@ -53,7 +53,7 @@ async function send(merchantAccount: string, fields: Body): Promise<Body> {
   return data;
 }
 
-/** The last terminal of the account in a currency: the one that the test added. */
+/** The last terminal of the account in a currency: the one that the test has added. */
 async function terminal(merchantAccount: string, currency: string) {
   const { terminals } = await system.accounts.administration.get(merchantAccount);
   const found = terminals.filter((one) => one.currency === currency).at(-1);
@@ -61,7 +61,7 @@ async function terminal(merchantAccount: string, currency: string) {
   return found;
 }
 
-describe('who may ask', () => {
+describe('access', () => {
   test.each([
     ['suspended_one', 2003, 'Merchant account exists but not active'],
     ['closed_one', 2003, 'Merchant account exists but not active'],
@@ -76,7 +76,7 @@ describe('who may ask', () => {
     }
   });
 
-  test('an address on the list may', async () => {
+  test('an address on the allowlist is accepted', async () => {
     expect(await send('fenced_in', cardRequest('SALE'))).toMatchObject({ code: 0 });
   });
 
@@ -115,7 +115,7 @@ describe('X-Forwarded-For', () => {
     trusting = (await system.startEdge({ TRUSTED_PROXY_CIDRS: '127.0.0.0/8,192.0.2.0/24' })).ports.api;
   });
 
-  test('of anybody does not count', async () => {
+  test('of an untrusted client is ignored', async () => {
     expect(await sale(system.edge.ports.api, 'fenced_out', '10.1.2.3')).toBe(2008);
     expect(await sale(system.edge.ports.api, 'fenced_in', '203.0.113.9')).toBe(0);
   });
@@ -135,17 +135,17 @@ describe('X-Forwarded-For', () => {
   });
 });
 
-describe('what an account may do', () => {
+describe('permissions of an account', () => {
   test.each(['AUTH', 'TOKENIZE', 'REFUND', 'AUTH3D'])('%s is not enabled: 2004', async (type) => {
     const answer = await send('sales_only', { ...cardRequest('AUTH'), transaction_type: type });
     expect(answer).toMatchObject({ status: 'error', code: 2004, message: 'Transaction is not allowed to account' });
   });
 
-  test('an enabled type goes', async () => {
+  test('an enabled type is accepted', async () => {
     expect(await send('sales_only', cardRequest('SALE'))).toMatchObject({ code: 0 });
   });
 
-  test('real money only once it is activated: 2009', async () => {
+  test('real money before activation: 2009', async () => {
     const fields = cardRequest('SALE', { currency: 'EUR' });
     expect(await send('sales_only', fields)).toMatchObject({ code: 2009, message: 'Merchant is not activated' });
     expect(await send('active_one', cardRequest('SALE', { currency: 'EUR', ...REAL_CARD }))).toMatchObject({ code: 0 });
@@ -164,7 +164,7 @@ describe('what an account may do', () => {
     ['a tenth of a cent', { currency: 'EUR', amount: '10.001' }, 3022],
     ['a ten-thousandth in the test currency', { currency: 'XTS', amount: '10.0001' }, 0],
     ['nothing', { currency: 'XTS', amount: '0' }, 3022],
-    ['a terminal that nobody has', { currency: 'EUR', mid_reference: 'MD00000000000000' }, 2005],
+    ['a terminal that does not exist', { currency: 'EUR', mid_reference: 'MD00000000000000' }, 2005],
     [
       'an unknown terminal and a tenth of a cent',
       { currency: 'EUR', amount: '10.001', mid_reference: 'x'.repeat(16) },
@@ -175,14 +175,14 @@ describe('what an account may do', () => {
     expect(await send('active_one', cardRequest('SALE', { ...REAL_CARD, ...fields }))).toMatchObject({ code });
   });
 
-  test('AUTH of nothing verifies the card', async () => {
+  test('AUTH of zero verifies the card', async () => {
     expect(await send('active_one', cardRequest('AUTH', { amount: '0' }))).toMatchObject({
       status: 'success',
       code: 0,
     });
   });
 
-  test('a follow-up has to be above nothing, and within the minor unit', async () => {
+  test('a follow-up must be above zero and in whole minor units', async () => {
     const auth = await send('active_one', cardRequest('AUTH'));
     for (const [amount, currency] of [
       ['0', 'XTS'],
@@ -194,7 +194,7 @@ describe('what an account may do', () => {
     expect(await send('active_one', followUp('SETTLE', auth['reference']))).toMatchObject({ code: 0 });
   });
 
-  test('limits hold for follow-ups too', async () => {
+  test('limits apply to follow-ups too', async () => {
     const auth = await send('limited_one', cardRequest('AUTH'));
     expect(await send('limited_one', followUp('SETTLE', auth['reference'], { amount: '4.99' }))).toMatchObject({
       code: 2007,
@@ -223,7 +223,7 @@ describe('what an account may do', () => {
 });
 
 describe('requests per second', () => {
-  test('beyond the limit are 429 with Retry-After, and come through a second later', async () => {
+  test('beyond the limit get 429 with Retry-After, and succeed a second later', async () => {
     let now = Date.now();
     const edge = await system.startEdge({}, { now: () => now });
     const check = () =>
@@ -280,7 +280,7 @@ describe('a change takes effect within 30 s', () => {
     }
   });
 
-  test('of the password: the old one is refused, the new one taken', async () => {
+  test('of the password: the old one is rejected, the new one accepted', async () => {
     expect(await sale('rotating_one')).toBe(0);
     await system.accounts.administration.rotatePassword('rotating_one', { password: new Secret('new_password') });
     now += 30_000;
@@ -288,7 +288,7 @@ describe('a change takes effect within 30 s', () => {
     expect(await sale('rotating_one', { merchant_password: 'new_password' })).toBe(0);
   });
 
-  test('and an edge that starts afterwards sees it at once', async () => {
+  test('and applies at once in an edge that starts later', async () => {
     await system.accounts.administration.rotatePassword('rotating_one', { password: new Secret('newer_password') });
     const later = clientOf((await system.startEdge()).ports.api);
     const codeOf = async (merchant_password: string): Promise<unknown> =>
@@ -298,8 +298,8 @@ describe('a change takes effect within 30 s', () => {
   });
 });
 
-describe('what a terminal decides', () => {
-  test('late voids: a settled AUTH is voided at a terminal that can, once, and not refunded then', async () => {
+describe('settings of a terminal', () => {
+  test('late voids: at a terminal that allows it a settled AUTH is voided once, and then not refunded', async () => {
     const { midReference } = await terminal('late_void', 'XTS');
     const follow = (type: 'SETTLE' | 'VOID' | 'REFUND', reference: unknown) =>
       send('late_void', followUp(type, reference));

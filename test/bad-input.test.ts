@@ -9,7 +9,7 @@ const LIMIT_BYTES = 64 * 1024;
 
 let system: System;
 let storage: Storage;
-/** What there was before the first bad request: the account's one good SALE. */
+/** The state before the first bad request: the account's one good SALE. */
 let before: Record<string, number>;
 
 beforeAll(async () => {
@@ -97,7 +97,7 @@ describe('a value of a wrong type', () => {
   const WRONG = [{ $gt: '' }, { $ne: null }, ['x'], [], true, false, 12];
   const isNumeric = (name: string, value: unknown): boolean => name === 'amount' && typeof value === 'number';
 
-  test('gets 1004 in every field of a SALE, and alone is told', async () => {
+  test('gets 1004 in every field of a SALE, as the only problem', async () => {
     const names = Object.keys(cardRequest('SALE', { custom_note: 'x', mid_reference: 'x', date_of_birth: 'x' }));
     const cases = names.flatMap((name) =>
       WRONG.filter((value) => !isNumeric(name, value)).map((value) => ({ name, value })),
@@ -199,10 +199,10 @@ test('a NUL byte gets 1004 in every text field, 2001 in the credentials', async 
   }
 });
 
-describe('names that mean something to JavaScript or MongoDB', () => {
+describe('names with a meaning in JavaScript or MongoDB', () => {
   const NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '$where', 'a.b', ''];
 
-  test('are names like any other: unknown, and ignored', async () => {
+  test('are ignored like other unknown names', async () => {
     for (const name of NAMES) {
       const inJson = JSON.stringify(sale({ first_name: undefined })).replace('{', `{"${name}":{"polluted":true},`);
       for (const request of [{ body: inJson }, form(sale({ first_name: undefined }), { [name]: 'x' })]) {
@@ -212,19 +212,19 @@ describe('names that mean something to JavaScript or MongoDB', () => {
     expect(({} as Body)['polluted']).toBeUndefined();
   });
 
-  test('lend a request no fields', async () => {
+  test('do not add fields to a request', async () => {
     const body = `{"__proto__":${JSON.stringify(sale())}}`;
     expect(await refused({ body })).toMatchObject({ code: 1002, message: 'api_version not present in request' });
   });
 
-  test('are no names of custom fields', async () => {
+  test('are not valid custom fields', async () => {
     const names = ['custom_', 'custom_$where', 'custom_a.b', 'custom_A', `custom_${'a'.repeat(58)}`];
     const body = await refused(json(sale(Object.fromEntries(names.map((name) => [name, 'x'])))));
     expect(errorsOf(body).map(([, code]) => code)).toEqual(names.map(() => 1004));
   });
 });
 
-describe('a form key that comes twice', () => {
+describe('a repeated form key', () => {
   test('makes its field invalid, with the code of the step that checks it', async () => {
     const codes: Body = { api_version: 1005, merchant_account: 2001, merchant_password: 2001 };
     for (const [name, value] of Object.entries(sale({ custom_note: 'x' }))) {
@@ -233,7 +233,7 @@ describe('a form key that comes twice', () => {
     }
   });
 
-  test('does so too where the second value is empty', async () => {
+  test('also if the second value is empty', async () => {
     expect(errorsOf(await refused(form(sale(), { city: '' })))).toEqual([['city', 1004]]);
   });
 });
@@ -281,7 +281,7 @@ describe('too much of something', () => {
   });
 });
 
-describe('what is no request of the interface', () => {
+describe('a request outside the interface', () => {
   test.each([
     ['text/plain'],
     ['application/xml'],
@@ -333,14 +333,14 @@ describe('what is no request of the interface', () => {
     if (method !== 'HEAD') expect(answer.body).toMatchObject({ status: 'error', code: 1001 });
   });
 
-  test('what a query string says does not count', async () => {
+  test('the query string is ignored', async () => {
     const query = new URLSearchParams(formOf(sale())).toString();
     const answer = await raw({ ...json({}), path: `${CARD_PATH}?${query}` });
     expect(answer.body).toMatchObject({ code: 1002, message: 'api_version not present in request' });
   });
 });
 
-describe('a body that does not come', () => {
+describe('a body that does not arrive', () => {
   const head = [`POST ${CARD_PATH} HTTP/1.1`, 'host: x', 'content-type: application/json', 'content-length: 1000'];
   const half = `${head.join('\r\n')}\r\n\r\n${JSON.stringify(sale()).slice(0, 200)}`;
 
@@ -353,13 +353,13 @@ describe('a body that does not come', () => {
     expect(envelope.toLowerCase()).toContain(`x-request-id: ${String(answer['sessionid'])}`);
   });
 
-  test('leaves nothing behind when its sender hangs up', async () => {
+  test('leaves nothing behind when its sender disconnects', async () => {
     await Promise.all(Array.from({ length: 50 }, () => sendAndHangUp(system.edge.ports.api, half)));
     expect(await refused(json({}))).toMatchObject({ code: 1002 });
   });
 });
 
-test('one answer tells all fields that fail, in the order of the interface', async () => {
+test('one answer lists all invalid fields, in the order of the interface', async () => {
   const faults = {
     cof_type: 'never',
     pares: 'no padding=',
@@ -453,7 +453,7 @@ test('after all this the service answers as before', async () => {
   before = await storage.counts();
 });
 
-test('a field that nobody knows is ignored, however deep, and the request with its key is accepted', async () => {
+test('an unknown field is ignored, however deep, and the request with its key is accepted', async () => {
   const deep = '['.repeat(20_000) + ']'.repeat(20_000);
   const body = JSON.stringify(sale({ unknown: 0 })).replace('"unknown":0', `"unknown":${deep}`);
   const request: RawRequest = { body, headers: { 'idempotency-key': 'deep' } };

@@ -16,7 +16,7 @@ import type { Body, CheckRecord, System } from './support/system';
 import { cardRequest, checkOf, recordsOf, startSystem } from './support/system';
 
 /**
- * How long a request waits for its outcome, and so how long the outage is at least. Longer than every time-out of a
+ * How long a request waits for its outcome, and the least length of the outage. Longer than every time-out of a
  * client that gives up and tries again: connecting 3 s, publishing 5 s, a session 6 s, a kafkajs request 10 s, a
  * rebalance 15 s.
  */
@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   try {
     await storage.close();
-    // Fails where the test has left the broker dead; what is open otherwise would keep the run from ending.
+    // Fails if the test left the broker dead; open connections would keep the run from ending.
     await system.stop();
   } finally {
     await acquirer.close();
@@ -95,7 +95,7 @@ async function expectReadiness(status: 200 | 503): Promise<void> {
   );
 }
 
-/** One callback tells the end, and CHECK agrees. */
+/** One callback reports the outcome, and CHECK agrees. */
 async function expectEnd(reference: unknown, status: 'success' | 'error', code: number): Promise<void> {
   const callback = await until(
     `the callback about ${String(reference)}`,
@@ -107,7 +107,7 @@ async function expectEnd(reference: unknown, status: 'success' | 'error', code: 
   expect(await effects(reference)).toEqual(status === 'success' ? ['sold'] : []);
 }
 
-test('brokers away for longer than every time-out: 503 meanwhile, and afterwards everything ends by itself', async () => {
+test('brokers down for longer than every time-out: 503 meanwhile, then all work completes by itself', async () => {
   await expectReadiness(200);
   const cardholder = await atTheIssuer();
   const finishing = await atTheIssuer();
@@ -115,7 +115,7 @@ test('brokers away for longer than every time-out: 503 meanwhile, and afterwards
   await press(finishing.page, /success/i);
   await until('its call to the acquirer', () => acquirer.held() === 1);
 
-  // A frozen broker is not known to be away at once: what comes now is accepted, and nothing of it gets to Kafka.
+  // A frozen broker is not noticed at once: requests are accepted now, but do not reach Kafka.
   await broker.freeze();
   const unpublished = sale3d(FRICTIONLESS);
   const payout = await payouts.pay({ callback_url: callbackUrl() });

@@ -78,7 +78,7 @@ test('SALE through the card-entry page, with a typing error first', async () => 
   expect(complaints).toEqual([]);
 });
 
-test('going back or opening the page again after a payment leads to the shop, and pays nothing', async () => {
+test('going back or reopening the page after a payment leads to the shop, without a charge', async () => {
   const { page, complaints } = await browser.visitor();
   const { url, id } = await checkoutUrl('SALE');
   await page.goto(url);
@@ -92,7 +92,7 @@ test('going back or opening the page again after a payment leads to the shop, an
   expect(complaints).toEqual([]);
 });
 
-test('a decline leaves the cardholder on the page, with another try', async () => {
+test('after a decline the cardholder can try again on the page', async () => {
   const { page, complaints } = await browser.visitor({ viewport: PHONE });
   const { url, id } = await checkoutUrl('SALE', { amount: '31.01' });
   await page.goto(url);
@@ -151,7 +151,7 @@ describe.each([
   });
 });
 
-test('what is no page of ours any more says so to a person', async () => {
+test('an unknown page shows a readable error', async () => {
   const { page } = await browser.visitor();
   await page.goto(`${system.env['THREEDS_PUBLIC_URL']}/challenge/unknown`);
   expect(await page.getByRole('heading').textContent()).toMatch(/\w/);

@@ -36,7 +36,7 @@ async function answeredWith11(fields: Body): Promise<string> {
   return String(data['reference']);
 }
 
-/** The edge closes the journal entry after it has asked for the callback or found no need to. */
+/** The edge closes the journal entry after it has requested the callback, if one is needed. */
 async function untilClosed(reference: string): Promise<void> {
   const mongo = await connectMongo({
     uri: system.space.mongoUri,
@@ -65,17 +65,17 @@ async function toldBy(reference: string): Promise<(string | undefined)[]> {
     .map(({ headers }) => headers['ce_type']);
 }
 
-async function expectOneCallback(reference: string, told: { status: string; code: string }): Promise<void> {
+async function expectOneCallback(reference: string, expected: { status: string; code: string }): Promise<void> {
   const callback = await until(
     'the callback',
     () => merchant.callbacks.find((candidate) => candidate.get('reference') === reference),
     TIMEOUT_MS,
   );
-  expect(Object.fromEntries(callback)).toMatchObject({ reference, ...told });
+  expect(Object.fromEntries(callback)).toMatchObject({ reference, ...expected });
   expect(isSigned(callback, 'demo_password')).toBe(true);
   expect(await toldBy(reference)).toHaveLength(1);
   const { data } = await system.send(checkOf({ reference }));
-  expect(recordsOf(data)[0]).toMatchObject({ status: told.status.toUpperCase(), code: Number(told.code) });
+  expect(recordsOf(data)[0]).toMatchObject({ status: expected.status.toUpperCase(), code: Number(expected.code) });
 }
 
 /** Requests are answered with 11. A test may start the processor later, where the edge asks for it. */

@@ -16,7 +16,7 @@ let system: System;
 let certificate: Certificate;
 let server: HttpsServer;
 const scripts = new Map<string, Script>();
-/** Of a script with status 0. */
+/** Output of a script with status 0. */
 const unanswered = new Set<ServerResponse>();
 const received = new Map<string, URLSearchParams[]>();
 
@@ -76,7 +76,7 @@ test.each<[string, Script]>([
   ['a redirect, which is not followed', [{ status: 302, location: '/elsewhere' }, OK]],
   ['200 without OK', [{ status: 200, body: 'thanks' }, OK]],
   ['another success status', [{ status: 202, body: 'OK' }, OK]],
-])('%s is no receipt: the same callback comes again', async (_what, script) => {
+])('%s is not an acknowledgement: the callback is repeated', async (_what, script) => {
   const { answer, path } = await sale(script);
   const [first, second] = await callbacks(path, 2);
   expect(Object.fromEntries(second ?? [])).toEqual(Object.fromEntries(first ?? []));
@@ -99,7 +99,7 @@ test('after the last retry it is exhausted', async () => {
   expect(received.get(path)).toHaveLength(4);
 });
 
-test("a merchant's callbacks that nobody answers do not hold up another merchant's on the same host", async () => {
+test("unanswered callbacks of one merchant do not delay another's on the same host", async () => {
   for (let count = 0; count < 6; count += 1) await sale([{ status: 0 }]);
   await until('calls that hang', async () => unanswered.size === 4);
   const { path } = await sale([OK], { merchant_account: 'demo_custom' });
@@ -107,7 +107,7 @@ test("a merchant's callbacks that nobody answers do not hold up another merchant
   expect([...unanswered].filter(({ destroyed }) => !destroyed)).toHaveLength(4);
 });
 
-test('an account with custom parameters gets them, signed like the rest', async () => {
+test('an account with custom parameters gets them, covered by the signature', async () => {
   const { path } = await sale([OK], { merchant_account: 'demo_custom' });
   const [callback] = await callbacks(path, 1);
   expect(Object.fromEntries(callback ?? [])).toMatchObject({

@@ -29,7 +29,7 @@ import { appearances, panFrom, showsCvv } from './support/traces';
 const CVVS = ['0739', '0846', '0957'] as const;
 const [CVV] = CVVS;
 
-/** Numbers that occur nowhere but in these tests, one for each way in. */
+/** Numbers that occur only in these tests, one for each input. */
 const seeded: string[] = [];
 function newPan(length = 16): string {
   const pan = panFrom(
@@ -41,7 +41,7 @@ function newPan(length = 16): string {
   return pan;
 }
 
-/** A published test card: its number is in the source, and must be nowhere else either. */
+/** A published test card: its number is in the source, and must be nowhere else. */
 function publicCard(pan: string): string {
   if (!seeded.includes(pan)) seeded.push(pan);
   return pan;
@@ -160,10 +160,10 @@ describe('with 3-D Secure', () => {
   });
 });
 
-describe('card data where they do not belong', () => {
+describe('card data in the wrong place', () => {
   const text = (): string => `card ${newPan()}, or ${newPan().replace(/(\d{4})(?=\d)/g, '$1 ')}`;
 
-  test('in free text and custom fields, with an account that shows them and one that does not', async () => {
+  test('in free text and custom fields, for an account that echoes them and one that does not', async () => {
     for (const merchant_account of ['demo_merchant', 'demo_custom']) {
       const fields = {
         merchant_account,
@@ -216,7 +216,7 @@ describe('card data where they do not belong', () => {
     expect(await send(fields())).toMatchObject({ code });
   });
 
-  test('in bodies, paths and headers that nobody reads', async () => {
+  test('in bodies, paths and headers that are not read', async () => {
     const at = (request: Parameters<typeof rawRequest>[1]) => rawRequest(system.edge.ports.api, request);
     const form = formOf({ ...CREDENTIALS, ...withCard('SALE') }, { cvv: CVV, card_number: newPan() });
     await Promise.all([
@@ -233,7 +233,7 @@ describe('card data where they do not belong', () => {
   });
 });
 
-describe('a payout with card data where they do not belong', () => {
+describe('a payout with card data in the wrong place', () => {
   test.each(['demo_merchant', 'demo_custom'])('%s: in its free text', async (merchant_account) => {
     const payouts = payoutClient(system, { merchant_account });
     const { reference } = await payouts.pay({
@@ -273,7 +273,7 @@ describe('the CVV', () => {
     await until('no CVV left', async () => (await storage.collection('vault', 'cvvs').countDocuments()) === 0);
   });
 
-  test('is there once: without it the operation ends in an error, and no bank is asked', async () => {
+  test('is used once: without it the operation ends in an error, and no bank is called', async () => {
     const sale = await send(withCard('SALE'));
     const commands = await readTopics(system.space, [topicOf(system.space.topicPrefix, 'cardCommands')]);
     const original = commands.find(({ key }) => key === paymentIdOf(String(sale['reference'])));
@@ -317,7 +317,7 @@ describe('afterwards', () => {
 
   const consoleText = (): string => spies.map(({ mock }) => JSON.stringify(mock.calls)).join();
 
-  test('everything was looked at: what may be there is', () => {
+  test('the search covered everything: allowed forms are found', () => {
     expect(seeded.length).toBeGreaterThan(80);
     for (const name of [
       'edge.journal',
@@ -350,7 +350,7 @@ describe('afterwards', () => {
     }
   });
 
-  test('the search finds what it should', () => {
+  test('the search finds planted data', () => {
     const pan = newPan();
     const spaced = pan.replace(/(\d{4})(?=\d)/g, '$1 ');
     for (const before of ['', 'a', 'ab', 'abc']) {

@@ -49,7 +49,7 @@ describe('a charge', () => {
     ]);
   });
 
-  test('by token goes with the same card and the same token', async () => {
+  test('by token uses the same card and the same token', async () => {
     const first = await send(cardRequest('AUTH'));
     const again = await send(cardRequest('SALE'));
     expect(again['token']).toBe(first['token']);
@@ -65,7 +65,7 @@ describe('a charge', () => {
     expect(await send(tokenRequest('SALE', foreign['token']))).toMatchObject({ status: 'error', code: 3002 });
   });
 
-  test('in a form is the same as in JSON', async () => {
+  test('as a form is the same as JSON', async () => {
     const fields = { ...CREDENTIALS, ...cardRequest('SALE') } as unknown as Record<string, string>;
     const { data } = await system.http.post<Body>(CARD_PATH, new URLSearchParams(fields));
     expect(data).toMatchObject({ status: 'success', code: 0 });
@@ -92,14 +92,14 @@ describe('a charge', () => {
     expect(await send(cardRequest('SALE', { card_exp_year: '2020' }))).toMatchObject({ status: 'success' });
   });
 
-  test('a proof of an AUTH3D that is not there: 3003, and no money moves', async () => {
+  test('a proof of an unknown AUTH3D: 3003, and no money moves', async () => {
     const { reference } = await send(cardRequest('AUTH'));
     const response = await send(cardRequest('SALE', { pares: 'cHJvb2Y', reference }));
     expect(response).toMatchObject({ status: 'error', code: 3003 });
     expect(await system.ledger(String(response['reference']))).toEqual([]);
   });
 
-  test('TOKENIZE gives the token that a charge with the card would get', async () => {
+  test('TOKENIZE returns the token that a charge with the card would get', async () => {
     const { cvv: _cvv, ...card } = CARD;
     const tokenized = await send({ transaction_type: 'TOKENIZE', transaction_unique_id: uniqueId(), ...card });
     expect(tokenized).toMatchObject({ status: 'success', code: 0, authcode: null });
@@ -107,7 +107,7 @@ describe('a charge', () => {
   });
 });
 
-describe('what follows an AUTH', () => {
+describe('follow-ups of an AUTH', () => {
   test('SETTLE once, within the amount, then REFUND once', async () => {
     const auth = await send(cardRequest('AUTH'));
     expect(await send(followUp('SETTLE', auth['reference'], { amount: '10.01' }))).toMatchObject({ code: 3016 });
@@ -145,7 +145,7 @@ describe('what follows an AUTH', () => {
 });
 
 describe('CHECK', () => {
-  test('shows the operation asked for and all that follows from it, oldest first', async () => {
+  test('shows the requested operation and its follow-ups, oldest first', async () => {
     const auth = await send(cardRequest('AUTH'));
     const settled = await send(followUp('SETTLE', auth['reference']));
     const refunded = await send(followUp('REFUND', settled['reference']));
@@ -172,13 +172,13 @@ describe('CHECK', () => {
     expect(recordsOf(await send(checkOf(by)))[0]?.reference).toBe(one['reference']);
   });
 
-  test('shows what was refused, under its own id', async () => {
+  test('shows a refused operation under its own id', async () => {
     const refused = await send(followUp('REFUND', 'ABCDEFGHIJKLMNOP0001'));
     const checked = await send(checkOf({ transaction_unique_id: refused['transaction_unique_id'] }));
     expect(recordsOf(checked)).toMatchObject([{ transaction_type: 'REFUND', status: 'ERROR', code: 3003 }]);
   });
 
-  test('of nothing, or of another merchant’s: 3014', async () => {
+  test('of an unknown operation, or another merchant’s: 3014', async () => {
     const sale = await send(cardRequest('SALE'));
     for (const fields of [
       checkOf({ transaction_unique_id: uniqueId() }),
@@ -193,7 +193,7 @@ describe('CHECK', () => {
 });
 
 describe('the same request again', () => {
-  test('without a key its id is used up: 3001', async () => {
+  test('without a key its id is already used: 3001', async () => {
     const request = cardRequest('SALE');
     await send(request);
     expect(await send(request)).toMatchObject({ status: 'error', code: 3001 });
@@ -205,7 +205,7 @@ describe('the same request again', () => {
     expect(await send(request)).toMatchObject({ status: 'success' });
   });
 
-  test('with a key it gets the first response again, to the letter', async () => {
+  test('with a key it gets the first response again, byte for byte', async () => {
     const request = cardRequest('SALE');
     const first = await system.send(request, { 'Idempotency-Key': 'key-1' });
     const again = await system.send(request, { 'Idempotency-Key': 'key-1' });
@@ -257,7 +257,7 @@ describe('money rules under races', () => {
     }
   });
 
-  test('of many REFUNDs one gives money back', async () => {
+  test('of many REFUNDs one moves money', async () => {
     const sale = await send(cardRequest('SALE'));
     const all = await Promise.all(
       Array.from({ length: 10 }, () => send(followUp('REFUND', sale['reference'], { amount: '1.00' }))),

@@ -55,7 +55,7 @@ async function records(by: Body): Promise<CheckRecord[]> {
 const query = (page: Received): Record<string, string> => Object.fromEntries(new URL(page.location ?? '').searchParams);
 
 describe('opening a session', () => {
-  test('answers with a page that nobody can guess, and counts from its first submission only', async () => {
+  test('answers with an unguessable page, and counts from its first submission only', async () => {
     const fields = session('SALE');
     const { answer, url } = await open(fields);
     expect(answer).toEqual({
@@ -102,14 +102,14 @@ describe('opening a session', () => {
     expect(data).not.toHaveProperty('checkout_url');
   });
 
-  test('the merchant says nothing that becomes markup', async () => {
+  test("the merchant's text never becomes markup", async () => {
     const { url } = await open(session('SALE', { redirect_url: `${merchant.url}/back?x=<b>"'` }));
     expect((await get(url)).body).not.toContain('<b>');
   });
 });
 
 describe('the page', () => {
-  test('collects the amount once, tells it by one callback, and leads back', async () => {
+  test('collects the amount once, sends one callback, and leads back', async () => {
     const { url, id } = await open(session('SALE'));
     const page = await get(url);
     for (const shown of ['demo_merchant', '10.00 XTS']) expect(page.body).toContain(shown);
@@ -132,7 +132,7 @@ describe('the page', () => {
     expect(await send(followUp('REFUND', record?.reference))).toMatchObject({ status: 'success' });
   });
 
-  test('says beside each field what is wrong, keeps what is no secret, and stores nothing', async () => {
+  test('shows errors beside the fields, keeps non-secret input, and stores nothing', async () => {
     const { url, id } = await open(session('SALE'));
     const page = await pay(url, {
       card_number: '4111111111111112',
@@ -148,7 +148,7 @@ describe('the page', () => {
     expect((await pay(url)).status).toBe(303);
   });
 
-  test('takes a double click for one', async () => {
+  test('treats a double click as one', async () => {
     const { url, id } = await open(session('AUTH'));
     const [form] = formsOf(await get(url));
     const fields = { ...form?.fields, ...TYPED };
@@ -160,7 +160,7 @@ describe('the page', () => {
     expect(await system.ledger(String(found[0]?.reference))).toHaveLength(1);
   });
 
-  test('gives three attempts on a decline; the last one is told', async () => {
+  test('allows three attempts; the callback reports the last decline', async () => {
     const { url, id } = await open(session('SALE', { amount: '31.01' }));
     for (const attempt of [1, 2]) {
       expect(await pay(url)).toMatchObject({ status: 303, location: url });
@@ -172,8 +172,8 @@ describe('the page', () => {
     expect(found).toMatchObject(Array.from({ length: 3 }, () => ({ status: 'DECLINE', code: 3101 })));
     expect(query(last)).toMatchObject({ reference: found[2]?.reference, transaction_unique_id: id });
     expect((await merchant.callbackOf(found[2]?.reference)).get('status')).toBe('decline');
-    const told = merchant.callbacks.filter((callback) => callback.get('transaction_unique_id') === id);
-    expect(told).toHaveLength(1);
+    const callbacks = merchant.callbacks.filter((callback) => callback.get('transaction_unique_id') === id);
+    expect(callbacks).toHaveLength(1);
     expect((await get(url)).location).toBe(last.location);
   });
 
@@ -193,7 +193,7 @@ describe('the page', () => {
     expect(await system.ledger(String(record?.reference))).toMatchObject([{ effect: 'sold' }]);
   });
 
-  test('of a SALE3D goes through the challenge, and takes another card after a failed one', async () => {
+  test('of a SALE3D leads through the challenge, and accepts another card after a failed one', async () => {
     const { url, id } = await open(session('SALE3D'));
     const challenge = async (button: RegExp): Promise<Received> => {
       const sent = await pay(url, { card_number: CHALLENGED });
@@ -223,7 +223,7 @@ describe('the page', () => {
     expect(merchant.callbacks.filter((other) => other.get('transaction_unique_id') === id)).toHaveLength(1);
   });
 
-  test('takes no post from another site', async () => {
+  test('rejects posts from other sites', async () => {
     const { url, id } = await open(session('SALE'));
     const [form] = formsOf(await get(url));
     const body = new URLSearchParams({ ...form?.fields, ...TYPED });
@@ -233,13 +233,13 @@ describe('the page', () => {
     expect(await records({ transaction_unique_id: id })).toEqual([]);
   });
 
-  test('nobody has is 404', async () => {
+  test('that does not exist is 404', async () => {
     const { url } = await open(session('SALE'));
     expect((await get(url.replace(/.{8}$/, 'AAAAAAAA'))).status).toBe(404);
   });
 });
 
-test('a session that runs out after a decline tells it by one callback', async () => {
+test('a session that expires after a decline reports it by one callback', async () => {
   const brief = await system.startEdge({ PORT: '0', CHECKOUT_LIFETIME_SECONDS: '2' });
   const { data } = await system.http.post<Body>(
     `http://127.0.0.1:${brief.ports.api}/api/pf/checkout`,

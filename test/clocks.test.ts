@@ -40,7 +40,7 @@ test('with one replica ahead and one behind, no running call is inquired about o
   const { held, questions } = calls;
   await until('all calls are under way', () => held() === 12);
   calls.pass();
-  // The resolver has had its turn when it has resolved another operation that is due later than these.
+  // The resolver has run once it has resolved another operation that is due later than these.
   const unknown = cardRequest('SALE', { amount: '31.25' });
   await post(edge, unknown);
   expect(await ended(unknown, edge)).toMatchObject({ status: 'ERROR' });
@@ -60,11 +60,11 @@ test('with an edge ahead and card-processing behind, a command past its deadline
   system = await startSystem('clk', { withoutProcessor: true, settings });
   const edge = clientOf((await system.startEdge({ REPLY_TIMEOUT_MS: '500' }, AHEAD)).ports.api);
   const late = cardRequest('SALE');
-  const { data: told } = await post(edge, late);
-  expect(told).toMatchObject({ status: 'error', code: 11 });
+  const { data: answer } = await post(edge, late);
+  expect(answer).toMatchObject({ status: 'error', code: 11 });
   await system.startProcessor({ CARD_QUERY_PORT: String(port) }, BEHIND);
   expect(await ended(late, edge)).toMatchObject({ status: 'ERROR', code: 11 });
-  expect(await system.ledger(String(told['reference']))).toEqual([]);
+  expect(await system.ledger(String(answer['reference']))).toEqual([]);
   expect(await system.metrics()).toEqual(
     expect.arrayContaining([
       expect.stringMatching(/gateway_clock_skew_seconds\{.*api-edge.*\} (29\.9|30)/),

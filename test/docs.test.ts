@@ -54,7 +54,7 @@ async function servedMetrics(): Promise<Metric[]> {
 }
 
 /** With `UPDATE_DOCS` set it writes the files, with the metrics too, as `npm run docs` cannot. */
-test('docs and schemas are what the code declares and what running services serve', async () => {
+test('docs and schemas match the code and the running services', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-docs-'));
   const metrics = join(directory, 'metrics.json');
   writeFileSync(metrics, JSON.stringify(await servedMetrics()));
@@ -86,7 +86,7 @@ function anchors(path: string): string[] {
   return Array.from(readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm), ([, heading = '']) => slug(heading));
 }
 
-test('every link between documents leads to a file and a heading', () => {
+test('every link between documents points to an existing file and heading', () => {
   const broken = documents().flatMap((path) => {
     const links = readFileSync(path, 'utf8').matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g);
     return Array.from(links).flatMap(([link, file = '', anchor]) => {

@@ -40,7 +40,7 @@ async function authorize(more: Body = {}): Promise<string> {
   return String(response['reference']);
 }
 
-/** What the bank really did about the AUTH and all that follows from it. */
+/** The bank's records of the AUTH and its follow-ups. */
 async function effects(reference: string): Promise<string[]> {
   const records = recordsOf(await send(checkOf({ reference })));
   const entries = await Promise.all(records.map((record) => system.ledger(record.reference)));
@@ -86,7 +86,7 @@ async function askEverywhere(reference: string, expiresAt: number): Promise<void
 }
 
 describe('before auth-expiry runs', () => {
-  test('a SETTLE after the end of the hold gets 3007; asked too early, the hold stays', async () => {
+  test('a SETTLE after the end of the hold gets 3007; a command before the end leaves the hold', async () => {
     const reference = await authorize();
     const expiresAt = await endOfHold(reference);
     await askEverywhere(reference, expiresAt);
@@ -96,7 +96,7 @@ describe('before auth-expiry runs', () => {
     expect(await effects(reference)).toEqual(['authorized']);
   });
 
-  test('the hold is the scheme’s and initiator’s where that is configured, and is in the event', async () => {
+  test('the hold depends on scheme and initiator where configured, and is in the event', async () => {
     const holdOf = async (more: Body): Promise<number> => {
       const { expiresAt, occurredAt } = await authorizedEvent(await authorize(more));
       return (expiresAt - occurredAt) / 1000;
@@ -153,7 +153,7 @@ describe('with auth-expiry', () => {
     await system.startExpiry({}, { now: () => Date.now() + aheadMs });
   });
 
-  test('a hold that ends is voided once, on record, and told to whoever reads the events', async () => {
+  test('a hold that ends is voided once, recorded, and published as an event', async () => {
     const reference = await authorize();
     const record = await lastVoid(reference, 'SUCCESS');
     expect(record).toMatchObject({
@@ -176,7 +176,7 @@ describe('with auth-expiry', () => {
     ]);
   });
 
-  test('what was settled or voided in time is left alone', async () => {
+  test('a hold settled or voided in time is left alone', async () => {
     const authorizedAnd = async (type: 'SETTLE' | 'VOID'): Promise<string> => {
       const reference = await authorize();
       expect(await send(followUp(type, reference))).toMatchObject({ code: 0 });
@@ -190,7 +190,7 @@ describe('with auth-expiry', () => {
     expect([await voidsOnRecord(settled), await voidsOnRecord(voided)]).toEqual([[], []]);
   });
 
-  test('a VOID whose outcome is not known is found out about, not sent again', async () => {
+  test('a VOID with an unknown outcome is resolved, not sent again', async () => {
     const reference = await authorize({ amount: '41.09' });
     expect(await lastVoid(reference, 'PENDING')).toMatchObject({ code: 11 });
     expect(await send(followUp('SETTLE', reference))).toMatchObject({ code: 3008 });
@@ -198,7 +198,7 @@ describe('with auth-expiry', () => {
     expect(await effects(reference)).toEqual(['authorized', 'voided']);
   });
 
-  test('a VOID that the bank declines is on record, and another one is tried later', async () => {
+  test('a VOID that the bank declines is recorded, and another one follows later', async () => {
     const reference = await authorize({ amount: '41.01' });
     expect(await lastVoid(reference, 'DECLINE')).toMatchObject({ code: 3101 });
     expect(await send(followUp('SETTLE', reference))).toMatchObject({ code: 3007 });

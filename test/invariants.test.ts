@@ -85,7 +85,7 @@ async function replay(command: TopicRecord | undefined): Promise<Body> {
   return JSON.parse(reply.value) as Body;
 }
 
-describe('a command that comes again', () => {
+describe('a repeated command', () => {
   test.each(['SALE', 'AUTH'] as const)('%s: one effect, one record, one event', async (type) => {
     const answer = await send(cardRequest(type));
     const [command] = await messages(commandTopic, paymentOf(answer));
@@ -101,7 +101,7 @@ describe('a command that comes again', () => {
   test.each([
     ['SALE3D', ['sold']],
     ['AUTH3D', []],
-  ] as const)('%s, and all that threeds was asked and has told: %j once, one record', async (type, expected) => {
+  ] as const)('%s, with all messages to and from threeds: %j once, one record', async (type, expected) => {
     const urls = { callback_url: 'https://localhost:1/callback', redirect_url: 'https://localhost:1/back' };
     const answer = await send(cardRequest(type, { card_number: TEST_CARDS.frictionless.visa, ...urls }));
     expect(answer).toMatchObject({ status: 'success', eci: 5 });
@@ -111,7 +111,7 @@ describe('a command that comes again', () => {
     const topics = (['threedsCommands', 'threedsEvents'] as const).map((topic) =>
       topicOf(system.space.topicPrefix, topic),
     );
-    const told = await until('what threeds was asked and has told', async () => {
+    const exchanged = await until('all messages to and from threeds', async () => {
       const found = await Promise.all(topics.map((topic) => messages(topic, paymentOf(answer))));
       return found.every(({ length }) => length > 0) ? found.flat() : undefined;
     });
@@ -123,8 +123,8 @@ describe('a command that comes again', () => {
       return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
     };
     const already = await handled();
-    for (const message of [...told, ...told]) await publisher.publishRaw(again(message));
-    await until('all of it again', async () => (await handled()) === already + 2 * told.length);
+    for (const message of [...exchanged, ...exchanged]) await publisher.publishRaw(again(message));
+    await until('all of it again', async () => (await handled()) === already + 2 * exchanged.length);
     const [command] = await messages(commandTopic, paymentOf(answer));
     expect(await replay(command)).toMatchObject({ status: 'success', code: 0 });
     expect(await effects(answer)).toEqual(expected);
@@ -132,7 +132,7 @@ describe('a command that comes again', () => {
     expect(await eventsOf(paymentOf(answer))).toHaveLength(1);
   });
 
-  test('while its outcome is unknown: nobody is called again, the resolver finds out', async () => {
+  test('while its outcome is unknown: no second call, the resolver inquires', async () => {
     const sale = await send(cardRequest('SALE', { amount: '31.24' }));
     expect(sale).toMatchObject({ status: 'error', code: 3124 });
     const calls = async () =>
@@ -150,7 +150,7 @@ describe('a command that comes again', () => {
     expect(await effects(sale)).toEqual(['sold']);
   });
 
-  test('after others of its payment: what has ended stays', async () => {
+  test('after others of its payment: final outcomes stay', async () => {
     const auth = await send(cardRequest('AUTH'));
     const settled = await send(followUp('SETTLE', auth['reference']));
     const refunded = await send(followUp('REFUND', settled['reference']));
@@ -166,7 +166,7 @@ describe('a command that comes again', () => {
     }
   });
 
-  test('out of order: a SETTLE before its AUTH is refused on record, and the AUTH goes its way', async () => {
+  test('out of order: a SETTLE before its AUTH is refused and recorded, and the AUTH continues', async () => {
     const auth = await send(cardRequest('AUTH'));
     const [template] = await messages(commandTopic, paymentOf(auth));
     if (template === undefined) throw new Error('no command');
@@ -212,12 +212,12 @@ describe('a message that can never be processed', () => {
   test.each<[string, string, (of: Body) => unknown, boolean]>([
     ['garbage', 'ChargeCard', () => Buffer.from([0xff, 0x00, 0x7b]), false],
     ['nothing', 'ChargeCard', () => Buffer.alloc(0), false],
-    ['JSON that is no object', 'ChargeCard', () => [1, 2, 3], false],
-    ['a type that nobody knows', 'BuyCard', (of) => of, false],
+    ['JSON that is not an object', 'ChargeCard', () => [1, 2, 3], false],
+    ['an unknown type', 'BuyCard', (of) => of, false],
     ['no data but the ids', 'ChargeCard', (of) => of, true],
-    ['a reference that is none', 'ChargeCard', (of) => ({ ...of, reference: 'broken' }), false],
+    ['an invalid reference', 'ChargeCard', (of) => ({ ...of, reference: 'broken' }), false],
     ['a reference of another payment', 'ChargeCard', (of) => ({ ...of, reference: newIds().reference }), false],
-    ['a merchant that is none', 'VoidAuthorization', (of) => ({ ...of, merchantAccount: '' }), false],
+    ['an invalid merchant', 'VoidAuthorization', (of) => ({ ...of, merchantAccount: '' }), false],
     [
       'a wrong type in a field',
       'VoidAuthorization',
@@ -225,7 +225,7 @@ describe('a message that can never be processed', () => {
       true,
     ],
   ])(
-    '%s: dead-lettered, ended on record where it says what it was, and the partition goes on',
+    '%s: dead-lettered, recorded as failed if it names its operation, and the partition continues',
     async (_what, type, dataOf, recorded) => {
       const of = ids();
       await publish(type, of.paymentId, dataOf(of));
@@ -255,11 +255,11 @@ describe('a message that can never be processed', () => {
       if (recorded)
         expect(recordsOf(checked)).toMatchObject([{ status: 'ERROR', code: 3000, reference: of.reference }]);
       else expect(checked).toMatchObject({ code: 3014 });
-      await until('every end is told', async () => (await untold()) === 0);
+      await until('every outcome is published', async () => (await untold()) === 0);
     },
   );
 
-  test('of a payment that is on record: its operations and outcomes stay', async () => {
+  test('of a recorded payment: its operations and outcomes stay', async () => {
     const sale = await send(cardRequest('SALE'));
     const reference = newReference(paymentOf(sale), randomBytes);
     await publish('RefundCharge', paymentOf(sale), { ...ids(), paymentId: paymentOf(sale), reference });
@@ -272,7 +272,7 @@ describe('a message that can never be processed', () => {
     expect(await send(followUp('REFUND', sale['reference']))).toMatchObject({ code: 0 });
   });
 
-  test('poison that says it is about an operation that has ended does not change it', async () => {
+  test('poison that names a finished operation does not change it', async () => {
     const sale = await send(cardRequest('SALE'));
     const { transaction_unique_id: transactionUniqueId, reference } = sale;
     const about = { paymentId: paymentOf(sale), reference, merchantAccount: 'demo_merchant', transactionUniqueId };
@@ -284,7 +284,7 @@ describe('a message that can never be processed', () => {
   });
 });
 
-test('a process that died between commit and publication: what its outbox holds is published, in order', async () => {
+test('after a crash between commit and publication the outbox is published in order', async () => {
   const auth = await send(cardRequest('AUTH'));
   await send(followUp('VOID', auth['reference']));
   const published = await until('both events', async () => {
@@ -321,7 +321,7 @@ test('a process that died between commit and publication: what its outbox holds 
   await payments.deleteOne({ _id: paymentId } as object);
 });
 
-test('a payment holds a hundred operations: refusals beyond 80 stand alone, are found, and leave room for the rest', async () => {
+test('a payment holds 100 operations: refusals beyond 80 are stored separately, are found, and leave room', async () => {
   const auth = await send(cardRequest('AUTH'));
   const tooMuch = () => send(followUp('SETTLE', auth['reference'], { amount: '10.01' }));
   const refused = await Promise.all(Array.from({ length: 90 }, tooMuch));
@@ -346,7 +346,7 @@ test('a payment holds a hundred operations: refusals beyond 80 stand alone, are 
 });
 
 describe('events', () => {
-  test('tell every outcome, under its name', async () => {
+  test('report every outcome by name', async () => {
     const auth = await send(cardRequest('AUTH'));
     await send(followUp('SETTLE', auth['reference'], { amount: '99.00' }));
     const settled = await send(followUp('SETTLE', auth['reference'], { amount: '5.00' }));
@@ -381,7 +381,7 @@ describe('events', () => {
     expect(found.map(({ headers }) => headers['ce_type'])).toEqual(names);
   });
 
-  test('of all payments are complete, gapless and in order, and know no person', async () => {
+  test('of all payments are complete, gapless, in order and free of personal data', async () => {
     const payments = (await storage.everything()).get('cards.payments') ?? [];
     expect(payments.length).toBeGreaterThan(10);
     const versions = new Map<unknown, number[]>();

@@ -23,7 +23,7 @@ const inOutbox = (): string[] => {
   return existsSync(directory) ? readdirSync(directory).filter((name) => name.endsWith('.xml')) : [];
 };
 
-/** Puts a report where the bank's are put, as an agent has to: under another name first, and complete. */
+/** Writes a report like a bank's agent: under another name first, then renamed when complete. */
 function report(name: string, content: string): void {
   const path = join(files['ISO20022_INBOX_DIR'] ?? '', name);
   writeFileSync(path, content);
@@ -106,7 +106,7 @@ test('a file goes to the bank, and its reports come back to merchants', async ()
   expect(merchant.callbacks.filter((one) => one.get('reference') === paid['reference'])).toHaveLength(1);
 });
 
-test('what a bank says in words of its own is shown to operators, and changes nothing', async () => {
+test("a bank's unknown codes are shown to operators, and change nothing", async () => {
   const { reference } = await euros();
   await until('it waits for the file', async () => (await run('show', String(reference))).text.includes('submitted'));
   const before = inOutbox();
@@ -127,7 +127,7 @@ test('what a bank says in words of its own is shown to operators, and changes no
   expect(recordsOf(await shop.check({ reference }))).toMatchObject([{ status: 'PENDING', code: 11 }]);
 });
 
-test('a payout that SEPA cannot carry ends with an error, and XTS goes to the sandbox all the same', async () => {
+test('a payout that SEPA cannot carry ends with an error, and XTS still goes to the sandbox', async () => {
   const { reference } = await euros({ receiver_name: '漢字' });
   expect(await shop.ended({ reference })).toMatchObject({ status: 'ERROR', code: 3310 });
   const test = await shop.pay({ amount: '31.01' });

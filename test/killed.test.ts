@@ -14,7 +14,7 @@ import { cardRequest, checkOf, recordsOf, startSystem } from './support/system';
 
 const COUNT = 60;
 const HOLD_SECONDS = 3;
-/** A few seconds for all of them, so that a signal finds some asked for and some not. */
+/** A few seconds for all of them, so that a signal hits in the middle. */
 const EXPIRIES_PER_SECOND = 15;
 const PATIENCE_MS = 90_000;
 
@@ -56,7 +56,7 @@ async function start(service: string): Promise<ServiceProcess> {
 
 const atOnce = <T>(work: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: COUNT }, work));
 
-test('kill -9 of auth-expiry amid ends of holds: each is voided once', async () => {
+test('kill -9 of auth-expiry while holds end: each is voided once', async () => {
   const expiry = await start('auth-expiry');
   const authorized = (await atOnce(() => system.send(cardRequest('AUTH')))).map(({ data }) => data);
   const voided = async () => {
@@ -95,9 +95,9 @@ test('kill -9 of callback-dispatcher amid callbacks: none is lost', async () => 
   const begun = merchant.callbacks.splice(0).map((callback) => callback.get('reference'));
   release();
   await start('callback-dispatcher');
-  const told = () => new Set(merchant.callbacks.map((callback) => callback.get('reference')));
-  await until('all callbacks', async () => told().size === COUNT, PATIENCE_MS);
-  expect(told()).toEqual(new Set(paid.map(({ reference }) => reference)));
-  expect([...told()]).toEqual(expect.arrayContaining(begun));
+  const delivered = () => new Set(merchant.callbacks.map((callback) => callback.get('reference')));
+  await until('all callbacks', async () => delivered().size === COUNT, PATIENCE_MS);
+  expect(delivered()).toEqual(new Set(paid.map(({ reference }) => reference)));
+  expect([...delivered()]).toEqual(expect.arrayContaining(begun));
   for (const callback of merchant.callbacks) expect(isSigned(callback, 'demo_payout_secret')).toBe(true);
 }, 240_000);

@@ -50,7 +50,7 @@ test('calls that an acquirer never answers hold up their own account only', asyn
   for (let times = 0; times < 2 * CALLS_AT_ONCE; times += 1) {
     expect(await send(cardRequest('SALE', VICTIM))).toMatchObject({ status: 'success', code: 0 });
   }
-  // Every one of them was answered beside calls that hang still.
+  // All of them were answered beside calls that still hang.
   expect(await callsUnderWay()).toBe(SHARE);
 
   const answers = await Promise.all(sent);

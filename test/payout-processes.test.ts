@@ -66,7 +66,7 @@ async function statusOf(reference: unknown): Promise<string> {
   return recordsOf(data)[0]?.status ?? 'nothing';
 }
 
-/** The status in which a payout ends, which the bank's ledger has to bear out. */
+/** The final status of a payout, which must agree with the bank's ledger. */
 async function borneOut({ reference }: Body): Promise<string> {
   const status = await until(
     `the end of ${String(reference)}`,
@@ -97,14 +97,14 @@ test('kill -9 of the payout service amid payouts: none is lost, none is paid twi
   expect(await payouts().countDocuments()).toBe(COUNT);
 }, 240_000);
 
-/** With its owner dead, CHECK of what was accepted still never says that there is none. */
+/** While its owner is dead, CHECK never denies an accepted payout. */
 async function safeStatus(reference: unknown): Promise<string> {
   const { data } = await http.post<Body>(STATUS_PATH, { ...CREDENTIALS, transaction_type: 'CHECK', reference });
   expect(data['code']).not.toBe(3014);
   return recordsOf(data)[0]?.status ?? 'nothing';
 }
 
-test('payouts that were accepted while their service was away are paid when it is back', async () => {
+test('payouts accepted while their service was down are paid when it is back', async () => {
   expect(await endOf('payout', 'SIGTERM')).toBe(0);
   const answers = await payMany(10);
   await start('payout');

@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const callbackUrl = () => ({ callback_url: `${merchant.url}/callback` });
 
-/** What the bank did with a payout; `settled` is what moves money. */
+/** The bank's record of a payout; only `settled` moves money. */
 const effects = async (reference: unknown): Promise<string[]> =>
   (await system.ledger(String(reference))).map(({ effect }) => effect);
 
@@ -58,10 +58,10 @@ describe('a final status is the same in callback, CHECK and query', () => {
     const unique = uniqueId();
     const { reference } = await demo.pay({ amount, transaction_unique_id: unique, ...callbackUrl() });
     const callback = await merchant.callbackOf(reference);
-    const told = Object.fromEntries(callback);
-    expect(told).toMatchObject({ reference, transaction_unique_id: unique, status, code: String(code) });
+    const fields = Object.fromEntries(callback);
+    expect(fields).toMatchObject({ reference, transaction_unique_id: unique, status, code: String(code) });
     expect(isSigned(callback, 'demo_payout_secret')).toBe(true);
-    const { token, message } = told;
+    const { token, message } = fields;
     expect(token).toHaveLength(36);
     const record = {
       reference,
@@ -79,7 +79,7 @@ describe('a final status is the same in callback, CHECK and query', () => {
   });
 });
 
-describe('a bank that does not answer: nothing is paid twice, and nothing is told before it is known', () => {
+describe('a bank that does not answer: nothing is paid twice, and no outcome is reported before it is known', () => {
   test.each([
     ['31.09', 'SUCCESS', 0],
     ['31.17', 'SUCCESS', 0],
@@ -102,7 +102,7 @@ describe('a bank that does not answer: nothing is paid twice, and nothing is tol
   });
 });
 
-test('the command again, as often as the bus likes: one payout, one effect', async () => {
+test('a repeated command: one payout, one effect', async () => {
   const { reference } = await demo.pay();
   await demo.ended({ reference });
   const topic = topicOf(system.space.topicPrefix, 'payoutCommands');
@@ -141,7 +141,7 @@ test('parallel requests with one transaction_unique_id: one payout', async () =>
   expect(await effects(taken[0]?.['reference'])).toHaveLength(1);
 });
 
-test('fees are in the amount of /transactions, and not in that of /ra', async () => {
+test('/transactions amounts include fees, /ra amounts do not', async () => {
   const custom = payoutClient(system, { merchant_account: 'demo_custom' });
   const { reference } = await custom.pay({ amount: '100.01' });
   await custom.ended({ reference });
@@ -151,7 +151,7 @@ test('fees are in the amount of /transactions, and not in that of /ra', async ()
   expect(await amountIn('/api/mp/transactions/ra')).toBe(100.01);
 });
 
-test('cards and payouts know nothing of each other', async () => {
+test('cards and payouts are separate', async () => {
   const unique = uniqueId();
   const { reference } = await demo.pay({ transaction_unique_id: unique });
   for (const by of [{ reference }, { transaction_unique_id: unique }]) {
@@ -163,7 +163,7 @@ test('cards and payouts know nothing of each other', async () => {
   }
 });
 
-test('pages of a window: each payout on one of them, in order, both ways', async () => {
+test('pages of a window: each payout on one page, in both orders', async () => {
   const paid = new Set<unknown>();
   for (let count = 0; count < 7; count += 1) paid.add((await demo.pay({ amount: '1.00' }))['reference']);
   for (const reference of paid) await demo.ended({ reference });
@@ -204,7 +204,7 @@ describe('screening', () => {
     });
   });
 
-  test('a blocked country is FRAUDED 3220, and no bank hears of it', async () => {
+  test('a blocked country is FRAUDED 3220, and no bank is called', async () => {
     const custom = payoutClient(system, SCREENED);
     const { reference } = await custom.pay({ receiver_iban: 'NL91ABNA0417164300', ...callbackUrl() });
     expect(await custom.ended({ reference })).toMatchObject({ status: 'FRAUDED', code: 3220 });
@@ -212,7 +212,7 @@ describe('screening', () => {
     expect(await effects(reference)).toEqual([]);
   });
 
-  test('payouts that come together cannot pass a limit together', async () => {
+  test('concurrent payouts cannot exceed a limit together', async () => {
     const custom = payoutClient(system, SCREENED);
     const answers = await Promise.all(Array.from({ length: 20 }, () => custom.pay({ amount: '90.00' })));
     const records = await Promise.all(answers.map(({ reference }) => custom.ended({ reference })));
@@ -224,7 +224,7 @@ describe('screening', () => {
   });
 });
 
-test('money that comes back is told in the listing, and the status stays', async () => {
+test('a return is in the listing, and the status stays', async () => {
   const { reference } = await demo.pay(callbackUrl());
   expect(await demo.ended({ reference })).toMatchObject({ status: 'SUCCESS', code: 0 });
   await merchant.callbackOf(reference);
@@ -244,7 +244,7 @@ test('money that comes back is told in the listing, and the status stays', async
   expect(merchant.callbacks.filter((callback) => callback.get('reference') === reference)).toHaveLength(1);
 });
 
-test('events follow a payout without a word about its receiver', async () => {
+test('events follow a payout without data of its receiver', async () => {
   const { reference } = await demo.pay({ receiver_name: 'Xaverine Quillfeather', transfer_description: 'Zebrafinch' });
   await demo.ended({ reference });
   const key = String(reference).slice(0, 16);

@@ -87,7 +87,7 @@ async function endOf({ reference, status }: Body): Promise<string> {
   return record.status;
 }
 
-test('kill -9 of card-processing amid 100 requests: none is lost, none is done twice', async () => {
+test('kill -9 of card-processing amid 100 requests: none is lost or executed twice', async () => {
   const answers = await underWay(100);
   await Promise.any(answers);
   expect(await running.get('card-processing')?.end('SIGKILL')).toBe('SIGKILL');
@@ -100,7 +100,7 @@ test('kill -9 of card-processing amid 100 requests: none is lost, none is done t
   expect(await payments.countDocuments()).toBe(101);
 }, 180_000);
 
-test('SIGTERM lets card-processing finish what runs; what waits is for the next replica', async () => {
+test('SIGTERM lets card-processing finish running work; the next replica does the rest', async () => {
   const answers = await underWay(80);
   expect(await running.get('card-processing')?.end('SIGTERM')).toBe(0);
   await start('card-processing');
@@ -109,7 +109,7 @@ test('SIGTERM lets card-processing finish what runs; what waits is for the next 
   expect(await Promise.all(all.map(endOf))).toEqual(all.map(() => 'SUCCESS'));
 }, 120_000);
 
-test('SIGTERM lets the edge answer what it has taken, and takes nothing new', async () => {
+test('on SIGTERM the edge answers accepted requests and accepts no new ones', async () => {
   const answers = await underWay(40);
   const ended = running.get('api-edge')?.end('SIGTERM');
   for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ status: 'success', code: 0 });
@@ -119,7 +119,7 @@ test('SIGTERM lets the edge answer what it has taken, and takes nothing new', as
   expect((await post(http, cardRequest('SALE'))).data).toMatchObject({ code: 0 });
 }, 120_000);
 
-test('SIGTERM ends every service with 0, the simulator in the middle of an answer too', async () => {
+test('SIGTERM ends every service with 0, even the simulator during an answer', async () => {
   const [answer] = await underWay(1);
   expect(await running.get('simulator')?.end('SIGTERM')).toBe(0);
   expect(['success', 'error']).toContain((await answer)?.['status']);

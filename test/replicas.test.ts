@@ -9,7 +9,7 @@ import type { Body, CheckRecord, System } from './support/system';
 import { cardRequest, checkOf, clientOf, followUp, post, recordsOf, startSystem } from './support/system';
 import { readOnce, readTopics } from './support/topics';
 
-/** Every service may start and stop; this one's first replica answers queries throughout. */
+/** Services may start and stop, but the first replica of this one answers queries throughout. */
 let system: System;
 let storage: Storage;
 
@@ -37,7 +37,7 @@ const ended = (from: System, by: Body) =>
     return record?.status === 'PENDING' ? undefined : record;
   });
 
-test('two replicas of each, and one that leaves in the middle: every request ends on record, once', async () => {
+test('two replicas of each, and one that leaves in the middle: every request is recorded once', async () => {
   const other = await system.startProcessor();
   const edges = [system.http, clientOf((await system.startEdge()).ports.api)];
   const requests = Array.from({ length: 120 }, () => cardRequest('SALE'));
@@ -66,7 +66,7 @@ test('two replicas of each, and one that leaves in the middle: every request end
   for (const payment of payments) expect(payment).toMatchObject({ operations: [{ status: 'success' }] });
 });
 
-test('two replicas of the edge: of the same request at both, one is taken', async () => {
+test('two replicas of the edge: the same request at both is accepted once', async () => {
   const second = clientOf((await system.startEdge()).ports.api);
   const fields = cardRequest('SALE');
   const answers = await Promise.all(
@@ -97,7 +97,7 @@ describe('without replies', () => {
     await silent.stop();
   });
 
-  test('an edge that owns no partition asks the owner, and answers as ever', async () => {
+  test('an edge without a partition asks the owner, and answers as usual', async () => {
     const http = clientOf((await silent.startEdge()).ports.api);
     const auth = (await post(http, cardRequest('AUTH'))).data;
     expect(auth).toMatchObject({ status: 'success', code: 0, authcode: expect.any(String) });
@@ -115,7 +115,7 @@ describe('without replies', () => {
     for (const { headers } of commands) expect(headers).not.toHaveProperty('reply_partition');
   });
 
-  test('an edge whose partitions are taken away while requests wait asks at once', async () => {
+  test('an edge that loses its partitions while requests wait asks at once', async () => {
     await thief.stop();
     const edge = await silent.startEdge();
     const http = clientOf(edge.ports.api);
@@ -158,11 +158,11 @@ describe('without a processor', () => {
       const { transaction_unique_id } = fields[index] ?? {};
       expect(answer).toMatchObject({ status: 'error', code: 11, message: 'Internal timeout', transaction_unique_id });
       expect(answer['reference']).toMatch(/^[0-9A-Z]{20}$/);
-      // The owner is away: an open request is pending all the same.
+      // The owner is down: an open request is still pending.
       expect(await recordOf(alone, { transaction_unique_id })).toMatchObject({ status: 'PENDING', code: 11 });
     }
 
-    // An owner that can be asked, and takes commands from elsewhere only.
+    // An owner that answers queries, but reads commands of another system.
     const deaf = await alone.startProcessor({ TOPIC_PREFIX: elsewhere.topicPrefix });
     for (const { reference, transaction_unique_id } of answers) {
       for (const by of [{ reference }, { transaction_unique_id }]) {
@@ -178,7 +178,7 @@ describe('without a processor', () => {
     }
   });
 
-  test('an entry of the journal that is open past its deadline is ended and closed, whether its command got out or not', async () => {
+  test('a journal entry open past its deadline is completed and closed, published or not', async () => {
     const journal = ofAlone.collection('edge', 'journal');
     const { data } = await alone.send(cardRequest('SALE', { amount: '12.34' }));
     expect(data).toMatchObject({ code: 0 });
@@ -186,7 +186,7 @@ describe('without a processor', () => {
     const closed = await until('the end of its entry', () => journal.findOne({ ...id, state: 'closed' }));
     expect(closed).not.toHaveProperty('command');
 
-    // As a crash after the insert leaves it: nothing was published.
+    // Like a crash after the insert: nothing was published.
     const [kept] = await readTopics(alone.space, [topicOf(alone.space.topicPrefix, 'cardCommands')]).then((all) =>
       all.filter(({ key }) => key === String(data['reference']).slice(0, 16)),
     );
@@ -212,7 +212,7 @@ describe('without a processor', () => {
       deadline: past,
       command,
     } as object);
-    // As a crash after the outcome leaves it: the owner has it on record.
+    // Like a crash after the outcome: the owner has recorded it.
     await journal.updateOne(id, { $set: { state: 'open', sweepAt: past } });
 
     let ahead = 0;

@@ -61,21 +61,21 @@ test('a payment and its refund go to the acquirer of the terminal, once and unde
   expect(await system.ledger(String(sale['reference']))).toEqual([]);
 });
 
-test('the other acquirer goes on beside it', async () => {
+test('the other acquirer still works beside it', async () => {
   const sale = await send(cardRequest('SALE'));
   expect(sale).toMatchObject({ code: 0 });
   expect(ordersOf(sale)).toEqual([]);
   expect(await system.ledger(String(sale['reference']))).toMatchObject([{ effect: 'sold' }]);
 });
 
-test('a decline has the code of its reason', async () => {
+test('a decline gets the code of its reason', async () => {
   expect(await send(cardRequest('SALE', { ...IN_EUR, amount: '11.00' }))).toMatchObject({
     status: 'decline',
     code: 3101,
   });
 });
 
-test('silence is an unknown outcome, which the inquiry finds', async () => {
+test('silence is an unknown outcome, which an inquiry resolves', async () => {
   const sale = await send(cardRequest('SALE', { ...IN_EUR, amount: '12.00' }));
   expect(sale).toMatchObject({ status: 'error', code: 3109 });
   await until('the outcome is known', async () => (await recordOf(sale))?.status === 'SUCCESS');

@@ -149,7 +149,7 @@ test('every collection of these databases has a declaration', async () => {
   }
 });
 
-test('docs/scaling.md says the same', () => {
+test('docs/scaling.md lists the same', () => {
   const text = readFileSync(join(__dirname, '..', 'docs', 'scaling.md'), 'utf8');
   const [, section = ''] = text.split('\n## Shard keys\n');
   const [table = ''] = section.split('\n## ');

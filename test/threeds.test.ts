@@ -68,7 +68,7 @@ async function toMerchant(page: Received): Promise<URL> {
 }
 
 describe('SALE3D', () => {
-  test('of a card that is challenged: a page first, then the sale, one signed callback, and the way back', async () => {
+  test('with a challenge: a page first, then the sale, one signed callback, and the way back', async () => {
     const request = sale3d(CHALLENGED);
     const first = await send(request);
     expect(first).toEqual({
@@ -158,13 +158,13 @@ describe('SALE3D', () => {
     expect(merchant.callbacks.filter((other) => other.get('reference') === first['reference'])).toHaveLength(1);
   });
 
-  test('with a phone that lacks its +: declined at once, before any 3-D Secure', async () => {
+  test('with a phone without +: declined at once, before 3-D Secure', async () => {
     const first = await send(sale3d(CHALLENGED, { user_phone: '4912345678' }));
     expect(first).toMatchObject({ status: 'decline', code: 3140 });
     expect(first).not.toHaveProperty('acs_url');
   });
 
-  test('in progress can bear nothing', async () => {
+  test('in progress allows no follow-ups', async () => {
     const { reference } = await send(sale3d(CHALLENGED));
     expect(await send(followUp('REFUND', reference))).toMatchObject({ status: 'error', code: 3003 });
     expect(await send(followUp('VOID', reference))).toMatchObject({ status: 'error', code: 3003 });
@@ -250,14 +250,14 @@ describe('AUTH3D', () => {
     expect(await send(followUp('REFUND', sale['reference']))).toMatchObject({ status: 'success', code: 0 });
   });
 
-  test('a SALE in the moment that its proof is there finds it known', async () => {
+  test('a SALE right after its proof arrives is accepted', async () => {
     for (let times = 0; times < 8; times += 1) {
       const authenticated = await authenticate(CHALLENGED, /success/i);
       expect(await send(proven('SALE', authenticated))).toMatchObject({ status: 'success', code: 0 });
     }
   });
 
-  test('frictionless tells its eci at once; an AUTH by token relies on it and is settled', async () => {
+  test('frictionless returns its eci at once; an AUTH by token relies on it and is settled', async () => {
     const authenticated = await authenticate(FRICTIONLESS);
     expect(authenticated.first).toMatchObject({ eci: VISA.success });
     const token = authenticated.first['token'];
@@ -268,7 +268,7 @@ describe('AUTH3D', () => {
     expect(await send(followUp('SETTLE', auth['reference']))).toMatchObject({ status: 'success', code: 0 });
   });
 
-  test('parallel charges with one proof: one of them, once', async () => {
+  test('parallel charges with one proof: one of them succeeds', async () => {
     const authenticated = await authenticate(FRICTIONLESS);
     const answers = await Promise.all(Array.from({ length: 8 }, () => send(proven('SALE', authenticated))));
     expect(answers.filter(({ code }) => code === 0)).toHaveLength(1);
@@ -286,7 +286,7 @@ describe('AUTH3D', () => {
     expect(await effects(sale['reference'])).toEqual([]);
   });
 
-  test('wrong proofs prove nothing, and leave the right one to be used', async () => {
+  test('wrong proofs are rejected, and the right one stays usable', async () => {
     const authenticated = await authenticate(FRICTIONLESS);
     const other = await authenticate(FRICTIONLESS);
     const attempts: [Body, number, string][] = [
@@ -304,7 +304,7 @@ describe('AUTH3D', () => {
     expect(await send(proven('SALE', authenticated))).toMatchObject({ status: 'success' });
   });
 
-  test('voided before its use: 3008, also for whoever finishes the challenge afterwards', async () => {
+  test('voided before its use: 3008, even if the challenge is finished afterwards', async () => {
     const done = await authenticate(FRICTIONLESS);
     expect(await send(followUp('VOID', done.first['reference']))).toMatchObject({ status: 'success', code: 0 });
     expect(await send(followUp('VOID', done.first['reference']))).toMatchObject({ status: 'error', code: 3008 });
@@ -325,7 +325,7 @@ describe('AUTH3D', () => {
     expect(await effects(sale['reference'])).toEqual([]);
   });
 
-  test('with a callback_url tells its final outcome there', async () => {
+  test('with a callback_url sends its final outcome there', async () => {
     const { first } = await authenticate(CHALLENGED, /success/i, { callback_url: `${merchant.url}/callback` });
     expect((await merchant.callbackOf(first['reference'])).get('status')).toBe('success');
   });
@@ -336,7 +336,7 @@ describe('AUTH3D', () => {
     ['https://user@localhost/term'],
     ['https://localhost.evil.example/'],
     ['javascript:alert(1)'],
-  ])('sends nobody to %s', async (TermUrl) => {
+  ])('does not redirect to %s', async (TermUrl) => {
     const first = await send(auth3d(FRICTIONLESS));
     const page = await submit(String(first['acs_url']), classicForm(first, { TermUrl }));
     expect(page.status).toBe(400);
@@ -344,7 +344,7 @@ describe('AUTH3D', () => {
     expect(formsOf(page)).toEqual([]);
   });
 
-  test('gives its proof to nobody without its own PaReq and MD', async () => {
+  test('returns its proof only for its own PaReq and MD', async () => {
     const first = await send(auth3d(FRICTIONLESS));
     const other = await send(auth3d(FRICTIONLESS));
     for (const more of [{ PaReq: String(other['pareq']) }, { MD: String(other['reference']) }]) {
@@ -354,7 +354,7 @@ describe('AUTH3D', () => {
   });
 });
 
-test('events tell how a SALE3D went, and no person', async () => {
+test('events report the progress of a SALE3D without personal data', async () => {
   const { reference } = await send(sale3d(FRICTIONLESS));
   await ended(reference);
   const own = await until('its events', async () => {

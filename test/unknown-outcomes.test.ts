@@ -21,7 +21,7 @@ interface Kind {
   /** Sends the operation whose outcome will be unknown, after what it needs. */
   act(cents: number): Promise<{ base?: Body; first: Body }>;
   effect: string;
-  /** What is refused while the outcome is unknown. */
+  /** Follow-ups that are refused while the outcome is unknown. */
   meanwhile: FollowUp[];
   /** What is refused, or goes, once it has succeeded, and once it has failed. */
   afterSuccess: FollowUp[];
@@ -192,7 +192,7 @@ async function play({ act, cents, meanwhile, afterSuccess, afterFailure }: Case)
 
 const codesIn = (attempts: FollowUp[]): number[] => attempts.map(([, , code]) => code);
 
-describe.each(AMOUNTS)('an outcome that is told with $told (31.$cents)', ({ cents }) => {
+describe.each(AMOUNTS)('an unknown outcome answered with $told (31.$cents)', ({ cents }) => {
   test.each(CASES.filter((one) => one.cents === cents))('$type: $ends', async (one) => {
     const { first, pending, meanwhile, final, ledger, after } = await (played.get(one) as Promise<Played>);
     expect(first).toMatchObject({ status: 'error', code: one.told, authcode: null });
@@ -209,7 +209,7 @@ describe.each(AMOUNTS)('an outcome that is told with $told (31.$cents)', ({ cent
   });
 });
 
-test('what has ended stays as it ended', async () => {
+test('final outcomes stay', async () => {
   for (const [{ type }, playing] of played) {
     const { first, final } = await playing;
     const now = recordsOf(await send(checkOf({ reference: first['reference'] })))[0];

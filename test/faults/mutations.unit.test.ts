@@ -9,7 +9,7 @@ const { config } = ts.readConfigFile(join(root, 'tsconfig.base.json'), ts.sys.re
 };
 const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
 
-/** What the build makes of a file such as `mongo/dist/outbox.js`. */
+/** The built file, such as `mongo/dist/outbox.js`. */
 function built(file: string): string {
   const path = file.replace('/dist/', '/src/').replace(/\.js$/, '.ts');
   const [fileName = path] = ['libs', 'services'].map((folder) => join(root, folder, path)).filter(ts.sys.fileExists);

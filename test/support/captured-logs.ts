@@ -5,9 +5,9 @@ import type { Logger } from '@gateway/service-kit';
 import { createLogger } from '@gateway/service-kit';
 
 export interface CapturedLogs {
-  /** Logs as every service does, at its most talkative. */
+  /** Logs like every service, at the lowest level. */
   readonly logger: Logger;
-  /** What would have been on standard output. */
+  /** The text that would have been on standard output. */
   text(): string;
 }
 

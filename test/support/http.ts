@@ -53,7 +53,7 @@ export function rawRequest(port: number, raw: RawRequest): Promise<RawAnswer> {
   });
 }
 
-/** Sends what is given and then nothing more; everything that the server says until it closes the connection. */
+/** Sends the given text and nothing more; resolves with all output until the server closes. */
 export function sendAndFallSilent(port: number, head: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(head));
@@ -64,7 +64,7 @@ export function sendAndFallSilent(port: number, head: string): Promise<string> {
   });
 }
 
-/** Sends what is given and hangs up. */
+/** Sends the given text and disconnects. */
 export function sendAndHangUp(port: number, head: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(head, () => socket.destroy()));

@@ -37,7 +37,7 @@ export async function openInquiryGate(acquirerUrl: string): Promise<InquiryGate>
   };
 }
 
-/** What the acquirer does to its connection (silence, an abrupt end) the client gets to feel as well. */
+/** Passes the acquirer's connection faults (silence, an abrupt end) on to the client. */
 export function forward(target: string, agent: Agent, request: IncomingMessage, response: ServerResponse): void {
   const { method, headers, url } = request;
   const upstream = httpRequest(`${target}${url}`, { method, headers, agent }, (answer) => {

@@ -10,13 +10,13 @@ export interface Merchant {
   readonly ca: string;
   /** Bodies of the callbacks that came, as they came. */
   readonly callbacks: URLSearchParams[];
-  /** What browsers brought back to `/back` in their query, and to `/term` in a form. */
+  /** Queries that browsers brought to `/back`, and forms to `/term`. */
   readonly returns: URLSearchParams[];
   /** The callback about an operation; waits for it. */
   callbackOf(reference: unknown): Promise<URLSearchParams>;
-  /** Callbacks that come from then on are answered when what this returns is called. */
+  /** Later callbacks are answered when the returned function is called. */
   hold(): () => void;
-  /** What the merchant's page posts to the `acs_url` from then on. */
+  /** The fields that the merchant's page posts to the `acs_url` from now on. */
   offer(form: { acsUrl: string; fields: Record<string, string> }): void;
   close(): Promise<void>;
 }
@@ -84,7 +84,7 @@ async function text(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** interface.md, Authentication: true when `checkSum` is what the secret and the other values make. */
+/** interface.md, Authentication: true if `checkSum` matches the secret and the other values. */
 export function isSigned(callback: URLSearchParams, secret: string): boolean {
   const values = [...callback].filter(([name]) => name !== 'checkSum').sort(([a], [b]) => (a < b ? -1 : 1));
   const text = [...values.map(([name, value]) => `${name}=${value}`), secret].join('|');

@@ -28,7 +28,7 @@ export function payout(more: Body = {}): Body {
 
 /** Answers of the payout family to one merchant. */
 export interface PayoutClient {
-  /** Sends a payout that has to be taken, and gives its answer. */
+  /** Sends a payout that must be accepted, and returns its answer. */
   pay(more?: Body): Promise<Body>;
   check(by: Body): Promise<Body>;
   query(more?: Body, path?: string): Promise<Body>;

@@ -17,13 +17,13 @@ export interface ServiceProcess {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string>;
 }
 
-/** Brings what `npm run build` makes up to date; nothing to do takes a second. */
+/** Updates the build; takes a second if nothing has changed. */
 export async function build(): Promise<void> {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   await promisify(execFile)(process.execPath, [tsc, '-b', 'tsconfig.build.json'], { cwd: root });
 }
 
-/** Resolves when the service says that it is ready. What it logs is shown only when it does not come up. */
+/** Resolves when the service is ready. Its log is shown only if it fails to start. */
 export async function startProcess(service: string, env: Record<string, string>): Promise<ServiceProcess> {
   const opsPort = await freePort();
   const child = spawn(process.execPath, [join(root, 'services', service, 'dist', 'main.js')], {

@@ -11,7 +11,7 @@ export interface Storage {
   collection(database: string, name: string): ReturnType<MongoConnection['collection']>;
   /** Makes the database reject matching documents of a collection. `{ $expr: false }` matches none. */
   refuse(database: string, name: string, match: object): Promise<void>;
-  /** How many documents there are of each kind that a request could leave behind. */
+  /** The number of documents of each kind that a request could leave behind. */
   counts(): Promise<Record<string, number>>;
   /** Every document of every database, by `database.collection`. */
   everything(): Promise<Map<string, Document[]>>;

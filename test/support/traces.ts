@@ -31,7 +31,7 @@ function innerBase64(secret: string, offset: number): string {
   return whole.slice(Math.ceil((offset * 8) / 6), end);
 }
 
-/** A CVV alone is four digits like any others: it counts only if it stands alone, or in hex. */
+/** A CVV alone is four digits like any others: it counts only as a separate number, or in hex. */
 export function showsCvv(cvv: string, text: string): boolean {
   return (
     new RegExp(`(?<![\\w.-])${cvv}(?![\\w.-])`).test(text) || text.includes(Buffer.from(`"${cvv}"`).toString('hex'))

@@ -22,16 +22,16 @@ export function successesAreTheBanks(evidence: Evidence): string[] {
   const approved = new Map(approvedEntries(evidence).map((entry) => [entry.reference, entry]));
   const types = new Map(evidence.observations.map(({ reference, type }) => [reference, type]));
   const problems = new Set<string>();
-  for (const told of evidence.observations) {
-    const expected = BANK_OPERATION[told.type];
-    if (told.status !== SUCCESS || expected === undefined) continue;
+  for (const report of evidence.observations) {
+    const expected = BANK_OPERATION[report.type];
+    if (report.status !== SUCCESS || expected === undefined) continue;
     // An AUTH3D holds no money, so its VOID does not reach a bank.
-    if (told.type === 'VOID' && types.get(told.baseReference ?? '') === 'AUTH3D') continue;
-    const entry = approved.get(told.reference);
+    if (report.type === 'VOID' && types.get(report.baseReference ?? '') === 'AUTH3D') continue;
+    const entry = approved.get(report.reference);
     if (entry?.operation !== expected)
-      problems.add(`${told.reference}: ${told.type} is a success, but ${atBank(entry)}`);
-    else if (differs(told, entry))
-      problems.add(`${told.reference}: ${told.amountE4} reported, ${entry.amountE4} moved`);
+      problems.add(`${report.reference}: ${report.type} is a success, but ${atBank(entry)}`);
+    else if (differs(report, entry))
+      problems.add(`${report.reference}: ${report.amountE4} reported, ${entry.amountE4} moved`);
   }
   return [...problems];
 }

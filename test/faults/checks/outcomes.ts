@@ -4,15 +4,15 @@ import { documentsOf, PENDING } from '../model/evidence';
 /** All reported final outcomes of an operation are equal, and none turns back into PENDING. */
 export function terminalStatesStay({ observations }: Evidence): string[] {
   const problems: string[] = [];
-  for (const [reference, told] of byReference(observations)) {
-    const final = told.filter(({ status }) => status !== PENDING).sort((a, b) => a.toldAt - b.toldAt);
+  for (const [reference, reports] of byReference(observations)) {
+    const final = reports.filter(({ status }) => status !== PENDING).sort((a, b) => a.toldAt - b.toldAt);
     const [first] = final;
     if (first === undefined) continue;
     const other = final.find(({ status, code }) => status !== first.status || code !== first.code);
     if (other !== undefined) problems.push(`${reference}: ${say(first)}, then ${say(other)}`);
     // Events carry the time of a clock that the suite may have shifted.
     const knownAt = final.find(({ source }) => source !== 'event')?.toldAt ?? Infinity;
-    const back = told.find(({ status, askedAt }) => status === PENDING && askedAt >= knownAt);
+    const back = reports.find(({ status, askedAt }) => status === PENDING && askedAt >= knownAt);
     if (back !== undefined) problems.push(`${reference}: ${say(first)}, then ${say(back)}`);
   }
   return problems;
@@ -21,9 +21,9 @@ export function terminalStatesStay({ observations }: Evidence): string[] {
 /** The last CHECK of an operation and its store show a final outcome. */
 export function everyPendingEnds({ observations }: Evidence): string[] {
   const problems: string[] = [];
-  for (const [reference, told] of byReference(observations)) {
+  for (const [reference, reports] of byReference(observations)) {
     for (const source of ['check', 'store'] as const) {
-      const last = told
+      const last = reports
         .filter((one) => one.source === source)
         .sort((a, b) => a.askedAt - b.askedAt)
         .at(-1);

@@ -145,7 +145,7 @@ async function receiversUnwell(
   for (const receiver of half) receiver.behave('well');
 }
 
-/** What happened, in epoch ms. */
+/** A fault that happened, in epoch ms. */
 export interface Happened {
   fault: Fault;
   startedAt: number;
@@ -154,7 +154,7 @@ export interface Happened {
   failed?: string;
 }
 
-/** Injects what was planned at its time. Resolves when all is over. */
+/** Injects the planned faults at their times. Resolves when all are over. */
 export async function injectAll(
   scene: Scene & { random: Random },
   planned: readonly PlannedFault[],

@@ -8,7 +8,7 @@ type Service = (typeof SERVICES)[number];
 type Manner = 'slow' | 'silent' | 'lying' | 'dead';
 type Unwell = 'failing' | 'hanging' | 'absent';
 
-/** What goes wrong, and where. `replica`, `broker` and `half` are indexes. */
+/** The kind of a fault, and its target. `replica`, `broker` and `half` are indexes. */
 export type Fault =
   | { kind: 'replica killed' | 'replica terminated' | 'replica frozen'; service: Service; replica: number }
   | { kind: 'service away'; service: Service }
@@ -24,7 +24,7 @@ export type Fault =
 
 export type FaultKind = Fault['kind'];
 
-/** Epoch-free: `atMs` counts from the beginning of the faults. Rolls and moves take the time that they take. */
+/** `atMs` counts from the beginning of the faults. Rolls and moves have no fixed duration. */
 export type PlannedFault = Fault & { atMs: number; durationMs: number };
 
 type Draw = (random: Random) => { fault: Fault; durationMs: number };
@@ -46,7 +46,7 @@ function unwell(how: Unwell): Draw {
   });
 }
 
-/** Each in its turn, one at a time. */
+/** Drawn in turn, one at a time. */
 const IN_TURN: readonly Draw[] = [
   (random) => ({ fault: { kind: 'replica killed', ...replica(random) }, durationMs: 0 }),
   (random) => ({
@@ -76,7 +76,7 @@ const IN_TURN: readonly Draw[] = [
   (random) => ({ fault: { kind: 'group rewound', service: random.pick(GROUPS) }, durationMs: 0 }),
 ];
 
-/** Beside all others, for long: past leases, sessions, and the margins of clocks. */
+/** Long faults beside all others: longer than leases, sessions, and clock margins. */
 const BESIDE: readonly Draw[] = [
   (random) => ({ fault: { kind: 'replica frozen', ...replica(random) }, durationMs: lasting(random, 25, 35) }),
   (random) => ({
@@ -88,7 +88,7 @@ const BESIDE: readonly Draw[] = [
 /** Between the end of one fault and the next: long enough to see how traffic recovers. */
 const REST_MIN_MS = 5_000;
 const REST_MAX_MS = 8_000;
-/** About how long faults take that end by themselves. */
+/** Approximate duration of faults that end by themselves. */
 const SELF_ENDING_MS = 4_000;
 const PAIR_CHANCE = 0.15;
 const PAIR_DELAY_MAX_MS = 2_000;

@@ -7,7 +7,7 @@ test('the same seed gives the same schedule, and another seed another one', () =
   expect(planFaults(7, 5 * MINUTE_MS)).not.toEqual(planFaults(8, 5 * MINUTE_MS));
 });
 
-test('a longer schedule begins as a shorter one of the same seed', () => {
+test('a longer schedule begins like a shorter one of the same seed', () => {
   const inTurn = (minutes: number) =>
     planFaults(7, minutes * MINUTE_MS).filter(({ kind }) => kind !== 'replica frozen' && kind !== 'clock off');
   const shorter = inTurn(2);
@@ -23,7 +23,7 @@ test.each([1, 2, 3, 4, 5])('seed %i: every kind of fault within ten minutes, non
   }
 });
 
-test('says where a fault strikes', () => {
+test('names the target of a fault', () => {
   expect(describeFault({ kind: 'clock off', service: 'payout', replica: 1, offsetMs: -30_000 })).toBe(
     'clock off payout 2 by -30000 ms',
   );

@@ -77,8 +77,8 @@ export function createMerchantClient(options: MerchantClientOptions): MerchantCl
     try {
       const client = edges[edge % edges.length] as AxiosInstance;
       const { status, data } = await client.post<Answer>(path, body, { headers });
-      const { status: told, code, message = '' } = data;
-      const done = { sentAt, endedAt: Date.now(), edge, httpStatus: status, status: told, code, message };
+      const { status: outcome, code, message = '' } = data;
+      const done = { sentAt, endedAt: Date.now(), edge, httpStatus: status, status: outcome, code, message };
       return { attempt: done, ...(status === 200 ? { answer: data } : {}) };
     } catch (error) {
       return { attempt: { sentAt, endedAt: Date.now(), edge, lost: messageOf(error) } };
@@ -101,8 +101,8 @@ export function createMerchantClient(options: MerchantClientOptions): MerchantCl
       operation.attempts.push(...ends.map((end) => end.attempt));
       for (const { attempt: made, answer } of ends) if (answer !== undefined) note(operation, made, answer);
       const answers = ends.flatMap(({ answer }) => answer ?? []);
-      const told = answers.find(({ reference }) => reference !== undefined);
-      if (told !== undefined) return told;
+      const accepted = answers.find(({ reference }) => reference !== undefined);
+      if (accepted !== undefined) return accepted;
       if (answers.some(({ code }) => code === ID_USED)) return learn(operation);
       if (answers.length > 0) return undefined;
       edge += 1;

@@ -61,7 +61,7 @@ export async function startCounterpart(
         return answer(response, await forward(received));
       case 'slow':
         if (random.chance(0.5)) return later(async () => answer(response, await forward(received)));
-        return forward(received).then((told) => later(() => answer(response, told)));
+        return forward(received).then((reply) => later(() => answer(response, reply)));
       case 'silent':
         if (random.chance(0.5)) await forward(received);
         return undefined;
@@ -80,9 +80,9 @@ export async function startCounterpart(
       const upstream = httpRequest(`${options.target}${url}`, { method, headers, agent, timeout: UPSTREAM_TIMEOUT_MS });
       upstream.once('error', () => resolve(undefined));
       upstream.once('timeout', () => upstream.destroy());
-      upstream.once('response', (told) => {
-        bodyOf(told).then(
-          (text) => resolve({ status: told.statusCode ?? 502, body: text }),
+      upstream.once('response', (reply) => {
+        bodyOf(reply).then(
+          (text) => resolve({ status: reply.statusCode ?? 502, body: text }),
           () => resolve(undefined),
         );
       });
@@ -122,15 +122,15 @@ interface Told {
 }
 
 /** Passes the bank's own connection faults (silence, an abrupt end) on to the caller. */
-function answer(response: ServerResponse, told: Told | undefined): void {
-  if (told === undefined) return void response.destroy();
-  response.writeHead(told.status, { 'content-type': 'application/json', 'content-length': told.body.length });
-  response.end(told.body);
+function answer(response: ServerResponse, reply: Told | undefined): void {
+  if (reply === undefined) return void response.destroy();
+  response.writeHead(reply.status, { 'content-type': 'application/json', 'content-length': reply.body.length });
+  response.end(reply.body);
 }
 
 /** Never lies about cancellations, because a confirmed "not found" is final. */
-function lieAbout(told: Told | undefined, call: BankCall | undefined, random: Random): Told | undefined {
-  if (call === undefined || call.kind === 'cancel') return told;
+function lieAbout(reply: Told | undefined, call: BankCall | undefined, random: Random): Told | undefined {
+  if (call === undefined || call.kind === 'cancel') return reply;
   const lies: Told[] = [
     { status: 200, body: Buffer.from('<html>Good morning</html>') },
     { status: 200, body: Buffer.from('{"result":"unknown","status":"unknown"}') },

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 type Order = { state: 'OK'; auth: string; id: string } | { state: 'NO'; reason: string; id: string };
 
-/** How the acquirer answers orders of an amount. `lost`: it breaks the connection and knows nothing of the order. */
+/** How the acquirer answers orders of an amount. `lost`: it breaks the connection and forgets the order. */
 type Behaviour = { kind: 'declines'; reason: string } | { kind: 'silent' | 'lost' };
 
 export interface SecondAcquirer {
