@@ -1,7 +1,7 @@
 import { Agent } from 'node:https';
 import axios from 'axios';
 
-/** What the dispatcher is compared with: closed loops of axios posts and nothing else, one for each receiver. */
+/** The baseline for the dispatcher: one closed loop of bare axios posts per receiver. */
 interface Order {
   ports: number[];
   cert: string;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 /**
  * Merchants' servers, in a process of their own: `healthy` ones that acknowledge, and `hanging` ones that never answer.
- * Tells their ports, and on each message how many callbacks were acknowledged so far and how many hang.
+ * Reports their ports, and on each message the number of acknowledged and of hanging callbacks.
  */
 interface Order {
   key: string;

@@ -21,15 +21,15 @@ const WARM_UP_MS = 4_000;
 const MEASURE_MS = 8_000;
 /** Outcomes that are published and not acknowledged yet: enough to keep every receiver busy. */
 const OUTSTANDING = 2_048;
-/** Seldom enough for outcomes to be published in batches: what their publication costs is not the dispatcher's. */
+/** Long enough to publish outcomes in batches, because the cost of publishing is not the dispatcher's. */
 const LOOK_EVERY_MS = 100;
 /** The hanging merchant's own outcomes keep arriving. */
 const HANGING_EVERY_MS = 1_000;
 const HANG_TIMEOUT_MS = 30_000;
 const MERCHANT = 'bench_callbacks';
-/** Has the receivers that hang. */
+/** The merchant whose receivers hang. */
 const NEIGHBOUR = 'bench_neighbour';
-/** Calls at once that a merchant has for addresses that may hang: CALLBACK_UNPROVEN_PER_MERCHANT. */
+/** A merchant's concurrent calls to addresses that may hang: CALLBACK_UNPROVEN_PER_MERCHANT. */
 const HUNG_AT_ONCE = 16;
 /** As long as a callback. */
 const BARE_BODY = new URLSearchParams({
@@ -102,7 +102,7 @@ async function open(onEnd: OnEnd): Promise<Bench> {
   return { receivers, loop: forked('callbacks-loop.js', onEnd), publisher, ...ports, cert };
 }
 
-/** In turn, so that drift hits both alike. */
+/** Alternates, so that drift affects both alike. */
 async function compare(bench: Bench): Promise<void> {
   console.log(`callbacks to ${RECEIVERS} receivers, per second`);
   console.log('                        bare axios   dispatcher   ratio');

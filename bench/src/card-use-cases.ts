@@ -35,7 +35,7 @@ async function succeed(send: Send, fields: Fields): Promise<Fields> {
   return response;
 }
 
-/** The card's token, which every charge of the run then uses. */
+/** The card's token, which every charge of the run uses. */
 export async function tokenize(send: Send): Promise<string> {
   const fields = { ...CARD, card_holder: CUSTOMER.card_holder };
   return String((await succeed(send, operation('TOKENIZE', fields)))['token']);

@@ -3,7 +3,7 @@ import type { Measurement, Send, UseCase } from './load';
 import { measure } from './load';
 
 const CLIENTS = [1, 16, 64, 128];
-/** Compilers, caches and Kafka's JVM need a while before they are what they will be. */
+/** Compilers, caches and Kafka's JVM need time to warm up. */
 const FIRST_WARM_UP_MS = 20_000;
 const WARM_UP_CLIENTS = 64;
 const WARM_UP_MS = 2_000;
@@ -15,7 +15,7 @@ interface Contender {
 }
 
 /**
- * The use cases at the gateway and at the direct wiring in turn, load after load, so that drift hits both alike. Prints
+ * The use cases at the gateway and at the direct wiring in turn, load after load, so that drift affects both alike. Prints
  * a table for each.
  */
 export async function compareUseCases(

@@ -16,17 +16,17 @@ import { evolve } from '@gateway/payout/dist/domain/payout';
 import type { Logger, Registry } from '@gateway/service-kit';
 import { createMetrics, createDetachedWork } from '@gateway/service-kit';
 
-/** As many as the payout service works on at once. */
+/** The concurrency of the payout service. */
 const CONCURRENCY = 128;
 const CALLS_AT_ONCE = 512;
 
 export interface DirectPayouts {
   queries: PayoutQueries;
-  /** Resolves when the payout waits for its turn, as it would on a topic. */
+  /** Resolves when the payout is queued, like on a topic. */
   publish(command: PayoutCommand): Promise<void>;
 }
 
-/** The payout service's own code without Kafka: a list where its topic would be. */
+/** The payout service's own code with a list instead of its topic. */
 export async function openDirectPayouts(options: {
   mongo: MongoConnection;
   accounts: { find(merchantAccount: string): Promise<Account | undefined> };

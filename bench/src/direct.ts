@@ -27,8 +27,8 @@ import { openDirectPayouts } from './direct-payouts';
 
 /**
  * The same use cases wired directly, to compare with: the edge's, card-processing's and payout's own code in one process, with
- * the same validation, logs, MongoDB writes and calls to the simulator, and function calls where Kafka would be.
- * Tells its port, and its memory on request, to the process that forked it.
+ * the same validation, logs, MongoDB writes and calls to the simulator, and function calls instead of Kafka.
+ * Reports its port, and its memory on request, to the parent process.
  */
 const REPLY_TIMEOUT_MS = 30_000;
 const CALLS_AT_ONCE = 512;

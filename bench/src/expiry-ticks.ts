@@ -21,7 +21,7 @@ interface Store {
   plan(): Promise<string>;
 }
 
-/** auth-expiry's tick, with commands that go nowhere, with few and with many open authorizations in turn. */
+/** auth-expiry's tick without a bus, with few and with many open authorizations in turn. */
 export async function compareTicks(options: {
   uri: string;
   prefix: string;
@@ -30,7 +30,7 @@ export async function compareTicks(options: {
 }): Promise<void> {
   const stores = [await openStore(options, FEW_OPEN), await openStore(options, options.open)];
   const nothingDue = await medians(stores, async () => undefined);
-  // Every ask postpones its deadline, so the same ones come round.
+  // Every command postpones its deadline, so the same ones become due again.
   const fewDue = await medians(stores, (store) => store.fall());
   console.log(`\none tick of auth-expiry, median of ${TICKS}`);
   console.log(`     open | nothing due ms | ${FEW_DUE} due ms | the look for ${FEW_DUE} due ones`);

@@ -32,7 +32,7 @@ const MERCHANT = 'bench_expiry';
 /** Nothing else falls due during the run. */
 const HOLD_SECONDS = 86_400;
 const COMMAND_LIFETIME_MS = 600_000;
-/** Of each kind, before anything counts. */
+/** Warm-up operations of each kind. */
 const WARM_UP_FRACTION = 0.2;
 const PUBLISHED_AT_ONCE = 1_000;
 const LOOK_EVERY_MS = 100;
@@ -49,10 +49,10 @@ interface Options {
 
 interface Bench {
   publisher: Publisher;
-  /** References of what was authorized, and of what was voided, by their events. */
+  /** References of authorizations and voids, from their events. */
   seen: { authorized: Set<string>; voided: Set<string> };
   token: string;
-  /** Lets the holds of all that is authorized end now. */
+  /** Ends the holds of all authorizations now. */
   endHolds(): Promise<void>;
   openDeadlines(): Promise<number>;
 }
@@ -180,7 +180,7 @@ async function merchantsVoid(bench: Bench, count: number): Promise<number> {
   return (count * 1_000) / (performance.now() - begun);
 }
 
-/** The same without commands of merchants: the time is set forward to the end of the holds. */
+/** The same without merchants' commands: the clock is moved to the end of the holds. */
 async function holdsEnd(bench: Bench, count: number): Promise<number> {
   const references = await authorize(bench, count);
   await until('deadlines', async () => (await bench.openDeadlines()) >= count);
@@ -259,7 +259,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** In MiB, as Linux keeps it; other systems keep none. */
+/** In MiB, on Linux only. */
 function peakMemory(pid: number | undefined): string {
   try {
     const kib = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

@@ -8,7 +8,7 @@ const OPEN = 1_000_000;
 const DUE = 10_000;
 
 /**
- * `npm run bench -- expiry [open [due]]`: what auth-expiry's look for due deadlines costs with a million authorizations
+ * `npm run bench -- expiry [open [due]]`: the cost of auth-expiry's search for due deadlines with a million authorizations
  * open, against ten thousand; then the rate at which ten thousand that fall due at once are voided, against merchants'
  * own VOIDs. Uses the servers that KAFKA_BROKERS and MONGODB_URI name, else starts some.
  */

@@ -61,7 +61,7 @@ async function terminate(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** An account that no rate limit holds back, in the databases of this prefix. */
+/** An account without effective rate limits, in the databases of this prefix. */
 async function openMerchant(env: Record<string, string>): Promise<void> {
   const accounts = await openAccounts({
     uri: env['MONGODB_URI'] ?? '',

@@ -1,13 +1,13 @@
 import { Pool } from 'undici';
 
-/** One closed loop: the client sends its next request when the answer to the last one is there. */
+/** One closed loop: the client sends its next request after the answer to the last one. */
 export interface UseCase {
   name: string;
   /** Requests in one round of a client. */
   requestsPerRound: number;
   /** One round of one client; throws when the gateway answers anything but success. */
   round(send: Send): Promise<void>;
-  /** Resolves when nothing that the rounds have begun is still under way. */
+  /** Resolves when all work begun by the rounds has ended. */
   drained?(send: Send): Promise<void>;
 }
 

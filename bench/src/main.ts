@@ -52,7 +52,7 @@ async function closeAll(): Promise<void> {
   for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
 }
 
-/** The first who says so: what is cut short by a signal fails as well. */
+/** The first call decides: work that a signal interrupts fails as well. */
 let ending = false;
 async function end(exitCode: number): Promise<void> {
   if (ending) return;

@@ -2,7 +2,7 @@ import { createIso20022Connector } from '@gateway/payout/dist/adapters/banks/iso
 import { clockAt, connectMongo } from '@gateway/mongo';
 import { createLogger, createMetrics } from '@gateway/service-kit';
 
-/** What one cut took. */
+/** The cost of one file. */
 export interface CutFigures {
   payouts: number;
   seconds: number;
@@ -11,7 +11,7 @@ export interface CutFigures {
   peakMiB: number;
 }
 
-/** The process whose memory is measured: cuts what waits into a file and tells what it took. */
+/** The measured process: writes the waiting payouts to a file and reports its time and memory. */
 async function main(uri: string, database: string): Promise<void> {
   const mongo = await connectMongo({ uri, database });
   const connector = createIso20022Connector({

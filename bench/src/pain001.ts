@@ -17,7 +17,7 @@ const ABREAST = 64;
 
 /**
  * `npm run bench -- pain001`: freezes 10,000 payouts into one pain.001, writes it, validates it by its schema and moves
- * it into the outbox, in a process of its own whose time and highest memory are told. Uses the MongoDB that MONGODB_URI
+ * it into the outbox, in a separate process, and reports its time and peak memory. Uses the MongoDB that MONGODB_URI
  * names, else starts one.
  */
 export async function runPain001(onEnd: OnEnd): Promise<void> {
@@ -58,7 +58,7 @@ async function fill(at: { uri: string; database: string; env: Record<string, str
   await mongo.close();
 }
 
-/** With everything that a merchant can say about a receiver. */
+/** With all optional fields of a receiver. */
 function payout(number: number) {
   return {
     reference: String(number).padStart(20, '0'),

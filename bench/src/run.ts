@@ -1,4 +1,4 @@
-/** Has something closed at the end of the run, and when a signal cuts it short: what was opened last closes first. */
+/** Registers something to close at the end of the run, or on a signal. Closes in reverse order. */
 export type OnEnd = (close: () => Promise<unknown> | void) => void;
 
 /** One bench. `args` follow its name on the command line. */

@@ -6,7 +6,7 @@ import type { OnEnd } from './run';
 
 const root = join(__dirname, '..', '..');
 
-/** Those that KAFKA_BROKERS and MONGODB_URI name, or some that end with this process. */
+/** The servers that KAFKA_BROKERS and MONGODB_URI name, or new ones that end with this process. */
 export async function startServers(onEnd: OnEnd): Promise<{ kafkaBrokers: string; mongodbUri: string }> {
   const { KAFKA_BROKERS: kafkaBrokers, MONGODB_URI: mongodbUri } = process.env;
   if (kafkaBrokers !== undefined && mongodbUri !== undefined) return { kafkaBrokers, mongodbUri };
