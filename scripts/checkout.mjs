@@ -1,4 +1,4 @@
-/** Where things are in this checkout. */
+/** Paths in this checkout. */
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,11 +10,11 @@ export const stateDirectory = join(root, '.gateway');
 
 export const logDirectory = join(stateDirectory, 'logs');
 
-/** What the services and command lines of the running system are given; holds secrets. */
+/** Environment of the running services and command lines; contains secrets. */
 export const environmentFile = join(stateDirectory, 'environment.json');
 
 /** The Node that package-lock.json names: services and tests run on it, whatever the system's Node is. */
 export const projectNode = join(root, 'node_modules', '.bin', 'node');
 
-/** Tells the containers, volumes and temporary directories of two checkouts apart. */
+/** Distinguishes the containers, volumes and temporary directories of two checkouts. */
 export const checkoutId = createHash('sha256').update(root).digest('hex').slice(0, 8);

@@ -5,7 +5,7 @@ export class Failure extends Error {}
 
 /** This process was asked to end. */
 export class StopRequested extends Error {
-  /** The signals that ask for it. */
+  /** The signals for it. */
   static signals = /** @type {const} */ (['SIGHUP', 'SIGINT', 'SIGTERM']);
 
   /** @param {NodeJS.Signals} signal */

@@ -1,5 +1,5 @@
 /**
- * Progress lines with the time since the start in front: what takes long is seen while it takes long.
+ * Progress lines, each with the time since the start, so that slow steps are visible while they run.
  * @typedef {{ note(line: string): void, during<T>(task: string, work: () => Promise<T>): Promise<T> }} Progress
  */
 

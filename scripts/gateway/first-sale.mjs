@@ -24,7 +24,7 @@ export function firstSale(baseUrl) {
     user_email: 'jane.doe@example.com',
     user_ip: '203.0.113.7',
   };
-  // Outside the quotes, so that the shell puts another id into every call.
+  // Outside the quotes, so that the shell puts a new id into every call.
   const body = JSON.stringify(sale).replace('UNIQUE_ID', "first-sale-'$(date +%s%N)'");
   return `curl -sS ${baseUrl}/api/pf/host-to-host -H 'Content-Type: application/json' -d '${body}'`;
 }

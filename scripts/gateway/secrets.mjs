@@ -14,12 +14,12 @@ const generators = {
   VAULT_TOKEN_KEY: () => newKey(),
   JOURNAL_HMAC_KEY: () => newKey(),
   THREEDS_PROOF_KEY: () => newKey(),
-  // What directory servers sign their result messages with; here the simulator plays them.
+  // The key with which directory servers sign their result messages; here the simulator plays them.
   DS_MESSAGE_KEY: () => newKey(),
 };
 
 /**
- * The secrets of this checkout, made once: what earlier starts have stored can be read only with the same ones.
+ * The secrets of this checkout, created once: data of earlier starts can only be read with the same ones.
  * @returns {Record<string, string>}
  */
 export function developmentSecrets() {

@@ -6,7 +6,7 @@ import { until } from '../servers/ports.mjs';
 const READY_TIMEOUT_MS = 60_000;
 const PROBE_TIMEOUT_MS = 2_000;
 /**
- * Under load V8's heap would grow to several times of what it holds, and glibc would keep an arena for each thread:
+ * Under load V8's heap would grow to several times its live data, and glibc would keep an arena for each thread:
  * `npm run bench -- overload` saw 578 MiB resident without these and keeps each process below 300 MB with them.
  */
 const NODE_OPTIONS = ['--enable-source-maps', '--heap-growing-percent=50', '--max-semi-space-size=8'];
@@ -30,7 +30,7 @@ export const services = [
 ];
 
 /**
- * Starts every service and waits until all of them are ready. One that dies is started again.
+ * Starts every service and waits until all of them are ready. Restarts one that dies.
  * @param {{ environment: Record<string, string>, opsPort: number, processes: import('../processes/child-processes.mjs').ChildProcesses, progress: import('../progress.mjs').Progress }} context
  */
 export async function startServices({ environment, opsPort, processes, progress }) {

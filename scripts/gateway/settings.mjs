@@ -18,7 +18,7 @@ const defaultPorts = {
   MONGODB_PORT: 27217,
 };
 
-/** Settings without a default here that the command lines must know as well, to find what the services have stored. */
+/** Settings without a default here that the command lines also need, to find the services' data. */
 const sharedSettings = ['TOPIC_PREFIX', 'DATABASE_PREFIX'];
 
 /**
@@ -46,7 +46,7 @@ export function serverPorts({ KAFKA_PORT, MONGODB_PORT }, members) {
 }
 
 /**
- * Who listens where, as far as it is ours to start.
+ * The ports that this script's processes listen on.
  * @param {NodeJS.ProcessEnv} env
  * @param {typeof defaultPorts} ports
  * @param {import('../servers/provide-servers.mjs').ServerPorts} servers
@@ -80,7 +80,7 @@ export function baseUrl(env, ports) {
 }
 
 /**
- * What the services and command lines are given; a variable that is set wins.
+ * Environment of the services and command lines; variables that are set take precedence.
  * @param {{ env: NodeJS.ProcessEnv, ports: typeof defaultPorts, servers: import('../servers/provide-servers.mjs').Servers, secrets: Record<string, string> }} parts
  * @returns {Record<string, string>}
  */
@@ -106,7 +106,7 @@ export function gatewayEnvironment({ env, ports, servers, secrets }) {
     PAYOUT_QUERY_URL: `http://127.0.0.1:${ports.PAYOUT_QUERY_PORT}`,
     CALLBACK_ADMIN_PORT: String(ports.CALLBACK_ADMIN_PORT),
     CALLBACK_ADMIN_URL: `http://127.0.0.1:${ports.CALLBACK_ADMIN_PORT}`,
-    // Merchants' test servers run on this machine; nowhere else may a callback go there.
+    // Merchants' test servers run on this machine; by default callbacks to it are forbidden.
     CALLBACK_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
   };
   const shared = sharedSettings.flatMap((name) => (env[name] ? [[name, env[name]]] : []));

@@ -6,13 +6,13 @@ import { projectNode, root } from '../checkout.mjs';
 const INSTALL_TIMEOUT_MS = 600_000;
 
 const lockFile = join(root, 'package-lock.json');
-/** Where npm itself records what it has installed; written last. */
+/** npm's own record of installed packages; written last. */
 const installedLockFile = join(root, 'node_modules', '.package-lock.json');
-/** Which package-lock.json is installed: its time alone would not survive a checkout or a copy. */
+/** The installed package-lock.json; its time alone would not survive a checkout or a copy. */
 const stampFile = join(root, 'node_modules', '.installed-package-lock.sha256');
 
 /**
- * Installs what package-lock.json names, unless that is what is installed.
+ * Installs the dependencies unless they match package-lock.json.
  * @param {{ processes: import('../processes/child-processes.mjs').ChildProcesses, progress: import('../progress.mjs').Progress }} context
  */
 export async function installDependencies({ processes, progress }) {

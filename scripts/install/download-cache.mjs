@@ -47,7 +47,7 @@ function moveIntoPlace(partial, folder) {
   }
 }
 
-/** What runs that were killed have left. */
+/** Leftovers of killed runs. */
 function removeAbandoned() {
   for (const name of readdirSync(cacheDirectory).filter((name) => name.startsWith(PARTIAL))) {
     const path = join(cacheDirectory, name);

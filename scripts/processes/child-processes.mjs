@@ -27,14 +27,14 @@ const LOG_TAIL_BYTES = 8_192;
 
 /**
  * Every process that this run has started. Each leads a process group of its own: Ctrl-C at the terminal reaches only
- * the run, which then stops them in order, and whatever they have started goes with them. They are on record in a
+ * the run, which then stops them in order, and whatever they have started goes with them. They are recorded in a
  * file too, so that the next run finds what a killed one has left behind.
  */
 export class ChildProcesses {
   /** @type {Set<Running>} */
   #running = new Set();
   /**
-   * Of what is held, by name.
+   * By name.
    * @type {Map<string, string>}
    */
   #logs = new Map();
@@ -152,7 +152,7 @@ export class ChildProcesses {
   }
 
   /**
-   * Asks a program something, silently.
+   * Runs a program without a log.
    * @param {string} command
    * @param {string[]} args
    * @param {number} timeoutMs
@@ -206,7 +206,7 @@ export class ChildProcesses {
     this.#running.add(running);
     this.#writeRecords();
     void exit.then(() => {
-      // A container may outlive the process that holds it, and stays on record.
+      // A container may outlive the process that holds it, and stays recorded.
       if (container === undefined) this.#running.delete(running);
       if (!this.#stopping) this.#writeRecords();
     });
@@ -236,7 +236,7 @@ export class ChildProcesses {
   }
 
   #writeRecords() {
-    // Renamed into place: a run that is killed while it writes leaves the records of the moment before.
+    // Renamed into place: a run that is killed during the write leaves the previous records.
     const draft = `${this.#recordFile}.draft`;
     writeFileSync(draft, JSON.stringify(this.#records()));
     renameSync(draft, this.#recordFile);
@@ -251,7 +251,7 @@ export class ChildProcesses {
 }
 
 /**
- * Stops what a run that was killed has left behind.
+ * Stops the processes that a killed run left behind.
  * @param {string} recordFile
  * @returns {Promise<string[]>} the names of what was still running
  */
@@ -285,7 +285,7 @@ async function endGroup(record, graceMs = GRACE_MS[record.role]) {
   if (isRunning(record)) {
     signalGroup(record.pid, 'SIGTERM');
     await ended(record, graceMs);
-    // Also what the leader has left behind: a group's id is not given away while the group has a member.
+    // Also the leader's children: a group's id is not reused while the group has a member.
     signalGroup(record.pid, 'SIGKILL');
     await ended(record, KILL_TIMEOUT_MS);
   }
@@ -301,7 +301,7 @@ function removeContainer({ container }) {
   try {
     execFileSync('docker', ['rm', '--force', '--volumes', container], { stdio: 'ignore', timeout: DOCKER_TIMEOUT_MS });
   } catch {
-    // There is no such container, or no daemon, and so no container.
+    // There is no such container, or no daemon and therefore no container.
   }
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * A process as it is remembered on disk. Process ids are used again by the system, so the time of birth belongs to it.
+ * A process as recorded on disk. The system reuses process ids, so the start time is part of the identity.
  * @typedef {{ name: string, pid: number, born: string }} ProcessIdentity
  */
 

@@ -2,7 +2,7 @@ import { KAFKA_IMAGE } from './kafka.mjs';
 import { MONGODB_IMAGE } from './mongodb.mjs';
 
 const ASK_TIMEOUT_MS = 10_000;
-/** On a slower line the local servers are up sooner: their downloads are a tenth of the images. */
+/** On a slower connection local servers start sooner: their downloads are a tenth of the images. */
 const PULL_TIMEOUT_MS = 90_000;
 
 const images = { kafka: KAFKA_IMAGE, mongodb: MONGODB_IMAGE };

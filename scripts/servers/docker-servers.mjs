@@ -33,7 +33,7 @@ export class DockerServers {
 
   async startMongodb() {
     const { logDirectory, ports, processes, installed } = this.#context;
-    // The same port inside as outside: the replica set tells its clients the address that it knows itself by.
+    // The same port inside as outside, because the replica set sends its own address to clients.
     const [port] = ports.mongodb;
     const command = [MONGODB_IMAGE, 'mongod', ...mongodArguments(port)];
     this.#launch('mongod', port, MONGODB_IMAGE_DATA, command);

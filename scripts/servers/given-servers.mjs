@@ -3,7 +3,7 @@ import { requireReplicaSet } from './mongodb.mjs';
 import { answers } from './ports.mjs';
 
 /**
- * Servers that run already, named by KAFKA_BROKERS and MONGODB_URI; all there is to do is to look at them.
+ * Servers that already run, named by KAFKA_BROKERS and MONGODB_URI; only checks that they answer.
  * @implements {ServerProvider}
  * @typedef {import('./provide-servers.mjs').ServerProvider} ServerProvider
  */

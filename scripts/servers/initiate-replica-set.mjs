@@ -18,7 +18,7 @@ await withAdmin(`mongodb://${members[0]?.host}/`, { directConnection: true }, as
   if (current === undefined) {
     await admin.command({ replSetInitiate: { _id: name, members } });
   } else if (hostsOf(current) !== hosts) {
-    // Its data come from a start on other ports; under those names it would wait for itself forever.
+    // Its data are from a start on other ports; with those addresses it would wait for itself forever.
     await admin.command({ replSetReconfig: { ...current, members, version: current.version + 1 }, force: true });
   }
   while (!(await isComplete(admin))) await delay(POLL_INTERVAL_MS);
@@ -57,6 +57,6 @@ async function standForElection(admin) {
   try {
     await admin.command({ replSetStepUp: 1 });
   } catch {
-    // Others are not there yet, or know more: the set elects one of them.
+    // Others are not up yet, or have newer data: the set elects one of them.
   }
 }

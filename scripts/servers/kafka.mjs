@@ -62,7 +62,7 @@ export function kafkaProperties({ node, nodes, host, dataDirectory }) {
     'advertised.listeners': `PLAINTEXT://127.0.0.1:${node.port}`,
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'log.dirs': dataDirectory,
-    // A topic that the contracts do not name is a mistake.
+    // A topic outside the contracts is a mistake.
     'auto.create.topics.enable': 'false',
     'default.replication.factor': replicas,
     'min.insync.replicas': minInsyncReplicas,
@@ -72,14 +72,14 @@ export function kafkaProperties({ node, nodes, host, dataDirectory }) {
     'transaction.state.log.min.isr': minInsyncReplicas,
     // The default of 128 MiB is half of the heap of a cluster's node.
     'log.cleaner.dedupe.buffer.size': String(8 * 1_048_576),
-    // Replicas start one by one here; waiting for company would only delay them.
+    // Replicas start one by one here; waiting for more members would only delay them.
     'group.initial.rebalance.delay.ms': '0',
     ...(nodes.length > 1 ? FAILOVER : {}),
   };
 }
 
 /**
- * The same as environment variables, as the image takes them: `log.dirs` is `KAFKA_LOG_DIRS`.
+ * The same as environment variables for the image: `log.dirs` is `KAFKA_LOG_DIRS`.
  * @param {Record<string, string>} properties
  * @param {readonly string[]} jvm
  * @returns {Record<string, string>}

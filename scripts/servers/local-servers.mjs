@@ -27,7 +27,7 @@ const OLDEST_JAVA = 17;
 const ASK_TIMEOUT_MS = 15_000;
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 const FORMAT_TIMEOUT_MS = 60_000;
-/** It is over before optimized code would pay. */
+/** Too short for optimized code to pay off. */
 const FORMAT_JVM = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 /**

@@ -12,7 +12,7 @@ const LOWEST_LASTING_PORT = 20_000;
 const HIGHEST_LASTING_PORT = 32_000;
 
 /**
- * A port that something of ours listens on, and the setting that moves it.
+ * A port that one of our processes listens on, and the setting that moves it.
  * @typedef {{ port: number, owner: string, setting: string }} PortUse
  */
 
@@ -115,7 +115,7 @@ export function answers({ host, port }) {
 }
 
 /**
- * Sends a request and reads the answer, both with their size in front as four bytes, as Kafka has it.
+ * Sends a request and reads the answer, both prefixed with their size in four bytes, like Kafka.
  * @param {{ host: string, port: number }} address
  * @param {Buffer} request
  * @returns {Promise<Buffer | undefined>} the answer without its size; undefined when none comes in time

@@ -6,7 +6,7 @@ import { LocalServers } from './local-servers.mjs';
  * @typedef {'kafka' | 'mongodb'} ServerName
  * @typedef {{ kafkaBrokers: string, mongodbUri: string }} Servers
  *
- * A way to have servers. Both methods return when the server answers clients: Kafka's brokers, MongoDB's URI.
+ * Starts servers. Both methods return when the server answers clients: Kafka's brokers, MongoDB's URI.
  * @typedef {{ startKafka(): Promise<string>, startMongodb(): Promise<string> }} ServerProvider
  *
  * One entry for each member of a cluster; a single server has one.

@@ -48,11 +48,11 @@ export class TestContainers {
 
   /**
    * @param {string} image
-   * @param {number} port inside as outside, because both servers tell their clients where they are
+   * @param {number} port inside as outside, because both servers send their own address to clients
    * @param {(container: import('testcontainers').GenericContainer) => import('testcontainers').GenericContainer} configure
    */
   async #start(image, port, configure) {
-    // Imported here: without Docker nothing of it is needed, and it takes its time to load.
+    // Imported here because it loads slowly and is only needed with Docker.
     const { GenericContainer } = await import('testcontainers');
     const container = new GenericContainer(image).withExposedPorts({ container: port, host: port });
     this.#starting.push(configure(container).start());
