@@ -63,8 +63,8 @@ function payoutSubmission(
 }
 
 /** Late payouts are executed, but not one that was recorded after its merchant got 11. */
-function abandoned({ command: _, ...entry }: PayoutEntry, answer: Answer): PayoutEntry {
-  return { ...entry, abandoned: true, ...(entry.idempotency === undefined ? {} : { response: answer.body }) };
+function abandoned({ command: _, ...entry }: PayoutEntry, told: Answer): PayoutEntry {
+  return { ...entry, abandoned: true, ...(entry.idempotency === undefined ? {} : { response: told.body }) };
 }
 
 function entryOf(ports: InitiatePorts, account: Account, request: PayoutRequest): PayoutEntry {

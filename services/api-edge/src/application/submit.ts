@@ -135,10 +135,10 @@ async function answer(
   outcome: OperationOutcome | undefined,
 ): Promise<Answer> {
   const response = operationResponse(session, outcome ?? pendingOutcome(entry));
-  const kept = entry.idempotency === undefined ? response : await keepResponse(ports, entry, response);
+  const told = entry.idempotency === undefined ? response : await keepResponse(ports, entry, response);
   // Still open without an outcome: the sweeper makes sure that one is recorded.
   if (outcome !== undefined) ports.closer.close(entry);
-  return kept;
+  return told;
 }
 
 /** The outcome is known, but a replay repeats the answer, so it must be recorded first. */
