@@ -2,6 +2,7 @@ import type { Collection, Document } from './driver';
 import os from 'node:os';
 import type { Connection, ConnectOptions } from 'mongoose';
 import mongoose from 'mongoose';
+import './driver-connection';
 
 /** A socket that is silent for this long is dead: its pending calls fail. */
 const SOCKET_TIMEOUT_MS = 10_000;

@@ -1,0 +1,32 @@
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer } from 'node:net';
+import './driver-connection';
+
+interface DriverConnection {
+  writeCommand(command: { toBin(): Promise<Uint8Array[]> }, options: { agreedCompressor: 'none' }): Promise<void>;
+  destroy(): void;
+}
+
+const { Connection } = createRequire(require.resolve('mongoose'))('mongodb/lib/cmap/connection') as {
+  Connection: new (socket: object, options: object) => DriverConnection;
+};
+
+/** More than the socket buffers of both sides take. */
+const LARGE_BYTES = 64 * 1_048_576;
+
+test('a command that does not fit into the socket ends when its connection is destroyed', async () => {
+  const silent = createServer((socket) => socket.pause()).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const socket = connect((silent.address() as AddressInfo).port, '127.0.0.1');
+  await once(socket, 'connect');
+  const connection = new Connection(socket, { id: 1, generation: 0, monitorCommands: false });
+  const command = { toBin: () => Promise.resolve([Buffer.alloc(LARGE_BYTES)]) };
+  const written = connection.writeCommand(command, { agreedCompressor: 'none' });
+  const failure = expect(written).rejects.toThrow('closed');
+  while (socket.listenerCount('drain') === 0) await new Promise(setImmediate);
+  connection.destroy();
+  await failure;
+  silent.close();
+});
