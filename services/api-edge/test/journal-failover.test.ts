@@ -89,10 +89,13 @@ describe('while a new primary is elected, requests under way wait and succeed', 
       const primary = await primaryOf(edge);
       repair = () => (fault === 'freeze' ? primary.thaw() : primary.start());
       // Cards that the vault does not have yet: every write of a request is met by the fault somewhere.
-      const cards = Array.from({ length: 30 }, (_, index) => sale({ card_holder: `Ann ${fault} ${index}` }));
-      const before = cards.slice(0, 15).map((fields) => send(edge, fields));
+      const cards = Array.from({ length: 75 }, (_, index) => sale({ card_holder: `Ann ${fault} ${index}` }));
+      const published = edge.owner.commands.length;
+      const before = cards.slice(0, 60).map((fields) => send(edge, fields));
+      // Once the driver has noticed a killed primary, nothing is accepted any more.
+      await until('the first of them is accepted', () => edge.owner.commands.length > published);
       const ended = primary[fault]();
-      const after = [...cards.slice(15), payout(), payout()].map((fields) =>
+      const after = [...cards.slice(60), payout(), payout()].map((fields) =>
         send(edge, fields, 'method' in fields ? PAYOUTS : CARDS),
       );
       const answers = await Promise.all([...before, ...after]);
