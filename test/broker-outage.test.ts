@@ -1,7 +1,5 @@
-import { inspect } from 'node:util';
-import type { Logger } from '@gateway/service-kit';
 import type { Member } from '@gateway/testing';
-import { openBroker, testServers, until } from '@gateway/testing';
+import { openBroker, recordingLogger, testServers, until } from '@gateway/testing';
 import { openWork } from './faults/quiet';
 import type { Received } from './support/form-client';
 import { get, press } from './support/form-client';
@@ -35,8 +33,6 @@ let system: System;
 let payouts: PayoutClient;
 let storage: Storage;
 const logged: string[] = [];
-const record = (message: string, fields: object = {}): void => void logged.push(`${message} ${inspect(fields)}`);
-const recording: Logger = { debug: record, info: record, warn: record, error: record, child: () => recording };
 
 beforeAll(async () => {
   const opened = await openBroker();
@@ -44,7 +40,7 @@ beforeAll(async () => {
   merchant = await startMerchant();
   system = await startSystem('outage', {
     withPayouts: true,
-    logger: recording,
+    logger: recordingLogger(logged),
     servers: { brokers: opened.brokers, mongoUri: testServers().mongoUri },
     settings: { REPLY_TIMEOUT_MS: String(REPLY_TIMEOUT_MS), SIMULATOR_TIMEOUT_MS: String(REPLY_TIMEOUT_MS) },
     beforeAcquirer: async (url) => (acquirer = await holdCalls(url)).url,
