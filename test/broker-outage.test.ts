@@ -1,6 +1,6 @@
 import { TEST_CARDS } from '@gateway/contracts';
 import type { Member } from '@gateway/testing';
-import { openBroker, testServers, until } from '@gateway/testing';
+import { openBroker, recordingLogger, testServers, until } from '@gateway/testing';
 import { openWork } from './faults/quiet';
 import type { Received } from './support/form-client';
 import { get, press } from './support/form-client';
@@ -23,6 +23,7 @@ import { cardRequest, checkOf, recordsOf, startSystem } from './support/system';
 const REPLY_TIMEOUT_MS = 20_000;
 const PATIENCE_MS = 60_000;
 const CHALLENGED = TEST_CARDS.challenged.visa;
+const LINES_SHOWN = 200;
 const FRICTIONLESS = TEST_CARDS.frictionless.visa;
 
 let broker: Member;
@@ -32,6 +33,7 @@ let acquirer: HeldCalls;
 let system: System;
 let payouts: PayoutClient;
 let storage: Storage;
+const logged: string[] = [];
 
 beforeAll(async () => {
   const opened = await openBroker();
@@ -39,6 +41,7 @@ beforeAll(async () => {
   merchant = await startMerchant();
   system = await startSystem('outage', {
     withPayouts: true,
+    logger: recordingLogger(logged),
     servers: { brokers: opened.brokers, mongoUri: testServers().mongoUri },
     settings: { REPLY_TIMEOUT_MS: String(REPLY_TIMEOUT_MS), SIMULATOR_TIMEOUT_MS: String(REPLY_TIMEOUT_MS) },
     beforeAcquirer: async (url) => (acquirer = await holdCalls(url)).url,
@@ -73,8 +76,16 @@ async function send(fields: Body): Promise<Body> {
 const sale3d = (card_number: string): Promise<Body> =>
   send(cardRequest('SALE3D', { card_number, callback_url: callbackUrl(), redirect_url: `${merchant.url}/back` }));
 
+let lastCheck: Body = {};
 const recordOf = async (reference: unknown): Promise<CheckRecord | undefined> =>
-  recordsOf(await send(checkOf({ reference })))[0];
+  recordsOf((lastCheck = await send(checkOf({ reference }))))[0];
+
+/** What to look at when an operation does not end. */
+async function evidence(reference: unknown): Promise<string> {
+  const payment = await storage.collection('cards', 'payments').findOne({ 'operations.reference': reference });
+  const calls = { held: acquirer.held(), questions: acquirer.questions, effects: await effects(reference) };
+  return JSON.stringify({ lastCheck, payment, calls, logged: logged.slice(-LINES_SHOWN) }, undefined, 1);
+}
 
 const isFinal = (record: CheckRecord | undefined): boolean => record !== undefined && record.status !== 'PENDING';
 
@@ -122,7 +133,11 @@ test('brokers down for longer than every time-out: 503 meanwhile, then all work 
   await broker.kill();
   acquirer.pass();
   acquirer.release();
-  await until('an end during the outage', async () => isFinal(await recordOf(finishing.reference)), PATIENCE_MS);
+  await until('an end during the outage', async () => isFinal(await recordOf(finishing.reference)), PATIENCE_MS).catch(
+    async (error: Error) => {
+      throw new Error(`${error.message} ${await evidence(finishing.reference)}`);
+    },
+  );
   expect(await recordOf(finishing.reference)).toMatchObject({ status: 'SUCCESS', code: 0 });
   await press(cardholder.page, /success/i);
   await expectReadiness(503);

@@ -1,15 +1,18 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 
+/** What we use of the driver's connection. */
 interface DriverConnection {
   closed: boolean;
   readonly socket: Socket;
   cleanup(error: Error): void;
+  destroy(): void;
+  writeCommand(command: { toBin(): Promise<Uint8Array[]> }, options: { agreedCompressor: 'none' }): Promise<void>;
 }
 
 /** From the one copy of the driver that mongoose brings. The driver does not export it. */
-const { Connection } = createRequire(require.resolve('mongoose'))('mongodb/lib/cmap/connection') as {
-  Connection: { prototype: DriverConnection };
+export const { Connection } = createRequire(require.resolve('mongoose'))('mongodb/lib/cmap/connection') as {
+  Connection: { prototype: DriverConnection; new (socket: Socket, options: object): DriverConnection };
 };
 
 const { cleanup } = Connection.prototype;

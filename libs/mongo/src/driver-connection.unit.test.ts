@@ -1,17 +1,7 @@
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:net';
-import './driver-connection';
-
-interface DriverConnection {
-  writeCommand(command: { toBin(): Promise<Uint8Array[]> }, options: { agreedCompressor: 'none' }): Promise<void>;
-  destroy(): void;
-}
-
-const { Connection } = createRequire(require.resolve('mongoose'))('mongodb/lib/cmap/connection') as {
-  Connection: new (socket: object, options: object) => DriverConnection;
-};
+import { Connection } from './driver-connection';
 
 /** More than the socket buffers of both sides take. */
 const LARGE_BYTES = 64 * 1_048_576;

@@ -11,3 +11,4 @@ export { environmentOf, openWorld } from './world';
 export type { World, WorldDeps, WorldOptions } from './world';
 export { openBroker, openCluster, openKafkaCluster, openReplicaSet } from './cluster';
 export type { Cluster, KafkaCluster, Member, Members, ReplicaSet } from './cluster';
+export * from './recording-logger';
