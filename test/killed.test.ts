@@ -84,7 +84,7 @@ test('kill -9 of auth-expiry while holds end: each is voided once', async () => 
 
 const openDeadlines = () => storage.collection('expiry', 'deadlines').countDocuments({ dueAt: { $exists: true } });
 
-test('kill -9 of callback-dispatcher amid callbacks: none is lost', async () => {
+test('kill -9 of callback-dispatcher during callbacks: none is lost', async () => {
   const dispatcher = await start('callback-dispatcher');
   const client = payoutClient(system);
   const release = merchant.hold();

@@ -84,7 +84,7 @@ async function borneOut({ reference }: Body): Promise<string> {
 
 const payouts = () => storage.collection('payouts', 'payouts');
 
-test('kill -9 of the payout service amid payouts: none is lost, none is paid twice', async () => {
+test('kill -9 of the payout service during payouts: none is lost, none is paid twice', async () => {
   const answers = await payMany(COUNT);
   await until('calls under way', async () => (await payouts().countDocuments({ 'state.kind': 'submitting' })) > 0);
   expect(await endOf('payout', 'SIGKILL')).toBe('SIGKILL');

@@ -87,7 +87,7 @@ async function endOf({ reference, status }: Body): Promise<string> {
   return record.status;
 }
 
-test('kill -9 of card-processing amid 100 requests: none is lost or executed twice', async () => {
+test('kill -9 of card-processing during 100 requests: none is lost or executed twice', async () => {
   const payments = storage.collection('cards', 'payments');
   const callsUnderWay = () => payments.countDocuments({ pending: { $exists: true } });
   const first = await underWay(50);
