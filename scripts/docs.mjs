@@ -13,7 +13,7 @@ import { explain, Failure } from './failure.mjs';
 import { gatewayEnvironment, gatewayPorts } from './gateway/settings.mjs';
 
 /**
- * @typedef {{ type?: string, const?: string, anyOf?: Setting[], minimum?: number, maximum?: number, default?: unknown, description?: string }} Setting
+ * @typedef {{ type?: string, secret?: true, const?: string, anyOf?: Setting[], minimum?: number, maximum?: number, default?: unknown, description?: string }} Setting
  * @typedef {{ properties: Record<string, Setting>, required?: string[] }} Settings
  * @typedef {{ name: string, type: string, help: string, services: string[] }} Metric
  * @typedef {{ name: string, retentionMs: number, description: string, deadLetters?: string }} Topic
@@ -84,7 +84,8 @@ const table = (head, rows) =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
 /** @param {Setting} setting */
-function valuesOf({ type, anyOf, minimum, maximum }) {
+function valuesOf({ type, secret, anyOf, minimum, maximum }) {
+  if (secret) return 'secret';
   if (anyOf !== undefined) return anyOf.map((choice) => code(choice.const)).join(', ');
   if (type !== 'integer') return 'text';
   if (minimum === undefined && maximum === undefined) return 'integer';

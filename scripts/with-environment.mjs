@@ -28,7 +28,10 @@ function systemEnvironment() {
     );
   }
   const set = Object.entries(process.env).filter(([, value]) => value !== undefined && value !== '');
-  return { ...environment, ...Object.fromEntries(set) };
+  // A secret is given as NAME or in NAME_FILE. Whichever is set replaces both.
+  const replaced = new Set(set.flatMap(([name]) => [name, `${name}_FILE`, name.replace(/_FILE$/, '')]));
+  const kept = Object.entries(environment ?? {}).filter(([name]) => !replaced.has(name));
+  return Object.fromEntries([...kept, ...set]);
 }
 
 /**

@@ -80,7 +80,7 @@ export function baseUrl(env, ports) {
 }
 
 /**
- * Environment of the services and command lines; variables that are set take precedence.
+ * Environment of the services and command lines; variables that are set take precedence, also the files of secrets.
  * @param {{ env: NodeJS.ProcessEnv, ports: typeof defaultPorts, servers: import('../servers/provide-servers.mjs').Servers, secrets: Record<string, string> }} parts
  * @returns {Record<string, string>}
  */
@@ -110,6 +110,9 @@ export function gatewayEnvironment({ env, ports, servers, secrets }) {
     CALLBACK_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
   };
   const shared = sharedSettings.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
-  const settings = Object.entries(defaults).map(([name, value]) => [name, env[name] || value]);
+  const settings = Object.entries(defaults).map(([name, value]) => {
+    const file = `${name}_FILE`;
+    return env[file] ? [file, env[file]] : [name, env[name] || value];
+  });
   return Object.fromEntries([...settings, ...shared]);
 }

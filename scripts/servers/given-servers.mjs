@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Failure } from '../failure.mjs';
 import { requireReplicaSet } from './mongodb.mjs';
 import { answers } from './ports.mjs';
@@ -30,7 +31,8 @@ export class GivenServers {
   }
 
   async startMongodb() {
-    const uri = this.#env.MONGODB_URI ?? '';
+    const { MONGODB_URI, MONGODB_URI_FILE } = this.#env;
+    const uri = MONGODB_URI_FILE ? readFileSync(MONGODB_URI_FILE, 'utf8').trim() : (MONGODB_URI ?? '');
     await this.#context.installed;
     await requireReplicaSet(uri, this.#context.processes);
     return uri;

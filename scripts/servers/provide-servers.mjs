@@ -40,7 +40,7 @@ export function missingServers(env) {
   /** @type {ServerName[]} */
   const missing = [];
   if (!env.KAFKA_BROKERS) missing.push('kafka');
-  if (!env.MONGODB_URI) missing.push('mongodb');
+  if (!env.MONGODB_URI && !env.MONGODB_URI_FILE) missing.push('mongodb');
   return missing;
 }
 

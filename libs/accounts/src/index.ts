@@ -33,5 +33,5 @@ export { createPasswordHasher } from './passwords';
 export type { RateDecision, RateLimiter } from './rate-limit';
 export { createRateLimiter } from './rate-limit';
 export { seedDemoAccounts } from './demo-accounts';
-export { accountsSettings } from './settings';
+export { accountsProductionRules, accountsSettings } from './settings';
 export type { SigningSecrets } from './signing';

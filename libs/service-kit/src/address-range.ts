@@ -31,6 +31,16 @@ export function rangeContains(text: string, source: string): boolean {
   return address.match(range.network, range.prefixLength);
 }
 
+/** True if two addresses or CIDRs have an address in common. False if either is malformed. */
+export function rangesOverlap(one: string, other: string): boolean {
+  // Of two CIDRs that overlap, one contains the other.
+  return rangeContains(one, addressIn(other)) || rangeContains(other, addressIn(one));
+}
+
+function addressIn(range: string): string {
+  return range.split('/')[0] ?? '';
+}
+
 /** The source of a request: an IPv4 address, or an IPv6 network of 64 bits. */
 export function sourceKey(source: string): string {
   const address = parseAddress(source);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { canonicalRange, rangeContains, sourceKey } from './address-range';
+import { canonicalRange, rangeContains, rangesOverlap, sourceKey } from './address-range';
 
 describe('canonical form', () => {
   it.each([
@@ -72,6 +72,24 @@ describe('containment', () => {
     ['nonsense', '10.0.0.1', false],
   ])('of %s: %s is %s', (range, source, contained) => {
     expect(rangeContains(range, source)).toBe(contained);
+  });
+});
+
+describe('overlap', () => {
+  it.each([
+    ['127.0.0.1/32', '127.0.0.0/8', true],
+    ['0.0.0.0/0', '127.0.0.0/8', true],
+    ['127.9.0.0/16', '127.0.0.0/8', true],
+    ['::ffff:127.0.0.0/104', '127.0.0.0/8', true],
+    ['::/0', '::1', true],
+    ['10.0.0.0/8', '127.0.0.0/8', false],
+    ['126.0.0.0/8', '127.0.0.0/8', false],
+    ['::2', '::1', false],
+    ['nonsense', '127.0.0.0/8', false],
+    ['', '127.0.0.0/8', false],
+  ])('of %s and %s: %s', (one, other, overlap) => {
+    expect(rangesOverlap(one, other)).toBe(overlap);
+    expect(rangesOverlap(other, one)).toBe(overlap);
   });
 });
 

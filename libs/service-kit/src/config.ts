@@ -1,34 +1,69 @@
-import type { Static, TObject } from '@sinclair/typebox';
+import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
+import type { ErrorObject } from 'ajv';
 import Ajv from 'ajv';
+import { ConfigurationError } from './configuration-error';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
-
-/** All problems of a configuration at once, one sentence each. */
-export class ConfigurationError extends Error {}
+import type { ProductionRule } from './production';
+import { refusedInProduction } from './production';
+import type { Environment } from './secret-settings';
+import { isSecret, readSecret, SECRET_KEYWORD, secretText, valueOf } from './secret-settings';
 
 const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true });
+ajv.addKeyword({ keyword: SECRET_KEYWORD, schemaType: 'boolean' });
 
 /**
  * Reads settings from environment variables: strings become what the schema says, defaults apply, an empty string
- * counts as unset. Throws a {@link ConfigurationError} that names every missing or wrong variable. The result is
+ * counts as unset, and a secret may be in a file ({@link secretText}). Throws a {@link ConfigurationError} that names
+ * every missing or wrong variable, or, with `NODE_ENV=production`, everything that the rules refuse. The result is
  * frozen.
  */
-export function loadConfig<T extends TObject>(schema: T, env: Record<string, string | undefined>): Readonly<Static<T>> {
-  const values: Record<string, unknown> = {};
-  for (const name of Object.keys(schema.properties)) {
-    if (env[name] !== undefined && env[name] !== '') values[name] = env[name];
-  }
+export function loadConfig<T extends TObject>(
+  schema: T,
+  env: Environment,
+  productionRules: readonly ProductionRule<Static<T>>[] = [],
+): Readonly<Static<T>> {
+  const { values, problems } = readValues(schema, env);
   const validate = ajv.compile(schema);
   if (!validate(values)) {
-    const problems = (validate.errors ?? []).map((error) =>
-      error.keyword === 'required'
-        ? `${String(error.params['missingProperty'])} is not set`
-        : `${error.instancePath.slice(1)} ${error.message ?? 'is wrong'}`,
-    );
-    throw new ConfigurationError(`Configuration: ${problems.join('; ')}.`);
+    for (const error of validate.errors ?? []) {
+      const name = settingOf(error);
+      // The first problem of a setting is enough, and the one of its file explains why it is not set.
+      if (!problems.has(name)) problems.set(name, problemOf(name, error, schema.properties[name]));
+    }
   }
-  return Object.freeze(values as Static<T>);
+  if (problems.size > 0) throw new ConfigurationError(`Configuration: ${[...problems.values()].join('; ')}.`);
+  const config = values as Static<T>;
+  const refusals = values['NODE_ENV'] === 'production' ? productionRules.flatMap((rule) => rule(config) ?? []) : [];
+  if (refusals.length > 0) throw refusedInProduction(refusals);
+  return Object.freeze(config);
+}
+
+/** The given values, and the problems of files, by setting. */
+function readValues(schema: TObject, env: Environment) {
+  const values: Record<string, unknown> = {};
+  const problems = new Map<string, string>();
+  for (const [name, setting] of Object.entries(schema.properties)) {
+    const read = isSecret(setting) ? readSecret(env, name) : { value: valueOf(env, name) };
+    if ('problem' in read) problems.set(name, read.problem);
+    else if (read.value !== undefined) values[name] = read.value;
+  }
+  return { values, problems };
+}
+
+function settingOf({ keyword, params, instancePath }: ErrorObject): string {
+  return keyword === 'required' ? String(params['missingProperty']) : instancePath.slice(1);
+}
+
+function problemOf(name: string, { keyword, message = 'is wrong' }: ErrorObject, setting: TSchema | undefined): string {
+  if (keyword === 'required') return `${name} is not set`;
+  const choices = (setting as { anyOf?: { const?: unknown }[] } | undefined)?.anyOf;
+  return choices === undefined ? `${name} ${message}` : `${name} must be one of ${choices.map(constOf).join(', ')}`;
+}
+
+function constOf(choice: { const?: unknown }): string {
+  return String(choice.const);
 }
 
 /**
@@ -36,6 +71,10 @@ export function loadConfig<T extends TObject>(schema: T, env: Record<string, str
  * (`npm run docs`).
  */
 export const commonSettings = {
+  NODE_ENV: Type.Union([Type.Literal('development'), Type.Literal('test'), Type.Literal('production')], {
+    default: 'development',
+    description: '`production` refuses to start with [unsafe settings](operator.md#production)',
+  }),
   LOG_LEVEL: Type.Union(
     ['debug', 'info', 'warn', 'error', 'silent'].map((level) => Type.Literal(level as 'info')),
     { default: 'info', description: 'Least severe level that is logged' },
@@ -47,7 +86,7 @@ export const commonSettings = {
     description: 'Port of `/health/live`, `/health/ready` and `/metrics`; 0 takes a free port',
   }),
   KAFKA_BROKERS: Type.String({ minLength: 1, description: 'Brokers as `host:port`, comma-separated' }),
-  MONGODB_URI: Type.String({ minLength: 1, description: 'URI of a replica set' }),
+  MONGODB_URI: secretText({ minLength: 1, description: 'URI of a replica set' }),
   TOPIC_PREFIX: Type.String({
     default: '',
     maxLength: 60,
@@ -66,7 +105,7 @@ export const commonSettings = {
     description: 'The service is not ready while its clock and the database clock differ by more',
   }),
   SERVICE_TOKEN: Type.Optional(
-    Type.String({
+    secretText({
       minLength: 32,
       description:
         'Bearer token of internal ports. Unset, they listen on loopback only; set, they listen on every interface and query ports require it',

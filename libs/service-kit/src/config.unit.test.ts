@@ -1,5 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
-import { brokerList, loadConfig } from './config';
+import { brokerList, commonSettings, loadConfig } from './config';
+import { ConfigurationError } from './configuration-error';
+import { secretText } from './secret-settings';
 
 const schema = Type.Object({
   PORT: Type.Integer({ minimum: 1, default: 8080 }),
@@ -25,3 +30,93 @@ test('the result is frozen', () => {
 test('brokers are a comma-separated list', () => {
   expect(brokerList('a:1, b:2')).toEqual(['a:1', 'b:2']);
 });
+
+test('of a choice, the values are named', () => {
+  const { LOG_LEVEL, NODE_ENV } = commonSettings;
+  expect(problemOf(() => loadConfig(Type.Object({ LOG_LEVEL, NODE_ENV }), { LOG_LEVEL: 'loud', NODE_ENV: 'prod' }))).toBe(
+    'Configuration: LOG_LEVEL must be one of debug, info, warn, error, silent; ' +
+      'NODE_ENV must be one of development, test, production.',
+  );
+});
+
+describe('a secret', () => {
+  const secrets = Type.Object({
+    KEY: secretText({ minLength: 4, description: 'a key' }),
+    TOKEN: Type.Optional(secretText({ description: 'a token' })),
+    URL: Type.Optional(Type.String()),
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-secrets-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const fileWith = (content: string): string => {
+    const path = join(folder, String(content.length) + encodeURIComponent(content));
+    writeFileSync(path, content);
+    return path;
+  };
+
+  test.each([
+    ['from its variable', { KEY: 'abcd' }, 'abcd'],
+    ['from its file, without the newline at its end', { KEY_FILE: fileWith('abcd\n') }, 'abcd'],
+    ['from a file written on Windows', { KEY_FILE: fileWith('abcd\r\n') }, 'abcd'],
+    ['with other white space as it is', { KEY_FILE: fileWith(' ab\ncd \n\n') }, ' ab\ncd \n'],
+    ['from its file, if the variable is empty', { KEY: '', KEY_FILE: fileWith('efgh') }, 'efgh'],
+    ['from its variable, if the name of the file is empty', { KEY: 'abcd', KEY_FILE: '' }, 'abcd'],
+  ])('comes %s', (_name, env, expected) => {
+    expect(loadConfig(secrets, env)).toEqual({ KEY: expected });
+  });
+
+  test('reports each problem of its file once, and never a value', () => {
+    const env = { KEY: 'the-key-itself', KEY_FILE: fileWith('the-key-itself'), TOKEN_FILE: join(folder, 'missing') };
+    expect(problemOf(() => loadConfig(secrets, env))).toBe(
+      `Configuration: KEY and KEY_FILE are both set; TOKEN_FILE names a file that cannot be read, ${env.TOKEN_FILE} (ENOENT).`,
+    );
+    const empty = fileWith('\n');
+    expect(problemOf(() => loadConfig(secrets, { KEY_FILE: empty }))).toBe(
+      `Configuration: KEY_FILE names an empty file, ${empty}.`,
+    );
+    expect(problemOf(() => loadConfig(secrets, { KEY_FILE: fileWith('abc') }))).toBe(
+      'Configuration: KEY must NOT have fewer than 4 characters.',
+    );
+  });
+
+  test('is the only setting that a file may hold', () => {
+    expect(loadConfig(secrets, { KEY: 'abcd', URL_FILE: fileWith('http://x') })).toEqual({ KEY: 'abcd' });
+  });
+});
+
+describe('rules of the production profile', () => {
+  const { NODE_ENV } = commonSettings;
+  const settings = Type.Object({ NODE_ENV, PORT: Type.Integer(), HOST: Type.String({ default: 'here' }) });
+  const rules = [
+    ({ PORT }: { PORT: number }) => (PORT < 10 ? `PORT is ${PORT}.` : undefined),
+    ({ HOST }: { HOST: string }) => (HOST === 'here' ? 'HOST is here.' : undefined),
+  ];
+
+  test('refuse everything unsafe at once', () => {
+    expect(problemOf(() => loadConfig(settings, { NODE_ENV: 'production', PORT: '9' }, rules))).toBe(
+      'NODE_ENV is production, where this is refused. PORT is 9. HOST is here.',
+    );
+  });
+
+  test('judge valid settings only', () => {
+    const env = { NODE_ENV: 'production', PORT: 'many' };
+    expect(problemOf(() => loadConfig(settings, env, rules))).toBe('Configuration: PORT must be integer.');
+  });
+
+  test.each([{ PORT: '9' }, { PORT: '9', NODE_ENV: 'test' }, { PORT: '10', HOST: 'there', NODE_ENV: 'production' }])(
+    'let %j pass',
+    (env) => {
+      expect(loadConfig(settings, env, rules)).toMatchObject({ PORT: Number(env.PORT) });
+    },
+  );
+});
+
+function problemOf(load: () => unknown): string {
+  try {
+    load();
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.message;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}

@@ -1,9 +1,12 @@
 import type { Static, TObject } from '@sinclair/typebox';
 import type { CommonConfig } from './config';
-import { ConfigurationError, loadConfig } from './config';
+import { loadConfig } from './config';
+import { ConfigurationError } from './configuration-error';
 import { messageOf } from './errors';
 import type { Logger } from './logger';
 import { createLogger } from './logger';
+import type { ProductionRule } from './production';
+import type { Environment } from './secret-settings';
 
 /** What every service's `app.ts` returns. */
 export interface Service<Ports = unknown> {
@@ -59,8 +62,6 @@ export function createService<Ports>(open: (onStop: OnStop, isStarted: IsStarted
 
 const STOP_TIMEOUT_MS = 20_000;
 
-export type Environment = Record<string, string | undefined>;
-
 /**
  * The `main` of a service: reads the settings from the environment and runs the service as this process. With a wrong
  * setting it exits 1 with one sentence on stderr.
@@ -68,6 +69,7 @@ export type Environment = Record<string, string | undefined>;
 export function main<Schema extends TObject>(options: {
   name: string;
   settings: Schema;
+  productionRules?: readonly ProductionRule<Static<Schema>>[];
   create: (deps: {
     config: Readonly<Static<Schema>>;
     env: Environment;
@@ -77,7 +79,7 @@ export function main<Schema extends TObject>(options: {
 }): void {
   const { env } = process;
   try {
-    const config = loadConfig(options.settings, env);
+    const config = loadConfig(options.settings, env, options.productionRules);
     const { LOG_LEVEL: level } = config as unknown as Pick<CommonConfig, 'LOG_LEVEL'>;
     const logger = createLogger({ service: options.name, level });
     void runService((onFatal) => options.create({ config, env, logger, onFatal }), logger);

@@ -5,4 +5,4 @@ export type { KeyRing, Sealed } from './key-ring';
 export { DecryptionError, parseKeyRing, UnknownKeyError } from './key-ring';
 export type { OpenVault, OpenVaultOptions } from './open-vault';
 export { openVault } from './open-vault';
-export { vaultSettings } from './settings';
+export { noDevelopmentKeys, vaultSettings } from './settings';

@@ -1,20 +1,26 @@
-import { Type } from '@sinclair/typebox';
 import { Secret } from '@gateway/contracts';
-import { ConfigurationError } from '@gateway/service-kit';
+import type { ProductionRule } from '@gateway/service-kit';
+import { ConfigurationError, secretText } from '@gateway/service-kit';
 import type { KeyRing } from './key-ring';
 import { decodeBase64, readKeyRing } from './key-ring';
 
 /** Settings of services that open the vault; they spread them into their own. */
 export const vaultSettings = {
-  VAULT_KEYS: Type.String({
+  VAULT_KEYS: secretText({
     minLength: 1,
     description: 'Key ring `id:base64[,id:base64…]` of 32-byte keys: the first encrypts, all decrypt',
   }),
-  VAULT_TOKEN_KEY: Type.String({
+  VAULT_TOKEN_KEY: secretText({
     minLength: 1,
     description: 'Base64 of at least 32 bytes: the key of card tokens. Never change it: every token would change',
   }),
 };
+
+/** `npm start` generates keys under ids like this one. */
+const DEVELOPMENT_KEY = /(^|,)\s*dev-/;
+
+export const noDevelopmentKeys: ProductionRule<{ VAULT_KEYS: string }> = ({ VAULT_KEYS }) =>
+  DEVELOPMENT_KEY.test(VAULT_KEYS) ? 'VAULT_KEYS has a development key, whose id begins with dev-.' : undefined;
 
 const MIN_TOKEN_KEY_BYTES = 32;
 

@@ -1,7 +1,8 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import { commonSettings, connectionSettings } from '@gateway/service-kit';
-import { vaultSettings } from '@gateway/vault';
+import type { ProductionRule } from '@gateway/service-kit';
+import { commonSettings, connectionSettings, isHttps, publicPortHasTls, secretText } from '@gateway/service-kit';
+import { noDevelopmentKeys, vaultSettings } from '@gateway/vault';
 
 /** Scheme, host, and a path without a slash at its end. */
 const WEB_ADDRESS = '^https?://[^/?#@\\s]+(/[^/?#\\s]+)*$';
@@ -51,7 +52,7 @@ export const settings = Type.Object({
   }),
   CARD_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of card-processing' }),
   PAYOUT_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of payout' }),
-  JOURNAL_HMAC_KEY: Type.String({
+  JOURNAL_HMAC_KEY: secretText({
     pattern: '^[A-Za-z0-9+/]{43,}=*$',
     description:
       'Base64 of at least 32 bytes: the key of the body hashes that recognize a repeated request. After a change, repetitions of older requests with an Idempotency-Key get 3001',
@@ -64,3 +65,10 @@ export const settings = Type.Object({
 });
 
 export type Config = Readonly<Static<typeof settings>>;
+
+export const productionRules: readonly ProductionRule<Config>[] = [
+  publicPortHasTls,
+  isHttps('PUBLIC_BASE_URL'),
+  isHttps('THREEDS_PUBLIC_URL'),
+  noDevelopmentKeys,
+];

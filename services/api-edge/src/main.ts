@@ -1,5 +1,5 @@
 import { main } from '@gateway/service-kit';
 import { createApiEdge } from './app';
-import { settings } from './config';
+import { productionRules, settings } from './config';
 
-main({ name: 'api-edge', settings, create: createApiEdge });
+main({ name: 'api-edge', settings, productionRules, create: createApiEdge });

@@ -1,7 +1,8 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import { accountsSettings } from '@gateway/accounts';
-import { commonSettings } from '@gateway/service-kit';
+import { accountsProductionRules, accountsSettings } from '@gateway/accounts';
+import type { ProductionRule } from '@gateway/service-kit';
+import { commonSettings, rangesOverlap } from '@gateway/service-kit';
 import { DISPATCHER_LIMITS } from './application/dispatcher';
 
 const CONCURRENCY_MAX = 4_096;
@@ -57,6 +58,20 @@ export const settings = Type.Object({
 });
 
 export type Config = Readonly<Static<typeof settings>>;
+
+/** Loopback, and link-local, where a cloud answers with the credentials of its machines. */
+const RANGES_OF_THIS_MACHINE = ['127.0.0.0/8', '0.0.0.0/8', '169.254.0.0/16', '::1', '::', 'fe80::/10'];
+
+/** Callback addresses are chosen by merchants. */
+const callbacksStayOutside: ProductionRule<Config> = ({ CALLBACK_ALLOW_CIDRS }) => {
+  const allowed = CALLBACK_ALLOW_CIDRS.split(',').map((cidr) => cidr.trim());
+  const unsafe = allowed.filter((cidr) => RANGES_OF_THIS_MACHINE.some((range) => rangesOverlap(cidr, range)));
+  return unsafe.length === 0
+    ? undefined
+    : `CALLBACK_ALLOW_CIDRS has ${unsafe.join(', ')}, so that callbacks reach this machine itself.`;
+};
+
+export const productionRules: readonly ProductionRule<Config>[] = [callbacksStayOutside, ...accountsProductionRules];
 
 /** Seconds to wait after each failed attempt. */
 export function retryScheduleOf({ CALLBACK_RETRY_SCHEDULE }: Pick<Config, 'CALLBACK_RETRY_SCHEDULE'>): number[] {

@@ -1,26 +1,29 @@
-import { ConfigurationError, loadConfig } from '@gateway/service-kit';
-import { retryScheduleOf, settings } from './config';
+import { loadConfig } from '@gateway/service-kit';
+import { productionRules, settings } from './config';
 
 const ENV = {
+  NODE_ENV: 'production',
   KAFKA_BROKERS: 'localhost:9092',
   MONGODB_URI: 'mongodb://localhost',
   VAULT_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
-  CARD_QUERY_URL: 'http://localhost',
-  PAYOUT_QUERY_URL: 'http://localhost',
+  CARD_QUERY_URL: 'http://cards',
+  PAYOUT_QUERY_URL: 'http://payouts',
 };
-const scheduleIn = (env: Record<string, string>) => retryScheduleOf(loadConfig(settings, { ...ENV, ...env }));
+const load = (CALLBACK_ALLOW_CIDRS: string) => loadConfig(settings, { ...ENV, CALLBACK_ALLOW_CIDRS }, productionRules);
 
-describe('CALLBACK_RETRY_SCHEDULE', () => {
-  it('has 12 retries in about 74 hours by default', () => {
-    const seconds = scheduleIn({});
-    expect(seconds).toEqual(Array.from({ length: 12 }, (_, index) => 3 ** index));
-    expect(Math.round(seconds.reduce((a, b) => a + b) / 3600)).toBe(74);
-  });
-  it('has seconds, separated by commas', () => {
-    expect(scheduleIn({ CALLBACK_RETRY_SCHEDULE: '10,30' })).toEqual([10, 30]);
-  });
-  it.each(['1,', ',1', '1;2', '-1', '1.5', 'x', '12345678', Array(51).fill('1').join(',')])(
-    'must not be "%s"',
-    (text) => expect(() => scheduleIn({ CALLBACK_RETRY_SCHEDULE: text })).toThrow(ConfigurationError),
+test.each([
+  ['127.0.0.0/8', '127.0.0.0/8'],
+  ['10.0.0.0/8, 127.0.0.1/32,::1/128', '127.0.0.1/32, ::1/128'],
+  ['0.0.0.0/0', '0.0.0.0/0'],
+  ['::/0', '::/0'],
+  ['169.254.169.254/32', '169.254.169.254/32'],
+  ['0.0.0.0/32', '0.0.0.0/32'],
+])('in production callbacks to this machine are refused: %s', (allowed, named) => {
+  expect(() => load(allowed)).toThrow(
+    `CALLBACK_ALLOW_CIDRS has ${named}, so that callbacks reach this machine itself.`,
   );
+});
+
+test.each(['', '10.0.0.0/8', '10.0.0.0/8,fd12::/16'])('in production a private network may be opened: "%s"', (allowed) => {
+  expect(load(allowed)).toMatchObject({ CALLBACK_ALLOW_CIDRS: allowed });
 });

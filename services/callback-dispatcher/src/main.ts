@@ -1,5 +1,5 @@
 import { main } from '@gateway/service-kit';
 import { createCallbackDispatcher } from './app';
-import { settings } from './config';
+import { productionRules, settings } from './config';
 
-main({ name: 'callback-dispatcher', settings, create: createCallbackDispatcher });
+main({ name: 'callback-dispatcher', settings, productionRules, create: createCallbackDispatcher });

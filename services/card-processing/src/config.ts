@@ -1,8 +1,9 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import creditCardType from 'credit-card-type';
+import type { ProductionRule } from '@gateway/service-kit';
 import { commonSettings, ConfigurationError } from '@gateway/service-kit';
-import { vaultSettings } from '@gateway/vault';
+import { noDevelopmentKeys, vaultSettings } from '@gateway/vault';
 import type { HoldRule, Initiator } from './domain/holds';
 
 const SECONDS_OF_A_WEEK = 604_800;
@@ -55,6 +56,8 @@ export const settings = Type.Object({
 });
 
 export type Config = Readonly<Static<typeof settings>>;
+
+export const productionRules: readonly ProductionRule<Config>[] = [noDevelopmentKeys];
 
 /**
  * The rules in AUTH_HOLDS.

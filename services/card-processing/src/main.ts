@@ -1,5 +1,5 @@
 import { main } from '@gateway/service-kit';
 import { createCardProcessing } from './app';
-import { settings } from './config';
+import { productionRules, settings } from './config';
 
-main({ name: 'card-processing', settings, create: createCardProcessing });
+main({ name: 'card-processing', settings, productionRules, create: createCardProcessing });

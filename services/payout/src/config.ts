@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import { accountsSettings } from '@gateway/accounts';
+import { accountsProductionRules, accountsSettings } from '@gateway/accounts';
+import type { ProductionRule } from '@gateway/service-kit';
 import { commonSettings } from '@gateway/service-kit';
 
 export const settings = Type.Object({
@@ -31,3 +32,5 @@ export const settings = Type.Object({
 });
 
 export type Config = Readonly<Static<typeof settings>>;
+
+export const productionRules: readonly ProductionRule<Config>[] = [...accountsProductionRules];

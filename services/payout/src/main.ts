@@ -1,5 +1,5 @@
 import { main } from '@gateway/service-kit';
 import { createPayout } from './app';
-import { settings } from './config';
+import { productionRules, settings } from './config';
 
-main({ name: 'payout', settings, create: createPayout });
+main({ name: 'payout', settings, productionRules, create: createPayout });

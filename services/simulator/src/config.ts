@@ -1,13 +1,15 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import { commonSettings, loadConfig } from '@gateway/service-kit';
+import type { ProductionRule } from '@gateway/service-kit';
+import { commonSettings, isHttps, loadConfig, secretText } from '@gateway/service-kit';
 
-const { LOG_LEVEL, OPS_PORT, MONGODB_URI, DATABASE_PREFIX, SERVICE_TOKEN } = commonSettings;
+const { NODE_ENV, LOG_LEVEL, OPS_PORT, MONGODB_URI, DATABASE_PREFIX, SERVICE_TOKEN } = commonSettings;
 
 /** Base64 of at least 32 bytes. */
 const KEY = '^(?:[A-Za-z0-9+/]{4}){10,}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{6}==)$';
 
 export const settings = Type.Object({
+  NODE_ENV,
   LOG_LEVEL,
   OPS_PORT,
   MONGODB_URI,
@@ -30,7 +32,7 @@ export const settings = Type.Object({
       description: "Base URL at which browsers reach the issuer's page; unset, `http://127.0.0.1` and its port",
     }),
   ),
-  DS_MESSAGE_KEY: Type.String({
+  DS_MESSAGE_KEY: secretText({
     pattern: KEY,
     description: 'Base64 of at least 32 bytes: signs the result messages of the directory server',
   }),
@@ -49,6 +51,8 @@ export const settings = Type.Object({
 });
 
 export type SimulatorConfig = Readonly<Static<typeof settings>>;
+
+export const productionRules: readonly ProductionRule<SimulatorConfig>[] = [isHttps('SIMULATOR_PUBLIC_URL')];
 
 export function readConfig(env: Record<string, string | undefined>): SimulatorConfig {
   return loadConfig(settings, env);

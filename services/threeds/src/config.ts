@@ -1,10 +1,11 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import { commonSettings, connectionSettings } from '@gateway/service-kit';
-import { vaultSettings } from '@gateway/vault';
+import type { ProductionRule } from '@gateway/service-kit';
+import { commonSettings, connectionSettings, isHttps, publicPortHasTls, secretText } from '@gateway/service-kit';
+import { noDevelopmentKeys, vaultSettings } from '@gateway/vault';
 
 const key = (use: string) =>
-  Type.String({
+  secretText({
     pattern:
       '^(?:[A-Za-z0-9+/]{4}){10}(?:[A-Za-z0-9+/]{3}=|(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$',
     description: `Base64 of at least 32 bytes: ${use}`,
@@ -57,3 +58,9 @@ export const settings = Type.Object({
 });
 
 export type Config = Readonly<Static<typeof settings>>;
+
+export const productionRules: readonly ProductionRule<Config>[] = [
+  publicPortHasTls,
+  isHttps('THREEDS_PUBLIC_URL'),
+  noDevelopmentKeys,
+];

@@ -1,5 +1,5 @@
 import { main } from '@gateway/service-kit';
 import { createThreeds } from './app';
-import { settings } from './config';
+import { productionRules, settings } from './config';
 
-main({ name: 'threeds', settings, create: createThreeds });
+main({ name: 'threeds', settings, productionRules, create: createThreeds });

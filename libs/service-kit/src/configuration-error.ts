@@ -1,0 +1,2 @@
+/** All problems of a configuration at once, one sentence each. */
+export class ConfigurationError extends Error {}

@@ -1,0 +1,44 @@
+import { rangeContains } from './address-range';
+import { ConfigurationError } from './configuration-error';
+
+/** Addresses that reach this machine alone. */
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+
+/**
+ * A rule of the production profile (`NODE_ENV=production`), declared beside the settings that it judges. Returns one
+ * sentence if they are unsafe where real money moves. Sees valid settings only.
+ */
+export type ProductionRule<Config> = (config: Config) => string | undefined;
+
+/** What production refuses, all of it at once. @param sentences one for each unsafe setting or fact */
+export function refusedInProduction(sentences: readonly string[]): ConfigurationError {
+  return new ConfigurationError(`NODE_ENV is production, where this is refused. ${sentences.join(' ')}`);
+}
+
+/** Browsers and merchants' servers must reach a public address by HTTPS. */
+export function isHttps<Name extends string>(name: Name): ProductionRule<Partial<Record<Name, string>>> {
+  return ({ [name]: address }) =>
+    address === undefined || address.startsWith('https://') ? undefined : `${name} is ${address}, which is not HTTPS.`;
+}
+
+interface PublicPort {
+  HOST: string;
+  TLS_CERT_FILE?: string;
+  TLS_KEY_FILE?: string;
+  TRUSTED_PROXY_CIDRS: string;
+}
+
+/** A public port beyond loopback needs TLS, here or at a proxy: card numbers and passwords come through it. */
+export const publicPortHasTls: ProductionRule<PublicPort> = (config) => {
+  const { HOST, TLS_CERT_FILE, TLS_KEY_FILE, TRUSTED_PROXY_CIDRS } = config;
+  const ownTls = TLS_CERT_FILE !== undefined && TLS_KEY_FILE !== undefined;
+  if (ownTls || TRUSTED_PROXY_CIDRS !== '' || isLoopback(HOST)) return undefined;
+  return (
+    `HOST is ${HOST}, where anyone can connect without TLS: ` +
+    'set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXY_CIDRS for a proxy with TLS.'
+  );
+};
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || LOOPBACK.some((range) => rangeContains(range, host));
+}

@@ -1,0 +1,34 @@
+import { isHttps, publicPortHasTls } from './production';
+
+describe('a public port', () => {
+  const port = { HOST: '0.0.0.0', TRUSTED_PROXY_CIDRS: '' };
+  const tls = { TLS_CERT_FILE: '/tls/cert.pem', TLS_KEY_FILE: '/tls/key.pem' };
+
+  test.each([
+    ['every interface', port],
+    ['every interface, IPv6', { ...port, HOST: '::' }],
+    ['one address', { ...port, HOST: '10.0.0.5' }],
+    ['a name', { ...port, HOST: 'gateway.example' }],
+    ['a certificate without its key', { ...port, TLS_CERT_FILE: tls.TLS_CERT_FILE }],
+    ['a key without its certificate', { ...port, TLS_KEY_FILE: tls.TLS_KEY_FILE }],
+  ])('needs TLS: %s', (_name, config) => {
+    expect(publicPortHasTls(config)).toMatch(/^HOST is \S+, where anyone can connect without TLS: .+\.$/);
+  });
+
+  test.each([
+    ['its own TLS', { ...port, ...tls }],
+    ['a proxy', { ...port, TRUSTED_PROXY_CIDRS: '10.0.0.0/8' }],
+    ['loopback', { ...port, HOST: '127.0.0.1' }],
+    ['loopback, IPv6', { ...port, HOST: '::1' }],
+    ['loopback by name', { ...port, HOST: 'localhost' }],
+  ])('is safe with %s', (_name, config) => {
+    expect(publicPortHasTls(config)).toBeUndefined();
+  });
+});
+
+test('a public address is HTTPS', () => {
+  const rule = isHttps('PUBLIC_URL');
+  expect(rule({ PUBLIC_URL: 'https://pay.example' })).toBeUndefined();
+  expect(rule({})).toBeUndefined();
+  expect(rule({ PUBLIC_URL: 'http://127.0.0.1:8080' })).toBe('PUBLIC_URL is http://127.0.0.1:8080, which is not HTTPS.');
+});
