@@ -49,6 +49,7 @@ export async function openDirectPayouts(options: {
   outbox.start();
   const banks = await openBanks('simulator', {
     env: process.env,
+    simulatedMoney: 'yes',
     callsAtOnce: CALLS_AT_ONCE,
     mongo,
     logger,

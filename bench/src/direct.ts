@@ -70,7 +70,12 @@ async function main(): Promise<void> {
     metrics: createMetrics('outbox', { processFigures: false }),
     logger,
   });
-  const connectors = openConnectors(['simulator'], { env: process.env, callsAtOnce: CALLS_AT_ONCE, metrics });
+  const connectors = openConnectors(['simulator'], {
+    env: process.env,
+    simulatedMoney: 'no',
+    callsAtOnce: CALLS_AT_ONCE,
+    metrics,
+  });
   const processing: Ports = {
     payments,
     handle: createHandle({ store: payments, evolve, announce, publish: outbox.publish, now, newId: randomUUID }),

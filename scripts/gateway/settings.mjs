@@ -97,7 +97,8 @@ export function gatewayEnvironment({ env, ports, servers, secrets }) {
     SIMULATOR_PORT: String(ports.SIMULATOR_PORT),
     SIMULATOR_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
     SIMULATOR_PUBLIC_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
-    // Only here: without a configured bank, a payout service must not report that the sandbox has paid.
+    // Only here: elsewhere the simulator must not say that a real payment or payout went through.
+    ALLOW_SIMULATED_MONEY: 'yes',
     PAYOUT_BANK: 'simulator',
     DIRECTORY_SERVER_URL: `http://127.0.0.1:${ports.SIMULATOR_PORT}`,
     CARD_QUERY_PORT: String(ports.CARD_QUERY_PORT),

@@ -58,3 +58,19 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
   }
   return child.exitCode ?? child.signalCode ?? 'running';
 }
+
+/** Runs a service that must not start. Resolves with its exit code and all that it has written. */
+export async function runToEnd(
+  service: string,
+  env: Record<string, string>,
+): Promise<{ code: number; output: string }> {
+  const child = spawn(process.execPath, [join(root, 'services', service, 'dist', 'main.js')], {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: START_TIMEOUT_MS,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code: code ?? -1, output };
+}

@@ -104,8 +104,7 @@ export interface Surroundings {
 
 export async function openSurroundings(
   name: string,
-  settings: Record<string, string> = {},
-  servers?: Addresses,
+  { settings = {}, connectors, servers }: Pick<SystemOptions, 'settings' | 'connectors' | 'servers'> = {},
 ): Promise<Surroundings> {
   const space = await openSpace(name, servers);
   const env: Record<string, string> = {
@@ -116,6 +115,7 @@ export async function openSurroundings(
     CARD_QUERY_PORT: '0',
     PAYOUT_QUERY_PORT: '0',
     PAYOUT_BANK: 'simulator',
+    ALLOW_SIMULATED_MONEY: 'yes',
     CALLBACK_ADMIN_PORT: '0',
     CALLBACK_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
     ...settings,
@@ -124,6 +124,8 @@ export async function openSurroundings(
     uri: space.mongoUri,
     databasePrefix: space.databasePrefix,
     VAULT_KEYS: env['VAULT_KEYS'] ?? '',
+    ALLOW_SIMULATED_MONEY: env['ALLOW_SIMULATED_MONEY'] === 'yes' ? 'yes' : 'no',
+    ...(connectors === undefined ? {} : { acquirers: Object.keys(connectors) }),
   });
   await seedDemoAccounts(accounts.administration);
   return {
@@ -139,7 +141,7 @@ export async function openSurroundings(
 
 export async function startSystem(name: string, options: SystemOptions = {}): Promise<System> {
   const logger = options.logger ?? silentLogger;
-  const surroundings = await openSurroundings(name, options.settings, options.servers);
+  const surroundings = await openSurroundings(name, options);
   const { space, env, accounts } = surroundings;
   const simulator = createSimulator({ config: simulatorConfig(env), logger });
   await simulator.start();

@@ -7,9 +7,6 @@ import type { CustomParameter, Secret } from '@gateway/contracts';
 export const ACCOUNT_TRANSACTION_TYPES = [...TRANSACTION_TYPES, 'PAYOUT'] as const;
 export type AccountTransactionType = (typeof ACCOUNT_TRANSACTION_TYPES)[number];
 
-/** The sandbox connector. The test currency always goes there; for other currencies it is the default. */
-export const SANDBOX_ACQUIRER = 'simulator';
-
 /** An account's access to an acquirer in one currency. */
 export interface Terminal {
   /** `MD` and 14 upper-case hex digits: the merchants' `mid_reference`. */

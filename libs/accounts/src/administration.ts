@@ -3,13 +3,15 @@ import { Error as MongooseError } from 'mongoose';
 import { duplicateKeyIndex } from '@gateway/mongo';
 import { canonicalRange, messageOf } from '@gateway/service-kit';
 import type { KeyRing } from '@gateway/vault';
+import type { SimulatedMoney } from '@gateway/contracts';
 import { Secret, TEST_CURRENCY } from '@gateway/contracts';
 import type { Account, AccountSettings, PayoutRule, PayoutRuleKind, Terminal } from './account';
-import { ACCOUNT_TRANSACTION_TYPES, MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH, SANDBOX_ACQUIRER } from './account';
+import { ACCOUNT_TRANSACTION_TYPES, MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH } from './account';
 import type { AccountDocument, AccountModel, AccountRecord } from './account-model';
 import { toAccount } from './account-model';
 import type { StateAction } from './account-state';
 import { nextStanding } from './account-state';
+import { isSimulated, SANDBOX_ACQUIRER } from './acquirers';
 import type { PasswordHasher } from './passwords';
 import type { SigningPurpose } from './signing';
 import { sealSigningSecret, signingSecrets } from './signing';
@@ -18,6 +20,7 @@ const MAX_PAGE = 1000;
 const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
 const SECRET_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const MID_ID_DIGITS = 10;
+const SIMULATOR_RULE = `The simulator takes ${TEST_CURRENCY} alone`;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /** Why an account was not created or changed; `message` is a sentence for the operator. */
@@ -32,7 +35,7 @@ export class AccountError extends Error {
 
 export interface NewTerminal {
   currency: string;
-  /** The simulator by default. */
+  /** Name of a connector; the simulator by default. */
   acquirer?: string;
   holdSeconds?: number;
   lateVoid?: boolean;
@@ -99,12 +102,15 @@ export interface AccountAdministrationOptions {
   model: AccountModel;
   keyRing: KeyRing;
   passwords: Pick<PasswordHasher, 'hash'>;
+  /** The connectors that a terminal may name. */
+  acquirers: readonly string[];
+  simulatedMoney: SimulatedMoney;
   /** Epoch ms. */
   now: () => number;
 }
 
 export function createAccountAdministration(options: AccountAdministrationOptions): AccountAdministration {
-  const { model, keyRing, passwords, now } = options;
+  const { model, keyRing, passwords, acquirers, simulatedMoney, now } = options;
 
   const seal = (merchantAccount: string, purpose: SigningPurpose, secret: Secret) =>
     sealSigningSecret(keyRing, merchantAccount, purpose, secret);
@@ -129,6 +135,27 @@ export function createAccountAdministration(options: AccountAdministrationOption
       throw new AccountError('refused', `Account "${merchantAccount}" is closed, for good.`);
     await change(document);
     return save(document);
+  }
+
+  function newTerminals(merchantAccount: string, given: readonly NewTerminal[]): Terminal[] {
+    const terminals = given.map((one) => newTerminal(merchantAccount, one));
+    const unknown = terminals.find(({ acquirer }) => !acquirers.includes(acquirer));
+    if (unknown !== undefined) {
+      const known = acquirers.join(', ');
+      throw new AccountError('invalid', `There is no connector "${unknown.acquirer}"; there are: ${known}.`);
+    }
+    const simulated = terminals.find((one) => isSimulated(one, simulatedMoney));
+    if (simulated === undefined) return terminals;
+    const { currency } = simulated;
+    throw new AccountError('invalid', `${SIMULATOR_RULE}: name another connector for the terminal in ${currency}.`);
+  }
+
+  /** Terminals that are about to take payments. */
+  function requireRealMoney(terminals: readonly Terminal[]): void {
+    const simulated = terminals.filter((one) => one.active && isSimulated(one, simulatedMoney));
+    if (simulated.length === 0) return;
+    const list = simulated.map(({ midReference, currency }) => `${midReference} (${currency})`).join(', ');
+    throw new AccountError('refused', `${SIMULATOR_RULE}, but it is the acquirer of ${list}: deactivate or remove it.`);
   }
 
   function sealedAgain(account: Account) {
@@ -162,7 +189,7 @@ export function createAccountAdministration(options: AccountAdministrationOption
         customParameters: [],
         payoutFee: { fixedE4: 0, percentE4: 0 },
         ...canonical(settings ?? {}),
-        terminals: [{ currency: TEST_CURRENCY }, ...(terminals ?? [])].map((one) => newTerminal(merchantAccount, one)),
+        terminals: newTerminals(merchantAccount, [{ currency: TEST_CURRENCY }, ...(terminals ?? [])]),
       };
       return { account: await save(new model(record)), password, payoutSecret };
     },
@@ -175,12 +202,13 @@ export function createAccountAdministration(options: AccountAdministrationOption
         const account = toAccount(document.toObject());
         if (payoutRulesByKind !== undefined) document.set(canonical(replacedRules(account, payoutRulesByKind)));
         let terminals = [...account.terminals];
-        terminals.push(...(addTerminals ?? []).map((one) => newTerminal(merchantAccount, one)));
+        terminals.push(...newTerminals(merchantAccount, addTerminals ?? []));
         for (const midReference of removeTerminals ?? []) {
           requireTerminal(terminals, midReference);
           terminals = terminals.filter((one) => one.midReference !== midReference);
         }
         terminals = switched(switched(terminals, activateTerminals ?? [], true), deactivateTerminals ?? [], false);
+        requireRealMoney(terminals.filter(({ midReference }) => activateTerminals?.includes(midReference)));
         document.set({ terminals });
       }),
 
@@ -193,6 +221,7 @@ export function createAccountAdministration(options: AccountAdministrationOption
             `Account "${merchantAccount}" is ${document.state}: ${action} is not possible.`,
           );
         }
+        if (next.state === 'active') requireRealMoney(document.toObject().terminals);
         document.set({ state: next.state, suspendedFrom: next.suspendedFrom });
       }),
 

@@ -30,7 +30,13 @@ interface Run {
 async function run(args: string[], env: Record<string, string> = {}): Promise<Run> {
   const result = { out: '', err: '' };
   const code = await main(args, {
-    env: { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix, VAULT_KEYS: oldKey, ...env },
+    env: {
+      MONGODB_URI: uri,
+      DATABASE_PREFIX: databasePrefix,
+      VAULT_KEYS: oldKey,
+      ALLOW_SIMULATED_MONEY: 'yes',
+      ...env,
+    },
     out: (text) => void (result.out += text),
     err: (text) => void (result.err += text),
   });
@@ -110,7 +116,7 @@ describe('create', () => {
 
   it('takes every option', async () => {
     const options =
-      '--types AUTH,PAYOUT --terminal EUR:north-bank:3600:late-void --terminal USD --limit EUR:1.00-500.00 ' +
+      '--types AUTH,PAYOUT --terminal EUR:simulator:3600:late-void --terminal USD --limit EUR:1.00-500.00 ' +
       '--allow-ip ::ffff:10.1.2.3/104 --return-host Shop.Example --rate-limit 5 --concurrency 6 --custom custom_mid_id ' +
       '--payout-fee 0.50+1% --payout-instant yes --payout-daily-amount EUR:10000,XTS:5 --payout-daily-count 7 ' +
       '--payout-first-receiver EUR:500 --payout-blocked-countries rs,IR,RS ' +
@@ -121,7 +127,7 @@ describe('create', () => {
       transactionTypes: ['AUTH', 'PAYOUT'],
       terminals: [
         { currency: 'XTS' },
-        { currency: 'EUR', acquirer: 'north-bank', holdSeconds: 3600, lateVoid: true },
+        { currency: 'EUR', acquirer: 'simulator', holdSeconds: 3600, lateVoid: true },
         { currency: 'USD', acquirer: 'simulator', lateVoid: false },
       ],
       limits: [{ currency: 'EUR', minE4: 10_000, maxE4: 5_000_000 }],
@@ -172,8 +178,8 @@ describe('create', () => {
     [['acme_shop', '--password', 'pass\u0000word'], 'must have 6 to 32 printable'],
     [['acme_shop', '--limit', 'EUR:5-1'], 'lower bound is above'],
     [['acme_shop', '--limit', 'EUR:1-5', '--limit', 'EUR:2-5'], 'more than one limit'],
-    [['acme_shop', '--terminal', 'XTS:north-bank'], 'never leaves the sandbox'],
-    [['acme_shop', '--terminal', 'EUR:North Bank'], 'is not the name of an acquirer'],
+    [['acme_shop', '--terminal', 'EUR:north-bank'], 'There is no connector "north-bank"; there are: simulator.'],
+    [['acme_shop', '--terminal', 'EUR:North Bank'], 'There is no connector "North Bank"'],
     [['acme_shop', '--return-host', 'https://shop.example'], 'is not a host name'],
     [['acme_shop', '--payout-fee', '101%'], '1010000 is more than 1000000'],
     [['acme_shop', '--payout-daily-amount', 'EUR:1,EUR:2'], 'more than once for the same currency'],
@@ -201,7 +207,7 @@ describe('create', () => {
 describe('show and list', () => {
   it('print everything but secrets', async () => {
     await run(['create', 'other_shop']);
-    const { password, payoutSecret } = await json('create', 'acme_shop', '--terminal', 'EUR:north-bank');
+    const { password, payoutSecret } = await json('create', 'acme_shop', '--terminal', 'EUR:simulator:3600');
     const stored = (await connection.collection('accounts').findOne({ _id: 'acme_shop' as never })) as unknown as {
       passwordHash: string;
     };
@@ -218,7 +224,7 @@ describe('show and list', () => {
         expect(out).not.toContain(secret);
       }
     }
-    expect(outputs[0]?.out).toMatch(/north-bank/);
+    expect(outputs[0]?.out).toMatch(/EUR.*simulator/);
     expect(outputs[2]?.out.split('\n').map((line) => line.split(' ')[0])).toEqual(['acme_shop', 'other_shop']);
   });
 });
@@ -318,6 +324,8 @@ describe('set', () => {
       model: racing,
       keyRing: parseKeyRing(oldKey),
       passwords: createPasswordHasher(),
+      acquirers: [],
+      simulatedMoney: 'no',
       now: () => now,
     });
     await expect(administration.change('acme_shop', { rateLimitPerSecond: 8 })).rejects.toThrow('by someone else');

@@ -10,9 +10,11 @@ export type {
   PayoutRuleKind,
   Terminal,
 } from './account';
-export { ACCOUNT_TRANSACTION_TYPES, SANDBOX_ACQUIRER } from './account';
+export { ACCOUNT_TRANSACTION_TYPES } from './account';
 export type { AccountState, StateAction } from './account-state';
 export { ACCOUNT_STATES } from './account-state';
+export type { AcquirerName } from './acquirers';
+export { ACQUIRERS, SANDBOX_ACQUIRER } from './acquirers';
 export type {
   AccountAdministration,
   AccountChanges,

@@ -1,7 +1,9 @@
+import type { SimulatedMoney } from '@gateway/contracts';
 import { connectMongo, retryableWhenTransient } from '@gateway/mongo';
 import { parseKeyRing } from '@gateway/vault';
 import type { Account } from './account';
 import { accountModel, loadAccount } from './account-model';
+import { ACQUIRERS } from './acquirers';
 import type { AccountAdministration } from './administration';
 import { createAccountAdministration } from './administration';
 import type { CredentialCheck } from './credentials';
@@ -11,6 +13,8 @@ import { createAccountDirectory } from './directory';
 import { createPasswordHasher } from './passwords';
 import type { RateLimiter } from './rate-limit';
 import { createRateLimiter } from './rate-limit';
+import type { SafetyOptions } from './safe-accounts';
+import { requireSafeAccounts } from './safe-accounts';
 import type { SigningSecrets } from './signing';
 import { createPasswordOpener, signingSecrets } from './signing';
 
@@ -20,6 +24,8 @@ export interface OpenAccounts {
   readonly rateLimiter: RateLimiter;
   readonly administration: AccountAdministration;
   signingSecrets(account: Account): SigningSecrets;
+  /** For the start of a service: throws a ConfigurationError that names the accounts with which none should start. */
+  requireSafe(options: SafetyOptions): Promise<void>;
   /** False once the primary is lost; for a service's readiness. */
   healthy(): boolean;
   close(): Promise<void>;
@@ -29,6 +35,10 @@ export interface OpenAccountsOptions {
   uri: string;
   databasePrefix: string;
   VAULT_KEYS: string;
+  /** Whether a terminal may take a real currency to the simulator. Default: no. */
+  ALLOW_SIMULATED_MONEY?: SimulatedMoney;
+  /** The connectors that a terminal may name. Default: those of card-processing. */
+  acquirers?: readonly string[];
   /** Epoch ms; the system's clock by default. */
   now?: () => number;
 }
@@ -51,8 +61,16 @@ export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAc
     directory,
     credentials: createCredentialCheck({ directory, openPassword: createPasswordOpener(keyRing), passwords, now }),
     rateLimiter: createRateLimiter({ now }),
-    administration: createAccountAdministration({ model, keyRing, passwords, now }),
+    administration: createAccountAdministration({
+      model,
+      keyRing,
+      passwords,
+      acquirers: options.acquirers ?? ACQUIRERS,
+      simulatedMoney: options.ALLOW_SIMULATED_MONEY ?? 'no',
+      now,
+    }),
     signingSecrets: (account) => signingSecrets(keyRing, account, now()),
+    requireSafe: (safety) => requireSafeAccounts(model, safety),
     healthy: () => connection.healthy(),
     close: () => connection.close(),
   };

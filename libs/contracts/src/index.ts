@@ -17,6 +17,7 @@ export * from './return-address';
 export * from './schema-files';
 export * from './secret';
 export * from './sepa';
+export * from './simulated-money';
 export * from './test-cards';
 export * from './threeds-messages';
 export * from './topics';

@@ -33,6 +33,7 @@ const answering = (text: string) => ({
 function newService(changes: Partial<Parts<'inner' | 'outer'>> = {}) {
   const deps: ServiceDeps<CommonConfig> = {
     config: {
+      NODE_ENV: 'test',
       LOG_LEVEL: 'info',
       OPS_PORT: 0,
       KAFKA_BROKERS: space.brokers,

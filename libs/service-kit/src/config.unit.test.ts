@@ -33,7 +33,9 @@ test('brokers are a comma-separated list', () => {
 
 test('of a choice, the values are named', () => {
   const { LOG_LEVEL, NODE_ENV } = commonSettings;
-  expect(problemOf(() => loadConfig(Type.Object({ LOG_LEVEL, NODE_ENV }), { LOG_LEVEL: 'loud', NODE_ENV: 'prod' }))).toBe(
+  expect(
+    problemOf(() => loadConfig(Type.Object({ LOG_LEVEL, NODE_ENV }), { LOG_LEVEL: 'loud', NODE_ENV: 'prod' })),
+  ).toBe(
     'Configuration: LOG_LEVEL must be one of debug, info, warn, error, silent; ' +
       'NODE_ENV must be one of development, test, production.',
   );

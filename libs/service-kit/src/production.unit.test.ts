@@ -30,5 +30,7 @@ test('a public address is HTTPS', () => {
   const rule = isHttps('PUBLIC_URL');
   expect(rule({ PUBLIC_URL: 'https://pay.example' })).toBeUndefined();
   expect(rule({})).toBeUndefined();
-  expect(rule({ PUBLIC_URL: 'http://127.0.0.1:8080' })).toBe('PUBLIC_URL is http://127.0.0.1:8080, which is not HTTPS.');
+  expect(rule({ PUBLIC_URL: 'http://127.0.0.1:8080' })).toBe(
+    'PUBLIC_URL is http://127.0.0.1:8080, which is not HTTPS.',
+  );
 });

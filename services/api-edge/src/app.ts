@@ -51,6 +51,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   await Promise.all([journal.ensureIndexes(), checkouts.ensureIndexes()]);
   const { vault } = frame.database(await openVault({ ...frame.storage, ...config }));
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
+  await accounts.requireSafe(config);
   const owners = openOwners(config);
   frame.onStop(() => Object.values(owners).forEach((owner) => owner.close()));
   const queries = createCardQueries(owners.cards.ask);

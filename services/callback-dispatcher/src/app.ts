@@ -59,6 +59,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   const attempts = createAttempts(mongo);
   await Promise.all([deliveries.ensureIndexes(), attempts.ensureIndexes()]);
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
+  await accounts.requireSafe(config);
   const outbox = frame.outbox(deliveries.outboxes, publishEntries(frame.publisher));
   const figures = createFigures(metrics);
   const ports: Ports = {

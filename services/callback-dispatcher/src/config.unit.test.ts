@@ -24,6 +24,9 @@ test.each([
   );
 });
 
-test.each(['', '10.0.0.0/8', '10.0.0.0/8,fd12::/16'])('in production a private network may be opened: "%s"', (allowed) => {
-  expect(load(allowed)).toMatchObject({ CALLBACK_ALLOW_CIDRS: allowed });
-});
+test.each(['', '10.0.0.0/8', '10.0.0.0/8,fd12::/16'])(
+  'in production a private network may be opened: "%s"',
+  (allowed) => {
+    expect(load(allowed)).toMatchObject({ CALLBACK_ALLOW_CIDRS: allowed });
+  },
+);

@@ -46,10 +46,11 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
   await payments.ensureIndexes();
   const { vault } = frame.database(await openVault({ ...frame.storage, ...config }));
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
+  await accounts.requireSafe(config);
   const callsAtOnce = config.ACQUIRER_CALLS_AT_ONCE;
   const connectors = openConnectors(
     config.ACQUIRERS.split(','),
-    { env: deps.env, callsAtOnce, metrics },
+    { env: deps.env, simulatedMoney: config.ALLOW_SIMULATED_MONEY, callsAtOnce, metrics },
     deps.connectors,
   );
   frame.onStop(() => connectors.forEach((connector) => connector.close()));

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import creditCardType from 'credit-card-type';
+import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
 import { commonSettings, ConfigurationError } from '@gateway/service-kit';
 import { noDevelopmentKeys, vaultSettings } from '@gateway/vault';
@@ -14,6 +15,7 @@ const HOLD = `(${Object.values(creditCardType.types).join('|')})(:(CIT|MIT))?=[1
 export const settings = Type.Object({
   ...commonSettings,
   ...vaultSettings,
+  ...simulatedMoneySettings,
   CARD_QUERY_PORT: Type.Integer({
     minimum: 0,
     maximum: 65_535,
@@ -57,7 +59,7 @@ export const settings = Type.Object({
 
 export type Config = Readonly<Static<typeof settings>>;
 
-export const productionRules: readonly ProductionRule<Config>[] = [noDevelopmentKeys];
+export const productionRules: readonly ProductionRule<Config>[] = [noDevelopmentKeys, noSimulatedMoney];
 
 /**
  * The rules in AUTH_HOLDS.

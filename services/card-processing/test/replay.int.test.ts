@@ -82,6 +82,7 @@ function world(answers: AcquirerAnswer[] = [APPROVED], inquiries: Inquiry[] = [{
   const connector: AcquirerConnector = {
     name: 'simulator',
     longestCallMs: 1_000,
+    takes: () => true,
     placeForExpiry: () => ({ leave: () => undefined }),
     operate: says(...answers),
     inquire: says(...inquiries),

@@ -44,8 +44,18 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
   const reservations = createReservations(mongo, { now });
   await Promise.all([payouts.ensureIndexes(), reservations.ensureIndexes()]);
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
+  const { NODE_ENV, ALLOW_SIMULATED_MONEY: simulatedMoney } = config;
+  await accounts.requireSafe({ NODE_ENV });
   const outbox = frame.outbox(payouts.outboxes, publishEntries(frame.publisher));
-  const banks = await openBanks(config.PAYOUT_BANK, { env: deps.env, callsAtOnce, mongo, logger, metrics, clock });
+  const banks = await openBanks(config.PAYOUT_BANK, {
+    env: deps.env,
+    simulatedMoney,
+    callsAtOnce,
+    mongo,
+    logger,
+    metrics,
+    clock,
+  });
   const calls = createDetachedWork({ name: 'submission to a bank', max: callsAtOnce, logger });
   const ports: Ports = {
     payouts,

@@ -1,12 +1,14 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import { accountsProductionRules, accountsSettings } from '@gateway/accounts';
+import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
 import { commonSettings } from '@gateway/service-kit';
 
 export const settings = Type.Object({
   ...commonSettings,
   ...accountsSettings,
+  ...simulatedMoneySettings,
   PAYOUT_QUERY_PORT: Type.Integer({
     minimum: 0,
     maximum: 65_535,
@@ -33,4 +35,4 @@ export const settings = Type.Object({
 
 export type Config = Readonly<Static<typeof settings>>;
 
-export const productionRules: readonly ProductionRule<Config>[] = [...accountsProductionRules];
+export const productionRules: readonly ProductionRule<Config>[] = [...accountsProductionRules, noSimulatedMoney];

@@ -168,3 +168,9 @@ it('is ready when everything is open, and counts the bank’s answers', async ()
 it('does not start with an unknown bank', async () => {
   await expect(world.start({ PAYOUT_BANK: 'nobody' })).rejects.toThrow('PAYOUT_BANK is nobody; there are simulator');
 });
+
+it('does not start with the simulator as the bank of EUR, unless money may be simulated', async () => {
+  await expect(world.start({ ALLOW_SIMULATED_MONEY: 'no' })).rejects.toThrow(
+    'PAYOUT_BANK is simulator, which takes XTS alone',
+  );
+});

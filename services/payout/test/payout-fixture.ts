@@ -69,6 +69,7 @@ export async function openWorld(name: string) {
     const own = {
       PAYOUT_QUERY_PORT: '0',
       PAYOUT_BANK: 'simulator',
+      ALLOW_SIMULATED_MONEY: 'yes',
       SIMULATOR_URL: bank.url,
       SIMULATOR_TIMEOUT_MS: '1500',
       ...env,

@@ -1,5 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { Secret } from '@gateway/contracts';
+import { Secret, simulatorTakes } from '@gateway/contracts';
 import { connectMongo } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
@@ -58,6 +58,7 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
   const payouts = await createBankRecords(mongo);
   const returns = await createPayoutReturns(mongo);
   const authentications = await createAuthentications(mongo);
+  const takes = (currency: string) => simulatorTakes(currency, config.ALLOW_SIMULATED_MONEY);
   const directory: DirectoryPorts = {
     authentications,
     now,
@@ -94,9 +95,9 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
     (config.SIMULATOR_PUBLIC_URL ?? `http://127.0.0.1:${server.port}`).replace(/\/$/, '') + CHALLENGE_PATH;
   const http = createHttpListener({
     routes: [
-      ...acquirerRoutes({ records: acquired, now, newAuthcode }, countAnswers(metrics, 'acquirer')),
-      ...bankRoutes({ records: payouts, returns, now }, countAnswers(metrics, 'bank')),
-      ...directoryRoutes(directory, acsURL, countAuthentications(metrics)),
+      ...acquirerRoutes({ records: acquired, now, newAuthcode }, takes, countAnswers(metrics, 'acquirer')),
+      ...bankRoutes({ records: payouts, returns, now }, takes, countAnswers(metrics, 'bank')),
+      ...directoryRoutes({ ports: directory, acsURL, takes, onAuthentication: countAuthentications(metrics) }),
       ...acsRoutes(acs, acsURL),
       ...ledgerRoutes([acquired, payouts, returns]),
     ],

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
+import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
 import { commonSettings, isHttps, loadConfig, secretText } from '@gateway/service-kit';
 
@@ -15,6 +16,7 @@ export const settings = Type.Object({
   MONGODB_URI,
   DATABASE_PREFIX,
   SERVICE_TOKEN,
+  ...simulatedMoneySettings,
   SIMULATOR_PORT: Type.Integer({
     minimum: 0,
     maximum: 65535,
@@ -52,7 +54,10 @@ export const settings = Type.Object({
 
 export type SimulatorConfig = Readonly<Static<typeof settings>>;
 
-export const productionRules: readonly ProductionRule<SimulatorConfig>[] = [isHttps('SIMULATOR_PUBLIC_URL')];
+export const productionRules: readonly ProductionRule<SimulatorConfig>[] = [
+  isHttps('SIMULATOR_PUBLIC_URL'),
+  noSimulatedMoney,
+];
 
 export function readConfig(env: Record<string, string | undefined>): SimulatorConfig {
   return loadConfig(settings, env);

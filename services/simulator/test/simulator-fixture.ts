@@ -62,6 +62,7 @@ export async function startSimulator(
     MONGODB_URI: mongoUri(),
     DATABASE_PREFIX: prefix,
     DS_MESSAGE_KEY,
+    ALLOW_SIMULATED_MONEY: 'yes',
     SIMULATOR_PORT: '0',
     // Long enough to notice the silence, short enough to wait for its end.
     SIMULATOR_SILENCE_MS: '50',

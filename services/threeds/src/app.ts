@@ -44,6 +44,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
   await authentications.ensureIndexes();
   const { vault } = frame.database(await openVault({ ...frame.storage, ...config }));
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
+  await accounts.requireSafe(config);
   const directory = createDirectory({
     url: config.DIRECTORY_SERVER_URL,
     timeoutMs: config.DIRECTORY_TIMEOUT_MS,

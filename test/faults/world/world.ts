@@ -148,6 +148,7 @@ function environmentOf({ space, ca, settings }: WorldOptions): Record<string, st
     LOG_LEVEL: 'warn',
     NODE_EXTRA_CA_CERTS: caFile,
     PAYOUT_BANK: 'simulator',
+    ALLOW_SIMULATED_MONEY: 'yes',
     CALLBACK_ADMIN_PORT: '0',
     CALLBACK_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
     CALLBACK_RETRY_SCHEDULE: '1,1,2,2,3,3,5,5,5,5,10,10',

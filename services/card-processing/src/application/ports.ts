@@ -55,6 +55,8 @@ export interface AcquirerConnector {
   readonly name: string;
   /** From waiting for a place to the end of the call; the lease of an intent has to cover it. */
   readonly longestCallMs: number;
+  /** False for a currency in which it gets no operations: `operate` then sends nothing. */
+  takes(currency: string): boolean;
   /** A place for the VOID of an expired hold; undefined if the account's share, or every place, is taken. */
   placeForExpiry(merchantAccount: string): Place | undefined;
   operate(operation: CallKind, request: AcquirerRequest): Promise<AcquirerAnswer>;

@@ -74,7 +74,7 @@ async function gather(ports: Ports, received: ReceivedCommand): Promise<Gathered
     ports.accounts.find(merchantAccount),
     ports.cards.getCard(merchantAccount, token),
   ]);
-  const terminal = routeFor(account, command.data);
+  const terminal = routeFor(account, command.data, (name) => ports.connector(name));
   const facts = { route: terminal, paresHash: paresHashOf(command), replyTo: replyAddressOf(received) };
   if (card === undefined) return { facts };
   const known = factsOfCard(card);

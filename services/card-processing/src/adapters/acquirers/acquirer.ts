@@ -20,6 +20,8 @@ export interface AcquirerTranslation {
   baseUrl: string;
   /** For a whole call. */
   timeoutMs: number;
+  /** Absent if the acquirer gets operations in every currency. */
+  takes?(currency: string): boolean;
   operate(http: AxiosInstance, operation: CallKind, request: AcquirerRequest): Promise<AxiosResponse<unknown>>;
   answerIn(response: AxiosResponse<unknown>): AcquirerAnswer;
   inquire(http: AxiosInstance, reference: string): Promise<AxiosResponse<unknown>>;
@@ -44,6 +46,7 @@ export function openAcquirer(
   { callsAtOnce, metrics }: { callsAtOnce: number; metrics: Registry },
 ): AcquirerConnector {
   const { baseUrl, timeoutMs, cancellation } = translation;
+  const takes = (currency: string) => translation.takes?.(currency) ?? true;
   const lanes = {
     merchants: lane(callsAtOnce, WAIT_MS),
     expiry: lane(EXPIRY_CALLS, 0),
@@ -53,9 +56,11 @@ export function openAcquirer(
   return {
     name,
     longestCallMs: counterpart.longestMs('merchants'),
+    takes,
     placeForExpiry: (merchantAccount) => counterpart.tryEnter('expiry', merchantAccount),
-    operate: (operation, request) =>
-      counterpart.call<AcquirerAnswer>(request.place === undefined ? 'merchants' : 'expiry', {
+    async operate(operation, request) {
+      if (!takes(request.currency)) return { kind: 'not-executed', code: RESPONSE_CODES.BANK_CONNECTION_ERROR };
+      return counterpart.call<AcquirerAnswer>(request.place === undefined ? 'merchants' : 'expiry', {
         party: request.merchantAccount,
         operation,
         place: request.place,
@@ -63,7 +68,8 @@ export function openAcquirer(
         send: (http) => translation.operate(http, operation, request),
         read: (response) => translation.answerIn(response),
         onFault: answerOfFault,
-      }),
+      });
+    },
     inquire: ({ merchantAccount, reference }) =>
       counterpart.call<Inquiry>('inquiries', {
         party: merchantAccount,

@@ -1,3 +1,4 @@
+import type { SimulatedMoney } from '@gateway/contracts';
 import type { Clock, MongoConnection } from '@gateway/mongo';
 import type { Logger, Registry } from '@gateway/service-kit';
 import type { BankConnector } from '../../application/bank-ports';
@@ -7,6 +8,8 @@ import type { BatchOperations } from '../../application/batch-ports';
 export interface BankContext {
   /** Each connector reads its own settings from here, named `<CONNECTOR>_…`. */
   env: Record<string, string | undefined>;
+  /** Whether the simulator may take EUR. */
+  simulatedMoney: SimulatedMoney;
   /** The payouts' database, for connectors with their own collections. */
   mongo: MongoConnection;
   /** Concurrent calls to one bank. */

@@ -1,4 +1,5 @@
 import { TEST_CURRENCY } from '@gateway/contracts';
+import { ConfigurationError } from '@gateway/service-kit';
 import type { BankContext, OpenBank } from './bank-context';
 import { createIso20022Connector } from './iso20022/connector';
 import { createSimulatorConnector } from './simulator/connector';
@@ -19,13 +20,23 @@ export interface Banks {
   nameFor(currency: string): string;
 }
 
-/** Opens the sandbox's bank and the configured one. An unknown name is an error. */
+/**
+ * Opens the sandbox's bank and the configured one.
+ *
+ * @throws ConfigurationError for an unknown name, and for the simulator where it must not take EUR.
+ */
 export async function openBanks(payoutBank: string, context: BankContext): Promise<Banks> {
+  if (payoutBank === SANDBOX_BANK && context.simulatedMoney === 'no') {
+    throw new ConfigurationError(
+      `PAYOUT_BANK is ${SANDBOX_BANK}, which takes ${TEST_CURRENCY} alone: ` +
+        'name the connector of a bank, or set ALLOW_SIMULATED_MONEY=yes where no money is real.',
+    );
+  }
   const banks = new Map<string, OpenBank>();
   for (const name of new Set([SANDBOX_BANK, payoutBank])) {
     const create = FACTORIES[name];
     if (create === undefined) {
-      throw new Error(`PAYOUT_BANK is ${name}; there are ${Object.keys(FACTORIES).join(', ')}`);
+      throw new ConfigurationError(`PAYOUT_BANK is ${name}; there are ${Object.keys(FACTORIES).join(', ')}.`);
     }
     banks.set(name, await create(context));
   }

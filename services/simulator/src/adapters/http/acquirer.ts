@@ -9,7 +9,7 @@ import {
 } from '../../domain/acquirer';
 import type { MaskedCard } from '../../domain/masked-card';
 import { maskedCard } from '../../domain/masked-card';
-import type { OnAnswer } from './keyed';
+import type { OnAnswer, Takes } from './keyed';
 import {
   isRecord,
   keyedRoutes,
@@ -29,10 +29,11 @@ const ECI = /^0[0-7]$/;
 const AUTHENTICATION_VALUE = /^[A-Za-z0-9+/]{27}=$/;
 
 /** The acquirer's API: operations, inquiry and cancellation by idempotency key. */
-export function acquirerRoutes(ports: AcquirerPorts, onAnswer: OnAnswer): Route[] {
+export function acquirerRoutes(ports: AcquirerPorts, takes: Takes, onAnswer: OnAnswer): Route[] {
   return keyedRoutes({
     path: '/acquirer/v1/operations',
     ports,
+    takes,
     onAnswer,
     read: readOperation,
     operationOf: ({ operation }) => operation,

@@ -1,9 +1,7 @@
 import type { Html, RenderedPage } from '@gateway/pages';
 import { html, renderPage, summary } from '@gateway/pages';
 import type { ChallengeDecision, DecidedChallenge, OpenChallenge } from '../../domain/authentication';
-
-/** ISO 4217 numeric. No other currency should get here; if one does, the page shows its number. */
-const TEST_CURRENCY = '963';
+import { NUMERIC_TEST_CURRENCY } from '../../domain/authentication';
 
 /** The content of a page, including what its forms carry to the next request. */
 export interface ChallengePage<Challenge = OpenChallenge | DecidedChallenge> {
@@ -64,7 +62,7 @@ function purchase({ challenge }: ChallengePage): Html {
   return summary({
     merchant: merchantName,
     amountE4,
-    currency: purchaseCurrency === TEST_CURRENCY ? 'XTS' : `(currency ${purchaseCurrency})`,
+    currency: purchaseCurrency === NUMERIC_TEST_CURRENCY ? 'XTS' : `(currency ${purchaseCurrency})`,
     card: `•••• •••• •••• ${card.last4}`,
   });
 }

@@ -2,7 +2,7 @@ import type { BankPorts } from '../../application/bank';
 import { payOut, returnPayout } from '../../application/bank';
 import type { MaskedAccount, PayoutOrder } from '../../domain/bank';
 import { maskedAccount, payoutResultOf, payoutStatusOf } from '../../domain/bank';
-import type { OnAnswer } from './keyed';
+import type { OnAnswer, Takes } from './keyed';
 import { isRecord, keyedRoutes, readAmount, readCurrency, readKey, readObject, readText, required } from './keyed';
 import type { Route } from './listener';
 import { HttpProblem, json } from './listener';
@@ -19,11 +19,12 @@ const LIMIT_MAX = 1000;
 const LIMIT_DEFAULT = 100;
 
 /** The SEPA bank's API: payouts, inquiry and cancellation by idempotency key, and returns. */
-export function bankRoutes(ports: BankPorts, onAnswer: OnAnswer): Route[] {
+export function bankRoutes(ports: BankPorts, takes: Takes, onAnswer: OnAnswer): Route[] {
   return [
     ...keyedRoutes({
       path: PAYOUTS,
       ports,
+      takes,
       onAnswer,
       read: readPayout,
       operationOf: () => 'payout',

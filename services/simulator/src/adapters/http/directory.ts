@@ -1,13 +1,19 @@
 import { createHmac } from 'node:crypto';
 import type { Secret } from '@gateway/contracts';
-import { behaviourOfCard, MAX_AMOUNT_E4 } from '@gateway/contracts';
+import { behaviourOfCard, MAX_AMOUNT_E4, TEST_CURRENCY } from '@gateway/contracts';
 import type { Logger } from '@gateway/service-kit';
 import { createHttpClient, messageOf } from '@gateway/service-kit';
 import type { DirectoryPorts } from '../../application/authentication';
 import { authenticate } from '../../application/authentication';
 import type { AttemptEnd, AuthenticationRequest, ResultRequest } from '../../domain/authentication';
-import { authenticationResponse, MESSAGE_VERSION, RESULT_TIMEOUT_MS } from '../../domain/authentication';
+import {
+  authenticationResponse,
+  MESSAGE_VERSION,
+  NUMERIC_TEST_CURRENCY,
+  RESULT_TIMEOUT_MS,
+} from '../../domain/authentication';
 import { maskedCard } from '../../domain/masked-card';
+import type { Takes } from './keyed';
 import { isRecord } from './keyed';
 import type { HttpAnswer, HttpRequest, Route } from './listener';
 import { HttpProblem, json } from './listener';
@@ -35,32 +41,38 @@ class MessageProblem extends HttpProblem {
   }
 }
 
-/** The directory server's API: AReq in, ARes or Erro out (EMV 3-D Secure 2.2). `acsURL` is where challenges are. */
-export function directoryRoutes(
-  ports: DirectoryPorts,
-  acsURL: () => string,
-  onAuthentication: OnAuthentication,
-): Route[] {
+export interface DirectoryApi {
+  ports: DirectoryPorts;
+  /** Where challenges are. */
+  acsURL: () => string;
+  /** Purchases in other currencies are refused. */
+  takes: Takes;
+  onAuthentication: OnAuthentication;
+}
+
+/** The directory server's API: AReq in, ARes or Erro out (EMV 3-D Secure 2.2). */
+export function directoryRoutes(api: DirectoryApi): Route[] {
   return [
     {
       method: 'POST',
       path: '/ds/v2/authenticate',
-      handle: (request) => answer(ports, acsURL, onAuthentication, request),
+      handle: (request) => answer(api, request),
       refusal: (problem) => {
-        onAuthentication({ answer: 'error' });
+        api.onAuthentication({ answer: 'error' });
         return json(problem.status, errorMessage(problem));
       },
     },
   ];
 }
 
-async function answer(
-  ports: DirectoryPorts,
-  acsURL: () => string,
-  onAuthentication: OnAuthentication,
-  request: HttpRequest,
-): Promise<HttpAnswer> {
-  const authentication = await authenticate(ports, readAuthenticationRequest(await request.json()));
+async function answer(api: DirectoryApi, request: HttpRequest): Promise<HttpAnswer> {
+  const { ports, acsURL, takes, onAuthentication } = api;
+  const asked = readAuthenticationRequest(await request.json());
+  // The simulator's page authenticates nobody.
+  if (!takes(asked.purchaseCurrency === NUMERIC_TEST_CURRENCY ? TEST_CURRENCY : asked.purchaseCurrency)) {
+    throw new MessageProblem(ERROR_CODES.dataNotValid, `purchaseCurrency is not ${NUMERIC_TEST_CURRENCY}`);
+  }
+  const authentication = await authenticate(ports, asked);
   if (authentication === 'other-request') {
     throw new MessageProblem(ERROR_CODES.dataNotValid, 'threeDSServerTransID came before with other data');
   }

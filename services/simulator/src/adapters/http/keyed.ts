@@ -1,4 +1,4 @@
-import { isCurrency, parseAmountE4 } from '@gateway/contracts';
+import { isCurrency, parseAmountE4, TEST_CURRENCY } from '@gateway/contracts';
 import { assertNever } from '@gateway/service-kit';
 import type { KeyedPorts } from '../../application/keyed';
 import { cancel, inquire } from '../../application/keyed';
@@ -9,11 +9,16 @@ import { HttpProblem, json } from './listener';
 /** Counts every answer by operation and kind. */
 export type OnAnswer = (labels: { operation: string; answer: string }) => void;
 
+/** True for a currency that the simulator may take. */
+export type Takes = (currency: string) => boolean;
+
 /** What differs between the APIs of two counterparts. */
 export interface KeyedApi<Request extends KeyedRequest, Approval> {
   /** Where requests are posted, e.g. `/acquirer/v1/operations`. */
   path: string;
   ports: KeyedPorts<Request, Approval>;
+  /** Requests in other currencies are refused and leave no trace. */
+  takes: Takes;
   onAnswer: OnAnswer;
   /** Throws a 400 for a malformed body. */
   read(idempotencyKey: string, body: unknown): Request;
@@ -35,6 +40,9 @@ export function keyedRoutes<R extends KeyedRequest, A>(api: KeyedApi<R, A>): Rou
       handle: async (request) => {
         const key = readKey(request.header('idempotency-key'));
         const asked = api.read(key, await request.json());
+        if (asked.currency !== null && !api.takes(asked.currency)) {
+          throw new HttpProblem(422, `the simulator takes ${TEST_CURRENCY} alone`);
+        }
         const reaction = await api.perform(asked);
         const answer = reaction.kind === 'outcome' ? api.resultOf(reaction.record).result : reaction.kind;
         onAnswer({ operation: api.operationOf(asked), answer });

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { AxiosResponse } from 'axios';
-import { RESPONSE_CODES, formatAmountE4, isRegisteredCode } from '@gateway/contracts';
+import type { SimulatedMoney } from '@gateway/contracts';
+import { RESPONSE_CODES, formatAmountE4, isRegisteredCode, simulatorTakes } from '@gateway/contracts';
 import { fieldText, fieldsIn, isFields, loadConfig } from '@gateway/service-kit';
 import type { AcquirerAnswer, AcquirerRequest, BankFacts, Cancellation, Inquiry } from '../../../application/ports';
 import type { AuthenticationResult, CallKind } from '../../../domain/payment';
@@ -21,11 +22,15 @@ const EMV_3DS_VERSION = '2.2.0';
 const OPERATIONS = '/acquirer/v1/operations';
 
 /** The simulator's acquirer API. */
-export function simulatorTranslation(env: Record<string, string | undefined>): AcquirerTranslation {
+export function simulatorTranslation(
+  env: Record<string, string | undefined>,
+  simulatedMoney: SimulatedMoney,
+): AcquirerTranslation {
   const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS } = loadConfig(settings, env);
   return {
     baseUrl: SIMULATOR_URL,
     timeoutMs: SIMULATOR_TIMEOUT_MS,
+    takes: (currency) => simulatorTakes(currency, simulatedMoney),
     operate: (http, operation, request) =>
       http.post(OPERATIONS, bodyOf(operation, request), { headers: { 'idempotency-key': request.reference } }),
     answerIn: ({ status, data }) =>

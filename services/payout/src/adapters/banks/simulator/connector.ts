@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { RESPONSE_CODES, formatAmountE4, isRegisteredCode } from '@gateway/contracts';
+import { RESPONSE_CODES, formatAmountE4, isRegisteredCode, simulatorTakes } from '@gateway/contracts';
 import type { CallFault, Counterpart } from '@gateway/outbound';
 import { lane, neverSent, openCounterpart } from '@gateway/outbound';
 import { fieldText, fieldsIn, isFields, loadConfig, repeat } from '@gateway/service-kit';
@@ -48,7 +48,8 @@ const RETURNS = '/bank/v1/returns';
 type Lane = 'arriving' | 'stored' | 'inquiries';
 
 /** Talks to the sandbox bank's API. Every replica asks for returns; a repeated return has no effect. */
-export function createSimulatorConnector({ env, callsAtOnce, metrics, logger }: BankContext): OpenBank {
+export function createSimulatorConnector(context: BankContext): OpenBank {
+  const { env, simulatedMoney, callsAtOnce, metrics, logger } = context;
   const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS } = loadConfig(settings, env);
   // Separate halves, so that arriving payouts never overtake stored ones for good.
   const half = lane(Math.floor(callsAtOnce / 2), WAIT_MS);
@@ -71,15 +72,23 @@ export function createSimulatorConnector({ env, callsAtOnce, metrics, logger }: 
     name: 'simulator',
     longestCallMs: bank.longestMs('stored'),
     placeForNew: (merchantAccount) => bank.tryEnter('arriving', merchantAccount),
-    submit: (instruction, place) =>
-      bank.call<SubmitAnswer>(place === undefined ? 'stored' : 'arriving', {
+    async submit(instruction, place) {
+      const { currency, reference } = instruction;
+      if (!simulatorTakes(currency, simulatedMoney)) {
+        place?.leave();
+        // A payout of a time when that was allowed.
+        logger.error('a payout stays: the simulator must not take its currency', { reference, currency });
+        return { kind: 'not-sent' };
+      }
+      return bank.call<SubmitAnswer>(place === undefined ? 'stored' : 'arriving', {
         party: instruction.merchantAccount,
         operation: 'submit',
         place,
         send: (http) => post(http, instruction),
         read: answerIn,
         onFault: answerOfFault,
-      }),
+      });
+    },
     inquire: (reference, merchantAccount) =>
       bank.call<Inquiry>('inquiries', {
         party: merchantAccount,

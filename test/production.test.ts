@@ -1,0 +1,186 @@
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { TObject } from '@sinclair/typebox';
+import type { ProductionRule } from '@gateway/service-kit';
+import { loadConfig } from '@gateway/service-kit';
+import * as apiEdge from '../services/api-edge/src/config';
+import * as authExpiry from '../services/auth-expiry/src/config';
+import * as callbackDispatcher from '../services/callback-dispatcher/src/config';
+import * as cardProcessing from '../services/card-processing/src/config';
+import * as payout from '../services/payout/src/config';
+import { testSettings } from '../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
+import * as simulator from '../services/simulator/src/config';
+import * as threeds from '../services/threeds/src/config';
+import { build, runToEnd, startProcess } from './support/processes';
+import type { Surroundings } from './support/system';
+import { openSurroundings } from './support/system';
+
+type Env = Record<string, string>;
+
+interface Declared {
+  settings: TObject;
+  productionRules?: readonly ProductionRule<never>[];
+}
+
+const SERVICES: Record<string, Declared> = {
+  'api-edge': apiEdge,
+  'auth-expiry': authExpiry,
+  'callback-dispatcher': callbackDispatcher,
+  'card-processing': cardProcessing,
+  payout,
+  simulator,
+  threeds,
+};
+const OPENING_ACCOUNTS = ['api-edge', 'card-processing', 'threeds', 'payout', 'callback-dispatcher'];
+
+/** Beside servers and keys, what an operator sets for a safe gateway behind a proxy with TLS. */
+const SAFE: Env = {
+  NODE_ENV: 'production',
+  HOST: '0.0.0.0',
+  TRUSTED_PROXY_CIDRS: '10.0.0.0/8',
+  PUBLIC_BASE_URL: 'https://pay.example',
+  THREEDS_PUBLIC_URL: 'https://3ds.example',
+  SIMULATOR_PUBLIC_URL: 'https://sandbox.example',
+  CALLBACK_ALLOW_CIDRS: '',
+  ALLOW_SIMULATED_MONEY: '',
+  PAYOUT_BANK: 'iso20022',
+};
+const TLS = { TLS_CERT_FILE: '/tls/cert.pem', TLS_KEY_FILE: '/tls/key.pem' };
+const DEVELOPMENT_KEY = `dev-1:${Buffer.alloc(32).toString('base64')}`;
+
+/** Each unsafe combination, alone in a configuration that is safe otherwise, and what each service says. */
+const UNSAFE: [string, readonly string[], Env, string][] = [
+  [
+    'a public port without TLS or a trusted proxy',
+    ['api-edge', 'threeds'],
+    { TRUSTED_PROXY_CIDRS: '' },
+    'HOST is 0.0.0.0, where anyone can connect without TLS: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXY_CIDRS for a proxy with TLS.',
+  ],
+  [
+    'a card-entry page over HTTP',
+    ['api-edge'],
+    { PUBLIC_BASE_URL: 'http://pay.example' },
+    'PUBLIC_BASE_URL is http://pay.example, which is not HTTPS.',
+  ],
+  [
+    'the default address of the card-entry page',
+    ['api-edge'],
+    { PUBLIC_BASE_URL: '' },
+    'PUBLIC_BASE_URL is http://127.0.0.1:8080, which is not HTTPS.',
+  ],
+  [
+    '3-D Secure pages over HTTP',
+    ['api-edge', 'threeds'],
+    { THREEDS_PUBLIC_URL: 'http://3ds.example' },
+    'THREEDS_PUBLIC_URL is http://3ds.example, which is not HTTPS.',
+  ],
+  [
+    "the issuer's page over HTTP",
+    ['simulator'],
+    { SIMULATOR_PUBLIC_URL: 'http://sandbox.example' },
+    'SIMULATOR_PUBLIC_URL is http://sandbox.example, which is not HTTPS.',
+  ],
+  [
+    'callbacks to loopback',
+    ['callback-dispatcher'],
+    { CALLBACK_ALLOW_CIDRS: '10.0.0.0/8,127.0.0.0/8' },
+    'CALLBACK_ALLOW_CIDRS has 127.0.0.0/8, so that callbacks reach this machine itself.',
+  ],
+  [
+    'simulated money',
+    ['card-processing', 'payout', 'simulator'],
+    { ALLOW_SIMULATED_MONEY: 'yes' },
+    'ALLOW_SIMULATED_MONEY is yes, so that the simulator approves payments in real currencies.',
+  ],
+  [
+    'keys that npm start generated',
+    OPENING_ACCOUNTS,
+    { VAULT_KEYS: DEVELOPMENT_KEY },
+    'VAULT_KEYS has a development key, whose id begins with dev-.',
+  ],
+];
+
+const REFUSED = 'NODE_ENV is production, where this is refused. ';
+
+let files: Env;
+let surroundings: Surroundings;
+let safe: Env;
+
+beforeAll(async () => {
+  await build();
+  files = testSettings();
+  surroundings = await openSurroundings('prod');
+  const addresses = ['CARD_QUERY_URL', 'PAYOUT_QUERY_URL', 'DIRECTORY_SERVER_URL', 'SIMULATOR_URL'];
+  const nobody = Object.fromEntries(addresses.map((name) => [name, 'http://127.0.0.1:9']));
+  safe = { ...surroundings.env, ...nobody, ...files, ...SAFE, THREEDS_PORT: '0' };
+}, 180_000);
+
+afterAll(async () => {
+  await surroundings.close();
+  rmSync(dirname(files['ISO20022_OUTBOX_DIR'] ?? ''), { recursive: true, force: true });
+});
+
+function load(service: string, env: Env): unknown {
+  const { settings, productionRules } = SERVICES[service] as Declared;
+  return loadConfig(settings, env, productionRules as readonly ProductionRule<unknown>[] | undefined);
+}
+
+describe.each(UNSAFE)('in production %s', (_name, services, settings, sentence) => {
+  test.each(services)('is refused by %s, in one sentence', (service) => {
+    expect(() => load(service, { ...safe, ...settings })).toThrow(new Error(REFUSED + sentence));
+  });
+
+  test('is accepted elsewhere', () => {
+    for (const service of services) load(service, { ...safe, ...settings, NODE_ENV: 'development' });
+  });
+});
+
+test.each([
+  ['TLS of its own', ['api-edge'], { TRUSTED_PROXY_CIDRS: '', ...TLS }],
+  ['loopback', ['api-edge', 'threeds'], { TRUSTED_PROXY_CIDRS: '', HOST: '127.0.0.1' }],
+])('in production a public port may have %s', (_name, services, settings) => {
+  for (const service of services) load(service, { ...safe, ...settings });
+});
+
+test.each(Object.keys(SERVICES))(
+  '%s does not start as a process, and names all that is unsafe at once',
+  async (service) => {
+    const mine = UNSAFE.filter(([, services]) => services.includes(service));
+    // A later combination of the same setting replaces an earlier one.
+    const settings = Object.assign({}, ...mine.map(([, , env]) => env)) as Env;
+    const { code, output } = await runToEnd(service, { ...safe, ...settings, NODE_ENV: 'prodcution' });
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining('NODE_ENV must be one of development, test, production'),
+    ]);
+    if (mine.length === 0) return;
+    const refused = await runToEnd(service, { ...safe, ...settings });
+    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining(REFUSED) as unknown });
+    for (const [, , env, sentence] of mine) {
+      const isReplaced = Object.entries(env).some(([name, value]) => settings[name] !== value);
+      if (!isReplaced) expect(refused.output).toContain(sentence);
+    }
+  },
+  60_000,
+);
+
+describe('demo accounts', () => {
+  test.each(OPENING_ACCOUNTS)(
+    'keep %s from starting in production',
+    async (service) => {
+      const { code, output } = await runToEnd(service, { ...safe, LOG_LEVEL: 'error' });
+      expect({ code, output }).toEqual({
+        code: 1,
+        output: expect.stringContaining('The password of the demo accounts is public: close demo_') as unknown,
+      });
+    },
+    60_000,
+  );
+});
+
+test('with a safe configuration, every service starts', async () => {
+  const { administration } = surroundings.accounts;
+  for (const account of ['demo_merchant', 'demo_custom']) await administration.changeState(account, 'close');
+  const running = await Promise.all(Object.keys(SERVICES).map((service) => startProcess(service, safe)));
+  expect(await Promise.all(running.map((service) => service.end('SIGTERM')))).toEqual(running.map(() => 0));
+}, 180_000);
