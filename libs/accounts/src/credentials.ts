@@ -6,11 +6,9 @@ import { MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH } from './account';
 import type { AccountDirectory } from './directory';
 import { createHashedPasswords, HashesFull } from './hashed-passwords';
 import type { PasswordHasher } from './passwords';
-import { createTokenBuckets } from './token-buckets';
+import type { FailureThrottle } from './failure-throttle';
+import { createFailureThrottle } from './failure-throttle';
 
-/** Failures of one source: 100 at once, then 5 a second. */
-const FAILURES = { burst: 100, perSecond: 5 };
-const MAX_SOURCES = 10_000;
 /** Less than the directory's concurrent reads, so that unknown names cannot block other reads. */
 const LOOK_UPS = { max: 128, maxWaiting: 2_000, waitTimeoutMs: 5_000 };
 const MAX_LOOK_UPS_PER_SOURCE = 1_000;
@@ -28,7 +26,7 @@ export type CredentialVerdict =
   | { readonly kind: 'ok'; readonly account: Account }
   /** Unknown account, wrong password, malformed credential: 2001, indistinguishable by message and by time. */
   | { readonly kind: 'refused' }
-  /** Too many failures from this source, or too many checks at once. */
+  /** Too many failures from this source, or too many checks at once. The password may be right or wrong. */
   | { readonly kind: 'throttled'; readonly retryAfterSeconds: number };
 
 export interface CredentialCheck {
@@ -62,7 +60,7 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
   const comparisonKey = randomBytes(32);
   const lookUps = createFairSlots(LOOK_UPS);
   const hashed = createHashedPasswords(options.passwords);
-  const failures = createTokenBuckets({ now, maxKeys: MAX_SOURCES });
+  const failures: FailureThrottle = createFailureThrottle({ now });
 
   /** Sources take turns: one that asks for unknown names only delays itself. */
   async function find(merchantAccount: string, source: string): Promise<Account | undefined | 'crowded'> {
@@ -80,13 +78,16 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
     return a !== undefined && b !== undefined && timingSafeEqual(a, b);
   }
 
-  /** Take the token before hashing, so that parallel attempts cannot evade the limit. */
+  /** Counts the failure before hashing, so that parallel attempts cannot evade the limit. */
   async function checkByHash(account: Account, { password }: Credential, source: string): Promise<CredentialVerdict> {
     const { merchantAccount, credentials } = account;
     const claim = { merchantAccount, password, storedHash: credentials.expose().passwordHash };
-    if (hashed.remembers(claim)) return { kind: 'ok', account };
-    const failed = refuse(source);
-    if (failed.kind === 'throttled') return failed;
+    const proved = (): CredentialVerdict => {
+      failures.prove(merchantAccount, source);
+      return { kind: 'ok', account };
+    };
+    if (hashed.remembers(claim)) return proved();
+    failures.count(merchantAccount, source);
     let isCounted = false;
     try {
       isCounted = !(await hashed.matches(claim, source));
@@ -94,14 +95,9 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
       if (!(error instanceof HashesFull)) throw error;
       return { kind: 'throttled', retryAfterSeconds: FULL_RETRY_SECONDS };
     } finally {
-      if (!isCounted) failures.giveBack(source);
+      if (!isCounted) failures.giveBack(merchantAccount, source);
     }
-    return isCounted ? failed : { kind: 'ok', account };
-  }
-
-  function refuse(source: string): CredentialVerdict {
-    const retryAfterSeconds = failures.take(source, FAILURES);
-    return retryAfterSeconds > 0 ? { kind: 'throttled', retryAfterSeconds } : { kind: 'refused' };
+    return isCounted ? { kind: 'refused' } : proved();
   }
 
   return {
@@ -110,12 +106,22 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
       const credential = readCredential(attempt);
       const account = credential && (await find(credential.merchantAccount, source));
       if (account === 'crowded') return { kind: 'throttled', retryAfterSeconds: FULL_RETRY_SECONDS };
+      // All malformed names share one count: there are too many of them.
+      const name = credential?.merchantAccount ?? '';
+      // Before the password is looked at, so that a throttled guesser does not learn when it is right.
+      const retryAfterSeconds = failures.wait(name, source);
+      if (retryAfterSeconds > 0) return { kind: 'throttled', retryAfterSeconds };
       const password = openPassword(account);
       if (account !== undefined && credential !== undefined && password === undefined) {
         return checkByHash(account, credential, source);
       }
       const isRight = isSame(credential?.password ?? NO_PASSWORD, password ?? NO_PASSWORD);
-      return isRight && account !== undefined ? { kind: 'ok', account } : refuse(source);
+      if (isRight && account !== undefined) {
+        failures.prove(name, source);
+        return { kind: 'ok', account };
+      }
+      failures.count(name, source);
+      return { kind: 'refused' };
     },
   };
 }

@@ -124,9 +124,11 @@ describe('verdict', () => {
 });
 
 describe('under attack after a restart', () => {
-  it('accepts a right password at once, even from the address of 400 guessers', async () => {
+  it('accepts a right password at once, while 400 guessers try elsewhere', async () => {
     const all = setUp();
-    const guesses = Array.from({ length: 400 }, (_, index) => all.attempt('demo_merchant', `wrong_password_${index}`));
+    const guesses = Array.from({ length: 400 }, (_, index) =>
+      all.attempt('demo_merchant', `wrong_password_${index}`, '192.0.2.66'),
+    );
     expect(await right(all)).toMatchObject({ kind: 'ok' });
     expect((await Promise.all(guesses)).filter(({ kind }) => kind === 'refused')).toHaveLength(100);
     expect(await right(all)).toMatchObject({ kind: 'ok' });
@@ -209,7 +211,9 @@ describe('an account whose copy cannot be decrypted', () => {
 });
 
 describe('throttle', () => {
-  it('lets a source fail 100 times, then 5 times a second', async () => {
+  const GUESSER = '192.0.2.66';
+
+  it('lets a source fail 100 times at an account, then 5 times a second', async () => {
     const all = setUp();
     expect(new Set(await fail(all, 100))).toEqual(new Set(['refused']));
     expect(await wrong(all)).toEqual({ kind: 'throttled', retryAfterSeconds: 1 });
@@ -217,20 +221,77 @@ describe('throttle', () => {
     expect((await fail(all, 20)).filter((kind) => kind === 'refused')).toHaveLength(5);
   });
 
-  it('counts attempts in parallel too, also malformed ones', async () => {
+  it('counts attempts in parallel too', async () => {
     const all = setUp();
-    const attempts = Array.from({ length: 200 }, (_, index) =>
-      index % 2 === 0 ? all.attempt('demo_merchant', `wrong_${index}`) : all.attempt('x', 'y'),
+    const verdicts = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => all.attempt('demo_merchant', `wrong_${index}`)),
     );
-    const verdicts = await Promise.all(attempts);
     expect(verdicts.filter(({ kind }) => kind === 'refused')).toHaveLength(100);
   });
 
-  it('spares other sources, and right passwords', async () => {
+  it('counts all malformed names of a source together', async () => {
     const all = setUp();
-    await fail(all, 101);
+    const verdicts = await Promise.all(Array.from({ length: 200 }, (_, index) => all.attempt(`x${index}`, 'y')));
+    expect(verdicts.filter(({ kind }) => kind === 'refused')).toHaveLength(100);
+  });
+
+  it.each([
+    ['the encrypted copy', {}],
+    ['the hash', { copy: false as const }],
+  ])('gives a right guess the answer of a wrong one, checked by %s', async (_, override) => {
+    const all = setUp();
+    all.stored.set('demo_merchant', accountOf('demo_merchant', 'demo_password', override));
+    await fail(all, 100, GUESSER);
+    const verdict = await wrong(all, GUESSER);
+    expect(verdict).toEqual({ kind: 'throttled', retryAfterSeconds: 1 });
+    expect(await right(all, GUESSER)).toEqual(verdict);
+    all.clock.now += SECOND_MS;
+    expect(await right(all, GUESSER)).toMatchObject({ kind: 'ok' });
+  });
+
+  it('does not lock the merchant out elsewhere, before or after its first request', async () => {
+    const all = setUp();
+    await fail(all, 101, GUESSER);
+    expect(await right(all)).toMatchObject({ kind: 'ok' });
+    await fail(all, 300, GUESSER);
     expect(await right(all)).toMatchObject({ kind: 'ok' });
     expect(await wrong(all, '192.0.2.51')).toEqual({ kind: 'refused' });
+  });
+
+  it('does not lock out the neighbours of a misconfigured shop', async () => {
+    const all = setUp();
+    all.stored.set('neighbour_one', accountOf('neighbour_one', 'its_password'));
+    for (let second = 0; second < 120; second += 1) {
+      await fail(all, 50);
+      expect(await all.attempt('neighbour_one', 'its_password')).toMatchObject({ kind: 'ok' });
+      all.clock.now += SECOND_MS;
+    }
+    expect(await right(all)).toMatchObject({ kind: 'ok' });
+  });
+
+  describe('of a source that tries many accounts', () => {
+    async function trySpraying(all: SetUp, count: number): Promise<string[]> {
+      const kinds: string[] = [];
+      for (let index = 0; index < count; index += 1) {
+        kinds.push((await all.attempt(`account_${index}`, 'some_password')).kind);
+      }
+      return kinds;
+    }
+
+    it('stops it after 300 failures, and answers a right guess like a wrong one', async () => {
+      const all = setUp();
+      const kinds = await trySpraying(all, 350);
+      expect(kinds.filter((kind) => kind === 'refused')).toHaveLength(300);
+      expect(await right(all)).toEqual({ kind: 'throttled', retryAfterSeconds: 1 });
+      expect(await wrong(all)).toEqual({ kind: 'throttled', retryAfterSeconds: 1 });
+    });
+
+    it('spares accounts whose right password came from there before', async () => {
+      const all = setUp();
+      expect(await right(all)).toMatchObject({ kind: 'ok' });
+      await trySpraying(all, 350);
+      expect(await right(all)).toMatchObject({ kind: 'ok' });
+    });
   });
 
   it('treats an IPv6 network as one source', async () => {

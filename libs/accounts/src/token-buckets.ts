@@ -10,6 +10,8 @@ export interface BucketSize {
 export interface TokenBuckets {
   /** Takes a token and returns 0; or takes none and returns the seconds until there is one, rounded up. */
   take(key: string, size: BucketSize): number;
+  /** Like `take`, but leaves the token. */
+  wait(key: string, size: BucketSize): number;
   giveBack(key: string): void;
 }
 
@@ -31,13 +33,18 @@ export function createTokenBuckets(options: { now: () => number; maxKeys: number
     return bucket;
   }
 
+  function secondsUntilToken({ tokens }: Bucket, { perSecond }: BucketSize): number {
+    return tokens < 1 ? Math.ceil((1 - tokens) / perSecond) : 0;
+  }
+
   return {
     take(key, size) {
       const bucket = fill(key, size);
-      if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / size.perSecond);
-      bucket.tokens -= 1;
-      return 0;
+      const seconds = secondsUntilToken(bucket, size);
+      if (seconds === 0) bucket.tokens -= 1;
+      return seconds;
     },
+    wait: (key, size) => secondsUntilToken(fill(key, size), size),
     giveBack(key) {
       const bucket = buckets.get(key);
       if (bucket !== undefined) bucket.tokens += 1;

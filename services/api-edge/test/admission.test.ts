@@ -94,9 +94,9 @@ async function hangingSale(as: object): Promise<Response> {
   return answer;
 }
 
-async function post(fields: object): Promise<Response> {
+async function post(fields: object, headers: Record<string, string> = {}): Promise<Response> {
   const body = JSON.stringify({ ...CREDENTIALS, ...fields });
-  return fixture.request('POST', PATH, body, { 'content-type': 'application/json' });
+  return fixture.request('POST', PATH, body, { 'content-type': 'application/json', ...headers });
 }
 
 const held = async (account: string): Promise<number> => {
@@ -156,22 +156,31 @@ test('a free slot goes to the account that holds the fewest', async () => {
   expect(await quiet).toMatchObject(NOTHING_FOUND);
 });
 
-test('after a restart a right password is accepted while guessers continue', async () => {
-  fixture = await startEdgeFixture('guess');
+test('guessers are throttled, and learn nothing from a right guess; the merchant is served meanwhile', async () => {
+  fixture = await startEdgeFixture('guess', { TRUSTED_PROXY_CIDRS: '127.0.0.0/8' });
+  const neighbour = await createAccount('neighbour_one');
+  const guesser = { 'x-forwarded-for': '192.0.2.66' };
+  const merchant = { 'x-forwarded-for': '192.0.2.7' };
   let merchantIsAnswered = false;
   let guesses = 0;
   const codes = new Set<number>();
   async function guess(): Promise<void> {
     do {
       guesses += 1;
-      const { text } = await post({ ...CHECK, merchant_password: `wrong_password_${guesses}` });
+      const { text } = await post({ ...CHECK, merchant_password: `wrong_password_${guesses}` }, guesser);
       codes.add((JSON.parse(text) as { code: number }).code);
     } while (!merchantIsAnswered);
   }
   const guessers = Array.from({ length: 200 }, guess);
-  expect(await fixture.merchant(PATH, CHECK)).toMatchObject(NOTHING_FOUND);
+  expect(await fixture.merchant(PATH, CHECK, merchant)).toMatchObject(NOTHING_FOUND);
+  // Behind the guessers' address too.
+  expect(await fixture.merchant(PATH, { ...CHECK, ...neighbour }, guesser)).toMatchObject(NOTHING_FOUND);
+  await until('a right guess is throttled like a wrong one', async () => {
+    const { status, text } = await post(CHECK, guesser);
+    return status === 429 && (JSON.parse(text) as { code: number }).code === 1007;
+  });
+  expect(await fixture.merchant(PATH, CHECK, merchant)).toMatchObject(NOTHING_FOUND);
   merchantIsAnswered = true;
   await Promise.all(guessers);
-  // Some exceeded the throttle of their source, which the merchant shares.
   expect(codes).toEqual(new Set([2001, 1007]));
 });
