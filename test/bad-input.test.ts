@@ -403,6 +403,24 @@ test('one answer lists all invalid fields, in the order of the interface', async
   ]);
 });
 
+test.each(['host-to-host', 'form'])(
+  'the own card number in another field gets 1004, nothing is kept: %s',
+  async (as) => {
+    const request = as === 'form' ? form : json;
+    const spaced = '4111 1111 1111 1111';
+    const faults = {
+      transaction_unique_id: 'order-4111111111111111',
+      address: `Main Street ${spaced}`,
+      user_email: '4111111111111111@example.com',
+      descriptor_phone: '+4111.1111.1111.1111',
+      custom_note: '4111%2D1111%2D1111%2D1111',
+    };
+    const body = await refused(request(sale({ card_number: '4111111111111111', ...faults })));
+    expect(body).toMatchObject({ code: 1004, message: 'Invalid transaction_unique_id in request message' });
+    expect(errorsOf(body)).toEqual(Object.keys(faults).map((field) => [field, 1004]));
+  },
+);
+
 describe('the order of checks', () => {
   let used: unknown;
   beforeAll(async () => {

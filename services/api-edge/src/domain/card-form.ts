@@ -5,6 +5,7 @@ import type { FullCard } from './card-request';
 import * as rule from './field-rules';
 import type { FieldReader } from './field-table';
 import { maskCardNumbers } from './masking';
+import { showsCardNumber } from './own-card-number';
 
 /** The fields of the card-entry form, under its names, in its order. */
 export const CARD_FORM_FIELDS = ['card_number', 'card_exp', 'cvv', 'card_holder'] as const;
@@ -50,7 +51,7 @@ export function readCardForm(fields: RawFields): CardForm {
   const problems: CardFormProblem[] = [];
   for (const field of CARD_FORM_FIELDS) {
     const value = typed.get(field);
-    const read = isAbsent(value) ? undefined : READERS[field](value, 0);
+    const read = isAbsent(value) || showsOwnNumber(field, typed) ? undefined : READERS[field](value, 0);
     if (typeof read === 'string') found.set(field, read);
     else problems.push({ field, kind: isAbsent(value) ? 'missing' : 'invalid' });
   }
@@ -63,6 +64,13 @@ export function readCardForm(fields: RawFields): CardForm {
 function tidied(name: CardFormField, value: RawValue | undefined): RawValue | undefined {
   if (typeof value !== 'string') return value;
   return name === 'card_number' || name === 'cvv' ? value.replace(SEPARATORS, '') : value.trim();
+}
+
+/** decisions.md, section 10. Only the holder's name can be that long. */
+function showsOwnNumber(field: CardFormField, typed: Typed): boolean {
+  const [value, cardNumber] = [typed.get(field), typed.get('card_number')];
+  if (field !== 'card_holder' || typeof value !== 'string' || typeof cardNumber !== 'string') return false;
+  return rule.cardNumber(cardNumber, 0) !== undefined && showsCardNumber(value, cardNumber);
 }
 
 /** `2030-01`. */
@@ -81,6 +89,8 @@ function keptValues(typed: Typed): KeptValues {
   const cardExp = text('card_exp');
   return {
     cardExp: SHOWN_EXPIRY.test(cardExp) ? cardExp : '',
-    cardHolder: maskCardNumbers(text('card_holder')).slice(0, SHOWN_HOLDER_LENGTH_MAX),
+    cardHolder: showsOwnNumber('card_holder', typed)
+      ? ''
+      : maskCardNumbers(text('card_holder')).slice(0, SHOWN_HOLDER_LENGTH_MAX),
   };
 }

@@ -2,6 +2,7 @@ import type { RawValue } from './body';
 import { DUPLICATE } from './body';
 import { CARD_FORM_FIELDS, readCardForm } from './card-form';
 
+const OTHER_PAN = '5555555555554444';
 const PAN = '4111111111111111';
 const TYPED = { card_number: '4111 1111 1111 1111', card_exp: '09 / 30', cvv: '123', card_holder: 'Ann Lee' };
 
@@ -94,12 +95,17 @@ describe('the input that is shown again', () => {
   });
 
   test('is never a card number, whatever field it was typed into', () => {
-    const { cardExp, cardHolder } = keptOf({ card_exp: PAN, card_holder: `Ann ${PAN}` });
+    const { cardExp, cardHolder } = keptOf({ card_exp: PAN, card_holder: `Ann ${OTHER_PAN}` });
     expect(cardExp).toBe('');
-    expect(cardHolder).toBe('Ann 411111******1111');
+    expect(cardHolder).toBe('Ann 555555******4444');
+    expect(keptOf({ card_holder: `Ann ${PAN}` }).cardHolder).toBe('');
   });
 });
 
-test('a card number typed as the name is masked', () => {
-  expect(cardOf({ card_holder: `Ann ${PAN}` }).holder).toBe('Ann 411111******1111');
+test("another card's number typed as the name is masked; the card's own is refused", () => {
+  expect(cardOf({ card_holder: `Ann ${OTHER_PAN}` }).holder).toBe('Ann 555555******4444');
+  for (const card_holder of [PAN, `Ann ${PAN}`, '4111 1111-1111 1111']) {
+    expect(problemsOf({ card_holder })).toEqual(['card_holder invalid']);
+    expect(problemsOf({ card_holder, card_number: '4111 1111 1111 1111' })).toEqual(['card_holder invalid']);
+  }
 });

@@ -3,6 +3,7 @@ import { isAbsent } from './body';
 import { freeText } from './field-rules';
 import type { Findings } from './field-table';
 import { maskCardNumbers } from './masking';
+import { showsCardNumber } from './own-card-number';
 
 /** decisions.md, section 1. The prefix is part of the name and of its length. */
 const PREFIX = 'custom_';
@@ -14,29 +15,38 @@ const customValue = freeText(0, 255);
 /**
  * The request's `custom_*` fields by name, their values masked as free text; undefined if there are none. Fields after
  * the 20th, in order of appearance, are invalid, and so is a name that contains a card number, because names are stored
- * unmasked.
+ * unmasked, and a field that contains the request's own card number.
  */
-export function readCustomFields(fields: RawFields, findings: Findings): Record<string, string> | undefined {
+export function readCustomFields(
+  fields: RawFields,
+  findings: Findings,
+  cardNumber: string | undefined,
+): Record<string, string> | undefined {
   let custom: Record<string, string> | undefined;
   let count = 0;
   for (const [name, raw] of fields) {
     if (!name.startsWith(PREFIX) || isAbsent(raw)) continue;
     count += 1;
-    const value = count <= MAX_FIELDS && isCustomName(name) ? customValue(raw, 0) : undefined;
-    if (typeof value === 'string') (custom ??= {})[name] = value;
-    else findings.reject(printable(name));
+    const isAllowed = count <= MAX_FIELDS && isCustomName(name, cardNumber);
+    const value = isAllowed ? customValue(raw, 0) : undefined;
+    const shows = value !== undefined && typeof raw === 'string' && isOwnNumberIn(raw, cardNumber);
+    if (typeof value === 'string' && !shows) (custom ??= {})[name] = value;
+    else findings.reject(printable(name, cardNumber));
   }
   return custom;
 }
 
-function isCustomName(name: string): boolean {
-  return NAME.test(name) && maskCardNumbers(name) === name;
+function isOwnNumberIn(text: string, cardNumber: string | undefined): boolean {
+  return cardNumber !== undefined && showsCardNumber(text, cardNumber);
+}
+
+function isCustomName(name: string, cardNumber: string | undefined): boolean {
+  return NAME.test(name) && maskCardNumbers(name) === name && !isOwnNumberIn(name, cardNumber);
 }
 
 /** A name that is safe in the answer, whatever was sent as one. */
-function printable(name: string): string {
-  if (isCustomName(name)) return name;
-  return maskCardNumbers(name)
-    .slice(0, MAX_NAME_LENGTH)
-    .replace(/[^\w*]/g, '?');
+function printable(name: string, cardNumber: string | undefined): string {
+  if (isCustomName(name, cardNumber)) return name;
+  const shown = isOwnNumberIn(name, cardNumber) ? name.replace(/\d/g, '*') : maskCardNumbers(name);
+  return shown.slice(0, MAX_NAME_LENGTH).replace(/[^\w*]/g, '?');
 }

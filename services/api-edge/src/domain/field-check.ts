@@ -2,7 +2,8 @@ import type { MerchantNotes } from '@gateway/contracts';
 import type { RawFields } from './body';
 import { readCustomFields } from './custom-fields';
 import type { FieldProblem, FieldRow } from './field-table';
-import { Findings, checkRows } from './field-table';
+import { Findings, acceptedText, checkRows } from './field-table';
+import { showsCardNumber } from './own-card-number';
 
 export type FieldCheck<Request> =
   | { readonly ok: true; readonly request: Request }
@@ -26,13 +27,36 @@ export function checkTable<Request>(
   nowMs: number,
 ): FieldCheck<Request> {
   const findings = new Findings();
-  checkRows(rows, fields, nowMs, findings);
-  const custom = readCustomFields(fields, findings);
-  if (lastRows !== undefined) checkRows(lastRows, fields, nowMs, findings);
+  const cardNumber = ownCardNumber(rows, fields, nowMs);
+  checkRows(withoutCardNumber(rows, cardNumber), fields, nowMs, findings);
+  const custom = readCustomFields(fields, findings, cardNumber);
+  if (lastRows !== undefined) checkRows(withoutCardNumber(lastRows, cardNumber), fields, nowMs, findings);
 
   const [first, ...others] = findings.problems;
   if (first !== undefined) return { ok: false, problems: [first, ...others] };
   return { ok: true, request: build(findings, custom) };
+}
+
+const CARD_NUMBER = 'card_number';
+
+function ownCardNumber(rows: readonly FieldRow[], fields: RawFields, nowMs: number): string | undefined {
+  const row = rows.find(({ name }) => name === CARD_NUMBER);
+  return row && acceptedText(row, fields, nowMs);
+}
+
+/** decisions.md, section 10: no other field may contain the request's own card number. */
+function withoutCardNumber(rows: readonly FieldRow[], cardNumber: string | undefined): readonly FieldRow[] {
+  if (cardNumber === undefined) return rows;
+  return rows.map((row) => {
+    if (row.name === CARD_NUMBER) return row;
+    const read: FieldRow['read'] = (value, nowMs) => {
+      const accepted = row.read(value, nowMs);
+      // A number is too short.
+      const shows = accepted !== undefined && typeof value === 'string' && showsCardNumber(value, cardNumber);
+      return shows ? undefined : accepted;
+    };
+    return { ...row, read };
+  });
 }
 
 /** The optional texts that were sent, by property name. */

@@ -94,6 +94,14 @@ export function checkRows(rows: readonly FieldRow[], fields: RawFields, nowMs: n
   }
 }
 
+/** The text that a row accepts; undefined if there is none. */
+export function acceptedText({ name, need, read }: FieldRow, fields: RawFields, nowMs: number): string | undefined {
+  const value = fields.get(name);
+  if (isAbsent(value) || needIn(fields, need) === 'forbidden') return undefined;
+  const accepted = read(value, nowMs);
+  return typeof accepted === 'string' ? accepted : undefined;
+}
+
 function needIn(fields: RawFields, need: FieldNeed): FixedNeed {
   if (typeof need === 'string') return need;
   return isAbsent(fields.get(need.beside)) ? need.otherwise : need.then;

@@ -10,6 +10,7 @@ import { checkCheckoutFields, checkFields } from './fields';
 
 const NOW_MS = Date.UTC(2025, 5, 15, 12);
 const PAN = '4111111111111111';
+const OTHER_PAN = '5555555555554444';
 const TOKEN = '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab';
 
 type Fields = Record<string, RawValue>;
@@ -890,7 +891,7 @@ describe('the request', () => {
   });
 
   it('shows no card number in any free text', () => {
-    const masked = '411111******1111';
+    const masked = '555555******4444';
     const long = ['first_name', 'last_name', 'address', 'city', 'state', 'card_holder'];
     const own = [
       'merchant_user_id',
@@ -903,9 +904,9 @@ describe('the request', () => {
     ];
     const request = requestOf('SALE', {
       ...FULL_CARD,
-      ...Object.fromEntries([...long, ...own].map((name) => [name, `no ${PAN}`])),
+      ...Object.fromEntries([...long, ...own].map((name) => [name, `no ${OTHER_PAN}`])),
     });
-    expect(JSON.stringify(request)).not.toContain(PAN);
+    expect(JSON.stringify(request)).not.toContain(OTHER_PAN);
     const { firstName, lastName, address, city, state } = request.customer;
     expect([firstName, lastName, address, city, state]).toEqual(Array(5).fill(`no ${masked}`));
     const { custom, ...texts } = request.notes;
@@ -944,6 +945,7 @@ describe('any valid request', () => {
   const request = fc
     .record({
       number: pan,
+      other: pan,
       amount,
       asNumber: fc.boolean(),
       cvv: fc.option(digits(3, 4), { nil: undefined }),
@@ -971,9 +973,9 @@ describe('any valid request', () => {
         .filter((url) => url.length <= 2048),
     })
     .map((drawn) => {
-      // The merchant also writes the card number where it does not belong.
+      // The merchant also writes another card's number where it does not belong.
       const echo = (text: string) =>
-        drawn.echo === 'none' ? text : drawn.echo === 'before' ? `${drawn.number} ${text}` : `${text} ${drawn.number}`;
+        drawn.echo === 'none' ? text : drawn.echo === 'before' ? `${drawn.other} ${text}` : `${text} ${drawn.other}`;
       const fields: Fields = {
         transaction_unique_id: drawn.id,
         amount: drawn.asNumber ? Number(drawn.amount.text) : drawn.amount.text,
@@ -998,12 +1000,13 @@ describe('any valid request', () => {
   it('is accepted, with its exact amount and without visible card data', () => {
     fc.assert(
       fc.property(request, fc.constantFrom('AUTH', 'SALE', 'AUTH3D', 'SALE3D'), ({ fields, drawn }, type) => {
-        fc.pre(!drawn.id.startsWith('expiry-') && !drawn.id.includes(drawn.number));
+        fc.pre(!drawn.id.startsWith('expiry-') && !`${drawn.id} ${drawn.other}`.includes(drawn.number));
         const body = parseJsonBody(new TextEncoder().encode(JSON.stringify(fields)));
         if (body === 'malformed') throw new Error(body);
         const result = checkFields(type, body, NOW_MS);
         if (!result.ok) throw new Error(JSON.stringify(result.problems));
         expect(result.request.amountE4).toBe(drawn.amount.e4);
+        expect(JSON.stringify(result.request.notes)).not.toContain(drawn.other);
         expect(JSON.stringify(result.request)).not.toContain(drawn.number);
         const { instrument, amountE4, currency, customer, notes } = result.request;
         expect(instrument.kind === 'card' && instrument.card.expose().pan).toBe(drawn.number);
@@ -1043,4 +1046,84 @@ test('a card number sent as a token is masked; a token is kept', () => {
   };
   expect(tokenOf(TOKEN)).toBe(TOKEN);
   expect(tokenOf(`${PAN}-${PAN}-xx`)).not.toContain(PAN);
+});
+
+describe("a field that contains the request's own card number", () => {
+  const SPACED = '4111 1111 1111 1111';
+  /** Only fields whose own rule accepts a card number in them. */
+  const SUSPECT: Fields = {
+    transaction_unique_id: `order-${PAN}`,
+    card_holder: `Ann ${SPACED}`,
+    first_name: PAN,
+    last_name: SPACED,
+    address: `Main Street ${PAN}`,
+    city: '4111-1111-1111-1111',
+    state: '4111.1111.1111.1111',
+    user_email: `${PAN}@example.com`,
+    callback_url: 'https://shop.example/?card=4111%201111%201111%201111',
+    redirect_url: 'https://shop.example/4111/1111/1111/1111',
+    reference: `${PAN}ABCD`,
+    merchant_user_id: `u${PAN}`,
+    merchant_domain_name: PAN,
+    merchant_affiliate_id: SPACED,
+    merchant_product_name: 'card ４１１１ 1111 1111 1111',
+    descriptor_merchant: PAN,
+    descriptor_phone: `+${PAN}`,
+    custom_note: `pay ${SPACED}`,
+    pares: `x${PAN}`,
+  };
+  const types = ['AUTH', 'SALE', 'AUTH3D', 'SALE3D', 'TOKENIZE'] as const;
+  /** All other fields are ignored. */
+  const isRead: Record<(typeof types)[number], (name: string) => boolean> = {
+    AUTH: (name) => !name.endsWith('_url'),
+    SALE: (name) => !name.endsWith('_url'),
+    AUTH3D: (name) => name !== 'pares' && name !== 'reference',
+    SALE3D: (name) => name !== 'pares' && name !== 'reference',
+    TOKENIZE: (name) => ['transaction_unique_id', 'card_holder', 'custom_note'].includes(name),
+  };
+
+  it.each(types)('gets 1004 in %s, all in the order of the table', (type) => {
+    const names = Object.keys(SUSPECT).filter(isRead[type]);
+    expect(names.length).toBeGreaterThan(2);
+    expect(problemsOf(type, { ...MINIMAL[type], ...SUSPECT })).toEqual(names.map((name) => `1004 ${name}`));
+  });
+
+  it.each(Object.keys(SUSPECT).filter(isRead.SALE3D))('is the only problem of a SALE3D: %s', (name) =>
+    expect(problemsOf('SALE3D', { ...MINIMAL.SALE3D, [name]: SUSPECT[name]! })).toEqual([`1004 ${name}`]),
+  );
+
+  it('is the phone, also with a plus', () => {
+    const card = { ...MINIMAL.SALE, card_number: '4222222222222' };
+    for (const user_phone of ['+4222222222222', '4222222222222', '42 22222222222']) {
+      expect([user_phone, problemsOf('SALE', { ...card, user_phone })]).toEqual([user_phone, ['1004 user_phone']]);
+    }
+  });
+
+  it('may be of any range', () => {
+    const card_number = '0000000000000000';
+    expect(problemsOf('SALE', { ...MINIMAL.SALE, card_number, address: `no ${card_number}` })).toEqual([
+      '1004 address',
+    ]);
+    expect(problemsOf('SALE', { ...MINIMAL.SALE, card_number, [`custom_${card_number}`]: 'x' })).toEqual([
+      '1004 custom_****************',
+    ]);
+  });
+
+  it('is ignored where the field is', () => {
+    expect(problemsOf('SALE', { ...MINIMAL.SALE, pan: PAN, callback_url: `https://shop.example/${PAN}` })).toEqual([]);
+  });
+
+  it("is masked in free text, or kept elsewhere, if it is another card's", () => {
+    const request = requestOf('SALE', { ...MINIMAL.SALE, ...SUSPECT, card_number: OTHER_PAN });
+    expect(request.transactionUniqueId).toBe(SUSPECT['transaction_unique_id']);
+    expect(request.customer.address).toBe('Main Street 411111******1111');
+  });
+
+  it('is looked for only beside a valid card number', () => {
+    expect(problemsOf('SALE', { ...MINIMAL.SALE, card_number: `${PAN}1`, address: `${PAN}1` })).toEqual([
+      '1004 card_number',
+    ]);
+    expect(problemsOf('SALE', { ...BY_TOKEN, address: PAN })).toEqual([]);
+    expect(problemsOf('SALE', { ...BY_TOKEN, card_number: PAN, address: PAN })).toEqual(['1006 card_number']);
+  });
 });
