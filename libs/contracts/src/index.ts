@@ -15,6 +15,7 @@ export * from './replies';
 export * from './response-codes';
 export * from './return-address';
 export * from './schema-files';
+export * from './screening';
 export * from './secret';
 export * from './sepa';
 export * from './simulated-money';

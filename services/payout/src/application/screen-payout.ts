@@ -1,4 +1,5 @@
-import type { DailyUse, Hit, ReceiverRule, ScreeningRule } from '../domain/screening';
+import type { Hit } from '@gateway/contracts';
+import type { DailyUse, ReceiverRule, ScreeningRule } from '../domain/screening';
 import { isDailyLimit, isReceiverRule, limitHit, receiverHit, rulesFor, utcDay } from '../domain/screening';
 import type { ScreenedPayout, Screening, ScreeningDecision } from './screening-ports';
 

@@ -1,5 +1,5 @@
-import type { ResponseCode } from '@gateway/contracts';
-import { RESPONSE_CODES, formatAmountE4 } from '@gateway/contracts';
+import type { Hit } from '@gateway/contracts';
+import { RESPONSE_CODES, createScreen, formatAmountE4 } from '@gateway/contracts';
 
 /**
  * A rule of an account, as the accounts library has it. Amounts in 1/10000 of the currency; countries in ISO 3166-1
@@ -32,30 +32,47 @@ export interface DailyUse {
   count: number;
 }
 
-/** A rule that refuses. `reason` contains no name or account number. */
-export interface Hit {
-  code: ResponseCode;
-  rule: ScreeningRule['kind'];
-  reason: string;
-}
+/** Blocks come before rules that depend on history. */
+const receivers = createScreen<ReceiverRule, PayoutFacts>('payout', {
+  'blocked-countries': {
+    code: RESPONSE_CODES.TRUST_LIST_DECLINE,
+    reason({ countries }, { iban, addressCountry }) {
+      const country = [iban.slice(0, 2), addressCountry].find((one) => one !== undefined && countries.includes(one));
+      return country === undefined ? undefined : `country ${country} is blocked`;
+    },
+  },
+  'blocked-ibans': {
+    code: RESPONSE_CODES.TRUST_LIST_DECLINE,
+    reason: ({ ibans }, { iban }) => (ibans.includes(iban) ? 'the receiver is blocked' : undefined),
+  },
+  'first-time-receiver': {
+    code: RESPONSE_CODES.ANTIFRAUD_DECLINE,
+    reason: ({ maxE4, currency }, { amountE4 }) =>
+      amountE4 <= maxE4 ? undefined : `the receiver was never paid, and the amount is above ${money(maxE4, currency)}`,
+  },
+});
+
+const limits = createScreen<DailyLimit, { payout: PayoutFacts; used: DailyUse }>('payout', {
+  'daily-amount': {
+    code: RESPONSE_CODES.VOLUME_LIMIT_EXCEEDED,
+    reason: ({ maxE4 }, { payout, used }) =>
+      used.amountE4 + payout.amountE4 <= maxE4
+        ? undefined
+        : `${money(used.amountE4, payout.currency)} of ${formatAmountE4(maxE4)} a day are used`,
+  },
+  'daily-count': {
+    code: RESPONSE_CODES.VOLUME_LIMIT_EXCEEDED,
+    reason: ({ max }, { used }) => (used.count < max ? undefined : `${used.count} of ${max} payouts a day are used`),
+  },
+});
 
 /**
- * The order in which rules are applied; the first hit decides. Blocks come before rules that depend on history. Limits
- * come last, because only a payout that passes everything else may use them.
+ * The rules for a currency, in order: XTS uses nothing of the EUR limits. Limits come last, because only a payout that
+ * passes everything else may use them.
  */
-const ORDER: Record<ScreeningRule['kind'], number> = {
-  'blocked-countries': 1,
-  'blocked-ibans': 2,
-  'first-time-receiver': 3,
-  'daily-amount': 4,
-  'daily-count': 5,
-};
-
-/** The rules for a currency, in order: XTS uses nothing of the EUR limits. */
 export function rulesFor(rules: readonly ScreeningRule[], currency: string): ScreeningRule[] {
-  return rules
-    .filter((rule) => !('currency' in rule) || rule.currency === currency)
-    .toSorted((one, other) => ORDER[one.kind] - ORDER[other.kind]);
+  const here = rules.filter((rule) => !('currency' in rule) || rule.currency === currency);
+  return [...receivers.inOrder(here.filter(isReceiverRule)), ...limits.inOrder(here.filter(isDailyLimit))];
 }
 
 export function isDailyLimit(rule: ScreeningRule): rule is DailyLimit {
@@ -69,43 +86,19 @@ export function isReceiverRule(rule: ScreeningRule): rule is ReceiverRule {
 
 /**
  * Whether a rule refuses this receiver. A hit of `first-time-receiver` counts only if the receiver was never paid.
- * Throws for an unknown kind: no payout may pass because its rule was not understood.
+ * Throws for an unknown kind.
  */
 export function receiverHit(rule: ReceiverRule, payout: PayoutFacts): Hit | undefined {
-  switch (rule.kind) {
-    case 'blocked-countries': {
-      const country = [payout.iban.slice(0, 2), payout.addressCountry].find(
-        (one) => one !== undefined && rule.countries.includes(one),
-      );
-      if (country === undefined) return undefined;
-      return { code: RESPONSE_CODES.TRUST_LIST_DECLINE, rule: rule.kind, reason: `country ${country} is blocked` };
-    }
-    case 'blocked-ibans':
-      if (!rule.ibans.includes(payout.iban)) return undefined;
-      return { code: RESPONSE_CODES.TRUST_LIST_DECLINE, rule: rule.kind, reason: 'the receiver is blocked' };
-    case 'first-time-receiver':
-      if (payout.amountE4 <= rule.maxE4) return undefined;
-      return {
-        code: RESPONSE_CODES.ANTIFRAUD_DECLINE,
-        rule: rule.kind,
-        reason: `the receiver was never paid, and the amount is above ${money(rule.maxE4, rule.currency)}`,
-      };
-    default:
-      throw new Error(`payout rule ${String((rule satisfies never as { kind: unknown }).kind)} is unknown`);
-  }
+  return receivers.hit(rule, payout);
 }
 
 /** The first limit that a payout would exceed, given its day's use so far. */
-export function limitHit(limits: readonly DailyLimit[], payout: PayoutFacts, used: DailyUse): Hit | undefined {
-  const exceeded = limits.find((limit) =>
-    limit.kind === 'daily-amount' ? used.amountE4 + payout.amountE4 > limit.maxE4 : used.count >= limit.max,
-  );
-  if (exceeded === undefined) return undefined;
-  const reason =
-    exceeded.kind === 'daily-amount'
-      ? `${money(used.amountE4, payout.currency)} of ${formatAmountE4(exceeded.maxE4)} a day are used`
-      : `${used.count} of ${exceeded.max} payouts a day are used`;
-  return { code: RESPONSE_CODES.VOLUME_LIMIT_EXCEEDED, rule: exceeded.kind, reason };
+export function limitHit(rules: readonly DailyLimit[], payout: PayoutFacts, used: DailyUse): Hit | undefined {
+  for (const rule of rules) {
+    const hit = limits.hit(rule, { payout, used });
+    if (hit !== undefined) return hit;
+  }
+  return undefined;
 }
 
 /** `2026-03-01`: the day whose limits a payout uses. */

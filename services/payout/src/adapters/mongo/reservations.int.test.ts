@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import type { Hit } from '@gateway/contracts';
 import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { isRetryable } from '@gateway/service-kit';
 import { testServers } from '@gateway/testing';
-import type { DailyUse, Hit } from '../../domain/screening';
+import type { DailyUse } from '../../domain/screening';
 import type { ReservationsAdapter } from './reservations';
 import { createReservations } from './reservations';
 

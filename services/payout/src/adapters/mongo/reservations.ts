@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Hit } from '@gateway/contracts';
 import type { MongoConnection } from '@gateway/mongo';
 import { createGroupFind, createGroupInsert, duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
 import type { Batcher } from '@gateway/service-kit';
 import { createBatcher, RetryableError } from '@gateway/service-kit';
 import type { Claim, Reservations } from '../../application/screen-payout';
-import type { DailyUse, Hit } from '../../domain/screening';
+import type { DailyUse } from '../../domain/screening';
 
 const COLLECTION = 'reservations';
 /** Longer than the time between a payout's screening and its record, dead letters included. */
