@@ -64,6 +64,7 @@ async function send(fields: Body, headers: Record<string, string> = {}): Promise
 
 /** Runs every kind of request to its end. */
 async function useEverything(): Promise<void> {
+  await useCounters();
   const sold = await send(cardRequest('SALE'), { 'idempotency-key': 'a-key' });
   await send(tokenRequest('SALE', sold['token']));
   await send(followUp('REFUND', sold['reference']));
@@ -80,6 +81,18 @@ async function useEverything(): Promise<void> {
   });
   const paid = await payoutClient(system).pay({ callback_url: `${merchant.url}/callback` });
   await merchant.callbackOf(paid['reference']);
+}
+
+/** An approval, which corrects its counters, and a refusal. */
+async function useCounters(): Promise<void> {
+  const measure = { by: 'ip', max: 1, windowSeconds: 3_600 } as const;
+  const testCardRules = [{ kind: 'declines', ...measure } as const, { kind: 'attempts', ...measure } as const];
+  const { administration } = system.accounts;
+  const { password } = await administration.create({ merchantAccount: 'counted_shop', settings: { testCardRules } });
+  const shop = { merchant_account: 'counted_shop', merchant_password: password.expose() };
+  await send(cardRequest('SALE', shop));
+  const { data } = await system.send(cardRequest('SALE', shop));
+  expect(data).toMatchObject({ status: 'decline' });
 }
 
 async function profiled(name: string): Promise<Profiled[]> {

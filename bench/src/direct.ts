@@ -14,6 +14,7 @@ import type { InitiatePorts } from '@gateway/api-edge/dist/application/handle-pa
 import { createJournalCloser } from '@gateway/api-edge/dist/application/journal-closer';
 import { createPendingOutcomes } from '@gateway/api-edge/dist/application/pending-outcomes';
 import { openConnectors } from '@gateway/card-processing/dist/adapters/acquirers/connectors';
+import { createCounters } from '@gateway/card-processing/dist/adapters/mongo/counters';
 import { createPayments } from '@gateway/card-processing/dist/adapters/mongo/payments';
 import { announce } from '@gateway/card-processing/dist/application/announcements';
 import type { Ports } from '@gateway/card-processing/dist/application/ports';
@@ -81,6 +82,7 @@ async function main(): Promise<void> {
     handle: createHandle({ store: payments, evolve, announce, publish: outbox.publish, now, newId: randomUUID }),
     cards: vault.vault,
     accounts: accounts.directory,
+    counters: createCounters(cards, { now, logger }),
     connector: (name) => connectors.get(name),
     calls: createDetachedWork({ name: 'call', max: CALLS_AT_ONCE, logger }),
     reply: async (outcome) => pending.deliver(outcome),

@@ -23,9 +23,14 @@ export async function get(url: string): Promise<Received> {
 }
 
 /** Resubmits the same form after a 307, as a browser does. */
-export async function submit(url: string, fields: Record<string, string>): Promise<Received> {
-  const answer = received(url, await client.post<string>(url, new URLSearchParams(fields), { responseType: 'text' }));
-  return answer.status === 307 && answer.location !== undefined ? submit(answer.location, fields) : answer;
+export async function submit(
+  url: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<Received> {
+  const sent = await client.post<string>(url, new URLSearchParams(fields), { responseType: 'text', headers });
+  const answer = received(url, sent);
+  return answer.status === 307 && answer.location !== undefined ? submit(answer.location, fields, headers) : answer;
 }
 
 function received(url: string, response: { status: number; data: string; headers: object }): Received {

@@ -10,6 +10,7 @@ import { ACCOUNT_STATES } from './account-state';
 import { SANDBOX_ACQUIRER } from './acquirers';
 import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 import { atMost, currency, text, whole, withoutRepeats } from './field-types';
+import { cardRuleList, toCardRule } from './card-rule-model';
 import { declareKinds, payoutRuleList, toPayoutRule } from './payout-rule-model';
 import type { RequestLimits } from './request-limits';
 import { requestLimitsOf } from './request-limits';
@@ -128,6 +129,8 @@ const schema = new Schema<AccountRecord>(
     payoutFee: { type: fee, required: true },
     payoutInstant: { type: Boolean },
     payoutRules: payoutRuleList,
+    cardRules: cardRuleList,
+    testCardRules: cardRuleList,
   },
   { strict: 'throw', versionKey: 'revision', optimisticConcurrency: true, minimize: false },
 );
@@ -160,6 +163,8 @@ export function toAccount(record: AccountRecord): Account {
     // Accounts of earlier releases lack both.
     payoutInstant: record.payoutInstant ?? false,
     payoutRules: (record.payoutRules ?? []).map(toPayoutRule),
+    ...(record.cardRules === undefined ? {} : { cardRules: record.cardRules.map(toCardRule) }),
+    ...(record.testCardRules === undefined ? {} : { testCardRules: record.testCardRules.map(toCardRule) }),
     revision: record.revision,
     credentials: new Secret({
       passwordHash: record.passwordHash,

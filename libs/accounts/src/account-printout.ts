@@ -1,11 +1,13 @@
 import { formatAmountE4 } from '@gateway/contracts';
 import { assertNever } from '@gateway/service-kit';
 import type { Account, AmountLimit, PayoutRule, Terminal } from './account';
+import type { CardRule } from './card-rules';
+import { DEFAULT_CARD_RULES } from './card-rules';
 import { formatFee } from './command-options';
 
-/** Everything about an account except its credentials. */
+/** Everything about an account except its credentials, with the default rules for cards where they apply. */
 export function publicFields({ credentials: _, ...account }: Account): Omit<Account, 'credentials'> {
-  return account;
+  return { ...account, cardRules: account.cardRules ?? DEFAULT_CARD_RULES, testCardRules: account.testCardRules ?? [] };
 }
 
 /** One field per line, for people. */
@@ -24,6 +26,8 @@ export function printAccount(account: Account): string {
     ['payout fee', [formatFee(account.payoutFee)]],
     ['payout kind', [account.payoutInstant === true ? 'instant' : 'not instant']],
     ['payout rules', (account.payoutRules ?? []).map(printRule)],
+    ['card rules', printCardRules(account)],
+    ['XTS card rules', (account.testCardRules ?? []).map(printCardRule)],
     ...printOverlap(account),
     ['revision', [String(account.revision)]],
   ];
@@ -79,4 +83,15 @@ function printRule(rule: PayoutRule): string {
     default:
       return assertNever(rule);
   }
+}
+
+function printCardRules({ cardRules }: Account): string[] {
+  return cardRules === undefined
+    ? DEFAULT_CARD_RULES.map((rule) => `${printCardRule(rule)} (default)`)
+    : cardRules.map(printCardRule);
+}
+
+function printCardRule({ kind, by, max, windowSeconds }: CardRule): string {
+  const counted = kind === 'declines' ? 'more declines than approvals' : 'attempts';
+  return `at most ${max} ${counted} by ${by} in ${windowSeconds} s`;
 }

@@ -1,6 +1,7 @@
 import { TRANSACTION_TYPES } from '@gateway/contracts';
 import type { Sealed } from '@gateway/vault';
 import type { AccountState } from './account-state';
+import type { CardRules } from './card-rules';
 import type { CustomParameter, Secret } from '@gateway/contracts';
 
 /** What can be enabled for an account: the card requests, and SEPA payouts. */
@@ -53,7 +54,7 @@ export type PayoutRule =
 export type PayoutRuleKind = PayoutRule['kind'];
 
 /** Set by an operator. */
-export interface AccountSettings {
+export interface AccountSettings extends CardRules {
   readonly transactionTypes: readonly AccountTransactionType[];
   /** At most one per currency; if absent, the interface's own bounds apply. */
   readonly limits: readonly AmountLimit[];

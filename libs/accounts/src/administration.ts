@@ -12,6 +12,8 @@ import { toAccount } from './account-model';
 import type { StateAction } from './account-state';
 import { nextStanding } from './account-state';
 import { isSimulated, SANDBOX_ACQUIRER } from './acquirers';
+import type { CardRules, CardRulesByKind } from './card-rules';
+import { DEFAULT_CARD_RULES, withCardRules } from './card-rules';
 import type { PasswordHasher } from './passwords';
 import type { SigningPurpose } from './signing';
 import { sealSigningSecret, signingSecrets } from './signing';
@@ -64,6 +66,9 @@ export type PayoutRulesByKind = Partial<Record<PayoutRuleKind, readonly PayoutRu
 export interface AccountChanges extends Partial<AccountSettings> {
   /** Replaces the rules of these kinds and keeps all others. */
   payoutRulesByKind?: PayoutRulesByKind;
+  /** The same for velocity rules in real currencies, and in XTS. */
+  cardRulesByKind?: CardRulesByKind;
+  testCardRulesByKind?: CardRulesByKind;
   addTerminals?: readonly NewTerminal[];
   activateTerminals?: readonly string[];
   deactivateTerminals?: readonly string[];
@@ -197,10 +202,11 @@ export function createAccountAdministration(options: AccountAdministrationOption
     change: (merchantAccount, changes) =>
       edit(merchantAccount, (document) => {
         const { addTerminals, activateTerminals, deactivateTerminals, removeTerminals, ...others } = changes;
-        const { payoutRulesByKind, ...settings } = others;
+        const { payoutRulesByKind, cardRulesByKind, testCardRulesByKind, ...settings } = others;
         document.set(canonical(settings));
         const account = toAccount(document.toObject());
         if (payoutRulesByKind !== undefined) document.set(canonical(replacedRules(account, payoutRulesByKind)));
+        document.set(replacedCardRules(account, cardRulesByKind, testCardRulesByKind));
         let terminals = [...account.terminals];
         terminals.push(...newTerminals(merchantAccount, addTerminals ?? []));
         for (const midReference of removeTerminals ?? []) {
@@ -327,6 +333,17 @@ function canonicalRule(rule: PayoutRule): PayoutRule {
 function replacedRules(account: Account, byKind: PayoutRulesByKind): Pick<AccountSettings, 'payoutRules'> {
   const kept = (account.payoutRules ?? []).filter(({ kind }) => byKind[kind] === undefined);
   return { payoutRules: [...kept, ...Object.values(byKind).flat()] };
+}
+
+function replacedCardRules(
+  account: Account,
+  real: CardRulesByKind | undefined,
+  test: CardRulesByKind | undefined,
+): CardRules {
+  return {
+    ...(real && { cardRules: withCardRules(account.cardRules ?? DEFAULT_CARD_RULES, real) }),
+    ...(test && { testCardRules: withCardRules(account.testCardRules ?? [], test) }),
+  };
 }
 
 function checked(name: string, secret: Secret | undefined): Secret | undefined {

@@ -120,7 +120,8 @@ describe('create', () => {
       '--allow-ip ::ffff:10.1.2.3/104 --return-host Shop.Example --rate-limit 5 --concurrency 6 --custom custom_mid_id ' +
       '--payout-fee 0.50+1% --payout-instant yes --payout-daily-amount EUR:10000,XTS:5 --payout-daily-count 7 ' +
       '--payout-first-receiver EUR:500 --payout-blocked-countries rs,IR,RS ' +
-      '--payout-blocked-ibans LV80BANK0000435195001 --password chosen_password_of_32_characters';
+      '--payout-blocked-ibans LV80BANK0000435195001 --card-declines ip:5/1h --test-card-attempts card:3/1d ' +
+      '--password chosen_password_of_32_characters';
     const { password, ...created } = await json('create', 'acme_shop', ...options.split(' '));
     expect(password).toBe('chosen_password_of_32_characters');
     expect(created).toMatchObject({
@@ -146,6 +147,8 @@ describe('create', () => {
         { kind: 'blocked-countries', countries: ['RS', 'IR'] },
         { kind: 'blocked-ibans', ibans: ['LV80BANK0000435195001'] },
       ],
+      cardRules: [{ kind: 'declines', by: 'ip', max: 5, windowSeconds: 3_600 }],
+      testCardRules: [{ kind: 'attempts', by: 'card', max: 3, windowSeconds: 86_400 }],
     });
     const account = await accounts.directory.find('acme_shop');
     const { payoutSecret: _, ...shown } = created;
@@ -182,6 +185,9 @@ describe('create', () => {
     [['acme_shop', '--terminal', 'EUR:North Bank'], 'There is no connector "North Bank"'],
     [['acme_shop', '--return-host', 'https://shop.example'], 'is not a host name'],
     [['acme_shop', '--payout-fee', '101%'], '1010000 is more than 1000000'],
+    [['acme_shop', '--card-declines', 'ip:1/1h,ip:2/60m'], 'more than once for the same subject and time'],
+    [['acme_shop', '--card-declines', 'ip:1/59s'], '59 is less than 60'],
+    [['acme_shop', '--card-attempts', 'ip:1000001/1d'], '1000001 is more than 1000000'],
     [['acme_shop', '--payout-daily-amount', 'EUR:1,EUR:2'], 'more than once for the same currency'],
     [['acme_shop', '--payout-daily-amount', 'USD:10'], 'USD is no currency of payouts (EUR, XTS)'],
     [['acme_shop', '--payout-first-receiver', 'GBP:10'], 'GBP is no currency of payouts (EUR, XTS)'],
@@ -266,6 +272,34 @@ describe('set', () => {
     expect(await json('show', 'acme_shop')).toMatchObject({ payoutInstant: true, payoutRules: [blocked] });
     const cleared = await json('set', 'acme_shop', '--payout-blocked-ibans', 'none', '--payout-instant', 'no');
     expect(cleared).toMatchObject({ payoutInstant: false, payoutRules: [] });
+  });
+
+  it('replaces the velocity rules of the kinds that it names, and shows them', async () => {
+    const defaults = [
+      { kind: 'declines', by: 'ip', max: 20, windowSeconds: 3_600 },
+      { kind: 'declines', by: 'card', max: 10, windowSeconds: 86_400 },
+      { kind: 'declines', by: 'email', max: 20, windowSeconds: 86_400 },
+    ];
+    const attempts = { kind: 'attempts', by: 'bin', max: 9, windowSeconds: 600 };
+    const test = { kind: 'declines', by: 'ip', max: 3, windowSeconds: 60 };
+    expect(await json('create', 'acme_shop')).toMatchObject({ cardRules: defaults, testCardRules: [] });
+    expect((await run(['show', 'acme_shop'])).out).toMatch(
+      /^card rules +at most 20 more declines than approvals by ip in 3600 s \(default\)$/m,
+    );
+    expect(await accounts.directory.find('acme_shop')).not.toHaveProperty('cardRules');
+
+    const added = await json('set', 'acme_shop', '--card-attempts', 'bin:9/10m', '--test-card-declines', 'ip:3/1m');
+    expect(added).toMatchObject({ cardRules: [...defaults, attempts], testCardRules: [test] });
+    const { out } = await run(['show', 'acme_shop']);
+    expect(out).toMatch(/^ +at most 9 attempts by bin in 600 s$/m);
+    expect(out).toMatch(/^XTS card rules +at most 3 more declines than approvals by ip in 60 s$/m);
+
+    expect(await json('set', 'acme_shop', '--card-declines', 'none')).toMatchObject({
+      cardRules: [attempts],
+      testCardRules: [test],
+    });
+    const restored = await json('set', 'acme_shop', '--card-declines', 'default', '--test-card-declines', 'none');
+    expect(restored).toMatchObject({ cardRules: [...defaults, attempts], testCardRules: [] });
   });
 
   it('accepts the maximum number of blocked receivers', async () => {

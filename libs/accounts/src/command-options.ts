@@ -5,6 +5,8 @@ import { canonicalRange } from '@gateway/service-kit';
 import type { AccountSettings, AccountTransactionType, AmountLimit, PayoutFee, PayoutRule } from './account';
 import { ACCOUNT_TRANSACTION_TYPES } from './account';
 import type { AccountChanges, NewTerminal, PayoutRulesByKind } from './administration';
+import type { CardRule, CardRuleKind, CardRulesByKind } from './card-rules';
+import { CARD_RULE_KINDS, CARD_RULE_SUBJECTS, DEFAULT_CARD_RULES, withCardRules } from './card-rules';
 import type { CustomParameter } from '@gateway/contracts';
 import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 
@@ -13,6 +15,7 @@ export class UsageError extends Error {}
 
 const NONE = 'none';
 const ALL = 'all';
+const DEFAULT = 'default';
 
 const SETTING_OPTIONS = {
   types: { type: 'string' },
@@ -30,6 +33,10 @@ const SETTING_OPTIONS = {
   'payout-first-receiver': { type: 'string', multiple: true },
   'payout-blocked-countries': { type: 'string', multiple: true },
   'payout-blocked-ibans': { type: 'string', multiple: true },
+  'card-declines': { type: 'string', multiple: true },
+  'card-attempts': { type: 'string', multiple: true },
+  'test-card-declines': { type: 'string', multiple: true },
+  'test-card-attempts': { type: 'string', multiple: true },
 } as const;
 
 const TERMINAL_OPTIONS = {
@@ -83,7 +90,13 @@ export function signWithOldSecondsOf(values: OptionValues): number | undefined {
 /** Settings of a new account. */
 export function newSettingsOf(values: OptionValues): Partial<AccountSettings> {
   const payoutRules = Object.values(payoutRulesOf(values)).flat();
-  return { ...settingsOf(values), ...(payoutRules.length === 0 ? {} : { payoutRules }) };
+  const { cardRulesByKind: real, testCardRulesByKind: test } = cardRulesOf(values);
+  return {
+    ...settingsOf(values),
+    ...(payoutRules.length === 0 ? {} : { payoutRules }),
+    ...(real && { cardRules: withCardRules(DEFAULT_CARD_RULES, real) }),
+    ...(test && { testCardRules: withCardRules([], test) }),
+  };
 }
 
 /** Options that create and set share. */
@@ -138,6 +151,28 @@ export function payoutRulesOf(values: OptionValues): PayoutRulesByKind {
   };
 }
 
+/** The velocity rules of each kind that an option names, in real currencies and in XTS. */
+export function cardRulesOf(values: OptionValues): Pick<AccountChanges, 'cardRulesByKind' | 'testCardRulesByKind'> {
+  const real = cardRulesIn(values, '');
+  const test = cardRulesIn(values, 'test-');
+  return {
+    ...(Object.keys(real).length > 0 && { cardRulesByKind: real }),
+    ...(Object.keys(test).length > 0 && { testCardRulesByKind: test }),
+  };
+}
+
+function cardRulesIn(values: OptionValues, prefix: '' | 'test-'): CardRulesByKind {
+  const given = CARD_RULE_KINDS.flatMap((kind) => {
+    const option = `${prefix}card-${kind}`;
+    const items = itemsOf(values, option);
+    if (items === undefined) return [];
+    // XTS has none by default.
+    const isDefault = prefix === '' && items.length === 1 && items[0] === DEFAULT;
+    return [[kind, isDefault ? DEFAULT : items.map((text) => parseCardRule(kind, `--${option}`, text))] as const];
+  });
+  return Object.fromEntries(given);
+}
+
 export function terminalsOf(values: OptionValues): NewTerminal[] {
   return (listOf(values, 'terminal') ?? []).map(parseTerminal);
 }
@@ -145,6 +180,7 @@ export function terminalsOf(values: OptionValues): NewTerminal[] {
 /** Throws {@link UsageError} when there is nothing to change. */
 export function changesOf(values: OptionValues): AccountChanges {
   const changes: AccountChanges = { ...settingsOf(values) };
+  Object.assign(changes, cardRulesOf(values));
   const payoutRulesByKind = payoutRulesOf(values);
   if (Object.keys(payoutRulesByKind).length > 0) changes.payoutRulesByKind = payoutRulesByKind;
   const addTerminals = terminalsOf(values);
@@ -212,6 +248,25 @@ function parseMaximum(option: string, text: string): { currency: string; maxE4: 
 
 function parseDailyCount(text: string): PayoutRule[] {
   return text === NONE ? [] : [{ kind: 'daily-count', max: parseWhole('--payout-daily-count', text) }];
+}
+
+const SECONDS_OF_UNIT = new Map([
+  ['s', 1],
+  ['m', 60],
+  ['h', 60 * 60],
+  ['d', 24 * 60 * 60],
+]);
+
+function parseCardRule(kind: CardRuleKind, option: string, text: string): CardRule {
+  const [, subject = '', max = '', count = '', unit = ''] =
+    /^(\w+):([1-9]\d{0,6})\/(\d{1,7})([smhd])$/.exec(text) ?? [];
+  const by = CARD_RULE_SUBJECTS.find((known) => known === subject);
+  if (by === undefined) {
+    throw new UsageError(
+      `${option} ${text} is not of the form ip:20/1h (${CARD_RULE_SUBJECTS.join(', ')}; s, m, h, d).`,
+    );
+  }
+  return { kind, by, max: Number(max), windowSeconds: Number(count) * (SECONDS_OF_UNIT.get(unit) ?? 0) };
 }
 
 function parseYesNo(option: string, text: string): boolean {

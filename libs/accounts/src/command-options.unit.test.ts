@@ -1,6 +1,8 @@
 import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 import { ACCOUNT_TRANSACTION_TYPES } from './account';
+import { DEFAULT_CARD_RULES } from './card-rules';
 import {
+  cardRulesOf,
   changesOf,
   formatFee,
   newSettingsOf,
@@ -69,6 +71,12 @@ describe('settings', () => {
     [['--payout-daily-amount', 'EUR:5,none'], '--payout-daily-amount none is not of the form'],
     [['--payout-first-receiver', '500'], '--payout-first-receiver 500 is not of the form'],
     [['--payout-daily-count', '0'], '--payout-daily-count 0 is not a whole number'],
+    [['--card-declines', 'ip:20'], '--card-declines ip:20 is not of the form ip:20/1h'],
+    [['--card-declines', 'phone:20/1h'], 'is not of the form'],
+    [['--card-declines', 'ip:0/1h'], 'is not of the form'],
+    [['--card-declines', 'ip:20/1w'], 'is not of the form'],
+    [['--card-declines', 'ip:20/1h,none'], '--card-declines none is not of the form'],
+    [['--test-card-attempts', 'default'], '--test-card-attempts default is not of the form'],
     [['--terminal', 'EURO'], '--terminal EURO is not of the form'],
     [['--terminal', 'EUR:a:1:late'], 'is not of the form'],
     [['--terminal', 'EUR:a:1:late-void:x'], 'is not of the form'],
@@ -130,6 +138,48 @@ describe('payout rules', () => {
         { kind: 'blocked-countries', countries: ['RS'] },
       ],
     });
+  });
+});
+
+describe('velocity rules for cards', () => {
+  const byIp = { kind: 'declines', by: 'ip', max: 20, windowSeconds: 3_600 };
+
+  it.each([
+    [
+      ['--card-declines', 'ip:20/1h, card:5/7d', '--card-declines', 'email:1/90s'],
+      {
+        cardRulesByKind: {
+          declines: [
+            byIp,
+            { kind: 'declines', by: 'card', max: 5, windowSeconds: 604_800 },
+            { kind: 'declines', by: 'email', max: 1, windowSeconds: 90 },
+          ],
+        },
+      },
+    ],
+    [
+      ['--card-attempts', 'bin:100/10m', '--test-card-declines', 'ip:20/1h'],
+      {
+        cardRulesByKind: { attempts: [{ kind: 'attempts', by: 'bin', max: 100, windowSeconds: 600 }] },
+        testCardRulesByKind: { declines: [byIp] },
+      },
+    ],
+    [['--card-declines', 'none'], { cardRulesByKind: { declines: [] } }],
+    [['--card-declines', 'default'], { cardRulesByKind: { declines: 'default' } }],
+    [['--test-card-attempts', 'none'], { testCardRulesByKind: { attempts: [] } }],
+    [[], {}],
+  ])('of %j', (args, changes) => {
+    expect(cardRulesOf(set(...args))).toEqual(changes);
+    if (args.length > 0) expect(changesOf(set(...args))).toEqual(changes);
+  });
+
+  it('of a new account keep the defaults of the kinds that no option names', () => {
+    const attempts = { kind: 'attempts', by: 'account', max: 9, windowSeconds: 86_400 };
+    expect(newSettingsOf(set('--card-attempts', 'account:9/1d'))).toEqual({
+      cardRules: [...DEFAULT_CARD_RULES, attempts],
+    });
+    expect(newSettingsOf(set('--card-declines', 'none'))).toEqual({ cardRules: [] });
+    expect(newSettingsOf(set('--test-card-declines', 'ip:20/1h'))).toEqual({ testCardRules: [byIp] });
   });
 });
 

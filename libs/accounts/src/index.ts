@@ -11,6 +11,8 @@ export type {
   Terminal,
 } from './account';
 export { ACCOUNT_TRANSACTION_TYPES } from './account';
+export type { CardRule, CardRuleKind, CardRules, CardRuleSubject } from './card-rules';
+export { cardRulesFor, DEFAULT_CARD_RULES } from './card-rules';
 export type { AccountState, StateAction } from './account-state';
 export { ACCOUNT_STATES } from './account-state';
 export type { AcquirerName } from './acquirers';

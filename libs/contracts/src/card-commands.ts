@@ -83,6 +83,9 @@ const card = {
       description: 'On the card-entry page: its attempts share a payment, and succeed once at most',
     }),
   ),
+  browserIp: Type.Optional(
+    Type.String({ maxLength: 45, description: 'On the card-entry page: where the card came from' }),
+  ),
 };
 
 const purchase = {

@@ -34,6 +34,8 @@ const OperationRecord = Type.Object({
   acceptedAt: EpochMs,
   occurredAt: EpochMs,
   custom: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 255 }))),
+  rule: Type.Optional(Type.String({ maxLength: 64, description: "The account's rule that declined the operation" })),
+  reason: Type.Optional(Type.String({ maxLength: 255, description: 'Why it did' })),
 });
 export type OperationRecord = Static<typeof OperationRecord>;
 
@@ -70,7 +72,10 @@ export const OutcomeAnnounced = event(
   'Repeats the outcome of an earlier event, with a callbackUrl: the merchant had got code 11.',
 );
 export const CardTokenized = event('CardTokenized', 'TOKENIZE succeeded: the card is in the vault.');
-export const OperationDeclined = event('OperationDeclined', 'A bank or a property of the card said no. Nothing moved.');
+export const OperationDeclined = event(
+  'OperationDeclined',
+  'A bank, a property of the card or a rule of the account said no. Nothing moved.',
+);
 export const OperationRefused = event(
   'OperationRefused',
   'The request broke a rule of its payment, was past its deadline or could not be processed. No acquirer was called.',

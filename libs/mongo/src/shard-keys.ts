@@ -23,6 +23,7 @@ export const SHARD_KEYS: Readonly<Record<string, ShardKey>> = {
   'edge.checkouts': { key: { _id: 'hashed' }, sweptBy: ['sweepAt'] },
   // Not hashed: stand-alone refusals are read as a range of ids that begin with the payment's. Ids are random.
   'cards.payments': { key: { _id: 1 }, sweptBy: [OUTBOX, 'resolveAt', 'merchantAccount'] },
+  'cards.counters': { key: { _id: 'hashed' } },
   // Browsers and issuers send two other unique ids.
   'threeds.authentications': {},
   'payouts.payouts': { key: { _id: 'hashed' }, sweptBy: [OUTBOX, 'resolveAt', 'merchantAccount'] },

@@ -23,6 +23,15 @@ export function receiverToken(tokenKey: Secret<Buffer>, merchantAccount: string,
   return uuidOf(keyedHash(tokenKey, ['receiver-token', merchantAccount, iban]));
 }
 
+const FINGERPRINT_LENGTH = 27;
+
+/** Recognizes a value without keeping it: 27 characters (160 bits, base64url). */
+export function fingerprint(tokenKey: Secret<Buffer>, parts: readonly string[]): string {
+  return keyedHash(tokenKey, ['fingerprint', ...parts])
+    .toString('base64url')
+    .slice(0, FINGERPRINT_LENGTH);
+}
+
 function uuidOf(hash: Buffer): string {
   hash[6] = ((hash[6] as number) & 0x0f) | 0x80;
   hash[8] = ((hash[8] as number) & 0x3f) | 0x80;

@@ -4,7 +4,7 @@ import { createGroupFind, duplicateKeyIndex, retryableWhenTransient } from '@gat
 import type { Logger } from '@gateway/service-kit';
 import { messageOf } from '@gateway/service-kit';
 import type { CardData } from './card-data';
-import { cardToken, panHash, receiverToken } from './card-token';
+import { cardToken, fingerprint, panHash, receiverToken } from './card-token';
 import type { KeyRing, Sealed } from './key-ring';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -52,6 +52,8 @@ export interface CardVault {
   panHash(card: Secret<Pick<CardData, 'pan'>>): string;
   /** The token (36 characters) of a payout's receiver at this merchant. Nothing is stored. */
   receiverToken(merchantAccount: string, iban: string): string;
+  /** A keyed hash (27 characters) that recognizes personal data without keeping it. */
+  fingerprint(parts: readonly string[]): string;
   /** Waits for pending writes that record the use of cards. */
   drain(): Promise<void>;
 }
@@ -145,6 +147,7 @@ export function createCardVault(options: CardVaultOptions): CardVault {
       await retryableWhenTransient(() => cvvs.deleteOne({ _id: reference }));
     },
     panHash: (card) => panHash(tokenKey, card),
+    fingerprint: (parts) => fingerprint(tokenKey, parts),
     receiverToken: (merchantAccount, iban) => receiverToken(tokenKey, merchantAccount, iban),
     async drain() {
       await Promise.all(refreshes);

@@ -11,12 +11,16 @@ import { openConnectors } from './adapters/acquirers/connectors';
 import { createQueryApi } from './adapters/http/query-api';
 import { messageHandlers, deadLetterHandler } from './adapters/kafka/commands';
 import { publishEntries, sendReply } from './adapters/kafka/publications';
+import { countRefusals } from './adapters/metrics';
+import { createCounters } from './adapters/mongo/counters';
 import { createPayments } from './adapters/mongo/payments';
 import { announce } from './application/announcements';
 import type { Ports } from './application/ports';
+import { countEnd } from './application/screen-attempt';
 import { createResolver } from './application/resolve-outcomes';
 import type { Config } from './config';
 import { holdsOf } from './config';
+import type { Payment, PaymentEvent } from './domain/payment';
 import { evolve } from './domain/payment';
 
 const RESOLVE_EVERY_MS = 250;
@@ -60,11 +64,28 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
     max: CALLS_UNDER_WAY_FACTOR * callsAtOnce,
     logger,
   });
+  const counters = createCounters(mongo, { now, logger });
+  await counters.ensureIndexes();
+  frame.onStop(() => counters.drain());
+  const countRefusal = countRefusals(metrics);
+  const onWritten = (event: PaymentEvent, payment: Payment): void => {
+    countRefusal(event);
+    countEnd({ counters }, event, payment);
+  };
   const ports: Ports = {
     payments,
-    handle: createHandle({ store: payments, evolve, announce, publish: outbox.publish, now, newId: randomUUID }),
+    handle: createHandle({
+      store: payments,
+      evolve,
+      announce,
+      publish: outbox.publish,
+      onWritten,
+      now,
+      newId: randomUUID,
+    }),
     cards: vault,
     accounts: accounts.directory,
+    counters,
     connector: (name) => connectors.get(name),
     calls,
     reply: sendReply(publisher, logger),

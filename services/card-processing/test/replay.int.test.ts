@@ -12,7 +12,7 @@ import { announce } from '../src/application/announcements';
 import { announceOutcome } from '../src/application/announce-outcome';
 import { endCheckout } from '../src/application/end-checkout';
 import { expireAuthorization } from '../src/application/expire-authorization';
-import type { AcquirerAnswer, AcquirerConnector, Inquiry, Ports } from '../src/application/ports';
+import type { AcquirerAnswer, AcquirerConnector, CountResult, Inquiry, Ports } from '../src/application/ports';
 import { processAuthentication } from '../src/application/process-authentication';
 import { processCommand } from '../src/application/process-command';
 import { recordDeadLetter } from '../src/application/record-dead-letter';
@@ -65,6 +65,7 @@ const TERMINAL = { currency: 'XTS', midReference: 'MD0000000000000A', midId: '1'
 const ACCOUNT = {
   terminals: [{ ...TERMINAL, acquirer: 'simulator', active: true }],
   customParameters: ['custom_card_bin'],
+  testCardRules: [{ kind: 'declines', by: 'ip', max: 3, windowSeconds: 3_600 }],
 } as unknown as Account;
 const APPROVED: AcquirerAnswer = { kind: 'approved', authcode: 'A1', bank: { transactionId: 'T1' } };
 const UNKNOWN: AcquirerAnswer = { kind: 'unknown', code: 3109 };
@@ -75,7 +76,11 @@ const says = <T>(...answers: T[]) => {
   return () => Promise.resolve(left.length > 1 ? (left.shift() as T) : (left[0] as T));
 };
 
-function world(answers: AcquirerAnswer[] = [APPROVED], inquiries: Inquiry[] = [{ kind: 'unknown' }]) {
+function world(
+  answers: AcquirerAnswer[] = [APPROVED],
+  inquiries: Inquiry[] = [{ kind: 'unknown' }],
+  counted: CountResult = { counted: true, slot: NOW },
+) {
   const events = new Map<string, PaymentEvent[]>();
   const begun: Promise<void>[] = [];
   let ids = 0;
@@ -105,8 +110,14 @@ function world(answers: AcquirerAnswer[] = [APPROVED], inquiries: Inquiry[] = [{
       takeCvv: async () => new Secret('123'),
       dropCvv: async () => undefined,
       panHash: () => 'hash',
+      fingerprint: () => 'a-counter',
     },
     accounts: { find: async () => ACCOUNT },
+    counters: {
+      count: async (_reference, counters) => counters.map(() => counted),
+      takeBack: () => undefined,
+      add: () => undefined,
+    },
     connector: () => connector,
     calls: { begin: async (work) => void begun.push(work()) },
     reply: async () => undefined,
@@ -175,6 +186,12 @@ const JOURNEYS: [string, () => World, ((world: World) => Promise<unknown>)[], ob
     () => world([{ kind: 'declined', code: 3101, bank: {} }]),
     [({ run }) => run(sale)],
     { state: { kind: 'closed' } },
+  ],
+  [
+    'a SALE that a velocity rule declines, repeated',
+    () => world([], [], { counted: false, used: 3 }),
+    [({ run }) => run(sale), ({ run }) => run(sale)],
+    { state: { kind: 'closed' }, operations: [{ code: 3200, refusedBy: { rule: 'declines by ip' } }] },
   ],
   [
     'a SALE that is unknown, asked about in vain, not found, and cancelled',

@@ -99,15 +99,22 @@ function elsewhere(checkout: Checkout, situation: Situation): PageAnswer | undef
   return { kind: 'see-other', checkout, location: situation.acsUrl };
 }
 
+/** A form with a card, and the address that it came from. */
+export interface SubmittedForm {
+  readonly fields: RawFields;
+  readonly browserIp: string;
+}
+
 /**
  * Handles a submitted card. The form carries the number of its attempt, and the journal admits each number once: a
  * double click, a reload and a form from the browser's history end where the first submission does.
  */
-export async function submitCard(ports: CheckoutPorts, id: string, fields: RawFields): Promise<PageAnswer> {
-  return withSlot(ports, id, (checkout) => submitTo(ports, checkout, fields));
+export async function submitCard(ports: CheckoutPorts, id: string, submitted: SubmittedForm): Promise<PageAnswer> {
+  return withSlot(ports, id, (checkout) => submitTo(ports, checkout, submitted));
 }
 
-async function submitTo(ports: CheckoutPorts, checkout: Checkout, fields: RawFields): Promise<PageAnswer> {
+async function submitTo(ports: CheckoutPorts, checkout: Checkout, submitted: SubmittedForm): Promise<PageAnswer> {
+  const { fields, browserIp } = submitted;
   const situation = await situationOfCheckout(ports, checkout);
   if (situation.kind === 'waiting') await untilTellable(ports, checkout, situation.attempt);
   if (checkout.state !== 'open' || situation.kind !== 'form') return goOn(ports, checkout);
@@ -116,14 +123,18 @@ async function submitTo(ports: CheckoutPorts, checkout: Checkout, fields: RawFie
   const form = readCardForm(fields);
   if (!form.ok) return { kind: 'form', checkout, situation, problems: form.problems, kept: form.kept };
   if (!(await ports.accountIsOpen(checkout.merchantAccount))) return { kind: 'closed', checkout };
-  return attempt(ports, checkout, situation.attempt, form.card);
+  return attempt(ports, checkout, { n: situation.attempt, card: form.card, browserIp });
 }
 
-async function attempt(ports: CheckoutPorts, checkout: OpenCheckout, n: number, card: FullCard): Promise<PageAnswer> {
+async function attempt(
+  ports: CheckoutPorts,
+  checkout: OpenCheckout,
+  { n, card, browserIp }: { n: number; card: FullCard; browserIp: string },
+): Promise<PageAnswer> {
   const { merchantAccount, paymentId } = checkout;
   const request = attemptRequest(ports, checkout, card);
   const offered = await offer(ports, () =>
-    prepareOperation(ports, { merchantAccount, request, attempt: { n, paymentId } }),
+    prepareOperation(ports, { merchantAccount, request, attempt: { n, paymentId, browserIp } }),
   );
   switch (offered.kind) {
     case 'unavailable':

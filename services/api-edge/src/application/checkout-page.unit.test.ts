@@ -27,13 +27,16 @@ const CHECKOUT: OpenCheckout = {
   state: 'open',
 };
 const PAGE = { kind: 'see-other', location: `/checkout/${CHECKOUT.id}` };
-const FORM = new Map([
-  ['attempt', '1'],
-  ['card_number', '4111 1111 1111 1111'],
-  ['card_exp', '09 / 30'],
-  ['cvv', '123'],
-  ['card_holder', 'Ann Lee'],
-]);
+const FORM = {
+  fields: new Map([
+    ['attempt', '1'],
+    ['card_number', '4111 1111 1111 1111'],
+    ['card_exp', '09 / 30'],
+    ['cvv', '123'],
+    ['card_holder', 'Ann Lee'],
+  ]),
+  browserIp: '198.51.100.9',
+};
 
 interface World {
   ports: CheckoutPorts;

@@ -27,13 +27,13 @@ interface Accepted {
   acceptedAt: number;
   deadline: number;
   token: string | undefined;
-  /** Present for an attempt on a card-entry page. */
-  checkoutAttempt: number | undefined;
+  /** On a card-entry page. */
+  attempt: { n: number; browserIp: string } | undefined;
 }
 
 /** The command of a valid request. It carries the card's token, not its data. */
 export function commandOf(request: OperationRequest, accepted: Accepted): CardCommand {
-  const { token, checkoutAttempt: _, ...known } = accepted;
+  const { token, attempt: _, ...known } = accepted;
   const common = { ...known, transactionUniqueId: request.transactionUniqueId, notes: request.notes };
   switch (request.transactionType) {
     case 'AUTH':
@@ -68,7 +68,7 @@ export function commandOf(request: OperationRequest, accepted: Accepted): CardCo
   }
 }
 
-function cardholder(request: CardholderRequest, { token, checkoutAttempt }: Accepted) {
+function cardholder(request: CardholderRequest, { token, attempt }: Accepted) {
   const { amountE4, currency, customer, midReference, cofType, callbackUrl } = request;
   return {
     amountE4,
@@ -79,7 +79,7 @@ function cardholder(request: CardholderRequest, { token, checkoutAttempt }: Acce
     ...(midReference === undefined ? {} : { midReference }),
     ...(cofType === undefined ? {} : { cofType }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
-    ...(checkoutAttempt === undefined ? {} : { checkoutAttempt }),
+    ...(attempt === undefined ? {} : { checkoutAttempt: attempt.n, browserIp: attempt.browserIp }),
   };
 }
 

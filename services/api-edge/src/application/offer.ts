@@ -80,8 +80,8 @@ export interface Operation {
   merchantAccount: string;
   request: OperationRequest;
   idempotency?: Idempotency | undefined;
-  /** The number of this attempt on a card-entry page, and the page's payment. */
-  attempt?: { n: number; paymentId: string };
+  /** The number of this attempt on a card-entry page, the page's payment, and the browser's address. */
+  attempt?: { n: number; paymentId: string; browserIp: string };
 }
 
 /** Allots the reference and stores card data in the vault: everything before the journal. */
@@ -102,7 +102,7 @@ export async function prepareOperation(ports: Ports, operation: Operation): Prom
   // A reference that names no payment of the account is only recorded, and may be anything.
   const kept = ownPaymentId === undefined ? withMaskedReference(request) : request;
   const baseReference = baseReferenceOf(kept);
-  const accepted = { paymentId, reference, merchantAccount, acceptedAt, deadline, token, checkoutAttempt: attempt?.n };
+  const accepted = { paymentId, reference, merchantAccount, acceptedAt, deadline, token };
   return {
     reference,
     paymentId,
@@ -115,7 +115,7 @@ export async function prepareOperation(ports: Ports, operation: Operation): Prom
     ...(token === undefined ? {} : { token }),
     acceptedAt,
     deadline,
-    command: commandOf(kept, accepted),
+    command: commandOf(kept, { ...accepted, attempt }),
     ...(idempotency === undefined ? {} : { idempotency }),
   };
 }

@@ -127,5 +127,7 @@ function operationRecord(
     acceptedAt: operation.acceptedAt,
     occurredAt: at,
     custom: operation.custom,
+    rule: operation.refusedBy?.rule,
+    reason: operation.refusedBy?.reason,
   });
 }

@@ -6,7 +6,15 @@ import type { DueByAccount, Handle, Stored } from '@gateway/mongo';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerAnswer } from '../domain/decide';
 import type { HoldRule } from '../domain/holds';
-import type { AuthenticationResult, BankFacts, CallKind, Payment, PaymentEvent, ReplyAddress } from '../domain/payment';
+import type {
+  AuthenticationResult,
+  BankFacts,
+  CallKind,
+  Count,
+  Payment,
+  PaymentEvent,
+  ReplyAddress,
+} from '../domain/payment';
 
 export type StoredPayment = Stored<Payment>;
 
@@ -78,10 +86,33 @@ export interface Cards {
   dropCvv(reference: string): Promise<void>;
   /** A keyed hash of the number, for `secure_storage_id`. */
   panHash(card: Secret<CardData>): string;
+  /** A keyed hash, to recognize personal data without keeping it. */
+  fingerprint(parts: readonly string[]): string;
 }
 
 export interface Accounts {
   find(merchantAccount: string): Promise<Account | undefined>;
+}
+
+/** A counter of a velocity rule. */
+export interface Counter {
+  /** A keyed hash: no counter shows whose it is. */
+  id: string;
+  max: number;
+  windowSeconds: number;
+}
+
+/** What became of one attempt in one counter. */
+export type CountResult = { counted: true; slot: number } | { counted: false; used: number };
+
+/** Counters of velocity rules, shared by all replicas (ADR 0048). */
+export interface Counters {
+  /** Counts the reference once in each counter that is below its maximum. */
+  count(reference: string, counters: readonly Counter[]): Promise<CountResult[]>;
+  /** Undoes `count`, once. The database is updated later; never throws. */
+  takeBack(reference: string, counts: readonly Count[]): void;
+  /** Adds to what was counted. The database is updated later; never throws. */
+  add(counts: readonly Count[], amount: number): void;
 }
 
 /** A command with its message's id, and the edge replica that waits for the answer. */
@@ -99,6 +130,7 @@ export interface Ports {
   handle: Handle<Payment, PaymentEvent>;
   cards: Cards;
   accounts: Accounts;
+  counters: Counters;
   /** By name. Undefined when no connector of that name is configured. */
   connector(name: string): AcquirerConnector | undefined;
   /** Runs calls to acquirers, and their consequences, after the message is done. */

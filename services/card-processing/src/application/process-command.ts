@@ -4,7 +4,7 @@ import { isAnswered } from '@gateway/contracts';
 import type { CardData } from '@gateway/vault';
 import type { Facts } from '../domain/decide';
 import { decide, deadlineOf } from '../domain/decide';
-import type { ReplyAddress } from '../domain/payment';
+import type { Operation, ReplyAddress } from '../domain/payment';
 import { findOperation } from '../domain/payment';
 import { callAcquirer, leaseEnd } from './call-acquirer';
 import { factsOfCard } from './card-facts';
@@ -13,6 +13,8 @@ import { outcomeOf } from './outcome';
 import type { Ports, ReceivedCommand, StoredPayment } from './ports';
 import { recordOperation } from './record-operation';
 import { routeFor, withHold } from './route';
+import type { ScreenedAttempt } from './screen-attempt';
+import { screenAttempt, takeBack } from './screen-attempt';
 
 /**
  * Decides one command, and stores the intent or the end. The acquirer call, its outcome and the reply follow after the
@@ -22,7 +24,7 @@ import { routeFor, withHold } from './route';
 export async function processCommand(ports: Ports, received: ReceivedCommand): Promise<void> {
   const { command, id: causationId } = received;
   const { reference } = command.data;
-  const { card, facts } = await gather(ports, received);
+  const { card, facts, screened } = await gather(ports, received);
   const { written, payment } = await recordOperation(
     ports,
     command,
@@ -30,12 +32,28 @@ export async function processCommand(ports: Ports, received: ReceivedCommand): P
     // A base operation is usually its payment's first, so try the insert before loading.
     { causationId, expectNew: isFirst(command) },
   );
+  if (screened !== undefined) {
+    afterScreening(ports, reference, screened, { written, operation: findOperation(payment, reference) });
+  }
   if (!written || payment.pending?.reference !== reference) {
     await dropUnusedCvv(ports, command, payment);
     return reply(ports, received, payment);
   }
   const context = { request: requestOf(command, card), causationId, deadline: deadlineOf(command) };
   await ports.calls.begin(async () => reply(ports, received, await callAcquirer(ports, payment, context)));
+}
+
+/** An operation on record without counts was refused, or had ended before this attempt was counted. */
+function afterScreening(
+  ports: Ports,
+  reference: string,
+  screened: ScreenedAttempt,
+  { written, operation }: { written: boolean; operation: Operation | undefined },
+): void {
+  if (operation?.declineCounts === undefined) takeBack(ports, reference, screened);
+  if (written && operation?.refusedBy !== undefined) {
+    ports.logger.info('a velocity rule declined an attempt', { reference, ...operation.refusedBy });
+  }
 }
 
 function isFirst(command: CardCommand): boolean {
@@ -54,6 +72,7 @@ async function dropUnusedCvv(ports: Ports, command: CardCommand, payment: Stored
 interface Gathered {
   facts: Omit<Facts, 'now' | 'leaseEnd' | 'authenticationEnd'>;
   card?: Secret<CardData>;
+  screened?: ScreenedAttempt | undefined;
 }
 
 function timesOf(ports: Ports): Pick<Facts, 'now' | 'leaseEnd' | 'authenticationEnd'> {
@@ -82,7 +101,11 @@ async function gather(ports: Ports, received: ReceivedCommand): Promise<Gathered
   // Names and digits are kept only for accounts whose responses show them.
   const isShown = account !== undefined && account.customParameters.length > 0;
   const shown = isShown ? { presentation: presentation(ports, command, card, known.brand) } : {};
-  return { card, facts: { ...facts, ...shown, card: known, route } };
+  const screened =
+    account === undefined || typeof route === 'string' || ports.now() > command.data.deadline
+      ? undefined
+      : await screenAttempt(ports, command, { account, card });
+  return { card, screened, facts: { ...facts, ...shown, card: known, route, velocity: screened } };
 }
 
 function paresHashOf({ data }: CardholderCommand): string | undefined {

@@ -3,6 +3,7 @@ import type {
   CardCommand,
   CardholderCommand,
   FollowUpCommand,
+  Hit,
   OperationType,
   OutcomeUnknownCode,
   PurchaseCommand,
@@ -17,6 +18,7 @@ import type {
   CallKind,
   CardPresentation,
   Charge,
+  Count,
   Hold,
   Operation,
   Payment,
@@ -41,6 +43,8 @@ export interface Facts {
   paresHash?: string | undefined;
   /** For a command with a token, if the account's responses show it. */
   presentation?: CardPresentation | undefined;
+  /** If the account has velocity rules: the first that refuses, or where the attempt counts. */
+  velocity?: { readonly hit?: Hit | undefined; readonly declineCounts: readonly Count[] } | undefined;
   /** The edge replica that waits for the first answer of an authentication. */
   replyTo?: ReplyAddress | undefined;
   /** Epoch ms from which a resolver may look for the outcome of a call that begins now. */
@@ -159,7 +163,7 @@ function purchase(payment: Payment, command: PurchaseCommand, facts: Facts): Pay
   return [
     {
       type: 'OperationStarted',
-      operation: pending(command),
+      operation: { ...pending(command), ...counted(facts) },
       call: { reference: command.data.reference, kind: command.type === 'ChargeCard' ? 'sale' : 'authorize' },
       route,
       cardBrand: accepted.card.brand,
@@ -179,7 +183,7 @@ function authenticate(payment: Payment, command: AuthenticationCommand, facts: F
   return [
     {
       type: 'AuthenticationRequested',
-      operation: pending(command),
+      operation: { ...pending(command), ...counted(facts) },
       route: accepted.route,
       cardBrand: accepted.card.brand,
       ...presented(facts),
@@ -192,6 +196,11 @@ function authenticate(payment: Payment, command: AuthenticationCommand, facts: F
 
 function presented({ presentation }: Facts): { presentation?: CardPresentation } {
   return presentation === undefined ? {} : { presentation };
+}
+
+/** A refused attempt counts nowhere. */
+function counted({ velocity }: Facts): { declineCounts?: readonly Count[] } {
+  return velocity === undefined || velocity.hit !== undefined ? {} : { declineCounts: velocity.declineCounts };
 }
 
 /** A payment begins once. Only attempts on a card-entry page share one, and at most one of them succeeds. */
@@ -208,7 +217,13 @@ function accept(command: CardholderCommand, facts: Facts): Accepted | PaymentEve
   const { currency, customer } = command.data;
   const declined = declineWithoutBank(facts.card, { currency, phone: customer.phone, now: facts.now });
   if (declined !== undefined) {
-    return [{ type: 'OperationRecorded', operation: ended(command, declined), ...presented(facts) }];
+    const operation = { ...ended(command, declined), ...counted(facts) };
+    return [{ type: 'OperationRecorded', operation, ...presented(facts) }];
+  }
+  const hit = facts.velocity?.hit;
+  if (hit !== undefined) {
+    const operation = { ...ended(command, hit.code), refusedBy: { rule: hit.rule, reason: hit.reason } };
+    return [{ type: 'OperationRecorded', operation, ...presented(facts) }];
   }
   return { card: facts.card, route: facts.route };
 }

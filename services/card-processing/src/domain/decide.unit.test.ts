@@ -7,6 +7,7 @@ import {
   after,
   answered,
   approved,
+  authenticationCommand,
   FACTS,
   HOLD_SECONDS,
   NOW,
@@ -289,4 +290,49 @@ test('in any order of messages, money is taken at most once and given back at mo
     }),
     { numRuns: 300 },
   );
+});
+
+describe('velocity rules', () => {
+  const declineCounts = [{ counter: 'a-counter', slot: NOW }];
+  const hit = { code: 3200, rule: 'declines by ip', reason: 'too many' } as const;
+  const commands = [
+    purchaseCommand('AuthorizeCard'),
+    purchaseCommand('ChargeCard'),
+    authenticationCommand('AuthenticateCard'),
+    authenticationCommand('AuthenticateAndChargeCard'),
+  ];
+
+  it.each(commands)('decline $type without a call, with the reason on record', (command) => {
+    const payment = after(PAYMENTS.nothing, command, { ...FACTS, velocity: { hit, declineCounts } });
+    expect(payment).toMatchObject({ state: { kind: 'closed' } });
+    expect(payment.pending ?? payment.awaiting).toBeUndefined();
+    expect(payment.operations).toEqual([
+      expect.objectContaining({
+        status: 'decline',
+        code: 3200,
+        message: 'Declined by anti-fraud system',
+        authcode: null,
+        refusedBy: { rule: 'declines by ip', reason: 'too many' },
+      }),
+    ]);
+    expect(payment.operations[0]).not.toHaveProperty('declineCounts');
+  });
+
+  it.each(commands)('record where $type counts', (command) => {
+    const payment = after(PAYMENTS.nothing, command, { ...FACTS, velocity: { declineCounts } });
+    expect(payment.operations).toMatchObject([{ status: 'pending', declineCounts }]);
+  });
+
+  it('count a decline that needs no bank, and no refusal', () => {
+    const command = purchaseCommand('ChargeCard', { currency: 'EUR' });
+    const [declined] = after(PAYMENTS.nothing, command, { ...FACTS, velocity: { declineCounts } }).operations;
+    expect(declined).toMatchObject({ code: 3114, declineCounts });
+    const facts = { ...FACTS, route: 'no-terminal-for-currency', velocity: { declineCounts } } as const;
+    expect(after(PAYMENTS.nothing, command, facts).operations[0]).not.toHaveProperty('declineCounts');
+  });
+
+  it('come after the rules of the payment', () => {
+    const facts = { ...FACTS, velocity: { hit, declineCounts } };
+    expect(decide(PAYMENTS.charged, purchaseCommand('ChargeCard'), facts)).toBe('completed');
+  });
 });

@@ -42,6 +42,13 @@ export interface AuthenticationResult {
   authenticationValue: string;
 }
 
+/** A counter and the part of its window that an attempt counts in. */
+export interface Count {
+  counter: string;
+  /** Begin of the part, epoch ms. */
+  slot: number;
+}
+
 /** One entry of a payment's record: the request and its outcome. */
 export interface Operation {
   reference: string;
@@ -67,6 +74,10 @@ export interface Operation {
   announced?: true;
   /** Number of the attempt on its card-entry page, from 1. */
   checkoutAttempt?: number;
+  /** Where it counts as declined until its end is known. Present, if empty, once velocity rules have counted it. */
+  declineCounts?: readonly Count[];
+  /** The account's rule that declined it, for operators. */
+  refusedBy?: { rule: string; reason: string };
 }
 
 export interface Hold {

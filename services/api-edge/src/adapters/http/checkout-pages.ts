@@ -5,9 +5,8 @@ import type { BodyFault, BodyReader, Logger, Registry } from '@gateway/service-k
 import { bytesOf, Counter, assertNever, readBody } from '@gateway/service-kit';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
-import type { PageAnswer } from '../../application/checkout-page';
+import type { PageAnswer, SubmittedForm } from '../../application/checkout-page';
 import type { Checkout } from '../../application/ports';
-import type { RawFields } from '../../domain/body';
 import { parseFormBody } from '../../domain/body';
 import * as view from './checkout-views';
 import { FORM, isOver, mediaTypeOf, traced } from './requests';
@@ -22,7 +21,7 @@ const PATH = '/checkout/';
 
 export interface CheckoutPagesOptions {
   show(id: string, returnedReference: string | undefined): Promise<PageAnswer>;
-  submit(id: string, fields: RawFields): Promise<PageAnswer>;
+  submit(id: string, submitted: SubmittedForm): Promise<PageAnswer>;
   /** Base URLs at which browsers reach this page and the challenge pages. */
   publicBaseUrl: string;
   threedsUrl: string;
@@ -149,7 +148,8 @@ function submit(options: CheckoutPagesOptions): RequestHandler {
   return async (request, response) => {
     const fields = parseFormBody(bytesOf(request));
     if (fields === 'malformed') return send(response, 400, notUnderstood());
-    answer(options, request, response, await options.submit(pageIdOf(request), fields));
+    const submitted = { fields, browserIp: request.ip ?? '' };
+    answer(options, request, response, await options.submit(pageIdOf(request), submitted));
   };
 }
 

@@ -51,7 +51,7 @@ export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Re
     ...shared,
     maxConcurrent: config.MAX_CONCURRENT_REQUESTS,
     show: (id, returnedReference) => showCheckout(ports, id, returnedReference),
-    submit: (id, fields) => submitCard(ports, id, fields),
+    submit: (id, submitted) => submitCard(ports, id, submitted),
     publicBaseUrl: config.PUBLIC_BASE_URL,
     threedsUrl: config.THREEDS_PUBLIC_URL,
   });

@@ -1,0 +1,128 @@
+import type { Account } from '@gateway/accounts';
+import type { CardholderCommand } from '@gateway/contracts';
+import { Secret } from '@gateway/contracts';
+import type { CardData } from '@gateway/vault';
+import { evolve } from '../domain/payment';
+import { after, answered, approved, FACTS, PAYMENTS, purchaseCommand, ref } from '../domain/payments.fixture';
+import type { Counter, Counters, CountResult } from './ports';
+import { countEnd, screenAttempt } from './screen-attempt';
+
+const SLOT = 1_000;
+const card = (pan: string) => new Secret<CardData>({ pan, expMonth: '12', expYear: '2030', holder: 'Ann Lee' });
+const VISA = card('4242424242424242');
+const account = (rules: Pick<Account, 'cardRules' | 'testCardRules'> = {}) => rules as Account;
+const inEur = (more: Partial<CardholderCommand['data']> = {}) =>
+  purchaseCommand('ChargeCard', { currency: 'EUR', ...more });
+
+/** Counters that are full where `full` says so. Ids are the hashed parts, readable. */
+function world(full: (id: string) => number | undefined = () => undefined) {
+  const asked: Counter[][] = [];
+  const changes: unknown[] = [];
+  const counters: Counters = {
+    async count(_reference, wanted) {
+      asked.push([...wanted]);
+      return wanted.map(({ id }): CountResult => {
+        const used = full(id);
+        return used === undefined ? { counted: true, slot: SLOT } : { counted: false, used };
+      });
+    },
+    takeBack: (reference, counts) => void changes.push([reference, counts.map(({ counter }) => counter)]),
+    add: (counts, amount) => void changes.push([amount, counts.map(({ counter }) => counter)]),
+  };
+  const cards = {
+    fingerprint: (parts: readonly string[]) => parts.join(' '),
+    panHash: (one: Secret<CardData>) => `hash of ${one.expose().pan}`,
+  };
+  return { ports: { counters, cards } as never, counters, asked, changes };
+}
+
+const idsOf = async (command: CardholderCommand, rules: Pick<Account, 'cardRules' | 'testCardRules'> = {}) => {
+  const { ports, asked } = world();
+  await screenAttempt(ports, command, { account: account(rules), card: VISA });
+  return asked.flat().map(({ id }) => id);
+};
+
+describe('an attempt', () => {
+  it('in a real currency counts by the defaults', async () => {
+    expect(await idsOf(inEur())).toEqual([
+      'merchant real declines ip 3600 192.0.2.1',
+      'merchant real declines card 86400 hash of 4242424242424242',
+      'merchant real declines email 86400 ann@example.com',
+    ]);
+  });
+
+  it("in XTS counts by the account's own rules for XTS only, and by none without a database operation", async () => {
+    const xts = purchaseCommand('ChargeCard');
+    const { ports, asked } = world();
+    expect(await screenAttempt(ports, xts, { account: account(), card: VISA })).toBeUndefined();
+    expect(asked).toEqual([]);
+    const testCardRules = [{ kind: 'attempts', by: 'bin', max: 3, windowSeconds: 60 }] as const;
+    expect(await idsOf(xts, { testCardRules })).toEqual(['merchant test attempts bin 60 424242']);
+    expect(await idsOf(inEur(), { testCardRules, cardRules: [] })).toEqual([]);
+  });
+
+  it('on the card-entry page counts by the address of the browser', async () => {
+    const [first] = await idsOf(inEur({ browserIp: '198.51.100.9', checkoutAttempt: 1 }));
+    expect(first).toBe('merchant real declines ip 3600 198.51.100.9');
+  });
+
+  it('counts an IPv6 network as one address, and an e-mail address in any case as one', async () => {
+    const customer = { ...inEur().data.customer, ip: '2001:db8:1:2::1', email: 'Ann@Example.com' };
+    const other = { ...customer, ip: '2001:db8:1:2:ffff::9', email: 'ann@example.COM' };
+    expect(await idsOf(inEur({ customer }))).toEqual(await idsOf(inEur({ customer: other })));
+  });
+
+  it('by the merchant without its customer has no address', async () => {
+    expect((await idsOf(inEur({ cofType: 'MIT' }))).map((id) => id.split(' ')[3])).toEqual(['card', 'email']);
+  });
+
+  it('is refused by the first full counter, with its rule and use', async () => {
+    const { ports } = world((id) => (id.includes('card') ? 12 : id.includes('email') ? 20 : undefined));
+    const screened = await screenAttempt(ports, inEur(), { account: account(), card: VISA });
+    expect(screened).toEqual({
+      hit: {
+        code: 3200,
+        rule: 'declines by card',
+        reason: '12 more declines than approvals in 86400 s, 10 are allowed',
+      },
+      declineCounts: [{ counter: 'merchant real declines ip 3600 192.0.2.1', slot: SLOT }],
+      attemptCounts: [],
+    });
+  });
+
+  it('is refused although the counter has room again by the time it is read', async () => {
+    const { ports } = world((id) => (id.includes('card') ? 9 : undefined));
+    const screened = await screenAttempt(ports, inEur(), { account: account(), card: VISA });
+    expect(screened?.hit?.code).toBe(3200);
+  });
+});
+
+describe('the end of an attempt', () => {
+  const declineCounts = [{ counter: 'a-counter', slot: SLOT }];
+  const begun = after(PAYMENTS.nothing, purchaseCommand('ChargeCard'), { ...FACTS, velocity: { declineCounts } });
+
+  it('makes an approval count against a decline, and takes a failure back', () => {
+    const { ports, changes } = world();
+    const reference = ref('SALE');
+    const sold = { type: 'OperationSucceeded', reference, authcode: null } as const;
+    countEnd(ports, sold, evolve(begun, sold));
+    const failed = { type: 'OperationFailed', reference, code: 3118, message: '' } as const;
+    countEnd(ports, failed, evolve(begun, failed));
+    expect(changes).toEqual([
+      [-2, ['a-counter']],
+      [-1, ['a-counter']],
+    ]);
+  });
+
+  it('leaves a decline, an unknown outcome and operations without rules alone', () => {
+    const { ports, changes } = world();
+    const reference = ref('SALE');
+    const declined = { type: 'OperationDeclined', reference, code: 3101, message: '' } as const;
+    countEnd(ports, declined, answered(begun, 'SALE', { kind: 'declined', code: 3101, bank: {} }));
+    const unknown = { type: 'OutcomeBecameUnknown', reference, code: 3109, message: '', resolveAt: 0 } as const;
+    countEnd(ports, unknown, evolve(begun, unknown));
+    const sold = { type: 'OperationSucceeded', reference, authcode: null } as const;
+    countEnd(ports, sold, approved(PAYMENTS.charging, 'SALE'));
+    expect(changes).toEqual([]);
+  });
+});
