@@ -92,6 +92,8 @@ export interface SystemOptions {
   logger?: Logger;
   /** Default: the servers of the run. */
   servers?: Addresses;
+  /** The clock of all services but the simulator. */
+  sources?: TimeSources;
 }
 
 /** The surroundings of services: databases, topics, keys and the demo accounts. */
@@ -159,7 +161,7 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   ): Promise<Running> {
     const own = { ...env, ...overrides };
     const config = loadConfig(settings, own);
-    const service = create({ config, env: own, logger, ...sources, onFatal: failTest });
+    const service = create({ config, env: own, logger, ...options.sources, ...sources, onFatal: failTest });
     await service.start();
     started.unshift(service);
     return service;

@@ -54,5 +54,5 @@ export type TopicName = keyof typeof topics;
 export const DEFAULT_PARTITIONS = 12;
 
 /** Dead letters wait for an operator, who may be on holiday. */
-export const DEAD_LETTER_RETENTION_MS = 30 * DAY_MS;
+export const DEAD_LETTER_RETENTION_DAYS = 30;
 export const DEAD_LETTER_PARTITIONS = 1;

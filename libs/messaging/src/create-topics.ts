@@ -5,8 +5,8 @@ import { createTopics } from './topics';
 
 /**
  * `node libs/messaging/dist/create-topics.js`, before the services start. Reads KAFKA_BROKERS (comma separated),
- * TOPIC_PREFIX, and KAFKA_PARTITIONS, KAFKA_REPLICATION_FACTOR and KAFKA_MIN_INSYNC_REPLICAS, which have the defaults of
- * {@link createTopics}. Exits 0 when every topic is as declared.
+ * TOPIC_PREFIX, and KAFKA_PARTITIONS, KAFKA_REPLICATION_FACTOR, KAFKA_MIN_INSYNC_REPLICAS and
+ * DEAD_LETTER_RETENTION_DAYS, which have the defaults of {@link createTopics}. Exits 0 when every topic is as declared.
  */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const brokers = (env['KAFKA_BROKERS'] ?? '').split(',').filter((broker) => broker !== '');
@@ -18,6 +18,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
     ...countFrom(env, 'KAFKA_PARTITIONS', 'partitions'),
     ...countFrom(env, 'KAFKA_REPLICATION_FACTOR', 'replicationFactor'),
     ...countFrom(env, 'KAFKA_MIN_INSYNC_REPLICAS', 'minInsyncReplicas'),
+    ...countFrom(env, 'DEAD_LETTER_RETENTION_DAYS', 'deadLetterRetentionDays'),
   });
   const durability = `replication factor ${replicationFactor}, min.insync.replicas ${minInsyncReplicas}`;
   process.stdout.write(`topics: ${created.length} created, ${reconfigured.length} reconfigured (${durability})\n`);

@@ -1,7 +1,7 @@
 import type { Admin, ITopicConfig } from 'kafkajs';
 import { ConfigResourceTypes } from 'kafkajs';
 import type { TopicName } from '@gateway/contracts';
-import { DEAD_LETTER_PARTITIONS, DEAD_LETTER_RETENTION_MS, DEFAULT_PARTITIONS, topics } from '@gateway/contracts';
+import { DEAD_LETTER_PARTITIONS, DEAD_LETTER_RETENTION_DAYS, DEFAULT_PARTITIONS, topics } from '@gateway/contracts';
 import type { KafkaClient } from './client';
 
 /** Prefixes separate installations, or test files, on one cluster. Groups have them too. */
@@ -38,6 +38,8 @@ export interface TopicSettings {
   replicationFactor?: number;
   /** Default 2 for topics with three replicas or more, else 1. */
   minInsyncReplicas?: number;
+  /** How long dead letters are kept. Default {@link DEAD_LETTER_RETENTION_DAYS}. */
+  deadLetterRetentionDays?: number;
 }
 
 export interface CreatedTopics {
@@ -79,6 +81,7 @@ const CLUSTER_MIN_INSYNC_REPLICAS = 2;
 /** Foreign producers may send the largest message that the broker allows. The reason makes it larger. */
 const DEAD_LETTER_MAX_BYTES = 2 * 1_048_576;
 const TIMEOUT_MS = 60_000;
+const DAY_MS = 86_400_000;
 const LEADER_POLL_MS = 50;
 
 /**
@@ -95,7 +98,9 @@ export async function createTopics(
     const existing = await describe(admin, namesOf(options.prefix));
     const replicationFactor = options.replicationFactor ?? (await defaultReplicationFactor(admin, existing));
     const minInsyncReplicas = options.minInsyncReplicas ?? defaultMinInsyncReplicas(replicationFactor);
-    const wanted = wantedTopics(options.prefix, partitions, (name) => {
+    const { deadLetterRetentionDays = DEAD_LETTER_RETENTION_DAYS } = options;
+    const sizes = { partitions, deadLetterRetentionMs: deadLetterRetentionDays * DAY_MS };
+    const wanted = wantedTopics(options.prefix, sizes, (name) => {
       // A broker that is away must not make existing topics less durable.
       const replicas = existing.get(name)?.replicationFactor ?? replicationFactor;
       return options.minInsyncReplicas ?? defaultMinInsyncReplicas(replicas);
@@ -195,7 +200,7 @@ function defaultMinInsyncReplicas(replicationFactor: number): number {
 
 function wantedTopics(
   prefix: string | undefined,
-  partitions: number,
+  { partitions, deadLetterRetentionMs }: { partitions: number; deadLetterRetentionMs: number },
   minInsyncReplicasOf: (name: string) => number,
 ): WantedTopic[] {
   const wanted: WantedTopic[] = [];
@@ -209,7 +214,7 @@ function wantedTopics(
     wanted.push({ name, partitions, config: configOf(name, topics[topic].retentionMs) });
   }
   for (const name of deadLetterTopics(prefix).keys()) {
-    const config = { ...configOf(name, DEAD_LETTER_RETENTION_MS), 'max.message.bytes': String(DEAD_LETTER_MAX_BYTES) };
+    const config = { ...configOf(name, deadLetterRetentionMs), 'max.message.bytes': String(DEAD_LETTER_MAX_BYTES) };
     wanted.push({ name, partitions: DEAD_LETTER_PARTITIONS, config });
   }
   return wanted;

@@ -90,3 +90,15 @@ test('wrong settings are corrected', async () => {
   await until('it is set right', async () => (await retentionOf(name(replies))) === String(retentionMs));
   expect(await again()).toEqual(NOTHING);
 });
+
+test('dead letters are kept for as long as the setting says', async () => {
+  const deadLetters = `${kafka.prefix}card.commands.dlq.v1`;
+  const { reconfigured } = await createTopics({
+    kafka: kafka.client(),
+    prefix: kafka.prefix,
+    deadLetterRetentionDays: 5,
+  });
+  expect(reconfigured).toContain(deadLetters);
+  expect(reconfigured.every((name) => name.includes('.dlq.'))).toBe(true);
+  await until('the brokers know it', async () => (await retentionOf(deadLetters)) === String(5 * 86_400_000));
+});

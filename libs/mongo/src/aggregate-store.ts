@@ -5,7 +5,19 @@ import { createGroupFind, createGroupInsert, createGroupUpdate } from './group-w
 import type { OutboxEntry, OutboxOwner } from './outbox';
 
 /** One document per aggregate: its body, the version that guards it, and its outbox. */
-export type Stored<Body> = Body & OutboxOwner & Stamped & { eventSeq: number };
+export type Stored<Body> = Body & OutboxOwner & Stamped & Ending & { eventSeq: number };
+
+/** `endedAt` is there while nothing is under way; a TTL index on it removes the document some time later. */
+export interface Ending {
+  endedAt?: Date;
+}
+
+/** Index for {@link ensureTtlIndex}. What has not ended is neither in it nor removed. */
+export const endIndex = {
+  key: { endedAt: 1 },
+  name: 'expiry',
+  partialFilterExpression: { endedAt: { $exists: true } },
+} as const;
 
 export interface AggregateStore<Body extends object> {
   load(id: string): Promise<Stored<Body> | null>;
@@ -29,8 +41,9 @@ export function bodyOf<Body extends object>(stored: Stored<Body>): Body {
     outboxRetryAt: _retryAt,
     outboxClaim: _claim,
     stamp: _stamp,
+    endedAt: _endedAt,
     ...body
-  }: OutboxOwner & Stamped & { eventSeq: number } = stored;
+  }: OutboxOwner & Stamped & Ending & { eventSeq: number } = stored;
   return body as Body;
 }
 
@@ -51,11 +64,22 @@ function sequenced(messages: readonly NewMessage[], lastSeq: number): { entries:
  * List all fields of `Body` (no `undefined`): a field that a new body lacks is removed from the document, so that the
  * state on disk is the state in memory. Only changed fields are written; values are compared by reference, so never
  * change one in place.
+ *
+ * @param endOf epoch ms at which the aggregate ended; undefined while something is under way. Default: never ends
  */
-export function createAggregateStore<Body extends object>(collection: Collection<Stored<Body>>): AggregateStore<Body> {
+export function createAggregateStore<Body extends object>(
+  collection: Collection<Stored<Body>>,
+  endOf: (body: Body) => number | undefined = () => undefined,
+): AggregateStore<Body> {
   const find = createGroupFind(collection);
   const insert = createGroupInsert(collection);
   const updateIfUnchanged = createGroupUpdate(collection, stamps());
+
+  function endingOf(body: Body): Ending {
+    const at = endOf(body);
+    return at === undefined ? {} : { endedAt: new Date(at) };
+  }
+
   return {
     async load(id) {
       return (await find(id)) ?? null;
@@ -70,6 +94,7 @@ export function createAggregateStore<Body extends object>(collection: Collection
         eventSeq,
         outbox,
         ...since(outbox),
+        ...endingOf(body),
       };
       return (await insert(document)) === undefined ? document : undefined;
     },
@@ -77,12 +102,14 @@ export function createAggregateStore<Body extends object>(collection: Collection
     async update(previous, body, messages) {
       const { entries, eventSeq } = sequenced(messages, previous.eventSeq);
       const version = previous.version + 1;
-      const removed = removedFields(previous, body);
+      const ending = endingOf(body);
+      const reopened = previous.endedAt !== undefined && ending.endedAt === undefined;
+      const removed = [...removedFields(previous, body), ...(reopened ? ['endedAt'] : [])];
       const updated = await updateIfUnchanged({
         id: previous._id,
         version: previous.version,
         update: {
-          $set: { ...changedFields(previous, { ...body, eventSeq }), version },
+          $set: { ...changedFields(previous, { ...body, eventSeq }), ...ending, version },
           // `$min` keeps an older mark, and sets a new one if the outbox was drained since `previous` was read.
           ...(entries.length === 0 ? {} : { $push: { outbox: { $each: entries } }, $min: since(entries) }),
           ...(removed.length === 0 ? {} : { $unset: Object.fromEntries(removed.map((name) => [name, ''])) }),
@@ -90,7 +117,7 @@ export function createAggregateStore<Body extends object>(collection: Collection
       });
       if (!updated) return undefined;
       const outbox = [...previous.outbox, ...entries];
-      return { _id: previous._id, ...body, version, eventSeq, outbox, ...since(outbox) };
+      return { _id: previous._id, ...body, version, eventSeq, outbox, ...since(outbox), ...ending };
     },
   };
 }
@@ -111,6 +138,7 @@ const OWN_FIELDS = new Set([
   'outboxRetryAt',
   'outboxClaim',
   'stamp',
+  'endedAt',
 ]);
 
 function changedFields(previous: object, body: object): Document {

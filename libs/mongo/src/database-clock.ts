@@ -77,6 +77,11 @@ export async function startDatabaseClock(options: {
   };
 }
 
+/** Epoch ms by the primary's clock, for command lines: they need it too rarely to follow it. */
+export async function databaseTime(mongo: Pick<MongoConnection, 'mongoose'>): Promise<number> {
+  return Math.floor((await askServer(mongo)).ms);
+}
+
 async function askServer({ mongoose }: Pick<MongoConnection, 'mongoose'>): Promise<ServerTime> {
   const answer = await mongoose.getClient().db('admin').command({ hello: 1 });
   return { server: String(answer['me'] ?? ''), ms: (answer['localTime'] as Date).getTime() + TRUNCATION_MS };

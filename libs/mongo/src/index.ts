@@ -12,3 +12,4 @@ export * from './outbox';
 export * from './resolver';
 export * from './due-by-account';
 export * from './shard-keys';
+export * from './ttl-index';

@@ -21,6 +21,7 @@ export * from './ops-server';
 export * from './owner-queries';
 export * from './production';
 export * from './repeat';
+export * from './retention';
 export type { Environment } from './secret-settings';
 export { secretText } from './secret-settings';
 export * from './service';

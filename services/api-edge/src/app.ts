@@ -48,7 +48,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   const { now } = clock;
   const journal = createJournal(mongo, clock);
   const checkouts = createCheckouts(mongo, clock);
-  await Promise.all([journal.ensureIndexes(), checkouts.ensureIndexes()]);
+  await Promise.all([journal.ensureIndexes(config.RECORD_RETENTION_DAYS), checkouts.ensureIndexes()]);
   const { vault } = frame.database(await openVault({ ...frame.storage, ...config }));
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   await accounts.requireSafe(config);

@@ -1,7 +1,14 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import type { ProductionRule } from '@gateway/service-kit';
-import { commonSettings, connectionSettings, isHttps, publicPortHasTls, secretText } from '@gateway/service-kit';
+import {
+  commonSettings,
+  connectionSettings,
+  isHttps,
+  publicPortHasTls,
+  retentionSettings,
+  secretText,
+} from '@gateway/service-kit';
 import { noDevelopmentKeys, vaultSettings } from '@gateway/vault';
 
 /** Scheme, host, and a path without a slash at its end. */
@@ -62,6 +69,7 @@ export const settings = Type.Object({
     default: 2_000,
     description: 'API requests handled at once; page requests have as many slots of their own',
   }),
+  ...retentionSettings,
 });
 
 export type Config = Readonly<Static<typeof settings>>;

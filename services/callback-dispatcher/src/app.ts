@@ -57,7 +57,8 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   frame.onStopLast(() => Object.values(queries).forEach((owner) => owner.close()));
   const deliveries = createDeliveries(mongo, clock);
   const attempts = createAttempts(mongo);
-  await Promise.all([deliveries.ensureIndexes(), attempts.ensureIndexes()]);
+  const retentionDays = config.CALLBACK_RETENTION_DAYS;
+  await Promise.all([deliveries.ensureIndexes(retentionDays), attempts.ensureIndexes(retentionDays)]);
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   await accounts.requireSafe(config);
   const outbox = frame.outbox(deliveries.outboxes, publishEntries(frame.publisher));

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { accountsProductionRules, accountsSettings } from '@gateway/accounts';
 import type { ProductionRule } from '@gateway/service-kit';
 import { commonSettings, rangesOverlap } from '@gateway/service-kit';
+import { RETENTION_DEFAULT_DAYS } from './adapters/mongo/retention';
 import { DISPATCHER_LIMITS } from './application/dispatcher';
 
 const CONCURRENCY_MAX = 4_096;
@@ -54,6 +55,12 @@ export const settings = Type.Object({
     maximum: CONCURRENCY_MAX,
     default: DISPATCHER_LIMITS.concurrencyPerAddress,
     description: "Of a merchant's callbacks, those to one address",
+  }),
+  CALLBACK_RETENTION_DAYS: Type.Integer({
+    minimum: 7,
+    maximum: 24_000,
+    default: RETENTION_DEFAULT_DAYS,
+    description: 'How long callbacks are kept after they were delivered or exhausted, and attempts after they began',
   }),
 });
 

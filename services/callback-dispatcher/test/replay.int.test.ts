@@ -108,7 +108,7 @@ function world() {
     handBack: async () => handBack(ports, await read()),
     resend: () => resendDelivery(ports, id),
     async stored() {
-      const { endedAt: _endedAt, ...body } = bodyOf(await read()) as Delivery & { endedAt?: Date };
+      const body = bodyOf(await read());
       return body;
     },
     replayed: () => events.reduce<Delivery | undefined>(evolve, undefined),

@@ -47,7 +47,7 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
   const { config, mongo, clock, publisher, metrics, logger } = frame;
   const { now } = clock;
   const payments = createPayments(mongo, clock);
-  await payments.ensureIndexes();
+  await payments.ensureIndexes(config.RECORD_RETENTION_DAYS);
   const { vault } = frame.database(await openVault({ ...frame.storage, ...config }));
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   await accounts.requireSafe(config);

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import creditCardType from 'credit-card-type';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
-import { commonSettings, ConfigurationError } from '@gateway/service-kit';
+import { commonSettings, ConfigurationError, retentionSettings } from '@gateway/service-kit';
 import { noDevelopmentKeys, vaultSettings } from '@gateway/vault';
 import type { HoldRule, Initiator } from './domain/holds';
 
@@ -55,6 +55,7 @@ export const settings = Type.Object({
     default: 128,
     description: 'Commands that one replica decides at once, without the calls to acquirers',
   }),
+  ...retentionSettings,
 });
 
 export type Config = Readonly<Static<typeof settings>>;

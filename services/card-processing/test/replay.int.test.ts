@@ -36,6 +36,8 @@ import {
 } from '../src/domain/payments.fixture';
 
 /** Replaying the events of a payment always gives its document. */
+const A_LIFETIME_DAYS = 24_000;
+
 let space: Space;
 let mongo: MongoConnection;
 let payments: PaymentsAdapter;
@@ -48,7 +50,8 @@ beforeAll(async () => {
     mongo,
     clockAt(() => now),
   );
-  await payments.ensureIndexes();
+  // A fixed date, which gets older.
+  await payments.ensureIndexes(A_LIFETIME_DAYS);
 });
 beforeEach(async () => {
   now = NOW;

@@ -42,7 +42,8 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
   const callsAtOnce = config.BANK_CALLS_AT_ONCE;
   const payouts = createPayouts(mongo, clock);
   const reservations = createReservations(mongo, { now });
-  await Promise.all([payouts.ensureIndexes(), reservations.ensureIndexes()]);
+  const retentionDays = config.RECORD_RETENTION_DAYS;
+  await Promise.all([payouts.ensureIndexes(retentionDays), reservations.ensureIndexes()]);
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   const { NODE_ENV, ALLOW_SIMULATED_MONEY: simulatedMoney } = config;
   await accounts.requireSafe({ NODE_ENV });
@@ -51,6 +52,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
     env: deps.env,
     simulatedMoney,
     callsAtOnce,
+    retentionDays,
     mongo,
     logger,
     metrics,

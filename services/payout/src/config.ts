@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { accountsProductionRules, accountsSettings } from '@gateway/accounts';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
-import { commonSettings } from '@gateway/service-kit';
+import { commonSettings, retentionSettings } from '@gateway/service-kit';
 
 export const settings = Type.Object({
   ...commonSettings,
@@ -31,6 +31,7 @@ export const settings = Type.Object({
     default: 128,
     description: 'Commands that one replica decides at once, without the calls to banks',
   }),
+  ...retentionSettings,
 });
 
 export type Config = Readonly<Static<typeof settings>>;

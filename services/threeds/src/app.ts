@@ -41,7 +41,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
   const { config, mongo, clock, metrics, logger } = frame;
   const publicUrl = config.THREEDS_PUBLIC_URL;
   const authentications = createAuthentications(mongo, clock);
-  await authentications.ensureIndexes();
+  await authentications.ensureIndexes(config.RECORD_RETENTION_DAYS);
   const { vault } = frame.database(await openVault({ ...frame.storage, ...config }));
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   await accounts.requireSafe(config);

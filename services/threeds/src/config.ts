@@ -1,7 +1,14 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import type { ProductionRule } from '@gateway/service-kit';
-import { commonSettings, connectionSettings, isHttps, publicPortHasTls, secretText } from '@gateway/service-kit';
+import {
+  commonSettings,
+  connectionSettings,
+  isHttps,
+  publicPortHasTls,
+  retentionSettings,
+  secretText,
+} from '@gateway/service-kit';
 import { noDevelopmentKeys, vaultSettings } from '@gateway/vault';
 
 const key = (use: string) =>
@@ -55,6 +62,7 @@ export const settings = Type.Object({
     default: 900,
     description: 'How long a cardholder has for a challenge; the same in card-processing',
   }),
+  ...retentionSettings,
 });
 
 export type Config = Readonly<Static<typeof settings>>;

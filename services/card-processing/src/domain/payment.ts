@@ -502,6 +502,32 @@ function presented({ presentation }: { presentation?: CardPresentation }): { pre
   return presentation === undefined ? {} : { presentation };
 }
 
+/**
+ * Nothing is under way and no money is held, so that only the merchant can change it. What was collected can still be
+ * refunded.
+ */
+export function isAtRest({ state, pending }: Payment): boolean {
+  if (pending !== undefined) return false;
+  switch (state.kind) {
+    case 'authenticating':
+    case 'authorizing':
+    case 'authorized':
+    case 'charging':
+    case 'settling':
+    case 'voiding':
+    case 'refunding':
+      return false;
+    case 'new':
+    case 'closed':
+    case 'tokenized':
+    case 'authenticated':
+    case 'charged':
+    case 'voided':
+    case 'refunded':
+      return true;
+  }
+}
+
 /** The one operation that waits for an acquirer or for an authentication. */
 export function pendingReference({ pending, state }: Payment): string | undefined {
   return state.kind === 'authenticating' ? state.reference : pending?.reference;

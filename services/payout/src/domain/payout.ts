@@ -198,3 +198,8 @@ export function endedWithoutSuccess({ kind }: Pick<PayoutState, 'kind'>): boolea
 export function isOpen({ kind }: Pick<PayoutState, 'kind'>): boolean {
   return kind === 'screened' || kind === 'submitting' || kind === 'unknown' || kind === 'submitted';
 }
+
+/** It has ended, and nothing is left to do for it. A bank may still report a return. */
+export function isAtRest({ state, resolveAt }: Pick<Payout, 'state' | 'resolveAt'>): boolean {
+  return !isOpen(state) && state.kind !== 'accepted' && resolveAt === undefined;
+}

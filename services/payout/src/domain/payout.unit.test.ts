@@ -1,5 +1,5 @@
 import type { PayoutEvent, PayoutStateKind } from './payout';
-import { endedWithoutSuccess, evolve, isOpen, merchantStatus, PAYOUT_STATES } from './payout';
+import { endedWithoutSuccess, evolve, isAtRest, isOpen, merchantStatus, PAYOUT_STATES } from './payout';
 import { inState, request } from './payouts.fixture';
 
 describe('the status of a payout', () => {
@@ -36,6 +36,14 @@ it('every state is open, a success, or releases its reservations', () => {
     ['frauded', false, true],
     ['failed', false, true],
   ]);
+});
+
+it('is at rest, so that it may be removed one day, once it has ended and nothing is left to release', () => {
+  expect(Object.entries(inState).filter(([, payout]) => isAtRest(payout))).toEqual([
+    ['settled', inState.settled],
+    ['returned', inState.returned],
+  ]);
+  expect(isAtRest(evolve(inState.declined, { type: 'ReservationsReleased' }))).toBe(true);
 });
 
 describe('a bank’s own facts', () => {

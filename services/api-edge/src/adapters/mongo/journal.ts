@@ -1,7 +1,14 @@
 import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
 import { paymentIdOf } from '@gateway/contracts';
-import { createBatcher } from '@gateway/service-kit';
-import { claimDue, createGroupInsert, dueIndexOn, retryableWhenTransient } from '@gateway/mongo';
+import { createBatcher, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
+import {
+  claimDue,
+  createGroupInsert,
+  dueIndexOn,
+  endIndex,
+  ensureTtlIndex,
+  retryableWhenTransient,
+} from '@gateway/mongo';
 import type {
   EntryIn,
   EntryName,
@@ -23,11 +30,17 @@ type Document = Omit<JournalEntry, 'reference' | 'command'> & {
   /** The sweeper that holds it until then. */
   claim?: string;
   insertRepeated?: true;
+  /**
+   * Once it is closed: when it was accepted. Counted from there, an entry never outlives its payment, which would make
+   * CHECK report it as pending.
+   */
+  endedAt?: Date;
 };
 
 /** A sweeper waits until the entry's own edge replica has certainly given up. */
 const SWEEP_AFTER_DEADLINE_MS = 5_000;
 const KEY_LIFE_MS = 24 * 3_600_000;
+const DAY_SECONDS = 86_400;
 /** Keeps the planner off an index that begins with the merchant, who has millions of entries. */
 const BY_REFERENCE = { _id: 1 } as const;
 /** Sorts after every character of a reference. */
@@ -43,7 +56,7 @@ const INDEXES = {
 } as const;
 
 export interface JournalAdapter extends Journal {
-  ensureIndexes(): Promise<void>;
+  ensureIndexes(retentionDays?: number): Promise<void>;
 }
 
 /** References begin with their payment's id, so the primary index also finds all entries of a payment. */
@@ -141,7 +154,10 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
       if (entries.length === 0) return;
       await collection.updateMany(
         named(entries.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount }))),
-        { $set: { state: 'closed' }, $unset: { command: '', sentAgainAt: '', sweepAt: '', claim: '' } },
+        [
+          { $set: { state: 'closed', endedAt: { $toDate: { $toLong: '$acceptedAt' } } } },
+          { $unset: ['command', 'sentAgainAt', 'sweepAt', 'claim'] },
+        ],
         { hint: BY_REFERENCE },
       );
     },
@@ -159,7 +175,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
       await collection.updateMany({ ...sent, state: 'open' }, { $set: { sentAgainAt: at } }, { hint: BY_REFERENCE });
     },
 
-    async ensureIndexes() {
+    async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
       await collection.createIndexes([
         {
           key: { merchantAccount: 1, space: 1, transactionUniqueId: 1, attempt: 1 },
@@ -174,6 +190,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
         },
         dueIndexOn('sweepAt', INDEXES.sweepAt),
       ]);
+      await ensureTtlIndex(collection, endIndex, retentionDays * DAY_SECONDS);
     },
   };
 }
@@ -206,7 +223,9 @@ function insertionOf(index: string): Insertion {
 }
 
 function toDocument({ reference, ...entry }: JournalEntry): Document {
-  if (entry.command === undefined) return { _id: reference, ...entry, state: 'closed' };
+  if (entry.command === undefined) {
+    return { _id: reference, ...entry, state: 'closed', endedAt: new Date(entry.acceptedAt) };
+  }
   return { _id: reference, ...entry, state: 'open', sweepAt: entry.deadline + SWEEP_AFTER_DEADLINE_MS };
 }
 
@@ -219,6 +238,6 @@ function toEntry(document: Document): JournalEntry;
 function toEntry(document: Document | null): JournalEntry | undefined;
 function toEntry(document: Document | null): JournalEntry | undefined {
   if (document === null) return undefined;
-  const { _id, state: _state, sweepAt: _sweepAt, claim: _claim, insertRepeated: _repeated, ...entry } = document;
+  const { _id, state: _s, sweepAt: _a, claim: _c, insertRepeated: _r, endedAt: _e, ...entry } = document;
   return { reference: _id, ...entry } as JournalEntry;
 }

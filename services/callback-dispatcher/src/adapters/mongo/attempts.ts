@@ -1,8 +1,8 @@
 import type { MongoConnection } from '@gateway/mongo';
-import { createGroupInsert, createGroupSet } from '@gateway/mongo';
+import { createGroupInsert, createGroupSet, ensureTtlIndex } from '@gateway/mongo';
 import type { Attempt, Attempts } from '../../application/ports';
 import { attemptId, ATTEMPTS_LISTED_MAX } from '../../application/ports';
-import { RETENTION_SECONDS } from './retention';
+import { RETENTION_DEFAULT_DAYS } from './retention';
 
 const COLLECTION = 'attempts';
 /** Sorts after every digit. */
@@ -11,10 +11,11 @@ const AFTER_TIMES = '~';
 /** A date, as the TTL index requires. */
 type StoredAttempt = Omit<Attempt, 'startedAt'> & { startedAt: Date };
 
-const expiryIndex = { key: { startedAt: 1 }, name: 'expiry', expireAfterSeconds: RETENTION_SECONDS } as const;
+const expiryIndex = { key: { startedAt: 1 }, name: 'expiry' } as const;
+const DAY_SECONDS = 86_400;
 
 export interface AttemptsAdapter extends Attempts {
-  ensureIndexes(): Promise<void>;
+  ensureIndexes(retentionDays?: number): Promise<void>;
 }
 
 /** A collection of its own, because an attempt is written when it begins and when it ends. */
@@ -33,8 +34,8 @@ export function createAttempts(mongo: MongoConnection): AttemptsAdapter {
       const latest = await found.toArray();
       return latest.reverse().map((attempt) => ({ ...attempt, startedAt: attempt.startedAt.getTime() }));
     },
-    async ensureIndexes() {
-      await collection.createIndexes([expiryIndex]);
+    async ensureIndexes(retentionDays = RETENTION_DEFAULT_DAYS) {
+      await ensureTtlIndex(collection, expiryIndex, retentionDays * DAY_SECONDS);
     },
   };
 }

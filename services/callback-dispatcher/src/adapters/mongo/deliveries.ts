@@ -8,11 +8,19 @@ import type {
   OutboxOwner,
   Stored,
 } from '@gateway/mongo';
-import { claimSome, createAggregateStore, isDue, leaseEnd, outboxIndex } from '@gateway/mongo';
+import {
+  claimSome,
+  createAggregateStore,
+  endIndex,
+  ensureTtlIndex,
+  isDue,
+  leaseEnd,
+  outboxIndex,
+} from '@gateway/mongo';
 import type { Deliveries, DeliveryQuery, LaneRange } from '../../application/ports';
-import type { Delivery, Progress } from '../../domain/delivery';
+import type { Delivery } from '../../domain/delivery';
 import { BEFORE_LANES } from '../../domain/lane';
-import { RETENTION_SECONDS } from './retention';
+import { RETENTION_DEFAULT_DAYS } from './retention';
 
 const COLLECTION = 'deliveries';
 const CLAIMABLE_AT = 'progress.claimableAt';
@@ -40,14 +48,6 @@ const exhaustedIndex = {
   partialFilterExpression: { 'progress.state': 'exhausted' },
 } as const;
 
-/** A pending delivery has no `endedAt`, so it is neither indexed nor removed. */
-const expiryIndex = {
-  key: { endedAt: 1 },
-  name: 'expiry',
-  partialFilterExpression: { endedAt: { $exists: true } },
-  expireAfterSeconds: RETENTION_SECONDS,
-} as const;
-
 export const LANE_ORDER = { lane: 1, 'progress.claimableAt': 1 } as const;
 /** The fields of a pending delivery that the index covers. */
 interface PendingKey {
@@ -55,11 +55,10 @@ interface PendingKey {
   progress: { claimableAt: number };
 }
 
-/** `endedAt` is `progress.at` as a date, as the TTL index requires. */
-type Kept = Delivery & { endedAt?: Date };
+const DAY_SECONDS = 86_400;
 
 export interface DeliveriesAdapter extends Deliveries, AggregateStore<Delivery> {
-  ensureIndexes(): Promise<void>;
+  ensureIndexes(retentionDays?: number): Promise<void>;
   /** Number of deliveries scheduled before that time and not tried since, at most 10,000. */
   countOverdue(before: number): Promise<number>;
   /** The same collection, as the outbox sees it. */
@@ -67,14 +66,11 @@ export interface DeliveriesAdapter extends Deliveries, AggregateStore<Delivery> 
 }
 
 export function createDeliveries(mongo: MongoConnection, clock: Clock): DeliveriesAdapter {
-  const collection = mongo.collection<Stored<Kept>>(COLLECTION);
-  const store = createAggregateStore<Kept>(collection);
+  const collection = mongo.collection<Stored<Delivery>>(COLLECTION);
   return {
-    ...store,
-    update(previous, body, events) {
-      const { endedAt: _before, ...current }: Kept = body;
-      return store.update(previous, { ...current, ...endOf(body.progress) }, events);
-    },
+    ...createAggregateStore<Delivery>(collection, ({ progress }) =>
+      progress.state === 'pending' ? undefined : progress.at,
+    ),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
     async dueLanes(...asked) {
       const found = collection.aggregate<{ _id: string }>(dueLaneSteps(...asked), { maxTimeMS: DUE_TIMEOUT_MS });
@@ -94,7 +90,7 @@ export function createDeliveries(mongo: MongoConnection, clock: Clock): Deliveri
     async claim(ids, leaseMs) {
       return await claimSome(collection, {
         among: { _id: { $in: [...ids] } },
-        due: isDue<Stored<Kept>>(CLAIMABLE_AT, clock),
+        due: isDue<Stored<Delivery>>(CLAIMABLE_AT, clock),
         // A late write by the previous holder must fail, so the version changes.
         set: { [CLAIMABLE_AT]: leaseEnd(clock, leaseMs), version: { $add: ['$version', 1] } },
         mark: 'stamp',
@@ -110,8 +106,9 @@ export function createDeliveries(mongo: MongoConnection, clock: Clock): Deliveri
         maxTimeMS: COUNT_TIMEOUT_MS,
       });
     },
-    async ensureIndexes() {
-      await collection.createIndexes([outboxIndex, dueIndex, byTimeIndex, byAccountIndex, exhaustedIndex, expiryIndex]);
+    async ensureIndexes(retentionDays = RETENTION_DEFAULT_DAYS) {
+      await collection.createIndexes([outboxIndex, dueIndex, byTimeIndex, byAccountIndex, exhaustedIndex]);
+      await ensureTtlIndex(collection, endIndex, retentionDays * DAY_SECONDS);
     },
   };
 }
@@ -130,7 +127,7 @@ export function dueLaneSteps(now: number, range: LaneRange, limit: number): Docu
 }
 
 /** Matches in index order, so that a limit bounds the keys read. */
-export function pendingIn(range: LaneRange): Filter<Stored<Kept>> {
+export function pendingIn(range: LaneRange): Filter<Stored<Delivery>> {
   return { lane: within(range), 'progress.claimableAt': { $gte: 0 } };
 }
 
@@ -138,7 +135,7 @@ function within({ after, upTo }: LaneRange): { $gt: string; $lte?: string } {
   return { $gt: after, ...(upTo === undefined ? {} : { $lte: upTo }) };
 }
 
-export function dueIn(lane: string, now: number): Filter<Stored<Kept>> {
+export function dueIn(lane: string, now: number): Filter<Stored<Delivery>> {
   return { lane, 'progress.claimableAt': { $lte: now } };
 }
 
@@ -151,11 +148,7 @@ export function overdueSince(before: number) {
   };
 }
 
-function endOf(progress: Progress): { endedAt?: Date } {
-  return progress.state === 'pending' ? {} : { endedAt: new Date(progress.at) };
-}
-
-function listed({ state, merchantAccount, before }: DeliveryQuery): Filter<Stored<Kept>> {
+function listed({ state, merchantAccount, before }: DeliveryQuery): Filter<Stored<Delivery>> {
   const page = before && {
     $or: [{ createdAt: { $lt: before.createdAt } }, { createdAt: before.createdAt, _id: { $lt: before.id } }],
   };

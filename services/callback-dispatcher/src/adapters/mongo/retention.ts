@@ -1,2 +1,2 @@
-/** How long ended deliveries and attempts are kept: 90 days. */
-export const RETENTION_SECONDS = 90 * 86_400;
+/** How long ended deliveries and attempts are kept, unless CALLBACK_RETENTION_DAYS says otherwise. */
+export const RETENTION_DEFAULT_DAYS = 90;

@@ -1,15 +1,24 @@
 import type { AggregateStore, Clock, Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
-import { createAggregateStore, createDueByAccount, dueByAccountIndex, outboxIndex } from '@gateway/mongo';
+import {
+  createAggregateStore,
+  createDueByAccount,
+  dueByAccountIndex,
+  endIndex,
+  ensureTtlIndex,
+  outboxIndex,
+} from '@gateway/mongo';
+import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
 import type { Payments, StoredPayment } from '../../application/ports';
 import { PAYMENT_RECORDS_MAX } from '../../application/ports';
 import type { Payment } from '../../domain/payment';
+import { isAtRest } from '../../domain/payment';
 
 const COLLECTION = 'payments';
 /** Sorts after every character of a reference. Ids of separate records begin with their payment's id. */
 const AFTER_REFERENCES = '~';
 
 export interface PaymentsAdapter extends Payments, AggregateStore<Payment> {
-  ensureIndexes(): Promise<void>;
+  ensureIndexes(retentionDays?: number): Promise<void>;
   /** The same collection, as the outbox sees it. */
   readonly outboxes: Collection<OutboxOwner>;
 }
@@ -17,7 +26,7 @@ export interface PaymentsAdapter extends Payments, AggregateStore<Payment> {
 export function createPayments(mongo: MongoConnection, clock: Clock): PaymentsAdapter {
   const collection = mongo.collection<StoredPayment>(COLLECTION);
   return {
-    ...createAggregateStore<Payment>(collection),
+    ...createAggregateStore<Payment>(collection, (payment) => (isAtRest(payment) ? clock.now() : undefined)),
     due: createDueByAccount(collection, clock),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
     async loadWhole(paymentId) {
@@ -25,8 +34,9 @@ export function createPayments(mongo: MongoConnection, clock: Clock): PaymentsAd
       const found = await collection.find(range).sort({ _id: 1 }).limit(PAYMENT_RECORDS_MAX).toArray();
       return found;
     },
-    async ensureIndexes() {
+    async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
       await collection.createIndexes([outboxIndex, dueByAccountIndex]);
+      await ensureTtlIndex(collection, endIndex, ownerRetentionSeconds(retentionDays));
     },
   };
 }

@@ -8,6 +8,8 @@ import type { Payout, PayoutStateKind } from '../../domain/payout';
 import type { PayoutsAdapter } from './payouts';
 import { createPayouts, newest, pageKeys } from './payouts';
 
+const A_LIFETIME_DAYS = 24_000;
+
 let space: Space;
 let mongo: MongoConnection;
 let payouts: PayoutsAdapter;
@@ -21,7 +23,8 @@ beforeAll(async () => {
     mongo,
     clockAt(() => now),
   );
-  await payouts.ensureIndexes();
+  // Its payouts end in 1970.
+  await payouts.ensureIndexes(A_LIFETIME_DAYS);
 });
 beforeEach(() => mongo.collection('payouts').deleteMany({}));
 afterAll(async () => {

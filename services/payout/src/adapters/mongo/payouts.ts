@@ -1,7 +1,15 @@
 import type { AggregateStore, Clock, Collection, Filter, MongoConnection, OutboxOwner } from '@gateway/mongo';
-import { createAggregateStore, createDueByAccount, dueByAccountIndex, outboxIndex } from '@gateway/mongo';
+import {
+  createAggregateStore,
+  createDueByAccount,
+  dueByAccountIndex,
+  endIndex,
+  ensureTtlIndex,
+  outboxIndex,
+} from '@gateway/mongo';
+import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
 import type { ListQuery, PageQuery, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
-import { isOpen, PAYOUT_STATES } from '../../domain/payout';
+import { isAtRest, isOpen, PAYOUT_STATES } from '../../domain/payout';
 import type { Payout, PayoutStateKind } from '../../domain/payout';
 
 const COLLECTION = 'payouts';
@@ -33,7 +41,7 @@ const exceptionalIndex = {
 const HIDDEN = { instruction: 0, outbox: 0, stamp: 0 } as const;
 
 export interface PayoutsAdapter extends Payouts, AggregateStore<Payout> {
-  ensureIndexes(): Promise<void>;
+  ensureIndexes(retentionDays?: number): Promise<void>;
   /**
    * True if the account has paid this receiver in this currency, and the money has not come back. For the accounts'
    * rules.
@@ -46,7 +54,7 @@ export interface PayoutsAdapter extends Payouts, AggregateStore<Payout> {
 export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdapter {
   const collection = mongo.collection<StoredPayout>(COLLECTION);
   return {
-    ...createAggregateStore<Payout>(collection),
+    ...createAggregateStore<Payout>(collection, (payout) => (isAtRest(payout) ? clock.now() : undefined)),
     due: createDueByAccount(collection, clock),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
     page: (query) => findPage(collection, query),
@@ -59,8 +67,9 @@ export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdap
       const paid = { merchantAccount, token, currency, 'state.kind': 'settled' } as Filter<StoredPayout>;
       return (await collection.findOne(paid, { projection: { _id: 1 } })) !== null;
     },
-    async ensureIndexes() {
+    async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
       await collection.createIndexes([outboxIndex, dueByAccountIndex, pageIndex, paidIndex, exceptionalIndex]);
+      await ensureTtlIndex(collection, endIndex, ownerRetentionSeconds(retentionDays));
     },
   };
 }

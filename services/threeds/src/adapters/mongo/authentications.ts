@@ -1,7 +1,16 @@
 import type { AggregateStore, Clock, Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
-import { createAggregateStore, createDueByAccount, dueByAccountIndex, outboxIndex } from '@gateway/mongo';
+import {
+  createAggregateStore,
+  createDueByAccount,
+  dueByAccountIndex,
+  endIndex,
+  ensureTtlIndex,
+  outboxIndex,
+} from '@gateway/mongo';
+import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
 import type { Authentications, StoredAuthentication } from '../../application/ports';
 import type { Authentication } from '../../domain/authentication';
+import { hasEnded } from '../../domain/authentication';
 
 const COLLECTION = 'authentications';
 
@@ -18,7 +27,7 @@ const indexes = [
 ] as const;
 
 export interface AuthenticationsAdapter extends Authentications, AggregateStore<Authentication> {
-  ensureIndexes(): Promise<void>;
+  ensureIndexes(retentionDays?: number): Promise<void>;
   /** The same collection, as the outbox sees it. */
   readonly outboxes: Collection<OutboxOwner>;
 }
@@ -26,7 +35,7 @@ export interface AuthenticationsAdapter extends Authentications, AggregateStore<
 export function createAuthentications(mongo: MongoConnection, clock: Clock): AuthenticationsAdapter {
   const collection = mongo.collection<StoredAuthentication>(COLLECTION);
   return {
-    ...createAggregateStore<Authentication>(collection),
+    ...createAggregateStore<Authentication>(collection, (one) => (hasEnded(one) ? clock.now() : undefined)),
     due: createDueByAccount(collection, clock),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
     findByPage: async (pageId) => await collection.findOne({ pageId }),
@@ -35,8 +44,9 @@ export function createAuthentications(mongo: MongoConnection, clock: Clock): Aut
       const overdue = { 'state.expiresAt': { $lte: now } };
       return await collection.find(overdue).sort({ 'state.expiresAt': 1 }).limit(limit).toArray();
     },
-    async ensureIndexes() {
+    async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
       await collection.createIndexes(indexes.map((index) => ({ ...index })));
+      await ensureTtlIndex(collection, endIndex, ownerRetentionSeconds(retentionDays));
     },
   };
 }

@@ -32,7 +32,13 @@ async function apply(references: readonly string[], take: TakeNews): Promise<str
     group: { reasons: [] },
     payments: [{ reasons: [], transactions }],
   };
-  return applyReport(report, { members, take, writtenAgain: false, beforeEach: () => Promise.resolve() });
+  return applyReport(report, {
+    members,
+    take,
+    writtenAgain: false,
+    now: Date.now,
+    beforeEach: () => Promise.resolve(),
+  });
 }
 
 const aRoundTrip = () => openRecords(mongo).members.countDocuments();

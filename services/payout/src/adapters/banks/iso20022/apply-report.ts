@@ -10,6 +10,7 @@ interface Context {
   take: TakeNews;
   /** The bank may have the message twice. */
   writtenAgain: boolean;
+  now: () => number;
 }
 
 /** Transfers processed at the same time. */
@@ -67,7 +68,7 @@ export async function applyReport(
 async function applyStatements(
   member: Member,
   statements: readonly Statement[],
-  { members, take, writtenAgain }: Context,
+  { members, take, writtenAgain, now }: Context,
 ): Promise<string[]> {
   const problems: string[] = [];
   let known = member;
@@ -78,7 +79,7 @@ async function applyStatements(
     const problem = await tell(known, reading, bank, take);
     if (problem !== undefined) problems.push(`${member._id}: ${problem}`);
     if (reading.kind === 'nothing-new') continue;
-    const change = changeOf(known, reading, statement, bank, problem !== undefined);
+    const change = changeOf(known, reading, { ...statement, bank, at: now() }, problem !== undefined);
     await members.updateOne({ _id: member._id }, change);
     known = { ...known, ...change.$set };
   }
@@ -119,20 +120,20 @@ function outcomeOf(reading: Reading, bank: BankFacts, { fate = 'open' }: Member)
 function changeOf(
   { fate = 'open' }: Member,
   reading: Reading,
-  { status, general }: Statement,
-  bank: BankFacts,
+  { status, general, bank, at }: Statement & { bank: BankFacts; at: number },
   isProblem: boolean,
 ): { $set: Partial<Member>; $unset?: { transfer: '' } } {
   const said = { status, bank };
+  const ended = { ...said, endedAt: new Date(at) };
   // A contradiction must not change the transfer's outcome.
   if (isProblem) return { $set: said };
   switch (reading.kind) {
     case 'settled':
     case 'returned':
-      return { $set: { ...said, fate: reading.kind }, $unset: { transfer: '' } };
+      return { $set: { ...ended, fate: reading.kind }, $unset: { transfer: '' } };
     case 'declined':
       return {
-        $set: { ...said, fate: reading.kind, code: reading.code, declinedByName: !general },
+        $set: { ...ended, fate: reading.kind, code: reading.code, declinedByName: !general },
         $unset: { transfer: '' },
       };
     case 'submitted':

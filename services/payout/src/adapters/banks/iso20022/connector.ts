@@ -41,6 +41,7 @@ export function createIso20022Connector(options: {
   logger: Logger;
   metrics: Registry;
   clock: Clock;
+  retentionDays?: number;
   newId?: () => string;
   /** For tests that crash while a file is moved into the outbox. */
   move?: (from: string, to: string) => Promise<void>;
@@ -105,7 +106,7 @@ export function createIso20022Connector(options: {
     inquire: (reference) => orUnknown<Inquiry>(() => members.inquire(reference)),
     cancel: (reference) => orUnknown<Cancellation>(() => members.cancel(reference)),
     async start(take) {
-      await createIndexes(records);
+      await createIndexes(records, options.retentionDays);
       await mkdir(settings.outboxDir, { recursive: true });
       await inbox.prepare();
       const rounds = [

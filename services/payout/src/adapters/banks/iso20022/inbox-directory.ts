@@ -126,6 +126,7 @@ async function apply(
     members,
     take: context.take,
     writtenAgain,
+    now: context.now,
     beforeEach: context.keepLease,
   });
   return problems.length === 0 ? { result: 'applied', problems } : failed(problems);

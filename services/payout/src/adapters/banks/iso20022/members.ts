@@ -69,7 +69,11 @@ export function createMembers(options: {
     try {
       await members.updateOne(
         { _id: reference, state: { $in: [...CANCELLABLE_STATES] } },
-        { $set: { state: 'cancelled' }, $setOnInsert: { since: options.now() }, $unset: { transfer: '' } },
+        {
+          $set: { state: 'cancelled', endedAt: new Date(options.now()) },
+          $setOnInsert: { since: options.now() },
+          $unset: { transfer: '' },
+        },
         { upsert: true },
       );
       return { kind: 'cancelled' };

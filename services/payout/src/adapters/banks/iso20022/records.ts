@@ -1,5 +1,7 @@
 import type { ResponseCode } from '@gateway/contracts';
 import type { Collection, Filter, MongoConnection, UpdateFilter } from '@gateway/mongo';
+import { endIndex, ensureTtlIndex } from '@gateway/mongo';
+import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
 import type { BankFacts } from '../../../application/bank-ports';
 import type { BatchState, BatchStep, MemberState, Transition } from '../../../domain/iso20022/batch';
 import { BATCH_TRANSITIONS, UNWRITTEN_STATES } from '../../../domain/iso20022/batch';
@@ -27,6 +29,8 @@ export interface Member {
   /** ISO 20022 status of the last report. */
   status?: string;
   bank?: BankFacts;
+  /** When its fate became known, or it was cancelled. */
+  endedAt?: Date;
 }
 
 /** One file. `_id` is its MsgId. Its members name it in `batch`; they are fixed when it is frozen. */
@@ -108,7 +112,11 @@ export function openRecords(mongo: MongoConnection): Records {
   };
 }
 
-export async function createIndexes({ members, batches, reports }: Records): Promise<void> {
+export async function createIndexes(
+  { members, batches, reports }: Records,
+  retentionDays = RECORD_RETENTION_DEFAULT_DAYS,
+): Promise<void> {
+  await ensureTtlIndex(members, endIndex, ownerRetentionSeconds(retentionDays));
   await members.createIndex(
     { instant: 1, since: 1 },
     { name: 'longest_waiting', partialFilterExpression: { state: 'waiting' } },

@@ -1,0 +1,50 @@
+import type { Collection, MongoConnection, Stored } from '../src';
+import { connectMongo, createAggregateStore, endIndex, ensureTtlIndex } from '../src';
+
+interface Body {
+  state: 'open' | 'done';
+  at: number;
+}
+
+let mongo: MongoConnection;
+let collection: Collection<Stored<Body>>;
+
+beforeAll(async () => {
+  const uri = process.env['TEST_MONGODB_URI'] ?? '';
+  mongo = await connectMongo({ uri, database: `ttl-${process.pid}-${Date.now().toString(36)}` });
+  collection = mongo.collection<Stored<Body>>('things');
+});
+afterAll(async () => {
+  await mongo.mongoose.dropDatabase();
+  await mongo.close();
+});
+
+const seconds = async () => (await collection.indexes()).find(({ name }) => name === endIndex.name)?.expireAfterSeconds;
+
+test('an index is created once, and takes the time that is asked for last', async () => {
+  await Promise.all([1, 2, 3].map(() => ensureTtlIndex(collection, endIndex, 1_000_000)));
+  expect(await seconds()).toBe(1_000_000);
+  await ensureTtlIndex(collection, endIndex, 2_000_000);
+  expect(await seconds()).toBe(2_000_000);
+});
+
+test('another index of that name is an error', async () => {
+  const other = { key: { at: 1 }, name: endIndex.name } as const;
+  await expect(ensureTtlIndex(collection, other, 1_000)).rejects.toThrow('expiry');
+});
+
+test('an aggregate has an end while it is over, and counts anew when it begins again', async () => {
+  const store = createAggregateStore<Body>(collection, ({ state, at }) => (state === 'done' ? at : undefined));
+  const endedAt = async () => (await collection.findOne({ _id: 'A' }))?.endedAt?.getTime();
+  const begun = await store.insert('A', { state: 'open', at: 1 }, []);
+  expect(await endedAt()).toBeUndefined();
+  const done = await store.update(begun!, { state: 'done', at: 2_000_000_000_000 }, []);
+  expect(await endedAt()).toBe(2_000_000_000_000);
+  const open = await store.update(done!, { state: 'open', at: 3 }, []);
+  expect(await endedAt()).toBeUndefined();
+  expect(open).not.toHaveProperty('endedAt');
+  await store.update((await store.load('A'))!, { state: 'done', at: 2_100_000_000_000 }, []);
+  expect(await endedAt()).toBe(2_100_000_000_000);
+  await store.insert('B', { state: 'done', at: 2_000_000_000_000 }, []);
+  expect(await collection.findOne({ _id: 'B' })).toHaveProperty('endedAt');
+});

@@ -1,0 +1,99 @@
+import { TEST_CARDS } from '@gateway/contracts';
+import { until } from '@gateway/testing';
+import { HOLDER, RECEIVER, tracesIn } from './support/people';
+import type { Merchant } from './support/merchant';
+import { startMerchant } from './support/merchant';
+import { payoutClient } from './support/payouts';
+import type { Storage } from './support/storage';
+import { openStorage } from './support/storage';
+import type { Body, System } from './support/system';
+import { cardRequest, checkOf, CREDENTIALS, followUp, startSystem } from './support/system';
+
+const DAY_MS = 86_400_000;
+/** Longer than every default. The database's own clock is not changed, so all records look that old to it. */
+const LONG_AGO_MS = 800 * DAY_MS;
+const A_LIFETIME_DAYS = '24000';
+/** MongoDB looks for expired documents once a minute. */
+const REMOVED_WITHIN_MS = 150_000;
+const CUSTOM = { merchant_account: 'demo_custom' };
+
+let system: System;
+let merchant: Merchant;
+let storage: Storage;
+
+beforeAll(async () => {
+  merchant = await startMerchant();
+  system = await startSystem('retention', {
+    withPayouts: true,
+    settings: {
+      RECORD_RETENTION_DAYS: A_LIFETIME_DAYS,
+      CALLBACK_RETENTION_DAYS: A_LIFETIME_DAYS,
+      CHECKOUT_LIFETIME_SECONDS: '1',
+    },
+    sources: { now: () => Date.now() - LONG_AGO_MS },
+  });
+  await system.startThreeds();
+  await system.startDispatcher(merchant.ca);
+  storage = await openStorage(system.space);
+}, 120_000);
+afterAll(async () => {
+  await storage.close();
+  await system.stop();
+  await merchant.close();
+});
+
+async function send(fields: Body, headers: Record<string, string> = {}): Promise<Body> {
+  const { data } = await system.send(fields, headers);
+  expect(data).toMatchObject({ code: 0 });
+  return data;
+}
+
+const urls = () => ({ callback_url: `${merchant.url}/callback`, redirect_url: `${merchant.url}/back` });
+
+test('what has ended is removed after its time, and what has not stays', async () => {
+  const sale = await send(cardRequest('SALE', { ...CUSTOM, ...HOLDER }), { 'idempotency-key': 'a-key' });
+  const frictionless = { card_number: TEST_CARDS.frictionless.visa, ...CUSTOM, ...HOLDER, ...urls() };
+  const authenticated = await send(cardRequest('SALE3D', frictionless));
+  const paid = await payoutClient(system, CUSTOM).pay({ ...RECEIVER, callback_url: urls().callback_url });
+  await Promise.all([merchant.callbackOf(authenticated['reference']), merchant.callbackOf(paid['reference'])]);
+  await send(cardRequest('AUTH', HOLDER));
+  await send(cardRequest('SALE3D', { card_number: TEST_CARDS.challenged.visa, ...urls() }));
+  await openPage(HOLDER);
+  const places = new Set((await tracesIn(storage)).map((trace) => trace.split(':')[0]));
+  expect([...places]).toEqual(expect.arrayContaining(['callbacks.deliveries', 'cards.payments', 'payouts.payouts']));
+
+  // Changes the time of the indexes that are there.
+  const defaults = { RECORD_RETENTION_DAYS: '', CALLBACK_RETENTION_DAYS: '' };
+  await system.startEdge({ ...defaults, PORT: '0' });
+  await system.startProcessor({ ...defaults, CARD_QUERY_PORT: '0' });
+  await system.startPayouts({ ...defaults, PAYOUT_QUERY_PORT: '0' });
+  await system.startThreeds({ ...defaults, THREEDS_PORT: '0' });
+  await system.startDispatcher(merchant.ca, { ...defaults, CALLBACK_ADMIN_PORT: '0' });
+
+  const payments = storage.collection('cards', 'payments');
+  const isGone = async () => (await tracesIn(storage)).length === 0 && (await payments.countDocuments()) <= 2;
+  await until('the records are gone', isGone, REMOVED_WITHIN_MS);
+  expect((await payments.distinct('state.kind')).toSorted()).toEqual(['authenticating', 'authorized']);
+  expect(await storage.collection('payouts', 'payouts').countDocuments()).toBe(0);
+  expect(await storage.collection('edge', 'journal').countDocuments({ state: 'closed' })).toBe(0);
+  const authentications = await storage.collection('threeds', 'authentications').find().toArray();
+  expect(authentications).toMatchObject([{ state: { kind: 'challenge' } }]);
+
+  const check = checkOf({ ...CUSTOM, reference: sale['reference'] });
+  expect((await system.send(check)).data).toMatchObject({ status: 'error', code: 3014 });
+  const refund = { ...followUp('REFUND', sale['reference']), ...CUSTOM };
+  expect((await system.send(refund)).data).toMatchObject({ status: 'error', code: 3003 });
+}, 300_000);
+
+async function openPage(customer: Body): Promise<void> {
+  const {
+    card_number: _number,
+    card_exp_month: _month,
+    card_exp_year: _year,
+    cvv: _cvv,
+    card_holder: _holder,
+    ...fields
+  } = cardRequest('SALE', customer);
+  const { data } = await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...fields, ...urls() });
+  expect(data).toMatchObject({ code: 0 });
+}
