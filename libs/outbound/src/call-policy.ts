@@ -24,10 +24,10 @@ export interface OutboundCall<Response, Answer extends { kind: string }> {
   /** A place from `tryEnter`. The policy frees it. */
   place?: Place | undefined;
   /**
-   * The answer of a call that it is too late to make; undefined while it is in time. Asked immediately before `send`, when
+   * The answer of a call that must not be made any more; undefined while it may be. Asked immediately before `send`, when
    * the call has its place.
    */
-  lateAnswer?: (() => Answer | undefined) | undefined;
+  lateAnswer?: (() => Answer | undefined | Promise<Answer | undefined>) | undefined;
   /** Makes the request, with a time-out. */
   send(): Promise<Response>;
   read(response: Response): Answer;
@@ -37,7 +37,7 @@ export interface OutboundCall<Response, Answer extends { kind: string }> {
 
 /** Wraps every call to a counterpart: circuit breaker, bulkhead, metrics and fault names. */
 export interface CallPolicy {
-  /** Throws only what `read` or `onFault` throws. */
+  /** Throws only what `lateAnswer`, `read` or `onFault` throws. */
   call<Response, Answer extends { kind: string }>(call: OutboundCall<Response, Answer>): Promise<Answer>;
   /** A place for a call that starts now; undefined if the party would have to wait. */
   tryEnter(party: string): Place | undefined;
@@ -70,7 +70,7 @@ export function createCallPolicy(options: {
   }
 
   async function inPlace<R, A extends { kind: string }>(call: OutboundCall<R, A>, place: Place): Promise<A> {
-    const late = call.lateAnswer?.();
+    const late = call.lateAnswer === undefined ? undefined : await orLeave(call.lateAnswer, place);
     if (late !== undefined) {
       place.leave();
       metrics.refused.inc({ ...labels, reason: 'too-late' });
@@ -102,6 +102,15 @@ export function createCallPolicy(options: {
       return typeof place === 'string' ? call.onFault(refuse(place)) : inPlace(call, place);
     },
   };
+}
+
+async function orLeave<T>(ask: () => T | Promise<T>, place: Place): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    place.leave();
+    throw error;
+  }
 }
 
 async function outcomeOf<R>(

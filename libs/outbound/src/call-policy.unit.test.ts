@@ -163,3 +163,21 @@ test('a call whose deadline passes while it waits for its place is not sent', as
   const refused = metrics.getSingleMetric('gateway_outbound_refused_total') as Counter;
   expect((await refused.get()).values).toMatchObject([{ value: 1, labels: { reason: 'too-late' } }]);
 });
+
+test('a call that may not be known to be in time is not sent, and frees its place', async () => {
+  const { policy, sent } = world();
+  const asked = policy.call<string, Answer>({
+    party: 'a',
+    operation: 'pay',
+    lateAnswer: () => Promise.reject(new Error('the database is away')),
+    send() {
+      sent.push('a');
+      return Promise.resolve('yes');
+    },
+    read: (text) => ({ kind: 'said', text }),
+    onFault: (fault) => ({ kind: 'silent', fault }),
+  });
+  await expect(asked).rejects.toThrow('away');
+  expect(sent).toEqual([]);
+  expect(policy.room('a')).toBe(1);
+});
