@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { SANDBOX_PAYOUTS } from '@gateway/accounts';
 import { newPaymentId, newReference, Secret } from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
 import { topicOf } from '@gateway/messaging';
@@ -196,6 +197,7 @@ describe('screening', () => {
       merchantAccount: SCREENED.merchant_account,
       password: new Secret(SCREENED.merchant_password),
       settings: {
+        ...SANDBOX_PAYOUTS,
         payoutRules: [
           { kind: 'blocked-countries', countries: ['NL'] },
           { kind: 'daily-amount', currency: 'XTS', maxE4: 4_000_000 },

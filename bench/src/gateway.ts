@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { AccountError, openAccounts } from '@gateway/accounts';
+import { AccountError, openAccounts, SANDBOX_PAYOUTS } from '@gateway/accounts';
 import { Secret } from '@gateway/contracts';
 import { MERCHANT, PASSWORD } from './card-use-cases';
 import type { OnEnd } from './run';
@@ -72,7 +72,11 @@ async function openMerchant(env: Record<string, string>): Promise<void> {
     await accounts.administration.create({
       merchantAccount: MERCHANT,
       password: new Secret(PASSWORD),
-      settings: { rateLimitPerSecond: RATE_WITHOUT_LIMIT, maxConcurrentRequests: CONCURRENCY_WITHOUT_LIMIT },
+      settings: {
+        ...SANDBOX_PAYOUTS,
+        rateLimitPerSecond: RATE_WITHOUT_LIMIT,
+        maxConcurrentRequests: CONCURRENCY_WITHOUT_LIMIT,
+      },
     });
   } catch (error) {
     if (!(error instanceof AccountError && error.reason === 'exists')) throw error;

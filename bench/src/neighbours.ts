@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { AccountSettings } from '@gateway/accounts';
-import { AccountError, openAccounts } from '@gateway/accounts';
+import { AccountError, openAccounts, SANDBOX_PAYOUTS } from '@gateway/accounts';
 import { Secret } from '@gateway/contracts';
 import { messageOf } from '@gateway/service-kit';
 import { newCertificate } from './certificate';
@@ -155,7 +155,11 @@ async function openMerchant(
   const storage = { uri: env['MONGODB_URI'] ?? '', databasePrefix: env['DATABASE_PREFIX'] ?? '' };
   const accounts = await openAccounts({ ...storage, VAULT_KEYS: env['VAULT_KEYS'] ?? '' });
   try {
-    await accounts.administration.create({ merchantAccount, password: new Secret(PASSWORD), settings });
+    await accounts.administration.create({
+      merchantAccount,
+      password: new Secret(PASSWORD),
+      settings: { ...SANDBOX_PAYOUTS, ...settings },
+    });
   } catch (error) {
     if (!(error instanceof AccountError && error.reason === 'exists')) throw error;
   } finally {

@@ -1,5 +1,6 @@
 import type { Account, AccountTransactionType, Terminal } from './account';
 import { rangeContains } from '@gateway/service-kit';
+import { payoutCurrenciesOf } from './payout-permission';
 
 /** True if requests may come from this address (else 2008): the allowlist contains it, or is empty. */
 export function isAllowedSource(account: Pick<Account, 'ipAllowlist'>, source: string): boolean {
@@ -11,9 +12,12 @@ export function isOpen(account: Pick<Account, 'state'>): boolean {
   return account.state === 'test' || account.state === 'active';
 }
 
-/** True if the type is enabled for the account (else 2004). */
-export function isEnabledType(account: Pick<Account, 'transactionTypes'>, type: AccountTransactionType): boolean {
-  return account.transactionTypes.includes(type);
+/** True if the type is enabled for the account (else 2004). Payouts are if a currency has all that they need. */
+export function isEnabledType(
+  account: Pick<Account, 'transactionTypes' | 'payoutRules' | 'payoutDebtor'>,
+  type: AccountTransactionType,
+): boolean {
+  return type === 'PAYOUT' ? payoutCurrenciesOf(account).length > 0 : account.transactionTypes.includes(type);
 }
 
 /**

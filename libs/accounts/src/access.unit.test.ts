@@ -53,5 +53,5 @@ describe('state', () => {
 
 it('allows only the enabled types', () => {
   expect(isEnabledType({ transactionTypes: ['SALE'] }, 'SALE')).toBe(true);
-  expect(isEnabledType({ transactionTypes: ['SALE'] }, 'PAYOUT')).toBe(false);
+  expect(isEnabledType({ transactionTypes: ['SALE'] }, 'AUTH')).toBe(false);
 });

@@ -1,6 +1,6 @@
 import type { Connection, HydratedDocument, Model } from 'mongoose';
 import { Schema } from 'mongoose';
-import { MAX_AMOUNT_E4, Secret, TEST_CURRENCY } from '@gateway/contracts';
+import { hasRightCheckDigits, MAX_AMOUNT_E4, Secret, TEST_CURRENCY } from '@gateway/contracts';
 import { canonicalRange } from '@gateway/service-kit';
 import type { Sealed } from '@gateway/vault';
 import type { Account, AccountSettings, AmountLimit, FormerSigning, Terminal } from './account';
@@ -128,6 +128,10 @@ const schema = new Schema<AccountRecord>(
     customParameters: [{ ...text, enum: { values: CUSTOM_PARAMETERS, message: '{VALUE} is not a custom parameter' } }],
     payoutFee: { type: fee, required: true },
     payoutInstant: { type: Boolean },
+    payoutDebtor: {
+      type: String,
+      validate: { validator: hasRightCheckDigits, message: '{VALUE} is not an IBAN, or has wrong check digits' },
+    },
     payoutRules: payoutRuleList,
     cardRules: cardRuleList,
     testCardRules: cardRuleList,
@@ -162,6 +166,7 @@ export function toAccount(record: AccountRecord): Account {
     payoutFee: { fixedE4: record.payoutFee.fixedE4, percentE4: record.payoutFee.percentE4 },
     // Accounts of earlier releases lack both.
     payoutInstant: record.payoutInstant ?? false,
+    ...(record.payoutDebtor === undefined ? {} : { payoutDebtor: record.payoutDebtor }),
     payoutRules: (record.payoutRules ?? []).map(toPayoutRule),
     ...(record.cardRules === undefined ? {} : { cardRules: record.cardRules.map(toCardRule) }),
     ...(record.testCardRules === undefined ? {} : { testCardRules: record.testCardRules.map(toCardRule) }),

@@ -4,6 +4,7 @@ import type { Account, AmountLimit, PayoutRule, Terminal } from './account';
 import type { CardRule } from './card-rules';
 import { DEFAULT_CARD_RULES } from './card-rules';
 import { formatFee } from './command-options';
+import { payoutCurrenciesOf, payoutProblem } from './payout-permission';
 
 /** Everything about an account except its credentials, with the default rules for cards where they apply. */
 export function publicFields({ credentials: _, ...account }: Account): Omit<Account, 'credentials'> {
@@ -23,6 +24,8 @@ export function printAccount(account: Account): string {
     ['rate limit', [`${account.rateLimitPerSecond}/s`]],
     ['concurrency', [String(account.maxConcurrentRequests)]],
     ['custom', account.customParameters],
+    ['payouts', [printPayouts(account)]],
+    ['payout debtor', account.payoutDebtor === undefined ? [] : [account.payoutDebtor]],
     ['payout fee', [formatFee(account.payoutFee)]],
     ['payout kind', [account.payoutInstant === true ? 'instant' : 'not instant']],
     ['payout rules', (account.payoutRules ?? []).map(printRule)],
@@ -43,7 +46,15 @@ export function printAccount(account: Account): string {
 /** One account per line. */
 export function printSummary(account: Account): string {
   const currencies = new Set(account.terminals.filter((one) => one.active).map((one) => one.currency));
-  return `${account.merchantAccount.padEnd(34)}${account.state.padEnd(11)}${[...currencies].join(' ')}`;
+  const payouts = `payouts ${payoutCurrenciesOf(account).join(' ') || 'off'}`;
+  return [account.merchantAccount.padEnd(32), account.state.padEnd(9), payouts.padEnd(15), ...currencies].join('  ');
+}
+
+function printPayouts(account: Account): string {
+  const currencies = payoutCurrenciesOf(account);
+  if (currencies.length > 0) return `on in ${currencies.join(' and ')}`;
+  const problem = payoutProblem(account);
+  return problem === undefined ? 'off' : `off: ${problem}`;
 }
 
 function printOverlap({ credentials }: Account): [string, string[]][] {

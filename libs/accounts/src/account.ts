@@ -71,7 +71,9 @@ export interface AccountSettings extends CardRules {
   readonly payoutFee: PayoutFee;
   /** Payouts go as SEPA instant credit transfers. */
   readonly payoutInstant?: boolean;
-  /** At most one per kind and currency; without any, every payout passes. */
+  /** IBAN of the operator's own account that pays this account's payouts in EUR. Without it there are none. */
+  readonly payoutDebtor?: string;
+  /** At most one per kind and currency. Without a daily amount there are no payouts in that currency. */
   readonly payoutRules?: readonly PayoutRule[];
 }
 

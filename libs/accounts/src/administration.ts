@@ -3,10 +3,10 @@ import { Error as MongooseError } from 'mongoose';
 import { duplicateKeyIndex } from '@gateway/mongo';
 import { canonicalRange, messageOf } from '@gateway/service-kit';
 import type { KeyRing } from '@gateway/vault';
-import type { SimulatedMoney } from '@gateway/contracts';
-import { Secret, TEST_CURRENCY } from '@gateway/contracts';
+import type { SimulatedMoney, TransactionType } from '@gateway/contracts';
+import { Secret, TEST_CURRENCY, TRANSACTION_TYPES } from '@gateway/contracts';
 import type { Account, AccountSettings, PayoutRule, PayoutRuleKind, Terminal } from './account';
-import { ACCOUNT_TRANSACTION_TYPES, MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH } from './account';
+import { MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH } from './account';
 import type { AccountDocument, AccountModel, AccountRecord } from './account-model';
 import { toAccount } from './account-model';
 import type { StateAction } from './account-state';
@@ -15,6 +15,7 @@ import { isSimulated, SANDBOX_ACQUIRER } from './acquirers';
 import type { CardRules, CardRulesByKind } from './card-rules';
 import { DEFAULT_CARD_RULES, withCardRules } from './card-rules';
 import type { PasswordHasher } from './passwords';
+import { payoutProblem } from './payout-permission';
 import type { SigningPurpose } from './signing';
 import { sealSigningSecret, signingSecrets } from './signing';
 
@@ -51,8 +52,8 @@ export interface NewAccount {
   password?: Secret;
   payoutSecret?: Secret;
   /**
-   * Defaults: all types, no limits, no allowlist, the request limits of the account's state, nothing custom; for payouts
-   * no fee, no rules, not instant.
+   * Defaults: all types but PAYOUT, no limits, no allowlist, the request limits of the account's state, nothing custom;
+   * for payouts no fee, no rules, no debtor, not instant.
    */
   settings?: Partial<AccountSettings>;
   /** In addition to the sandbox's, which every account has. */
@@ -63,7 +64,11 @@ export interface NewAccount {
 export type PayoutRulesByKind = Partial<Record<PayoutRuleKind, readonly PayoutRule[]>>;
 
 /** Each list replaces the previous one. Terminals are named by their `mid_reference`. */
-export interface AccountChanges extends Partial<AccountSettings> {
+export interface AccountChanges extends Partial<Omit<AccountSettings, 'transactionTypes'>> {
+  /** Replaces the enabled card transactions. */
+  transactionTypes?: readonly TransactionType[];
+  /** Turns payouts on or off. On needs a daily amount and, in EUR, a debtor. */
+  payouts?: boolean;
   /** Replaces the rules of these kinds and keeps all others. */
   payoutRulesByKind?: PayoutRulesByKind;
   /** The same for velocity rules in real currencies, and in XTS. */
@@ -187,7 +192,7 @@ export function createAccountAdministration(options: AccountAdministrationOption
         state: 'test',
         ...(await passwordFields(merchantAccount, password)),
         payoutSecret: seal(merchantAccount, 'payout-secret', payoutSecret),
-        transactionTypes: ACCOUNT_TRANSACTION_TYPES,
+        transactionTypes: TRANSACTION_TYPES,
         limits: [],
         ipAllowlist: [],
         returnHosts: [],
@@ -196,17 +201,24 @@ export function createAccountAdministration(options: AccountAdministrationOption
         ...canonical(settings ?? {}),
         terminals: newTerminals(merchantAccount, [{ currency: TEST_CURRENCY }, ...(terminals ?? [])]),
       };
-      return { account: await save(new model(record)), password, payoutSecret };
+      const document = new model(record);
+      requirePayoutSettings(document);
+      return { account: await save(document), password, payoutSecret };
     },
 
     change: (merchantAccount, changes) =>
       edit(merchantAccount, (document) => {
         const { addTerminals, activateTerminals, deactivateTerminals, removeTerminals, ...others } = changes;
-        const { payoutRulesByKind, cardRulesByKind, testCardRulesByKind, ...settings } = others;
+        const { payoutRulesByKind, cardRulesByKind, testCardRulesByKind, ...rest } = others;
+        const { payouts, transactionTypes, ...settings } = rest;
         document.set(canonical(settings));
         const account = toAccount(document.toObject());
         if (payoutRulesByKind !== undefined) document.set(canonical(replacedRules(account, payoutRulesByKind)));
         document.set(replacedCardRules(account, cardRulesByKind, testCardRulesByKind));
+        if (transactionTypes !== undefined || payouts !== undefined) {
+          document.set({ transactionTypes: changedTypes(account, transactionTypes, payouts) });
+        }
+        if (changesPayouts(changes)) requirePayoutSettings(document);
         let terminals = [...account.terminals];
         terminals.push(...newTerminals(merchantAccount, addTerminals ?? []));
         for (const midReference of removeTerminals ?? []) {
@@ -311,23 +323,48 @@ async function save(document: AccountDocument): Promise<Account> {
   return toAccount(document.toObject());
 }
 
+/** PAYOUT is switched by itself, so that a list of card transactions never turns payouts on. */
+function changedTypes(
+  { transactionTypes: before }: Account,
+  given: readonly TransactionType[] | undefined,
+  payouts = before.includes('PAYOUT'),
+): Account['transactionTypes'] {
+  const types = given ?? before.filter((type) => type !== 'PAYOUT');
+  return payouts ? [...types, 'PAYOUT'] : types;
+}
+
+/** Other changes must not fail because of an account from before payouts needed these settings. */
+function changesPayouts({ payouts, payoutRulesByKind, payoutRules, payoutDebtor }: AccountChanges): boolean {
+  return [payouts, payoutRulesByKind?.['daily-amount'], payoutRules, payoutDebtor].some((one) => one !== undefined);
+}
+
+function requirePayoutSettings(document: AccountDocument): void {
+  const problem = payoutProblem(document.toObject());
+  if (problem !== undefined) throw new AccountError('invalid', `Account "${document._id}": ${problem}.`);
+}
+
 function canonical(settings: Partial<AccountSettings>): Partial<AccountSettings> {
-  const { ipAllowlist, returnHosts, payoutRules, ...others } = settings;
+  const { ipAllowlist, returnHosts, payoutRules, payoutDebtor, ...others } = settings;
   return {
     ...others,
     // Leaves values without a canonical form as they are; the schema refuses them by name.
     ...(ipAllowlist === undefined ? {} : { ipAllowlist: ipAllowlist.map((range) => canonicalRange(range) ?? range) }),
     ...(returnHosts === undefined ? {} : { returnHosts: returnHosts.map((host) => host.toLowerCase()) }),
     ...(payoutRules === undefined ? {} : { payoutRules: payoutRules.map(canonicalRule) }),
+    ...(payoutDebtor === undefined ? {} : { payoutDebtor: electronic(payoutDebtor) }),
   };
 }
 
 /** Countries and IBANs as payouts contain them: upper case, without spaces, each once. */
 function canonicalRule(rule: PayoutRule): PayoutRule {
-  const unique = (codes: readonly string[]) => [...new Set(codes.map((code) => code.replace(/\s/g, '').toUpperCase()))];
+  const unique = (codes: readonly string[]) => [...new Set(codes.map(electronic))];
   if (rule.kind === 'blocked-countries') return { ...rule, countries: unique(rule.countries) };
   if (rule.kind === 'blocked-ibans') return { ...rule, ibans: unique(rule.ibans) };
   return rule;
+}
+
+function electronic(code: string): string {
+  return code.replace(/\s/g, '').toUpperCase();
 }
 
 function replacedRules(account: Account, byKind: PayoutRulesByKind): Pick<AccountSettings, 'payoutRules'> {

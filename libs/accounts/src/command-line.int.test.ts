@@ -10,7 +10,7 @@ import type { OpenAccounts } from './open-accounts';
 import { openAccounts } from './open-accounts';
 import { createPasswordHasher } from './passwords';
 import { parseKeyRing } from '@gateway/vault';
-import { CUSTOM_PARAMETERS } from '@gateway/contracts';
+import { CUSTOM_PARAMETERS, TRANSACTION_TYPES } from '@gateway/contracts';
 
 const uri = process.env['TEST_MONGODB_URI'] as string;
 const databasePrefix = `accounts_int_${randomBytes(5).toString('hex')}_`;
@@ -88,7 +88,7 @@ describe('create', () => {
     expect(created).toMatchObject({
       merchantAccount: 'acme_shop',
       state: 'test',
-      transactionTypes: expect.arrayContaining(['AUTH', 'SALE3D', 'PAYOUT']) as unknown,
+      transactionTypes: TRANSACTION_TYPES,
       limits: [],
       ipAllowlist: [],
       returnHosts: [],
@@ -116,16 +116,16 @@ describe('create', () => {
 
   it('takes every option', async () => {
     const options =
-      '--types AUTH,PAYOUT --terminal EUR:simulator:3600:late-void --terminal USD --limit EUR:1.00-500.00 ' +
+      '--types AUTH,SALE --terminal EUR:simulator:3600:late-void --terminal USD --limit EUR:1.00-500.00 ' +
       '--allow-ip ::ffff:10.1.2.3/104 --return-host Shop.Example --rate-limit 5 --concurrency 6 --custom custom_mid_id ' +
       '--payout-fee 0.50+1% --payout-instant yes --payout-daily-amount EUR:10000,XTS:5 --payout-daily-count 7 ' +
       '--payout-first-receiver EUR:500 --payout-blocked-countries rs,IR,RS ' +
       '--payout-blocked-ibans LV80BANK0000435195001 --card-declines ip:5/1h --test-card-attempts card:3/1d ' +
-      '--password chosen_password_of_32_characters';
+      '--payout-debtor de89370400440532013000 --password chosen_password_of_32_characters';
     const { password, ...created } = await json('create', 'acme_shop', ...options.split(' '));
     expect(password).toBe('chosen_password_of_32_characters');
     expect(created).toMatchObject({
-      transactionTypes: ['AUTH', 'PAYOUT'],
+      transactionTypes: ['AUTH', 'SALE'],
       terminals: [
         { currency: 'XTS' },
         { currency: 'EUR', acquirer: 'simulator', holdSeconds: 3600, lateVoid: true },
@@ -139,6 +139,7 @@ describe('create', () => {
       customParameters: ['custom_mid_id'],
       payoutFee: { fixedE4: 5_000, percentE4: 10_000 },
       payoutInstant: true,
+      payoutDebtor: 'DE89370400440532013000',
       payoutRules: [
         { kind: 'daily-amount', currency: 'EUR', maxE4: 100_000_000 },
         { kind: 'daily-amount', currency: 'XTS', maxE4: 50_000 },
@@ -197,6 +198,8 @@ describe('create', () => {
     [['acme_shop', '--payout-blocked-countries', 'GB,UK'], 'UK is no country'],
     [['acme_shop', '--payout-blocked-ibans', 'LV80BANK,'], 'LV80BANK is not an IBAN'],
     [['acme_shop', '--payout-blocked-ibans', 'DE89370400440532013001'], 'has wrong check digits'],
+    [['acme_shop', '--payout-debtor', 'DE89370400440532013001'], 'has wrong check digits'],
+    [['acme_shop', '--types', 'SALE,PAYOUT'], '--payouts on'],
     [['acme_shop', '--payout-blocked-ibans', ibans(1_001)], 'blocks at most 1000 IBANs'],
     [['acme_shop', '--types', 'FOO'], '--types does not know'],
     [['acme_shop', 'other_shop'], 'takes the name of one account'],
@@ -327,6 +330,43 @@ describe('set', () => {
     await stored.updateOne({ _id: 'acme_shop' }, { $set: { payoutRules: [{ kind: 'weekly-amount', max: 1 }] } });
     const account = await accounts.directory.find('acme_shop');
     expect(account?.payoutRules).toEqual([{ kind: 'weekly-amount', max: 1 }]);
+  });
+
+  it('turns payouts on only with a daily amount, and in EUR with a debtor', async () => {
+    await json('create', 'acme_shop');
+    const refused = async (problem: string, ...options: string[]) => {
+      const { code, err } = await run(['set', 'acme_shop', ...options]);
+      expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(problem) as string });
+    };
+    const EUR = ['--payout-daily-amount', 'EUR:1000'];
+    const debtor = ['--payout-debtor', 'DE89370400440532013000'];
+    await refused('payouts need a daily amount', '--payouts', 'on');
+    await refused('payouts need a daily amount', '--payouts', 'on', ...debtor, '--payout-daily-count', '7');
+    await refused('payouts in EUR need a debtor', '--payouts', 'on', ...EUR);
+    expect(await json('show', 'acme_shop')).toMatchObject({ transactionTypes: TRANSACTION_TYPES, revision: 0 });
+
+    const on = await json('set', 'acme_shop', '--payouts', 'on', ...EUR, ...debtor);
+    expect(on).toMatchObject({ transactionTypes: [...TRANSACTION_TYPES, 'PAYOUT'] });
+    expect((await run(['show', 'acme_shop'])).out).toMatch(/^payouts +on in EUR$/m);
+    expect((await run(['activate', 'acme_shop'])).out).toMatch(/^payout debtor +DE89370400440532013000$/m);
+    expect((await run(['list'])).out).toContain('payouts EUR');
+
+    await refused('payouts need a daily amount', '--payout-daily-amount', 'none');
+    const sales = await json('set', 'acme_shop', '--types', 'SALE');
+    expect(sales).toMatchObject({ transactionTypes: ['SALE', 'PAYOUT'] });
+    const off = await json('set', 'acme_shop', '--payouts', 'off', '--payout-daily-amount', 'none');
+    expect(off).toMatchObject({ transactionTypes: ['SALE'], payoutRules: [] });
+    expect((await run(['show', 'acme_shop'])).out).toMatch(/^payouts +off$/m);
+    expect((await run(['list'])).out).toContain('payouts off');
+  });
+
+  it('treats an account from before the daily amount as having payouts off, and still changes it', async () => {
+    await json('create', 'acme_shop');
+    const stored = connection.collection<{ _id: string }>('accounts');
+    await stored.updateOne({ _id: 'acme_shop' }, { $set: { transactionTypes: ['SALE', 'PAYOUT'] } });
+    await json('set', 'acme_shop', '--rate-limit', '7');
+    expect((await run(['suspend', 'acme_shop'])).code).toBe(0);
+    expect((await run(['show', 'acme_shop'])).out).toMatch(/^payouts +off: payouts need a daily amount/m);
   });
 
   it('adds, switches and removes terminals', async () => {
@@ -591,6 +631,19 @@ describe('demo accounts', () => {
     expect(await seedDemoAccounts(accounts.administration)).toEqual([]);
     expect(await json('show', 'demo_merchant')).toEqual(changed);
     expect(await verify('demo_merchant', 'demo_password')).toEqual({ kind: 'refused' });
+  });
+
+  it('pay out in the test currency, also those from before payouts needed a daily amount', async () => {
+    await seedDemoAccounts(accounts.administration);
+    const stored = connection.collection<{ _id: string }>('accounts');
+    await stored.updateOne({ _id: 'demo_merchant' }, { $set: { payoutRules: [] } });
+    await seedDemoAccounts(accounts.administration);
+    for (const { merchantAccount } of DEMO_ACCOUNTS) {
+      expect((await run(['show', merchantAccount])).out).toMatch(/^payouts +on in XTS$/m);
+    }
+    await json('set', 'demo_merchant', '--payouts', 'off');
+    await seedDemoAccounts(accounts.administration);
+    expect((await run(['show', 'demo_merchant'])).out).toMatch(/^payouts +off$/m);
   });
 });
 

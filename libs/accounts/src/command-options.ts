@@ -1,9 +1,9 @@
 import type { ParseArgsConfig } from 'node:util';
 import { parseArgs } from 'node:util';
-import { formatAmountE4, isCurrency, parseAmountE4, Secret } from '@gateway/contracts';
+import type { TransactionType } from '@gateway/contracts';
+import { formatAmountE4, isCurrency, parseAmountE4, Secret, TRANSACTION_TYPES } from '@gateway/contracts';
 import { canonicalRange } from '@gateway/service-kit';
-import type { AccountSettings, AccountTransactionType, AmountLimit, PayoutFee, PayoutRule } from './account';
-import { ACCOUNT_TRANSACTION_TYPES } from './account';
+import type { AccountSettings, AmountLimit, PayoutFee, PayoutRule } from './account';
 import type { AccountChanges, NewTerminal, PayoutRulesByKind } from './administration';
 import type { CardRule, CardRuleKind, CardRulesByKind } from './card-rules';
 import { CARD_RULE_KINDS, CARD_RULE_SUBJECTS, DEFAULT_CARD_RULES, withCardRules } from './card-rules';
@@ -28,6 +28,7 @@ const SETTING_OPTIONS = {
   custom: { type: 'string' },
   'payout-fee': { type: 'string' },
   'payout-instant': { type: 'string' },
+  'payout-debtor': { type: 'string' },
   'payout-daily-amount': { type: 'string', multiple: true },
   'payout-daily-count': { type: 'string' },
   'payout-first-receiver': { type: 'string', multiple: true },
@@ -45,11 +46,13 @@ const TERMINAL_OPTIONS = {
   'remove-terminal': { type: 'string', multiple: true },
 } as const;
 
+const PAYOUTS_OPTION = { payouts: { type: 'string' } } as const;
+
 const PASSWORD_OPTION = { password: { type: 'string' } } as const;
 
 export const COMMAND_OPTIONS = {
   create: { ...PASSWORD_OPTION, ...SETTING_OPTIONS },
-  set: { ...SETTING_OPTIONS, ...TERMINAL_OPTIONS },
+  set: { ...SETTING_OPTIONS, ...TERMINAL_OPTIONS, ...PAYOUTS_OPTION },
   'rotate-password': { ...PASSWORD_OPTION, 'sign-with-old': { type: 'string' } },
 } as const satisfies Record<string, NonNullable<ParseArgsConfig['options']>>;
 
@@ -99,8 +102,10 @@ export function newSettingsOf(values: OptionValues): Partial<AccountSettings> {
   };
 }
 
-/** Options that create and set share. */
-export function settingsOf(values: OptionValues): Partial<AccountSettings> {
+/** Options that create and set share. Among them are no transaction types but those of cards. */
+export function settingsOf(
+  values: OptionValues,
+): Omit<Partial<AccountSettings>, 'transactionTypes'> & { transactionTypes?: readonly TransactionType[] } {
   const types = textOf(values, 'types');
   const limits = listOf(values, 'limit');
   const ipAllowlist = listOf(values, 'allow-ip');
@@ -110,8 +115,9 @@ export function settingsOf(values: OptionValues): Partial<AccountSettings> {
   const custom = textOf(values, 'custom');
   const payoutFee = textOf(values, 'payout-fee');
   const payoutInstant = textOf(values, 'payout-instant');
+  const payoutDebtor = textOf(values, 'payout-debtor');
   return {
-    ...(types === undefined ? {} : { transactionTypes: namesIn('--types', types, ACCOUNT_TRANSACTION_TYPES) }),
+    ...(types === undefined ? {} : { transactionTypes: cardTypesIn(types) }),
     ...(limits === undefined ? {} : { limits: limits.map(parseLimit) }),
     ...(ipAllowlist === undefined ? {} : { ipAllowlist: ipAllowlist.map(parseRange) }),
     ...(returnHosts === undefined ? {} : { returnHosts }),
@@ -119,7 +125,10 @@ export function settingsOf(values: OptionValues): Partial<AccountSettings> {
     ...(concurrency === undefined ? {} : { maxConcurrentRequests: parseWhole('--concurrency', concurrency) }),
     ...(custom === undefined ? {} : { customParameters: namesIn('--custom', custom, CUSTOM_PARAMETERS) }),
     ...(payoutFee === undefined ? {} : { payoutFee: parseFee(payoutFee) }),
-    ...(payoutInstant === undefined ? {} : { payoutInstant: parseYesNo('--payout-instant', payoutInstant) }),
+    ...(payoutInstant === undefined
+      ? {}
+      : { payoutInstant: parseChoice('--payout-instant', payoutInstant, 'yes', 'no') }),
+    ...(payoutDebtor === undefined ? {} : { payoutDebtor }),
   };
 }
 
@@ -183,6 +192,8 @@ export function changesOf(values: OptionValues): AccountChanges {
   Object.assign(changes, cardRulesOf(values));
   const payoutRulesByKind = payoutRulesOf(values);
   if (Object.keys(payoutRulesByKind).length > 0) changes.payoutRulesByKind = payoutRulesByKind;
+  const payouts = textOf(values, 'payouts');
+  if (payouts !== undefined) changes.payouts = parseChoice('--payouts', payouts, 'on', 'off');
   const addTerminals = terminalsOf(values);
   if (addTerminals.length > 0) changes.addTerminals = addTerminals;
   const activate = listOf(values, 'activate-terminal');
@@ -214,8 +225,15 @@ function itemsOf(values: OptionValues, name: string): string[] | undefined {
   return listOf(values, name)?.flatMap((text) => text.split(',').map((item) => item.trim()));
 }
 
+function cardTypesIn(types: string): readonly TransactionType[] {
+  if (types.split(',').some((name) => name.trim() === 'PAYOUT')) {
+    throw new UsageError('--types lists card transactions; "set ACCOUNT --payouts on" turns payouts on.');
+  }
+  return namesIn('--types', types, TRANSACTION_TYPES);
+}
+
 /** `all`, `none`, or names with commas between them. */
-function namesIn<T extends AccountTransactionType | CustomParameter>(
+function namesIn<T extends TransactionType | CustomParameter>(
   option: string,
   text: string,
   known: readonly T[],
@@ -269,9 +287,9 @@ function parseCardRule(kind: CardRuleKind, option: string, text: string): CardRu
   return { kind, by, max: Number(max), windowSeconds: Number(count) * (SECONDS_OF_UNIT.get(unit) ?? 0) };
 }
 
-function parseYesNo(option: string, text: string): boolean {
-  if (text !== 'yes' && text !== 'no') throw new UsageError(`${option} is yes or no, not "${text}".`);
-  return text === 'yes';
+function parseChoice(option: string, text: string, yes: string, no: string): boolean {
+  if (text !== yes && text !== no) throw new UsageError(`${option} is ${yes} or ${no}, not "${text}".`);
+  return text === yes;
 }
 
 function parseRange(text: string): string {

@@ -1,5 +1,4 @@
-import { CUSTOM_PARAMETERS } from '@gateway/contracts';
-import { ACCOUNT_TRANSACTION_TYPES } from './account';
+import { CUSTOM_PARAMETERS, TRANSACTION_TYPES } from '@gateway/contracts';
 import { DEFAULT_CARD_RULES } from './card-rules';
 import {
   cardRulesOf,
@@ -18,7 +17,7 @@ const set = (...args: string[]) => readArguments(['acme_shop', ...args], 'set').
 describe('settings', () => {
   it.each([
     [['--types', 'SALE, AUTH'], { transactionTypes: ['AUTH', 'SALE'] }],
-    [['--types', 'all'], { transactionTypes: ACCOUNT_TRANSACTION_TYPES }],
+    [['--types', 'all'], { transactionTypes: TRANSACTION_TYPES }],
     [['--types', 'none'], { transactionTypes: [] }],
     [['--custom', 'all'], { customParameters: CUSTOM_PARAMETERS }],
     [['--custom', 'secure_storage_id,custom_mid_id'], { customParameters: ['custom_mid_id', 'secure_storage_id'] }],
@@ -43,6 +42,7 @@ describe('settings', () => {
     [['--payout-fee', 'none'], { payoutFee: { fixedE4: 0, percentE4: 0 } }],
     [['--payout-instant', 'yes'], { payoutInstant: true }],
     [['--payout-instant', 'no'], { payoutInstant: false }],
+    [['--payout-debtor', 'de89 3704'], { payoutDebtor: 'de89 3704' }],
     [[], {}],
   ])('of %j', (args, settings) => {
     expect(settingsOf(set(...args))).toEqual(settings);
@@ -51,6 +51,8 @@ describe('settings', () => {
   it.each([
     [['--types', 'SALE,FOO'], '--types does not know "FOO".'],
     [['--types', ''], '--types does not know "".'],
+    [['--types', 'SALE, PAYOUT'], '"set ACCOUNT --payouts on" turns payouts on.'],
+    [['--payouts', 'yes'], '--payouts is on or off, not "yes".'],
     [['--custom', 'custom_card_number'], '--custom does not know "custom_card_number".'],
     [['--limit', 'EUR'], '--limit EUR is not of the form'],
     [['--limit', 'EUR:1-2-3'], 'is not of the form'],
@@ -129,6 +131,15 @@ describe('payout rules', () => {
     expect(newSettingsOf(values)).toEqual({});
   });
 
+  it('do not turn payouts on', () => {
+    expect(changesOf(set('--payouts', 'on', '--payout-daily-count', '7'))).toEqual({
+      payouts: true,
+      payoutRulesByKind: { 'daily-count': [{ kind: 'daily-count', max: 7 }] },
+    });
+    expect(changesOf(set('--payouts', 'off'))).toEqual({ payouts: false });
+    expect(changesOf(set('--payout-daily-amount', 'EUR:5'))).not.toHaveProperty('payouts');
+  });
+
   it('are one list in a new account', () => {
     const values = set('--payout-daily-count', '7', '--payout-blocked-countries', 'RS', '--rate-limit', '5');
     expect(newSettingsOf(values)).toEqual({
@@ -198,6 +209,7 @@ it.each([
   ['set', ['--rate-limit']],
   ['set', ['--password', 'something']],
   ['create', ['--remove-terminal', 'MD0']],
+  ['create', ['--payouts', 'on']],
   ['show', ['--types', 'all']],
 ])('has for %s no %j, and says so in one sentence', (command, args) => {
   let message = '';

@@ -1,12 +1,23 @@
 import { parseAmountE4, Secret } from '@gateway/contracts';
+import type { AccountSettings, PayoutRule } from './account';
+import { ACCOUNT_TRANSACTION_TYPES } from './account';
 import type { AccountAdministration, NewAccount } from './administration';
 import { AccountError } from './administration';
-import { CUSTOM_PARAMETERS } from '@gateway/contracts';
+import { CUSTOM_PARAMETERS, TEST_CURRENCY } from '@gateway/contracts';
+import { mayPayOut } from './payout-permission';
+import { MAX_DAILY_AMOUNT_E4 } from './payout-rule-model';
 
 const RETURN_HOSTS = ['127.0.0.1', 'localhost'];
 /** Higher than for other sandbox accounts, for load tests. */
 const REQUEST_LIMITS = { rateLimitPerSecond: 1_000, maxConcurrentRequests: 1_000 };
 const ONE_PERCENT_E4 = 10_000;
+const XTS_A_DAY: PayoutRule = { kind: 'daily-amount', currency: TEST_CURRENCY, maxE4: MAX_DAILY_AMOUNT_E4 };
+
+/** Payouts in the test currency, for accounts that test them. Its bank pays no one, so the daily amount is the highest. */
+export const SANDBOX_PAYOUTS = {
+  transactionTypes: ACCOUNT_TRANSACTION_TYPES,
+  payoutRules: [XTS_A_DAY],
+} as const satisfies Partial<AccountSettings>;
 
 /** decisions.md, section 8. Their passwords are public: only for machines that handle no real money. */
 export const DEMO_ACCOUNTS: readonly NewAccount[] = [
@@ -14,7 +25,7 @@ export const DEMO_ACCOUNTS: readonly NewAccount[] = [
     merchantAccount: 'demo_merchant',
     password: new Secret('demo_password'),
     payoutSecret: new Secret('demo_payout_secret'),
-    settings: { ...REQUEST_LIMITS, returnHosts: RETURN_HOSTS },
+    settings: { ...REQUEST_LIMITS, ...SANDBOX_PAYOUTS, returnHosts: RETURN_HOSTS },
   },
   {
     merchantAccount: 'demo_custom',
@@ -22,6 +33,7 @@ export const DEMO_ACCOUNTS: readonly NewAccount[] = [
     payoutSecret: new Secret('demo_payout_secret'),
     settings: {
       ...REQUEST_LIMITS,
+      ...SANDBOX_PAYOUTS,
       returnHosts: RETURN_HOSTS,
       customParameters: CUSTOM_PARAMETERS,
       payoutFee: { fixedE4: parseAmountE4('0.50') ?? 0, percentE4: ONE_PERCENT_E4 },
@@ -29,7 +41,10 @@ export const DEMO_ACCOUNTS: readonly NewAccount[] = [
   },
 ];
 
-/** Creates missing demo accounts and returns their names. Does not change existing ones. */
+/**
+ * Creates missing demo accounts and returns their names. Changes existing ones in one thing: those from before payouts
+ * needed a daily amount get it.
+ */
 export async function seedDemoAccounts(administration: AccountAdministration): Promise<string[]> {
   const created: string[] = [];
   for (const account of DEMO_ACCOUNTS) {
@@ -38,7 +53,14 @@ export async function seedDemoAccounts(administration: AccountAdministration): P
       created.push(account.merchantAccount);
     } catch (error) {
       if (!(error instanceof AccountError && error.reason === 'exists')) throw error;
+      await keepPayingOut(administration, account.merchantAccount);
     }
   }
   return created;
+}
+
+async function keepPayingOut(administration: AccountAdministration, merchantAccount: string): Promise<void> {
+  const known = await administration.get(merchantAccount);
+  if (known.state === 'closed' || !known.transactionTypes.includes('PAYOUT') || mayPayOut(known, TEST_CURRENCY)) return;
+  await administration.change(merchantAccount, { payoutRulesByKind: { 'daily-amount': [XTS_A_DAY] } });
 }

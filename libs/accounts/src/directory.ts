@@ -14,6 +14,8 @@ export interface AccountDirectory {
    * many accounts are being loaded.
    */
   find(merchantAccount: string): Promise<Account | undefined>;
+  /** The same without the cache, for rare decisions that a change must not miss. */
+  findLatest(merchantAccount: string): Promise<Account | undefined>;
 }
 
 export interface AccountDirectoryOptions {
@@ -64,5 +66,7 @@ export function createAccountDirectory(options: AccountDirectoryOptions): Accoun
       if (known !== undefined && isFresh(known)) return known.account;
       return (await loadOnce(merchantAccount)).account;
     },
+    // A read that is under way may have begun before the change.
+    findLatest: async (merchantAccount) => (await read(merchantAccount)).account,
   };
 }

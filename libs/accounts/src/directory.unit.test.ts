@@ -54,6 +54,18 @@ it('concurrent lookups share one read', async () => {
   expect(load).toHaveBeenCalledTimes(1);
 });
 
+it('reads the latest account beside the cache, even while an older read is under way', async () => {
+  const { stored, load, directory } = setUp();
+  stored.set('demo_merchant', account(1));
+  await directory.find('demo_merchant');
+  stored.set('demo_merchant', account(2));
+  expect((await directory.find('demo_merchant'))?.revision).toBe(1);
+  const latest = await Promise.all([directory.findLatest('demo_merchant'), directory.findLatest('demo_merchant')]);
+  expect(latest.map((found) => found?.revision)).toEqual([2, 2]);
+  expect(load).toHaveBeenCalledTimes(3);
+  expect((await directory.find('demo_merchant'))?.revision).toBe(2);
+});
+
 it('does not cache failures', async () => {
   const load = jest.fn().mockRejectedValueOnce(new Error('down')).mockResolvedValue(account(1));
   const { directory } = setUp({ load });

@@ -36,6 +36,7 @@ export type { PasswordHasher } from './passwords';
 export { createPasswordHasher } from './passwords';
 export type { RateDecision, RateLimiter } from './rate-limit';
 export { createRateLimiter } from './rate-limit';
-export { seedDemoAccounts } from './demo-accounts';
+export { SANDBOX_PAYOUTS, seedDemoAccounts } from './demo-accounts';
+export { mayPayOut, PAYOUT_CURRENCIES, payoutCurrenciesOf } from './payout-permission';
 export { accountsProductionRules, accountsSettings } from './settings';
 export type { SigningSecrets } from './signing';

@@ -1,19 +1,23 @@
 import { Schema } from 'mongoose';
-import { hasRightCheckDigits, isCountryAlpha2, MAX_AMOUNT_E4, TEST_CURRENCY } from '@gateway/contracts';
+import { hasRightCheckDigits, isCountryAlpha2, MAX_AMOUNT_E4 } from '@gateway/contracts';
 import type { PayoutRule, PayoutRuleKind } from './account';
 import { atMost, text, whole, withoutRepeats } from './field-types';
+import { PAYOUT_CURRENCIES } from './payout-permission';
 
 const MAX_BLOCKED_IBANS = 1_000;
 const MAX_DAILY_COUNT = 10_000_000;
+/** Ten thousand of the largest payouts. The sum of a day stays a safe integer. */
+export const MAX_DAILY_AMOUNT_E4 = 10_000 * MAX_AMOUNT_E4;
 
-/** Payouts have no other currencies. A limit in another one would have no effect. */
-const PAYOUT_CURRENCIES = ['EUR', TEST_CURRENCY];
-
+/** A limit in another currency would have no effect. */
 const currency = {
   ...text,
-  enum: { values: PAYOUT_CURRENCIES, message: `{VALUE} is no currency of payouts (${PAYOUT_CURRENCIES.join(', ')})` },
+  enum: {
+    values: [...PAYOUT_CURRENCIES],
+    message: `{VALUE} is no currency of payouts (${PAYOUT_CURRENCIES.join(', ')})`,
+  },
 };
-const amount = { currency, maxE4: whole(0, MAX_AMOUNT_E4) };
+const amount = (maxE4: number) => ({ currency, maxE4: whole(0, maxE4) });
 const countries = {
   // Receivers live anywhere. A value that is not a country is a typo, and its rule would never match.
   type: [
@@ -35,11 +39,11 @@ const ibans = {
 
 /** Exhaustive, so that every kind is checked before it is stored. */
 const FIELDS: Record<PayoutRuleKind, object> = {
-  'daily-amount': amount,
+  'daily-amount': amount(MAX_DAILY_AMOUNT_E4),
   'daily-count': { max: whole(1, MAX_DAILY_COUNT) },
   'blocked-countries': { countries },
   'blocked-ibans': { ibans },
-  'first-time-receiver': amount,
+  'first-time-receiver': amount(MAX_AMOUNT_E4),
 };
 
 const rule = new Schema<PayoutRule>({}, { _id: false, discriminatorKey: 'kind' });

@@ -1,3 +1,4 @@
+import { SANDBOX_PAYOUTS } from '@gateway/accounts';
 import { Secret } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { EdgeFixture, Response } from './edge-fixture';
@@ -20,21 +21,22 @@ beforeAll(async () => {
   await administration.create({
     ...live,
     settings: {
+      ...SANDBOX_PAYOUTS,
+      payoutRules: [...SANDBOX_PAYOUTS.payoutRules, { kind: 'daily-amount', currency: 'EUR', maxE4: 100_000_000 }],
+      payoutDebtor: IBAN,
       customParameters: ['custom_fee_eur', 'custom_fee_usd', 'custom_bank_id'],
       payoutFee: { fixedE4: 5_000, percentE4: 10_000 },
       limits: [{ currency: 'EUR', minE4: 10_000, maxE4: 10_000_000 }],
     },
   });
   await administration.changeState('live_payouts', 'activate');
-  await administration.create({
-    merchantAccount: 'cards_only',
-    password,
-    settings: { transactionTypes: ['SALE', 'CHECK'] },
-  });
+  await administration.create({ merchantAccount: 'sandbox_payouts', password, settings: SANDBOX_PAYOUTS });
+  await administration.changeState('sandbox_payouts', 'activate');
+  await administration.create({ merchantAccount: 'new_account', password });
   await administration.create({
     merchantAccount: 'no_check',
     password,
-    settings: { transactionTypes: ['PAYOUT'] },
+    settings: { ...SANDBOX_PAYOUTS, transactionTypes: ['PAYOUT'] },
   });
 });
 afterAll(async () => edge.close());
@@ -211,8 +213,8 @@ describe('the order of checks', () => {
       'Incorrect value in merchant account or pass field',
     ],
     [
-      'payouts not enabled, before fields',
-      { merchant_account: 'cards_only', ...wrong },
+      'payouts are off in a new account, before fields',
+      { merchant_account: 'new_account', ...wrong },
       2004,
       'Transaction is not allowed to account',
     ],
@@ -221,6 +223,12 @@ describe('the order of checks', () => {
     ['receiver_code alone', { receiver_code: '7' }, 1002, 'receiver_type not present in request'],
     ['account not activated', { currency: 'EUR' }, 2009, 'Merchant is not activated'],
     ['not activated before not SEPA', { currency: 'USD' }, 2009, 'Merchant is not activated'],
+    [
+      'EUR without a daily amount',
+      { ...LIVE, merchant_account: 'sandbox_payouts' },
+      2006,
+      'There is no currency configured for account',
+    ],
     ['not SEPA', { ...LIVE, currency: 'USD' }, 2006, 'There is no currency configured for account'],
     ['below the limits', { ...LIVE, amount: '0.5' }, 2007, 'Amount is below or above amount restrictions'],
     ['nothing, below the limits', { ...LIVE, amount: '0' }, 2007, 'Amount is below or above amount restrictions'],
@@ -235,7 +243,7 @@ describe('the order of checks', () => {
     expect(answer).not.toHaveProperty('transaction_unique_id');
     // Its id is not used up.
     const account = 'merchant_account' in more ? more.merchant_account : CREDENTIALS.merchant_account;
-    if (account === 'cards_only') return;
+    if (account === 'new_account') return;
     const right = payout({ merchant_account: account, transaction_unique_id: fields.transaction_unique_id });
     expect(await init(right)).toMatchObject({ status: 'pending' });
   });
@@ -394,7 +402,7 @@ describe('CHECK', () => {
   });
 
   test('an account whose payouts were disabled can still look', async () =>
-    expect(await check({ merchant_account: 'cards_only', transaction_unique_id: 'x' })).toMatchObject({ code: 3014 }));
+    expect(await check({ merchant_account: 'new_account', transaction_unique_id: 'x' })).toMatchObject({ code: 3014 }));
 });
 
 describe('a query', () => {

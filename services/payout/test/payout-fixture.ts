@@ -9,6 +9,7 @@ import {
   payoutEvents,
   Secret,
 } from '@gateway/contracts';
+import { SANDBOX_PAYOUTS } from '@gateway/accounts';
 import { clockAt } from '@gateway/mongo';
 import { openWorld as openSharedWorld, until } from '@gateway/testing';
 import { createPayouts } from '../src/adapters/mongo/payouts';
@@ -20,6 +21,13 @@ import { endedWithoutSuccess } from '../src/domain/payout';
 import { startBank } from './bank';
 
 export const MERCHANT = 'payout_merchant';
+const [XTS_A_DAY] = SANDBOX_PAYOUTS.payoutRules;
+/** Payouts in both currencies. */
+const PAYOUTS = {
+  ...SANDBOX_PAYOUTS,
+  payoutRules: [XTS_A_DAY, { ...XTS_A_DAY, currency: 'EUR' }],
+  payoutDebtor: 'DE89370400440532013000',
+} as const;
 export const OTHER_MERCHANT = 'other_merchant';
 
 /** Screening with a rule of the test. Payouts that pass stay reserved until they are released. */
@@ -27,14 +35,16 @@ export function testScreening() {
   const reserved = new Set<string>();
   const screened: ScreenedPayout[] = [];
   let rule: (payout: ScreenedPayout) => ScreeningDecision = () => ({ passed: true });
+  function screen(payout: ScreenedPayout): Promise<ScreeningDecision> {
+    screened.push(payout);
+    const decision = rule(payout);
+    if (decision.passed) reserved.add(payout.reference);
+    return Promise.resolve(decision);
+  }
   const screening: Screening & { failReleases: number } = {
     failReleases: 0,
-    screen(payout) {
-      screened.push(payout);
-      const decision = rule(payout);
-      if (decision.passed) reserved.add(payout.reference);
-      return Promise.resolve(decision);
-    },
+    screen,
+    screenAgain: screen,
     release(reference) {
       if (screening.failReleases > 0) {
         screening.failReleases -= 1;
@@ -59,7 +69,7 @@ export async function openWorld(name: string) {
   const { mongo, publisher, events } = world;
   const accounts = world.accounts.administration;
   for (const merchantAccount of [MERCHANT, OTHER_MERCHANT]) {
-    await accounts.create({ merchantAccount, password: new Secret('payout_password') });
+    await accounts.create({ merchantAccount, password: new Secret('payout_password'), settings: PAYOUTS });
   }
   const bank = await startBank();
   const payouts = createPayouts(mongo, clockAt(world.now));

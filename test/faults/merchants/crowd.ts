@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { OpenAccounts } from '@gateway/accounts';
+import { SANDBOX_PAYOUTS } from '@gateway/accounts';
 import { Secret } from '@gateway/contracts';
 import { createHttpClient } from '@gateway/service-kit';
 import type { Random } from '../random';
@@ -42,7 +43,7 @@ export async function createAccounts(accounts: OpenAccounts, owners: readonly Re
       merchantAccount: merchant,
       password: new Secret(password),
       payoutSecret: new Secret(payoutSecret),
-      settings: { returnHosts: ['localhost'] },
+      settings: { ...SANDBOX_PAYOUTS, returnHosts: ['localhost'] },
       terminals: [{ currency: 'XTS', holdSeconds: TIMES.holdSeconds }],
     });
     return account.terminals.find(({ holdSeconds }) => holdSeconds !== undefined)?.midReference ?? '';

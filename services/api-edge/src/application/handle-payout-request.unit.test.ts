@@ -29,6 +29,7 @@ const ACCOUNT = {
   merchantAccount: 'demo_merchant',
   state: 'test',
   transactionTypes: ['PAYOUT'],
+  payoutRules: [{ kind: 'daily-amount', currency: 'XTS', maxE4: 1_000_000 }],
   limits: [],
   ipAllowlist: [],
   customParameters: [],

@@ -1,4 +1,5 @@
 import type { Account } from '@gateway/accounts';
+import { payoutCurrenciesOf } from '@gateway/accounts';
 import type { ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 import type { AccountForRules } from '../domain/account-rules';
@@ -69,7 +70,11 @@ function checkRequest<Type, Request>(
     ...(kind.takesKey === false ? [] : keyProblems(incoming)),
   ];
   if (!checked.ok || problems.length > 0) return { refused: fieldFailure(session, now, problems) };
-  const code = kind.checkRules(checked.request, { ...account, activated: account.state === 'active' });
+  const code = kind.checkRules(checked.request, {
+    ...account,
+    activated: account.state === 'active',
+    payoutCurrencies: payoutCurrenciesOf(account),
+  });
   return code === undefined ? { request: checked.request } : { refused: failure(session, now, code) };
 }
 

@@ -8,6 +8,8 @@ export interface AccountForRules {
   readonly terminals: readonly { readonly currency: string; readonly midReference: string; readonly active: boolean }[];
   /** Bounds are inclusive. A currency without an entry is unlimited. */
   readonly limits: readonly { readonly currency: string; readonly minE4: number; readonly maxE4: number }[];
+  /** Currencies in which the account may pay out. */
+  readonly payoutCurrencies: readonly string[];
 }
 
 /** The part of a request that the rules read. Every `CardRequest` has this shape; one without money passes. */
@@ -29,7 +31,10 @@ const FOLLOW_UPS: ReadonlySet<TransactionType> = new Set(['SETTLE', 'VOID', 'REF
  * `mid_reference`, a currency whose terminals are all inactive has none (2006). With it, the named terminal must be an
  * active one of the request's currency (2005).
  */
-export function checkAccountRules(request: RequestForRules, account: AccountForRules): ResponseCode | undefined {
+export function checkAccountRules(
+  request: RequestForRules,
+  account: Omit<AccountForRules, 'payoutCurrencies'>,
+): ResponseCode | undefined {
   const { transactionType, amountE4, currency, midReference } = request;
   if (currency === undefined || amountE4 === undefined) return undefined;
 
@@ -53,16 +58,13 @@ interface Money {
   readonly currency: string;
 }
 
-/** decisions.md, section 7: the currency of SEPA, and the test currency. */
-const PAYOUT_CURRENCIES: ReadonlySet<string> = new Set(['EUR', TEST_CURRENCY]);
-
 /** Step 6 for payouts, which have no terminals. The account's limits bound the amount without its fee. */
 export function checkPayoutRules(
   { amountE4, currency }: Money,
-  account: Pick<AccountForRules, 'activated' | 'limits'>,
+  account: Pick<AccountForRules, 'activated' | 'limits' | 'payoutCurrencies'>,
 ): ResponseCode | undefined {
   if (!isActivatedFor(account, currency)) return RESPONSE_CODES.ACCOUNT_NOT_ACTIVATED;
-  if (!PAYOUT_CURRENCIES.has(currency)) return RESPONSE_CODES.NO_MID_FOR_CURRENCY;
+  if (!account.payoutCurrencies.includes(currency)) return RESPONSE_CODES.NO_MID_FOR_CURRENCY;
   if (!isWithinLimits(account, { amountE4, currency })) return RESPONSE_CODES.AMOUNT_OUT_OF_LIMITS;
   return amountE4 > 0 && isWholeInMinorUnits(amountE4, currency) ? undefined : RESPONSE_CODES.AMOUNT_INCORRECT;
 }

@@ -18,6 +18,7 @@ const account: AccountForRules = {
     { currency: 'XTS', midReference: XTS_MID, active: true },
   ],
   limits: [{ currency: 'EUR', minE4: 10_000, maxE4: 1_000_000 }],
+  payoutCurrencies: ['EUR', 'XTS'],
 };
 
 const sale = (request: Partial<RequestForRules>): RequestForRules => ({
@@ -52,7 +53,7 @@ describe('the rules of an account', () => {
   it('are checked in order', () => {
     const everything = sale({ currency: 'GBP', amountE4: 1, midReference: 'MDFFFFFFFFFFFFFF' });
     const gbp = { currency: 'GBP', midReference: 'MD00000000000009', active: true };
-    const steps: AccountForRules[] = [
+    const steps: Omit<AccountForRules, 'payoutCurrencies'>[] = [
       { activated: false, terminals: [], limits: [{ currency: 'GBP', minE4: 2, maxE4: 3 }] },
       { activated: true, terminals: [], limits: [{ currency: 'GBP', minE4: 2, maxE4: 3 }] },
       { activated: true, terminals: [gbp], limits: [{ currency: 'GBP', minE4: 2, maxE4: 3 }] },
@@ -94,7 +95,7 @@ describe('the rules of an account', () => {
 });
 
 describe('the rules of an account for payouts', () => {
-  const { limits } = account;
+  const { limits, payoutCurrencies } = account;
   it.each([
     ['an amount within its limits', { amountE4: 100_000, currency: 'EUR' }, true, undefined],
     ['the lowest amount', { amountE4: 10_000, currency: 'EUR' }, true, undefined],
@@ -108,5 +109,13 @@ describe('the rules of an account for payouts', () => {
     ['a test amount before activation', { amountE4: 1, currency: 'XTS' }, false, undefined],
     ['real money before activation', { amountE4: 100_000, currency: 'EUR' }, false, 2009],
     ['another currency before activation', { amountE4: 100_000, currency: 'USD' }, false, 2009],
-  ])('%s', (_, request, activated, code) => expect(checkPayoutRules(request, { activated, limits })).toBe(code));
+  ])('%s', (_, request, activated, code) =>
+    expect(checkPayoutRules(request, { activated, limits, payoutCurrencies })).toBe(code),
+  );
+
+  it('refuse a currency in which it may not pay out, after its activation and before its limits', () => {
+    const eur = { amountE4: 1, currency: 'EUR' };
+    expect(checkPayoutRules(eur, { activated: true, limits, payoutCurrencies: ['XTS'] })).toBe(2006);
+    expect(checkPayoutRules(eur, { activated: false, limits, payoutCurrencies: ['XTS'] })).toBe(2009);
+  });
 });
