@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Secret } from '@gateway/contracts';
+import { SANDBOX_PAYOUTS } from '@gateway/accounts';
+import { parseAmountE4, Secret } from '@gateway/contracts';
 import { until } from '@gateway/testing';
-import { pain002, testSettings } from '../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
+import { OUR_IBAN, pain002, testSettings } from '../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
 import { runCli } from '../services/payout/src/cli';
 import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
@@ -55,6 +56,14 @@ beforeAll(async () => {
     merchantAccount: SHOP.merchant_account,
     password: new Secret(SHOP.merchant_password),
     payoutSecret: new Secret('file_payout_secret'),
+    settings: {
+      ...SANDBOX_PAYOUTS,
+      payoutRules: [
+        ...SANDBOX_PAYOUTS.payoutRules,
+        { kind: 'daily-amount', currency: 'EUR', maxE4: parseAmountE4('10000') ?? 0 },
+      ],
+      payoutDebtor: OUR_IBAN,
+    },
   });
   await administration.changeState(SHOP.merchant_account, 'activate');
   shop = payoutClient(system, SHOP);

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Account } from '@gateway/accounts';
+import type { AccountDirectory } from '@gateway/accounts';
 import type { PayoutCommand, PayoutQueries } from '@gateway/api-edge/dist/application/ports';
 import type { MongoConnection } from '@gateway/mongo';
 import { clockAt, createHandle, createOutbox } from '@gateway/mongo';
 import { openBanks } from '@gateway/payout/dist/adapters/banks/banks';
 import { requestOf } from '@gateway/payout/dist/adapters/kafka/commands';
+import { createHolds } from '@gateway/payout/dist/adapters/mongo/holds';
 import { createPayouts } from '@gateway/payout/dist/adapters/mongo/payouts';
 import { createReservations } from '@gateway/payout/dist/adapters/mongo/reservations';
 import { announce } from '@gateway/payout/dist/application/announcements';
@@ -29,7 +30,7 @@ export interface DirectPayouts {
 /** The payout service's own code with a list instead of its topic. */
 export async function openDirectPayouts(options: {
   mongo: MongoConnection;
-  accounts: { find(merchantAccount: string): Promise<Account | undefined> };
+  accounts: AccountDirectory;
   logger: Logger;
   metrics: Registry;
 }): Promise<DirectPayouts> {
@@ -38,7 +39,8 @@ export async function openDirectPayouts(options: {
   const clock = clockAt(now);
   const payouts = createPayouts(mongo, clock);
   const reservations = createReservations(mongo, { now });
-  await Promise.all([payouts.ensureIndexes(), reservations.ensureIndexes()]);
+  const holds = createHolds(mongo, clock);
+  await Promise.all([payouts.ensureIndexes(), reservations.ensureIndexes(), holds.ensureDocument()]);
   const outbox = createOutbox({
     collection: payouts.outboxes,
     publish: async () => {},
@@ -55,11 +57,14 @@ export async function openDirectPayouts(options: {
     logger,
     metrics,
     clock,
+    holds,
+    accounts,
   });
   const ports: Ports = {
     payouts,
     handle: createHandle({ store: payouts, evolve, announce, publish: outbox.publish, now, newId: randomUUID }),
     accounts,
+    holds,
     screening: createScreening({ reservations, accounts, hasBeenPaid: payouts.hasBeenPaid }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),

@@ -1,6 +1,5 @@
-import { createIso20022Connector } from '@gateway/payout/dist/adapters/banks/iso20022/connector';
-import { clockAt, connectMongo } from '@gateway/mongo';
-import { createLogger, createMetrics } from '@gateway/service-kit';
+import { connectMongo } from '@gateway/mongo';
+import { openConnector } from './pain001-connector';
 
 /** The cost of one file. */
 export interface CutFigures {
@@ -14,13 +13,7 @@ export interface CutFigures {
 /** The measured process: writes the waiting payouts to a file and reports its time and memory. */
 async function main(uri: string, database: string): Promise<void> {
   const mongo = await connectMongo({ uri, database });
-  const connector = createIso20022Connector({
-    mongo,
-    env: process.env,
-    logger: createLogger({ service: 'bench', level: 'warn' }),
-    metrics: createMetrics('bench', { processFigures: false }),
-    clock: clockAt(Date.now),
-  });
+  const connector = await openConnector(mongo, process.env);
   const beforeMiB = process.memoryUsage.rss() / 1024 / 1024;
   const began = performance.now();
   const [batch] = await connector.operations.cut();

@@ -4,9 +4,8 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { clockAt, connectMongo } from '@gateway/mongo';
-import { createIso20022Connector } from '@gateway/payout/dist/adapters/banks/iso20022/connector';
-import { createLogger, createMetrics } from '@gateway/service-kit';
+import { connectMongo } from '@gateway/mongo';
+import { DEBTOR, openConnector } from './pain001-connector';
 import type { OnEnd } from './run';
 import { startServers } from './servers';
 import type { CutFigures } from './pain001-writer';
@@ -33,7 +32,7 @@ export async function runPain001(onEnd: OnEnd): Promise<void> {
 
 function settings(folder: string): Record<string, string> {
   const debtors = join(folder, 'debtors.json');
-  writeFileSync(debtors, JSON.stringify([{ name: 'Gateway Ltd', iban: 'DE89370400440532013000', bic: 'COBADEFFXXX' }]));
+  writeFileSync(debtors, JSON.stringify([{ name: 'Gateway Ltd', iban: DEBTOR, bic: 'COBADEFFXXX' }]));
   return {
     ISO20022_OUTBOX_DIR: join(folder, 'outbox'),
     ISO20022_INBOX_DIR: join(folder, 'inbox'),
@@ -44,13 +43,7 @@ function settings(folder: string): Record<string, string> {
 
 async function fill(at: { uri: string; database: string; env: Record<string, string> }): Promise<void> {
   const mongo = await connectMongo(at);
-  const connector = createIso20022Connector({
-    mongo,
-    env: at.env,
-    logger: createLogger({ service: 'bench', level: 'warn' }),
-    metrics: createMetrics('bench', { processFigures: false }),
-    clock: clockAt(Date.now),
-  });
+  const connector = await openConnector(mongo, at.env);
   for (let first = 0; first < PAYOUTS; first += ABREAST) {
     const references = Array.from({ length: Math.min(ABREAST, PAYOUTS - first) }, (_, index) => first + index);
     await Promise.all(references.map((number) => connector.submit(payout(number))));
@@ -81,6 +74,7 @@ function payout(number: number) {
     },
     description: `Winnings of the game no. ${number}, paid out as you asked us to; thank you for playing & see you again`,
     acceptedAt: Date.now(),
+    debtor: DEBTOR,
   };
 }
 

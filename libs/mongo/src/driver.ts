@@ -8,3 +8,4 @@ export type UpdateFilter<T extends Document> = mongo.UpdateFilter<T>;
 export type AnyBulkWriteOperation<T extends Document> = mongo.AnyBulkWriteOperation<T>;
 export type OptionalUnlessRequiredId<T> = mongo.OptionalUnlessRequiredId<T>;
 export type FindOptions = mongo.FindOptions;
+export type ClientSession = mongo.ClientSession;

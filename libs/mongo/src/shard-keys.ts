@@ -26,9 +26,11 @@ export const SHARD_KEYS: Readonly<Record<string, ShardKey>> = {
   'cards.counters': { key: { _id: 'hashed' } },
   // Browsers and issuers send two other unique ids.
   'threeds.authentications': {},
-  'payouts.payouts': { key: { _id: 'hashed' }, sweptBy: [OUTBOX, 'resolveAt', 'merchantAccount'] },
+  'payouts.payouts': { key: { _id: 'hashed' }, sweptBy: [OUTBOX, 'resolveAt', 'merchantAccount', 'state.kind'] },
   // Looked up by reference and by ledger, both unique. Kept for seven days.
   'payouts.reservations': {},
+  // One document.
+  'payouts.holds': {},
   'expiry.deadlines': { key: { _id: 'hashed' }, sweptBy: ['dueAt'] },
   'callbacks.deliveries': { key: { _id: 'hashed' }, sweptBy: [OUTBOX, 'lane'] },
   'callbacks.attempts': { key: { _id: 1 } },

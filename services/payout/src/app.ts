@@ -9,18 +9,24 @@ import { openBanks } from './adapters/banks/banks';
 import { createPayoutApi } from './adapters/http/internal-api';
 import { deadLetterHandler, messageHandlers } from './adapters/kafka/commands';
 import { publishEntries } from './adapters/kafka/publications';
+import { registerHoldGauges } from './adapters/mongo/hold-metrics';
+import { createHolds } from './adapters/mongo/holds';
 import { createPayouts } from './adapters/mongo/payouts';
 import { createReservations } from './adapters/mongo/reservations';
 import { announce } from './application/announcements';
 import { applyNews } from './application/apply-news';
 import type { Ports } from './application/ports';
 import { createResolver } from './application/resolve-payouts';
+import { resumeHeld } from './application/resume-held';
 import { createScreening } from './application/screen-payout';
 import type { Screening } from './application/screening-ports';
 import type { Config } from './config';
+import { nameOf } from './domain/holds';
 import { evolve } from './domain/payout';
 
 const RESOLVE_EVERY_MS = 250;
+/** How long a payout may wait after its hold has ended. */
+const RESUME_EVERY_MS = 1_000;
 
 export type Payout = Service<{ query: number; ops: number }>;
 
@@ -42,30 +48,29 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
   const callsAtOnce = config.BANK_CALLS_AT_ONCE;
   const payouts = createPayouts(mongo, clock);
   const reservations = createReservations(mongo, { now });
+  const holds = createHolds(mongo, clock);
   const retentionDays = config.RECORD_RETENTION_DAYS;
-  await Promise.all([payouts.ensureIndexes(retentionDays), reservations.ensureIndexes()]);
+  await Promise.all([payouts.ensureIndexes(retentionDays), ...[reservations.ensureIndexes(), holds.ensureDocument()]]);
+  registerHoldGauges(metrics, { holds, countHeld: payouts.countHeld });
+  const held = await holds.read();
+  if (held.length > 0) logger.warn('operators hold payouts', { scopes: held.map(({ scope }) => nameOf(scope)) });
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   const { NODE_ENV, ALLOW_SIMULATED_MONEY: simulatedMoney } = config;
   await accounts.requireSafe({ NODE_ENV });
   const outbox = frame.outbox(payouts.outboxes, publishEntries(frame.publisher));
+  const { directory } = accounts;
   const banks = await openBanks(config.PAYOUT_BANK, {
-    env: deps.env,
-    simulatedMoney,
-    callsAtOnce,
-    retentionDays,
-    mongo,
-    logger,
-    metrics,
-    clock,
+    ...{ env: deps.env, simulatedMoney, callsAtOnce, retentionDays, mongo, logger, metrics, clock },
+    ...{ holds, accounts: directory },
   });
   const calls = createDetachedWork({ name: 'submission to a bank', max: callsAtOnce, logger });
   const ports: Ports = {
     payouts,
     handle: createHandle({ store: payouts, evolve, announce, publish: outbox.publish, now, newId: randomUUID }),
-    accounts: accounts.directory,
+    accounts: directory,
+    holds,
     screening:
-      deps.screening ??
-      createScreening({ reservations, accounts: accounts.directory, hasBeenPaid: payouts.hasBeenPaid }),
+      deps.screening ?? createScreening({ reservations, accounts: directory, hasBeenPaid: payouts.hasBeenPaid }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
     calls,
@@ -86,10 +91,17 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
       onDeadLetter: deadLetterHandler(ports),
       limits: { concurrency: config.CONCURRENCY },
     },
-    loops: [createResolver(ports, { everyMs: RESOLVE_EVERY_MS, atOnce: Math.floor(callsAtOnce / 2) })],
+    loops: [
+      createResolver(ports, { everyMs: RESOLVE_EVERY_MS, atOnce: Math.floor(callsAtOnce / 2) }),
+      frame.repeat({
+        name: 'resuming of held payouts',
+        everyMs: RESUME_EVERY_MS,
+        work: (stopping) => resumeHeld(ports, stopping),
+      }),
+    ],
     internal: {
       name: 'query',
-      listener: createPayoutApi(ports, { batches, serviceToken: config.SERVICE_TOKEN }),
+      listener: createPayoutApi({ ...ports, batches }, { serviceToken: config.SERVICE_TOKEN }),
       port: config.PAYOUT_QUERY_PORT,
     },
   };

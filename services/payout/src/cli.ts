@@ -3,6 +3,7 @@ import type { OperatorApi, Print } from '@gateway/service-kit';
 import { parseId, parseOptions, runCommandLine, runOperatorCommand } from '@gateway/service-kit';
 import type { BatchList, PayoutDetails, PayoutList, PayoutSummary } from './adapters/http/admin-api';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from './adapters/http/admin-api';
+import type { CancelAnswer, HoldAnswer, HoldList, ReleaseAnswer } from './adapters/http/hold-api';
 import type { BatchSummary } from './application/batch-ports';
 import { PAYOUT_STATES } from './domain/payout';
 
@@ -13,10 +14,15 @@ const USAGE = `usage: npm run payouts -- list [--state STATE] [--account ACCOUNT
                                           newest first, at most ${LIST_LIMIT_MAX}; ${LIST_LIMIT_DEFAULT} unless given
        npm run payouts -- show REFERENCE  one payout: its screening, the answers of the bank, the next check
        npm run payouts -- retry REFERENCE asks the bank now for the outcome of a pending payout
+       npm run payouts -- hold SCOPE      nothing of the scope leaves for a bank or a payment file; it waits
+       npm run payouts -- release SCOPE   ends a hold: what waited goes on
+       npm run payouts -- cancel SCOPE    ends held payouts that no bank has, with ERROR 3300; cannot be undone
+       npm run payouts -- holds           what is held
        npm run payouts -- batches [--limit N]
                                           payment files, newest first
        npm run payouts -- cut             closes every open batch now
        npm run payouts -- retry BATCH     writes the file of a batch again, under the same message id
+SCOPE: one REFERENCE, --account ACCOUNT, or --all.
 States: ${PAYOUT_STATES.join(', ')}.
 Uses the settings of the last npm start, or PAYOUT_QUERY_URL, the internal port of payout
 (${DEFAULT_QUERY_URL}), and SERVICE_TOKEN if it requires one.`;
@@ -26,7 +32,11 @@ const BATCH_COLUMNS = ['batch', 'state', 'created', 'reported', 'debtor', 'kind'
 type Command =
   | { name: 'list' | 'batches'; query: Record<string, string> }
   | { name: 'show' | 'retry'; id: string }
-  | { name: 'cut' };
+  | { name: 'cut' | 'holds' }
+  | { name: HoldCommand; scope: Record<string, string> };
+
+const HOLD_COMMANDS = ['hold', 'release', 'cancel'] as const;
+type HoldCommand = (typeof HOLD_COMMANDS)[number];
 
 const OPTIONS = { list: ['state', 'account', 'limit'], batches: ['limit'] };
 
@@ -37,9 +47,23 @@ export function parseArguments(args: readonly string[]): Command | undefined {
     const query = parseOptions(rest, OPTIONS[name]);
     return query && { name, query };
   }
-  if (name === 'cut') return rest.length === 0 ? { name } : undefined;
+  if (name === 'cut' || name === 'holds') return rest.length === 0 ? { name } : undefined;
+  const holdCommand = HOLD_COMMANDS.find((one) => one === name);
+  if (holdCommand !== undefined) {
+    const scope = parseScope(rest);
+    return scope && { name: holdCommand, scope };
+  }
   const id = parseId(rest);
   return (name === 'show' || name === 'retry') && id !== undefined ? { name, id } : undefined;
+}
+
+/** As the query of the service's routes. */
+function parseScope(args: readonly string[]): Record<string, string> | undefined {
+  if (args.length === 1 && args[0] === '--all') return { all: 'yes' };
+  const account = parseOptions(args, ['account']);
+  if (account?.['account'] !== undefined && args.length === 2) return account;
+  const payout = parseId(args);
+  return payout === undefined ? undefined : { payout };
 }
 
 /** Runs one command. @returns the exit code: 0, 1 when it failed, 2 for wrong usage. */
@@ -74,12 +98,55 @@ async function execute(command: Command, api: OperatorApi, print: Print): Promis
     case 'retry':
       print(await retry(api, command.id));
       return;
+    case 'holds': {
+      const { holds } = await api.ask<HoldList>('GET', '/admin/holds');
+      for (const { scope, since } of holds) print(`${scope}\tsince ${since}`);
+      print(`${holds.length} ${holds.length === 1 ? 'hold' : 'holds'}`);
+      return;
+    }
+    case 'hold':
+      printHold(await api.ask<HoldAnswer>('POST', '/admin/holds', command.scope), print);
+      return;
+    case 'release':
+      printRelease(await api.ask<ReleaseAnswer>('POST', '/admin/holds/release', command.scope), print);
+      return;
+    case 'cancel':
+      await cancelAll(api, command.scope, print);
+      return;
     case 'batches':
       printBatches(await api.ask<BatchList>('GET', '/admin/batches', command.query), print);
       return;
     case 'cut':
       printBatches(await api.ask<BatchList>('POST', '/admin/batches/cut'), print);
       return;
+  }
+}
+
+function printHold({ scope, isNew, waiting, onTheirWay, withBank }: HoldAnswer, print: Print): void {
+  print(`${scope}: ${isNew ? 'held' : 'was held already'}`);
+  print(`${waiting} wait, and so will new ones`);
+  if (onTheirWay > 0) {
+    print(
+      `${onTheirWay} may be on their way: their calls to a bank run or have no outcome yet; they are not sent again`,
+    );
+  }
+  if (withBank > 0) print(`${withBank} are with a bank or in a payment file, and can be neither held nor cancelled`);
+}
+
+function printRelease({ scope, stillHeldBy }: ReleaseAnswer, print: Print): void {
+  print(`${scope}: released`);
+  if (stillHeldBy.length > 0) print(`still held by: ${stillHeldBy.join(', ')}`);
+}
+
+/** The service ends a bounded number of payouts per request. */
+async function cancelAll(api: OperatorApi, scope: Record<string, string>, print: Print): Promise<void> {
+  let total = 0;
+  for (;;) {
+    const { scope: name, ended, more } = await api.ask<CancelAnswer>('POST', '/admin/holds/cancel', scope);
+    total += ended;
+    if (more && ended > 0) continue;
+    print(`${name}: ${total} cancelled, with ERROR 3300`);
+    return;
   }
 }
 

@@ -9,6 +9,10 @@ describe('the arguments of the command line', () => {
     [['show', 'x'], { name: 'show', id: 'x' }],
     [['retry', 'x'], { name: 'retry', id: 'x' }],
     [['cut'], { name: 'cut' }],
+    [['holds'], { name: 'holds' }],
+    [['hold', 'x'], { name: 'hold', scope: { payout: 'x' } }],
+    [['release', '--account', 'shop_one'], { name: 'release', scope: { account: 'shop_one' } }],
+    [['cancel', '--all'], { name: 'cancel', scope: { all: 'yes' } }],
   ])('%j', (args, expected) => {
     expect(parseArguments(args)).toEqual(expected);
   });
@@ -19,6 +23,13 @@ describe('the arguments of the command line', () => {
     [['show', '--all']],
     [['retry', 'x', 'y']],
     [['cut', 'now']],
+    [['holds', 'x']],
+    [['hold']],
+    [['hold', '--account']],
+    [['hold', '--all', '--account', 'shop_one']],
+    [['hold', '--account', 'a', '--account', 'b']],
+    [['cancel', 'x', 'y']],
+    [['release', '--everything']],
     [['list', '--state']],
     [['batches', '--state', 'open']],
   ])('are refused: %j', async (args) => {

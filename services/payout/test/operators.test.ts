@@ -3,7 +3,7 @@ import { until } from '@gateway/testing';
 import { createPayoutApi } from '../src/adapters/http/internal-api';
 import type { Payout } from '../src/app';
 import type { BatchOperations, BatchSummary } from '../src/application/batch-ports';
-import type { Ports } from '../src/application/ports';
+import type { HoldingPorts } from '../src/application/hold-payouts';
 import { runCli } from '../src/cli';
 import type { World } from './payout-fixture';
 import { MERCHANT, openWorld, OTHER_MERCHANT, payout } from './payout-fixture';
@@ -124,10 +124,13 @@ describe('the command line', () => {
         return Promise.resolve([{ ...batch, reportedAt }]);
       },
       batchOf: () => Promise.resolve(undefined),
+      waiting: () => Promise.resolve([]),
+      countWaiting: () => Promise.resolve(0),
+      withdraw: () => Promise.resolve(false),
       rewrite: (messageId) => Promise.resolve(messageId === 'M1' ? { ...batch, state: 'emitted' as const } : undefined),
     };
-    const ports = { payouts: world.payouts, now: world.now } as unknown as Ports;
-    const listener = createPayoutApi(ports, { batches, serviceToken: undefined });
+    const ports = { payouts: world.payouts, now: world.now, batches } as unknown as HoldingPorts;
+    const listener = createPayoutApi(ports, { serviceToken: undefined });
     const { port, close } = await listen({ listener, port: 0, host: '127.0.0.1' });
     const line = (state: string, reported = '-') =>
       `M1\t${state}\t1970-01-01T00:00:00.000Z\t${reported}\tLT12\tinstant\t2\t31.01\tinvalid`;
@@ -143,7 +146,7 @@ describe('the command line', () => {
 
 it('refuses a request without the service token', async () => {
   const guarded = await world.start({ SERVICE_TOKEN: TOKEN });
-  for (const path of ['/payouts/X?account=a', '/admin/payouts', '/admin/batches']) {
+  for (const path of ['/payouts/X?account=a', '/admin/payouts', '/admin/batches', '/admin/holds']) {
     expect((await world.ask(guarded, path)).status).toBe(401);
   }
   const authorization = `Bearer ${TOKEN}`;

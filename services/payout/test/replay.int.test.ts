@@ -6,6 +6,9 @@ import type { PayoutsAdapter } from '../src/adapters/mongo/payouts';
 import { createPayouts } from '../src/adapters/mongo/payouts';
 import { announce } from '../src/application/announcements';
 import { applyNews } from '../src/application/apply-news';
+import { cancelPayouts } from '../src/application/hold-payouts';
+import type { Hold, Holds } from '../src/application/hold-ports';
+import { resumeHeld } from '../src/application/resume-held';
 import type { BankConnector, BankNews, Cancellation, Inquiry, SubmitAnswer } from '../src/application/bank-ports';
 import type { Ports } from '../src/application/ports';
 import { processCommand } from '../src/application/process-command';
@@ -14,6 +17,7 @@ import { resolveNow } from '../src/application/resolve-payouts';
 import type { Payout, PayoutEvent, PayoutStateKind } from '../src/domain/payout';
 import { evolve } from '../src/domain/payout';
 import { request } from '../src/domain/payouts.fixture';
+import { PAYING_ACCOUNT } from '../src/adapters/banks/iso20022/iso20022.fixture';
 
 /** Replaying the events of a payout always gives its document. */
 let space: Space;
@@ -36,6 +40,21 @@ afterAll(async () => {
   await space.remove();
 });
 
+const REFUSED = { passed: false, code: 3202, rule: 'daily', reason: 'much' } as const;
+
+/** Holds everything, or nothing. */
+function memoryOfHolds() {
+  let held: Hold[] = [];
+  const hold = () => void (held = [{ scope: { kind: 'all' }, since: 0 }]);
+  const release = () => void (held = []);
+  const holds: Holds = {
+    read: async () => held,
+    hold: async () => (hold(), 'held'),
+    release: async () => (release(), true),
+  };
+  return { holds, hold, release };
+}
+
 type Bank = Partial<Pick<BankConnector, 'submit' | 'inquire' | 'cancel'>>;
 /** Gives its answers in turn, and repeats the last one. */
 const says = <T>(...answers: T[]) => {
@@ -44,9 +63,10 @@ const says = <T>(...answers: T[]) => {
 };
 
 let payoutsMade = 0;
-function world(bank: Bank, { passes = true, hasPlace = true } = {}) {
+function world(bank: Bank, { passes = true, passesAgain = true, hasPlace = true } = {}) {
   const reference = `REPLAY${String((payoutsMade += 1)).padStart(14, '0')}`;
   const events: PayoutEvent[] = [];
+  const { holds, ...operator } = memoryOfHolds();
   const begun: Promise<void>[] = [];
   let ids = 0;
   const connector: BankConnector = {
@@ -55,9 +75,10 @@ function world(bank: Bank, { passes = true, hasPlace = true } = {}) {
     placeForNew: () => (hasPlace ? { leave: () => undefined } : undefined),
     start: async () => undefined,
     stop: async () => undefined,
-    submit: says<SubmitAnswer>({ kind: 'not-sent' }),
     inquire: says<Inquiry>({ kind: 'unknown' }),
     ...bank,
+    submit: async (instruction, options) =>
+      (await options?.instead?.()) ?? bank.submit?.(instruction) ?? { kind: 'not-sent' },
   };
   const ports: Ports = {
     payouts,
@@ -70,9 +91,11 @@ function world(bank: Bank, { passes = true, hasPlace = true } = {}) {
       now: () => now,
       newId: () => `${reference}-${(ids += 1)}`,
     }),
-    accounts: { find: async () => undefined },
+    accounts: { find: async () => PAYING_ACCOUNT },
+    holds,
     screening: {
-      screen: async () => (passes ? { passed: true } : { passed: false, code: 3202, rule: 'daily', reason: 'much' }),
+      screen: async () => (passes ? { passed: true } : REFUSED),
+      screenAgain: async () => (passesAgain ? { passed: true } : REFUSED),
       release: async () => undefined,
     },
     bankFor: () => 'bank',
@@ -93,6 +116,9 @@ function world(bank: Bank, { passes = true, hasPlace = true } = {}) {
     resolve: async (times = 1) => {
       for (let time = 0; time < times; time += 1) await resolveNow(ports, reference);
     },
+    operator,
+    resume: () => resumeHeld(ports, () => false),
+    cancel: () => cancelPayouts({ ...ports, batches: undefined }, { kind: 'payout', reference }),
     hear: (outcome: BankNews['outcome']) => applyNews(ports, 'bank', { reference, outcome }),
     replayed: () => events.reduce<Payout | undefined>(evolve, undefined),
     async stored() {
@@ -154,6 +180,38 @@ const JOURNEYS: [string, PayoutStateKind, () => World, ((world: World) => Promis
         { hasPlace: false },
       ),
     [({ resolve }) => resolve(), ({ resolve }) => resolve(2)],
+  ],
+  [
+    'held while it waits, released, sent',
+    'settled',
+    () => world({ submit: says<SubmitAnswer>({ kind: 'settled' }) }, { hasPlace: false }),
+    [
+      async ({ operator }) => operator.hold(),
+      ({ resolve }) => resolve(),
+      ({ resume }) => resume(),
+      async ({ operator }) => operator.release(),
+      ({ resume }) => resume(),
+      ({ resolve }) => resolve(),
+    ],
+  ],
+  [
+    'held, and called off',
+    'failed',
+    () => world({ submit: says<SubmitAnswer>({ kind: 'settled' }) }, { hasPlace: false }),
+    [
+      async ({ operator }) => operator.hold(),
+      ({ resolve }) => resolve(),
+      ({ cancel }) => cancel(),
+      async ({ operator }) => operator.release(),
+      ({ resume }) => resume(),
+      ({ resolve }) => resolve(),
+    ],
+  ],
+  [
+    'refused by the rules when its turn comes',
+    'frauded',
+    () => world({}, { passesAgain: false, hasPlace: false }),
+    [({ resolve }) => resolve(), ({ resolve }) => resolve()],
   ],
 ];
 

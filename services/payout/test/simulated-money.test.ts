@@ -3,6 +3,7 @@ import { createMetrics } from '@gateway/service-kit';
 import { recordingLogger } from '@gateway/testing';
 import { createSimulatorConnector } from '../src/adapters/banks/simulator/connector';
 import { instruction } from '../src/adapters/banks/iso20022/iso20022.fixture';
+import type { HoldsAdapter } from '../src/adapters/mongo/holds';
 import { startBank } from './bank';
 
 test('a stored payout in EUR is not sent to the simulator once that is forbidden', async () => {
@@ -16,15 +17,17 @@ test('a stored payout in EUR is not sent to the simulator once that is forbidden
     logger: recordingLogger(lines),
     metrics: createMetrics('payout', { processFigures: false }),
     clock: {} as Clock,
+    holds: {} as HoldsAdapter,
+    accounts: { findLatest: () => Promise.resolve(undefined) },
   });
   const place = connector.placeForNew('merchant_de');
-  expect(await connector.submit(instruction('in-euros'), place)).toEqual({ kind: 'not-sent' });
+  expect(await connector.submit(instruction('in-euros'), { place })).toEqual({ kind: 'not-sent' });
   expect(bank.submissions).toEqual([]);
   expect(lines).toEqual([expect.stringContaining('in-euros')]);
   const placeAgain = connector.placeForNew('merchant_de');
   expect(placeAgain).toBeDefined();
   const inXts = instruction('in-xts', { currency: 'XTS', amountE4: 100_000 });
-  expect(await connector.submit(inXts, placeAgain)).toMatchObject({ kind: 'settled' });
+  expect(await connector.submit(inXts, { place: placeAgain })).toMatchObject({ kind: 'settled' });
   expect(bank.submissions.map(({ key }) => key)).toEqual(['in-xts']);
   await connector.stop();
   await bank.close();

@@ -8,6 +8,8 @@ import { answerOf } from './outcome';
 export function announce(payout: Payout, event: PayoutEvent, { at }: { at: number }): Announcement | undefined {
   switch (event.type) {
     case 'SubmissionStarted':
+    case 'PayoutHeld':
+    case 'PayoutReleased':
     case 'BankSaidMore':
     case 'InquiryFailed':
     case 'ReservationsReleased':

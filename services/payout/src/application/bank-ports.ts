@@ -1,8 +1,15 @@
 import type { Receiver } from '@gateway/contracts';
 import type { Place } from '@gateway/outbound';
-import type { BankFacts, BankOutcome, BankStatement, SubmitAnswer } from '../domain/bank-answers';
+import type {
+  BankFacts,
+  BankOutcome,
+  BankStatement,
+  HoldReason,
+  NotSubmitted,
+  SubmitAnswer,
+} from '../domain/bank-answers';
 
-export type { BankFacts, BankOutcome, SubmitAnswer };
+export type { BankFacts, BankOutcome, HoldReason, NotSubmitted, SubmitAnswer };
 
 /** An instruction to a bank. `reference` is the idempotency key. */
 export interface PaymentInstruction {
@@ -17,6 +24,8 @@ export interface PaymentInstruction {
   description: string;
   /** Epoch ms. */
   acceptedAt: number;
+  /** IBAN of our account that pays it; absent in the test currency if the merchant's account names none. */
+  debtor?: string;
 }
 
 export type Inquiry = BankOutcome | { kind: 'unknown' } | { kind: 'not-found' } | { kind: 'cancelled' };
@@ -35,6 +44,12 @@ export interface BankNews {
  */
 export type NewsVerdict = 'applied' | 'unknown-payout' | 'contradiction';
 
+export interface SubmitOptions {
+  place?: Place | undefined;
+  /** Asked immediately before anything leaves. An answer takes the place of the submission. Never throws. */
+  instead?: () => Promise<NotSubmitted | undefined>;
+}
+
 /** Calls to one bank. A repeated submission must be the same payout. */
 export interface BankConnector {
   readonly name: string;
@@ -43,7 +58,7 @@ export interface BankConnector {
   /** A place for a new payout; undefined if it has to wait in the store for its account's turn. */
   placeForNew(merchantAccount: string): Place | undefined;
   /** Never throws: an unclear outcome is `unknown`. Releases the place. */
-  submit(instruction: PaymentInstruction, place?: Place): Promise<SubmitAnswer>;
+  submit(instruction: PaymentInstruction, options?: SubmitOptions): Promise<SubmitAnswer>;
   inquire(reference: string, merchantAccount: string): Promise<Inquiry>;
   /** The bank confirms that it will never carry out this reference. Absent where a bank cannot. */
   cancel?(reference: string, merchantAccount: string): Promise<Cancellation>;

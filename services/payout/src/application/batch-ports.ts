@@ -1,3 +1,4 @@
+import type { Scope } from '../domain/holds';
 import type { BatchState } from '../domain/iso20022/batch';
 
 /** A file of payouts as an operator sees it. */
@@ -25,6 +26,11 @@ export interface BatchOperations {
   batches(limit: number): Promise<BatchSummary[]>;
   /** Message id of the file that a payout is in; undefined while it is in none. */
   batchOf(reference: string): Promise<string | undefined>;
+  /** References of at most `limit` payouts of the scope in open batches. */
+  waiting(scope: Scope, limit: number): Promise<string[]>;
+  countWaiting(scope: Scope): Promise<number>;
+  /** Takes a payout out of its open batch, for good. False if it is in none: then a file may contain it. */
+  withdraw(reference: string): Promise<boolean>;
   /**
    * Writes a batch's file once more, with the same message id, unless its bank has reported on it or it is still being
    * written. Undefined if there is no such batch.

@@ -2,7 +2,9 @@ import type { Account } from '@gateway/accounts';
 import type { DetachedWork, Logger } from '@gateway/service-kit';
 import type { DueByAccount, Handle, Stored } from '@gateway/mongo';
 import type { Payout, PayoutEvent, PayoutRequest, PayoutStateKind } from '../domain/payout';
+import type { WideScope } from '../domain/holds';
 import type { BankConnector } from './bank-ports';
+import type { Holds } from './hold-ports';
 import type { Screening } from './screening-ports';
 
 export type StoredPayout = Stored<Payout>;
@@ -39,10 +41,28 @@ export interface Payouts {
   onRecord(references: readonly string[]): Promise<string[]>;
   /** For operators, newest first. */
   list(query: ListQuery): Promise<ShownPayout[]>;
+  /** Accounts with held payouts, in ascending order: those after `after`, at most `limit`. */
+  heldAccounts(after: string, limit: number): Promise<string[]>;
+  /** At most `limit` held payouts of an account in a currency, without those of `except`. */
+  held(query: HeldQuery): Promise<StoredPayout[]>;
+  /** References of at most `limit` payouts of the scope that wait in the store, for their turn or held. */
+  notSubmitted(scope: WideScope, limit: number): Promise<string[]>;
+  /** How many payouts of the scope are in each open state. */
+  countOpen(scope: WideScope): Promise<Partial<Record<PayoutStateKind, number>>>;
+}
+
+export interface HeldQuery {
+  merchantAccount: string;
+  currency: string;
+  /** References. */
+  except: readonly string[];
+  limit: number;
 }
 
 export interface Accounts {
   find(merchantAccount: string): Promise<Account | undefined>;
+  /** Not from a cache. */
+  findLatest(merchantAccount: string): Promise<Account | undefined>;
 }
 
 /** A command with the id of its message. */
@@ -55,8 +75,9 @@ export interface Ports {
   payouts: Payouts;
   /** The only way to change a payout. */
   handle: Handle<Payout, PayoutEvent>;
-  accounts: Accounts;
+  accounts: Pick<Accounts, 'find'>;
   screening: Screening;
+  holds: Holds;
   /** Name of the connector for a currency's payouts. */
   bankFor(currency: string): string;
   /** By name. Undefined when no connector of that name is open. */

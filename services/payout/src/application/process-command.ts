@@ -1,8 +1,7 @@
-import { alpha2Of } from '@gateway/contracts';
 import { decide } from '../domain/decide';
 import { endedWithoutSuccess } from '../domain/payout';
 import type { Ports, ReceivedCommand } from './ports';
-import type { ScreeningDecision } from './screening-ports';
+import { screenedPayoutOf } from './screened-payout';
 import { submissionTo, submitPayout } from './submit-payout';
 
 /**
@@ -13,7 +12,7 @@ import { submissionTo, submitPayout } from './submit-payout';
 export async function processCommand(ports: Ports, received: ReceivedCommand): Promise<void> {
   const { request, id: causationId } = received;
   const { merchantAccount, reference, currency } = request;
-  const screening = await screen(ports, received);
+  const screening = await ports.screening.screen(screenedPayoutOf(request));
   const bank = ports.bankFor(currency);
   const place = screening.passed ? ports.bank(bank)?.placeForNew(merchantAccount) : undefined;
   const submission = place && submissionTo(ports, bank);
@@ -34,19 +33,4 @@ export async function processCommand(ports: Ports, received: ReceivedCommand): P
     return;
   }
   if (place !== undefined) await ports.calls.begin(() => submitPayout(ports, stored, place, causationId));
-}
-
-function screen(ports: Ports, { request }: ReceivedCommand): Promise<ScreeningDecision> {
-  const { iban = '', address } = request.instruction?.receiver ?? {};
-  const addressCountry = alpha2Of(address?.country ?? '');
-  return ports.screening.screen({
-    reference: request.reference,
-    merchantAccount: request.merchantAccount,
-    amountE4: request.amountE4,
-    currency: request.currency,
-    iban,
-    ...(addressCountry === undefined ? {} : { addressCountry }),
-    token: request.token,
-    acceptedAt: request.acceptedAt,
-  });
 }

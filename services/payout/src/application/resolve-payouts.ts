@@ -10,6 +10,7 @@ import type { BankConnector, Cancellation, Inquiry, SubmitAnswer } from './bank-
 import { decideCancelled, decideRelease, decideTurn, SUBMITTED_INQUIRY_EVERY_MS } from '../domain/decide';
 import { endedWithoutSuccess, isOpen } from '../domain/payout';
 import type { Ports, StoredPayout } from './ports';
+import { screenedPayoutOf } from './screened-payout';
 import { recordAnswer, recordDecision, submissionTo, submit, submitPayout } from './submit-payout';
 
 /**
@@ -48,11 +49,17 @@ async function resolve(ports: Ports, payout: StoredPayout): Promise<void> {
   else await release(ports, payout);
 }
 
-/** Stores the intent, then submits. If another process wrote in the meantime, that one does. */
+/**
+ * Applies the account's rules again, which may have changed while the payout waited, and stores the intent, then submits.
+ * If another process wrote in the meantime, that one does.
+ */
 async function takeTurn(ports: Ports, payout: StoredPayout): Promise<void> {
+  const screening = await ports.screening.screenAgain(screenedPayoutOf(payout));
   const submission = submissionTo(ports, ports.bankFor(payout.currency));
-  const { written, stored } = await ports.handle(payout, (current) => decideTurn(current, submission));
-  if (written) await submitPayout(ports, stored);
+  const { written, stored } = await ports.handle(payout, (current) =>
+    decideTurn(current, { now: ports.now(), screening, submission }),
+  );
+  if (written && stored.state.kind === 'submitting') await submitPayout(ports, stored);
 }
 
 async function release(ports: Ports, payout: StoredPayout): Promise<void> {
@@ -65,6 +72,8 @@ async function learnOutcome(ports: Ports, payout: StoredPayout): Promise<void> {
   if (bank === undefined) ports.logger.error('no connector of this name is open', { bank: payout.bank });
   const answer = bank && (await find(ports, bank, payout));
   if (answer === undefined || answer.kind === 'not-sent') return postpone(ports, payout);
+  // Another process may be about to send it, so it must not become one that can be called off.
+  if (answer.kind === 'withheld') return postpone(ports, payout, 'withheld');
   if (answer.kind === 'submitted' && payout.state.kind === 'submitted') return postpone(ports, payout);
   if (answer.kind === 'cancelled') return recordDecision(ports, payout, decideCancelled);
   return recordAnswer(ports, payout, answer);
@@ -85,7 +94,7 @@ async function find(
   switch (payout.state.kind) {
     case 'submitting':
       // The bank was away, or our process died first. If the bank gets it twice, the reference makes it one payout.
-      return submit(bank, payout);
+      return submit(ports, bank, payout);
     case 'unknown':
       // Final only if the bank confirms that it will never carry it out.
       return bank.cancel === undefined
@@ -103,11 +112,11 @@ function unlessUnknown<T extends Inquiry | Cancellation>(told: T): Exclude<T, { 
   return told.kind === 'unknown' ? undefined : (told as Exclude<T, { kind: 'unknown' }>);
 }
 
-async function postpone(ports: Ports, payout: StoredPayout): Promise<void> {
+async function postpone(ports: Ports, payout: StoredPayout, why?: 'withheld'): Promise<void> {
   const { reference } = payout;
   const inquiries = (payout.inquiries ?? 0) + 1;
   const isSubmitted = payout.state.kind === 'submitted';
-  if (!isSubmitted && inquiries >= INQUIRIES_BEFORE_ALARM) {
+  if (!isSubmitted && why !== 'withheld' && inquiries >= INQUIRIES_BEFORE_ALARM) {
     ports.logger.error('an outcome stays unknown; ask the bank', { reference, inquiries });
   }
   const resolveAt = ports.now() + (isSubmitted ? SUBMITTED_INQUIRY_EVERY_MS : inquiryDelayMs(inquiries));

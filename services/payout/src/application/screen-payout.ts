@@ -54,20 +54,23 @@ export function createScreening({ reservations, accounts, hasBeenPaid }: Screeni
     return undefined;
   }
 
+  async function screen(payout: ScreenedPayout, keepsGrant: boolean): Promise<ScreeningDecision> {
+    const { merchantAccount, reference, currency, amountE4, acceptedAt } = payout;
+    const account = await accounts.find(merchantAccount);
+    if (account === undefined) throw new Error(`there is no account ${merchantAccount} to screen a payout by`);
+    const rules = rulesFor(account.payoutRules ?? [], currency);
+    const hit = await refusalBecauseOfReceiver(rules.filter(isReceiverRule), payout);
+    if (hit !== undefined) return decisionOf(keepsGrant && (await reservations.has(reference)) ? undefined : hit);
+    const limits = rules.filter(isDailyLimit);
+    if (limits.length === 0) return decisionOf(undefined);
+    const ledger = [merchantAccount, utcDay(acceptedAt), currency].join('/');
+    const refuse = (used: DailyUse) => limitHit(limits, payout, used);
+    return decisionOf(await reservations.reserve({ reference, ledger, amountE4, refuse }));
+  }
+
   return {
-    async screen(payout) {
-      const { merchantAccount, reference, currency, amountE4, acceptedAt } = payout;
-      const account = await accounts.find(merchantAccount);
-      if (account === undefined) throw new Error(`there is no account ${merchantAccount} to screen a payout by`);
-      const rules = rulesFor(account.payoutRules ?? [], currency);
-      const hit = await refusalBecauseOfReceiver(rules.filter(isReceiverRule), payout);
-      if (hit !== undefined) return decisionOf((await reservations.has(reference)) ? undefined : hit);
-      const limits = rules.filter(isDailyLimit);
-      if (limits.length === 0) return decisionOf(undefined);
-      const ledger = [merchantAccount, utcDay(acceptedAt), currency].join('/');
-      const refuse = (used: DailyUse) => limitHit(limits, payout, used);
-      return decisionOf(await reservations.reserve({ reference, ledger, amountE4, refuse }));
-    },
+    screen: (payout) => screen(payout, true),
+    screenAgain: (payout) => screen(payout, false),
     release: (reference) => reservations.release(reference),
   };
 }

@@ -23,8 +23,20 @@ export type SubmitAnswer =
   | BankOutcome
   /** The bank is silent, or its answer makes no sense. */
   | { kind: 'unknown'; code: OutcomeUnknownCode }
-  /** The bank was not reached and certainly knows nothing. The payout is sent again later. */
-  | { kind: 'not-sent' };
+  | NotSubmitted;
+
+/** Nothing was sent by this call. */
+export type NotSubmitted =
+  /** The bank was not reached, or it is not known whether the payout may go. It is sent again later. */
+  | { kind: 'not-sent' }
+  /** The payout must wait until it is released. */
+  | { kind: 'withheld'; reason: HoldReason };
+
+/**
+ * Why a payout waits: an operator holds it, its account is suspended or closed, or payouts in its currency are off for
+ * its account.
+ */
+export type HoldReason = 'operator' | 'account-not-open' | 'payouts-off';
 
 /** A bank's own report: an outcome, or the return of settled money. */
 export type BankStatement = BankOutcome | { kind: 'returned'; reasonCode: string; bank?: BankFacts };

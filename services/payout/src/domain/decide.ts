@@ -1,5 +1,5 @@
 import { RESPONSE_CODES } from '@gateway/contracts';
-import type { BankFacts, BankStatement, SubmitAnswer } from './bank-answers';
+import type { BankFacts, BankStatement, HoldReason, SubmitAnswer } from './bank-answers';
 import type { Payout, PayoutEvent, PayoutRequest, ScreeningRecord, Submission } from './payout';
 import { isOpen } from './payout';
 
@@ -25,9 +25,45 @@ export function decide(request: PayoutRequest, { now, screening, submission }: F
   return submission === undefined ? events : [...events, { type: 'SubmissionStarted', ...submission }];
 }
 
-/** Its turn has come. Empty if another replica has already submitted it. */
-export function decideTurn({ state }: Payout, submission: Submission): PayoutEvent[] {
-  return state.kind === 'screened' ? [{ type: 'SubmissionStarted', ...submission }] : [];
+/** Its turn has come, and its account's rules were applied again. Empty if another replica has already taken it. */
+export function decideTurn(
+  { state }: Payout,
+  { now, screening, submission }: Facts & { submission: Submission },
+): PayoutEvent[] {
+  if (state.kind !== 'screened') return [];
+  if (screening.passed) return [{ type: 'SubmissionStarted', ...submission }];
+  return [
+    { type: 'PayoutScreened', screening, resolveAt: now },
+    { type: 'PayoutFrauded', code: screening.code },
+  ];
+}
+
+/**
+ * Takes back an intent that its own process did not carry out. Only that process knows that nothing was sent, so any
+ * write since then, such as another process's inquiry, leaves the intent.
+ */
+export function decideHold(
+  { state, version }: Payout & { version: number },
+  intent: { version: number },
+  reason: HoldReason,
+): PayoutEvent[] {
+  return state.kind === 'submitting' && version === intent.version ? [{ type: 'PayoutHeld', reason }] : [];
+}
+
+/** Nothing holds it any more. Empty if another replica has already released it, or it was called off. */
+export function decideResume({ state }: Payout, now: number): PayoutEvent[] {
+  return state.kind === 'held' ? [{ type: 'PayoutReleased', resolveAt: now }] : [];
+}
+
+/** Why a payout cannot be called off: a bank may have it, or it has ended. */
+export type NotCalledOff = 'with-bank' | 'ended';
+
+/** An operator ends a payout that no bank has heard of. */
+export function decideCallOff({ state }: Payout): PayoutEvent[] | NotCalledOff {
+  if (state.kind === 'screened' || state.kind === 'held') {
+    return [{ type: 'PayoutFailed', code: RESPONSE_CODES.PAYOUT_ERROR }];
+  }
+  return isOpen(state) ? 'with-bank' : 'ended';
 }
 
 /** Empty if nothing is left to release. */
@@ -58,7 +94,7 @@ export function decideAnswer(
   answer: SubmitAnswer,
   { now, inquireAt }: AnswerTimes,
 ): PayoutEvent[] | Contradiction {
-  if (answer.kind === 'not-sent') return [];
+  if (answer.kind === 'not-sent' || answer.kind === 'withheld') return [];
   if (answer.kind !== 'unknown') return decideNews(payout, answer, now);
   if (payout.state.kind !== 'submitting') return [];
   return [{ type: 'PayoutOutcomeUnknown', code: answer.code, resolveAt: inquireAt }];
@@ -94,6 +130,7 @@ export function decideNews(payout: Payout, told: BankStatement, now: number): Pa
       return isKnown(state.kind, told);
     case 'accepted':
     case 'screened':
+    case 'held':
       // No bank has heard of it.
       return 'contradiction';
   }

@@ -1,10 +1,14 @@
 import {
   decide,
   decideAnswer,
+  decideCallOff,
   decideCancelled,
   decideDeadLetter,
+  decideHold,
   decideNews,
   decideRelease,
+  decideResume,
+  decideTurn,
   SUBMITTED_INQUIRY_EVERY_MS,
 } from './decide';
 import type { PayoutStateKind } from './payout';
@@ -70,6 +74,7 @@ const ENDED = { ...NEVER_SENT, submitted: 'same' } as const;
 const EXPECTED: Record<PayoutStateKind, Record<ReportKind, PayoutStateKind | 'same' | 'contradiction'>> = {
   accepted: NEVER_SENT,
   screened: NEVER_SENT,
+  held: NEVER_SENT,
   submitting: OPEN,
   unknown: OPEN,
   submitted: { ...OPEN, submitted: 'same' },
@@ -103,6 +108,7 @@ describe.each(PAYOUT_STATES)('a payout that is %s', (state) => {
 
   it('stays as it is when the bank was not reached', () => {
     expect(decideAnswer(inState[state], { kind: 'not-sent' }, TIMES)).toEqual([]);
+    expect(decideAnswer(inState[state], { kind: 'withheld', reason: 'operator' }, TIMES)).toEqual([]);
   });
 
   it('ignores a silent bank, unless the submission is running', () => {
@@ -110,6 +116,44 @@ describe.each(PAYOUT_STATES)('a payout that is %s', (state) => {
       state === 'submitting' ? [{ type: 'PayoutOutcomeUnknown', code: 3117, resolveAt: TIMES.inquireAt }] : [];
     expect(decideAnswer(inState[state], { kind: 'unknown', code: 3117 }, TIMES)).toEqual(expected);
   });
+});
+
+describe.each(PAYOUT_STATES)('an operator, or its account, and a payout that is %s', (state) => {
+  const payout = { ...inState[state], version: 7 };
+
+  it('hold it only if its intent is its last write', () => {
+    const held = state === 'submitting' ? [{ type: 'PayoutHeld', reason: 'operator' }] : [];
+    expect(decideHold(payout, { version: 7 }, 'operator')).toEqual(held);
+    expect(decideHold({ ...payout, version: 8 }, { version: 7 }, 'operator')).toEqual([]);
+  });
+
+  it('release it if it is held', () => {
+    const released = state === 'held' ? [{ type: 'PayoutReleased', resolveAt: NOW }] : [];
+    expect(decideResume(payout, NOW)).toEqual(released);
+  });
+
+  it('end it if no bank has heard of it', () => {
+    const atBank = ['submitting', 'unknown', 'submitted'].includes(state) ? 'with-bank' : 'ended';
+    const isOurs = state === 'screened' || state === 'held';
+    expect(decideCallOff(payout)).toEqual(isOurs ? [{ type: 'PayoutFailed', code: 3300 }] : atBank);
+  });
+
+  it('have its turn decided by the rules of now', () => {
+    const submission = { bank: 'simulator', resolveAt: NOW + 9_000 };
+    const refused = { passed: false, code: 3220, rule: 'blocked-ibans', reason: 'blocked' } as const;
+    const passed = decideTurn(payout, { now: NOW, screening: { passed: true }, submission });
+    const hit = decideTurn(payout, { now: NOW, screening: refused, submission });
+    expect(passed.map(({ type }) => type)).toEqual(state === 'screened' ? ['SubmissionStarted'] : []);
+    expect(hit.map(({ type }) => type)).toEqual(state === 'screened' ? ['PayoutScreened', 'PayoutFrauded'] : []);
+    const { kind } = hit.reduce(evolve, inState[state]).state;
+    expect(kind).toBe(state === 'screened' ? 'frauded' : state);
+  });
+});
+
+it('a held payout waits without being due, and goes back to its turn', () => {
+  expect(inState.held.resolveAt).toBeUndefined();
+  const resumed = decideResume(inState.held, NOW).reduce(evolve, inState.held);
+  expect(resumed).toMatchObject({ state: { kind: 'screened' }, resolveAt: NOW });
 });
 
 it('a return reported before its settlement implies the settlement', () => {
@@ -161,7 +205,8 @@ describe('when a payout is due', () => {
 
   it.each(PAYOUT_STATES)('a payout that is %s', (kind) => {
     const { resolveAt } = inState[kind];
-    if (isOpen({ kind })) expect(resolveAt).toBeGreaterThanOrEqual(NOW);
+    if (kind === 'held') expect(resolveAt).toBeUndefined();
+    else if (isOpen({ kind })) expect(resolveAt).toBeGreaterThanOrEqual(NOW);
     else expect(resolveAt).toBe(endedWithoutSuccess({ kind }) ? 0 : undefined);
     const released = decideRelease(inState[kind]).reduce(evolve, inState[kind]);
     expect(released.resolveAt).toBe(isOpen({ kind }) ? resolveAt : undefined);

@@ -1,6 +1,6 @@
 import type { OutcomeUnknownCode, PayoutStatus, Receiver, ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES, coded } from '@gateway/contracts';
-import type { BankFacts } from './bank-answers';
+import type { BankFacts, HoldReason } from './bank-answers';
 
 /** The merchant's request. */
 export interface PayoutRequest {
@@ -34,6 +34,8 @@ export type PayoutState =
   | { kind: 'accepted' }
   /** Waits for its account's turn; not sent to a bank yet. */
   | { kind: 'screened' }
+  /** Must not be sent to a bank until it is released. */
+  | { kind: 'held'; reason: HoldReason }
   /** The intent is stored; the call to the bank is running, or its process died. */
   | { kind: 'submitting' }
   /** The bank may or may not have acted; `code` says why its answer is missing. */
@@ -52,6 +54,7 @@ export type PayoutStateKind = PayoutState['kind'];
 /** The states that are stored: the first write already goes beyond `accepted`. */
 export const PAYOUT_STATES = [
   'screened',
+  'held',
   'submitting',
   'unknown',
   'submitted',
@@ -92,6 +95,9 @@ export type PayoutEvent =
   | { type: 'PayoutScreened'; screening: ScreeningRecord; resolveAt: number }
   /** The intent. From here on the bank may have heard of it. */
   | ({ type: 'SubmissionStarted' } & Submission)
+  /** Takes the intent back: nothing was sent. */
+  | { type: 'PayoutHeld'; reason: HoldReason }
+  | { type: 'PayoutReleased'; resolveAt: number }
   | { type: 'PayoutOutcomeUnknown'; code: OutcomeUnknownCode; resolveAt: number }
   | { type: 'PayoutSubmitted'; bank?: BankFacts; resolveAt: number }
   /** More facts from the bank about a submitted payout, for operators. */
@@ -125,6 +131,10 @@ export function evolve(payout: Payout | undefined, event: PayoutEvent): Payout {
     }
     case 'SubmissionStarted':
       return { ...before, bank: event.bank, resolveAt: event.resolveAt, state: { kind: 'submitting' } };
+    case 'PayoutHeld':
+      return { ...unsent(before), state: { kind: 'held', reason: event.reason } };
+    case 'PayoutReleased':
+      return { ...before, resolveAt: event.resolveAt, state: { kind: 'screened' } };
     case 'PayoutOutcomeUnknown':
       return { ...before, resolveAt: event.resolveAt, state: { kind: 'unknown', code: event.code } };
     case 'PayoutSubmitted':
@@ -148,6 +158,10 @@ export function evolve(payout: Payout | undefined, event: PayoutEvent): Payout {
   }
 }
 
+function unsent({ bank: _bank, ...payout }: Payout): Payout {
+  return payout;
+}
+
 function endedWithout(before: Payout, { bank }: { bank?: BankFacts }, state: PayoutState): Payout {
   return { ...before, ...told(before, bank), resolveAt: AT_ONCE, state };
 }
@@ -168,6 +182,7 @@ export function merchantStatus(state: PayoutState): MerchantStatus {
   switch (state.kind) {
     case 'accepted':
     case 'screened':
+    case 'held':
     case 'submitting':
     case 'submitted':
       return withMessage('pending', RESPONSE_CODES.OUTCOME_UNKNOWN);
@@ -194,9 +209,11 @@ export function endedWithoutSuccess({ kind }: Pick<PayoutState, 'kind'>): boolea
   return kind === 'declined' || kind === 'frauded' || kind === 'failed';
 }
 
+const OPEN: readonly PayoutStateKind[] = ['screened', 'held', 'submitting', 'unknown', 'submitted'];
+
 /** Not ended: still to be submitted, or the bank may still decide. */
 export function isOpen({ kind }: Pick<PayoutState, 'kind'>): boolean {
-  return kind === 'screened' || kind === 'submitting' || kind === 'unknown' || kind === 'submitted';
+  return OPEN.includes(kind);
 }
 
 /** It has ended, and nothing is left to do for it. A bank may still report a return. */

@@ -6,6 +6,7 @@ describe('the status of a payout', () => {
   it.each<[PayoutStateKind, string, number]>([
     ['accepted', 'pending', 11],
     ['screened', 'pending', 11],
+    ['held', 'pending', 11],
     ['submitting', 'pending', 11],
     ['submitted', 'pending', 11],
     ['unknown', 'pending', 3109],
@@ -27,6 +28,7 @@ it('every state is open, a success, or releases its reservations', () => {
   const kinds = PAYOUT_STATES.map((kind) => [kind, isOpen({ kind }), endedWithoutSuccess({ kind })]);
   expect(kinds).toEqual([
     ['screened', true, false],
+    ['held', true, false],
     ['submitting', true, false],
     ['unknown', true, false],
     ['submitted', true, false],

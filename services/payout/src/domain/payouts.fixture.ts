@@ -39,6 +39,7 @@ const settled: PayoutEvent = { type: 'PayoutSettled', bank: { transactionId: 'T1
 export const inState: Record<PayoutState['kind'], Payout> = {
   accepted: payoutAfter(accepted),
   screened: payoutAfter(accepted, screened),
+  held: payoutAfter(accepted, screened, started, { type: 'PayoutHeld', reason: 'operator' }),
   submitting: payoutAfter(accepted, screened, started),
   unknown: payoutAfter(accepted, screened, started, unknown),
   submitted: payoutAfter(accepted, screened, started, { type: 'PayoutSubmitted', resolveAt: NOW + 3_600_000 }),

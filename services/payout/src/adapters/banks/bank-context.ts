@@ -3,6 +3,8 @@ import type { Clock, MongoConnection } from '@gateway/mongo';
 import type { Logger, Registry } from '@gateway/service-kit';
 import type { BankConnector } from '../../application/bank-ports';
 import type { BatchOperations } from '../../application/batch-ports';
+import type { Accounts } from '../../application/ports';
+import type { HoldsAdapter } from '../mongo/holds';
 
 /** Common options of all connectors. */
 export interface BankContext {
@@ -19,6 +21,9 @@ export interface BankContext {
   logger: Logger;
   metrics: Registry;
   clock: Clock;
+  /** For connectors that collect payouts before they send them. */
+  holds: HoldsAdapter;
+  accounts: Pick<Accounts, 'findLatest'>;
 }
 
 /** A connector, with the operator's commands if it collects payouts into files. */

@@ -1,7 +1,7 @@
 import type { ResponseCode } from '@gateway/contracts';
 import type { Router } from 'express';
 import express from 'express';
-import type { BankFacts } from '../../application/bank-ports';
+import type { BankFacts, HoldReason } from '../../application/bank-ports';
 import type { BatchOperations, BatchSummary } from '../../application/batch-ports';
 import type { Ports, ShownPayout } from '../../application/ports';
 import { resolveNow } from '../../application/resolve-payouts';
@@ -33,6 +33,8 @@ export interface PayoutDetails extends PayoutSummary {
   feeE4: number;
   instant: boolean;
   receiverCountry: string;
+  /** Of a held one. */
+  holdReason?: HoldReason;
   screening?: ScreeningRecord;
   bankFacts?: BankFacts;
   returnReason?: string;
@@ -98,6 +100,7 @@ function payoutRoutes(ports: Ports, batches: BatchOperations | undefined): Route
     if (payout !== undefined) return void response.json(summaryOf(payout));
     const known = await ports.payouts.load(request.params.reference);
     if (known === null) response.status(404).json({ error: 'no such payout' });
+    else if (known.state.kind === 'held') response.status(409).json({ error: 'it is held; "holds" lists why' });
     else response.status(409).json({ error: `nothing is left to do: it is ${known.state.kind}` });
   });
   return router;
@@ -156,6 +159,7 @@ function detailsOf(payout: ShownPayout, batch: string | undefined): PayoutDetail
     feeE4,
     instant,
     receiverCountry,
+    ...(state.kind === 'held' ? { holdReason: state.reason } : {}),
     ...(screening === undefined ? {} : { screening }),
     ...(bankFacts === undefined ? {} : { bankFacts }),
     ...(state.kind === 'returned' ? { returnReason: state.reasonCode } : {}),

@@ -8,7 +8,8 @@ import {
   outboxIndex,
 } from '@gateway/mongo';
 import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
-import type { ListQuery, PageQuery, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
+import type { HeldQuery, ListQuery, PageQuery, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
+import type { WideScope } from '../../domain/holds';
 import { isAtRest, isOpen, PAYOUT_STATES } from '../../domain/payout';
 import type { Payout, PayoutStateKind } from '../../domain/payout';
 
@@ -37,6 +38,15 @@ const exceptionalIndex = {
   partialFilterExpression: { 'state.kind': { $in: PAYOUT_STATES.filter(isExceptional) } },
 } as const;
 
+/** Held payouts have nothing due, so no other index of open ones has them. */
+const heldIndex = {
+  key: { 'state.kind': 1, merchantAccount: 1, currency: 1 },
+  name: 'held_payouts',
+  partialFilterExpression: { 'state.kind': 'held' },
+} as const;
+
+const IS_HELD = { 'state.kind': 'held' } as const;
+
 /** Fields that queries do not read. */
 const HIDDEN = { instruction: 0, outbox: 0, stamp: 0 } as const;
 
@@ -47,6 +57,7 @@ export interface PayoutsAdapter extends Payouts, AggregateStore<Payout> {
    * rules.
    */
   hasBeenPaid(merchantAccount: string, token: string, currency: string): Promise<boolean>;
+  countHeld(): Promise<number>;
   /** The same collection, with the outbox's type. */
   readonly outboxes: Collection<OutboxOwner>;
 }
@@ -63,12 +74,20 @@ export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdap
       return (await found.toArray()).map(({ _id }) => _id);
     },
     list: (query) => newest(collection, query).limit(query.limit).toArray(),
+    heldAccounts: (after, limit) => findHeldAccounts(collection, after, limit),
+    held: (query) => findHeld(collection, query),
+    notSubmitted: (scope, limit) => findNotSubmitted(collection, scope, limit),
+    countOpen: (scope) => countOpen(collection, scope),
+    countHeld: () => collection.countDocuments(IS_HELD, { hint: heldIndex.name }),
     async hasBeenPaid(merchantAccount, token, currency) {
       const paid = { merchantAccount, token, currency, 'state.kind': 'settled' } as Filter<StoredPayout>;
       return (await collection.findOne(paid, { projection: { _id: 1 } })) !== null;
     },
     async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
-      await collection.createIndexes([outboxIndex, dueByAccountIndex, pageIndex, paidIndex, exceptionalIndex]);
+      await collection.createIndexes([
+        ...[outboxIndex, dueByAccountIndex, pageIndex, paidIndex],
+        ...[exceptionalIndex, heldIndex],
+      ]);
       await ensureTtlIndex(collection, endIndex, ownerRetentionSeconds(retentionDays));
     },
   };
@@ -115,11 +134,72 @@ export function newest(
   // From the end of the order of arrival, which is accurate enough for a list.
   if (kind === undefined) return collection.find<ShownPayout>({}, options).sort({ $natural: -1 });
   const inState = { 'state.kind': kind } as Filter<StoredPayout>;
+  if (kind === 'held') return collection.find<ShownPayout>(inState, options).sort({ time: -1 }).hint(heldIndex.name);
   if (isExceptional(kind)) return collection.find<ShownPayout>(inState, options).sort({ time: -1 });
   if (!isOpen({ kind })) return collection.find<ShownPayout>(inState, options).sort({ $natural: -1 });
   // A short list, in the index on due work; matches any account, so that the index can be used.
   const open = { ...inState, merchantAccount: { $gt: '' }, resolveAt: { $exists: true } } as Filter<StoredPayout>;
   return collection.find<ShownPayout>(open, options).sort({ time: -1 }).hint(dueByAccountIndex.name);
+}
+
+/** From account to account, so that it reads one key of each, however many payouts are held there. */
+async function findHeldAccounts(collection: Collection<StoredPayout>, after: string, limit: number): Promise<string[]> {
+  const accounts: string[] = [];
+  while (accounts.length < limit) {
+    const next = await collection.findOne<{ merchantAccount: string }>(
+      { ...IS_HELD, merchantAccount: { $gt: accounts.at(-1) ?? after } } as Filter<StoredPayout>,
+      { projection: { _id: 0, merchantAccount: 1 }, sort: { merchantAccount: 1 }, hint: heldIndex.name },
+    );
+    if (next === null) break;
+    accounts.push(next.merchantAccount);
+  }
+  return accounts;
+}
+
+function findHeld(
+  collection: Collection<StoredPayout>,
+  { merchantAccount, currency, except, limit }: HeldQuery,
+): Promise<StoredPayout[]> {
+  const held = { ...IS_HELD, merchantAccount, currency, _id: { $nin: [...except] } } as Filter<StoredPayout>;
+  return collection.find(held).hint(heldIndex.name).limit(limit).toArray();
+}
+
+async function findNotSubmitted(
+  collection: Collection<StoredPayout>,
+  scope: WideScope,
+  limit: number,
+): Promise<string[]> {
+  const options = { projection: { _id: 1 }, maxTimeMS: LIST_TIMEOUT_MS };
+  const held = { ...scopeFilter(scope), ...IS_HELD } as Filter<StoredPayout>;
+  const screened = { ...dueFilter(scope), 'state.kind': 'screened' } as Filter<StoredPayout>;
+  const found = [
+    ...(await collection.find(held, options).hint(heldIndex.name).limit(limit).toArray()),
+    ...(await collection.find(screened, options).hint(dueByAccountIndex.name).limit(limit).toArray()),
+  ];
+  return found.slice(0, limit).map(({ _id }) => _id);
+}
+
+async function countOpen(
+  collection: Collection<StoredPayout>,
+  scope: WideScope,
+): Promise<Partial<Record<PayoutStateKind, number>>> {
+  const held = { ...scopeFilter(scope), ...IS_HELD } as Filter<StoredPayout>;
+  const others = collection.aggregate<{ _id: PayoutStateKind; count: number }>(
+    [{ $match: dueFilter(scope) }, { $group: { _id: '$state.kind', count: { $sum: 1 } } }],
+    { hint: dueByAccountIndex.name, maxTimeMS: LIST_TIMEOUT_MS },
+  );
+  const counts = (await others.toArray()).map(({ _id, count }) => [_id, count] as const);
+  return { ...Object.fromEntries(counts), held: await collection.countDocuments(held, { hint: heldIndex.name }) };
+}
+
+/** Names an account in any case, so that indexes which begin with it can be used. */
+function scopeFilter(scope: WideScope): { merchantAccount: string | { $gt: string } } {
+  return { merchantAccount: scope.kind === 'account' ? scope.merchantAccount : { $gt: '' } };
+}
+
+/** The payouts of the scope in the index on due work. */
+function dueFilter(scope: WideScope) {
+  return { ...scopeFilter(scope), resolveAt: { $exists: true } };
 }
 
 function isExceptional(kind: PayoutStateKind): boolean {

@@ -1,6 +1,7 @@
-import type { MongoConnection } from '@gateway/mongo';
+import type { Filter } from '@gateway/mongo';
 import type { BatchSummary } from '../../../application/batch-ports';
-import type { Batch, Records } from './records';
+import type { Batch, Member, Records } from './records';
+import type { Departures } from './departures';
 import type { Debtor } from './settings';
 
 /** More files wait for the next round. */
@@ -28,66 +29,67 @@ interface UpTo {
 const NOT_NAMED_YET = '-';
 
 export interface Batches {
-  /** Freezes payouts that were accepted until `upTo` into files, instant ones first. Returns the new batches. */
+  /**
+   * Freezes payouts that were accepted until `upTo` into files, instant ones first, without those that must not leave.
+   * Returns the new batches.
+   */
   freeze(upTo: UpTo): Promise<Batch[]>;
   /** Waiting payouts, grouped by the file that they will go into, then the newest files. */
   summaries(limit: number): Promise<BatchSummary[]>;
 }
 
 export function createBatches(options: {
-  mongo: MongoConnection;
   records: Records;
+  departures: Departures;
   initiatingParty: string;
   payoutsPerFile: number;
   now: () => number;
   newId: () => string;
 }): Batches {
-  const { mongo, records, now } = options;
+  const { records, departures, now } = options;
 
   async function freeze(upTo: UpTo): Promise<Batch[]> {
     const frozen: Batch[] = [];
+    if ((await longestWaiting(records, upTo, {})) === undefined) return frozen;
+    const refused = await departures.refusedAccounts(await waitingAccounts(records));
     for (let files = 0; files < MAX_FILES_PER_CUT; files += 1) {
-      const due =
-        (await longestWaiting(records, true, upTo.instant)) ?? (await longestWaiting(records, false, upTo.others));
+      const due = await longestWaiting(records, upTo, departures.free(await departures.held(), refused));
       if (due === undefined) break;
-      // Undefined if another replica was faster.
-      const batch = await freezeOne(due, due.instant ? upTo.instant : upTo.others);
+      // Undefined if another replica was faster, or an operator has just held them.
+      const batch = await freezeOne(due, due.instant ? upTo.instant : upTo.others, refused);
       if (batch !== undefined) frozen.push(batch);
     }
     return frozen;
   }
 
   /**
-   * One transaction, so that a payout that is cancelled or frozen by another replica at the same time ends up in exactly
-   * one place. The driver repeats it after a conflict.
+   * One transaction, so that a payout that is cancelled, held, or frozen by another replica at the same time ends up in
+   * exactly one place.
    */
-  async function freezeOne(group: Group, upTo: number): Promise<Batch | undefined> {
-    const session = await mongo.mongoose.startSession();
-    try {
-      return await session.withTransaction(async () => {
-        const waiting = await records.members
-          .find({ state: 'waiting', debtor: group.debtor, instant: group.instant, since: { $lte: upTo } }, { session })
-          .sort({ since: 1 })
-          .limit(options.payoutsPerFile)
-          .project<{ _id: string; transfer: { amountE4: number } }>({ 'transfer.amountE4': 1 })
-          .toArray();
-        if (waiting.length === 0) return undefined;
-        const batch = frozenBatch(group, waiting, {
-          createdAt: now(),
-          id: options.newId(),
-          initiatingParty: options.initiatingParty,
-        });
-        await records.batches.insertOne(batch, { session });
-        await records.members.updateMany(
-          { _id: { $in: waiting.map(({ _id }) => _id) } },
-          { $set: { state: 'sent', batch: batch._id } },
-          { session },
-        );
-        return batch;
+  function freezeOne(group: Group, upTo: number, refused: readonly string[]): Promise<Batch | undefined> {
+    return departures.depart(async (held, session) => {
+      const { debtor, instant } = group;
+      const due = { state: 'waiting', debtor, instant, since: { $lte: upTo } } as const;
+      const waiting = await records.members
+        .find({ $and: [due, departures.free(held, refused)] }, { session })
+        .sort({ since: 1 })
+        .limit(options.payoutsPerFile)
+        .project<{ _id: string; transfer: { amountE4: number } }>({ 'transfer.amountE4': 1 })
+        .toArray();
+      if (waiting.length === 0) return undefined;
+      const batch = frozenBatch(group, waiting, {
+        createdAt: now(),
+        id: options.newId(),
+        initiatingParty: options.initiatingParty,
       });
-    } finally {
-      await session.endSession();
-    }
+      await records.batches.insertOne(batch, { session });
+      await records.members.updateMany(
+        { _id: { $in: waiting.map(({ _id }) => _id) } },
+        { $set: { state: 'sent', batch: batch._id } },
+        { session },
+      );
+      return batch;
+    });
   }
 
   async function summaries(limit: number): Promise<BatchSummary[]> {
@@ -99,9 +101,18 @@ export function createBatches(options: {
   return { freeze, summaries };
 }
 
-async function longestWaiting({ members }: Records, instant: boolean, upTo: number): Promise<Group | undefined> {
-  const member = await members.findOne({ state: 'waiting', instant, since: { $lte: upTo } }, { sort: { since: 1 } });
-  return member?.debtor === undefined ? undefined : { debtor: member.debtor, instant };
+async function longestWaiting({ members }: Records, upTo: UpTo, free: Filter<Member>): Promise<Group | undefined> {
+  for (const instant of [true, false]) {
+    const due = { state: 'waiting', instant, since: { $lte: instant ? upTo.instant : upTo.others } } as const;
+    const member = await members.findOne({ $and: [due, free] }, { sort: { since: 1 } });
+    if (member?.debtor !== undefined) return { debtor: member.debtor, instant };
+  }
+  return undefined;
+}
+
+async function waitingAccounts({ members }: Records): Promise<string[]> {
+  const accounts = await members.distinct('merchantAccount', { state: 'waiting' });
+  return accounts.filter((account) => account !== undefined);
 }
 
 function frozenBatch(

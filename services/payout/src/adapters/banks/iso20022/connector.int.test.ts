@@ -21,10 +21,11 @@ import { clockAt, connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createMetrics } from '@gateway/service-kit';
 import { silentLogger, testServers, until } from '@gateway/testing';
-import type { BankNews, NewsVerdict } from '../../../application/bank-ports';
+import type { BankNews, NewsVerdict, PaymentInstruction } from '../../../application/bank-ports';
+import { createHolds } from '../../mongo/holds';
 import type { Iso20022Connector } from './connector';
 import { createIso20022Connector } from './connector';
-import { instruction, OTHER_IBAN, OUR_IBAN, pain002, testSettings } from './iso20022.fixture';
+import { instruction, OTHER_IBAN, OUR_IBAN, pain002, PAYING_ACCOUNT, testSettings } from './iso20022.fixture';
 import { openRecords } from './records';
 import { createSchemaCheck, PAIN_001 } from './schema-check';
 
@@ -36,6 +37,7 @@ const schemaCheck = createSchemaCheck();
 beforeAll(async () => {
   const database = `iso20022-${randomBytes(4).toString('hex')}`;
   mongo = await connectMongo({ uri: testServers().mongoUri, database });
+  await createHolds(mongo, { now: () => NOON }).ensureDocument();
 });
 afterAll(async () => {
   await schemaCheck.stop();
@@ -82,6 +84,8 @@ function bench(
       // Each replica has its own metrics.
       metrics: open.length === 0 ? metrics : createMetrics('test', { processFigures: false }),
       clock: clockAt(() => clock.now),
+      holds: createHolds(mongo, { now: () => clock.now }),
+      accounts: { findLatest: async () => PAYING_ACCOUNT },
       ...(move === undefined ? {} : { move }),
       ...(options.answerWithinMs === undefined ? {} : { answerWithinMs: options.answerWithinMs }),
     });
@@ -154,6 +158,8 @@ afterEach(async () => {
   open = [];
 });
 
+const withoutDebtor = ({ debtor: _, ...rest }: PaymentInstruction): PaymentInstruction => rest;
+
 /** Sends a payout to the bank in a file. Returns the file's MsgId. */
 async function sent(at: Bench, ...references: string[]): Promise<string> {
   for (const reference of references) await at.connector.submit(instruction(reference));
@@ -184,6 +190,16 @@ describe('a payout that is given to the connector', () => {
     });
     expect(await at.connector.inquire('A')).toEqual({ kind: 'not-found' });
     expect(await at.connector.operations.cut()).toEqual([]);
+  });
+
+  it('waits for an operator if the debtor of its account is not listed', async () => {
+    const at = bench();
+    const debtor = 'LT121000011101001000';
+    for (const one of [instruction('A', { debtor }), withoutDebtor(instruction('B'))]) {
+      expect(await at.connector.submit(one)).toEqual({ kind: 'not-sent' });
+    }
+    expect(at.lines.filter((line) => line.includes('ISO20022_DEBTORS does not list'))).toHaveLength(2);
+    expect(await records().members.countDocuments()).toBe(0);
   });
 
   it('can be cancelled until it is in a file', async () => {
@@ -226,6 +242,8 @@ describe('a payout that is given to the connector', () => {
       logger: silentLogger,
       metrics: createMetrics('test', { processFigures: false }),
       clock: clockAt(() => NOON),
+      holds: createHolds(away, { now: () => NOON }),
+      accounts: { findLatest: async () => PAYING_ACCOUNT },
     });
     await away.close();
     expect(await connector.submit(instruction('A'))).toEqual({ kind: 'unknown', code: 3118 });
@@ -240,7 +258,7 @@ describe('a cut', () => {
     await at.connector.submit(instruction('A'));
     await at.connector.submit(instruction('B'));
     await at.connector.submit(instruction('C', { instant: true }));
-    await at.connector.submit(instruction('D', { merchantAccount: 'merchant_at' }));
+    await at.connector.submit(instruction('D', { merchantAccount: 'merchant_at', debtor: OTHER_IBAN }));
     expect(await at.connector.operations.batches(10)).toMatchObject([
       { messageId: '-', state: 'open', debtor: OUR_IBAN, instant: true, payouts: 1 },
       { state: 'open', payouts: expect.any(Number) },

@@ -6,15 +6,18 @@ import type { Logger, Registry } from '@gateway/service-kit';
 import { Counter, repeat } from '@gateway/service-kit';
 import type { BankConnector, Cancellation, Inquiry, SubmitAnswer } from '../../../application/bank-ports';
 import type { BatchOperations } from '../../../application/batch-ports';
+import type { Accounts } from '../../../application/ports';
 import { lastCutOff } from '../../../domain/iso20022/cut-offs';
+import type { HoldsAdapter } from '../../mongo/holds';
 import { createBatches } from './batches';
+import { createDepartures } from './departures';
 import { createInboxDirectory } from './inbox-directory';
 import { createWorkLease } from './lease';
 import { createMembers } from './members';
 import { registerGauges } from './metrics';
 import { createOperations } from './operations';
 import { createOutboxDirectory } from './outbox-directory';
-import { createIndexes, openRecords } from './records';
+import { createIndexes, nameAccounts, openRecords } from './records';
 import { createSchemaCheck } from './schema-check';
 import { loadSettings } from './settings';
 
@@ -42,6 +45,8 @@ export function createIso20022Connector(options: {
   metrics: Registry;
   clock: Clock;
   retentionDays?: number;
+  holds: HoldsAdapter;
+  accounts: Pick<Accounts, 'findLatest'>;
   newId?: () => string;
   /** For tests that crash while a file is moved into the outbox. */
   move?: (from: string, to: string) => Promise<void>;
@@ -53,11 +58,13 @@ export function createIso20022Connector(options: {
   const settings = loadSettings(options.env);
   const records = openRecords(mongo);
   const schemaCheck = createSchemaCheck();
-  const members = createMembers({ members: records.members, debtorOf: settings.debtorOf, now });
-  const batches = createBatches({ mongo, records, ...settings, now, newId });
+  const members = createMembers({ members: records.members, debtorOf: settings.debtorOf, now, logger });
+  const departures = createDepartures({ holds: options.holds, accounts: options.accounts, members: records.members });
+  const batches = createBatches({ records, departures, ...settings, now, newId });
   const outbox = createOutboxDirectory({
     directory: settings.outboxDir,
     records,
+    departures,
     schemaCheck,
     logger,
     clock,
@@ -102,11 +109,13 @@ export function createIso20022Connector(options: {
     // Its records are in our own database, so there is no counterpart to wait for.
     placeForNew: () => ({ leave: () => undefined }),
     operations,
-    submit: (instruction) => orUnknown<SubmitAnswer>(() => members.add(instruction)),
+    submit: async (instruction, { instead } = {}) =>
+      (await instead?.()) ?? orUnknown<SubmitAnswer>(() => members.add(instruction)),
     inquire: (reference) => orUnknown<Inquiry>(() => members.inquire(reference)),
     cancel: (reference) => orUnknown<Cancellation>(() => members.cancel(reference)),
     async start(take) {
       await createIndexes(records, options.retentionDays);
+      await nameAccounts(records);
       await mkdir(settings.outboxDir, { recursive: true });
       await inbox.prepare();
       const rounds = [

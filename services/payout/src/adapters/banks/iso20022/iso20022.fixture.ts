@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Account } from '@gateway/accounts';
 import type { PaymentInstruction } from '../../../application/bank-ports';
 
 export const OUR_IBAN = 'DE89370400440532013000';
@@ -8,8 +9,16 @@ export const OTHER_IBAN = 'AT611904300234573201';
 
 export const DEBTORS = [
   { name: 'Gateway Ltd', iban: OUR_IBAN, bic: 'COBADEFFXXX' },
-  { name: 'Gateway Austria', iban: OTHER_IBAN, merchantAccounts: ['merchant_at'] },
+  { name: 'Gateway Austria', iban: OTHER_IBAN },
 ];
+
+/** As far as a cut looks at it. */
+export const PAYING_ACCOUNT = {
+  state: 'active',
+  transactionTypes: ['PAYOUT'],
+  payoutRules: [{ kind: 'daily-amount', currency: 'EUR', maxE4: 100_000_000 }],
+  payoutDebtor: OUR_IBAN,
+} as unknown as Account;
 
 /** Settings with directories of their own. */
 export function testSettings(change: Record<string, string> = {}, debtors: unknown = DEBTORS): Record<string, string> {
@@ -35,6 +44,7 @@ export function instruction(reference: string, change: Partial<PaymentInstructio
     receiver: { iban: 'NL91ABNA0417164300', name: 'Zoë Ångström', address: {} },
     description: 'Winnings',
     acceptedAt: 1_700_000_000_000,
+    debtor: OUR_IBAN,
     ...change,
   };
 }

@@ -1,5 +1,7 @@
 import { RESPONSE_CODES } from '@gateway/contracts';
+import type { Filter } from '@gateway/mongo';
 import { duplicateKeyIndex } from '@gateway/mongo';
+import type { Logger } from '@gateway/service-kit';
 import type {
   BankOutcome,
   Cancellation,
@@ -7,6 +9,7 @@ import type {
   PaymentInstruction,
   SubmitAnswer,
 } from '../../../application/bank-ports';
+import type { Scope } from '../../../domain/holds';
 import { CANCELLABLE_STATES } from '../../../domain/iso20022/batch';
 import { creditTransferOf } from '../../../domain/iso20022/credit-transfer';
 import type { Member, Records } from './records';
@@ -20,12 +23,19 @@ export interface Members {
   cancel(reference: string): Promise<Cancellation>;
   /** Message id of the payout's file; undefined if it is in none. */
   batchOf(reference: string): Promise<string | undefined>;
+  /** References of at most `limit` payouts of the scope that wait for a file. */
+  waiting(scope: Scope, limit: number): Promise<string[]>;
+  countWaiting(scope: Scope): Promise<number>;
+  /** Cancels a payout that waits for a file. False if it does not. */
+  withdraw(reference: string): Promise<boolean>;
 }
 
 export function createMembers(options: {
   members: Records['members'];
-  debtorOf: (merchantAccount: string) => Debtor;
+  /** Undefined if the settings list no such account of ours. */
+  debtorOf: (iban: string) => Debtor | undefined;
   now: () => number;
+  logger: Logger;
 }): Members {
   const { members } = options;
 
@@ -34,16 +44,27 @@ export function createMembers(options: {
     if ('refusal' in checked) {
       return { kind: 'failed', code: RESPONSE_CODES.PAYOUT_INVALID, bank: { reasonDescription: checked.refusal } };
     }
+    const { reference, merchantAccount, debtor: iban = '' } = instruction;
+    const debtor = options.debtorOf(iban);
+    if (debtor === undefined) {
+      // An operator's mistake must not end a payout.
+      options.logger.error('a payout waits: ISO20022_DEBTORS does not list the debtor of its account', {
+        reference,
+        merchantAccount,
+      });
+      return { kind: 'not-sent' };
+    }
     const member: Member = {
-      _id: instruction.reference,
+      _id: reference,
+      merchantAccount,
       state: 'waiting',
       since: options.now(),
-      debtor: options.debtorOf(instruction.merchantAccount),
+      debtor,
       instant: instruction.instant,
       transfer: checked.transfer,
     };
     if (await insert(member)) return { kind: 'submitted' };
-    const known = await inquire(instruction.reference);
+    const known = await inquire(reference);
     if (known.kind === 'cancelled') return { kind: 'failed', code: RESPONSE_CODES.PAYOUT_ERROR };
     return known.kind === 'not-found' || known.kind === 'unknown' ? { kind: 'submitted' } : known;
   }
@@ -90,7 +111,33 @@ export function createMembers(options: {
     return member?.batch;
   }
 
-  return { add, inquire, cancel, batchOf };
+  async function waiting(scope: Scope, limit: number): Promise<string[]> {
+    const found = members.find(waitingIn(scope), { projection: { _id: 1 } }).limit(limit);
+    return (await found.toArray()).map(({ _id }) => _id);
+  }
+
+  async function withdraw(reference: string): Promise<boolean> {
+    const withdrawn = await members.updateOne(
+      { _id: reference, state: 'waiting' },
+      { $set: { state: 'cancelled', endedAt: new Date(options.now()) }, $unset: { transfer: '' } },
+    );
+    return withdrawn.modifiedCount === 1;
+  }
+
+  const countWaiting = (scope: Scope): Promise<number> => members.countDocuments(waitingIn(scope));
+
+  return { add, inquire, cancel, batchOf, waiting, countWaiting, withdraw };
+}
+
+function waitingIn(scope: Scope): Filter<Member> {
+  switch (scope.kind) {
+    case 'payout':
+      return { state: 'waiting', _id: scope.reference };
+    case 'account':
+      return { state: 'waiting', merchantAccount: scope.merchantAccount };
+    case 'all':
+      return { state: 'waiting' };
+  }
 }
 
 function outcomeOf({ fate = 'open', code, bank }: Member): BankOutcome {

@@ -46,6 +46,9 @@ export function createOperations(options: {
     },
     batches: (limit) => batches.summaries(limit),
     batchOf: (reference) => members.batchOf(reference),
+    waiting: (scope, limit) => members.waiting(scope, limit),
+    countWaiting: (scope) => members.countWaiting(scope),
+    withdraw: (reference) => members.withdraw(reference),
     async rewrite(messageId) {
       const released = await outbox.release(messageId);
       const [batch] = await whenWritten([messageId], released ? outbox.writeFrozen() : Promise.resolve());

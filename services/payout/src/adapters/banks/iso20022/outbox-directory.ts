@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock, Filter } from '@gateway/mongo';
 import { claimOne, isDue } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
+import type { Departures } from './departures';
 import type { Batch, Records } from './records';
 import { allows, takeStep } from './records';
 import type { SchemaCheck } from './schema-check';
@@ -27,6 +28,7 @@ export interface OutboxDirectory {
 export function createOutboxDirectory(options: {
   directory: string;
   records: Records;
+  departures: Departures;
   schemaCheck: SchemaCheck;
   logger: Logger;
   clock: Clock;
@@ -36,6 +38,7 @@ export function createOutboxDirectory(options: {
 }): OutboxDirectory {
   const { directory, clock, logger, move = rename } = options;
   const { now } = clock;
+  const { departures } = options;
   const { batches, members } = options.records;
   const staging = createStaging({ outbox: directory, members, schemaCheck: options.schemaCheck });
 
@@ -90,8 +93,7 @@ export function createOutboxDirectory(options: {
     const mine = { _id: batch._id, writer: batch.writer };
     const { problem } = await staging.write(batch, staged);
     if (problem !== undefined) return hold('defect', mine, problem);
-    const begun = await batches.updateOne(...takeStep('emission', mine, { $inc: { writings: 1 } }));
-    if (begun.modifiedCount === 0) return;
+    if (!(await begin(mine, batch))) return;
     try {
       // Another replica may have held the batch by now, and an operator may have released it.
       if (now() >= batch.leaseUntil) throw new Error('too late: its lease was over before it could be moved');
@@ -103,6 +105,29 @@ export function createOutboxDirectory(options: {
     await batches.updateOne(...takeStep('move', mine, { $set: { emittedAt: now() } }));
     logger.info('a batch is in the outbox', { batch: batch._id, payouts: batch.payouts });
     await staging.clear(batch._id);
+  }
+
+  /**
+   * From the first mark on, an agent may see the file. A hold that was set since the batch was frozen opens it again: the
+   * members wait for the next cut, which leaves out the held ones. One that may have reached the bank keeps its members.
+   */
+  function begin(mine: Filter<Batch> & { _id: string }, batch: Batch): Promise<boolean> {
+    return departures.depart(async (held, session) => {
+      if (!(await departures.holdsBack(batch, held, session))) {
+        const begun = await batches.updateOne(...takeStep('emission', mine, { $inc: { writings: 1 } }), { session });
+        return begun.modifiedCount === 1;
+      }
+      logger.warn('a batch is not written: an operator holds payouts in it', { batch: mine._id });
+      const opened = await batches.deleteOne(
+        { ...mine, ...allows('emission'), writings: { $exists: false } },
+        { session },
+      );
+      if (opened.deletedCount === 1) {
+        const back = { $set: { state: 'waiting' }, $unset: { batch: '' } } as const;
+        await members.updateMany({ batch: mine._id }, back, { session });
+      }
+      return false;
+    });
   }
 
   async function release(messageId: string): Promise<boolean> {

@@ -12,10 +12,12 @@ import type { Debtor } from './settings';
 /** A payout that this connector accepted or cancelled. `_id` is its reference. */
 export interface Member {
   _id: string;
+  /** Absent in one that was cancelled before it arrived. */
+  merchantAccount?: string;
   state: MemberState;
   /** When it was accepted, epoch ms. */
   since: number;
-  /** From the settings at the time it was accepted. */
+  /** Chosen by its account, as the settings had it when it was accepted. */
   debtor?: Debtor;
   instant?: boolean;
   /** Removed once the fate is known, because nothing renders it again. */
@@ -112,6 +114,17 @@ export function openRecords(mongo: MongoConnection): Records {
   };
 }
 
+/** Members of an earlier release lack their accounts, which the payouts of the same database have. */
+export async function nameAccounts({ members }: Records): Promise<void> {
+  const unnamed = members.aggregate([
+    { $match: { state: 'waiting', merchantAccount: { $exists: false } } },
+    { $lookup: { from: 'payouts', localField: '_id', foreignField: '_id', as: 'payout' } },
+    { $project: { merchantAccount: { $first: '$payout.merchantAccount' } } },
+    { $merge: { into: members.collectionName, on: '_id', whenMatched: 'merge', whenNotMatched: 'discard' } },
+  ]);
+  await unnamed.toArray();
+}
+
 export async function createIndexes(
   { members, batches, reports }: Records,
   retentionDays = RECORD_RETENTION_DEFAULT_DAYS,
@@ -124,6 +137,10 @@ export async function createIndexes(
   await members.createIndex(
     { debtor: 1, instant: 1, since: 1 },
     { name: 'waiting', partialFilterExpression: { state: 'waiting' } },
+  );
+  await members.createIndex(
+    { state: 1, merchantAccount: 1 },
+    { name: 'waiting_by_account', partialFilterExpression: { state: 'waiting' } },
   );
   await members.createIndex(
     { batch: 1, _id: 1 },

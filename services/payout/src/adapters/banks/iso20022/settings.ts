@@ -49,7 +49,6 @@ const DebtorsFile = Type.Array(
       name: Type.String({ minLength: 1, maxLength: PARTY_NAME_LENGTH }),
       iban: Type.String(),
       bic: Type.Optional(Type.String({ pattern: '^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$' })),
-      merchantAccounts: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
     },
     { additionalProperties: false },
   ),
@@ -70,7 +69,8 @@ export interface Iso20022Settings {
   cutOffs: CutOffs;
   payoutsPerFile: number;
   pollMs: number;
-  debtorOf(merchantAccount: string): Debtor;
+  /** By IBAN; undefined if the file does not list it. */
+  debtorOf(iban: string): Debtor | undefined;
 }
 
 /** Throws {@link ConfigurationError}, also for mistakes in the debtors' file. */
@@ -94,7 +94,7 @@ export function loadSettings(env: Record<string, string | undefined>): Iso20022S
   };
 }
 
-function readDebtors(path: string): { debtorOf?: (merchantAccount: string) => Debtor; problems: string[] } {
+function readDebtors(path: string): { debtorOf?: Iso20022Settings['debtorOf']; problems: string[] } {
   const file = parseJson(path);
   if (file instanceof Error) return { problems: [`ISO20022_DEBTORS: ${path}: ${file.message}`] };
   if (!Value.Check(DebtorsFile, file)) {
@@ -105,16 +105,9 @@ function readDebtors(path: string): { debtorOf?: (merchantAccount: string) => De
     ...(isSepaText(name) ? [] : [notSepaText(`${path}: ${name}`)]),
     ...(hasRightCheckDigits(iban) ? [] : [`${path}: ${iban} has wrong check digits`]),
   ]);
-  const defaults = file.filter(({ merchantAccounts }) => merchantAccounts === undefined);
-  const [ours] = defaults;
-  if (defaults.length !== 1)
-    problems.push(`${path}: exactly one debtor has no merchantAccounts, and is everyone else's`);
-  if (new Set(file.map(({ iban }) => iban)).size < file.length) problems.push(`${path}: an IBAN comes twice`);
-  const accounts = file.flatMap((debtor) => (debtor.merchantAccounts ?? []).map((account) => ({ account, debtor })));
-  const byAccount = new Map(accounts.map(({ account, debtor }) => [account, debtor]));
-  if (byAccount.size < accounts.length) problems.push(`${path}: a merchant account comes twice`);
-  if (ours === undefined) return { problems };
-  return { problems, debtorOf: (merchantAccount) => party(byAccount.get(merchantAccount) ?? ours) };
+  const byIban = new Map(file.map((debtor) => [debtor.iban, debtor]));
+  if (byIban.size < file.length) problems.push(`${path}: an IBAN comes twice`);
+  return { problems, debtorOf: (iban) => byIban.get(iban) };
 }
 
 /** Returns an Error if the file cannot be read. */
@@ -124,10 +117,6 @@ function parseJson(path: string): unknown {
   } catch (error) {
     return error;
   }
-}
-
-function party({ name, iban, bic }: Debtor): Debtor {
-  return { name, iban, ...(bic === undefined ? {} : { bic }) };
 }
 
 function isSepaText(text: string): boolean {

@@ -3,10 +3,11 @@ import { DEBTORS, OTHER_IBAN, OUR_IBAN, testSettings } from './iso20022.fixture'
 import { loadSettings } from './settings';
 
 describe('settings', () => {
-  it('know the debtor of every merchant account', () => {
+  it('know the debtors by their IBANs, and no default', () => {
     const settings = loadSettings(testSettings());
-    expect(settings.debtorOf('merchant_at')).toEqual({ name: 'Gateway Austria', iban: OTHER_IBAN });
-    expect(settings.debtorOf('anyone')).toEqual({ name: 'Gateway Ltd', iban: OUR_IBAN, bic: 'COBADEFFXXX' });
+    expect(settings.debtorOf(OTHER_IBAN)).toEqual({ name: 'Gateway Austria', iban: OTHER_IBAN });
+    expect(settings.debtorOf(OUR_IBAN)).toEqual({ name: 'Gateway Ltd', iban: OUR_IBAN, bic: 'COBADEFFXXX' });
+    expect(settings.debtorOf('')).toBeUndefined();
     expect(settings).toMatchObject({ cutOffs: { everyMinutes: 60 }, payoutsPerFile: 10_000 });
   });
 
@@ -18,14 +19,16 @@ describe('settings', () => {
     ['too many payouts in a file', { ISO20022_FILE_PAYOUTS: '10001' }, DEBTORS, /ISO20022_FILE_PAYOUTS/],
     ['no file of debtors', { ISO20022_DEBTORS: '/nowhere/debtors.json' }, DEBTORS, /nowhere/],
     ['no debtor', {}, [], /debtors.json/],
-    ['a misspelt field', {}, [{ ...ours, merchantAccount: ['a'] }], /merchantAccount/],
-    ['no default', {}, [other], /exactly one/],
-    ['two defaults', {}, [ours, { name: 'X', iban: OTHER_IBAN }], /exactly one/],
+    [
+      'merchant accounts, which name their debtors themselves,',
+      {},
+      [{ ...ours, merchantAccounts: ['a'] }],
+      /merchantAccounts/,
+    ],
     ['wrong check digits', {}, [{ ...ours, iban: 'DE88370400440532013000' }], /check digits/],
     ['a wrong BIC', {}, [{ ...ours, bic: 'X' }], /bic/],
     ['a name in letters outside SEPA', {}, [{ ...ours, name: 'Gäteway' }], /characters of SEPA/],
     ['an IBAN twice', {}, [ours, { ...other, iban: OUR_IBAN }], /IBAN comes twice/],
-    ['an account twice', {}, [ours, { ...other, merchantAccounts: ['a', 'a'] }], /account comes twice/],
     ['a file of debtors that is not JSON', { ISO20022_DEBTORS: __filename }, DEBTORS, /settings\.unit.*JSON/],
     [
       'several problems, all of them reported,',

@@ -72,7 +72,7 @@ export function createSimulatorConnector(context: BankContext): OpenBank {
     name: 'simulator',
     longestCallMs: bank.longestMs('stored'),
     placeForNew: (merchantAccount) => bank.tryEnter('arriving', merchantAccount),
-    async submit(instruction, place) {
+    async submit(instruction, { place, instead } = {}) {
       const { currency, reference } = instruction;
       if (!simulatorTakes(currency, simulatedMoney)) {
         place?.leave();
@@ -84,6 +84,7 @@ export function createSimulatorConnector(context: BankContext): OpenBank {
         party: instruction.merchantAccount,
         operation: 'submit',
         place,
+        lateAnswer: instead,
         send: (http) => post(http, instruction),
         read: answerIn,
         onFault: answerOfFault,

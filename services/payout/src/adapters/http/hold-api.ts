@@ -1,0 +1,95 @@
+import type { Request, Response, Router } from 'express';
+import express from 'express';
+import type { HoldingPorts, OpenPayouts, Uncancelled, Unheld } from '../../application/hold-payouts';
+import { cancelPayouts, holdPayouts, releasePayouts } from '../../application/hold-payouts';
+import { HOLDS_MAX } from '../../application/hold-ports';
+import type { Scope } from '../../domain/holds';
+import { nameOf } from '../../domain/holds';
+
+/** `scope` is `all`, `account NAME` or `payout REFERENCE`; `since` is RFC 3339. */
+export interface HoldList {
+  holds: { scope: string; since: string }[];
+}
+
+export interface HoldAnswer extends OpenPayouts {
+  scope: string;
+  /** False if it was held before. */
+  isNew: boolean;
+}
+
+export interface ReleaseAnswer {
+  scope: string;
+  /** Scopes of the holds that still cover it. */
+  stillHeldBy: string[];
+}
+
+export interface CancelAnswer {
+  scope: string;
+  ended: number;
+  /** Others wait: ask again. */
+  more: boolean;
+}
+
+const REFUSALS: Record<Unheld | Uncancelled, [status: number, error: string]> = {
+  unknown: [404, 'no such payout'],
+  full: [409, `${HOLDS_MAX} holds are set: hold the account, or everything`],
+  ended: [409, 'it has ended'],
+  'with-bank': [409, 'its bank may have it, or it is in a payment file: it can be neither held nor cancelled'],
+  'not-held': [409, 'it is not held: hold it first, so that nothing of it leaves meanwhile'],
+};
+
+/**
+ * The kill switch, for operators: `GET /admin/holds`, and with one of `payout=REFERENCE`, `account=NAME` and `all=yes`
+ * `POST /admin/holds`, `POST /admin/holds/release` and `POST /admin/holds/cancel`. 404 if there is no such payout or
+ * hold, 409 if it is not possible, 400 for an invalid query.
+ */
+export function holdRoutes(ports: HoldingPorts): Router {
+  const router = express.Router();
+  router.get('/admin/holds', async (_request, response) => {
+    const holds = await ports.holds.read();
+    const listed = holds.map(({ scope, since }) => ({ scope: nameOf(scope), since: new Date(since).toISOString() }));
+    response.json({ holds: listed } satisfies HoldList);
+  });
+  router.post('/admin/holds', async (request, response) => {
+    const scope = scopeOf(request, response);
+    if (scope === undefined) return;
+    const held = await holdPayouts(ports, scope);
+    if (held.result !== 'held' && held.result !== 'known') return refuse(response, held.result);
+    response.json({ scope: nameOf(scope), isNew: held.result === 'held', ...held.open } satisfies HoldAnswer);
+  });
+  router.post('/admin/holds/release', async (request, response) => {
+    const scope = scopeOf(request, response);
+    if (scope === undefined) return;
+    const stillHeldBy = await releasePayouts(ports, scope);
+    if (stillHeldBy === undefined) response.status(404).json({ error: 'there is no such hold; "holds" lists them' });
+    else response.json({ scope: nameOf(scope), stillHeldBy } satisfies ReleaseAnswer);
+  });
+  router.post('/admin/holds/cancel', async (request, response) => {
+    const scope = scopeOf(request, response);
+    if (scope === undefined) return;
+    const cancelled = await cancelPayouts(ports, scope);
+    if (cancelled.result !== 'cancelled') return refuse(response, cancelled.result);
+    const { ended, more } = cancelled;
+    response.json({ scope: nameOf(scope), ended, more } satisfies CancelAnswer);
+  });
+  return router;
+}
+
+/** Answers 400 and returns undefined if the query does not name exactly one scope. */
+function scopeOf({ query }: Request, response: Response): Scope | undefined {
+  const { payout, account, all } = query;
+  const scopes: Scope[] = [
+    ...(typeof payout === 'string' ? [{ kind: 'payout' as const, reference: payout }] : []),
+    ...(typeof account === 'string' ? [{ kind: 'account' as const, merchantAccount: account }] : []),
+    ...(all === 'yes' ? [{ kind: 'all' as const }] : []),
+  ];
+  const [scope] = scopes;
+  if (scope !== undefined && scopes.length === 1) return scope;
+  response.status(400).json({ error: 'name one payout, one account, or all' });
+  return undefined;
+}
+
+function refuse(response: Response, why: Unheld | Uncancelled): void {
+  const [status, error] = REFUSALS[why];
+  response.status(status).json({ error });
+}

@@ -1,0 +1,123 @@
+import type { NotCalledOff } from '../domain/decide';
+import { decideCallOff, decideCancelled } from '../domain/decide';
+import type { Scope, WideScope } from '../domain/holds';
+import { covers, nameOf } from '../domain/holds';
+import type { PayoutStateKind } from '../domain/payout';
+import { isOpen } from '../domain/payout';
+import type { BatchOperations } from './batch-ports';
+import type { Payouts, Ports } from './ports';
+import { recordDecision } from './submit-payout';
+
+/** Payouts that one `cancel` ends at most; the operator's command line repeats it. */
+export const CANCELLED_AT_ONCE = 500;
+
+/** Open payouts of a scope. */
+export interface OpenPayouts {
+  /** Nothing of these leaves while they are held. */
+  waiting: number;
+  /** Their call may be running, or its outcome is unknown. A hold only keeps them from being sent again. */
+  onTheirWay: number;
+  /** A bank has them, or a payment file. */
+  withBank: number;
+}
+
+/** Where operators' commands find payouts: in the store, and in the open batches of a connector that writes files. */
+export interface HoldingPorts extends Ports {
+  batches: BatchOperations | undefined;
+}
+
+/** `known`: it was held before. `unknown`: there is no such payout. `full`: too many holds. */
+export type Held = { result: 'held' | 'known'; open: OpenPayouts } | { result: Unheld };
+export type Unheld = 'unknown' | 'full' | NotCalledOff;
+
+/** From its return on, the payouts of the scope that may still reach a bank are those `onTheirWay`. */
+export async function holdPayouts(ports: HoldingPorts, scope: Scope): Promise<Held> {
+  if (scope.kind === 'payout' && (await ports.payouts.load(scope.reference)) === null) return { result: 'unknown' };
+  const result = await ports.holds.hold(scope);
+  if (result === 'full') return { result };
+  // Only what is read after the hold was stored tells what it did not stop.
+  const open = await openPayouts(ports, scope);
+  if (scope.kind === 'payout' && open.waiting + open.onTheirWay === 0) {
+    await ports.holds.release(scope);
+    return { result: open.withBank > 0 ? 'with-bank' : 'ended' };
+  }
+  ports.logger.warn('an operator holds payouts', { scope: nameOf(scope), result });
+  return { result, open };
+}
+
+async function openPayouts({ payouts, batches }: HoldingPorts, scope: Scope): Promise<OpenPayouts> {
+  const counts = scope.kind === 'payout' ? await stateOf(payouts, scope.reference) : await payouts.countOpen(scope);
+  const inOpenBatch = (await batches?.countWaiting(scope)) ?? 0;
+  const { screened = 0, held = 0, submitting = 0, unknown = 0, submitted = 0 } = counts;
+  return {
+    waiting: screened + held + inOpenBatch,
+    onTheirWay: submitting + unknown,
+    withBank: Math.max(0, submitted - inOpenBatch),
+  };
+}
+
+async function stateOf(payouts: Payouts, reference: string): Promise<Partial<Record<PayoutStateKind, number>>> {
+  const payout = await payouts.load(reference);
+  return payout === null ? {} : { [payout.state.kind]: 1 };
+}
+
+/** Names of the holds that still cover the scope; undefined if the scope itself was not held. */
+export async function releasePayouts(ports: Ports, scope: Scope): Promise<string[] | undefined> {
+  if (!(await ports.holds.release(scope))) return undefined;
+  ports.logger.warn('an operator releases payouts', { scope: nameOf(scope) });
+  return (await holdsOver(ports, scope)).map(nameOf);
+}
+
+/** The holds that cover everything in the scope. */
+async function holdsOver(ports: Ports, scope: Scope): Promise<Scope[]> {
+  const held = (await ports.holds.read()).map((hold) => hold.scope);
+  if (scope.kind !== 'payout') return held.filter((one) => one.kind === 'all' || nameOf(one) === nameOf(scope));
+  const payout = await ports.payouts.load(scope.reference);
+  return payout === null ? [] : held.filter((one) => covers(one, payout));
+}
+
+/** `ended`: how many this call ended; `more`: others wait, so call again. `with-bank` and `ended` are of one payout. */
+export type Cancelled = { result: 'cancelled'; ended: number; more: boolean } | { result: Uncancelled };
+export type Uncancelled = 'unknown' | 'not-held' | NotCalledOff;
+
+/**
+ * Ends held payouts that no bank has: those that wait in the store, and those in open batches. A hold must cover the
+ * scope, so that nothing of it leaves meanwhile.
+ */
+export async function cancelPayouts(ports: HoldingPorts, scope: Scope): Promise<Cancelled> {
+  return scope.kind === 'payout' ? cancelOne(ports, scope) : cancelMany(ports, scope);
+}
+
+async function cancelOne(ports: HoldingPorts, scope: Scope & { kind: 'payout' }): Promise<Cancelled> {
+  const payout = await ports.payouts.load(scope.reference);
+  if (payout === null) return { result: 'unknown' };
+  if (!isOpen(payout.state)) return { result: 'ended' };
+  if (payout.state.kind !== 'held' && (await holdsOver(ports, scope)).length === 0) return { result: 'not-held' };
+  const result = await callOff(ports, scope.reference);
+  if (result !== 'called-off') return { result };
+  await ports.holds.release(scope);
+  ports.logger.warn('an operator cancelled payouts', { scope: nameOf(scope), ended: 1 });
+  return { result: 'cancelled', ended: 1, more: false };
+}
+
+async function cancelMany(ports: HoldingPorts, scope: WideScope): Promise<Cancelled> {
+  if ((await holdsOver(ports, scope)).length === 0) return { result: 'not-held' };
+  const stored = await ports.payouts.notSubmitted(scope, CANCELLED_AT_ONCE);
+  const inBatches = (await ports.batches?.waiting(scope, CANCELLED_AT_ONCE - stored.length)) ?? [];
+  const references = [...stored, ...inBatches];
+  const results = await Promise.all(references.map((reference) => callOff(ports, reference)));
+  const ended = results.filter((result) => result === 'called-off').length;
+  ports.logger.warn('an operator cancelled payouts', { scope: nameOf(scope), ended });
+  return { result: 'cancelled', ended, more: references.length === CANCELLED_AT_ONCE };
+}
+
+/** The condition on the payout's version, or the batch's on its member, decides against a submission or a cut. */
+async function callOff(ports: HoldingPorts, reference: string): Promise<'called-off' | NotCalledOff> {
+  const { stored, rejection } = await ports.handle<NotCalledOff>(reference, (payout) =>
+    payout === null ? 'ended' : decideCallOff(payout),
+  );
+  if (rejection !== 'with-bank' || stored === null) return rejection ?? 'called-off';
+  if (ports.batches === undefined || !(await ports.batches.withdraw(reference))) return 'with-bank';
+  await recordDecision(ports, stored, decideCancelled);
+  return 'called-off';
+}

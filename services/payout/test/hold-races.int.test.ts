@@ -1,0 +1,212 @@
+import type { MongoConnection } from '@gateway/mongo';
+import { clockAt, connectMongo, createHandle } from '@gateway/mongo';
+import type { Space } from '@gateway/testing';
+import { openSpace, silentLogger } from '@gateway/testing';
+import { PAYING_ACCOUNT } from '../src/adapters/banks/iso20022/iso20022.fixture';
+import type { HoldsAdapter } from '../src/adapters/mongo/holds';
+import { createHolds } from '../src/adapters/mongo/holds';
+import type { PayoutsAdapter } from '../src/adapters/mongo/payouts';
+import { createPayouts } from '../src/adapters/mongo/payouts';
+import { announce } from '../src/application/announcements';
+import type { BankConnector, SubmitAnswer } from '../src/application/bank-ports';
+import type { HoldingPorts } from '../src/application/hold-payouts';
+import { cancelPayouts, holdPayouts } from '../src/application/hold-payouts';
+import { processCommand } from '../src/application/process-command';
+import { resolveNow } from '../src/application/resolve-payouts';
+import type { Scope } from '../src/domain/holds';
+import { evolve } from '../src/domain/payout';
+import { request } from '../src/domain/payouts.fixture';
+
+/** A hold and a submission at each moment of each other, in the real store: either one finds the other. */
+
+const ALL: Scope = { kind: 'all' };
+let space: Space;
+let mongo: MongoConnection;
+let payouts: PayoutsAdapter;
+let holds: HoldsAdapter;
+const NOW = 1_800_000_000_000;
+
+beforeAll(async () => {
+  space = await openSpace('payout-hold-races');
+  mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}payouts` });
+  const clock = clockAt(() => NOW);
+  payouts = createPayouts(mongo, clock);
+  holds = createHolds(mongo, clock);
+  await Promise.all([payouts.ensureIndexes(), holds.ensureDocument()]);
+});
+afterEach(async () => {
+  await mongo.collection('payouts').deleteMany({});
+  for (const { scope } of await holds.read()) await holds.release(scope);
+});
+afterAll(async () => {
+  await mongo.mongoose.dropDatabase();
+  await mongo.close();
+  await space.remove();
+});
+
+interface Hooks {
+  /** When a submission is about to look at the holds. */
+  beforeLook?(): Promise<unknown>;
+  /** When it has looked, and found nothing. */
+  onCall?(): Promise<unknown>;
+}
+
+function world({ beforeLook, onCall }: Hooks) {
+  const sent: string[] = [];
+  const begun: Promise<void>[] = [];
+  const bank: BankConnector = {
+    name: 'bank',
+    longestCallMs: 1_000,
+    placeForNew: () => ({ leave: () => undefined }),
+    async submit({ reference }, options): Promise<SubmitAnswer> {
+      await beforeLook?.();
+      const instead = await options?.instead?.();
+      if (instead !== undefined) return instead;
+      await onCall?.();
+      sent.push(reference);
+      return { kind: 'settled' };
+    },
+    inquire: async () => ({ kind: 'not-found' }),
+    cancel: async () => ({ kind: 'cancelled' }),
+    start: async () => undefined,
+    stop: async () => undefined,
+  };
+  let ids = 0;
+  const ports: HoldingPorts = {
+    payouts,
+    holds,
+    handle: createHandle({
+      store: payouts,
+      evolve,
+      announce,
+      publish: () => undefined,
+      now: () => NOW,
+      newId: () => String((ids += 1)),
+    }),
+    accounts: { find: async () => PAYING_ACCOUNT },
+    screening: {
+      screen: async () => ({ passed: true }),
+      screenAgain: async () => ({ passed: true }),
+      release: async () => undefined,
+    },
+    bankFor: () => 'bank',
+    bank: () => bank,
+    calls: { begin: async (work) => void begun.push(work()) },
+    batches: undefined,
+    now: () => NOW,
+    logger: silentLogger,
+  };
+  const { reference } = request;
+  return {
+    ports,
+    sent,
+    reference,
+    async submit() {
+      await processCommand(ports, { request, id: 'message' });
+      await Promise.all(begun);
+    },
+    state: async () => (await payouts.load(reference))?.state,
+  };
+}
+
+const OPEN = { waiting: 0, onTheirWay: 0, withBank: 0 };
+const SCOPES: Scope[] = [
+  ALL,
+  { kind: 'account', merchantAccount: request.merchantAccount },
+  { kind: 'payout', reference: request.reference },
+];
+
+test.each(SCOPES)('a hold of %j that is set after the intent and before the look stops the payout', async (scope) => {
+  const here = world({ beforeLook: async () => held.push(await holdPayouts(here.ports, scope)) });
+  const held: unknown[] = [];
+  await here.submit();
+  // It counts as being on its way, because the operator cannot know that it will look.
+  expect(held).toEqual([{ result: 'held', open: { ...OPEN, onTheirWay: 1 } }]);
+  expect(here.sent).toEqual([]);
+  expect(await here.state()).toEqual({ kind: 'held', reason: 'operator' });
+  expect(await cancelPayouts(here.ports, scope)).toMatchObject({ result: 'cancelled', ended: 1 });
+  expect(await here.state()).toEqual({ kind: 'failed', code: 3300 });
+});
+
+test.each(SCOPES)(
+  'a hold of %j that is set after the look finds the payout on its way, and cannot cancel it',
+  async (scope) => {
+    const found: unknown[] = [];
+    const here = world({
+      async onCall() {
+        found.push(await holdPayouts(here.ports, scope), await cancelPayouts(here.ports, scope));
+      },
+    });
+    await here.submit();
+    expect(found[0]).toEqual({ result: 'held', open: { ...OPEN, onTheirWay: 1 } });
+    expect(found[1]).toEqual(
+      scope.kind === 'payout' ? { result: 'with-bank' } : { result: 'cancelled', ended: 0, more: false },
+    );
+    expect(here.sent).toEqual([here.reference]);
+    expect(await here.state()).toEqual({ kind: 'settled' });
+  },
+);
+
+test('an intent whose process seems dead is not sent again under a hold, and cannot be called off', async () => {
+  const died = world({ beforeLook: () => Promise.reject(new Error('the process died')) });
+  await expect(died.submit()).rejects.toThrow('died');
+  const here = world({});
+  await holdPayouts(here.ports, ALL);
+  await resolveNow(here.ports, here.reference);
+  expect(here.sent).toEqual([]);
+  expect(await here.state()).toEqual({ kind: 'submitting' });
+  expect(await cancelPayouts(here.ports, { kind: 'payout', reference: here.reference })).toEqual({
+    result: 'with-bank',
+  });
+  await holds.release(ALL);
+  await resolveNow(here.ports, here.reference);
+  expect(here.sent).toEqual([here.reference]);
+});
+
+test('a process that was paused does not take back an intent that another one has looked into', async () => {
+  const other = world({});
+  const here = world({
+    async beforeLook() {
+      await holds.hold(ALL);
+      // Another replica finds the intent when its lease is over, and leaves it.
+      await resolveNow(other.ports, other.reference);
+    },
+  });
+  await here.submit();
+  expect(here.sent).toEqual([]);
+  expect(await here.state()).toEqual({ kind: 'submitting' });
+});
+
+test('nothing is sent while the holds cannot be read', async () => {
+  const here = world({});
+  await mongo.collection('holds').deleteMany({});
+  await here.submit();
+  expect(here.sent).toEqual([]);
+  expect(await here.state()).toEqual({ kind: 'submitting' });
+  await holds.ensureDocument();
+  await resolveNow(here.ports, here.reference);
+  expect(here.sent).toEqual([here.reference]);
+});
+
+test('of a cancellation and a turn at the same time, one decides', async () => {
+  for (let time = 0; time < 10; time += 1) {
+    await mongo.collection('payouts').deleteMany({});
+    const here = world({});
+    const { ports, reference } = here;
+    const busy: HoldingPorts = {
+      ...ports,
+      bank: () => ({ ...(ports.bank('bank') as BankConnector), placeForNew: () => undefined }),
+    };
+    await processCommand(busy, { request, id: 'message' });
+    await holds.hold(ALL);
+    const [cancelled] = await Promise.all([
+      cancelPayouts(ports, { kind: 'payout', reference }),
+      holds.release(ALL).then(() => resolveNow(ports, reference)),
+    ]);
+    const state = await here.state();
+    if (cancelled.result === 'cancelled')
+      expect({ state, sent: here.sent }).toEqual({ state: { kind: 'failed', code: 3300 }, sent: [] });
+    else expect({ state, sent: here.sent }).toEqual({ state: { kind: 'settled' }, sent: [reference] });
+    here.sent.length = 0;
+  }
+});
