@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
 import { root } from './checkout.mjs';
 import { explain, Failure } from './failure.mjs';
+import { holders } from './gateway/secrets.mjs';
 import { gatewayEnvironment, gatewayPorts } from './gateway/settings.mjs';
 
 /**
@@ -59,17 +60,14 @@ const declarations = {
 };
 
 /** What `npm start` sets, on the ports that it takes by default. */
-const started = gatewayEnvironment({
-  env: {},
-  ports: gatewayPorts({}),
-  servers: { kafkaBrokers: 'the broker that it starts', mongodbUri: 'the replica set that it starts' },
-  secrets: Object.fromEntries(
-    ['VAULT_KEYS', 'VAULT_TOKEN_KEY', 'JOURNAL_HMAC_KEY', 'THREEDS_PROOF_KEY', 'DS_MESSAGE_KEY'].map((name) => [
-      name,
-      'a generated key',
-    ]),
-  ),
-});
+const started = {
+  ...gatewayEnvironment({
+    env: {},
+    ports: gatewayPorts({}),
+    servers: { kafkaBrokers: 'the broker that it starts', mongodbUri: 'the replica set that it starts' },
+  }),
+  ...Object.fromEntries(Object.keys(holders).map((name) => [name, 'a generated key'])),
+};
 
 /** @param {unknown} text */
 const cell = (text) => String(text).replaceAll('|', '\\|');

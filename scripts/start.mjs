@@ -7,7 +7,7 @@ import { environmentFile, logDirectory, projectNode, root, stateDirectory } from
 import { explain, Failure, StopRequested } from './failure.mjs';
 import { firstSale } from './gateway/first-sale.mjs';
 import { writePrivateFile } from './gateway/private-file.mjs';
-import { developmentSecrets } from './gateway/secrets.mjs';
+import { developmentSecrets, withOwnSecrets } from './gateway/secrets.mjs';
 import { startServices } from './gateway/services.mjs';
 import { baseUrl, gatewayEnvironment, gatewayPorts, portUses, serverPorts } from './gateway/settings.mjs';
 import { installDependencies } from './install/dependencies.mjs';
@@ -43,9 +43,10 @@ async function start() {
     const leftovers = await stopLeftovers(recordFile);
     if (leftovers.length > 0) progress.note(`Stopped what a killed start had left running: ${leftovers.join(', ')}`);
     await requireFreePorts(portUses(process.env, ports, servers));
+    const secrets = developmentSecrets();
     const onStopping = () => progress.note('Stopping services and servers …');
     await supervise({ recordFile, logDirectory, onStopping }, (processes) =>
-      bringUp({ processes, ports, servers, onCluster }),
+      bringUp({ processes, ports, servers, onCluster, secrets }),
     );
   } finally {
     release();
@@ -60,9 +61,9 @@ function clusterIsWanted(args) {
 }
 
 /**
- * @param {{ processes: ChildProcesses, ports: ReturnType<typeof gatewayPorts>, servers: ServerContext['ports'], onCluster: boolean }} parts
+ * @param {{ processes: ChildProcesses, ports: ReturnType<typeof gatewayPorts>, servers: ServerContext['ports'], onCluster: boolean, secrets: Record<string, string> }} parts
  */
-async function bringUp({ processes, ports, servers: wanted, onCluster }) {
+async function bringUp({ processes, ports, servers: wanted, onCluster, secrets }) {
   const installed = installDependencies({ processes, progress });
   /** @type {ServerContext} */
   const context = {
@@ -82,10 +83,10 @@ async function bringUp({ processes, ports, servers: wanted, onCluster }) {
     provideServers(process.env, context, onCluster ? undefined : () => new DockerServers(context)),
     installed.then(() => build(processes)),
   ]);
-  const environment = gatewayEnvironment({ env: process.env, ports, servers, secrets: developmentSecrets() });
+  const environment = gatewayEnvironment({ env: process.env, ports, servers });
   writePrivateFile(environmentFile, environment);
-  await prepare(processes, environment);
-  await startServices({ environment, opsPort: ports.OPS_PORT, processes, progress });
+  await prepare(processes, environment, secrets);
+  await startServices({ environment, secrets, opsPort: ports.OPS_PORT, processes, progress });
   ready = true;
   const url = baseUrl(process.env, ports);
   process.stdout.write(`\nA first SALE to try:\n\n${firstSale(url)}\n\nGateway ready on ${url}\n`);
@@ -103,13 +104,14 @@ async function build(processes) {
  * What must be there before the first service starts: topics and the demo accounts.
  * @param {ChildProcesses} processes
  * @param {Record<string, string>} environment
+ * @param {Record<string, string>} secrets
  */
-async function prepare(processes, environment) {
+async function prepare(processes, environment, secrets) {
   const run = (/** @type {string} */ name, /** @type {string} */ script) =>
     processes.run(name, {
       command: projectNode,
       args: [join(root, script)],
-      env: { ...process.env, ...environment },
+      env: withOwnSecrets(script, { ...process.env, ...environment }, secrets),
       timeoutMs: PREPARE_TIMEOUT_MS,
     });
   await Promise.all([

@@ -1,6 +1,6 @@
 /**
  * `node scripts/with-environment.mjs FILE [ARGS]`: runs a compiled command line (FILE is relative to the repository)
- * with the environment of the system that `npm start` runs; a variable that is set wins.
+ * with the environment of the system that `npm start` runs and the secrets that it needs; a variable that is set wins.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { environmentFile, projectNode, root } from './checkout.mjs';
 import { exitCodeOf, explain, Failure, StopRequested } from './failure.mjs';
 import { readPrivateFile } from './gateway/private-file.mjs';
+import { storedSecrets, withOwnSecrets } from './gateway/secrets.mjs';
 import { missingServers } from './servers/provide-servers.mjs';
 
-/** @param {string | undefined} file */
+/** @param {string} file */
 function compiled(file) {
-  if (file === undefined) throw new Failure('Usage: node scripts/with-environment.mjs FILE [ARGS].');
   const path = join(root, file);
   if (!existsSync(projectNode) || !existsSync(path)) {
     throw new Failure(`${file} is not built here yet: run npm start, or npm ci and npm run build.`);
@@ -20,7 +20,8 @@ function compiled(file) {
   return path;
 }
 
-function systemEnvironment() {
+/** @param {string} file */
+function systemEnvironment(file) {
   const environment = readPrivateFile(environmentFile);
   if (environment === undefined && missingServers(process.env).length > 0) {
     throw new Failure(
@@ -31,16 +32,18 @@ function systemEnvironment() {
   // A secret is given as NAME or in NAME_FILE. Whichever is set replaces both.
   const replaced = new Set(set.flatMap(([name]) => [name, `${name}_FILE`, name.replace(/_FILE$/, '')]));
   const kept = Object.entries(environment ?? {}).filter(([name]) => !replaced.has(name));
-  return Object.fromEntries([...kept, ...set]);
+  return withOwnSecrets(file, Object.fromEntries([...kept, ...set]), storedSecrets());
 }
 
 /**
- * @param {string} path
+ * @param {string | undefined} file
  * @param {string[]} args
  * @returns {Promise<number>} the exit code
  */
-function run(path, args) {
-  const child = spawn(projectNode, [path, ...args], { stdio: 'inherit', env: systemEnvironment() });
+function run(file, args) {
+  if (file === undefined) throw new Failure('Usage: node scripts/with-environment.mjs FILE [ARGS].');
+  const path = compiled(file);
+  const child = spawn(projectNode, [path, ...args], { stdio: 'inherit', env: systemEnvironment(file) });
   for (const signal of StopRequested.signals) process.on(signal, () => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
@@ -50,7 +53,7 @@ function run(path, args) {
 
 try {
   const [file, ...args] = process.argv.slice(2);
-  process.exitCode = await run(compiled(file), args);
+  process.exitCode = await run(file, args);
 } catch (error) {
   console.error(explain(error));
   process.exitCode = 1;

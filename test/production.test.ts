@@ -93,10 +93,16 @@ const UNSAFE: [string, readonly string[], Env, string][] = [
     'ALLOW_SIMULATED_MONEY is yes, so that the simulator approves payments in real currencies.',
   ],
   [
-    'keys that npm start generated',
-    OPENING_ACCOUNTS,
-    { VAULT_KEYS: DEVELOPMENT_KEY },
-    'VAULT_KEYS has a development key, whose id begins with dev-.',
+    'keys of accounts that npm start generated',
+    ['api-edge', 'callback-dispatcher'],
+    { ACCOUNT_KEYS: DEVELOPMENT_KEY },
+    'ACCOUNT_KEYS has a development key, whose id begins with dev-.',
+  ],
+  [
+    'keys of cards that npm start generated',
+    ['card-processing', 'threeds'],
+    { CARD_KEYS: `k1:x,${DEVELOPMENT_KEY}`, TOKEN_KEYS: DEVELOPMENT_KEY },
+    'CARD_KEYS, TOKEN_KEYS have development keys, whose ids begin with dev-.',
   ],
 ];
 

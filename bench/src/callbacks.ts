@@ -66,11 +66,11 @@ async function open(onEnd: OnEnd): Promise<Bench> {
   const { key, cert, certFile } = newCertificate(folder);
   const { kafkaBrokers, mongodbUri } = await startServers(onEnd);
   const prefix = `bench-${randomBytes(3).toString('hex')}-`;
-  const VAULT_KEYS = `bench:${randomBytes(32).toString('base64')}`;
+  const ACCOUNT_KEYS = `bench:${randomBytes(32).toString('base64')}`;
   const logger = createLogger({ service: 'bench', level: 'error' });
   const kafka = createKafka({ brokers: kafkaBrokers.split(','), clientId: 'bench', logger });
   await createTopics({ kafka, prefix });
-  const accounts = await openAccounts({ uri: mongodbUri, databasePrefix: prefix, VAULT_KEYS });
+  const accounts = await openAccounts({ uri: mongodbUri, databasePrefix: prefix, ACCOUNT_KEYS });
   for (const merchantAccount of [MERCHANT, NEIGHBOUR]) {
     await accounts.administration.create({ merchantAccount, password: new Secret('bench_password') });
   }
@@ -90,7 +90,7 @@ async function open(onEnd: OnEnd): Promise<Bench> {
       MONGODB_URI: mongodbUri,
       TOPIC_PREFIX: prefix,
       DATABASE_PREFIX: prefix,
-      VAULT_KEYS,
+      ACCOUNT_KEYS,
       PAYOUT_QUERY_URL: 'http://127.0.0.1:1',
       CARD_QUERY_URL: 'http://127.0.0.1:1',
       CALLBACK_ALLOW_CIDRS: '127.0.0.0/8',

@@ -21,9 +21,10 @@ import type { Ports } from '@gateway/card-processing/dist/application/ports';
 import { processCommand } from '@gateway/card-processing/dist/application/process-command';
 import { findOutcome, listOutcomes } from '@gateway/card-processing/dist/application/query-operations';
 import { evolve } from '@gateway/card-processing/dist/domain/payment';
+import type { CvvKeyIssuedData } from '@gateway/contracts';
 import { clockAt, connectMongo, createHandle, createOutbox } from '@gateway/mongo';
 import { createBodyReader, createDetachedWork, createLogger, createMetrics, listen } from '@gateway/service-kit';
-import { openVault } from '@gateway/vault';
+import { newVaultKeys, openVaultReader, openVaultWriter } from '@gateway/vault';
 import { openDirectPayouts } from './direct-payouts';
 
 /**
@@ -43,13 +44,15 @@ function required(name: string): string {
 async function main(): Promise<void> {
   const prefix = required('DATABASE_PREFIX');
   const uri = required('MONGODB_URI');
-  const keys = { VAULT_KEYS: required('VAULT_KEYS'), VAULT_TOKEN_KEY: required('VAULT_TOKEN_KEY') };
+  const ACCOUNT_KEYS = required('ACCOUNT_KEYS');
   const logger = createLogger({ service: 'direct', level: 'info' });
   const metrics = createMetrics('direct', { processFigures: false });
   const now = Date.now;
   const clock = clockAt(now);
-  const storage = { uri, databasePrefix: prefix, now, ...keys };
-  const vault = await openVault(storage);
+  const storage = { uri, databasePrefix: prefix, now, logger, ...newVaultKeys(), ACCOUNT_KEYS };
+  const { vault: reader, cvvKeys } = await openVaultReader(storage);
+  const publishCvvKey = async (key: CvvKeyIssuedData): Promise<void> => cvvKeys.accept(key);
+  const { vault: writer } = await openVaultWriter({ ...storage, publishCvvKey });
   const accounts = await openAccounts(storage);
   const cards = await connectMongo({ uri, database: `${prefix}cards` });
   const payments = createPayments(cards, clock);
@@ -80,7 +83,7 @@ async function main(): Promise<void> {
   const processing: Ports = {
     payments,
     handle: createHandle({ store: payments, evolve, announce, publish: outbox.publish, now, newId: randomUUID }),
-    cards: vault.vault,
+    cards: reader,
     accounts: accounts.directory,
     counters: createCounters(cards, { now, logger }),
     connector: (name) => connectors.get(name),
@@ -110,8 +113,8 @@ async function main(): Promise<void> {
     queries,
     payoutQueries: payouts.queries,
     bankAddresses: isoBankAddresses,
-    receiverToken: (account, iban) => vault.vault.receiverToken(account, iban),
-    vault: vault.vault,
+    receiverToken: (account, iban) => writer.receiverToken(account, iban),
+    vault: writer,
     late: { add: () => undefined },
     bus: {
       available: () => true,

@@ -24,7 +24,7 @@ import type { Publisher } from '@gateway/messaging';
 import { createKafka, createPublisher, createTopics, createWorker, on } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
 import { createLogger, createMetrics } from '@gateway/service-kit';
-import { openVault } from '@gateway/vault';
+import { newVaultKeys, openVaultWriter } from '@gateway/vault';
 import type { OnEnd } from './run';
 
 const root = join(__dirname, '..', '..');
@@ -87,12 +87,12 @@ export async function compareVoids(options: Options): Promise<void> {
 
 async function openBench(options: Options): Promise<{ bench: Bench; env: Record<string, string> }> {
   const { kafkaBrokers, mongodbUri: uri, prefix, onEnd } = options;
-  const keys = { VAULT_KEYS: `bench:${secret()}`, VAULT_TOKEN_KEY: secret() };
+  const keys = newVaultKeys('bench');
   const logger = createLogger({ service: 'bench', level: 'error' });
   const metrics = createMetrics('bench', { processFigures: false });
   const kafka = createKafka({ brokers: kafkaBrokers.split(','), clientId: 'bench', logger });
   await createTopics({ kafka, prefix });
-  const token = await openMerchant({ uri, databasePrefix: prefix, ...keys });
+  const token = await openMerchant({ uri, databasePrefix: prefix, logger, ...keys });
   const publisher = createPublisher({ kafka, source: 'api-edge', topicPrefix: prefix, metrics, logger });
   await publisher.start();
   onEnd(() => publisher.stop());
@@ -156,12 +156,12 @@ const secret = (): string => randomBytes(32).toString('base64');
 
 /** An account and a card of its customer; returns the card's token. */
 async function openMerchant(
-  storage: Parameters<typeof openVault>[0] & Parameters<typeof openAccounts>[0],
+  storage: Omit<Parameters<typeof openVaultWriter>[0], 'publishCvvKey'> & Parameters<typeof openAccounts>[0],
 ): Promise<string> {
   const accounts = await openAccounts(storage);
   await accounts.administration.create({ merchantAccount: MERCHANT, password: new Secret('bench_password') });
   await accounts.close();
-  const vault = await openVault(storage);
+  const vault = await openVaultWriter({ ...storage, publishCvvKey: async () => undefined });
   const card = { pan: TEST_CARDS.notEnrolled.visa, expMonth: '12', expYear: '2030', holder: 'Ann Lee' };
   const token = await vault.vault.putCard(MERCHANT, new Secret(card));
   await vault.close();

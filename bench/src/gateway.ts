@@ -34,8 +34,7 @@ export async function startGateway(
   });
   onEnd(() => terminate(child));
   const baseUrl = await readyLine(child);
-  const file = readFileSync(join(root, '.gateway', 'environment.json'), 'utf8');
-  const env = JSON.parse(file) as Record<string, string>;
+  const env = { ...readState('environment.json'), ACCOUNT_KEYS: readState('secrets.json')['ACCOUNT_KEYS'] ?? '' };
   await openMerchant(env);
   return {
     name: 'gateway',
@@ -43,6 +42,10 @@ export async function startGateway(
     env,
     memory: () => memoryOfServices(),
   };
+}
+
+function readState(file: string): Record<string, string> {
+  return JSON.parse(readFileSync(join(root, '.gateway', file), 'utf8')) as Record<string, string>;
 }
 
 async function readyLine(child: ChildProcess): Promise<string> {
@@ -66,7 +69,7 @@ async function openMerchant(env: Record<string, string>): Promise<void> {
   const accounts = await openAccounts({
     uri: env['MONGODB_URI'] ?? '',
     databasePrefix: env['DATABASE_PREFIX'] ?? '',
-    VAULT_KEYS: env['VAULT_KEYS'] ?? '',
+    ACCOUNT_KEYS: env['ACCOUNT_KEYS'] ?? '',
   });
   try {
     await accounts.administration.create({

@@ -153,7 +153,7 @@ async function openMerchant(
   settings: Partial<AccountSettings>,
 ): Promise<MerchantAccess> {
   const storage = { uri: env['MONGODB_URI'] ?? '', databasePrefix: env['DATABASE_PREFIX'] ?? '' };
-  const accounts = await openAccounts({ ...storage, VAULT_KEYS: env['VAULT_KEYS'] ?? '' });
+  const accounts = await openAccounts({ ...storage, ACCOUNT_KEYS: env['ACCOUNT_KEYS'] ?? '' });
   try {
     await accounts.administration.create({
       merchantAccount,

@@ -2,6 +2,7 @@ import { get } from 'node:http';
 import { join } from 'node:path';
 import { logDirectory, projectNode, root } from '../checkout.mjs';
 import { until } from '../servers/ports.mjs';
+import { withOwnSecrets } from './secrets.mjs';
 
 const READY_TIMEOUT_MS = 60_000;
 const PROBE_TIMEOUT_MS = 2_000;
@@ -31,12 +32,13 @@ export const services = [
 
 /**
  * Starts every service and waits until all of them are ready. Restarts one that dies.
- * @param {{ environment: Record<string, string>, opsPort: number, processes: import('../processes/child-processes.mjs').ChildProcesses, progress: import('../progress.mjs').Progress }} context
+ * @param {{ environment: Record<string, string>, secrets: Record<string, string>, opsPort: number, processes: import('../processes/child-processes.mjs').ChildProcesses, progress: import('../progress.mjs').Progress }} context
  */
-export async function startServices({ environment, opsPort, processes, progress }) {
+export async function startServices({ environment, secrets, opsPort, processes, progress }) {
   for (const { name, ops } of services) {
     const main = join(root, 'services', name, 'dist', 'main.js');
-    const env = { MALLOC_ARENA_MAX, ...process.env, ...environment, OPS_PORT: String(opsPort + ops) };
+    const settings = { MALLOC_ARENA_MAX, ...process.env, ...environment, OPS_PORT: String(opsPort + ops) };
+    const env = withOwnSecrets(name, settings, secrets);
     const program = { command: projectNode, args: [...NODE_OPTIONS, main], env };
     processes.keep('service', name, program, { ...progress, serves: () => isReady(name, opsPort + ops) });
   }

@@ -80,16 +80,16 @@ export function baseUrl(env, ports) {
 }
 
 /**
- * Environment of the services and command lines; variables that are set take precedence, also the files of secrets.
- * @param {{ env: NodeJS.ProcessEnv, ports: typeof defaultPorts, servers: import('../servers/provide-servers.mjs').Servers, secrets: Record<string, string> }} parts
+ * Environment of the services and command lines, without the secrets of their own; variables that are set take
+ * precedence, also the files of secrets.
+ * @param {{ env: NodeJS.ProcessEnv, ports: typeof defaultPorts, servers: import('../servers/provide-servers.mjs').Servers }} parts
  * @returns {Record<string, string>}
  */
-export function gatewayEnvironment({ env, ports, servers, secrets }) {
+export function gatewayEnvironment({ env, ports, servers }) {
   /** @type {Record<string, string>} */
   const defaults = {
     KAFKA_BROKERS: servers.kafkaBrokers,
     MONGODB_URI: servers.mongodbUri,
-    ...secrets,
     PORT: String(ports.PORT),
     PUBLIC_BASE_URL: baseUrl(env, ports),
     THREEDS_PORT: String(ports.THREEDS_PORT),

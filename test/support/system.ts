@@ -125,7 +125,7 @@ export async function openSurroundings(
   const accounts = await openAccounts({
     uri: space.mongoUri,
     databasePrefix: space.databasePrefix,
-    VAULT_KEYS: env['VAULT_KEYS'] ?? '',
+    ACCOUNT_KEYS: env['ACCOUNT_KEYS'] ?? '',
     ALLOW_SIMULATED_MONEY: env['ALLOW_SIMULATED_MONEY'] === 'yes' ? 'yes' : 'no',
     ...(connectors === undefined ? {} : { acquirers: Object.keys(connectors) }),
   });

@@ -9,7 +9,7 @@ import { DEMO_ACCOUNTS, seedDemoAccounts } from './demo-accounts';
 import type { OpenAccounts } from './open-accounts';
 import { openAccounts } from './open-accounts';
 import { createPasswordHasher } from './passwords';
-import { parseKeyRing } from '@gateway/vault';
+import { createKeyRing, readKeys } from '@gateway/vault';
 import { CUSTOM_PARAMETERS, TRANSACTION_TYPES } from '@gateway/contracts';
 
 const uri = process.env['TEST_MONGODB_URI'] as string;
@@ -33,7 +33,7 @@ async function run(args: string[], env: Record<string, string> = {}): Promise<Ru
     env: {
       MONGODB_URI: uri,
       DATABASE_PREFIX: databasePrefix,
-      VAULT_KEYS: oldKey,
+      ACCOUNT_KEYS: oldKey,
       ALLOW_SIMULATED_MONEY: 'yes',
       ...env,
     },
@@ -72,7 +72,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await connection.collection('accounts').deleteMany({});
   now = Date.now();
-  accounts = await openAccounts({ uri, databasePrefix, VAULT_KEYS: oldKey, now: () => now });
+  accounts = await openAccounts({ uri, databasePrefix, ACCOUNT_KEYS: oldKey, now: () => now });
 });
 
 afterEach(() => accounts.close());
@@ -396,7 +396,7 @@ describe('set', () => {
     const racing = Object.create(model, { findById: { value: async () => stale } }) as typeof model;
     const administration = createAccountAdministration({
       model: racing,
-      keyRing: parseKeyRing(oldKey),
+      keyRing: createKeyRing((await readKeys({ ACCOUNT_KEYS: oldKey }, ['ACCOUNT_KEYS'])).ACCOUNT_KEYS),
       passwords: createPasswordHasher(),
       acquirers: [],
       simulatedMoney: 'no',
@@ -493,11 +493,11 @@ describe('rotation', () => {
     const { password, payoutSecret } = await json('create', 'acme_shop');
     await run(['create', 'closed_shop']);
     await run(['close', 'closed_shop']);
-    const both = { VAULT_KEYS: `${newKey},${oldKey}` };
+    const both = { ACCOUNT_KEYS: `${newKey},${oldKey}` };
     const next = await accounts.administration.rotatePassword('acme_shop', { signWithOldSeconds: 60 });
     expect(await run(['reencrypt'], both)).toMatchObject({ code: 0, out: 'accounts encrypted again: 2' });
     expect(await run(['reencrypt'], both)).toMatchObject({ code: 0, out: 'accounts encrypted again: 0' });
-    const later = await openAccounts({ uri, databasePrefix, VAULT_KEYS: newKey, now: () => now });
+    const later = await openAccounts({ uri, databasePrefix, ACCOUNT_KEYS: newKey, now: () => now });
     const account = await later.administration.get('acme_shop');
     const secrets = later.signingSecrets(account);
     expect(secrets.cardSecret.expose()).toBe(password);
@@ -510,7 +510,7 @@ describe('rotation', () => {
   it('of encryption keys: reencrypts the former signing password and drops an expired one', async () => {
     const { password } = await json('create', 'acme_shop');
     await json('create', 'over_shop');
-    const both = { VAULT_KEYS: `${newKey},${oldKey}` };
+    const both = { ACCOUNT_KEYS: `${newKey},${oldKey}` };
     const later = await openAccounts({ uri, databasePrefix, ...both, now: () => now });
     for (const [name, seconds] of [
       ['acme_shop', 3_600],
@@ -523,7 +523,7 @@ describe('rotation', () => {
     now += 1_000;
     expect(await later.administration.reencrypt()).toBe(2);
     await later.close();
-    const alone = await openAccounts({ uri, databasePrefix, VAULT_KEYS: newKey, now: () => now });
+    const alone = await openAccounts({ uri, databasePrefix, ACCOUNT_KEYS: newKey, now: () => now });
     const account = await alone.administration.get('acme_shop');
     expect(alone.signingSecrets(account).cardSecret.expose()).toBe(password);
     expect((await alone.administration.get('over_shop')).credentials.expose().formerSigning).toBeUndefined();
@@ -535,7 +535,7 @@ describe('rotation', () => {
     await json('create', 'lost_shop');
     const stored = connection.collection<{ _id: string }>('accounts');
     await stored.updateOne({ _id: 'lost_shop' }, { $set: { 'payoutSecret.keyId': 'gone' } });
-    const both = { VAULT_KEYS: `${newKey},${oldKey}` };
+    const both = { ACCOUNT_KEYS: `${newKey},${oldKey}` };
     const { code, err } = await run(['reencrypt'], both);
     expect(code).toBe(1);
     expect(err).toMatch(/^1 encrypted again, but not lost_shop \(.*gone.*\)\.$/);
@@ -592,15 +592,15 @@ describe('command line', () => {
   });
 
   it('names every setting that is missing or wrong', async () => {
-    expect(await run(['list'], { MONGODB_URI: '', VAULT_KEYS: '' })).toEqual({
+    expect(await run(['list'], { MONGODB_URI: '', ACCOUNT_KEYS: '' })).toEqual({
       code: 1,
       out: '',
-      err: 'Configuration: MONGODB_URI is not set; VAULT_KEYS is not set.',
+      err: 'Configuration: MONGODB_URI is not set; ACCOUNT_KEYS is not set.',
     });
-    expect(await run(['list'], { VAULT_KEYS: 'secret-without-id' })).toEqual({
+    expect(await run(['list'], { ACCOUNT_KEYS: 'secret-without-id' })).toEqual({
       code: 1,
       out: '',
-      err: 'Configuration: VAULT_KEYS entry 1 is not of the form id:base64.',
+      err: 'Configuration: ACCOUNT_KEYS entry 1 is not of the form id:base64.',
     });
   });
 });

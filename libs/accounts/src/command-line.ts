@@ -35,7 +35,7 @@ const USAGE = `npm run merchant -- COMMAND [ACCOUNT] [OPTIONS]
   close ACCOUNT            closes it; cannot be undone
   rotate-password ACCOUNT  prints the new password, once [--password P] [--sign-with-old SECONDS]
   rotate-payout-secret ACCOUNT
-  reencrypt                encrypts the secrets of all accounts with the first key of VAULT_KEYS
+  reencrypt                encrypts the secrets of all accounts with the first key of ACCOUNT_KEYS
 
 Options of create and set ("none" empties a list; each list replaces the previous one):
   --types AUTH,SALE,...    enabled card transactions, or all (default: all)
@@ -68,7 +68,7 @@ Of set alone:
   --activate-terminal, --deactivate-terminal, --remove-terminal MD...; may be repeated
 Of every command: --json
 
-Changes take effect within 30 s. Uses the settings of the last npm start, or MONGODB_URI, DATABASE_PREFIX, VAULT_KEYS.`;
+Changes take effect within 30 s. Uses the settings of the last npm start, or MONGODB_URI, DATABASE_PREFIX, ACCOUNT_KEYS.`;
 
 /** Environment and output of the command line. `out` and `err` take whole lines. */
 export interface CommandLineIo {

@@ -30,8 +30,8 @@ export type { CredentialAttempt, CredentialCheck, CredentialVerdict } from './cr
 export { createCredentialCheck } from './credentials';
 export type { AccountDirectory, AccountDirectoryOptions } from './directory';
 export { createAccountDirectory } from './directory';
-export type { OpenAccounts, OpenAccountsOptions } from './open-accounts';
-export { openAccounts } from './open-accounts';
+export type { AccountStorage, OpenAccountDirectory, OpenAccounts, OpenAccountsOptions } from './open-accounts';
+export { openAccountDirectory, openAccounts } from './open-accounts';
 export type { PasswordHasher } from './passwords';
 export { createPasswordHasher } from './passwords';
 export type { RateDecision, RateLimiter } from './rate-limit';

@@ -1,6 +1,6 @@
 import type { SimulatedMoney } from '@gateway/contracts';
 import { connectMongo, retryableWhenTransient } from '@gateway/mongo';
-import { parseKeyRing } from '@gateway/vault';
+import { createKeyRing, readKeys } from '@gateway/vault';
 import type { Account } from './account';
 import { accountModel, loadAccount } from './account-model';
 import { ACQUIRERS } from './acquirers';
@@ -18,12 +18,8 @@ import { requireSafeAccounts } from './safe-accounts';
 import type { SigningSecrets } from './signing';
 import { createPasswordOpener, signingSecrets } from './signing';
 
-export interface OpenAccounts {
+export interface OpenAccountDirectory {
   readonly directory: AccountDirectory;
-  readonly credentials: CredentialCheck;
-  readonly rateLimiter: RateLimiter;
-  readonly administration: AccountAdministration;
-  signingSecrets(account: Account): SigningSecrets;
   /** For the start of a service: throws a ConfigurationError that names the accounts with which none should start. */
   requireSafe(options: SafetyOptions): Promise<void>;
   /** False once the primary is lost; for a service's readiness. */
@@ -31,16 +27,26 @@ export interface OpenAccounts {
   close(): Promise<void>;
 }
 
-export interface OpenAccountsOptions {
+export interface OpenAccounts extends OpenAccountDirectory {
+  readonly credentials: CredentialCheck;
+  readonly rateLimiter: RateLimiter;
+  readonly administration: AccountAdministration;
+  signingSecrets(account: Account): SigningSecrets;
+}
+
+export interface AccountStorage {
   uri: string;
   databasePrefix: string;
-  VAULT_KEYS: string;
+  /** Epoch ms; the system's clock by default. */
+  now?: () => number;
+}
+
+export interface OpenAccountsOptions extends AccountStorage {
+  ACCOUNT_KEYS: string;
   /** Whether a terminal may take a real currency to the simulator. Default: no. */
   ALLOW_SIMULATED_MONEY?: SimulatedMoney;
   /** The connectors that a terminal may name. Default: those of card-processing. */
   acquirers?: readonly string[];
-  /** Epoch ms; the system's clock by default. */
-  now?: () => number;
 }
 
 /**
@@ -48,17 +54,12 @@ export interface OpenAccountsOptions {
  * key is invalid. Look-ups throw a RetryableError when the database is away.
  */
 export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAccounts> {
-  const keyRing = parseKeyRing(options.VAULT_KEYS);
-  const now = options.now ?? Date.now;
-  const connection = await connectMongo({ uri: options.uri, database: `${options.databasePrefix}accounts` });
-  const model = accountModel(connection.mongoose);
+  const keyRing = createKeyRing((await readKeys(options, ['ACCOUNT_KEYS'])).ACCOUNT_KEYS);
+  const { model, now, ...opened } = await openModel(options);
+  const { directory } = opened;
   const passwords = createPasswordHasher();
-  const directory = createAccountDirectory({
-    load: (merchantAccount) => retryableWhenTransient(() => loadAccount(model, merchantAccount)),
-    now,
-  });
   return {
-    directory,
+    ...opened,
     credentials: createCredentialCheck({ directory, openPassword: createPasswordOpener(keyRing), passwords, now }),
     rateLimiter: createRateLimiter({ now }),
     administration: createAccountAdministration({
@@ -70,7 +71,24 @@ export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAc
       now,
     }),
     signingSecrets: (account) => signingSecrets(keyRing, account, now()),
-    requireSafe: (safety) => requireSafeAccounts(model, safety),
+  };
+}
+
+/** The accounts for services that neither check passwords nor sign. They hold no key to the accounts' secrets. */
+export async function openAccountDirectory(options: AccountStorage): Promise<OpenAccountDirectory> {
+  const { directory, requireSafe, healthy, close } = await openModel(options);
+  return { directory, requireSafe, healthy, close };
+}
+
+async function openModel({ uri, databasePrefix, now = Date.now }: AccountStorage) {
+  const connection = await connectMongo({ uri, database: `${databasePrefix}accounts` });
+  const model = accountModel(connection.mongoose);
+  const load = (merchantAccount: string) => retryableWhenTransient(() => loadAccount(model, merchantAccount));
+  return {
+    model,
+    now,
+    directory: createAccountDirectory({ load, now }),
+    requireSafe: (safety: SafetyOptions) => requireSafeAccounts(model, safety),
     healthy: () => connection.healthy(),
     close: () => connection.close(),
   };

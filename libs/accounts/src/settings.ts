@@ -1,10 +1,7 @@
-import { noDevelopmentKeys, vaultSettings } from '@gateway/vault';
+import { accountKeySettings, noDevelopmentKeys } from '@gateway/vault';
 
-/** Settings of services that open the accounts; they spread them into their own. */
-export const accountsSettings = {
-  /** Decrypts the passwords and payout secrets that sign callbacks. */
-  VAULT_KEYS: vaultSettings.VAULT_KEYS,
-};
+/** Settings of services that check passwords or sign callbacks; they spread them into their own. */
+export const accountsSettings = accountKeySettings;
 
-/** Of everything that opens the accounts. */
+/** Of everything that holds these settings. */
 export const accountsProductionRules = [noDevelopmentKeys];

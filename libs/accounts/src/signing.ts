@@ -18,7 +18,7 @@ export type SigningPurpose = 'signing-password' | 'payout-secret';
 
 /**
  * Decrypts the secrets that sign the account's callbacks at that time (epoch ms): after a rotation the former password,
- * for as long as the operator set. Throws if VAULT_KEYS no longer has the key.
+ * for as long as the operator set. Throws if ACCOUNT_KEYS no longer has the key.
  */
 export function signingSecrets(
   keyRing: KeyRing,
@@ -36,7 +36,7 @@ export function signingSecrets(
 }
 
 /**
- * Decrypts the copy of an account's current password. Undefined if VAULT_KEYS cannot decrypt it. Without an account it
+ * Decrypts the copy of an account's current password. Undefined if ACCOUNT_KEYS cannot decrypt it. Without an account it
  * decrypts a dummy, to take as long.
  */
 export function createPasswordOpener(keyRing: KeyRing): (account: Account | undefined) => Secret | undefined {

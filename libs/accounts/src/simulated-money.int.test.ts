@@ -13,7 +13,7 @@ import type { SafetyOptions } from './safe-accounts';
 
 const uri = process.env['TEST_MONGODB_URI'] as string;
 const databasePrefix = `accounts_money_${randomBytes(5).toString('hex')}_`;
-const VAULT_KEYS = `k1:${randomBytes(32).toString('base64')}`;
+const ACCOUNT_KEYS = `k1:${randomBytes(32).toString('base64')}`;
 
 let connection: MongoConnection;
 /** Like `npm start`, and like every other installation. */
@@ -21,7 +21,7 @@ let sandbox: OpenAccounts;
 let real: OpenAccounts;
 
 const open = (options: Partial<OpenAccountsOptions> = {}) =>
-  openAccounts({ uri, databasePrefix, VAULT_KEYS, ...options });
+  openAccounts({ uri, databasePrefix, ACCOUNT_KEYS, ...options });
 
 beforeAll(async () => {
   connection = await connectMongo({ uri, database: `${databasePrefix}accounts` });
@@ -40,7 +40,7 @@ afterAll(async () => {
 async function run(args: string[], env: Record<string, string> = {}) {
   const result = { out: '', err: '' };
   const code = await main(args, {
-    env: { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix, VAULT_KEYS, ...env },
+    env: { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix, ACCOUNT_KEYS, ...env },
     out: (text) => void (result.out += text),
     err: (text) => void (result.err += text),
   });
@@ -165,20 +165,24 @@ describe('a service does not start', () => {
 
 describe('the command line', () => {
   it('refuses unsafe settings in production, all at once', async () => {
-    const env = { NODE_ENV: 'production', ALLOW_SIMULATED_MONEY: 'yes', VAULT_KEYS: VAULT_KEYS.replace('k1', 'dev-1') };
+    const env = {
+      NODE_ENV: 'production',
+      ALLOW_SIMULATED_MONEY: 'yes',
+      ACCOUNT_KEYS: ACCOUNT_KEYS.replace('k1', 'dev-1'),
+    };
     const { code, err } = await run(['list'], env);
     expect(code).toBe(1);
     expect(err).toMatch(
-      /^NODE_ENV is production, where this is refused\. VAULT_KEYS has .+\. ALLOW_SIMULATED_MONEY is/,
+      /^NODE_ENV is production, where this is refused\. ACCOUNT_KEYS has .+\. ALLOW_SIMULATED_MONEY is/,
     );
   });
 
   it('reads secrets from files', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gateway-accounts-'));
     const [keys, address] = [join(folder, 'keys'), join(folder, 'uri')];
-    writeFileSync(keys, `${VAULT_KEYS}\n`);
+    writeFileSync(keys, `${ACCOUNT_KEYS}\n`);
     writeFileSync(address, `${uri}\n`);
-    const env = { VAULT_KEYS: '', VAULT_KEYS_FILE: keys, MONGODB_URI: '', MONGODB_URI_FILE: address };
+    const env = { ACCOUNT_KEYS: '', ACCOUNT_KEYS_FILE: keys, MONGODB_URI: '', MONGODB_URI_FILE: address };
     expect(await run(['create', 'acme_shop'], env)).toMatchObject({ code: 0 });
     const account = await real.administration.get('acme_shop');
     expect(() => real.signingSecrets(account)).not.toThrow();

@@ -22,3 +22,4 @@ export * from './simulated-money';
 export * from './test-cards';
 export * from './threeds-messages';
 export * from './topics';
+export * from './vault-messages';

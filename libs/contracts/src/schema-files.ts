@@ -7,6 +7,7 @@ import { OperationReplied } from './replies';
 import { responseCodes } from './response-codes';
 import { threedsCommands, threedsEvents } from './threeds-messages';
 import { topics } from './topics';
+import { CvvKeyIssued } from './vault-messages';
 
 /** All message types. */
 export const messages: readonly MessageDeclaration[] = [
@@ -21,6 +22,7 @@ export const messages: readonly MessageDeclaration[] = [
   ...Object.values(payoutEvents),
   ...Object.values(callbackEvents),
   OperationReplied,
+  CvvKeyIssued,
 ];
 
 /** JSON Schema files of all message types, for readers of the topics: file name to content. */

@@ -1,10 +1,13 @@
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 interface Topic {
   /** Without prefix; ends in the major version of its messages. */
   readonly name: string;
   readonly retentionMs: number;
+  /** Kafka removes whole segments. Default: the broker's, a week. */
+  readonly segmentMs?: number;
   /** What is in it and who reads it; goes into docs/messages.md (`npm run docs`). */
   readonly description: string;
   /** Topic of its messages that can never be processed. Topics that no service consumes have none. */
@@ -45,6 +48,14 @@ export const topics = {
     name: 'gateway.replies.v1',
     retentionMs: HOUR_MS / 6,
     description: 'Outcomes for the api-edge replica that waits for them',
+  },
+  /** A key is used for 5 minutes, and what it encrypted may be read for 20 more (ADR 0042). */
+  cvvKeys: {
+    name: 'cvv.keys.v1',
+    retentionMs: 30 * MINUTE_MS,
+    segmentMs: 5 * MINUTE_MS,
+    description:
+      'Keys that encrypt security codes for a few minutes, themselves encrypted. Only card-processing reads it',
   },
 } as const satisfies Record<string, Topic>;
 

@@ -23,6 +23,8 @@ export { createReplyListener } from './replies';
 export type { ReplyListener } from './replies';
 export { createTopics, deadLetterTopicOf, growTopics, listTopics, topicName, topicOf } from './topics';
 export type { CreatedTopics, ExistingTopic, TopicSettings } from './topics';
+export { createTopicReader } from './topic-reader';
+export type { TopicReader } from './topic-reader';
 export { TimeoutError } from './within';
 export { WORKER_LIMITS } from './worker-limits';
 export type { WorkerLimits } from './worker-limits';

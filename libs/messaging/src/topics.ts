@@ -211,13 +211,20 @@ function wantedTopics(
   });
   for (const topic of Object.keys(topics) as TopicName[]) {
     const name = topicOf(prefix, topic);
-    wanted.push({ name, partitions, config: configOf(name, topics[topic].retentionMs) });
+    const declared = topics[topic];
+    const segments = 'segmentMs' in declared ? promptRemoval(declared.segmentMs) : {};
+    wanted.push({ name, partitions, config: { ...configOf(name, declared.retentionMs), ...segments } });
   }
   for (const name of deadLetterTopics(prefix).keys()) {
     const config = { ...configOf(name, deadLetterRetentionMs), 'max.message.bytes': String(DEAD_LETTER_MAX_BYTES) };
     wanted.push({ name, partitions: DEAD_LETTER_PARTITIONS, config });
   }
   return wanted;
+}
+
+/** For topics whose messages must really be gone: small segments, and the broker's clock. */
+function promptRemoval(segmentMs: number): Record<string, string> {
+  return { 'segment.ms': String(segmentMs), 'message.timestamp.type': 'LogAppendTime' };
 }
 
 async function create(admin: Admin, missing: readonly WantedTopic[], replicationFactor: number): Promise<void> {

@@ -10,6 +10,7 @@ import { connectMongo } from '@gateway/mongo';
 import type { ServiceDeps } from '@gateway/service-frame';
 import type { CommonConfig, Service } from '@gateway/service-kit';
 import { createMetrics, loadConfig } from '@gateway/service-kit';
+import { newVaultKeys } from '@gateway/vault';
 import { failTest } from './fail-test';
 import { kafkaOf, startPublisher } from './publisher';
 import { recordingLogger } from './recording-logger';
@@ -25,8 +26,7 @@ export function environmentOf(space: Space): Record<string, string> {
     MONGODB_URI: space.mongoUri,
     TOPIC_PREFIX: space.topicPrefix,
     DATABASE_PREFIX: space.databasePrefix,
-    VAULT_KEYS: `k1:${key()}`,
-    VAULT_TOKEN_KEY: key(),
+    ...newVaultKeys(),
     JOURNAL_HMAC_KEY: key(),
     THREEDS_PROOF_KEY: key(),
     DS_MESSAGE_KEY: key(),
@@ -88,7 +88,7 @@ export async function openWorld<Data = unknown>(options: WorldOptions): Promise<
   const space = await openSpace(options.name, options.servers);
   const shared = environmentOf(space);
   const { mongoUri: uri, databasePrefix } = space;
-  const accounts = await openAccounts({ uri, databasePrefix, VAULT_KEYS: shared['VAULT_KEYS'] ?? '' });
+  const accounts = await openAccounts({ uri, databasePrefix, ACCOUNT_KEYS: shared['ACCOUNT_KEYS'] ?? '' });
   const mongo = await connectMongo({ uri, database: databasePrefix + options.database });
   const publisher = await startPublisher(space, options.source);
   const events: Envelope<Data>[] = [];

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
-import type { Secret } from '@gateway/contracts';
+import { Secret } from '@gateway/contracts';
 import type { CardData } from './card-data';
+import type { Key } from './keys';
 
 /** Hex characters: 160 bits, within the 45 characters of `secure_storage_id`. */
 const PAN_HASH_LENGTH = 40;
@@ -26,8 +27,8 @@ export function receiverToken(tokenKey: Secret<Buffer>, merchantAccount: string,
 const FINGERPRINT_LENGTH = 27;
 
 /** Recognizes a value without keeping it: 27 characters (160 bits, base64url). */
-export function fingerprint(tokenKey: Secret<Buffer>, parts: readonly string[]): string {
-  return keyedHash(tokenKey, ['fingerprint', ...parts])
+export function fingerprint(hashKey: Secret<Buffer>, parts: readonly string[]): string {
+  return keyedHash(hashKey, ['fingerprint', ...parts])
     .toString('base64url')
     .slice(0, FINGERPRINT_LENGTH);
 }
@@ -40,8 +41,16 @@ function uuidOf(hash: Buffer): string {
 }
 
 /** interface.md, `secure_storage_id`: the same card number gives the same hash for every merchant. */
-export function panHash(tokenKey: Secret<Buffer>, card: Secret<Pick<CardData, 'pan'>>): string {
-  return keyedHash(tokenKey, ['pan-hash', card.expose().pan]).toString('hex').slice(0, PAN_HASH_LENGTH);
+export function panHash(hashKey: Secret<Buffer>, card: Secret<Pick<CardData, 'pan'>>): string {
+  return keyedHash(hashKey, ['pan-hash', card.expose().pan]).toString('hex').slice(0, PAN_HASH_LENGTH);
+}
+
+/**
+ * The pre-shared key with which a record is sealed. Public keys are no secret: without this, whoever can write to the
+ * database could put another card behind a token.
+ */
+export function writerKey({ id, key }: Key): Key {
+  return { id, key: new Secret(keyedHash(key, ['vault-writer'])) };
 }
 
 /** Each part follows its length, so that different lists of parts never give the same bytes. */

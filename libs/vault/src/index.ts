@@ -1,8 +1,19 @@
 export type { CardData } from './card-data';
-export type { CardVault, CardVaultOptions, StoredCard, StoredCvv } from './card-vault';
-export { createCardVault } from './card-vault';
+export type { CardReader } from './card-reader';
+export type { StoredCard } from './card-records';
+export type { CardWriter } from './card-writer';
+export type { CvvKeyIssuer, CvvKeyStore } from './cvv-keys';
+export type { CvvReader, CvvWriter, StoredCvv } from './cvvs';
+export { newKey, newKeyPair, newVaultKeys } from './generate-keys';
 export type { KeyRing, Sealed } from './key-ring';
-export { DecryptionError, parseKeyRing, UnknownKeyError } from './key-ring';
-export type { OpenVault, OpenVaultOptions } from './open-vault';
-export { openVault } from './open-vault';
-export { noDevelopmentKeys, vaultSettings } from './settings';
+export { createKeyRing, DecryptionError } from './key-ring';
+export { readKeys, UnknownKeyError } from './keys';
+export type { OpenVault, VaultReader, VaultStorage, VaultWriter } from './open-vault';
+export { openCardReader, openVaultReader, openVaultWriter } from './open-vault';
+export {
+  accountKeySettings,
+  cardReaderSettings,
+  noDevelopmentKeys,
+  vaultReaderSettings,
+  vaultWriterSettings,
+} from './settings';

@@ -1,21 +1,17 @@
-import type { KeyObject } from 'node:crypto';
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, randomBytes } from 'node:crypto';
-import { ConfigurationError } from '@gateway/service-kit';
+import type { Keys } from './keys';
 
 const CIPHER = 'aes-256-gcm';
-const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-const MAX_KEYS = 16;
-const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
 
-/** A ciphertext with the id of its key. `data` is iv (12 bytes), tag (16 bytes), ciphertext. */
+/** A ciphertext with the id of its key. */
 export interface Sealed {
   readonly keyId: string;
   readonly data: Buffer;
 }
 
-/** Encryption keys by id. The first one encrypts, all of them decrypt, which allows rotation. */
+/** Symmetric encryption under keys by id. `data` is iv (12 bytes), tag (16 bytes), ciphertext. */
 export interface KeyRing {
   readonly activeKeyId: string;
   /**
@@ -23,15 +19,8 @@ export interface KeyRing {
    * decryption.
    */
   encrypt(plaintext: Buffer | string, aad: string): Sealed;
-  /** Throws {@link UnknownKeyError} or {@link DecryptionError}. */
+  /** Throws UnknownKeyError or {@link DecryptionError}. */
   decrypt(sealed: Sealed, aad: string): Buffer;
-}
-
-/** The record's key is not, or no longer, in VAULT_KEYS. */
-export class UnknownKeyError extends Error {
-  constructor(readonly keyId: string) {
-    super(`Encryption key "${keyId}" is not in VAULT_KEYS, so what was written under it cannot be read.`);
-  }
 }
 
 /** The ciphertext was changed, belongs to another record, or its key id now names another key. */
@@ -41,58 +30,18 @@ export class DecryptionError extends Error {
   }
 }
 
-/**
- * Reads `id:base64(32 bytes)[,id:base64(32 bytes)…]`, the active key first. Throws a ConfigurationError that lists every
- * problem by the entry's position.
- */
-export function parseKeyRing(text: string): KeyRing {
-  const { keyRing, problems } = readKeyRing(text);
-  if (problems.length > 0) throw new ConfigurationError(`Configuration: ${problems.join('; ')}.`);
-  return keyRing;
-}
-
-/** Use the ring only if there are no problems. Problems never quote an entry, because it may consist of a key alone. */
-export function readKeyRing(text: string): { keyRing: KeyRing; problems: string[] } {
-  const keys = new Map<string, KeyObject>();
-  const entries = text.split(',').map((entry) => entry.trim());
-  const problems = entries.length > MAX_KEYS ? [`VAULT_KEYS has more than ${MAX_KEYS} entries`] : [];
-  entries.forEach((entry, index) => {
-    const problem = addKey(keys, entry);
-    if (problem !== undefined) problems.push(`VAULT_KEYS entry ${index + 1} ${problem}`);
-  });
-  return { keyRing: createKeyRing(keys), problems };
-}
-
-function addKey(keys: Map<string, KeyObject>, entry: string): string | undefined {
-  const separator = entry.indexOf(':');
-  if (separator < 0) return 'is not of the form id:base64';
-  const id = entry.slice(0, separator);
-  if (!KEY_ID.test(id)) return 'has an id that is not 1 to 32 letters, digits, _ or -';
-  if (keys.has(id)) return `repeats the id "${id}"`;
-  const key = decodeBase64(entry.slice(separator + 1));
-  if (key?.length !== KEY_BYTES) return `has a key that is not the base64 of ${KEY_BYTES} bytes`;
-  keys.set(id, createSecretKey(key));
-  return undefined;
-}
-
-/** Undefined unless the text is the exact encoding of its bytes: Buffer.from skips invalid characters. */
-export function decodeBase64(text: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.length > 0 && bytes.toString('base64') === text ? bytes : undefined;
-}
-
-function createKeyRing(keys: ReadonlyMap<string, KeyObject>): KeyRing {
-  const activeKeyId = [...keys.keys()][0] ?? '';
+export function createKeyRing(keys: Keys): KeyRing {
+  const activeKeyId = keys.active.id;
+  const byId = new Map(keys.all.map(({ id, key }) => [id, createSecretKey(key.expose())]));
 
   /**
    * Each record has a key of its own, derived from what it belongs to. Random 96-bit IVs are good for 2^32 messages
    * under one key (NIST SP 800-38D, 8.3); a busy gateway gets there within months.
    */
-  const recordKey = (keyId: string, aad: string): Buffer => {
-    const key = keys.get(keyId);
-    if (key === undefined) throw new UnknownKeyError(keyId);
-    return createHmac('sha256', key).update(aad).digest();
-  };
+  const recordKey = (keyId: string, aad: string): Buffer =>
+    createHmac('sha256', byId.get(keyId) ?? keys.find(keyId).expose())
+      .update(aad)
+      .digest();
 
   return {
     activeKeyId,

@@ -1,52 +1,142 @@
+import type { CvvKeyIssuedData, Secret } from '@gateway/contracts';
+import type { Collection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
-import type { CardVault, StoredCard, StoredCvv } from './card-vault';
-import { createCardVault } from './card-vault';
-import { readVaultKeys } from './settings';
+import type { CardData } from './card-data';
+import type { CardReader } from './card-reader';
+import { createCardReader } from './card-reader';
+import type { StoredCard } from './card-records';
+import { ensureCardIndexes } from './card-records';
+import { fingerprint, panHash } from './card-token';
+import type { CardWriter } from './card-writer';
+import { createCardWriter } from './card-writer';
+import type { CvvKeyIssuer, CvvKeyStore } from './cvv-keys';
+import { createCvvKeyIssuer, createCvvKeyStore } from './cvv-keys';
+import type { CvvReader, CvvWriter, StoredCvv } from './cvvs';
+import { createCvvReader, createCvvWriter, ensureCvvIndexes } from './cvvs';
+import { createOpener, createSealer } from './hpke';
+import { readKeys } from './keys';
 
-export interface OpenVault {
-  readonly vault: CardVault;
+export interface OpenVault<Vault> {
+  readonly vault: Vault;
   /** False once the primary is lost; for a service's readiness. */
   healthy(): boolean;
   close(): Promise<void>;
 }
 
-export interface OpenVaultOptions {
+export interface VaultStorage {
   uri: string;
   databasePrefix: string;
-  VAULT_KEYS: string;
-  VAULT_TOKEN_KEY: string;
   /** Epoch ms; the system's clock by default. */
   now?: () => number;
-  logger?: Logger;
+  logger: Logger;
 }
 
-/**
- * Opens the vault in the database `${databasePrefix}vault` and creates its indexes. Throws a ConfigurationError before
+export type VaultWriter = CardWriter & CvvWriter;
+
+export interface VaultReader extends CardReader, CvvReader {
+  /** 40 hex characters for `secure_storage_id`; the same for every merchant. */
+  panHash(card: Secret<Pick<CardData, 'pan'>>): string;
+  /** A keyed hash (27 characters) that recognizes personal data without keeping it. */
+  fingerprint(parts: readonly string[]): string;
+}
+
+type Settings<Name extends string> = VaultStorage & Readonly<Record<Name, string>>;
+
+const WRITER = ['CARD_PUBLIC_KEY', 'CVV_PUBLIC_KEY', 'TOKEN_KEYS'] as const;
+const CARD_READER = ['CARD_KEYS', 'TOKEN_KEYS'] as const;
+const READER = [...CARD_READER, 'CVV_KEYS', 'CARD_HASH_KEY'] as const;
+
+/*
+ * All of these open the database `${databasePrefix}vault` and create its indexes. They throw a ConfigurationError before
  * connecting if a key is invalid.
  */
-export async function openVault(options: OpenVaultOptions): Promise<OpenVault> {
-  const keys = readVaultKeys(options);
-  const connection = await connectMongo({ uri: options.uri, database: `${options.databasePrefix}vault` });
-  const vault = createCardVault({
-    ...keys,
-    cards: connection.collection<StoredCard>('cards'),
-    cvvs: connection.collection<StoredCvv>('cvvs'),
-    now: options.now ?? Date.now,
-    ...(options.logger === undefined ? {} : { logger: options.logger }),
+
+export interface VaultWriterOptions extends VaultStorage, Readonly<Record<(typeof WRITER)[number], string>> {
+  /** Resolves when the message is durable. */
+  publishCvvKey: (data: CvvKeyIssuedData) => Promise<void>;
+}
+
+/** For the edge: writes cards and CVVs, and cannot read them again. CVVs need a started `cvvKeys`. */
+export async function openVaultWriter(
+  options: VaultWriterOptions,
+): Promise<OpenVault<VaultWriter> & { cvvKeys: Pick<CvvKeyIssuer, 'start' | 'stop' | 'ready'> }> {
+  const keys = await readKeys(options, WRITER);
+  const { logger, now = Date.now, publishCvvKey: publish } = options;
+  const own = { tokenKeys: keys.TOKEN_KEYS, now };
+  const cvvKeys = createCvvKeyIssuer({
+    ...own,
+    sealer: createSealer(keys.CVV_PUBLIC_KEY.active, 'cvv'),
+    publish,
+    logger,
   });
+  const opened = await openVault(options, ({ cards, cvvs }) => ({
+    ...createCardWriter({ ...own, cards, sealer: createSealer(keys.CARD_PUBLIC_KEY.active, 'card') }),
+    ...createCvvWriter({ cvvs, now, keys: cvvKeys }),
+  }));
+  return { ...opened, cvvKeys };
+}
+
+/** For services that need card numbers and no CVVs. */
+export async function openCardReader(options: Settings<(typeof CARD_READER)[number]>): Promise<OpenVault<CardReader>> {
+  const keys = await readKeys(options, CARD_READER);
+  return openVault(options, (parts) =>
+    createCardReader({ ...parts, tokenKeys: keys.TOKEN_KEYS, opener: createOpener(keys.CARD_KEYS, 'card') }),
+  );
+}
+
+/** For card-processing, which charges cards. CVVs need a started `cvvKeys` that gets every message of its topic. */
+export async function openVaultReader(
+  options: Settings<(typeof READER)[number]>,
+): Promise<OpenVault<VaultReader> & { cvvKeys: Pick<CvvKeyStore, 'start' | 'stop' | 'accept'> }> {
+  const keys = await readKeys(options, READER);
+  const { logger, now = Date.now } = options;
+  const own = { tokenKeys: keys.TOKEN_KEYS, now, logger };
+  const cvvKeys = createCvvKeyStore({ ...own, opener: createOpener(keys.CVV_KEYS, 'cvv') });
+  const opened = await openVault(options, ({ cards, cvvs }) => ({
+    ...createCardReader({ ...own, cards, opener: createOpener(keys.CARD_KEYS, 'card') }),
+    ...createCvvReader({ ...own, cvvs, keys: cvvKeys }),
+    panHash: (card: Secret<Pick<CardData, 'pan'>>) => panHash(keys.CARD_HASH_KEY.active.key, card),
+    fingerprint: (parts: readonly string[]) => fingerprint(keys.CARD_HASH_KEY.active.key, parts),
+  }));
+  return { ...opened, cvvKeys };
+}
+
+interface VaultParts {
+  cards: Collection<StoredCard>;
+  cvvs: Collection<StoredCvv>;
+  now: () => number;
+  logger: Logger;
+}
+
+async function openVault<Vault extends object>(
+  options: VaultStorage,
+  create: (parts: VaultParts) => Vault,
+): Promise<OpenVault<Vault>> {
+  const connection = await connectMongo({ uri: options.uri, database: `${options.databasePrefix}vault` });
   try {
-    await vault.ensureIndexes();
+    const parts = {
+      cards: connection.collection<StoredCard>('cards'),
+      cvvs: connection.collection<StoredCvv>('cvvs'),
+      now: options.now ?? Date.now,
+      logger: options.logger,
+    };
+    await Promise.all([ensureCardIndexes(parts.cards), ensureCvvIndexes(parts.cvvs)]);
+    const vault = create(parts);
+    return {
+      vault,
+      healthy: () => connection.healthy(),
+      async close() {
+        if (isReader(vault)) await vault.drain();
+        await connection.close();
+      },
+    };
   } catch (error) {
     await connection.close();
     throw error;
   }
-  return {
-    vault,
-    healthy: () => connection.healthy(),
-    async close() {
-      await vault.drain();
-      await connection.close();
-    },
-  };
+}
+
+function isReader(vault: object): vault is CardReader {
+  return 'drain' in vault;
 }

@@ -1,41 +1,58 @@
-import { Secret } from '@gateway/contracts';
+import { Type } from '@sinclair/typebox';
 import type { ProductionRule } from '@gateway/service-kit';
-import { ConfigurationError, secretText } from '@gateway/service-kit';
-import type { KeyRing } from './key-ring';
-import { decodeBase64, readKeyRing } from './key-ring';
+import { secretText } from '@gateway/service-kit';
 
-/** Settings of services that open the vault; they spread them into their own. */
-export const vaultSettings = {
-  VAULT_KEYS: secretText({
+const keys = (use: string) =>
+  secretText({
     minLength: 1,
-    description: 'Key ring `id:base64[,id:base64…]` of 32-byte keys: the first encrypts, all decrypt',
-  }),
-  VAULT_TOKEN_KEY: secretText({
-    minLength: 1,
-    description: 'Base64 of at least 32 bytes: the key of card tokens. Never change it: every token would change',
-  }),
+    description: `${use}: \`id:base64[,id:base64…]\` of 32 bytes each, the active one first`,
+  });
+const oneKey = (use: string) => ({ minLength: 1, description: `${use}: \`id:base64\` of 32 bytes` });
+
+const tokens = {
+  TOKEN_KEYS: keys('Keys of card tokens. The first one makes tokens, the others recognize older ones'),
+};
+
+/** Encrypts the accounts' secrets. */
+export const accountKeySettings = {
+  ACCOUNT_KEYS: keys("Keys of the accounts' passwords and payout secrets. The first encrypts, all decrypt"),
+};
+
+/** For api-edge, which writes card data and cannot read it. */
+export const vaultWriterSettings = {
+  CARD_PUBLIC_KEY: Type.String(oneKey('Public key that card data is encrypted for')),
+  CVV_PUBLIC_KEY: Type.String(oneKey('Public key that the keys of security codes are encrypted for')),
+  ...tokens,
+};
+
+/** For services that read cards. */
+export const cardReaderSettings = {
+  CARD_KEYS: keys('Private keys that open card data; the public half of the first one is `CARD_PUBLIC_KEY`'),
+  ...tokens,
+};
+
+/** For card-processing, which also reads security codes. */
+export const vaultReaderSettings = {
+  ...cardReaderSettings,
+  CVV_KEYS: keys('Private keys that open security codes; the public half of the first one is `CVV_PUBLIC_KEY`'),
+  CARD_HASH_KEY: secretText(
+    oneKey(
+      'Key of the card hashes that merchants see as `secure_storage_id`, and of those that velocity rules count. A change changes every hash',
+    ),
+  ),
 };
 
 /** `npm start` generates keys under ids like this one. */
 const DEVELOPMENT_KEY = /(^|,)\s*dev-/;
+const KEY_SETTINGS = Object.keys({ ...accountKeySettings, ...vaultWriterSettings, ...vaultReaderSettings });
 
-export const noDevelopmentKeys: ProductionRule<{ VAULT_KEYS: string }> = ({ VAULT_KEYS }) =>
-  DEVELOPMENT_KEY.test(VAULT_KEYS) ? 'VAULT_KEYS has a development key, whose id begins with dev-.' : undefined;
-
-const MIN_TOKEN_KEY_BYTES = 32;
-
-export interface VaultKeys {
-  keyRing: KeyRing;
-  tokenKey: Secret<Buffer>;
-}
-
-/** Throws one ConfigurationError with the problems of both settings. */
-export function readVaultKeys(settings: { VAULT_KEYS: string; VAULT_TOKEN_KEY: string }): VaultKeys {
-  const { keyRing, problems } = readKeyRing(settings.VAULT_KEYS);
-  const tokenKey = decodeBase64(settings.VAULT_TOKEN_KEY) ?? Buffer.alloc(0);
-  if (tokenKey.length < MIN_TOKEN_KEY_BYTES) {
-    problems.push(`VAULT_TOKEN_KEY is not the base64 of at least ${MIN_TOKEN_KEY_BYTES} bytes`);
-  }
-  if (problems.length > 0) throw new ConfigurationError(`Configuration: ${problems.join('; ')}.`);
-  return { keyRing, tokenKey: new Secret(tokenKey) };
-}
+export const noDevelopmentKeys: ProductionRule<object> = (config) => {
+  const found = Object.entries(config).filter(
+    ([name, value]) => KEY_SETTINGS.includes(name) && typeof value === 'string' && DEVELOPMENT_KEY.test(value),
+  );
+  if (found.length === 0) return undefined;
+  const names = found.map(([name]) => name).join(', ');
+  return found.length === 1
+    ? `${names} has a development key, whose id begins with dev-.`
+    : `${names} have development keys, whose ids begin with dev-.`;
+};

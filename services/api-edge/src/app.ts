@@ -9,7 +9,7 @@ import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { ListenOptions, Service } from '@gateway/service-kit';
 import { connectionLimitsOf, createOwnerQueries } from '@gateway/service-kit';
-import { openVault } from '@gateway/vault';
+import { openVaultWriter } from '@gateway/vault';
 import type { AccountSlotsOptions } from './adapters/account-slots';
 import { createAccountSlots, createPageAdmission } from './adapters/account-slots';
 import { isoBankAddresses } from './adapters/bank-addresses/iso';
@@ -18,6 +18,7 @@ import type { EdgePorts } from './adapters/http/edge-listener';
 import { createEdgeListener } from './adapters/http/edge-listener';
 import { createPayoutQueries } from './adapters/http/payout-queries';
 import { createBus } from './adapters/kafka/bus';
+import { publishCvvKeys } from './adapters/kafka/cvv-keys';
 import { createCheckouts } from './adapters/mongo/checkouts';
 import { createJournal } from './adapters/mongo/journal';
 import { createDiskWatch } from './application/disk-watch';
@@ -49,7 +50,9 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   const journal = createJournal(mongo, clock);
   const checkouts = createCheckouts(mongo, clock);
   await Promise.all([journal.ensureIndexes(config.RECORD_RETENTION_DAYS), checkouts.ensureIndexes()]);
-  const { vault } = frame.database(await openVault({ ...frame.storage, ...config }));
+  const { vault, cvvKeys } = frame.database(
+    await openVaultWriter({ ...frame.storage, ...config, publishCvvKey: publishCvvKeys(publisher) }),
+  );
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   await accounts.requireSafe(config);
   const owners = openOwners(config);
@@ -94,7 +97,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     publicBaseUrl: config.PUBLIC_BASE_URL,
   };
   return {
-    beside: [probe, closer, late, replies],
+    beside: [probe, cvvKeys, closer, late, replies],
     loops: [
       frame.repeat({ name: 'sweeping the journal', everyMs: SWEEP_EVERY_MS, work: () => sweepJournal(ports) }),
       frame.repeat({ name: 'sweeping card-entry pages', everyMs: SWEEP_EVERY_MS, work: () => sweepCheckouts(ports) }),
@@ -109,7 +112,11 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
       connections: connectionLimitsOf(config),
       drainTimeoutMs: DRAIN_TIMEOUT_MS,
     },
-    readiness: () => ({ database: disk.hasRoom() && frame.databasesHealthy(), bus: ports.bus.available() }),
+    readiness: () => ({
+      database: disk.hasRoom() && frame.databasesHealthy(),
+      bus: ports.bus.available(),
+      cvvKey: cvvKeys.ready(),
+    }),
   };
 }
 

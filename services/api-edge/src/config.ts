@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
+import { accountsSettings } from '@gateway/accounts';
 import type { ProductionRule } from '@gateway/service-kit';
 import {
   commonSettings,
@@ -9,14 +10,15 @@ import {
   retentionSettings,
   secretText,
 } from '@gateway/service-kit';
-import { noDevelopmentKeys, vaultSettings } from '@gateway/vault';
+import { noDevelopmentKeys, vaultWriterSettings } from '@gateway/vault';
 
 /** Scheme, host, and a path without a slash at its end. */
 const WEB_ADDRESS = '^https?://[^/?#@\\s]+(/[^/?#\\s]+)*$';
 
 export const settings = Type.Object({
   ...commonSettings,
-  ...vaultSettings,
+  ...accountsSettings,
+  ...vaultWriterSettings,
   ...connectionSettings,
   PORT: Type.Integer({
     minimum: 0,

@@ -5,7 +5,7 @@ const ENV = {
   NODE_ENV: 'production',
   KAFKA_BROKERS: 'localhost:9092',
   MONGODB_URI: 'mongodb://localhost',
-  VAULT_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+  ACCOUNT_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
   CARD_QUERY_URL: 'http://cards',
   PAYOUT_QUERY_URL: 'http://payouts',
 };

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { openAccounts } from '@gateway/accounts';
+import { openAccountDirectory } from '@gateway/accounts';
+import { CvvKeyIssued } from '@gateway/contracts';
+import { createTopicReader } from '@gateway/messaging';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
 import { createDetachedWork } from '@gateway/service-kit';
-import { openVault } from '@gateway/vault';
+import { openVaultReader } from '@gateway/vault';
 import type { Connectors } from './adapters/acquirers/connectors';
 import { openConnectors } from './adapters/acquirers/connectors';
 import { createQueryApi } from './adapters/http/query-api';
@@ -23,6 +25,7 @@ import { holdsOf } from './config';
 import type { Payment, PaymentEvent } from './domain/payment';
 import { evolve } from './domain/payment';
 
+const SERVICE = 'card-processing';
 const RESOLVE_EVERY_MS = 250;
 /** Lets the threeds service end a challenge first, unless it has lost it. */
 const AUTHENTICATION_MARGIN_SECONDS = 300;
@@ -40,7 +43,7 @@ export interface CardProcessingDeps extends ServiceDeps<Config> {
 
 /** Owns card payments: takes commands, stores every operation, calls acquirers, answers for the outcome. */
 export function createCardProcessing(deps: CardProcessingDeps): CardProcessing {
-  return createFramedService({ name: 'card-processing', database: 'cards', deps, open });
+  return createFramedService({ name: SERVICE, database: 'cards', deps, open });
 }
 
 async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Parts<'query'>> {
@@ -48,9 +51,18 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
   const { now } = clock;
   const payments = createPayments(mongo, clock);
   await payments.ensureIndexes(config.RECORD_RETENTION_DAYS);
-  const { vault } = frame.database(await openVault({ ...frame.storage, ...config }));
-  const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
+  const { vault, cvvKeys } = frame.database(await openVaultReader({ ...frame.storage, ...config }));
+  const accounts = frame.database(await openAccountDirectory(frame.storage));
   await accounts.requireSafe(config);
+  const keyReader = createTopicReader({
+    kafka: frame.kafka,
+    name: `${SERVICE}.cvv-keys`,
+    topicPrefix: frame.topicPrefix,
+    declaration: CvvKeyIssued,
+    onMessage: ({ data }) => cvvKeys.accept(data),
+    onFatal: deps.onFatal,
+    logger,
+  });
   const callsAtOnce = config.ACQUIRER_CALLS_AT_ONCE;
   const connectors = openConnectors(
     config.ACQUIRERS.split(','),
@@ -96,13 +108,14 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
     logger,
   };
   return {
-    beside: [calls],
+    beside: [cvvKeys, keyReader, calls],
     worker: {
       handlers: messageHandlers(ports),
       onDeadLetter: deadLetterHandler(ports),
       limits: { concurrency: config.CONCURRENCY },
     },
     loops: [createResolver(ports, RESOLVE_EVERY_MS)],
+    readiness: () => ({ cvvKeys: keyReader.ready() }),
     internal: {
       name: 'query',
       listener: createQueryApi(ports, config.SERVICE_TOKEN),

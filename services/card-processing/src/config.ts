@@ -4,7 +4,7 @@ import creditCardType from 'credit-card-type';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
 import { commonSettings, ConfigurationError, retentionSettings } from '@gateway/service-kit';
-import { noDevelopmentKeys, vaultSettings } from '@gateway/vault';
+import { noDevelopmentKeys, vaultReaderSettings } from '@gateway/vault';
 import type { HoldRule, Initiator } from './domain/holds';
 
 const SECONDS_OF_A_WEEK = 604_800;
@@ -14,7 +14,7 @@ const HOLD = `(${Object.values(creditCardType.types).join('|')})(:(CIT|MIT))?=[1
 
 export const settings = Type.Object({
   ...commonSettings,
-  ...vaultSettings,
+  ...vaultReaderSettings,
   ...simulatedMoneySettings,
   CARD_QUERY_PORT: Type.Integer({
     minimum: 0,

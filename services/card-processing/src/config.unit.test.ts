@@ -4,8 +4,10 @@ import { holdsOf, settings } from './config';
 const ENV = {
   KAFKA_BROKERS: 'localhost:9092',
   MONGODB_URI: 'mongodb://localhost',
-  VAULT_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
-  VAULT_TOKEN_KEY: Buffer.alloc(32).toString('base64'),
+  CARD_KEYS: 'k1:x',
+  TOKEN_KEYS: 'k1:x',
+  CVV_KEYS: 'k1:x',
+  CARD_HASH_KEY: 'k1:x',
 };
 const holdsIn = (text: string) => holdsOf(loadConfig(settings, { ...ENV, AUTH_HOLDS: text }));
 

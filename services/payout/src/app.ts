@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openAccounts } from '@gateway/accounts';
+import { openAccountDirectory } from '@gateway/accounts';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
@@ -54,7 +54,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
   registerHoldGauges(metrics, { holds, countHeld: payouts.countHeld });
   const held = await holds.read();
   if (held.length > 0) logger.warn('operators hold payouts', { scopes: held.map(({ scope }) => nameOf(scope)) });
-  const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
+  const accounts = frame.database(await openAccountDirectory(frame.storage));
   const { NODE_ENV, ALLOW_SIMULATED_MONEY: simulatedMoney } = config;
   await accounts.requireSafe({ NODE_ENV });
   const outbox = frame.outbox(payouts.outboxes, publishEntries(frame.publisher));

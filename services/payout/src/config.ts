@@ -1,13 +1,11 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import { accountsProductionRules, accountsSettings } from '@gateway/accounts';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
 import { commonSettings, retentionSettings } from '@gateway/service-kit';
 
 export const settings = Type.Object({
   ...commonSettings,
-  ...accountsSettings,
   ...simulatedMoneySettings,
   PAYOUT_QUERY_PORT: Type.Integer({
     minimum: 0,
@@ -36,4 +34,4 @@ export const settings = Type.Object({
 
 export type Config = Readonly<Static<typeof settings>>;
 
-export const productionRules: readonly ProductionRule<Config>[] = [...accountsProductionRules, noSimulatedMoney];
+export const productionRules: readonly ProductionRule<Config>[] = [noSimulatedMoney];

@@ -30,8 +30,8 @@ let clock = Date.now();
 const paidReceivers = new Set<string>();
 
 async function startReplica(): Promise<Replica> {
-  const VAULT_KEYS = `2026:${Buffer.alloc(32, 7).toString('base64')}`;
-  const accounts = await openAccounts({ uri, databasePrefix, VAULT_KEYS, now: () => clock });
+  const ACCOUNT_KEYS = `2026:${Buffer.alloc(32, 7).toString('base64')}`;
+  const accounts = await openAccounts({ uri, databasePrefix, ACCOUNT_KEYS, now: () => clock });
   const mongo = await connectMongo({ uri, database: `${databasePrefix}payouts` });
   const reservations = createReservations(mongo, { now: Date.now });
   await reservations.ensureIndexes();

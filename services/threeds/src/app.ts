@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { openAccounts } from '@gateway/accounts';
+import { openAccountDirectory } from '@gateway/accounts';
 import { Secret } from '@gateway/contracts';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
 import { connectionLimitsOf, createBodyReader, createDetachedWork } from '@gateway/service-kit';
-import { openVault } from '@gateway/vault';
+import { openCardReader } from '@gateway/vault';
 import { createDirectory } from './adapters/emv/directory';
 import { BODY_TIMEOUT_MS, createPublicSite, NOTIFICATION_PATH, RESULTS_PATH } from './adapters/http/public-site';
 import { commandHandlers, deadLetterHandler } from './adapters/kafka/commands';
@@ -42,8 +42,8 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
   const publicUrl = config.THREEDS_PUBLIC_URL;
   const authentications = createAuthentications(mongo, clock);
   await authentications.ensureIndexes(config.RECORD_RETENTION_DAYS);
-  const { vault } = frame.database(await openVault({ ...frame.storage, ...config }));
-  const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
+  const { vault } = frame.database(await openCardReader({ ...frame.storage, ...config }));
+  const accounts = frame.database(await openAccountDirectory(frame.storage));
   await accounts.requireSafe(config);
   const directory = createDirectory({
     url: config.DIRECTORY_SERVER_URL,

@@ -9,7 +9,7 @@ import {
   retentionSettings,
   secretText,
 } from '@gateway/service-kit';
-import { noDevelopmentKeys, vaultSettings } from '@gateway/vault';
+import { cardReaderSettings, noDevelopmentKeys } from '@gateway/vault';
 
 const key = (use: string) =>
   secretText({
@@ -26,7 +26,7 @@ const A_DAY_IN_SECONDS = 86_400;
 
 export const settings = Type.Object({
   ...commonSettings,
-  ...vaultSettings,
+  ...cardReaderSettings,
   ...connectionSettings,
   THREEDS_PORT: Type.Integer({
     minimum: 0,

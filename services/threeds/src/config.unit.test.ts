@@ -6,8 +6,8 @@ const key = (bytes: number): string => randomBytes(bytes).toString('base64');
 const ENV = {
   KAFKA_BROKERS: 'k:1',
   MONGODB_URI: 'mongodb://m',
-  VAULT_KEYS: 'k1:x',
-  VAULT_TOKEN_KEY: 'x',
+  CARD_KEYS: 'k1:x',
+  TOKEN_KEYS: 'k1:x',
   DIRECTORY_SERVER_URL: 'http://d',
   DS_MESSAGE_KEY: key(32),
   THREEDS_PROOF_KEY: key(32),

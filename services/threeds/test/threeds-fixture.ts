@@ -12,8 +12,8 @@ import {
   threedsEvents,
 } from '@gateway/contracts';
 import type { Envelope } from '@gateway/messaging';
-import { openWorld, until } from '@gateway/testing';
-import { openVault } from '@gateway/vault';
+import { openWorld, silentLogger, until } from '@gateway/testing';
+import { openVaultWriter } from '@gateway/vault';
 import type { Threeds } from '../src/app';
 import { createThreeds } from '../src/app';
 import type { StoredAuthentication } from '../src/application/ports';
@@ -112,11 +112,15 @@ export async function openFixture(name: string) {
   const { space, env, publisher } = world;
   const clock = { now: Date.now() };
   const directory = await startDirectory();
-  const vault = await openVault({
+  const vault = await openVaultWriter({
     uri: space.mongoUri,
     databasePrefix: space.databasePrefix,
-    VAULT_KEYS: env['VAULT_KEYS'] ?? '',
-    VAULT_TOKEN_KEY: env['VAULT_TOKEN_KEY'] ?? '',
+    CARD_PUBLIC_KEY: env['CARD_PUBLIC_KEY'] ?? '',
+    CVV_PUBLIC_KEY: env['CVV_PUBLIC_KEY'] ?? '',
+    TOKEN_KEYS: env['TOKEN_KEYS'] ?? '',
+    // Only cards are stored here.
+    publishCvvKey: async () => undefined,
+    logger: silentLogger,
   });
   await world.accounts.administration.create({
     merchantAccount: MERCHANT,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { OpenAccounts } from '@gateway/accounts';
 import { openAccounts } from '@gateway/accounts';
 import type { Space } from '@gateway/testing';
+import { newVaultKeys } from '@gateway/vault';
 import { freePort } from '../../support/free-port';
 import type { Random } from '../random';
 import type { Balancer } from './balancer';
@@ -90,7 +91,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const accounts = await openAccounts({
     uri: space.mongoUri,
     databasePrefix: space.databasePrefix,
-    VAULT_KEYS: env['VAULT_KEYS'] ?? '',
+    ACCOUNT_KEYS: env['ACCOUNT_KEYS'] ?? '',
   });
   const simulator = await start('simulator', 1, 'SIMULATOR_PORT');
   const target = `http://127.0.0.1:${simulator.port}`;
@@ -140,8 +141,7 @@ function environmentOf({ space, ca, settings }: WorldOptions): Record<string, st
     MONGODB_URI: space.mongoUri,
     TOPIC_PREFIX: space.topicPrefix,
     DATABASE_PREFIX: space.databasePrefix,
-    VAULT_KEYS: `k1:${key()}`,
-    VAULT_TOKEN_KEY: key(),
+    ...newVaultKeys(),
     JOURNAL_HMAC_KEY: key(),
     THREEDS_PROOF_KEY: key(),
     DS_MESSAGE_KEY: key(),

@@ -68,7 +68,7 @@ async function signedBody(ports: Ports, delivery: StoredDelivery): Promise<{ bod
     for (const [name, value] of [...delivery.fields, ['checkSum', checkSum] as const]) form.append(name, value);
     return { body: form.toString() };
   } catch (error) {
-    ports.logger.error("a callback cannot be signed: VAULT_KEYS does not open its account's secret", { error });
+    ports.logger.error("a callback cannot be signed: ACCOUNT_KEYS does not open its account's secret", { error });
     return { problem: 'the signing secret cannot be opened' };
   }
 }

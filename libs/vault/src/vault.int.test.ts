@@ -1,31 +1,68 @@
 import { randomBytes } from 'node:crypto';
+import type { CvvKeyIssuedData } from '@gateway/contracts';
 import { Secret } from '@gateway/contracts';
 import type { Collection } from '@gateway/mongo';
 import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
-import { isRetryable } from '@gateway/service-kit';
+import { createLogger, isRetryable } from '@gateway/service-kit';
 import type { CardData } from './card-data';
-import type { CardVault, StoredCard, StoredCvv } from './card-vault';
-import { createCardVault } from './card-vault';
-import { DecryptionError, parseKeyRing, UnknownKeyError } from './key-ring';
-import { openVault } from './open-vault';
+import { createCardReader } from './card-reader';
+import type { StoredCard } from './card-records';
+import { createCardWriter } from './card-writer';
+import type { StoredCvv } from './cvvs';
+import { createCvvKeyIssuer, createCvvKeyStore } from './cvv-keys';
+import { createCvvReader, createCvvWriter } from './cvvs';
+import { newVaultKeys } from './generate-keys';
+import { createOpener, createSealer } from './hpke';
+import { DecryptionError } from './key-ring';
+import { readKeys, UnknownKeyError } from './keys';
+import { openCardReader, openVaultReader, openVaultWriter } from './open-vault';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
+const logger = createLogger({ service: 'test', level: 'silent' });
 const uri = process.env['TEST_MONGODB_URI'] as string;
 const databasePrefix = `vault_int_${randomBytes(5).toString('hex')}_`;
-const oldKey = `2025:${randomBytes(32).toString('base64')}`;
-const newKey = `2026:${randomBytes(32).toString('base64')}`;
-const tokenKey = new Secret(randomBytes(32));
+type VaultKeys = ReturnType<typeof newVaultKeys>;
+const oldKeys = newVaultKeys('2025');
+const newKeys = newVaultKeys('2026');
+/** During a rotation: the new keys are active, the old ones still open. */
+const bothKeys = Object.fromEntries(
+  Object.entries(newKeys).map(([name, key]) =>
+    name.endsWith('_KEYS') ? [name, `${key},${oldKeys[name as keyof VaultKeys]}`] : [name, key],
+  ),
+) as VaultKeys;
 
 let connection: MongoConnection;
 let cards: Collection<StoredCard>;
 let cvvs: Collection<StoredCvv>;
 let now: number;
-let vault: CardVault;
+let vault: Vault;
+/** What the brokers still have. */
+let topic: CvvKeyIssuedData[];
 
-function vaultWith(keys: string, override: Partial<Parameters<typeof createCardVault>[0]> = {}): CardVault {
-  return createCardVault({ cards, cvvs, keyRing: parseKeyRing(keys), tokenKey, now: () => now, ...override });
+type Vault = Awaited<ReturnType<typeof vaultWith>>;
+
+/** What the edge writes with, and what card-processing reads with. */
+async function vaultWith(settings: VaultKeys, override: Partial<Parameters<typeof createCardReader>[0]> = {}) {
+  const keys = await readKeys(settings, Object.keys(settings) as (keyof VaultKeys)[]);
+  const shared = { cards, cvvs, tokenKeys: keys.TOKEN_KEYS, now: () => now, logger, ...override };
+  const readKey = createCvvKeyStore({ ...shared, opener: createOpener(keys.CVV_KEYS, 'cvv'), waitMs: 50 });
+  for (const key of topic) readKey.accept(key);
+  const issuer = createCvvKeyIssuer({
+    ...shared,
+    sealer: createSealer(keys.CVV_PUBLIC_KEY.active, 'cvv'),
+    async publish(key) {
+      topic.push(key);
+      readKey.accept(key);
+    },
+  });
+  return {
+    ...createCardWriter({ ...shared, sealer: createSealer(keys.CARD_PUBLIC_KEY.active, 'card') }),
+    ...createCardReader({ ...shared, opener: createOpener(keys.CARD_KEYS, 'card') }),
+    ...createCvvWriter({ ...shared, keys: issuer }),
+    ...createCvvReader({ ...shared, keys: readKey }),
+  };
 }
 
 /** Counts the driver's calls by name, to see round trips. */
@@ -56,9 +93,10 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   now = Date.now();
+  topic = [];
   await cards.deleteMany({});
   await cvvs.deleteMany({});
-  vault = vaultWith(oldKey);
+  vault = await vaultWith(oldKeys);
 });
 
 afterAll(async () => {
@@ -84,7 +122,7 @@ describe('cards', () => {
 
   it('that are known need one read and no write', async () => {
     const watched = counted(cards);
-    vault = vaultWith(oldKey, { cards: watched.collection });
+    vault = await vaultWith(oldKeys, { cards: watched.collection });
     await vault.putCard('demo_merchant', cardOf());
     expect(watched.calls.splice(0)).toEqual(['find', 'updateOne']);
     now += DAY_MS - 1;
@@ -123,8 +161,8 @@ describe('cards', () => {
         name === 'updateOne' ? () => Promise.reject(new Error('down')) : (Reflect.get(target, name) as unknown),
     });
     const warn = jest.fn();
-    const logger = { warn, debug: jest.fn(), info: jest.fn(), error: jest.fn(), child: jest.fn() };
-    vault = vaultWith(oldKey, { cards: failing, logger });
+    const watched = { warn, debug: jest.fn(), info: jest.fn(), error: jest.fn(), child: jest.fn() };
+    vault = await vaultWith(oldKeys, { cards: failing, logger: watched });
     now += 2 * DAY_MS;
     expect((await vault.getCard('demo_merchant', token))?.expose().pan).toBe('4111111111111111');
     await vault.drain();
@@ -141,7 +179,7 @@ describe('cards', () => {
       },
     });
     now += 2 * DAY_MS;
-    vault = vaultWith(oldKey, { cards: purging });
+    vault = await vaultWith(oldKeys, { cards: purging });
     expect(await vault.getCard('demo_merchant', token)).toBeDefined();
     await vault.drain();
     expect(await cards.countDocuments()).toBe(0);
@@ -166,27 +204,107 @@ describe('cards', () => {
 });
 
 describe('rotation', () => {
-  it('keeps tokens and old cards, and moves a card to the active key when it is next used', async () => {
+  it('of card keys keeps old cards, and moves a card to the active key when it is next used', async () => {
     const byGet = await vault.putCard('demo_merchant', cardOf());
     const byPut = await vault.putCard('demo_merchant', cardOf({ holder: 'JOHN DOE' }));
-    const rotated = vaultWith(`${newKey},${oldKey}`);
+    const tokens = { TOKEN_KEYS: oldKeys.TOKEN_KEYS };
+    const rotated = await vaultWith({ ...bothKeys, ...tokens });
     expect((await rotated.getCard('demo_merchant', byGet))?.expose().holder).toBe('JANE DOE');
     expect(await rotated.putCard('demo_merchant', cardOf({ holder: 'JOHN DOE' }))).toBe(byPut);
     await rotated.drain();
 
-    const retired = vaultWith(newKey);
+    const retired = await vaultWith({ ...newKeys, ...tokens });
     expect((await retired.getCard('demo_merchant', byGet))?.expose().holder).toBe('JANE DOE');
     expect((await retired.getCard('demo_merchant', byPut))?.expose().holder).toBe('JOHN DOE');
   });
 
-  it('says so when a key was removed too early', async () => {
+  it('of token keys: a card keeps its token while the old key is there, and new cards get new ones', async () => {
     const token = await vault.putCard('demo_merchant', cardOf());
-    await expect(vaultWith(newKey).getCard('demo_merchant', token)).rejects.toThrow(UnknownKeyError);
+    const other = cardOf({ holder: 'JOHN DOE' });
+    const underOld = await vault.putCard('demo_merchant', other);
+    await cards.deleteOne({ _id: underOld });
+
+    const rotated = await vaultWith(bothKeys);
+    expect(await rotated.putCard('demo_merchant', cardOf())).toBe(token);
+    const underNew = await rotated.putCard('demo_merchant', other);
+    expect(underNew).not.toBe(underOld);
+    expect(await rotated.putCard('demo_merchant', other)).toBe(underNew);
+    expect((await cards.find({}).toArray()).map(({ tokenKeyId }) => tokenKeyId)).toEqual(['2026', '2026']);
+  });
+
+  it('of token keys: an old token keeps working when its key is gone', async () => {
+    const token = await vault.putCard('demo_merchant', cardOf());
+    const rotated = await vaultWith(bothKeys);
+    await rotated.getCard('demo_merchant', token);
+    await rotated.drain();
+
+    const retired = await vaultWith(newKeys);
+    expect((await retired.getCard('demo_merchant', token))?.expose()).toEqual(cardOf().expose());
+    expect(await retired.putCard('demo_merchant', cardOf())).not.toBe(token);
+    expect((await retired.getCard('demo_merchant', token))?.expose()).toEqual(cardOf().expose());
+  });
+
+  it('looks for the tokens of all keys in one read', async () => {
+    await vault.putCard('demo_merchant', cardOf());
+    const watched = counted(cards);
+    const rotated = await vaultWith(bothKeys, { cards: watched.collection });
+    await rotated.putCard('demo_merchant', cardOf());
+    await rotated.putCard('demo_merchant', cardOf());
+    expect(watched.calls).toEqual(['find', 'updateOne', 'find']);
+  });
+
+  it.each(['CARD_KEYS', 'TOKEN_KEYS'] as const)('says so when a key of %s was removed too early', async (setting) => {
+    const token = await vault.putCard('demo_merchant', cardOf());
+    const retired = await vaultWith({ ...bothKeys, [setting]: newKeys[setting] });
+    await expect(retired.getCard('demo_merchant', token)).rejects.toThrow(UnknownKeyError);
+    await expect(retired.getCard('demo_merchant', token)).rejects.toThrow(`"2025" is not in ${setting}`);
   });
 
   it('reads a CVV that was stored before it', async () => {
     await vault.putCvv('R1', new Secret('123'));
-    expect((await vaultWith(`${newKey},${oldKey}`).takeCvv('R1'))?.expose()).toBe('123');
+    expect((await (await vaultWith(bothKeys)).takeCvv('R1'))?.expose()).toBe('123');
+  });
+});
+
+describe('what the edge has', () => {
+  /** Every byte string in the edge's settings, tried as a private key with every pre-shared key that it can derive. */
+  const WRITER_SETTINGS = ['CARD_PUBLIC_KEY', 'CVV_PUBLIC_KEY', 'TOKEN_KEYS', 'ACCOUNT_KEYS'] as const;
+
+  it('cannot open the cards that it wrote, nor the CVVs after five minutes', async () => {
+    const publishCvvKey = async (key: CvvKeyIssuedData) => void topic.push(key);
+    const writer = await openVaultWriter({ uri, databasePrefix, logger, publishCvvKey, ...oldKeys });
+    const token = await writer.vault.putCard('demo_merchant', cardOf());
+    await writer.vault.putCvv('R1', new Secret('123'));
+    const { vault: openedByEdge } = writer;
+    expect(Object.keys(openedByEdge).sort()).toEqual(['dropCvv', 'putCard', 'putCvv', 'receiverToken']);
+
+    const openedWith = async (CARD_KEYS: string, CVV_KEYS: string) => {
+      const reader = await vaultWith({ ...oldKeys, CARD_KEYS, CVV_KEYS });
+      const cvv = await cvvs.findOne({ _id: 'R1' }, { promoteBuffers: true });
+      const attempts = await Promise.allSettled([reader.getCard('demo_merchant', token), reader.takeCvv('R1')]);
+      if (cvv !== null) await cvvs.replaceOne({ _id: 'R1' }, cvv, { upsert: true });
+      return attempts.map((attempt) => attempt.status === 'fulfilled' && attempt.value !== undefined);
+    };
+    for (const setting of WRITER_SETTINGS) {
+      expect(await openedWith(oldKeys[setting], oldKeys[setting])).toEqual([false, false]);
+    }
+    expect(await openedWith(oldKeys.CARD_KEYS, oldKeys.CVV_KEYS)).toEqual([true, true]);
+    await writer.close();
+  });
+});
+
+describe('a record of an intruder', () => {
+  it('does not open: it takes the token key to write one', async () => {
+    const token = await vault.putCard('demo_merchant', cardOf());
+    // Public keys are no secret, and the intruder can write to the database.
+    const intruder = await vaultWith({ ...oldKeys, TOKEN_KEYS: newVaultKeys('2025').TOKEN_KEYS });
+    const forged = await intruder.putCard('demo_merchant', cardOf({ pan: '5555555555554444' }));
+    await expect(vault.getCard('demo_merchant', forged)).rejects.toThrow(DecryptionError);
+    expect((await vault.getCard('demo_merchant', token))?.expose()).toEqual(cardOf().expose());
+
+    topic = [];
+    await intruder.putCvv('R1', new Secret('666'));
+    expect(await (await vaultWith(oldKeys)).takeCvv('R1')).toBeUndefined();
   });
 });
 
@@ -201,7 +319,8 @@ describe('CVVs', () => {
   it('go to one of two takers', async () => {
     for (let round = 0; round < 20; round += 1) {
       await vault.putCvv('R1', new Secret('123'));
-      const taken = await Promise.all([vault.takeCvv('R1'), vaultWith(oldKey).takeCvv('R1')]);
+      const other = await vaultWith(oldKeys);
+      const taken = await Promise.all([vault.takeCvv('R1'), other.takeCvv('R1')]);
       expect(taken.filter((cvv) => cvv !== undefined)).toHaveLength(1);
     }
   });
@@ -257,8 +376,10 @@ describe('the database', () => {
   });
 
   it('purges cards unused for 13 months and CVVs after 20 minutes', async () => {
-    await vault.ensureIndexes();
-    await vault.ensureIndexes();
+    for (let time = 0; time < 2; time += 1) {
+      const opened = await openCardReader({ uri, databasePrefix, logger, ...oldKeys });
+      await opened.close();
+    }
     const expiry = async (collection: { indexes(): Promise<unknown> }): Promise<unknown> =>
       ((await collection.indexes()) as { key: object; expireAfterSeconds?: number }[])
         .filter((index) => index.expireAfterSeconds !== undefined)
@@ -268,22 +389,28 @@ describe('the database', () => {
   });
 });
 
-describe('openVault', () => {
-  const VAULT_TOKEN_KEY = randomBytes(32).toString('base64');
-
-  it('opens the database of its prefix with indexes made, and closes it', async () => {
-    const opened = await openVault({ uri, databasePrefix, VAULT_KEYS: newKey, VAULT_TOKEN_KEY });
-    const token = await opened.vault.putCard('demo_merchant', cardOf());
+describe('an open vault', () => {
+  it('uses the database of its prefix with indexes made, and closes it', async () => {
+    const publishCvvKey = async () => undefined;
+    const writer = await openVaultWriter({ uri, databasePrefix, logger, publishCvvKey, ...oldKeys });
+    const reader = await openVaultReader({ uri, databasePrefix, logger, ...oldKeys });
+    const token = await writer.vault.putCard('demo_merchant', cardOf());
     expect(await cards.countDocuments({ _id: token })).toBe(1);
-    expect(opened.healthy()).toBe(true);
-    await opened.close();
-    const error: unknown = await opened.vault.getCard('demo_merchant', token).catch((failure: unknown) => failure);
+    expect((await reader.vault.getCard('demo_merchant', token))?.expose()).toEqual(cardOf().expose());
+    expect([writer.healthy(), reader.healthy()]).toEqual([true, true]);
+    await writer.close();
+    await reader.close();
+    const error: unknown = await reader.vault.getCard('demo_merchant', token).catch((failure: unknown) => failure);
     expect(isRetryable(error)).toBe(true);
   });
 
-  it('does not connect with a wrong key', async () => {
-    const wrong = openVault({ uri: 'mongodb://127.0.0.1:1', databasePrefix, VAULT_KEYS: 'x', VAULT_TOKEN_KEY });
-    await expect(wrong).rejects.toThrow('VAULT_KEYS entry 1');
+  it('does not connect with a wrong key, and names all of them', async () => {
+    const publishCvvKey = async () => undefined;
+    const wrong = { ...oldKeys, CARD_PUBLIC_KEY: 'x', TOKEN_KEYS: 'y' };
+    const elsewhere = { uri: 'mongodb://127.0.0.1:1', databasePrefix, logger, publishCvvKey };
+    await expect(openVaultWriter({ ...elsewhere, ...wrong })).rejects.toThrow(
+      /CARD_PUBLIC_KEY entry 1 .*TOKEN_KEYS entry 1/,
+    );
   });
 });
 

@@ -1,0 +1,96 @@
+import type { Secret } from '@gateway/contracts';
+import type { Collection } from '@gateway/mongo';
+import { duplicateKeyIndex } from '@gateway/mongo';
+import type { CardData } from './card-data';
+import { writerKey } from './card-token';
+import type { Opener, Sealer } from './hpke';
+import type { Key, Keys } from './keys';
+import { UnknownKeyError } from './keys';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** architecture.md, invariant 6: PANs unused for 13 months are purged (13 × 30.44 days). */
+const CARD_UNUSED_SECONDS = 396 * 24 * 60 * 60;
+/** Recording the use of a card is not worth two writes a day. */
+const REFRESH_AFTER_MS = DAY_MS;
+
+/** `_id` is the token. No card data is in clear. */
+export interface StoredCard {
+  _id: string;
+  merchantAccount: string;
+  /** Of CARD_KEYS. */
+  keyId: string;
+  /** Of TOKEN_KEYS: who holds that key wrote the record. */
+  tokenKeyId: string;
+  data: Buffer;
+  lastUsedAt: Date;
+}
+
+/** The parts of a record that a key opens or makes. */
+export type SealedCard = Pick<StoredCard, 'keyId' | 'tokenKeyId' | 'data'>;
+
+export async function ensureCardIndexes(cards: Collection<StoredCard>): Promise<void> {
+  await cards.createIndex({ lastUsedAt: 1 }, { name: 'unused', expireAfterSeconds: CARD_UNUSED_SECONDS });
+  // Counts per key, and what is left to encrypt again.
+  await cards.createIndex({ keyId: 1, tokenKeyId: 1 }, { name: 'keys' });
+}
+
+/** Binds a ciphertext to its record: moved to another token or merchant, it does not decrypt. */
+function cardAad(token: string, merchantAccount: string): string {
+  return `card\0${token}\0${merchantAccount}`;
+}
+
+export interface CardSeal {
+  readonly keyId: string;
+  readonly tokenKeyId: string;
+  seal(token: string, merchantAccount: string, card: Secret<CardData>): Promise<SealedCard>;
+}
+
+export function createCardSeal(sealer: Sealer, tokenKey: Key): CardSeal {
+  const psk = writerKey(tokenKey);
+  return {
+    keyId: sealer.keyId,
+    tokenKeyId: tokenKey.id,
+    async seal(token, merchantAccount, card) {
+      const sealed = await sealer.seal(JSON.stringify(card.expose()), cardAad(token, merchantAccount), psk);
+      return { ...sealed, tokenKeyId: tokenKey.id };
+    },
+  };
+}
+
+/** Throws UnknownKeyError or DecryptionError. */
+export type OpenCard = (stored: StoredCard) => Promise<CardData>;
+
+export function createCardOpener(opener: Opener, tokenKeys: Keys): OpenCard {
+  const psks = new Map(tokenKeys.all.map((key) => [key.id, writerKey(key)]));
+  return async (stored) => {
+    const psk = psks.get(stored.tokenKeyId);
+    if (psk === undefined) throw new UnknownKeyError(tokenKeys.setting, stored.tokenKeyId);
+    const plaintext = await opener.open(stored, cardAad(stored._id, stored.merchantAccount), psk);
+    return JSON.parse(plaintext.toString('utf8')) as CardData;
+  };
+}
+
+export interface CardRecords {
+  /** A use to record, or older keys. */
+  isStale(stored: Pick<StoredCard, 'lastUsedAt' | 'keyId' | 'tokenKeyId'>): boolean;
+  /** First write, record of use and encryption under the active keys are the same update. */
+  write(token: string, merchantAccount: string, card: Secret<CardData>, upsert: boolean): Promise<void>;
+}
+
+export function createCardRecords(cards: Collection<StoredCard>, seal: CardSeal, now: () => number): CardRecords {
+  return {
+    isStale: ({ lastUsedAt, keyId, tokenKeyId }) =>
+      lastUsedAt.getTime() <= now() - REFRESH_AFTER_MS || keyId !== seal.keyId || tokenKeyId !== seal.tokenKeyId,
+
+    async write(token, merchantAccount, card, upsert) {
+      const sealed = await seal.seal(token, merchantAccount, card);
+      const update = { $set: { ...sealed, merchantAccount }, $max: { lastUsedAt: new Date(now()) } };
+      try {
+        await cards.updateOne({ _id: token }, update, { upsert });
+      } catch (error) {
+        // Another request stored the same card at the same moment; its record is just as good.
+        if (duplicateKeyIndex(error) === undefined) throw error;
+      }
+    },
+  };
+}

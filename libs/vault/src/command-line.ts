@@ -1,0 +1,195 @@
+import { parseArgs } from 'node:util';
+import { Type } from '@sinclair/typebox';
+import { connectMongo } from '@gateway/mongo';
+import type { Print } from '@gateway/service-kit';
+import { commonSettings, ConfigurationError, explanationOf, loadConfig } from '@gateway/service-kit';
+import type { StoredCard } from './card-records';
+import { createCardOpener, createCardSeal, ensureCardIndexes } from './card-records';
+import { newKey, newKeyPair } from './generate-keys';
+import { createOpener } from './hpke';
+import type { Keys } from './keys';
+import { readKeys } from './keys';
+import type { KeyCount, Progress, Reencryption } from './reencryption';
+import { createReencryption } from './reencryption';
+import { cardReaderSettings } from './settings';
+
+const EXIT_OK = 0;
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+const USAGE = `npm run vault -- COMMAND
+
+  status                    cards under each key, and what reencrypt would do
+  reencrypt                 encrypts every card with the first keys of CARD_KEYS and TOKEN_KEYS; may be stopped and
+                            continued, and may run beside the services
+  rotate SETTING [--id ID]  makes a new key for a setting, and says what to do with it; changes nothing
+Settings: CARD_KEYS, CVV_KEYS, TOKEN_KEYS, ACCOUNT_KEYS.
+Of every command: --json
+
+status and reencrypt need CARD_KEYS and TOKEN_KEYS. Only npm start gives them to this command line; elsewhere run it as
+a job of its own, with its own access to the database and the keys. Uses the settings of the last npm start, or
+MONGODB_URI, DATABASE_PREFIX, CARD_KEYS, TOKEN_KEYS.`;
+
+const { MONGODB_URI, DATABASE_PREFIX } = commonSettings;
+const settings = Type.Object({ MONGODB_URI, DATABASE_PREFIX, ...cardReaderSettings });
+
+/** Where the keys of a setting go. `publicKey`: the setting of the public half, for who only encrypts. */
+const ROTATED: Record<string, { publicKey?: string; holders: string; then: string }> = {
+  CARD_KEYS: {
+    publicKey: 'CARD_PUBLIC_KEY',
+    holders: 'card-processing, threeds and this job',
+    then: 'npm run vault -- reencrypt',
+  },
+  CVV_KEYS: { publicKey: 'CVV_PUBLIC_KEY', holders: 'card-processing', then: 'wait for 30 minutes' },
+  TOKEN_KEYS: {
+    holders: 'api-edge, card-processing, threeds and this job',
+    then: 'npm run vault -- reencrypt',
+  },
+  ACCOUNT_KEYS: {
+    holders: 'api-edge, callback-dispatcher and npm run merchant',
+    then: 'npm run merchant -- reencrypt',
+  },
+};
+
+class UsageError extends Error {}
+
+export interface CommandLineIo {
+  env: Record<string, string | undefined>;
+  out: Print;
+  err: Print;
+  /** Stops reencrypt after its current batch. */
+  signal?: AbortSignal;
+}
+
+/** Runs one command. @returns the exit code: 0, 1 if it failed or was stopped, 2 for wrong usage */
+export async function main(args: string[], io: CommandLineIo): Promise<number> {
+  try {
+    const { positionals, values } = readArguments(args);
+    const [command, setting, ...rest] = positionals;
+    const json = values.json === true;
+    if (values.help === true || command === 'help') {
+      io.out(USAGE);
+      return EXIT_OK;
+    }
+    if (command === 'rotate' && rest.length === 0) return rotate(setting, values.id, json, io);
+    if (setting === undefined && command === 'status')
+      return await withCards(io.env, (cards) => status(cards, json, io));
+    if (setting === undefined && command === 'reencrypt') {
+      return await withCards(io.env, (cards) => reencrypt(cards, json, io));
+    }
+    throw new UsageError(`There is no such command; "npm run vault -- help" lists them.`);
+  } catch (error) {
+    io.err(explanationOf(error));
+    return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+  }
+}
+
+function readArguments(args: string[]) {
+  try {
+    const options = {
+      json: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+      id: { type: 'string' },
+    } as const;
+    return parseArgs({ args, allowPositionals: true, options });
+  } catch (error) {
+    throw new UsageError(explanationOf(error), { cause: error });
+  }
+}
+
+interface Cards {
+  reencryption: Reencryption;
+  cardKeys: Keys;
+  tokenKeys: Keys;
+}
+
+async function withCards(env: CommandLineIo['env'], work: (cards: Cards) => Promise<number>): Promise<number> {
+  const config = loadConfig(settings, env);
+  const { CARD_KEYS: cardKeys, TOKEN_KEYS: tokenKeys } = await readKeys(config, ['CARD_KEYS', 'TOKEN_KEYS']);
+  const connection = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}vault` });
+  try {
+    const cards = connection.collection<StoredCard>('cards');
+    await ensureCardIndexes(cards);
+    const opener = createOpener(cardKeys, 'card');
+    const reencryption = createReencryption({
+      cards,
+      seal: createCardSeal(opener.sealer, tokenKeys.active),
+      open: createCardOpener(opener, tokenKeys),
+    });
+    return await work({ reencryption, cardKeys, tokenKeys });
+  } finally {
+    await connection.close();
+  }
+}
+
+async function status({ reencryption, cardKeys, tokenKeys }: Cards, json: boolean, { out }: CommandLineIo) {
+  const counts = await reencryption.count();
+  const report = {
+    cards: sum(counts),
+    CARD_KEYS: perKey(cardKeys, counts, ({ keyId }) => keyId),
+    TOKEN_KEYS: perKey(tokenKeys, counts, ({ tokenKeyId }) => tokenKeyId),
+    toReencrypt: sum(
+      counts.filter((one) => one.keyId !== cardKeys.active.id || one.tokenKeyId !== tokenKeys.active.id),
+    ),
+  };
+  if (json) out(JSON.stringify(report, undefined, 2));
+  else {
+    for (const setting of ['CARD_KEYS', 'TOKEN_KEYS'] as const) {
+      out(setting);
+      for (const { id, cards, use } of report[setting]) out(`  ${id.padEnd(32)} ${String(cards).padStart(12)}  ${use}`);
+    }
+    out(`cards: ${report.cards}, to encrypt again: ${report.toReencrypt}`);
+  }
+  return EXIT_OK;
+}
+
+/** The keys of the setting, then those that records need and that are not in it. */
+function perKey(keys: Keys, counts: readonly KeyCount[], idOf: (count: KeyCount) => string) {
+  const known = keys.all.map(({ id }) => id);
+  const missing = [...new Set(counts.map(idOf))].filter((id) => !known.includes(id));
+  return [...known, ...missing].map((id) => {
+    const cards = sum(counts.filter((count) => idOf(count) === id));
+    const old = cards === 0 ? 'may be removed' : 'old';
+    return { id, cards, use: missing.includes(id) ? 'MISSING' : id === keys.active.id ? 'active' : old };
+  });
+}
+
+function sum(counts: readonly KeyCount[]): number {
+  return counts.reduce((total, { cards }) => total + cards, 0);
+}
+
+async function reencrypt({ reencryption }: Cards, json: boolean, { out, err, signal }: CommandLineIo): Promise<number> {
+  const onProgress = ({ reencrypted, failed, total }: Progress): void =>
+    err(`${reencrypted + failed} of ${total} cards`);
+  const result = await reencryption.run({ onProgress, ...(signal === undefined ? {} : { signal }) });
+  const { reencrypted, failed, stopped, failures } = result;
+  if (json) out(JSON.stringify(result, undefined, 2));
+  else out(`cards encrypted again: ${reencrypted}${failed > 0 ? `, not: ${failed}` : ''}`);
+  for (const failure of failures) err(failure);
+  if (stopped) err('Stopped before the end; run it again to continue.');
+  return failed > 0 || stopped ? EXIT_FAILED : EXIT_OK;
+}
+
+/** The key is printed here and kept nowhere. */
+function rotate(setting: string | undefined, given: string | undefined, json: boolean, { out }: CommandLineIo): number {
+  const rotated = setting === undefined ? undefined : ROTATED[setting];
+  if (rotated === undefined || setting === undefined) {
+    throw new UsageError(`rotate takes one of these settings: ${Object.keys(ROTATED).join(', ')}.`);
+  }
+  const id = given ?? new Date().toISOString().slice(0, 10);
+  if (!/^[A-Za-z0-9_-]{1,32}$/.test(id)) throw new ConfigurationError('An id has 1 to 32 letters, digits, _ or -.');
+  const { publicKey, holders, then } = rotated;
+  const pair = publicKey === undefined ? { privateKey: newKey(id) } : newKeyPair(id);
+  const publicHalf = publicKey !== undefined && 'publicKey' in pair ? { [publicKey]: pair.publicKey } : {};
+  if (json) {
+    out(JSON.stringify({ [setting]: pair.privateKey, ...publicHalf }, undefined, 2));
+    return EXIT_OK;
+  }
+  const edge = Object.entries(publicHalf).map(([name, value]) => `, and set at api-edge:\n   ${name}=${value}`);
+  out(`1. Append this key to ${setting} of ${holders}. It is shown once:
+   ${pair.privateKey}
+2. When all of them have it, move it to the front everywhere${edge.join('')}
+3. ${then}
+4. Remove the old key from ${setting}.`);
+  return EXIT_OK;
+}

@@ -1,0 +1,28 @@
+import { accountKeySettings, cardReaderSettings, newVaultKeys, vaultReaderSettings } from '@gateway/vault';
+import { loadConfig } from '@gateway/service-kit';
+import { settings } from './config';
+
+const keys = newVaultKeys();
+const ENV = {
+  ...keys,
+  KAFKA_BROKERS: 'k:1',
+  MONGODB_URI: 'mongodb://m',
+  CARD_QUERY_URL: 'http://c',
+  PAYOUT_QUERY_URL: 'http://p',
+  JOURNAL_HMAC_KEY: Buffer.alloc(32).toString('base64'),
+};
+
+test('takes no key that opens a card or a CVV, even if it is in the environment', () => {
+  const config = loadConfig(settings, ENV);
+  const { CARD_KEYS, CVV_KEYS, CARD_HASH_KEY, ...held } = keys;
+  expect(config).toMatchObject(held);
+  const written = JSON.stringify(config);
+  for (const key of [CARD_KEYS, CVV_KEYS, CARD_HASH_KEY]) expect(written).not.toContain(key.split(':')[1]);
+});
+
+test('shares only the token keys with the readers of the vault', () => {
+  const readers = Object.keys({ ...cardReaderSettings, ...vaultReaderSettings });
+  const shared = readers.filter((name) => name in settings.properties);
+  expect(shared).toEqual(['TOKEN_KEYS']);
+  expect(settings.properties).toHaveProperty(Object.keys(accountKeySettings));
+});
