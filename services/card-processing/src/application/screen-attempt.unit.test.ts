@@ -2,8 +2,22 @@ import type { Account } from '@gateway/accounts';
 import type { CardholderCommand } from '@gateway/contracts';
 import { Secret } from '@gateway/contracts';
 import type { CardData } from '@gateway/vault';
+import { decideAuthentication } from '../domain/decide-authentication';
 import { evolve } from '../domain/payment';
-import { after, answered, approved, FACTS, PAYMENTS, purchaseCommand, ref } from '../domain/payments.fixture';
+import {
+  after,
+  answered,
+  approved,
+  authenticated,
+  authenticationCommand,
+  FACTS,
+  PAYMENTS,
+  purchaseCommand,
+  ref,
+  refused,
+  threedsEvent,
+  TIMES,
+} from '../domain/payments.fixture';
 import type { Counter, Counters, CountResult } from './ports';
 import { countEnd, screenAttempt } from './screen-attempt';
 
@@ -112,6 +126,21 @@ describe('the end of an attempt', () => {
       [-2, ['a-counter']],
       [-1, ['a-counter']],
     ]);
+  });
+
+  it('counts an AUTH3D whose cardholder is authenticated as approved, and one that is refused as declined', () => {
+    const { ports, changes } = world();
+    const asked = after(PAYMENTS.nothing, authenticationCommand('AuthenticateCard'), {
+      ...FACTS,
+      velocity: { declineCounts },
+    });
+    const proof = threedsEvent('CardholderAuthenticated', 'AU3D', authenticated);
+    for (const event of [proof, threedsEvent('AuthenticationRefused', 'AU3D', refused(3103))]) {
+      for (const decided of decideAuthentication(asked, event, TIMES)) {
+        countEnd(ports, decided, evolve(asked, decided));
+      }
+    }
+    expect(changes).toEqual([[-2, ['a-counter']]]);
   });
 
   it('leaves a decline, an unknown outcome and operations without rules alone', () => {
