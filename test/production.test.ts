@@ -11,7 +11,7 @@ import * as payout from '../services/payout/src/config';
 import { testSettings } from '../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
 import * as simulator from '../services/simulator/src/config';
 import * as threeds from '../services/threeds/src/config';
-import { build, runToEnd, startProcess } from './support/processes';
+import { build, runScript, runToEnd, startProcess } from './support/processes';
 import type { Surroundings } from './support/system';
 import { openSurroundings } from './support/system';
 
@@ -182,6 +182,13 @@ describe('demo accounts', () => {
     },
     60_000,
   );
+});
+
+test('demo accounts are not made in production', async () => {
+  expect(await runScript('libs/accounts/dist/seed-demo.js', safe)).toEqual({
+    code: 1,
+    output: `${REFUSED}The password of the demo accounts is public.\n`,
+  });
 });
 
 test('with a safe configuration, every service starts', async () => {

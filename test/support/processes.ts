@@ -59,12 +59,20 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
   return child.exitCode ?? child.signalCode ?? 'running';
 }
 
-/** Runs a service that must not start. Resolves with its exit code and all that it has written. */
-export async function runToEnd(
-  service: string,
-  env: Record<string, string>,
-): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, [join(root, 'services', service, 'dist', 'main.js')], {
+interface Ended {
+  code: number;
+  /** All that it has written. */
+  output: string;
+}
+
+/** Runs a service that must not start. */
+export function runToEnd(service: string, env: Record<string, string>): Promise<Ended> {
+  return runScript(join('services', service, 'dist', 'main.js'), env);
+}
+
+/** Runs a built script to its end. `path` is relative to the repository. */
+export async function runScript(path: string, env: Record<string, string>): Promise<Ended> {
+  const child = spawn(process.execPath, [join(root, path)], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: START_TIMEOUT_MS,
