@@ -14,9 +14,10 @@ import { flags } from './run';
 const root = join(__dirname, '..', '..');
 const REPLICAS = [1, 2, 4];
 const ACQUIRER_LATENCY_MS = 100;
-/** Concurrent calls per replica. With more, one replica could saturate a small machine and hide the effect. */
-const CONCURRENCY = 32;
-const CLIENTS = 192;
+/** Calls of one merchant at once per replica. With more, one replica could saturate a small machine and hide the effect. */
+const CALLS_PER_REPLICA = 32;
+/** As many as one replica calls for and lets wait; it refuses more. */
+const CLIENTS = 2 * CALLS_PER_REPLICA;
 const FIRST_OPS_PORT = 19_110;
 const READY_TIMEOUT_MS = 30_000;
 const POLL_MS = 100;
@@ -29,7 +30,11 @@ const QUICK = { firstWarmUpMs: 3_000, warmUpMs: 1_000, measureMs: 4_000 };
  */
 export async function runReplicas(onEnd: OnEnd, args: readonly string[]): Promise<void> {
   const pace = flags(args, ['quick']).has('quick') ? QUICK : FULL;
-  const settings = { SIMULATOR_LATENCY_MS: String(ACQUIRER_LATENCY_MS), CONCURRENCY: String(CONCURRENCY) };
+  const settings = {
+    SIMULATOR_LATENCY_MS: String(ACQUIRER_LATENCY_MS),
+    // One merchant gets half of them.
+    ACQUIRER_CALLS_AT_ONCE: String(2 * CALLS_PER_REPLICA),
+  };
   const { baseUrl, env } = await startGateway(onEnd, settings);
   const [useCase] = cardUseCases(await tokenize(senderTo(baseUrl)));
   if (useCase === undefined) throw new Error('no use case');
