@@ -136,6 +136,58 @@ test("a bank's unknown codes are shown to operators, and change nothing", async 
   expect(recordsOf(await shop.check({ reference }))).toMatchObject([{ status: 'PENDING', code: 11 }]);
 });
 
+describe('an open batch', () => {
+  const ofShop = ['--account', SHOP.merchant_account];
+  const sentSince = (before: string[]) =>
+    inOutbox()
+      .filter((name) => !before.includes(name))
+      .map((name) => readFileSync(join(files['ISO20022_OUTBOX_DIR'] ?? '', name), 'utf8'))
+      .join();
+  async function waiting(count: number): Promise<string[]> {
+    const sent = await Promise.all(Array.from({ length: count }, () => euros()));
+    const references = sent.map(({ reference }) => String(reference));
+    for (const reference of references) {
+      await until('it waits for the file', async () => (await run('show', reference)).text.includes('"submitted"'));
+    }
+    return references;
+  }
+
+  test('does not leave while its account is held; a cancelled payout ends, and the other one goes', async () => {
+    const before = inOutbox();
+    const [cancelled = '', kept = ''] = await waiting(2);
+    expect(await command('hold', ...ofShop)).toContain('2 wait');
+    const late = await euros();
+    await until('it waits in the store', async () =>
+      (await run('show', String(late['reference']))).text.includes('"held"'),
+    );
+    await system.startPayouts({ PAYOUT_QUERY_PORT: '0' });
+    expect(await command('cut')).toBe('0 batches');
+    expect(await command('cancel', cancelled)).toContain('1 cancelled');
+    expect(await shop.ended({ reference: cancelled })).toMatchObject({ status: 'ERROR', code: 3300 });
+    expect(Object.fromEntries(await merchant.callbackOf(cancelled))).toMatchObject({ status: 'ERROR', code: '3300' });
+    expect(recordsOf(await shop.check({ reference: kept }))).toMatchObject([{ status: 'PENDING', code: 11 }]);
+    await command('release', ...ofShop);
+    await until('the late one waits for the file', async () =>
+      (await run('show', String(late['reference']))).text.includes('"submitted"'),
+    );
+    expect(await command('cut')).toContain('emitted');
+    const sent = sentSince(before);
+    for (const reference of [kept, String(late['reference'])]) expect(sent).toContain(reference);
+    expect(sent).not.toContain(cancelled);
+  });
+
+  test('does not leave while its account is suspended', async () => {
+    const before = inOutbox();
+    const [reference = ''] = await waiting(1);
+    const { administration } = system.accounts;
+    await administration.changeState(SHOP.merchant_account, 'suspend');
+    expect(await command('cut')).toBe('0 batches');
+    await administration.changeState(SHOP.merchant_account, 'reopen');
+    expect(await command('cut')).toContain('emitted');
+    expect(sentSince(before)).toContain(reference);
+  });
+});
+
 test('a payout that SEPA cannot carry ends with an error, and XTS still goes to the sandbox', async () => {
   const { reference } = await euros({ receiver_name: '漢字' });
   expect(await shop.ended({ reference })).toMatchObject({ status: 'ERROR', code: 3310 });

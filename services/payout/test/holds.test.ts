@@ -119,9 +119,11 @@ describe('one account is held', () => {
     expect(metrics).toMatch(/^gateway_payout_holds\{scope="account"[^}]*\} 1$/m);
     expect(metrics).toMatch(/^gateway_payout_holds\{scope="all"[^}]*\} 0$/m);
     expect(metrics).toMatch(/^gateway_payouts_held(\{[^}]*\})? 3$/m);
-    expect(world.lines.some((line) => line.startsWith('an operator holds payouts') && line.includes(MERCHANT))).toBe(
-      true,
-    );
+    expect(
+      world.lines.some(
+        (line) => line.startsWith('an operator changed the holds on payouts') && line.includes(MERCHANT),
+      ),
+    ).toBe(true);
   });
 });
 

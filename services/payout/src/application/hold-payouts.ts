@@ -41,7 +41,7 @@ export async function holdPayouts(ports: HoldingPorts, scope: Scope): Promise<He
     await ports.holds.release(scope);
     return { result: open.withBank > 0 ? 'with-bank' : 'ended' };
   }
-  ports.logger.warn('an operator holds payouts', { scope: nameOf(scope), result });
+  recordAction(ports, 'hold', scope, { result, ...open });
   return { result, open };
 }
 
@@ -64,8 +64,9 @@ async function stateOf(payouts: Payouts, reference: string): Promise<Partial<Rec
 /** Names of the holds that still cover the scope; undefined if the scope itself was not held. */
 export async function releasePayouts(ports: Ports, scope: Scope): Promise<string[] | undefined> {
   if (!(await ports.holds.release(scope))) return undefined;
-  ports.logger.warn('an operator releases payouts', { scope: nameOf(scope) });
-  return (await holdsOver(ports, scope)).map(nameOf);
+  const stillHeldBy = (await holdsOver(ports, scope)).map(nameOf);
+  recordAction(ports, 'release', scope, { stillHeldBy });
+  return stillHeldBy;
 }
 
 /** The holds that cover everything in the scope. */
@@ -96,7 +97,7 @@ async function cancelOne(ports: HoldingPorts, scope: Scope & { kind: 'payout' })
   const result = await callOff(ports, scope.reference);
   if (result !== 'called-off') return { result };
   await ports.holds.release(scope);
-  ports.logger.warn('an operator cancelled payouts', { scope: nameOf(scope), ended: 1 });
+  recordAction(ports, 'cancel', scope, { ended: 1 });
   return { result: 'cancelled', ended: 1, more: false };
 }
 
@@ -107,7 +108,7 @@ async function cancelMany(ports: HoldingPorts, scope: WideScope): Promise<Cancel
   const references = [...stored, ...inBatches];
   const results = await Promise.all(references.map((reference) => callOff(ports, reference)));
   const ended = results.filter((result) => result === 'called-off').length;
-  ports.logger.warn('an operator cancelled payouts', { scope: nameOf(scope), ended });
+  recordAction(ports, 'cancel', scope, { ended });
   return { result: 'cancelled', ended, more: references.length === CANCELLED_AT_ONCE };
 }
 
@@ -120,4 +121,14 @@ async function callOff(ports: HoldingPorts, reference: string): Promise<'called-
   if (ports.batches === undefined || !(await ports.batches.withdraw(reference))) return 'with-bank';
   await recordDecision(ports, stored, decideCancelled);
   return 'called-off';
+}
+
+/** The one place that records what operators do here. */
+function recordAction(
+  { logger }: Pick<Ports, 'logger'>,
+  action: 'hold' | 'release' | 'cancel',
+  scope: Scope,
+  facts: Record<string, unknown>,
+): void {
+  logger.warn('an operator changed the holds on payouts', { action, scope: nameOf(scope), ...facts });
 }
