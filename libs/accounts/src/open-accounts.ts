@@ -1,5 +1,6 @@
 import type { SimulatedMoney } from '@gateway/contracts';
 import { connectMongo, retryableWhenTransient } from '@gateway/mongo';
+import type { KeyProviderConfig } from '@gateway/vault';
 import { createKeyRing, readKeys } from '@gateway/vault';
 import type { Account } from './account';
 import { accountModel, loadAccount } from './account-model';
@@ -41,7 +42,7 @@ export interface AccountStorage {
   now?: () => number;
 }
 
-export interface OpenAccountsOptions extends AccountStorage {
+export interface OpenAccountsOptions extends AccountStorage, KeyProviderConfig {
   ACCOUNT_KEYS: string;
   /** Whether a terminal may take a real currency to the simulator. Default: no. */
   ALLOW_SIMULATED_MONEY?: SimulatedMoney;

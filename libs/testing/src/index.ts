@@ -4,6 +4,7 @@ export * from './in-sync';
 export * from './https-server';
 export * from './fail-test';
 export * from './memory-store';
+export * from './kms';
 export { moveLeaders } from './leaders';
 export { kafkaOf, startPublisher } from './publisher';
 export * from './recording-logger';

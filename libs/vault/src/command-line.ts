@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { Type } from '@sinclair/typebox';
+import { Secret } from '@gateway/contracts';
 import { connectMongo } from '@gateway/mongo';
 import type { Print } from '@gateway/service-kit';
 import { commonSettings, ConfigurationError, explanationOf, loadConfig } from '@gateway/service-kit';
@@ -7,8 +8,10 @@ import type { StoredCard } from './card-records';
 import { createCardOpener, createCardSeal, ensureCardIndexes } from './card-records';
 import { newKey, newKeyPair } from './generate-keys';
 import { createOpener } from './hpke';
+import { keyProviderSettings } from './key-provider';
 import type { Keys } from './keys';
 import { readKeys } from './keys';
+import { openKeyProvider } from './open-key-provider';
 import type { KeyCount, Progress, Reencryption } from './reencryption';
 import { createReencryption } from './reencryption';
 import { cardReaderSettings } from './settings';
@@ -71,7 +74,7 @@ export async function main(args: string[], io: CommandLineIo): Promise<number> {
       io.out(USAGE);
       return EXIT_OK;
     }
-    if (command === 'rotate' && rest.length === 0) return rotate(setting, values.id, json, io);
+    if (command === 'rotate' && rest.length === 0) return await rotate(setting, values.id, json, io);
     if (setting === undefined && command === 'status')
       return await withCards(io.env, (cards) => status(cards, json, io));
     if (setting === undefined && command === 'reencrypt') {
@@ -171,7 +174,12 @@ async function reencrypt({ reencryption }: Cards, json: boolean, { out, err, sig
 }
 
 /** The key is printed here and kept nowhere. */
-function rotate(setting: string | undefined, given: string | undefined, json: boolean, { out }: CommandLineIo): number {
+async function rotate(
+  setting: string | undefined,
+  given: string | undefined,
+  json: boolean,
+  { env, out }: CommandLineIo,
+): Promise<number> {
   const rotated = setting === undefined ? undefined : ROTATED[setting];
   if (rotated === undefined || setting === undefined) {
     throw new UsageError(`rotate takes one of these settings: ${Object.keys(ROTATED).join(', ')}.`);
@@ -180,16 +188,29 @@ function rotate(setting: string | undefined, given: string | undefined, json: bo
   if (!/^[A-Za-z0-9_-]{1,32}$/.test(id)) throw new ConfigurationError('An id has 1 to 32 letters, digits, _ or -.');
   const { publicKey, holders, then } = rotated;
   const pair = publicKey === undefined ? { privateKey: newKey(id) } : newKeyPair(id);
+  const entry = await wrapped(env, setting, pair.privateKey);
   const publicHalf = publicKey !== undefined && 'publicKey' in pair ? { [publicKey]: pair.publicKey } : {};
   if (json) {
-    out(JSON.stringify({ [setting]: pair.privateKey, ...publicHalf }, undefined, 2));
+    out(JSON.stringify({ [setting]: entry, ...publicHalf }, undefined, 2));
     return EXIT_OK;
   }
   const edge = Object.entries(publicHalf).map(([name, value]) => `, and set at api-edge:\n   ${name}=${value}`);
   out(`1. Append this key to ${setting} of ${holders}. It is shown once:
-   ${pair.privateKey}
+   ${entry}
 2. When all of them have it, move it to the front everywhere${edge.join('')}
 3. ${then}
 4. Remove the old key from ${setting}.`);
   return EXIT_OK;
+}
+
+/** The entry as the provider keeps it. */
+async function wrapped(env: CommandLineIo['env'], setting: string, entry: string): Promise<string> {
+  const provider = await openKeyProvider(loadConfig(Type.Object(keyProviderSettings), env));
+  try {
+    const [id = '', key = ''] = entry.split(':');
+    const bytes = await provider.wrap({ setting, id }, new Secret(Buffer.from(key, 'base64')));
+    return `${id}:${bytes.toString('base64')}`;
+  } finally {
+    provider.close();
+  }
 }

@@ -7,6 +7,7 @@ export type { CvvReader, CvvWriter, StoredCvv } from './cvvs';
 export { newKey, newKeyPair, newVaultKeys } from './generate-keys';
 export type { KeyRing, Sealed } from './key-ring';
 export { createKeyRing, DecryptionError } from './key-ring';
+export type { KeyProviderConfig } from './key-provider';
 export { readKeys, UnknownKeyError } from './keys';
 export type { OpenVault, VaultReader, VaultStorage, VaultWriter } from './open-vault';
 export { openCardReader, openVaultReader, openVaultWriter } from './open-vault';

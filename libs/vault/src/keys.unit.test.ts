@@ -5,8 +5,11 @@ import { readKeys, UnknownKeyError } from './keys';
 
 const key = (bytes = 32): string => randomBytes(bytes).toString('base64');
 
-async function problemOf(config: Record<string, string>): Promise<string> {
-  const error: unknown = await readKeys(config, Object.keys(config)).catch((failure: unknown) => failure);
+type Setting = 'CARD_KEYS' | 'TOKEN_KEYS';
+
+async function problemOf(config: Partial<Record<Setting, string>>): Promise<string> {
+  const read = readKeys(config as Record<Setting, string>, Object.keys(config) as Setting[]);
+  const error: unknown = await read.catch((failure: unknown) => failure);
   expect(error).toBeInstanceOf(ConfigurationError);
   return messageOf(error);
 }

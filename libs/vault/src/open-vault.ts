@@ -15,6 +15,7 @@ import { createCvvKeyIssuer, createCvvKeyStore } from './cvv-keys';
 import type { CvvReader, CvvWriter, StoredCvv } from './cvvs';
 import { createCvvReader, createCvvWriter, ensureCvvIndexes } from './cvvs';
 import { createOpener, createSealer } from './hpke';
+import type { KeyProviderConfig } from './key-provider';
 import { readKeys } from './keys';
 
 export interface OpenVault<Vault> {
@@ -41,7 +42,7 @@ export interface VaultReader extends CardReader, CvvReader {
   fingerprint(parts: readonly string[]): string;
 }
 
-type Settings<Name extends string> = VaultStorage & Readonly<Record<Name, string>>;
+type Settings<Name extends string> = VaultStorage & KeyProviderConfig & Readonly<Record<Name, string>>;
 
 const WRITER = ['CARD_PUBLIC_KEY', 'CVV_PUBLIC_KEY', 'TOKEN_KEYS'] as const;
 const CARD_READER = ['CARD_KEYS', 'TOKEN_KEYS'] as const;
@@ -52,10 +53,10 @@ const READER = [...CARD_READER, 'CVV_KEYS', 'CARD_HASH_KEY'] as const;
  * connecting if a key is invalid.
  */
 
-export interface VaultWriterOptions extends VaultStorage, Readonly<Record<(typeof WRITER)[number], string>> {
+export type VaultWriterOptions = Settings<(typeof WRITER)[number]> & {
   /** Resolves when the message is durable. */
   publishCvvKey: (data: CvvKeyIssuedData) => Promise<void>;
-}
+};
 
 /** For the edge: writes cards and CVVs, and cannot read them again. CVVs need a started `cvvKeys`. */
 export async function openVaultWriter(

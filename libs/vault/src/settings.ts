@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { ProductionRule } from '@gateway/service-kit';
 import { secretText } from '@gateway/service-kit';
+import { keyProviderSettings } from './key-provider';
 
 const keys = (use: string) =>
   secretText({
@@ -15,11 +16,13 @@ const tokens = {
 
 /** Encrypts the accounts' secrets. */
 export const accountKeySettings = {
+  ...keyProviderSettings,
   ACCOUNT_KEYS: keys("Keys of the accounts' passwords and payout secrets. The first encrypts, all decrypt"),
 };
 
 /** For api-edge, which writes card data and cannot read it. */
 export const vaultWriterSettings = {
+  ...keyProviderSettings,
   CARD_PUBLIC_KEY: Type.String(oneKey('Public key that card data is encrypted for')),
   CVV_PUBLIC_KEY: Type.String(oneKey('Public key that the keys of security codes are encrypted for')),
   ...tokens,
@@ -27,6 +30,7 @@ export const vaultWriterSettings = {
 
 /** For services that read cards. */
 export const cardReaderSettings = {
+  ...keyProviderSettings,
   CARD_KEYS: keys('Private keys that open card data; the public half of the first one is `CARD_PUBLIC_KEY`'),
   ...tokens,
 };
@@ -44,7 +48,9 @@ export const vaultReaderSettings = {
 
 /** `npm start` generates keys under ids like this one. */
 const DEVELOPMENT_KEY = /(^|,)\s*dev-/;
-const KEY_SETTINGS = Object.keys({ ...accountKeySettings, ...vaultWriterSettings, ...vaultReaderSettings });
+const KEY_SETTINGS = Object.keys({ ...accountKeySettings, ...vaultWriterSettings, ...vaultReaderSettings }).filter(
+  (name) => !(name in keyProviderSettings),
+);
 
 export const noDevelopmentKeys: ProductionRule<object> = (config) => {
   const found = Object.entries(config).filter(
