@@ -197,11 +197,11 @@ function testCardsTable() {
 
 /** @param {Metric[]} metrics */
 function metricsTable(metrics) {
-  const everyService = Object.keys(declarations).length - 1;
+  const all = Object.keys(declarations).length;
   const rows = metrics.map(({ name, type, help, services }) => [
     code(name),
     type,
-    services.length === everyService ? 'all but the simulator' : services.join(', '),
+    services.length === all ? 'all' : services.length === all - 1 ? 'all but the simulator' : services.join(', '),
     cell(help),
   ]);
   return table(['metric', 'type', 'services', 'meaning'], rows);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { environmentFile, logDirectory, projectNode, root, stateDirectory } from './checkout.mjs';
 import { explain, Failure, StopRequested } from './failure.mjs';
 import { firstSale } from './gateway/first-sale.mjs';
+import { developmentIdentities } from './gateway/identities.mjs';
 import { writePrivateFile } from './gateway/private-file.mjs';
 import { developmentSecrets, withOwnSecrets } from './gateway/secrets.mjs';
 import { startServices } from './gateway/services.mjs';
@@ -83,10 +84,16 @@ async function bringUp({ processes, ports, servers: wanted, onCluster, secrets }
     provideServers(process.env, context, onCluster ? undefined : () => new DockerServers(context)),
     installed.then(() => build(processes)),
   ]);
-  const environment = gatewayEnvironment({ env: process.env, ports, servers });
-  writePrivateFile(environmentFile, environment);
-  await prepare(processes, environment, secrets);
-  await startServices({ environment, secrets, opsPort: ports.OPS_PORT, processes, progress });
+  const identities = developmentIdentities();
+  const environment = {
+    ...gatewayEnvironment({ env: process.env, ports, servers }),
+    CALLERS_FILE: identities.callersFile,
+  };
+  const commandLines = { ...environment, ...identities.of('operator') };
+  writePrivateFile(environmentFile, commandLines);
+  await prepare(processes, commandLines, secrets);
+  const identityOf = identities.of;
+  await startServices({ environment, secrets, identityOf, opsPort: ports.OPS_PORT, processes, progress });
   ready = true;
   const url = baseUrl(process.env, ports);
   process.stdout.write(`\nA first SALE to try:\n\n${firstSale(url)}\n\nGateway ready on ${url}\n`);

@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { TestCallers } from '@gateway/testing';
+import { createCallers, createCertificate } from '@gateway/testing';
 import { testSettings } from '../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
 import { build } from './support/processes';
 import type { Merchant } from './support/merchant';
@@ -22,11 +24,15 @@ const root = join(__dirname, '..');
 let files: Record<string, string>;
 let merchant: Merchant;
 let system: System;
+let callers: TestCallers;
 
 beforeAll(async () => {
   files = testSettings();
+  callers = createCallers();
   await build();
-  system = await startSystem('docs', { withPayouts: true, settings: { PAYOUT_BANK: 'iso20022', ...files } });
+  // With everything that has metrics of its own.
+  const settings = { PAYOUT_BANK: 'iso20022', CALLERS_FILE: callers.file, ...(await certificateFiles()), ...files };
+  system = await startSystem('docs', { withPayouts: true, settings });
   merchant = await startMerchant();
   await system.startThreeds();
   await system.startExpiry();
@@ -37,7 +43,17 @@ afterAll(async () => {
   await system.stop();
   await merchant.close();
   rmSync(dirname(files['ISO20022_OUTBOX_DIR'] ?? ''), { recursive: true, force: true });
+  callers.remove();
 });
+
+/** Beside the callers, so that they go together. */
+async function certificateFiles(): Promise<Record<string, string>> {
+  const { cert, key } = await createCertificate();
+  const paths = { TLS_CERT_FILE: `${callers.file}.cert.pem`, TLS_KEY_FILE: `${callers.file}.key.pem` };
+  writeFileSync(paths.TLS_CERT_FILE, cert);
+  writeFileSync(paths.TLS_KEY_FILE, key);
+  return paths;
+}
 
 /** The metrics of all services but those of the process, by name. */
 async function servedMetrics(): Promise<Metric[]> {

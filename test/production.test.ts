@@ -3,6 +3,8 @@ import { dirname } from 'node:path';
 import type { TObject } from '@sinclair/typebox';
 import type { ProductionRule } from '@gateway/service-kit';
 import { loadConfig } from '@gateway/service-kit';
+import type { TestCallers } from '@gateway/testing';
+import { createCallers } from '@gateway/testing';
 import * as apiEdge from '../services/api-edge/src/config';
 import * as authExpiry from '../services/auth-expiry/src/config';
 import * as callbackDispatcher from '../services/callback-dispatcher/src/config';
@@ -104,25 +106,41 @@ const UNSAFE: [string, readonly string[], Env, string][] = [
     { CARD_KEYS: `k1:x,${DEVELOPMENT_KEY}`, TOKEN_KEYS: DEVELOPMENT_KEY },
     'CARD_KEYS, TOKEN_KEYS have development keys, whose ids begin with dev-.',
   ],
+  [
+    'unknown callers of an internal port',
+    ['card-processing', 'payout', 'callback-dispatcher'],
+    { CALLERS_FILE: '' },
+    'CALLERS_FILE is not set, so that everyone on this machine may use the internal port.',
+  ],
+  [
+    'no identity among other services',
+    ['api-edge', 'callback-dispatcher'],
+    { IDENTITY_TOKEN: '' },
+    'IDENTITY_TOKEN is not set, so that other services refuse queries.',
+  ],
 ];
 
 const REFUSED = 'NODE_ENV is production, where this is refused. ';
 
 let files: Env;
+let callers: TestCallers;
 let surroundings: Surroundings;
 let safe: Env;
 
 beforeAll(async () => {
   await build();
   files = testSettings();
+  callers = createCallers();
   surroundings = await openSurroundings('prod');
   const addresses = ['CARD_QUERY_URL', 'PAYOUT_QUERY_URL', 'DIRECTORY_SERVER_URL', 'SIMULATOR_URL'];
   const nobody = Object.fromEntries(addresses.map((name) => [name, 'http://127.0.0.1:9']));
-  safe = { ...surroundings.env, ...nobody, ...files, ...SAFE, THREEDS_PORT: '0' };
+  const identity = { CALLERS_FILE: callers.file, IDENTITY_TOKEN: callers.token('api-edge') };
+  safe = { ...surroundings.env, ...nobody, ...files, ...SAFE, ...identity, THREEDS_PORT: '0' };
 }, 180_000);
 
 afterAll(async () => {
   await surroundings.close();
+  callers.remove();
   rmSync(dirname(files['ISO20022_OUTBOX_DIR'] ?? ''), { recursive: true, force: true });
 });
 

@@ -6,12 +6,21 @@ const OWNER_ONLY = 0o600;
 /**
  * Writes settings that only their owner may read. Concurrent readers get the old or the new ones.
  * @param {string} path
- * @param {Record<string, string>} settings
+ * @param {Record<string, string> | object[]} settings
  */
 export function writePrivateFile(path, settings) {
+  writePrivateText(path, `${JSON.stringify(settings, null, 2)}\n`);
+}
+
+/**
+ * The same for a text.
+ * @param {string} path
+ * @param {string} text
+ */
+export function writePrivateText(path, text) {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(settings, null, 2)}\n`, { mode: OWNER_ONLY });
+  writeFileSync(draft, text, { mode: OWNER_ONLY });
   renameSync(draft, path);
 }
 

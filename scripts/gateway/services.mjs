@@ -32,19 +32,29 @@ export const services = [
 
 /**
  * Starts every service and waits until all of them are ready. Restarts one that dies.
- * @param {{ environment: Record<string, string>, secrets: Record<string, string>, opsPort: number, processes: import('../processes/child-processes.mjs').ChildProcesses, progress: import('../progress.mjs').Progress }} context
+ * @param {{ environment: Record<string, string>, secrets: Record<string, string>, identityOf: (name: string) => Record<string, string>, opsPort: number, processes: import('../processes/child-processes.mjs').ChildProcesses, progress: import('../progress.mjs').Progress }} context
  */
-export async function startServices({ environment, secrets, opsPort, processes, progress }) {
+export async function startServices({ environment, secrets, identityOf, opsPort, processes, progress }) {
   for (const { name, ops } of services) {
     const main = join(root, 'services', name, 'dist', 'main.js');
-    const settings = { MALLOC_ARENA_MAX, ...process.env, ...environment, OPS_PORT: String(opsPort + ops) };
-    const env = withOwnSecrets(name, settings, secrets);
+    const own = { ...identityOf(name), ...tlsOf(name, environment), OPS_PORT: String(opsPort + ops) };
+    const env = withOwnSecrets(name, { MALLOC_ARENA_MAX, ...process.env, ...environment, ...own }, secrets);
     const program = { command: projectNode, args: [...NODE_OPTIONS, main], env };
     processes.keep('service', name, program, { ...progress, serves: () => isReady(name, opsPort + ops) });
   }
   await Promise.all(
     services.map(({ name, ops }) => progress.during(`Service ${name}`, () => isReady(name, opsPort + ops))),
   );
+}
+
+/**
+ * The settings of threeds say at which address browsers find it, so it serves TLS only if that is one.
+ * @param {string} name
+ * @param {Record<string, string>} environment
+ * @returns {Record<string, string>}
+ */
+function tlsOf(name, { THREEDS_PUBLIC_URL: url = '' }) {
+  return name === 'threeds' && !url.startsWith('https:') ? { TLS_CERT_FILE: '', TLS_KEY_FILE: '' } : {};
 }
 
 /**

@@ -1,8 +1,16 @@
 import type { WorkerOptions } from '@gateway/messaging';
 import { createWorker } from '@gateway/messaging';
 import type { Outbox } from '@gateway/mongo';
-import type { CommonConfig, IsStarted, ListenOptions, OnStop, Service } from '@gateway/service-kit';
-import { createService, internalHost, listen, startOpsServer } from '@gateway/service-kit';
+import type {
+  CommonConfig,
+  InternalRoutes,
+  IsStarted,
+  ListenOptions,
+  OnStop,
+  ReloadedCertificate,
+  Service,
+} from '@gateway/service-kit';
+import { createInternalApi, createService, listen, openInternalAccess, startOpsServer } from '@gateway/service-kit';
 import type { Frame, ServiceDeps } from './frame';
 import { openFrame } from './frame';
 
@@ -21,9 +29,12 @@ export interface Parts<Port extends string = never> {
   /** Periodic work. Starts after the worker and stops together with it. */
   loops?: readonly Part[];
   /** For other services and operators. Opens before the worker and closes after it, so that queries work during a drain. */
-  internal?: { name: Port } & Pick<ListenOptions, 'listener' | 'port'>;
+  internal?: { name: Port; port: number; routes: readonly InternalRoutes[] };
   /** For merchants and browsers. Opens last and closes first, so that running requests still get their answers. */
-  public?: { name: Port; drainTimeoutMs?: number } & Omit<ListenOptions, 'metrics'>;
+  public?: { name: Port; drainTimeoutMs?: number; tls?: ReloadedCertificate | undefined } & Omit<
+    ListenOptions,
+    'metrics' | 'tls'
+  >;
   /** Checks beside those of the frame, or in their place. */
   readiness?: () => Record<string, boolean>;
 }
@@ -75,9 +86,11 @@ interface Opened<Port extends string> {
 
 async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Port | 'ops', number>> {
   const { frame, parts, onStop } = opened;
-  const { publisher, metrics } = frame;
+  const { publisher, metrics, logger } = frame;
   const ports: Record<string, number> = {};
-  const host = internalHost(frame.config.SERVICE_TOKEN);
+  const access = openInternalAccess(frame.config, { metrics, logger });
+  onStop(() => access.stop());
+  access.start();
 
   async function serve(name: string, options: ListenOptions, drainTimeoutMs = REQUESTS_DRAIN_TIMEOUT_MS) {
     const server = await listen(options);
@@ -93,7 +106,7 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
   const worker = workerOf(opened);
   const ops = await startOpsServer({
     port: frame.config.OPS_PORT,
-    host,
+    access,
     metrics,
     readiness: () => ({
       started: opened.isStarted(),
@@ -105,10 +118,14 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
   });
   onStop(() => ops.close(REQUESTS_DRAIN_TIMEOUT_MS));
   ports['ops'] = ops.port;
-  if (parts.internal !== undefined) await serve(parts.internal.name, { ...parts.internal, host });
+  if (parts.internal !== undefined) {
+    const { name, port, routes } = parts.internal;
+    await serve(name, { listener: createInternalApi({ routes, access, logger }), port, host: access.host });
+  }
   for (const part of [publisher, ...opened.outboxes, ...(parts.beside ?? [])]) await start(part);
   await start(...(worker === undefined ? [] : [worker]), ...(parts.loops ?? []));
   if (parts.public !== undefined) {
+    if (parts.public.tls !== undefined) await start(parts.public.tls);
     await serve(parts.public.name, { ...parts.public, metrics }, parts.public.drainTimeoutMs);
   }
   return ports;

@@ -1,7 +1,7 @@
 import { ExpireAuthorization } from '@gateway/contracts';
 import { on } from '@gateway/messaging';
 import type { CommonConfig } from '@gateway/service-kit';
-import { createMetrics, listen } from '@gateway/service-kit';
+import { createMetrics, internalRoutes, listen } from '@gateway/service-kit';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Space } from '@gateway/testing';
@@ -29,6 +29,9 @@ const answering = (text: string) => ({
   host: '127.0.0.1',
 });
 
+const inner = internalRoutes();
+inner.get('/', ['operator'], (_request, response) => void response.send('inner'));
+
 /** A service with one of each part, which record when they start and stop. */
 function newService(changes: Partial<Parts<'inner' | 'outer'>> = {}) {
   const deps: ServiceDeps<CommonConfig> = {
@@ -41,6 +44,7 @@ function newService(changes: Partial<Parts<'inner' | 'outer'>> = {}) {
       TOPIC_PREFIX: space.topicPrefix,
       DATABASE_PREFIX: space.databasePrefix,
       MAX_CLOCK_SKEW_MS: 60_000,
+      INTERNAL_HOST: '127.0.0.1',
     },
     logger: silentLogger,
     metrics: createMetrics('framed', { processFigures: false }),
@@ -59,7 +63,7 @@ function newService(changes: Partial<Parts<'inner' | 'outer'>> = {}) {
         beside: [recording('first'), recording('second')],
         worker: { handlers: [on(ExpireAuthorization, async () => undefined)] },
         loops: [recording('loop')],
-        internal: { name: 'inner', ...answering('inner') },
+        internal: { name: 'inner', port: 0, routes: [inner] },
         public: { name: 'outer', ...answering('outer') },
         ...changes,
       };

@@ -41,6 +41,14 @@ function addressIn(range: string): string {
   return range.split('/')[0] ?? '';
 }
 
+/** Addresses that reach this machine alone. */
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+
+/** True for an address or name of this machine that no other machine can reach. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || LOOPBACK.some((range) => rangeContains(range, host));
+}
+
 /** The source of a request: an IPv4 address, or an IPv6 network of 64 bits. */
 export function sourceKey(source: string): string {
   const address = parseAddress(source);

@@ -104,16 +104,31 @@ export const commonSettings = {
     default: 60_000,
     description: 'The service is not ready while its clock and the database clock differ by more',
   }),
-  SERVICE_TOKEN: Type.Optional(
-    secretText({
-      minLength: 32,
+  INTERNAL_HOST: Type.String({
+    minLength: 1,
+    default: '127.0.0.1',
+    description: 'Address of internal ports. Beyond loopback, `CALLERS_FILE` must be set',
+  }),
+  CALLERS_FILE: Type.Optional(
+    Type.String({
       description:
-        'Bearer token of internal ports. Unset, they listen on loopback only; set, they listen on every interface and query ports require it',
+        'JSON list of who may call internal ports, read again when it changes. Unset, everyone on this machine may',
     }),
   ),
 };
 
 export type CommonConfig = Readonly<Static<TObject<typeof commonSettings>>>;
+
+/** Settings of whoever calls internal ports of other services. */
+export const identitySettings = {
+  IDENTITY_TOKEN: Type.Optional(
+    secretText({
+      minLength: 32,
+      description:
+        'Bearer token that the service presents to internal ports of others; its hash is in their `CALLERS_FILE`',
+    }),
+  ),
+};
 
 /** Settings of services with a public port, for {@link connectionLimitsOf}. */
 export const connectionSettings = {

@@ -11,7 +11,8 @@ export interface HttpClientOptions {
   baseUrl: string;
   /** For a whole call, up to the end of its answer. */
   timeoutMs: number;
-  serviceToken?: string | undefined;
+  /** Presented as bearer token. */
+  identityToken?: string | undefined;
   maxSockets?: number;
 }
 
@@ -31,7 +32,7 @@ export function createHttpClient(options: HttpClientOptions): AxiosInstance {
     maxContentLength: MAX_ANSWER_BYTES,
     maxBodyLength: MAX_ANSWER_BYTES,
     validateStatus: () => true,
-    headers: options.serviceToken === undefined ? {} : { authorization: `Bearer ${options.serviceToken}` },
+    headers: options.identityToken === undefined ? {} : { authorization: `Bearer ${options.identityToken}` },
   });
   client.interceptors.request.use((config) => ({ ...config, signal: new Deadline(timeoutMs) }));
   client.interceptors.response.use(undefined, (error: unknown) => {

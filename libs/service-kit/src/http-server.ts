@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server as SocketServer } from 'node:net';
 import type { Registry } from 'prom-client';
+import type { ReloadedCertificate } from './certificates';
+import { secureContextOf } from './certificates';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS, limitConnections } from './connection-limits';
 import { openSockets, PUBLIC_SOCKETS } from './listening-sockets';
@@ -26,8 +28,8 @@ export interface ListenOptions {
   /** 0 takes a free port. */
   port: number;
   host: string;
-  /** PEM; without it plain HTTP. */
-  tls?: { cert: Buffer; key: Buffer } | undefined;
+  /** Without it plain HTTP. */
+  tls?: Pick<ReloadedCertificate, 'current' | 'onChange'> | undefined;
   /**
    * From the first byte of a request to the last byte of its body, with at most 10 s for the head. The body's reader
    * enforces it. One second later Node closes the connection without an envelope.
@@ -66,9 +68,15 @@ export async function listen(options: ListenOptions): Promise<ListeningServer> {
 
 function createServerFor({ tls }: ListenOptions): Server {
   const connectionsCheckingInterval = TIMEOUT_CHECK_MS;
-  return tls === undefined
-    ? createServer({ connectionsCheckingInterval })
-    : createTlsServer({ ...tls, connectionsCheckingInterval, handshakeTimeout: TLS_HANDSHAKE_TIMEOUT_MS });
+  if (tls === undefined) return createServer({ connectionsCheckingInterval });
+  const server = createTlsServer({
+    ...secureContextOf(tls.current),
+    connectionsCheckingInterval,
+    handshakeTimeout: TLS_HANDSHAKE_TIMEOUT_MS,
+  });
+  // All sockets of the port pass their connections to this server.
+  tls.onChange((certificate) => server.setSecureContext(secureContextOf(certificate)));
+  return server;
 }
 
 async function closeServer(server: Server, additional: SocketServer[], drainTimeoutMs: number): Promise<void> {
@@ -77,9 +85,4 @@ async function closeServer(server: Server, additional: SocketServer[], drainTime
   const cut = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
   await closed;
   clearTimeout(cut);
-}
-
-/** Internal ports are reachable from other machines only if callers must present a token. */
-export function internalHost(serviceToken: string | undefined): string {
-  return serviceToken === undefined ? '127.0.0.1' : '0.0.0.0';
 }

@@ -5,25 +5,22 @@ import { get as getByTls } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { createCertificate } from '@gateway/testing';
-import express from 'express';
+import { createCertificate, silentLogger } from '@gateway/testing';
+import { Registry } from 'prom-client';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
 import type { ListeningServer } from './http-server';
 import { listen } from './http-server';
-import { createInternalApi } from './internal-api';
+import { openInternalAccess } from './internal-access';
 import { PUBLIC_SOCKETS } from './listening-sockets';
-import type { Logger } from './logger';
 import { createMetrics } from './metrics';
 import { startOpsServer } from './ops-server';
 
 const LONG_ENOUGH_MS = 60_000;
 const BURST_TIMEOUT_MS = 10_000;
 
-async function ask(port: number, path: string, options: { agent?: Agent; authorization?: string } = {}) {
-  const { agent, authorization } = options;
-  const headers = authorization === undefined ? {} : { authorization };
-  const request = get({ host: '127.0.0.1', port, path, headers, ...(agent === undefined ? {} : { agent }) });
+async function ask(port: number, path: string, options: { agent?: Agent } = {}) {
+  const request = get({ host: '127.0.0.1', port, path, ...options });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   let body = '';
   for await (const chunk of response) body += String(chunk);
@@ -114,7 +111,7 @@ test('all sockets of a public port speak TLS, and close', async () => {
     listener: (_request, response) => void response.end('answered'),
     port: 0,
     host: '127.0.0.1',
-    tls: { cert: Buffer.from(cert), key: Buffer.from(key) },
+    tls: { current: { cert: Buffer.from(cert), key: Buffer.from(key) }, onChange: () => undefined },
     connections: DEFAULT_CONNECTION_LIMITS,
   });
   const { port } = server;
@@ -140,47 +137,11 @@ test.each([
   await first.close(0);
 });
 
-describe('an internal port', () => {
-  const token = 'x'.repeat(32);
-  const lines: [string, unknown][] = [];
-  const logger = { error: (...line: [string, unknown]) => void lines.push(line) } as unknown as Logger;
-  const routes = [
-    express
-      .Router()
-      .get('/in', (_request, response) => void response.send('in'))
-      .get('/:broken', () => Promise.reject(new Error('no space left'))),
-  ];
-  let server: ListeningServer;
-  const open = async (serviceToken: string | undefined) => {
-    const listener = createInternalApi({ routes, serviceToken, logger });
-    server = await listen({ listener, port: 0, host: '127.0.0.1' });
-    return server.port;
-  };
-  afterEach(() => server.close(0));
-
-  test('requires the configured service token', async () => {
-    const port = await open(token);
-    expect(await ask(port, '/in')).toMatchObject({ status: 401 });
-    expect(await ask(port, '/in', { authorization: 'Bearer y' })).toMatchObject({ status: 401 });
-    expect(await ask(port, '/in', { authorization: `Bearer ${token}` })).toEqual({ status: 200, body: 'in' });
-  });
-
-  test('requires no token without one', async () => {
-    expect(await ask(await open(undefined), '/in')).toEqual({ status: 200, body: 'in' });
-  });
-
-  test('logs errors, and answers with one sentence', async () => {
-    expect(await ask(await open(undefined), '/broken')).toEqual({ status: 500, body: '{"error":"no space left"}' });
-    const error: unknown = expect.objectContaining({ message: 'no space left' });
-    expect(lines).toEqual([['an internal request failed', { method: 'GET', path: '/:broken', error }]]);
-  });
-});
-
 test('the internal port serves liveness, readiness by check, and metrics', async () => {
   let database = true;
   const ops = await startOpsServer({
     port: 0,
-    host: '127.0.0.1',
+    access: openInternalAccess({ INTERNAL_HOST: '127.0.0.1' }, { logger: silentLogger, metrics: new Registry() }),
     readiness: () => ({ database, bus: true }),
     metrics: createMetrics('test', { processFigures: true }),
   });

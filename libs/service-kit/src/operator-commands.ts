@@ -1,7 +1,9 @@
 import type { AxiosInstance } from 'axios';
 import { isAxiosError } from 'axios';
+import { identityTokenFrom } from './callers';
 import { messageOf } from './errors';
 import { closeHttpClient, createHttpClient } from './http-client';
+import type { Environment } from './secret-settings';
 
 type Query = Record<string, string>;
 export type Print = (line: string) => void;
@@ -27,7 +29,8 @@ export interface OperatorCommands<Command extends { name: string }> {
   /** Its name in messages. */
   service: string;
   url: string;
-  serviceToken: string | undefined;
+  /** For the operator's identity. */
+  env: Environment;
   timeoutMs: number;
   /** The command in the arguments; undefined if they are invalid. */
   parse(args: readonly string[]): Command | undefined;
@@ -52,20 +55,21 @@ export async function runOperatorCommand<Command extends { name: string }>(
     print(commands.usage);
     return args[0] === 'help' ? 0 : WRONG_USAGE;
   }
-  const { url: baseUrl, serviceToken, timeoutMs } = commands;
+  const { url: baseUrl, timeoutMs } = commands;
   if (!URL.canParse(baseUrl)) {
     print(`${command.name} failed: the address of ${commands.service} is no URL: ${baseUrl}`);
     return WRONG_USAGE;
   }
-  const http = createHttpClient({ baseUrl, timeoutMs, serviceToken });
+  let http: AxiosInstance | undefined;
   try {
+    http = createHttpClient({ baseUrl, timeoutMs, identityToken: identityTokenFrom(commands.env) });
     await commands.execute(command, operatorApi(http, commands), print);
     return 0;
   } catch (error) {
     print(`${command.name} failed: ${messageOf(error)}`);
     return error instanceof WrongArguments ? WRONG_USAGE : FAILED;
   } finally {
-    closeHttpClient(http);
+    if (http !== undefined) closeHttpClient(http);
   }
 }
 

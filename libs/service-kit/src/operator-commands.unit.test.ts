@@ -8,6 +8,7 @@ const server = createServer((request, response) => {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(status === 200 ? { asked: request.headers.authorization } : { error: 'not so' }));
 });
+const TOKEN = 'an-identity-token-of-at-least-32-characters';
 let url: string;
 
 beforeAll(async () => {
@@ -22,7 +23,7 @@ async function run(args: readonly string[], change: Partial<OperatorCommands<{ n
     usage: 'usage',
     service: 'the service',
     url,
-    serviceToken: 'token',
+    env: { IDENTITY_TOKEN: TOKEN },
     timeoutMs: 2_000,
     parse: ([name]) => (name === undefined ? undefined : { name }),
     execute: async ({ name }, { ask }, print) => print(JSON.stringify(await ask('GET', `/${name}`))),
@@ -32,7 +33,7 @@ async function run(args: readonly string[], change: Partial<OperatorCommands<{ n
 }
 
 test('the exit code gives the result of a command, and its output the reason', async () => {
-  expect(await run(['200'])).toEqual({ code: 0, text: '{"asked":"Bearer token"}' });
+  expect(await run(['200'])).toEqual({ code: 0, text: `{"asked":"Bearer ${TOKEN}"}` });
   expect(await run(['404'])).toEqual({ code: 1, text: '404 failed: not so' });
   expect(await run(['400'])).toEqual({ code: 2, text: '400 failed: not so' });
   expect(await run([])).toEqual({ code: 2, text: 'usage' });
@@ -43,6 +44,12 @@ test('an unreachable gateway is reported', async () => {
   const { code, text } = await run(['200'], { url: 'http://127.0.0.1:1' });
   expect(code).toBe(1);
   expect(text).toBe('200 failed: the service does not answer at http://127.0.0.1:1: is the gateway running?');
+});
+
+test('a malformed token is named', async () => {
+  const { code, text } = await run(['200'], { env: { IDENTITY_TOKEN: 'short' } });
+  expect(code).toBe(1);
+  expect(text).toMatch(/^200 failed: Configuration: IDENTITY_TOKEN must NOT have fewer than 32 characters/);
 });
 
 test('invalid arguments and addresses are named', async () => {

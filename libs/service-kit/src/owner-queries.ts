@@ -21,9 +21,9 @@ export interface OwnerQueries {
 /** `owner` is the service's name, for errors. */
 export function createOwnerQueries(
   owner: string,
-  { url, serviceToken }: { url: string; serviceToken?: string | undefined },
+  { url, identityToken }: { url: string; identityToken?: string | undefined },
 ): OwnerQueries {
-  const http = createHttpClient({ baseUrl: url, timeoutMs: QUERY_TIMEOUT_MS, serviceToken });
+  const http = createHttpClient({ baseUrl: url, timeoutMs: QUERY_TIMEOUT_MS, identityToken });
   return {
     async ask<T>(...[path, params, bounds]: Parameters<AskOwner>) {
       const size = bounds === undefined ? {} : { maxContentLength: bounds.answerBytesMax };

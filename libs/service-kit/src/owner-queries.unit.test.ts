@@ -4,7 +4,7 @@ import { listen } from './http-server';
 import type { OwnerQueries } from './owner-queries';
 import { createOwnerQueries } from './owner-queries';
 
-const TOKEN = 'a-service-token-of-at-least-32-characters';
+const TOKEN = 'an-identity-token-of-at-least-32-characters';
 
 let server: ListeningServer;
 let owner: OwnerQueries;
@@ -20,7 +20,7 @@ beforeAll(async () => {
     port: 0,
     host: '127.0.0.1',
   });
-  owner = createOwnerQueries('card-processing', { url: `http://127.0.0.1:${server.port}`, serviceToken: TOKEN });
+  owner = createOwnerQueries('card-processing', { url: `http://127.0.0.1:${server.port}`, identityToken: TOKEN });
 });
 afterAll(async () => {
   owner.close();

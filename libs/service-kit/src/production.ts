@@ -1,8 +1,5 @@
-import { rangeContains } from './address-range';
+import { isLoopback } from './address-range';
 import { ConfigurationError } from './configuration-error';
-
-/** Addresses that reach this machine alone. */
-const LOOPBACK = ['127.0.0.0/8', '::1'];
 
 /**
  * A rule of the production profile (`NODE_ENV=production`), declared beside the settings that it judges. Returns one
@@ -39,6 +36,12 @@ export const publicPortHasTls: ProductionRule<PublicPort> = (config) => {
   );
 };
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || LOOPBACK.some((range) => rangeContains(range, host));
-}
+/** An internal port with routes tells about payments and takes commands: everyone who calls must be known. */
+export const callersAreKnown: ProductionRule<{ CALLERS_FILE?: string }> = ({ CALLERS_FILE }) =>
+  CALLERS_FILE === undefined
+    ? 'CALLERS_FILE is not set, so that everyone on this machine may use the internal port.'
+    : undefined;
+
+/** Services that ask others must have an identity: in production, the others ask for one. */
+export const hasIdentity: ProductionRule<{ IDENTITY_TOKEN?: string }> = ({ IDENTITY_TOKEN }) =>
+  IDENTITY_TOKEN === undefined ? 'IDENTITY_TOKEN is not set, so that other services refuse queries.' : undefined;

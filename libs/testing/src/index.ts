@@ -1,5 +1,6 @@
 export * from './space';
 export * from './until';
+export * from './callers';
 export * from './in-sync';
 export * from './https-server';
 export * from './fail-test';

@@ -1,5 +1,4 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { openAccounts } from '@gateway/accounts';
 import type { OperationOutcome } from '@gateway/contracts';
 import { OperationReplied } from '@gateway/contracts';
@@ -7,8 +6,8 @@ import { createBrokerProbe, createReplyListener } from '@gateway/messaging';
 import { isOutOfDiskSpace } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
-import type { ListenOptions, Service } from '@gateway/service-kit';
-import { connectionLimitsOf, createOwnerQueries } from '@gateway/service-kit';
+import type { Service } from '@gateway/service-kit';
+import { connectionLimitsOf, createOwnerQueries, openCertificate } from '@gateway/service-kit';
 import { openVaultWriter } from '@gateway/vault';
 import type { AccountSlotsOptions } from './adapters/account-slots';
 import { createAccountSlots, createPageAdmission } from './adapters/account-slots';
@@ -107,7 +106,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
       listener: createEdgeListener(config, ports, metrics),
       port: config.PORT,
       host: config.HOST,
-      tls: certificateOf(config),
+      tls: openCertificate(config, frame),
       requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
       connections: connectionLimitsOf(config),
       drainTimeoutMs: DRAIN_TIMEOUT_MS,
@@ -151,14 +150,9 @@ function createReplies(
 }
 
 /** Queries to the owners of payments and payouts. */
-function openOwners({ CARD_QUERY_URL, PAYOUT_QUERY_URL, SERVICE_TOKEN: serviceToken }: Config) {
+function openOwners({ CARD_QUERY_URL, PAYOUT_QUERY_URL, IDENTITY_TOKEN: identityToken }: Config) {
   return {
-    cards: createOwnerQueries('card-processing', { url: CARD_QUERY_URL, serviceToken }),
-    payouts: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, serviceToken }),
+    cards: createOwnerQueries('card-processing', { url: CARD_QUERY_URL, identityToken }),
+    payouts: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, identityToken }),
   };
-}
-
-function certificateOf({ TLS_CERT_FILE, TLS_KEY_FILE }: Config): ListenOptions['tls'] {
-  if (TLS_CERT_FILE === undefined || TLS_KEY_FILE === undefined) return undefined;
-  return { cert: readFileSync(TLS_CERT_FILE), key: readFileSync(TLS_KEY_FILE) };
 }

@@ -5,10 +5,13 @@ import type { ProductionRule } from '@gateway/service-kit';
 import {
   commonSettings,
   connectionSettings,
+  hasIdentity,
+  identitySettings,
   isHttps,
   publicPortHasTls,
   retentionSettings,
   secretText,
+  tlsSettings,
 } from '@gateway/service-kit';
 import { noDevelopmentKeys, vaultWriterSettings } from '@gateway/vault';
 
@@ -20,6 +23,8 @@ export const settings = Type.Object({
   ...accountsSettings,
   ...vaultWriterSettings,
   ...connectionSettings,
+  ...identitySettings,
+  ...tlsSettings,
   PORT: Type.Integer({
     minimum: 0,
     maximum: 65_535,
@@ -27,10 +32,6 @@ export const settings = Type.Object({
     description: 'Port of the merchant API and the card-entry page; 0 takes a free port',
   }),
   HOST: Type.String({ default: '127.0.0.1', description: 'Address of that port' }),
-  TLS_CERT_FILE: Type.Optional(
-    Type.String({ description: 'PEM certificate; with `TLS_KEY_FILE`, the service serves HTTPS itself' }),
-  ),
-  TLS_KEY_FILE: Type.Optional(Type.String({ description: 'PEM private key' })),
   PUBLIC_BASE_URL: Type.String({
     pattern: WEB_ADDRESS,
     default: 'http://127.0.0.1:8080',
@@ -81,4 +82,5 @@ export const productionRules: readonly ProductionRule<Config>[] = [
   isHttps('PUBLIC_BASE_URL'),
   isHttps('THREEDS_PUBLIC_URL'),
   noDevelopmentKeys,
+  hasIdentity,
 ];

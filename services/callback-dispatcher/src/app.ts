@@ -6,7 +6,7 @@ import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
 import { createOwnerQueries } from '@gateway/service-kit';
 import { createAddressGuard } from './adapters/http/address-guard';
-import { createAdminApi } from './adapters/http/admin-api';
+import { adminRoutes } from './adapters/http/admin-api';
 import type { CallbackTimeouts } from './adapters/http/callback-client';
 import { createCallbackClient } from './adapters/http/callback-client';
 import type { OutcomeQueries } from './adapters/http/outcome-queries';
@@ -111,16 +111,16 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
     loops: [frame.repeat({ name: 'looking for due callbacks', everyMs: LOOK_EVERY_MS, work: () => look() })],
     internal: {
       name: 'admin',
-      listener: createAdminApi(ports, config.SERVICE_TOKEN),
       port: config.CALLBACK_ADMIN_PORT,
+      routes: [adminRoutes(ports)],
     },
   };
 }
 
 /** The owners of the operations, which know the custom values. */
-function openQueries({ CARD_QUERY_URL, PAYOUT_QUERY_URL, SERVICE_TOKEN: serviceToken }: Config) {
-  const cards = createOwnerQueries('card-processing', { url: CARD_QUERY_URL, serviceToken });
-  const payouts = createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, serviceToken });
+function openQueries({ CARD_QUERY_URL, PAYOUT_QUERY_URL, IDENTITY_TOKEN: identityToken }: Config) {
+  const cards = createOwnerQueries('card-processing', { url: CARD_QUERY_URL, identityToken });
+  const payouts = createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, identityToken });
   return {
     card: createOutcomeQueries(cards, '/operations'),
     payout: createOutcomeQueries(payouts, '/payouts'),

@@ -10,7 +10,7 @@ const USAGE = `usage: npm run callbacks -- list [--state pending|delivered|exhau
        npm run callbacks -- show ID            one delivery with all its attempts
        npm run callbacks -- resend ID          sends it now, in any state; its schedule starts again
 Uses the settings of the last npm start, or CALLBACK_ADMIN_URL, the internal port of callback-dispatcher
-(${DEFAULT_ADMIN_URL}), and SERVICE_TOKEN if it requires one.`;
+(${DEFAULT_ADMIN_URL}), and IDENTITY_TOKEN, the operator's token.`;
 const COLUMNS = ['id', 'state', 'created', 'account', 'reference', 'address', 'attempts', 'next or ended'];
 
 type Command = { name: 'list'; query: Record<string, string> } | { name: 'show' | 'resend'; id: string };
@@ -36,7 +36,7 @@ export function runCli(args: readonly string[], env: NodeJS.ProcessEnv, print: P
       usage: USAGE,
       service: 'the dispatcher',
       url: env['CALLBACK_ADMIN_URL'] || DEFAULT_ADMIN_URL,
-      serviceToken: env['SERVICE_TOKEN'] || undefined,
+      env,
       timeoutMs: TIMEOUT_MS,
       parse: parseArguments,
       execute,

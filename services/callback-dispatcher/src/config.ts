@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import { accountsProductionRules, accountsSettings } from '@gateway/accounts';
 import type { ProductionRule } from '@gateway/service-kit';
-import { commonSettings, rangesOverlap } from '@gateway/service-kit';
+import { callersAreKnown, commonSettings, hasIdentity, identitySettings, rangesOverlap } from '@gateway/service-kit';
 import { RETENTION_DEFAULT_DAYS } from './adapters/mongo/retention';
 import { DISPATCHER_LIMITS } from './application/dispatcher';
 
@@ -15,6 +15,7 @@ const RETRY_SCHEDULE_PATTERN = '^\\d{1,7}(,\\d{1,7}){0,49}$';
 export const settings = Type.Object({
   ...commonSettings,
   ...accountsSettings,
+  ...identitySettings,
   CARD_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of card-processing' }),
   PAYOUT_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of payout' }),
   CALLBACK_RETRY_SCHEDULE: Type.String({
@@ -78,7 +79,12 @@ const callbacksStayOutside: ProductionRule<Config> = ({ CALLBACK_ALLOW_CIDRS }) 
     : `CALLBACK_ALLOW_CIDRS has ${unsafe.join(', ')}, so that callbacks reach this machine itself.`;
 };
 
-export const productionRules: readonly ProductionRule<Config>[] = [callbacksStayOutside, ...accountsProductionRules];
+export const productionRules: readonly ProductionRule<Config>[] = [
+  callbacksStayOutside,
+  ...accountsProductionRules,
+  callersAreKnown,
+  hasIdentity,
+];
 
 /** Seconds to wait after each failed attempt. */
 export function retryScheduleOf({ CALLBACK_RETRY_SCHEDULE }: Pick<Config, 'CALLBACK_RETRY_SCHEDULE'>): number[] {

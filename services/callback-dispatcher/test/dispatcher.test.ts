@@ -1,6 +1,6 @@
 import { Secret } from '@gateway/contracts';
 import { createDeadLetters } from '@gateway/messaging';
-import { until } from '@gateway/testing';
+import { createCallers, until } from '@gateway/testing';
 import type { CallbackDispatcher } from '../src/app';
 import { runCli } from '../src/cli';
 import type { DeliveryDetails, DeliveryList } from '../src/adapters/http/admin-api';
@@ -19,7 +19,8 @@ import {
 import type { Answer, Receiver } from './receiver';
 import { acknowledge, fail, newCertificate, startReceiver } from './receiver';
 
-const TOKEN = 'a-service-token-of-at-least-32-characters';
+const OWN_TOKEN = 'the-own-identity-token-of-the-dispatcher';
+const callers = createCallers();
 const certificate = newCertificate();
 let world: World;
 type Queries = Awaited<ReturnType<typeof startQueries>>;
@@ -43,13 +44,15 @@ beforeAll(async () => {
     CALLBACK_RETRY_SCHEDULE: '10,30',
     CARD_QUERY_URL: queries.url,
     PAYOUT_QUERY_URL: payoutQueries.url,
-    SERVICE_TOKEN: TOKEN,
+    CALLERS_FILE: callers.file,
+    IDENTITY_TOKEN: OWN_TOKEN,
   });
 });
 afterAll(async () => {
   await world.close();
   await queries.close();
   await payoutQueries.close();
+  callers.remove();
 });
 beforeEach(async () => {
   receiver = await newReceiver();
@@ -64,13 +67,16 @@ const attemptsMade = (id: string, count: number) =>
   until(`${count} attempts`, async () => (await world.deliveries.load(id))?.attempts === count);
 
 function admin(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { authorization: `Bearer ${TOKEN}` };
+  const headers = { authorization: `Bearer ${callers.token('operator')}` };
   return fetch(`http://127.0.0.1:${dispatcher.ports.admin}${path}`, { headers, ...init });
 }
 
 async function cli(...args: string[]): Promise<{ code: number; text: string }> {
   const lines: string[] = [];
-  const env = { CALLBACK_ADMIN_URL: `http://127.0.0.1:${dispatcher.ports.admin}`, SERVICE_TOKEN: TOKEN };
+  const env = {
+    CALLBACK_ADMIN_URL: `http://127.0.0.1:${dispatcher.ports.admin}`,
+    IDENTITY_TOKEN: callers.token('operator'),
+  };
   const code = await runCli(args, env, (line) => lines.push(line));
   return { code, text: lines.join('\n') };
 }
@@ -354,7 +360,7 @@ describe('custom parameters', () => {
     await isIn(id, 'delivered');
     expect(queries.asked[0]).toEqual({
       path: `/operations/${record.reference}?account=${merchantAccount}`,
-      authorization: `Bearer ${TOKEN}`,
+      authorization: `Bearer ${OWN_TOKEN}`,
     });
     const { fields = {} } = receiver.received[0] ?? {};
     expect(Object.entries(fields).slice(-3, -1)).toEqual([
@@ -386,7 +392,7 @@ describe('custom parameters', () => {
     await isIn(id, 'delivered');
     expect(payoutQueries.asked[0]).toEqual({
       path: `/payouts/${record.reference}?account=${merchantAccount}`,
-      authorization: `Bearer ${TOKEN}`,
+      authorization: `Bearer ${OWN_TOKEN}`,
     });
     const { fields = {} } = receiver.received[0] ?? {};
     expect(fields).toMatchObject({ status: 'SUCCESS', custom_bank_name: 'Sandbox SEPA Bank' });
@@ -477,6 +483,8 @@ describe('operators', () => {
       expect((await admin(`/deliveries?${query}`)).status).toBe(400);
     }
     expect((await admin('/deliveries', { headers: {} })).status).toBe(401);
+    const headers = { authorization: `Bearer ${callers.token('api-edge')}` };
+    expect((await admin('/deliveries/none/resend', { method: 'POST', headers })).status).toBe(403);
     expect(await cli('show', 'none')).toEqual({ code: 1, text: 'show failed: no such delivery' });
     expect(await cli('list', '--state', 'lost')).toMatchObject({
       code: 2,

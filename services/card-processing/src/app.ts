@@ -10,7 +10,7 @@ import { createDetachedWork } from '@gateway/service-kit';
 import { openVaultReader } from '@gateway/vault';
 import type { Connectors } from './adapters/acquirers/connectors';
 import { openConnectors } from './adapters/acquirers/connectors';
-import { createQueryApi } from './adapters/http/query-api';
+import { queryRoutes } from './adapters/http/query-api';
 import { messageHandlers, deadLetterHandler } from './adapters/kafka/commands';
 import { publishEntries, sendReply } from './adapters/kafka/publications';
 import { countRefusals } from './adapters/metrics';
@@ -118,8 +118,8 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
     readiness: () => ({ cvvKeys: keyReader.ready() }),
     internal: {
       name: 'query',
-      listener: createQueryApi(ports, config.SERVICE_TOKEN),
       port: config.CARD_QUERY_PORT,
+      routes: [queryRoutes(ports)],
     },
   };
 }

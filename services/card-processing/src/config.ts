@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import creditCardType from 'credit-card-type';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
-import { commonSettings, ConfigurationError, retentionSettings } from '@gateway/service-kit';
+import { callersAreKnown, commonSettings, ConfigurationError, retentionSettings } from '@gateway/service-kit';
 import { noDevelopmentKeys, vaultReaderSettings } from '@gateway/vault';
 import type { HoldRule, Initiator } from './domain/holds';
 
@@ -60,7 +60,11 @@ export const settings = Type.Object({
 
 export type Config = Readonly<Static<typeof settings>>;
 
-export const productionRules: readonly ProductionRule<Config>[] = [noDevelopmentKeys, noSimulatedMoney];
+export const productionRules: readonly ProductionRule<Config>[] = [
+  noDevelopmentKeys,
+  noSimulatedMoney,
+  callersAreKnown,
+];
 
 /**
  * The rules in AUTH_HOLDS.

@@ -6,7 +6,9 @@ import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
 import { createDetachedWork } from '@gateway/service-kit';
 import { openBanks } from './adapters/banks/banks';
-import { createPayoutApi } from './adapters/http/internal-api';
+import { adminRoutes } from './adapters/http/admin-api';
+import { holdRoutes } from './adapters/http/hold-api';
+import { queryRoutes } from './adapters/http/query-api';
 import { deadLetterHandler, messageHandlers } from './adapters/kafka/commands';
 import { publishEntries } from './adapters/kafka/publications';
 import { registerHoldGauges } from './adapters/mongo/hold-metrics';
@@ -101,8 +103,8 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
     ],
     internal: {
       name: 'query',
-      listener: createPayoutApi({ ...ports, batches }, { serviceToken: config.SERVICE_TOKEN }),
       port: config.PAYOUT_QUERY_PORT,
+      routes: [holdRoutes({ ...ports, batches }), adminRoutes(ports, batches), queryRoutes(ports)],
     },
   };
 }

@@ -25,7 +25,7 @@ const USAGE = `usage: npm run payouts -- list [--state STATE] [--account ACCOUNT
 SCOPE: one REFERENCE, --account ACCOUNT, or --all.
 States: ${PAYOUT_STATES.join(', ')}.
 Uses the settings of the last npm start, or PAYOUT_QUERY_URL, the internal port of payout
-(${DEFAULT_QUERY_URL}), and SERVICE_TOKEN if it requires one.`;
+(${DEFAULT_QUERY_URL}), and IDENTITY_TOKEN, the operator's token.`;
 const PAYOUT_COLUMNS = ['reference', 'state', 'code', 'accepted', 'account', 'amount', 'bank', 'due'];
 const BATCH_COLUMNS = ['batch', 'state', 'created', 'reported', 'debtor', 'kind', 'payouts', 'total EUR', 'problem'];
 
@@ -74,7 +74,7 @@ export function runCli(args: readonly string[], env: NodeJS.ProcessEnv, print: P
       usage: USAGE,
       service: 'the payout service',
       url: env['PAYOUT_QUERY_URL'] || DEFAULT_QUERY_URL,
-      serviceToken: env['SERVICE_TOKEN'] || undefined,
+      env,
       timeoutMs: TIMEOUT_MS,
       parse: parseArguments,
       execute,

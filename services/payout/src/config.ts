@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
-import { commonSettings, retentionSettings } from '@gateway/service-kit';
+import { callersAreKnown, commonSettings, retentionSettings } from '@gateway/service-kit';
 
 export const settings = Type.Object({
   ...commonSettings,
@@ -34,4 +34,4 @@ export const settings = Type.Object({
 
 export type Config = Readonly<Static<typeof settings>>;
 
-export const productionRules: readonly ProductionRule<Config>[] = [noSimulatedMoney];
+export const productionRules: readonly ProductionRule<Config>[] = [noSimulatedMoney, callersAreKnown];

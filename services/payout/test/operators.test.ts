@@ -1,6 +1,6 @@
-import { listen } from '@gateway/service-kit';
-import { until } from '@gateway/testing';
-import { createPayoutApi } from '../src/adapters/http/internal-api';
+import { createInternalApi, createMetrics, listen, openInternalAccess } from '@gateway/service-kit';
+import { createCallers, silentLogger, until } from '@gateway/testing';
+import { adminRoutes } from '../src/adapters/http/admin-api';
 import type { Payout } from '../src/app';
 import type { BatchOperations, BatchSummary } from '../src/application/batch-ports';
 import type { HoldingPorts } from '../src/application/hold-payouts';
@@ -8,7 +8,6 @@ import { runCli } from '../src/cli';
 import type { World } from './payout-fixture';
 import { MERCHANT, openWorld, OTHER_MERCHANT, payout } from './payout-fixture';
 
-const TOKEN = 'a-token-of-services-that-is-long-enough';
 let world: World;
 let service: Payout;
 
@@ -18,9 +17,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function cli(port: number, ...args: string[]) {
+const cli = (port: number, ...args: string[]) => cliWith({}, port, ...args);
+
+async function cliWith(identity: { IDENTITY_TOKEN?: string }, port: number, ...args: string[]) {
   const lines: string[] = [];
-  const env = { PAYOUT_QUERY_URL: `http://127.0.0.1:${port}` };
+  const env = { PAYOUT_QUERY_URL: `http://127.0.0.1:${port}`, ...identity };
   const exitCode = await runCli(args, env, (line) => lines.push(line));
   return { exitCode, text: lines.join('\n') };
 }
@@ -129,8 +130,10 @@ describe('the command line', () => {
       withdraw: () => Promise.resolve(false),
       rewrite: (messageId) => Promise.resolve(messageId === 'M1' ? { ...batch, state: 'emitted' as const } : undefined),
     };
-    const ports = { payouts: world.payouts, now: world.now, batches } as unknown as HoldingPorts;
-    const listener = createPayoutApi(ports, { serviceToken: undefined });
+    const ports = { payouts: world.payouts, now: world.now } as unknown as HoldingPorts;
+    const metrics = createMetrics('payout', { processFigures: false });
+    const access = openInternalAccess({ INTERNAL_HOST: '127.0.0.1' }, { logger: silentLogger, metrics });
+    const listener = createInternalApi({ routes: [adminRoutes(ports, batches)], access, logger: silentLogger });
     const { port, close } = await listen({ listener, port: 0, host: '127.0.0.1' });
     const line = (state: string, reported = '-') =>
       `M1\t${state}\t1970-01-01T00:00:00.000Z\t${reported}\tLT12\tinstant\t2\t31.01\tinvalid`;
@@ -144,14 +147,28 @@ describe('the command line', () => {
   });
 });
 
-it('refuses a request without the service token', async () => {
-  const guarded = await world.start({ SERVICE_TOKEN: TOKEN });
+it('admits operators to commands, and services to queries', async () => {
+  const callers = createCallers();
+  const guarded = await world.start({ CALLERS_FILE: callers.file });
+  const statusOf = async (path: string, token: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`http://127.0.0.1:${guarded.ports.query}${path}`, { headers })).status;
+  };
   for (const path of ['/payouts/X?account=a', '/admin/payouts', '/admin/batches', '/admin/holds']) {
     expect((await world.ask(guarded, path)).status).toBe(401);
+    expect(await statusOf(path, callers.token('metrics'))).toBe(403);
   }
-  const authorization = `Bearer ${TOKEN}`;
-  const response = await fetch(`http://127.0.0.1:${guarded.ports.query}/admin/payouts`, { headers: { authorization } });
-  expect(response.status).toBe(200);
+  expect(await statusOf('/admin/payouts', callers.token('api-edge'))).toBe(403);
+  expect(await statusOf('/payouts/X?account=a', callers.token('api-edge'))).toBe(404);
+
+  const { query } = guarded.ports;
+  expect(await cliWith({ IDENTITY_TOKEN: callers.token('operator') }, query, 'list')).toMatchObject({ exitCode: 0 });
+  expect(await cliWith({ IDENTITY_TOKEN: callers.token('api-edge') }, query, 'cut')).toEqual({
+    exitCode: 1,
+    text: 'cut failed: api-edge may not do this: its kind is api-edge',
+  });
+  expect(await cli(query, 'list')).toEqual({ exitCode: 1, text: 'list failed: identity token missing or unknown' });
+  callers.remove();
 });
 
 it('is ready when everything is open, and counts the bank’s answers', async () => {

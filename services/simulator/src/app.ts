@@ -6,8 +6,8 @@ import {
   Counter,
   createMetrics,
   createService,
-  internalHost,
   listen,
+  openInternalAccess,
   repeat,
   startOpsServer,
 } from '@gateway/service-kit';
@@ -76,9 +76,12 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
     reportResult: (challenge) => attemptResult(directory, challenge),
   };
 
+  const access = openInternalAccess(config, { logger, metrics });
+  onStop(() => access.stop());
+  access.start();
   const ops = await startOpsServer({
     port: config.OPS_PORT,
-    host: internalHost(config.SERVICE_TOKEN),
+    access,
     readiness: () => ({ started: isStarted(), mongodb: mongo.healthy() }),
     metrics,
   });

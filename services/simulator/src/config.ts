@@ -4,7 +4,7 @@ import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
 import { commonSettings, isHttps, loadConfig, secretText } from '@gateway/service-kit';
 
-const { NODE_ENV, LOG_LEVEL, OPS_PORT, MONGODB_URI, DATABASE_PREFIX, SERVICE_TOKEN } = commonSettings;
+const { NODE_ENV, LOG_LEVEL, OPS_PORT, MONGODB_URI, DATABASE_PREFIX, INTERNAL_HOST, CALLERS_FILE } = commonSettings;
 
 /** Base64 of at least 32 bytes. */
 const KEY = '^(?:[A-Za-z0-9+/]{4}){10,}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{6}==)$';
@@ -15,7 +15,8 @@ export const settings = Type.Object({
   OPS_PORT,
   MONGODB_URI,
   DATABASE_PREFIX,
-  SERVICE_TOKEN,
+  INTERNAL_HOST,
+  CALLERS_FILE,
   ...simulatedMoneySettings,
   SIMULATOR_PORT: Type.Integer({
     minimum: 0,

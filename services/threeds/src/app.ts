@@ -5,7 +5,7 @@ import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
-import { connectionLimitsOf, createBodyReader, createDetachedWork } from '@gateway/service-kit';
+import { connectionLimitsOf, createBodyReader, createDetachedWork, openCertificate } from '@gateway/service-kit';
 import { openCardReader } from '@gateway/vault';
 import { createDirectory } from './adapters/emv/directory';
 import { BODY_TIMEOUT_MS, createPublicSite, NOTIFICATION_PATH, RESULTS_PATH } from './adapters/http/public-site';
@@ -107,6 +107,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
       }),
       port: config.THREEDS_PORT,
       host: config.HOST,
+      tls: openCertificate(config, frame),
       requestTimeoutMs: BODY_TIMEOUT_MS,
       connections,
     },

@@ -8,6 +8,7 @@ import {
   publicPortHasTls,
   retentionSettings,
   secretText,
+  tlsSettings,
 } from '@gateway/service-kit';
 import { cardReaderSettings, noDevelopmentKeys } from '@gateway/vault';
 
@@ -28,6 +29,7 @@ export const settings = Type.Object({
   ...commonSettings,
   ...cardReaderSettings,
   ...connectionSettings,
+  ...tlsSettings,
   THREEDS_PORT: Type.Integer({
     minimum: 0,
     maximum: 65_535,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { RenderedPage } from '@gateway/pages';
 import type { BodyFault, BodyReader, Logger, Registry } from '@gateway/service-kit';
-import { bytesOf, Counter, assertNever, readBody } from '@gateway/service-kit';
+import { bytesOf, Counter, assertNever, readBody, strictTransport } from '@gateway/service-kit';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
 import type { PageAnswer, SubmittedForm } from '../../application/checkout-page';
@@ -49,7 +49,7 @@ export function createCheckoutPages(options: CheckoutPagesOptions): RequestListe
   const app = express().disable('x-powered-by').disable('etag');
   app.enable('case sensitive routing').enable('strict routing');
   app.set('trust proxy', [...options.trustedProxies]);
-  app.use(openRequest(options));
+  app.use(strictTransport, openRequest(options));
   const takePlace = limitConcurrency(options.maxConcurrent);
   app
     .route(`${PATH}:id`)

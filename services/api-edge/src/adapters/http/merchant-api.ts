@@ -5,7 +5,7 @@ import express from 'express';
 import type { ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 import type { BodyFault, BodyReader, Logger, Registry } from '@gateway/service-kit';
-import { bytesOf, Counter, Gauge, Histogram, readBody } from '@gateway/service-kit';
+import { bytesOf, Counter, Gauge, Histogram, readBody, strictTransport } from '@gateway/service-kit';
 import type { Incoming } from '../../application/admit';
 import { sessionOf } from '../../application/admit';
 import type { Answer, Family, Session } from '../../application/responses';
@@ -54,7 +54,7 @@ export function createMerchantApi(options: MerchantApiOptions): RequestListener 
   app.enable('case sensitive routing').enable('strict routing');
   const figures = transportFigures(options.metrics);
   const paceRefusal = createRefusalPace(options);
-  app.use(openSession(options, figures));
+  app.use(strictTransport, openSession(options, figures));
   for (const endpoint of options.endpoints) {
     app
       .route(endpoint.path)

@@ -1,6 +1,5 @@
-import type { RequestListener } from 'node:http';
-import express from 'express';
-import { createInternalApi } from '@gateway/service-kit';
+import type { CallerKind, InternalRoutes } from '@gateway/service-kit';
+import { internalRoutes } from '@gateway/service-kit';
 import { listDeliveries, resendDelivery, showDelivery } from '../../application/manage-deliveries';
 import type { Attempt, DeliveryQuery, Ports, StoredDelivery } from '../../application/ports';
 import { DELIVERY_STATES } from '../../domain/delivery';
@@ -41,15 +40,17 @@ export interface DeliveryDetails extends DeliverySummary {
   })[];
 }
 
+const OPERATORS: readonly CallerKind[] = ['operator'];
+
 type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'handle' | 'now' | 'logger'>;
 
 /**
  * For operators: `GET /deliveries?state=&account=&limit=&before=` (newest first), `GET /deliveries/:id` (with its
  * attempts) and `POST /deliveries/:id/resend`. 404 for an unknown id, 400 for an invalid query.
  */
-export function createAdminApi(ports: Managing, serviceToken: string | undefined): RequestListener {
-  const routes = express.Router();
-  routes.get('/deliveries', async (request, response) => {
+export function adminRoutes(ports: Managing): InternalRoutes {
+  const routes = internalRoutes();
+  routes.get('/deliveries', OPERATORS, async (request, response) => {
     const query = parseQuery(request.query);
     if ('problem' in query) return void response.status(400).json({ error: query.problem });
     const found = await listDeliveries(ports, query);
@@ -60,17 +61,17 @@ export function createAdminApi(ports: Managing, serviceToken: string | undefined
     };
     response.json(list);
   });
-  routes.get('/deliveries/:id', async (request, response) => {
+  routes.get('/deliveries/:id', OPERATORS, async (request, response) => {
     const found = await showDelivery(ports, request.params.id);
     if (found === undefined) response.status(404).json({ error: 'no such delivery' });
     else response.json(detailsOf(found.delivery, found.attempts));
   });
-  routes.post('/deliveries/:id/resend', async (request, response) => {
+  routes.post('/deliveries/:id/resend', OPERATORS, async (request, response) => {
     const resent = await resendDelivery(ports, request.params.id);
     if (resent === undefined) response.status(404).json({ error: 'no such delivery' });
     else response.json(summaryOf(resent));
   });
-  return createInternalApi({ routes: [routes], serviceToken, logger: ports.logger });
+  return routes;
 }
 
 function parseQuery(query: Record<string, unknown>): DeliveryQuery | { problem: string } {

@@ -1,6 +1,7 @@
+import type { Response } from 'express';
 import type { ResponseCode } from '@gateway/contracts';
-import type { Router } from 'express';
-import express from 'express';
+import type { CallerKind, InternalRoutes } from '@gateway/service-kit';
+import { internalRoutes } from '@gateway/service-kit';
 import type { BankFacts, HoldReason } from '../../application/bank-ports';
 import type { BatchOperations, BatchSummary } from '../../application/batch-ports';
 import type { Ports, ShownPayout } from '../../application/ports';
@@ -11,6 +12,8 @@ import { wholeNumber } from './query-api';
 
 export const LIST_LIMIT_DEFAULT = 50;
 export const LIST_LIMIT_MAX = 500;
+
+const OPERATORS: readonly CallerKind[] = ['operator'];
 
 /** Times are RFC 3339. */
 export interface PayoutSummary {
@@ -58,16 +61,15 @@ export interface BatchList {
  * /admin/batches/:messageId/rewrite`. 404 if there is none, 409 if it must not be written again, 400 for an invalid
  * query.
  */
-export function adminRoutes(ports: Ports, batches: BatchOperations | undefined): Router {
-  return express
-    .Router()
-    .use('/admin/payouts', payoutRoutes(ports, batches))
-    .use('/admin/batches', batchRoutes(batches));
+export function adminRoutes(ports: Ports, batches: BatchOperations | undefined): InternalRoutes {
+  const routes = internalRoutes();
+  addPayoutRoutes(routes, ports, batches);
+  addBatchRoutes(routes, batches);
+  return routes;
 }
 
-function payoutRoutes(ports: Ports, batches: BatchOperations | undefined): Router {
-  const router = express.Router();
-  router.get('/', async (request, response) => {
+function addPayoutRoutes(routes: InternalRoutes, ports: Ports, batches: BatchOperations | undefined): void {
+  routes.get('/admin/payouts', OPERATORS, async (request, response) => {
     const { state, account, limit = String(LIST_LIMIT_DEFAULT) } = request.query;
     const known = PAYOUT_STATES.find((one) => one === state);
     const rows = wholeNumber(limit, 1, LIST_LIMIT_MAX);
@@ -87,12 +89,12 @@ function payoutRoutes(ports: Ports, batches: BatchOperations | undefined): Route
     });
     response.json({ payouts: found.map(summaryOf) } satisfies PayoutList);
   });
-  router.get('/:reference', async (request, response) => {
+  routes.get('/admin/payouts/:reference', OPERATORS, async (request, response) => {
     const payout = await ports.payouts.load(request.params.reference);
     if (payout === null) return void response.status(404).json({ error: 'no such payout' });
     response.json(detailsOf(payout, await batches?.batchOf(payout.reference)));
   });
-  router.post('/:reference/retry', async (request, response) => {
+  routes.post('/admin/payouts/:reference/retry', OPERATORS, async (request, response) => {
     const payout = await resolveNow(ports, request.params.reference);
     if (payout === 'not-connected') {
       return void response.status(409).json({ error: 'nobody was asked: its bank is not connected (PAYOUT_BANK)' });
@@ -103,26 +105,21 @@ function payoutRoutes(ports: Ports, batches: BatchOperations | undefined): Route
     else if (known.state.kind === 'held') response.status(409).json({ error: 'it is held; "holds" lists why' });
     else response.status(409).json({ error: `nothing is left to do: it is ${known.state.kind}` });
   });
-  return router;
 }
 
-function batchRoutes(batches: BatchOperations | undefined): Router {
-  const router = express.Router();
-  if (batches === undefined) {
-    router.use((_request, response) => {
-      response.status(404).json({ error: 'no bank is connected that takes files' });
-    });
-    return router;
-  }
-  router.get('/', async (request, response) => {
+function addBatchRoutes(routes: InternalRoutes, batches: BatchOperations | undefined): void {
+  routes.get('/admin/batches', OPERATORS, async (request, response) => {
+    if (batches === undefined) return takesNoFiles(response);
     const limit = wholeNumber(request.query['limit'] ?? String(LIST_LIMIT_DEFAULT), 1, LIST_LIMIT_MAX);
     if (limit === undefined) response.status(400).json({ error: `limit is a number from 1 to ${LIST_LIMIT_MAX}` });
     else response.json({ batches: await batches.batches(limit) } satisfies BatchList);
   });
-  router.post('/cut', async (_request, response) => {
+  routes.post('/admin/batches/cut', OPERATORS, async (_request, response) => {
+    if (batches === undefined) return takesNoFiles(response);
     response.json({ batches: await batches.cut() } satisfies BatchList);
   });
-  router.post('/:messageId/rewrite', async (request, response) => {
+  routes.post('/admin/batches/:messageId/rewrite', OPERATORS, async (request, response) => {
+    if (batches === undefined) return takesNoFiles(response);
     const batch = await batches.rewrite(request.params.messageId);
     if (batch === undefined) response.status(404).json({ error: 'no such batch' });
     else if (batch !== 'not-to-be-written') response.json(batch);
@@ -131,7 +128,10 @@ function batchRoutes(batches: BatchOperations | undefined): Router {
         .status(409)
         .json({ error: 'not written again: its bank has reported on it, or it is about to be written by itself' });
   });
-  return router;
+}
+
+function takesNoFiles(response: Response): void {
+  response.status(404).json({ error: 'no bank is connected that takes files' });
 }
 
 function summaryOf(payout: ShownPayout): PayoutSummary {

@@ -1,5 +1,6 @@
-import type { Request, Response, Router } from 'express';
-import express from 'express';
+import type { Request, Response } from 'express';
+import type { CallerKind, InternalRoutes } from '@gateway/service-kit';
+import { internalRoutes } from '@gateway/service-kit';
 import type { HoldingPorts, OpenPayouts, Uncancelled, Unheld } from '../../application/hold-payouts';
 import { cancelPayouts, holdPayouts, releasePayouts } from '../../application/hold-payouts';
 import { HOLDS_MAX } from '../../application/hold-ports';
@@ -38,33 +39,35 @@ const REFUSALS: Record<Unheld | Uncancelled, [status: number, error: string]> = 
   'not-held': [409, 'it is not held: hold it first, so that nothing of it leaves meanwhile'],
 };
 
+const OPERATORS: readonly CallerKind[] = ['operator'];
+
 /**
  * The kill switch, for operators: `GET /admin/holds`, and with one of `payout=REFERENCE`, `account=NAME` and `all=yes`
  * `POST /admin/holds`, `POST /admin/holds/release` and `POST /admin/holds/cancel`. 404 if there is no such payout or
  * hold, 409 if it is not possible, 400 for an invalid query.
  */
-export function holdRoutes(ports: HoldingPorts): Router {
-  const router = express.Router();
-  router.get('/admin/holds', async (_request, response) => {
+export function holdRoutes(ports: HoldingPorts): InternalRoutes {
+  const routes = internalRoutes();
+  routes.get('/admin/holds', OPERATORS, async (_request, response) => {
     const holds = await ports.holds.read();
     const listed = holds.map(({ scope, since }) => ({ scope: nameOf(scope), since: new Date(since).toISOString() }));
     response.json({ holds: listed } satisfies HoldList);
   });
-  router.post('/admin/holds', async (request, response) => {
+  routes.post('/admin/holds', OPERATORS, async (request, response) => {
     const scope = scopeOf(request, response);
     if (scope === undefined) return;
     const held = await holdPayouts(ports, scope);
     if (held.result !== 'held' && held.result !== 'known') return refuse(response, held.result);
     response.json({ scope: nameOf(scope), isNew: held.result === 'held', ...held.open } satisfies HoldAnswer);
   });
-  router.post('/admin/holds/release', async (request, response) => {
+  routes.post('/admin/holds/release', OPERATORS, async (request, response) => {
     const scope = scopeOf(request, response);
     if (scope === undefined) return;
     const stillHeldBy = await releasePayouts(ports, scope);
     if (stillHeldBy === undefined) response.status(404).json({ error: 'there is no such hold; "holds" lists them' });
     else response.json({ scope: nameOf(scope), stillHeldBy } satisfies ReleaseAnswer);
   });
-  router.post('/admin/holds/cancel', async (request, response) => {
+  routes.post('/admin/holds/cancel', OPERATORS, async (request, response) => {
     const scope = scopeOf(request, response);
     if (scope === undefined) return;
     const cancelled = await cancelPayouts(ports, scope);
@@ -72,11 +75,11 @@ export function holdRoutes(ports: HoldingPorts): Router {
     const { ended, more } = cancelled;
     response.json({ scope: nameOf(scope), ended, more } satisfies CancelAnswer);
   });
-  return router;
+  return routes;
 }
 
 /** Answers 400 and returns undefined if the query does not name exactly one scope. */
-function scopeOf({ query }: Request, response: Response): Scope | undefined {
+function scopeOf({ query }: Pick<Request, 'query'>, response: Response): Scope | undefined {
   const { payout, account, all } = query;
   const scopes: Scope[] = [
     ...(typeof payout === 'string' ? [{ kind: 'payout' as const, reference: payout }] : []),

@@ -4,7 +4,7 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import express from 'express';
 import type { Secret } from '@gateway/contracts';
 import type { BodyFault, BodyReader, Logger } from '@gateway/service-kit';
-import { bytesOf, isRetryable, newTraceparent, readBody, runWithTrace } from '@gateway/service-kit';
+import { bytesOf, isRetryable, newTraceparent, readBody, runWithTrace, strictTransport } from '@gateway/service-kit';
 import { retryableWhenTransient } from '@gateway/mongo';
 import type { Turn } from '../../application/browser';
 import { comeBack, lookForResult, openPage } from '../../application/browser';
@@ -54,7 +54,7 @@ export function createPublicSite(options: PublicSiteOptions): RequestListener {
   app.set('trust proxy', [...trustedProxies]);
   const takePlace = limitConcurrency();
   const body = [readForm(bodies), takePlace];
-  app.use(openRequest());
+  app.use(strictTransport, openRequest());
 
   app
     .route(RESULTS_PATH)

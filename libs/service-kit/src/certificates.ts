@@ -1,0 +1,81 @@
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import { Type } from '@sinclair/typebox';
+import type { Registry } from 'prom-client';
+import { Gauge } from 'prom-client';
+import { ConfigurationError } from './configuration-error';
+import type { Logger } from './logger';
+import type { ReloadedFiles } from './reloaded-files';
+import { openReloadedFiles } from './reloaded-files';
+
+const DAY_MS = 86_400_000;
+
+/** A server's certificate chain and private key, as PEM. */
+export interface Certificate {
+  cert: Buffer;
+  key: Buffer;
+}
+
+/** A certificate that operators may replace while the service runs. */
+export type ReloadedCertificate = ReloadedFiles<Certificate>;
+
+/** Settings of services with a public port, for {@link openCertificate}. */
+export const tlsSettings = {
+  TLS_CERT_FILE: Type.Optional(
+    Type.String({
+      description:
+        'PEM certificate chain; with `TLS_KEY_FILE`, the public port serves HTTPS itself. Both are read again when they change',
+    }),
+  ),
+  TLS_KEY_FILE: Type.Optional(Type.String({ description: 'PEM private key of that certificate' })),
+};
+
+/** The protocols and the certificate of a TLS server. */
+export function secureContextOf({ cert, key }: Certificate) {
+  return { cert, key, minVersion: 'TLSv1.2' } as const;
+}
+
+/**
+ * The certificate in the settings; undefined if the public port serves plain HTTP.
+ *
+ * @throws ConfigurationError if one of the two settings is missing, or the files are no pair
+ */
+export function openCertificate(
+  { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: { TLS_CERT_FILE?: string; TLS_KEY_FILE?: string },
+  { logger, metrics }: { logger: Logger; metrics: Registry },
+): ReloadedCertificate | undefined {
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile === undefined || keyFile === undefined) {
+    throw new ConfigurationError('Configuration: TLS_CERT_FILE and TLS_KEY_FILE belong together, and one is not set.');
+  }
+  const certificate = openReloadedFiles({
+    name: 'certificate',
+    paths: [certFile, keyFile],
+    parse: parseCertificate,
+    logger,
+    metrics,
+  });
+  new Gauge({
+    name: 'gateway_tls_certificate_days_left',
+    help: 'Days until the certificate of the public port expires; negative once it has',
+    registers: [metrics],
+    collect() {
+      this.set((expiryOf(certificate.current) - Date.now()) / DAY_MS);
+    },
+  });
+  return certificate;
+}
+
+function parseCertificate([cert, key]: readonly Buffer[]): Certificate {
+  if (cert === undefined || key === undefined) throw new Error('a file is missing');
+  const certificate = { cert, key };
+  // Throws if one of them is no PEM, or the key belongs to another certificate.
+  createSecureContext(secureContextOf(certificate));
+  expiryOf(certificate);
+  return certificate;
+}
+
+/** Epoch ms. The chain begins with the server's own certificate. */
+function expiryOf({ cert }: Certificate): number {
+  return Date.parse(new X509Certificate(cert).validTo);
+}

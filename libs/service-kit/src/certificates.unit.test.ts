@@ -1,0 +1,140 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import tls, { connect } from 'node:tls';
+import type { Certificate } from '@gateway/testing';
+import { createCertificate, recordingLogger, until } from '@gateway/testing';
+import { Registry } from 'prom-client';
+import type { ReloadedCertificate } from './certificates';
+import { openCertificate } from './certificates';
+import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
+import type { ListeningServer } from './http-server';
+import { listen } from './http-server';
+import { PUBLIC_SOCKETS } from './listening-sockets';
+
+let first: Certificate;
+let second: Certificate;
+let directory: string;
+let settings: { TLS_CERT_FILE: string; TLS_KEY_FILE: string };
+let lines: string[];
+let metrics: Registry;
+let certificate: ReloadedCertificate | undefined;
+let server: ListeningServer;
+
+const { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS } = tls;
+beforeAll(async () => {
+  // As with `--tls-min-v1.0`: what Node allows by itself must not matter.
+  Object.assign(tls, { DEFAULT_MIN_VERSION: 'TLSv1', DEFAULT_CIPHERS: 'DEFAULT:@SECLEVEL=0' });
+  first = await createCertificate();
+  second = await createCertificate();
+});
+afterAll(() => void Object.assign(tls, { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS }));
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'gateway-tls-'));
+  settings = { TLS_CERT_FILE: join(directory, 'cert.pem'), TLS_KEY_FILE: join(directory, 'key.pem') };
+  write(first);
+  lines = [];
+  metrics = new Registry();
+  certificate = openCertificate(settings, { logger: recordingLogger(lines), metrics });
+  certificate?.start();
+  server = await listen({
+    listener: (_request, response) => void response.end('answered'),
+    port: 0,
+    host: '127.0.0.1',
+    tls: certificate,
+    connections: DEFAULT_CONNECTION_LIMITS,
+  });
+});
+afterEach(async () => {
+  await certificate?.stop();
+  await server.close(0);
+  rmSync(directory, { recursive: true });
+});
+
+function write({ cert, key }: Certificate): void {
+  writeFileSync(settings.TLS_CERT_FILE, cert);
+  writeFileSync(settings.TLS_KEY_FILE, key);
+}
+
+/** One connection; throws unless the server shows this certificate. */
+async function ask(ca: string): Promise<number | undefined> {
+  const request = get({ host: '127.0.0.1', port: server.port, ca, agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
+
+const trusts = (ca: string): Promise<boolean> =>
+  ask(ca).then(
+    () => true,
+    () => false,
+  );
+
+test('a new pair is served on every socket without a restart; open connections stay', async () => {
+  const open = connect({ host: '127.0.0.1', port: server.port, ca: first.cert });
+  await once(open, 'secureConnect');
+  write(second);
+  await until('the new certificate', () => trusts(second.cert));
+  const asked = Array.from({ length: 4 * PUBLIC_SOCKETS }, () => ask(second.cert));
+  expect(new Set(await Promise.all(asked))).toEqual(new Set([200]));
+  expect(await trusts(first.cert)).toBe(false);
+  open.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  expect(String((await once(open, 'data'))[0])).toContain('200 OK');
+  open.destroy();
+});
+
+test.each<[string, () => Certificate]>([
+  ['a key of another certificate', () => ({ cert: second.cert, key: first.key })],
+  ['a certificate that is none', () => ({ cert: 'none', key: first.key })],
+])('a new pair with %s is logged, and the old one stays', async (_what, broken) => {
+  write(broken());
+  await until('the error', () => lines.some((line) => /cannot be used.*"files":"certificate"/.test(line)));
+  expect(await ask(first.cert)).toBe(200);
+  expect(await metrics.metrics()).toContain('gateway_reload_failed{files="certificate"} 1');
+  expect(lines.join()).not.toContain('PRIVATE KEY');
+});
+
+async function protocolWith(maxVersion: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3', ca: string): Promise<string | null> {
+  // Without this, the client itself would refuse the old protocol.
+  const old = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+  const socket: TLSSocket = connect({ host: '127.0.0.1', port: server.port, ca, maxVersion, ...old });
+  try {
+    await once(socket, 'secureConnect');
+    return socket.getProtocol();
+  } finally {
+    socket.destroy();
+  }
+}
+
+test('TLS 1.2 is the oldest protocol, after a change too', async () => {
+  const check = async (ca: string) => {
+    await expect(protocolWith('TLSv1.1', ca)).rejects.toThrow(/protocol version|handshake failure/i);
+    expect(await protocolWith('TLSv1.2', ca)).toBe('TLSv1.2');
+    expect(await protocolWith('TLSv1.3', ca)).toBe('TLSv1.3');
+  };
+  await check(first.cert);
+  write(second);
+  await until('the new certificate', () => trusts(second.cert));
+  await check(second.cert);
+});
+
+test('a metric shows the days until it expires', async () => {
+  const days = Number(/^gateway_tls_certificate_days_left (\S+)/m.exec(await metrics.metrics())?.[1]);
+  const { validTo } = new X509Certificate(first.cert);
+  expect(days).toBeCloseTo((Date.parse(validTo) - Date.now()) / 86_400_000, 1);
+});
+
+test('the settings name both files of a pair, or none', () => {
+  const open = (own: Partial<typeof settings>) =>
+    openCertificate(own, { logger: recordingLogger(lines), metrics: new Registry() });
+  expect(open({})).toBeUndefined();
+  const { TLS_CERT_FILE, TLS_KEY_FILE } = settings;
+  for (const half of [{ TLS_CERT_FILE }, { TLS_KEY_FILE }]) expect(() => open(half)).toThrow('belong together');
+  writeFileSync(TLS_KEY_FILE, second.key);
+  expect(() => open(settings)).toThrow(/^Configuration: certificate in .*key values mismatch/);
+});

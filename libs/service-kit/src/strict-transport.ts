@@ -1,0 +1,12 @@
+import type { RequestHandler } from 'express';
+
+const YEAR_SECONDS = 31_536_000;
+
+/**
+ * Tells browsers to use HTTPS only (RFC 6797), in answers over HTTPS alone: of a TLS port, or behind a proxy that the
+ * app trusts and that says so in `X-Forwarded-Proto`.
+ */
+export const strictTransport: RequestHandler = (request, response, next) => {
+  if (request.secure) response.setHeader('Strict-Transport-Security', `max-age=${YEAR_SECONDS}`);
+  next();
+};
