@@ -21,7 +21,7 @@ import { UnknownKeyError } from './keys';
  * private key opens a ciphertext, and only who holds the pre-shared key can write one that opens.
  *
  * The key schedule is the library's. Its primitives would each visit Web Crypto's thread pool, about 20 times per
- * message; these call OpenSSL directly, at a quarter of the cost (ADR 0040).
+ * message; these call OpenSSL directly, at a third of the cost (ADR 0040).
  */
 
 type Bytes = ArrayBufferLike | ArrayBufferView;
