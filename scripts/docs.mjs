@@ -195,6 +195,18 @@ function testCardsTable() {
   return table(['card', 'SALE / AUTH', 'SALE3D / AUTH3D'], rows);
 }
 
+function auditedTable() {
+  /** @type {Record<string, string[]>} */
+  const actions = load('libs/audit/index').AUDITED;
+  const { 'account.change': account = [] } = actions;
+  const rows = Object.entries(actions).map(([action, fields]) => {
+    const isAccount = action !== 'account.change' && account.every((name) => fields.includes(name));
+    const own = isAccount ? fields.filter((name) => !account.includes(name)) : fields;
+    return [code(action), [...(isAccount ? ['those of `account.change`'] : []), ...own.map(code)].join(', ')];
+  });
+  return table(['action', 'fields that its entries may show'], rows);
+}
+
 /** @param {Metric[]} metrics */
 function metricsTable(metrics) {
   const all = Object.keys(declarations).length;
@@ -220,6 +232,7 @@ const blocks = (metrics) => ({
   answers: answersTable,
   codes: codesTable,
   decisions: decisionsTable,
+  audited: auditedTable,
   'test-cards': testCardsTable,
   metrics: () => metrics && metricsTable(metrics),
 });

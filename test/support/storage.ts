@@ -2,7 +2,10 @@ import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 
-const DATABASES = ['edge', 'cards', 'threeds', 'payouts', 'expiry', 'callbacks', 'vault', 'accounts', 'simulator'];
+const DATABASES = [
+  ...['edge', 'cards', 'threeds', 'payouts', 'expiry', 'callbacks'],
+  ...['vault', 'accounts', 'audit', 'simulator'],
+];
 
 export type Document = Record<string, unknown>;
 

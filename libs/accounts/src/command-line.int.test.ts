@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
+import { AUDITED, openAuditFrom } from '@gateway/audit';
+import type { Entry } from '@gateway/audit';
 import { isRetryable } from '@gateway/service-kit';
+import { createCallers } from '@gateway/testing';
 import { accountModel } from './account-model';
 import { createAccountAdministration } from './administration';
+import { publicFields } from './account-printout';
 import { main } from './command-line';
 import { DEMO_ACCOUNTS, seedDemoAccounts } from './demo-accounts';
 import type { OpenAccounts } from './open-accounts';
@@ -17,8 +21,20 @@ const databasePrefix = `accounts_int_${randomBytes(5).toString('hex')}_`;
 const oldKey = `2025:${randomBytes(32).toString('base64')}`;
 const newKey = `2026:${randomBytes(32).toString('base64')}`;
 
+const callers = createCallers();
+const environment = {
+  MONGODB_URI: uri,
+  DATABASE_PREFIX: databasePrefix,
+  ACCOUNT_KEYS: oldKey,
+  ALLOW_SIMULATED_MONEY: 'yes',
+  CALLERS_FILE: callers.file,
+  IDENTITY_TOKEN: callers.token('operator'),
+};
+
 let connection: MongoConnection;
 let now: number;
+/** What the operator types when asked for a password. */
+let typed: string;
 let accounts: OpenAccounts;
 
 interface Run {
@@ -30,13 +46,8 @@ interface Run {
 async function run(args: string[], env: Record<string, string> = {}): Promise<Run> {
   const result = { out: '', err: '' };
   const code = await main(args, {
-    env: {
-      MONGODB_URI: uri,
-      DATABASE_PREFIX: databasePrefix,
-      ACCOUNT_KEYS: oldKey,
-      ALLOW_SIMULATED_MONEY: 'yes',
-      ...env,
-    },
+    env: { ...environment, ...env },
+    ask: () => Promise.resolve(typed),
     out: (text) => void (result.out += text),
     err: (text) => void (result.err += text),
   });
@@ -79,8 +90,18 @@ afterEach(() => accounts.close());
 
 afterAll(async () => {
   await connection.mongoose.dropDatabase();
+  await connection.mongoose.useDb(`${databasePrefix}audit`).dropDatabase();
   await connection.close();
+  callers.remove();
 });
+
+/** The audit entries about an account, oldest first. */
+async function auditOf(subject: string): Promise<Entry[]> {
+  const audit = await openAuditFrom(environment);
+  const entries = await audit.list({ subject, limit: 100 });
+  await audit.close();
+  return entries.toReversed();
+}
 
 describe('create', () => {
   it('makes a test account with a sandbox terminal and secrets that work', async () => {
@@ -121,7 +142,8 @@ describe('create', () => {
       '--payout-fee 0.50+1% --payout-instant yes --payout-daily-amount EUR:10000,XTS:5 --payout-daily-count 7 ' +
       '--payout-first-receiver EUR:500 --payout-blocked-countries rs,IR,RS ' +
       '--payout-blocked-ibans LV80BANK0000435195001 --card-declines ip:5/1h --test-card-attempts card:3/1d ' +
-      '--payout-debtor de89370400440532013000 --password chosen_password_of_32_characters';
+      '--payout-debtor de89370400440532013000 --ask-password';
+    typed = 'chosen_password_of_32_characters';
     const { password, ...created } = await json('create', 'acme_shop', ...options.split(' '));
     expect(password).toBe('chosen_password_of_32_characters');
     expect(created).toMatchObject({
@@ -167,7 +189,8 @@ describe('create', () => {
   });
 
   it('warns of a short password', async () => {
-    expect(await run(['create', 'acme_shop', '--password', 'demo_password'])).toMatchObject({
+    typed = 'demo_password';
+    expect(await run(['create', 'acme_shop', '--ask-password'])).toMatchObject({
       code: 0,
       err: expect.stringMatching(/^Warning: a password of fewer than 22/) as unknown,
     });
@@ -177,9 +200,7 @@ describe('create', () => {
     [['acme'], 'is not 6 to 32 letters'],
     [['acme shop'], 'is not 6 to 32 letters'],
     [['a'.repeat(33)], 'is not 6 to 32 letters'],
-    [['acme_shop', '--password', 'short'], 'must have 6 to 32 printable'],
-    [['acme_shop', '--password', 'p'.repeat(33)], 'must have 6 to 32 printable'],
-    [['acme_shop', '--password', 'pass\u0000word'], 'must have 6 to 32 printable'],
+    [['acme_shop', '--password', 'long_enough'], "Unknown option '--password'"],
     [['acme_shop', '--limit', 'EUR:5-1'], 'lower bound is above'],
     [['acme_shop', '--limit', 'EUR:1-5', '--limit', 'EUR:2-5'], 'more than one limit'],
     [['acme_shop', '--terminal', 'EUR:north-bank'], 'There is no connector "north-bank"; there are: simulator.'],
@@ -209,6 +230,18 @@ describe('create', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(problem);
     expect(err).toMatch(/^[^\n]+\.$/);
+    expect(await connection.collection('accounts').countDocuments()).toBe(0);
+  });
+});
+
+describe('a password that is typed', () => {
+  it.each(['', 'short', 'p'.repeat(33), 'pass\u0000word'])('%j is refused, and nothing is stored', async (password) => {
+    typed = password;
+    expect(await run(['create', 'acme_shop', '--ask-password'])).toEqual({
+      code: 2,
+      out: '',
+      err: 'The password must have 6 to 32 printable ASCII characters.',
+    });
     expect(await connection.collection('accounts').countDocuments()).toBe(0);
   });
 });
@@ -597,11 +630,78 @@ describe('command line', () => {
       out: '',
       err: 'Configuration: MONGODB_URI is not set; ACCOUNT_KEYS is not set.',
     });
+    expect(await run(['list'], { IDENTITY_TOKEN: '' })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('IDENTITY_TOKEN'),
+    });
     expect(await run(['list'], { ACCOUNT_KEYS: 'secret-without-id' })).toEqual({
       code: 1,
       out: '',
       err: 'Configuration: ACCOUNT_KEYS entry 1 is not of the form id:base64.',
     });
+  });
+});
+
+describe('the audit log', () => {
+  it('has an intent and an outcome for every change, with what has changed', async () => {
+    await json('create', 'audited_shop', '--rate-limit', '5');
+    await json('set', 'audited_shop', '--rate-limit', '7', '--payout-blocked-ibans', 'LV80BANK0000435195001');
+    await json('suspend', 'audited_shop');
+    await run(['activate', 'audited_shop', '--frob']);
+    await json('reopen', 'audited_shop');
+    await json('rotate-password', 'audited_shop', '--sign-with-old', '60');
+    await json('rotate-payout-secret', 'audited_shop');
+    await json('close', 'audited_shop');
+    await run(['set', 'audited_shop', '--rate-limit', '8']);
+    const entries = await auditOf('audited_shop');
+    expect(new Set(entries.map(({ operator }) => operator))).toEqual(new Set(['operator']));
+    expect(entries.map(({ action, phase }) => `${action.replace('account.', '')} ${phase}`)).toEqual([
+      ...['create intent', 'create done', 'change intent', 'change done', 'suspend intent', 'suspend done'],
+      ...['reopen intent', 'reopen done', 'rotate-password intent', 'rotate-password done'],
+      ...['rotate-payout-secret intent', 'rotate-payout-secret done', 'close intent', 'close done'],
+      ...['change intent', 'change failed'],
+    ]);
+    expect(entries[1]?.after).toMatchObject({ state: 'test', password: 'changed', payoutSecret: 'changed' });
+    expect(entries[2]?.before).toMatchObject({ state: 'test', rateLimitPerSecond: 5, payoutRules: [] });
+    expect(entries[3]?.after).toEqual({
+      rateLimitPerSecond: 7,
+      payoutRules: [{ kind: 'blocked-ibans', ibans: ['LV80…5001'] }],
+      revision: 1,
+    });
+    expect(entries[5]?.after).toMatchObject({ state: 'suspended', revision: 2 });
+    expect(entries[5]?.after).not.toHaveProperty('payoutRules');
+    expect(entries[9]?.after).toMatchObject({ password: 'changed', signWithOldSeconds: 60 });
+  });
+
+  it('may hold every public field of an account', async () => {
+    await run(['create', 'acme_shop']);
+    const { merchantAccount: _name, ...fields } = publicFields(await accounts.administration.get('acme_shop'));
+    expect(AUDITED['account.change']).toEqual(expect.arrayContaining(Object.keys(fields)));
+  });
+
+  it('holds no secret and no card number, wherever they were given', async () => {
+    typed = 'typed_password_of_an_operator';
+    const pan = '4111111111111111';
+    const secrets = [typed, pan, environment.IDENTITY_TOKEN, oldKey.split(':')[1] ?? ''];
+    for (const name of ['acme_shop', pan]) {
+      await run(['create', name, '--ask-password', '--return-host', pan, '--allow-ip', '192.0.2.1']);
+      const { out } = await run(['rotate-password', name, '--json']);
+      const { password } = JSON.parse(out) as { password: string };
+      secrets.push(password);
+    }
+    const { payoutSecret } = await json('rotate-payout-secret', 'acme_shop');
+    await run(['reencrypt'], { ACCOUNT_KEYS: `${newKey},${oldKey}` });
+    for (const { credentials } of await accounts.administration.list()) {
+      const { passwordHash, signingPassword } = credentials.expose();
+      secrets.push(passwordHash, signingPassword.data.toString('base64'));
+    }
+    const stored = await connection.mongoose.useDb(`${databasePrefix}audit`).collection('entries').find().toArray();
+    const text = JSON.stringify(stored);
+    expect(text).toContain('411111******1111');
+    for (const secret of [...secrets, String(payoutSecret)]) {
+      expect(secret.length).toBeGreaterThan(9);
+      for (const encoded of encodings(secret)) expect(text).not.toContain(encoded);
+    }
   });
 });
 
@@ -626,7 +726,8 @@ describe('demo accounts', () => {
   it('are created once despite races, and keep an operator’s changes', async () => {
     const made = await Promise.all([1, 2, 3].map(() => seedDemoAccounts(accounts.administration)));
     expect(made.flat().sort()).toEqual(DEMO_ACCOUNTS.map((one) => one.merchantAccount).sort());
-    await json('rotate-password', 'demo_merchant', '--password', 'operator_password_of_an_operator');
+    typed = 'operator_password_of_an_operator';
+    await json('rotate-password', 'demo_merchant', '--ask-password');
     const changed = await json('set', 'demo_merchant', '--return-host', 'none', '--custom', 'custom_mid_id');
     expect(await seedDemoAccounts(accounts.administration)).toEqual([]);
     expect(await json('show', 'demo_merchant')).toEqual(changed);

@@ -2,6 +2,7 @@ import type { ParseArgsConfig } from 'node:util';
 import { parseArgs } from 'node:util';
 import type { TransactionType } from '@gateway/contracts';
 import { formatAmountE4, isCurrency, parseAmountE4, Secret, TRANSACTION_TYPES } from '@gateway/contracts';
+import type { Ask } from '@gateway/service-kit';
 import { canonicalRange } from '@gateway/service-kit';
 import type { AccountSettings, AmountLimit, PayoutFee, PayoutRule } from './account';
 import type { AccountChanges, NewTerminal, PayoutRulesByKind } from './administration';
@@ -48,7 +49,7 @@ const TERMINAL_OPTIONS = {
 
 const PAYOUTS_OPTION = { payouts: { type: 'string' } } as const;
 
-const PASSWORD_OPTION = { password: { type: 'string' } } as const;
+const PASSWORD_OPTION = { 'ask-password': { type: 'boolean' } } as const;
 
 export const COMMAND_OPTIONS = {
   create: { ...PASSWORD_OPTION, ...SETTING_OPTIONS },
@@ -79,9 +80,9 @@ export function readArguments(args: string[], command: string): Arguments {
   }
 }
 
-export function passwordOf(values: OptionValues): Secret | undefined {
-  const password = textOf(values, 'password');
-  return password === undefined ? undefined : new Secret(password);
+/** The password that the operator types or pipes in; undefined if one shall be generated. */
+export async function passwordOf(values: OptionValues, ask: Ask): Promise<Secret | undefined> {
+  return values['ask-password'] === true ? new Secret(await ask('Password')) : undefined;
 }
 
 /** How long the old password keeps signing callbacks; undefined if the option is missing. */

@@ -207,7 +207,8 @@ it('reads terminals', () => {
 it.each([
   ['set', ['--frob', '1']],
   ['set', ['--rate-limit']],
-  ['set', ['--password', 'something']],
+  ['set', ['--ask-password']],
+  ['create', ['--password', 'something']],
   ['create', ['--remove-terminal', 'MD0']],
   ['create', ['--payouts', 'on']],
   ['show', ['--types', 'all']],

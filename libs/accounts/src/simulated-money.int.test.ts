@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
+import { createCallers } from '@gateway/testing';
 import type { Account } from './account';
 import { main } from './command-line';
 import { seedDemoAccounts } from './demo-accounts';
@@ -14,6 +15,14 @@ import type { SafetyOptions } from './safe-accounts';
 const uri = process.env['TEST_MONGODB_URI'] as string;
 const databasePrefix = `accounts_money_${randomBytes(5).toString('hex')}_`;
 const ACCOUNT_KEYS = `k1:${randomBytes(32).toString('base64')}`;
+const callers = createCallers();
+const environment = {
+  MONGODB_URI: uri,
+  DATABASE_PREFIX: databasePrefix,
+  ACCOUNT_KEYS,
+  CALLERS_FILE: callers.file,
+  IDENTITY_TOKEN: callers.token('operator'),
+};
 
 let connection: MongoConnection;
 /** Like `npm start`, and like every other installation. */
@@ -34,13 +43,16 @@ beforeEach(() => connection.collection('accounts').deleteMany({}));
 afterAll(async () => {
   await Promise.all([sandbox.close(), real.close()]);
   await connection.mongoose.dropDatabase();
+  await connection.mongoose.useDb(`${databasePrefix}audit`).dropDatabase();
+  callers.remove();
   await connection.close();
 });
 
 async function run(args: string[], env: Record<string, string> = {}) {
   const result = { out: '', err: '' };
   const code = await main(args, {
-    env: { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix, ACCOUNT_KEYS, ...env },
+    env: { ...environment, ...env },
+    ask: () => Promise.reject(new Error('nothing to ask')),
     out: (text) => void (result.out += text),
     err: (text) => void (result.err += text),
   });

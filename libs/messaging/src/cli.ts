@@ -1,3 +1,4 @@
+import { recordCommand } from '@gateway/audit';
 import type { Print } from '@gateway/service-kit';
 import { createMetrics, runCommandLine } from '@gateway/service-kit';
 import type { DeadLetter, DeadLetters } from './dead-letters';
@@ -48,18 +49,23 @@ export function runCli(args: readonly string[], env: NodeJS.ProcessEnv, print: P
   return runKafkaCommand({ clientId: 'dlq', usage: USAGE, parse: parseArguments, execute }, args, env, print);
 }
 
-async function execute(command: Command, { kafka, topicPrefix, logger, print }: KafkaCommandContext): Promise<void> {
+async function execute(command: Command, context: KafkaCommandContext): Promise<void> {
+  const { kafka, topicPrefix, logger } = context;
   const metrics = createMetrics('dlq', { processFigures: false });
   const publisher = createPublisher({ kafka, source: 'dlq', topicPrefix, metrics, logger });
   try {
     await publisher.start();
-    await answer(command, createDeadLetters({ kafka, topicPrefix, publisher }), print);
+    await answer(command, createDeadLetters({ kafka, topicPrefix, publisher }), context);
   } finally {
     await publisher.stop();
   }
 }
 
-async function answer(command: Command, letters: DeadLetters, print: Print): Promise<void> {
+async function answer(
+  command: Command,
+  letters: DeadLetters,
+  { env, print }: Pick<KafkaCommandContext, 'env' | 'print'>,
+): Promise<void> {
   if (command.name === 'list') {
     const found = await letters.list(command);
     for (const letter of found) print(lineOf(letter));
@@ -67,8 +73,18 @@ async function answer(command: Command, letters: DeadLetters, print: Print): Pro
     return;
   }
   const { topic, partition, offset } = command;
-  if (command.name === 'show') print(JSON.stringify(await letters.show(topic, partition, offset), null, 2));
-  else print(`published again to ${await letters.replay(topic, partition, offset)}`);
+  const letter = await letters.show(topic, partition, offset);
+  if (command.name === 'show') {
+    print(JSON.stringify(letter, null, 2));
+    return;
+  }
+  const origin = await recordCommand(
+    env,
+    { action: 'dead-letter.replay', subject: `${topic} ${partition} ${offset}`, before: { type: letter.type } },
+    () => letters.replay(topic, partition, offset),
+    (replayedTo) => ({ topic: replayedTo }),
+  );
+  print(`published again to ${origin}`);
 }
 
 function lineOf({ topic, partition, offset, time, type, subject, reason }: DeadLetter): string {

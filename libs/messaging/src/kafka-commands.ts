@@ -7,6 +7,8 @@ import { createKafka } from './client';
 export interface KafkaCommandContext {
   readonly kafka: KafkaClient;
   readonly topicPrefix: string;
+  /** For the audit log, which needs MongoDB and the operator's identity. */
+  readonly env: NodeJS.ProcessEnv;
   readonly logger: Logger;
   readonly print: Print;
 }
@@ -22,7 +24,8 @@ export interface KafkaCommands<Command extends { name: string }> {
 }
 
 /** The last line of each usage text. */
-export const SETTINGS_USAGE = 'Uses the settings of the last npm start, or KAFKA_BROKERS and TOPIC_PREFIX.';
+export const SETTINGS_USAGE = `Uses the settings of the last npm start, or KAFKA_BROKERS and TOPIC_PREFIX. What changes something is audited:
+MONGODB_URI, DATABASE_PREFIX, IDENTITY_TOKEN, CALLERS_FILE.`;
 
 /**
  * Runs one command on the brokers of KAFKA_BROKERS.
@@ -50,7 +53,7 @@ export async function runKafkaCommand<Command extends { name: string }>(
   const logger = createLogger({ service: clientId, level: 'silent' });
   const kafka = createKafka({ brokers, clientId, logger });
   try {
-    await commands.execute(command, { kafka, topicPrefix: env['TOPIC_PREFIX'] ?? '', logger, print });
+    await commands.execute(command, { kafka, topicPrefix: env['TOPIC_PREFIX'] ?? '', env, logger, print });
     return 0;
   } catch (error) {
     print(`${command.name} failed: ${explanationOf(error)}`);

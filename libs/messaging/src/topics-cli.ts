@@ -1,3 +1,4 @@
+import { recordCommand } from '@gateway/audit';
 import type { Print } from '@gateway/service-kit';
 import { runCommandLine } from '@gateway/service-kit';
 import type { KafkaCommandContext } from './kafka-commands';
@@ -28,7 +29,8 @@ export function runTopicsCli(args: readonly string[], env: NodeJS.ProcessEnv, pr
   return runKafkaCommand({ clientId: 'topics', usage: USAGE, parse: parseArguments, execute }, args, env, print);
 }
 
-async function execute(command: Command, { kafka, topicPrefix: prefix, print }: KafkaCommandContext): Promise<void> {
+async function execute(command: Command, context: KafkaCommandContext): Promise<void> {
+  const { kafka, topicPrefix: prefix, env, print } = context;
   if (command.name === 'list') {
     const topics = await listTopics({ kafka, prefix });
     print(['topic', 'partitions', 'replicas', 'not in sync'].join('\t'));
@@ -37,9 +39,15 @@ async function execute(command: Command, { kafka, topicPrefix: prefix, print }: 
     }
     return;
   }
-  const grown = await growTopics({ kafka, prefix, partitions: command.partitions });
-  for (const name of grown) print(`${name} has ${command.partitions} partitions`);
-  if (grown.length === 0) print(`every topic has ${command.partitions} partitions already`);
+  const { partitions } = command;
+  const grown = await recordCommand(
+    env,
+    { action: 'topics.grow', subject: 'all topics but dead letters' },
+    () => growTopics({ kafka, prefix, partitions }),
+    (topics) => ({ partitions, topics }),
+  );
+  for (const name of grown) print(`${name} has ${partitions} partitions`);
+  if (grown.length === 0) print(`every topic has ${partitions} partitions already`);
   else print(`Start and restart no service in the next ${PUBLISHER_LIMITS.newPartitionsAfterMs / 60_000 + 1} minutes.`);
 }
 

@@ -1,16 +1,37 @@
+import { openAuditFrom } from '@gateway/audit';
+import { connectMongo } from '@gateway/mongo';
+import { createCallers } from '@gateway/testing';
 import { on } from '../src';
 import { runCli } from '../src/cli';
 import type { Installation } from './support';
 import { install, numbered, Numbered, until } from './support';
 
 const TOPIC = 'card.commands.dlq.v1';
+const callers = createCallers();
 let kafka: Installation;
-beforeAll(async () => (kafka = await install('dlq')));
-afterAll(async () => kafka.close());
+let env: Record<string, string | undefined>;
+beforeAll(async () => {
+  kafka = await install('dlq');
+  env = {
+    KAFKA_BROKERS: process.env['TEST_KAFKA_BROKERS'],
+    TOPIC_PREFIX: kafka.prefix,
+    MONGODB_URI: process.env['TEST_MONGODB_URI'],
+    DATABASE_PREFIX: kafka.prefix.replace(/\W/g, '_').slice(0, 30),
+    CALLERS_FILE: callers.file,
+    IDENTITY_TOKEN: callers.token('operator'),
+  };
+});
+afterAll(async () => {
+  const { MONGODB_URI: uri = '', DATABASE_PREFIX: prefix = '' } = env;
+  const mongo = await connectMongo({ uri, database: `${prefix}audit` });
+  await mongo.mongoose.dropDatabase();
+  await mongo.close();
+  await kafka.close();
+  callers.remove();
+});
 
 async function dlq(...args: string[]): Promise<{ exitCode: number; lines: string[] }> {
   const lines: string[] = [];
-  const env = { KAFKA_BROKERS: process.env['TEST_KAFKA_BROKERS'], TOPIC_PREFIX: kafka.prefix };
   return { exitCode: await runCli(args, env, (line) => lines.push(line)), lines };
 }
 
@@ -63,6 +84,12 @@ test('an operator lists, reads and replays dead letters', async () => {
     exitCode: 0,
     lines: [`published again to ${kafka.prefix}card.commands.v1`],
   });
+  const audit = await openAuditFrom(env);
+  expect(await audit.list({ limit: 9 })).toMatchObject([
+    { phase: 'done', operator: 'operator', after: { topic: `${kafka.prefix}card.commands.v1` } },
+    { phase: 'intent', action: 'dead-letter.replay', subject: `${name} 0 1`, before: { type: 'Numbered' } },
+  ]);
+  await audit.close();
   await until('it is handled', () => handled.length === 1);
   expect(handled).toEqual([1]);
   expect(replayedFrom).toEqual([`${name}/0/1`]);

@@ -1,4 +1,5 @@
 export * from './address-range';
+export * from './ask';
 export * from './batcher';
 export * from './body-reader';
 export * from './callers';

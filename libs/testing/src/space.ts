@@ -27,7 +27,10 @@ export interface Space extends Addresses {
 }
 
 const DELETE_TIMEOUT_MS = 30_000;
-const DATABASES = ['edge', 'cards', 'threeds', 'callbacks', 'expiry', 'payouts', 'vault', 'accounts', 'simulator'];
+const DATABASES = [
+  ...['edge', 'cards', 'threeds', 'callbacks', 'expiry', 'payouts'],
+  ...['vault', 'accounts', 'audit', 'simulator'],
+];
 
 /** @param servers default: those of the run. Topics on a cluster get three replicas. */
 export async function openSpace(name: string, servers: Addresses = testServers()): Promise<Space> {

@@ -3,6 +3,7 @@ import { Secret } from '@gateway/contracts';
 import type { Collection, MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { createLogger } from '@gateway/service-kit';
+import { createCallers } from '@gateway/testing';
 import type { StoredCard } from './card-records';
 import { main } from './command-line';
 import { newVaultKeys } from './generate-keys';
@@ -16,6 +17,13 @@ const uri = process.env['TEST_MONGODB_URI'] as string;
 const databasePrefix = `vault_cli_${randomBytes(5).toString('hex')}_`;
 const oldKeys = newVaultKeys('2025');
 const newKeys = newVaultKeys('2026');
+const callers = createCallers();
+const environment = {
+  MONGODB_URI: uri,
+  DATABASE_PREFIX: databasePrefix,
+  CALLERS_FILE: callers.file,
+  IDENTITY_TOKEN: callers.token('operator'),
+};
 const both = {
   CARD_KEYS: `${newKeys.CARD_KEYS},${oldKeys.CARD_KEYS}`,
   TOKEN_KEYS: `${newKeys.TOKEN_KEYS},${oldKeys.TOKEN_KEYS}`,
@@ -27,7 +35,7 @@ let cards: Collection<StoredCard>;
 async function run(args: string[], env: Record<string, string> = both, signal?: AbortSignal) {
   const result = { out: '', err: '' };
   const code = await main(args, {
-    env: { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix, ...env },
+    env: { ...environment, ...env },
     out: (text) => void (result.out += `${text}\n`),
     err: (text) => void (result.err += `${text}\n`),
     ...(signal === undefined ? {} : { signal }),
@@ -64,7 +72,9 @@ beforeEach(() => cards.deleteMany({}));
 
 afterAll(async () => {
   await connection.mongoose.dropDatabase();
+  await connection.mongoose.useDb(`${databasePrefix}audit`).dropDatabase();
   await connection.close();
+  callers.remove();
 });
 
 describe('reencrypt', () => {
@@ -77,13 +87,18 @@ describe('reencrypt', () => {
     expect(await holders(newKeys, tokens)).toEqual(tokens.map((_, index) => `HOLDER ${index}`));
     expect((await cards.findOne({ _id: tokens[0] as string }))?.lastUsedAt).toEqual(used);
     expect((await run(['reencrypt'])).out).toBe('cards encrypted again: 0\n');
+    const audited = connection.mongoose.useDb(`${databasePrefix}audit`).collection('entries');
+    expect(await audited.find().sort({ _id: 1 }).limit(2).toArray()).toMatchObject([
+      { action: 'vault.reencrypt', operator: 'operator', phase: 'intent' },
+      { phase: 'done', after: { reencrypted: 450, failed: 0, stopped: false } },
+    ]);
   });
 
   test('is continued where it was stopped', async () => {
     const tokens = await store(oldKeys, 450);
     const stopping = new AbortController();
     const stopped = await main(['reencrypt'], {
-      env: { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix, ...both },
+      env: { ...environment, ...both },
       out: () => undefined,
       err: () => stopping.abort(),
       signal: stopping.signal,

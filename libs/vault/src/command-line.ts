@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { Type } from '@sinclair/typebox';
+import { recordCommand } from '@gateway/audit';
 import { Secret } from '@gateway/contracts';
 import { connectMongo } from '@gateway/mongo';
 import type { Print } from '@gateway/service-kit';
@@ -30,8 +31,8 @@ Settings: CARD_KEYS, CVV_KEYS, TOKEN_KEYS, ACCOUNT_KEYS.
 Of every command: --json
 
 status and reencrypt need CARD_KEYS and TOKEN_KEYS. Only npm start gives them to this command line; elsewhere run it as
-a job of its own, with its own access to the database and the keys. Uses the settings of the last npm start, or
-MONGODB_URI, DATABASE_PREFIX, CARD_KEYS, TOKEN_KEYS.`;
+a job of its own, with its own access to the database and the keys. reencrypt is audited. Uses the settings of the last
+npm start, or MONGODB_URI, DATABASE_PREFIX, CARD_KEYS, TOKEN_KEYS, IDENTITY_TOKEN, CALLERS_FILE.`;
 
 const { MONGODB_URI, DATABASE_PREFIX } = commonSettings;
 const settings = Type.Object({ MONGODB_URI, DATABASE_PREFIX, ...cardReaderSettings });
@@ -161,10 +162,16 @@ function sum(counts: readonly KeyCount[]): number {
   return counts.reduce((total, { cards }) => total + cards, 0);
 }
 
-async function reencrypt({ reencryption }: Cards, json: boolean, { out, err, signal }: CommandLineIo): Promise<number> {
+async function reencrypt({ reencryption }: Cards, json: boolean, io: CommandLineIo): Promise<number> {
+  const { env, out, err, signal } = io;
   const onProgress = ({ reencrypted, failed, total }: Progress): void =>
     err(`${reencrypted + failed} of ${total} cards`);
-  const result = await reencryption.run({ onProgress, ...(signal === undefined ? {} : { signal }) });
+  const result = await recordCommand(
+    env,
+    { action: 'vault.reencrypt', subject: 'all cards' },
+    () => reencryption.run({ onProgress, ...(signal === undefined ? {} : { signal }) }),
+    ({ reencrypted: done, failed: lost, stopped: early }) => ({ reencrypted: done, failed: lost, stopped: early }),
+  );
   const { reencrypted, failed, stopped, failures } = result;
   if (json) out(JSON.stringify(result, undefined, 2));
   else out(`cards encrypted again: ${reencrypted}${failed > 0 ? `, not: ${failed}` : ''}`);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
+import { openAudit } from '@gateway/audit';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
@@ -61,6 +62,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   await Promise.all([deliveries.ensureIndexes(retentionDays), attempts.ensureIndexes(retentionDays)]);
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   await accounts.requireSafe(config);
+  const audit = frame.database(await openAudit({ ...frame.storage, ...config }));
   const outbox = frame.outbox(deliveries.outboxes, publishEntries(frame.publisher));
   const figures = createFigures(metrics);
   const ports: Ports = {
@@ -112,7 +114,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
     internal: {
       name: 'admin',
       port: config.CALLBACK_ADMIN_PORT,
-      routes: [adminRoutes(ports)],
+      routes: [adminRoutes({ ...ports, audit })],
     },
   };
 }

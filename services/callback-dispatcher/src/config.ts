@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import { accountsProductionRules, accountsSettings } from '@gateway/accounts';
+import { auditSettings } from '@gateway/audit';
 import type { ProductionRule } from '@gateway/service-kit';
 import { callersAreKnown, commonSettings, hasIdentity, identitySettings, rangesOverlap } from '@gateway/service-kit';
 import { RETENTION_DEFAULT_DAYS } from './adapters/mongo/retention';
@@ -15,6 +16,7 @@ const RETRY_SCHEDULE_PATTERN = '^\\d{1,7}(,\\d{1,7}){0,49}$';
 export const settings = Type.Object({
   ...commonSettings,
   ...accountsSettings,
+  ...auditSettings,
   ...identitySettings,
   CARD_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of card-processing' }),
   PAYOUT_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of payout' }),

@@ -1,6 +1,7 @@
+import { openAudit } from '@gateway/audit';
 import { Secret } from '@gateway/contracts';
 import { createDeadLetters } from '@gateway/messaging';
-import { createCallers, until } from '@gateway/testing';
+import { createCallers, silentLogger, until } from '@gateway/testing';
 import type { CallbackDispatcher } from '../src/app';
 import { runCli } from '../src/cli';
 import type { DeliveryDetails, DeliveryList } from '../src/adapters/http/admin-api';
@@ -474,6 +475,13 @@ describe('operators', () => {
     await attemptsMade(id, 2);
     expect(await stateOf(id)).toBe('delivered');
     expect(receiver.received).toHaveLength(2);
+    const { mongoUri: uri, databasePrefix } = world.space;
+    const audit = await openAudit({ uri, databasePrefix, AUDIT_RETENTION_DAYS: 365, logger: silentLogger });
+    expect(await audit.list({ subject: id, limit: 9 })).toMatchObject([
+      { operator: 'operator', phase: 'done', after: { state: 'pending' } },
+      { operator: 'operator', phase: 'intent', action: 'callback.resend', before: { state: 'delivered' } },
+    ]);
+    await audit.close();
   });
 
   it('get an error that names the mistake', async () => {

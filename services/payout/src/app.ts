@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openAccountDirectory } from '@gateway/accounts';
+import { openAudit } from '@gateway/audit';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
@@ -57,6 +58,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
   const held = await holds.read();
   if (held.length > 0) logger.warn('operators hold payouts', { scopes: held.map(({ scope }) => nameOf(scope)) });
   const accounts = frame.database(await openAccountDirectory(frame.storage));
+  const audit = frame.database(await openAudit({ ...frame.storage, ...config }));
   const { NODE_ENV, ALLOW_SIMULATED_MONEY: simulatedMoney } = config;
   await accounts.requireSafe({ NODE_ENV });
   const outbox = frame.outbox(payouts.outboxes, publishEntries(frame.publisher));
@@ -104,7 +106,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
     internal: {
       name: 'query',
       port: config.PAYOUT_QUERY_PORT,
-      routes: [holdRoutes({ ...ports, batches }), adminRoutes(ports, batches), queryRoutes(ports)],
+      routes: [holdRoutes({ ...ports, batches, audit }), adminRoutes({ ...ports, audit }, batches), queryRoutes(ports)],
     },
   };
 }

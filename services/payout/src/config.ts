@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
+import { auditSettings } from '@gateway/audit';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
 import { callersAreKnown, commonSettings, retentionSettings } from '@gateway/service-kit';
@@ -7,6 +8,7 @@ import { callersAreKnown, commonSettings, retentionSettings } from '@gateway/ser
 export const settings = Type.Object({
   ...commonSettings,
   ...simulatedMoneySettings,
+  ...auditSettings,
   PAYOUT_QUERY_PORT: Type.Integer({
     minimum: 0,
     maximum: 65_535,

@@ -1,21 +1,34 @@
+import { openAudit } from '@gateway/audit';
+import type { AuditLog, Entry } from '@gateway/audit';
 import { createInternalApi, createMetrics, listen, openInternalAccess } from '@gateway/service-kit';
 import { createCallers, silentLogger, until } from '@gateway/testing';
+import type { AdminPorts } from '../src/adapters/http/admin-api';
 import { adminRoutes } from '../src/adapters/http/admin-api';
 import type { Payout } from '../src/app';
 import type { BatchOperations, BatchSummary } from '../src/application/batch-ports';
-import type { HoldingPorts } from '../src/application/hold-payouts';
 import { runCli } from '../src/cli';
 import type { World } from './payout-fixture';
 import { MERCHANT, openWorld, OTHER_MERCHANT, payout } from './payout-fixture';
 
 let world: World;
 let service: Payout;
+let audit: AuditLog & { close(): Promise<void> };
 
 beforeAll(async () => {
   world = await openWorld('payout-operators');
   service = await world.start();
+  const { mongoUri: uri, databasePrefix } = world.space;
+  audit = await openAudit({ uri, databasePrefix, AUDIT_RETENTION_DAYS: 365, logger: silentLogger });
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await audit.close();
+  await world.close();
+});
+
+/** The audit entries about it, oldest first. */
+async function auditOf(subject: string): Promise<Entry[]> {
+  return (await audit.list({ subject, limit: 50 })).toReversed();
+}
 
 const cli = (port: number, ...args: string[]) => cliWith({}, port, ...args);
 
@@ -85,6 +98,16 @@ describe('the command line', () => {
       exitCode: 1,
       text: 'retry failed: nothing is left to do: it is settled',
     });
+    const entries = await auditOf(reference);
+    expect(entries[0]).toMatchObject({
+      phase: 'intent',
+      action: 'payout.retry',
+      before: { state: 'unknown', code: 3124 },
+    });
+    expect(entries.filter(({ after }) => after !== undefined)).toMatchObject([
+      { after: { state: 'settled', code: 0 } },
+    ]);
+    expect(entries.at(-1)).toMatchObject({ phase: 'done', from: expect.stringContaining('127.0.0.1') as string });
     expect(await cli(service.ports.query, 'retry', 'NOBODY')).toEqual({
       exitCode: 1,
       text: 'retry failed: there is no such payout or batch',
@@ -130,7 +153,7 @@ describe('the command line', () => {
       withdraw: () => Promise.resolve(false),
       rewrite: (messageId) => Promise.resolve(messageId === 'M1' ? { ...batch, state: 'emitted' as const } : undefined),
     };
-    const ports = { payouts: world.payouts, now: world.now } as unknown as HoldingPorts;
+    const ports = { payouts: world.payouts, now: world.now, audit } as unknown as AdminPorts;
     const metrics = createMetrics('payout', { processFigures: false });
     const access = openInternalAccess({ INTERNAL_HOST: '127.0.0.1' }, { logger: silentLogger, metrics });
     const listener = createInternalApi({ routes: [adminRoutes(ports, batches)], access, logger: silentLogger });
@@ -144,6 +167,14 @@ describe('the command line', () => {
     expect(await cli(port, 'retry', 'M1')).toEqual({ exitCode: 0, text: line('emitted') });
     expect(await cli(port, 'retry', 'M2')).toMatchObject({ exitCode: 1 });
     await close(0);
+    expect(await auditOf('open batches')).toMatchObject([
+      { phase: 'intent', action: 'batches.cut' },
+      { phase: 'done', after: { batches: [{ messageId: 'M1', payouts: 2, totalE4: 310_100 }] } },
+    ]);
+    expect(await auditOf('M1')).toMatchObject([
+      { phase: 'intent', action: 'batch.rewrite' },
+      { phase: 'done', after: { state: 'emitted' } },
+    ]);
   });
 });
 
@@ -162,7 +193,15 @@ it('admits operators to commands, and services to queries', async () => {
   expect(await statusOf('/payouts/X?account=a', callers.token('api-edge'))).toBe(404);
 
   const { query } = guarded.ports;
-  expect(await cliWith({ IDENTITY_TOKEN: callers.token('operator') }, query, 'list')).toMatchObject({ exitCode: 0 });
+  const operator = { IDENTITY_TOKEN: callers.token('operator') };
+  expect(await cliWith(operator, query, 'list')).toMatchObject({ exitCode: 0 });
+  const reference = await world.send(payout('31.24'));
+  await world.isIn(reference, 'unknown');
+  await cliWith(operator, query, 'retry', reference);
+  expect(await auditOf(reference)).toMatchObject([
+    { operator: 'operator', phase: 'intent' },
+    { operator: 'operator', phase: 'done' },
+  ]);
   expect(await cliWith({ IDENTITY_TOKEN: callers.token('api-edge') }, query, 'cut')).toEqual({
     exitCode: 1,
     text: 'cut failed: api-edge may not do this: its kind is api-edge',

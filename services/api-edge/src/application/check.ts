@@ -1,7 +1,6 @@
 import type { OperationOutcome } from '@gateway/contracts';
-import { RESPONSE_CODES, paymentIdOf } from '@gateway/contracts';
+import { RESPONSE_CODES, paymentIdOf, maskCardNumbers } from '@gateway/contracts';
 import type { CheckRequest } from '../domain/card-request';
-import { maskCardNumbers } from '../domain/masking';
 import { pendingOutcome } from './pending-outcome';
 import type { OperationEntry, Ports } from './ports';
 import type { Answer, Session } from './responses';

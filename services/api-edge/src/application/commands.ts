@@ -1,6 +1,6 @@
+import { maskCardNumbers } from '@gateway/contracts';
 import type { CardCommand, Secret } from '@gateway/contracts';
 import type { CardRequest, CheckRequest, PurchaseRequest } from '../domain/card-request';
-import { maskCardNumbers } from '../domain/masking';
 
 /** A request that becomes an operation. */
 export type OperationRequest = Exclude<CardRequest, CheckRequest>;

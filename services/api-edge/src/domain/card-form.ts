@@ -1,10 +1,9 @@
-import { Secret } from '@gateway/contracts';
+import { Secret, maskCardNumbers } from '@gateway/contracts';
 import type { RawFields, RawValue } from './body';
 import { isAbsent } from './body';
 import type { FullCard } from './card-request';
 import * as rule from './field-rules';
 import type { FieldReader } from './field-table';
-import { maskCardNumbers } from './masking';
 import { showsCardNumber } from './own-card-number';
 
 /** The fields of the card-entry form, under its names, in its order. */

@@ -1,8 +1,8 @@
+import { maskCardNumbers } from '@gateway/contracts';
 import type { RawFields } from './body';
 import { isAbsent } from './body';
 import { freeText } from './field-rules';
 import type { Findings } from './field-table';
-import { maskCardNumbers } from './masking';
 import { showsCardNumber } from './own-card-number';
 
 /** decisions.md, section 1. The prefix is part of the name and of its length. */

@@ -1,8 +1,6 @@
-import { isCountry, isCurrency, parseAmountE4 } from '@gateway/contracts';
-import { isCardNumber } from './card-number';
+import { isCountry, isCurrency, parseAmountE4, isCardNumber, maskCardNumbers } from '@gateway/contracts';
 import type { FieldReader } from './field-table';
 import { isIpAddress } from './ip-address';
-import { maskCardNumbers } from './masking';
 
 /**
  * The rules of the interface's field table and of decisions.md, section 2. A reader returns the value of a text that

@@ -1,5 +1,5 @@
 import type { Customer, MerchantNotes, TransactionType } from '@gateway/contracts';
-import { Secret, TRANSACTION_TYPES } from '@gateway/contracts';
+import { Secret, TRANSACTION_TYPES, maskCardNumbers } from '@gateway/contracts';
 import type { RawFields } from './body';
 import type {
   CardData,
@@ -14,7 +14,6 @@ import type { FieldCheck } from './field-check';
 import { checkTable, texts } from './field-check';
 import * as rule from './field-rules';
 import type { FieldNeed, FieldReader, FieldRow, Findings } from './field-table';
-import { maskCardNumbers } from './masking';
 
 /** Whether a kind of request requires, allows or forbids a field; undefined if it ignores the field. */
 type Column = FieldNeed | undefined;

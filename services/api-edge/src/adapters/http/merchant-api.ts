@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
 import type { ResponseCode } from '@gateway/contracts';
-import { RESPONSE_CODES } from '@gateway/contracts';
+import { RESPONSE_CODES, maskCardNumbers } from '@gateway/contracts';
 import type { BodyFault, BodyReader, Logger, Registry } from '@gateway/service-kit';
 import { bytesOf, Counter, Gauge, Histogram, readBody, strictTransport } from '@gateway/service-kit';
 import type { Incoming } from '../../application/admit';
@@ -12,7 +12,6 @@ import type { Answer, Family, Session } from '../../application/responses';
 import { failure, sessionIdIn } from '../../application/responses';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody, parseJsonBody } from '../../domain/body';
-import { maskCardNumbers } from '../../domain/masking';
 import { createRefusalPace } from './refusal-pace';
 import { FORM, JSON_TYPE, isOver, mediaTypeOf, traced } from './requests';
 

@@ -1,3 +1,5 @@
+import type { AuditLog } from '@gateway/audit';
+import { requestOperator } from '@gateway/audit';
 import type { CallerKind, InternalRoutes } from '@gateway/service-kit';
 import { internalRoutes } from '@gateway/service-kit';
 import { listDeliveries, resendDelivery, showDelivery } from '../../application/manage-deliveries';
@@ -42,7 +44,10 @@ export interface DeliveryDetails extends DeliverySummary {
 
 const OPERATORS: readonly CallerKind[] = ['operator'];
 
-type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'handle' | 'now' | 'logger'>;
+type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'handle' | 'now' | 'logger'> & {
+  /** Every action has its entries there. */
+  audit: Pick<AuditLog, 'record'>;
+};
 
 /**
  * For operators: `GET /deliveries?state=&account=&limit=&before=` (newest first), `GET /deliveries/:id` (with its
@@ -66,8 +71,20 @@ export function adminRoutes(ports: Managing): InternalRoutes {
     if (found === undefined) response.status(404).json({ error: 'no such delivery' });
     else response.json(detailsOf(found.delivery, found.attempts));
   });
-  routes.post('/deliveries/:id/resend', OPERATORS, async (request, response) => {
-    const resent = await resendDelivery(ports, request.params.id);
+  routes.post('/deliveries/:id/resend', OPERATORS, async (request, response, caller) => {
+    const { id } = request.params;
+    const known = await ports.deliveries.load(id);
+    if (known === null) return void response.status(404).json({ error: 'no such delivery' });
+    const resent = await ports.audit.record(
+      {
+        operator: requestOperator(caller, request),
+        action: 'callback.resend',
+        subject: id,
+        before: { state: known.progress.state },
+      },
+      () => resendDelivery(ports, id),
+      (delivery) => (delivery === undefined ? {} : { state: delivery.progress.state }),
+    );
     if (resent === undefined) response.status(404).json({ error: 'no such delivery' });
     else response.json(summaryOf(resent));
   });

@@ -1,4 +1,6 @@
 import type { Response } from 'express';
+import type { AuditLog } from '@gateway/audit';
+import { requestOperator } from '@gateway/audit';
 import type { ResponseCode } from '@gateway/contracts';
 import type { CallerKind, InternalRoutes } from '@gateway/service-kit';
 import { internalRoutes } from '@gateway/service-kit';
@@ -54,6 +56,12 @@ export interface BatchList {
   batches: BatchSummary[];
 }
 
+/** What operators' routes use besides payouts. */
+export interface AdminPorts extends Ports {
+  /** Every action has its entries there. */
+  audit: Pick<AuditLog, 'record'>;
+}
+
 /**
  * For operators: `GET /admin/payouts?state=&account=&limit=` (newest first), `GET /admin/payouts/:reference`, `POST
  * /admin/payouts/:reference/retry` (asks the bank now; 409 if nothing is left to do). For connectors that collect
@@ -61,14 +69,14 @@ export interface BatchList {
  * /admin/batches/:messageId/rewrite`. 404 if there is none, 409 if it must not be written again, 400 for an invalid
  * query.
  */
-export function adminRoutes(ports: Ports, batches: BatchOperations | undefined): InternalRoutes {
+export function adminRoutes(ports: AdminPorts, batches: BatchOperations | undefined): InternalRoutes {
   const routes = internalRoutes();
   addPayoutRoutes(routes, ports, batches);
-  addBatchRoutes(routes, batches);
+  addBatchRoutes(routes, ports, batches);
   return routes;
 }
 
-function addPayoutRoutes(routes: InternalRoutes, ports: Ports, batches: BatchOperations | undefined): void {
+function addPayoutRoutes(routes: InternalRoutes, ports: AdminPorts, batches: BatchOperations | undefined): void {
   routes.get('/admin/payouts', OPERATORS, async (request, response) => {
     const { state, account, limit = String(LIST_LIMIT_DEFAULT) } = request.query;
     const known = PAYOUT_STATES.find((one) => one === state);
@@ -94,33 +102,54 @@ function addPayoutRoutes(routes: InternalRoutes, ports: Ports, batches: BatchOpe
     if (payout === null) return void response.status(404).json({ error: 'no such payout' });
     response.json(detailsOf(payout, await batches?.batchOf(payout.reference)));
   });
-  routes.post('/admin/payouts/:reference/retry', OPERATORS, async (request, response) => {
-    const payout = await resolveNow(ports, request.params.reference);
+  routes.post('/admin/payouts/:reference/retry', OPERATORS, async (request, response, caller) => {
+    const known = await ports.payouts.load(request.params.reference);
+    if (known === null) return void response.status(404).json({ error: 'no such payout' });
+    const { reference } = known;
+    const operator = requestOperator(caller, request);
+    const payout = await ports.audit.record(
+      { operator, action: 'payout.retry', subject: reference, before: auditedFields(known) },
+      () => resolveNow(ports, reference),
+      (resolved) => (typeof resolved === 'object' ? auditedFields(resolved) : {}),
+    );
     if (payout === 'not-connected') {
       return void response.status(409).json({ error: 'nobody was asked: its bank is not connected (PAYOUT_BANK)' });
     }
     if (payout !== undefined) return void response.json(summaryOf(payout));
-    const known = await ports.payouts.load(request.params.reference);
-    if (known === null) response.status(404).json({ error: 'no such payout' });
-    else if (known.state.kind === 'held') response.status(409).json({ error: 'it is held; "holds" lists why' });
-    else response.status(409).json({ error: `nothing is left to do: it is ${known.state.kind}` });
+    const { state } = (await ports.payouts.load(reference)) ?? known;
+    if (state.kind === 'held') response.status(409).json({ error: 'it is held; "holds" lists why' });
+    else response.status(409).json({ error: `nothing is left to do: it is ${state.kind}` });
   });
 }
 
-function addBatchRoutes(routes: InternalRoutes, batches: BatchOperations | undefined): void {
+function addBatchRoutes(
+  routes: InternalRoutes,
+  { audit }: Pick<AdminPorts, 'audit'>,
+  batches: BatchOperations | undefined,
+): void {
   routes.get('/admin/batches', OPERATORS, async (request, response) => {
     if (batches === undefined) return takesNoFiles(response);
     const limit = wholeNumber(request.query['limit'] ?? String(LIST_LIMIT_DEFAULT), 1, LIST_LIMIT_MAX);
     if (limit === undefined) response.status(400).json({ error: `limit is a number from 1 to ${LIST_LIMIT_MAX}` });
     else response.json({ batches: await batches.batches(limit) } satisfies BatchList);
   });
-  routes.post('/admin/batches/cut', OPERATORS, async (_request, response) => {
+  routes.post('/admin/batches/cut', OPERATORS, async (request, response, caller) => {
     if (batches === undefined) return takesNoFiles(response);
-    response.json({ batches: await batches.cut() } satisfies BatchList);
+    const cut = await audit.record(
+      { operator: requestOperator(caller, request), action: 'batches.cut', subject: 'open batches' },
+      () => batches.cut(),
+      (written) => ({ batches: written.map(({ messageId, payouts, totalE4 }) => ({ messageId, payouts, totalE4 })) }),
+    );
+    response.json({ batches: cut } satisfies BatchList);
   });
-  routes.post('/admin/batches/:messageId/rewrite', OPERATORS, async (request, response) => {
+  routes.post('/admin/batches/:messageId/rewrite', OPERATORS, async (request, response, caller) => {
     if (batches === undefined) return takesNoFiles(response);
-    const batch = await batches.rewrite(request.params.messageId);
+    const { messageId } = request.params;
+    const batch = await audit.record(
+      { operator: requestOperator(caller, request), action: 'batch.rewrite', subject: messageId },
+      () => batches.rewrite(messageId),
+      (written) => (typeof written === 'object' ? { state: written.state } : {}),
+    );
     if (batch === undefined) response.status(404).json({ error: 'no such batch' });
     else if (batch !== 'not-to-be-written') response.json(batch);
     else
@@ -128,6 +157,10 @@ function addBatchRoutes(routes: InternalRoutes, batches: BatchOperations | undef
         .status(409)
         .json({ error: 'not written again: its bank has reported on it, or it is about to be written by itself' });
   });
+}
+
+function auditedFields({ state }: Pick<ShownPayout, 'state'>) {
+  return { state: state.kind, code: merchantStatus(state).code };
 }
 
 function takesNoFiles(response: Response): void {

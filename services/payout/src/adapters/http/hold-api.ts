@@ -1,4 +1,6 @@
 import type { Request, Response } from 'express';
+import type { AuditLog } from '@gateway/audit';
+import { requestOperator } from '@gateway/audit';
 import type { CallerKind, InternalRoutes } from '@gateway/service-kit';
 import { internalRoutes } from '@gateway/service-kit';
 import type { HoldingPorts, OpenPayouts, Uncancelled, Unheld } from '../../application/hold-payouts';
@@ -46,31 +48,43 @@ const OPERATORS: readonly CallerKind[] = ['operator'];
  * `POST /admin/holds`, `POST /admin/holds/release` and `POST /admin/holds/cancel`. 404 if there is no such payout or
  * hold, 409 if it is not possible, 400 for an invalid query.
  */
-export function holdRoutes(ports: HoldingPorts): InternalRoutes {
+export function holdRoutes(ports: HoldingPorts & { audit: Pick<AuditLog, 'record'> }): InternalRoutes {
   const routes = internalRoutes();
   routes.get('/admin/holds', OPERATORS, async (_request, response) => {
     const holds = await ports.holds.read();
     const listed = holds.map(({ scope, since }) => ({ scope: nameOf(scope), since: new Date(since).toISOString() }));
     response.json({ holds: listed } satisfies HoldList);
   });
-  routes.post('/admin/holds', OPERATORS, async (request, response) => {
+  routes.post('/admin/holds', OPERATORS, async (request, response, caller) => {
     const scope = scopeOf(request, response);
     if (scope === undefined) return;
-    const held = await holdPayouts(ports, scope);
+    const held = await ports.audit.record(
+      { operator: requestOperator(caller, request), action: 'payouts.hold', subject: nameOf(scope) },
+      () => holdPayouts(ports, scope),
+      ({ result, ...more }) => ({ result, ...('open' in more ? more.open : {}) }),
+    );
     if (held.result !== 'held' && held.result !== 'known') return refuse(response, held.result);
     response.json({ scope: nameOf(scope), isNew: held.result === 'held', ...held.open } satisfies HoldAnswer);
   });
-  routes.post('/admin/holds/release', OPERATORS, async (request, response) => {
+  routes.post('/admin/holds/release', OPERATORS, async (request, response, caller) => {
     const scope = scopeOf(request, response);
     if (scope === undefined) return;
-    const stillHeldBy = await releasePayouts(ports, scope);
+    const stillHeldBy = await ports.audit.record(
+      { operator: requestOperator(caller, request), action: 'payouts.release', subject: nameOf(scope) },
+      () => releasePayouts(ports, scope),
+      (others) => ({ released: others !== undefined, ...(others !== undefined && { stillHeldBy: others }) }),
+    );
     if (stillHeldBy === undefined) response.status(404).json({ error: 'there is no such hold; "holds" lists them' });
     else response.json({ scope: nameOf(scope), stillHeldBy } satisfies ReleaseAnswer);
   });
-  routes.post('/admin/holds/cancel', OPERATORS, async (request, response) => {
+  routes.post('/admin/holds/cancel', OPERATORS, async (request, response, caller) => {
     const scope = scopeOf(request, response);
     if (scope === undefined) return;
-    const cancelled = await cancelPayouts(ports, scope);
+    const cancelled = await ports.audit.record(
+      { operator: requestOperator(caller, request), action: 'payouts.cancel', subject: nameOf(scope) },
+      () => cancelPayouts(ports, scope),
+      (ended) => ({ ...ended }),
+    );
     if (cancelled.result !== 'cancelled') return refuse(response, cancelled.result);
     const { ended, more } = cancelled;
     response.json({ scope: nameOf(scope), ended, more } satisfies CancelAnswer);

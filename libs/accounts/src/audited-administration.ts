@@ -1,0 +1,78 @@
+import type { AuditLog, FieldsOf, Operator } from '@gateway/audit';
+import type { Account, PayoutRule } from './account';
+import { publicFields } from './account-printout';
+import type { StateAction } from './account-state';
+import type { AccountAdministration } from './administration';
+
+type AccountAction = `account.${'change' | StateAction}`;
+
+const IBAN_FIRST_SHOWN = 4;
+const IBAN_LAST_SHOWN = 4;
+const CHANGED = 'changed';
+
+/**
+ * The same administration, with every change in the audit log. Command lines use no other.
+ *
+ * @param options.audit writes the intent before a change and the outcome after it
+ */
+export function auditedAdministration(options: {
+  administration: AccountAdministration;
+  audit: Pick<AuditLog, 'record'>;
+  operator: Operator;
+}): AccountAdministration {
+  const { administration, audit, operator } = options;
+
+  const before = async (subject: string) => auditedFields(await administration.get(subject));
+
+  const changed = async (action: AccountAction, subject: string, change: () => Promise<Account>): Promise<Account> =>
+    audit.record({ operator, action, subject, before: await before(subject) }, change, auditedFields);
+
+  return {
+    create: (account) =>
+      audit.record(
+        { operator, action: 'account.create', subject: account.merchantAccount },
+        () => administration.create(account),
+        (created) => ({ ...auditedFields(created.account), password: CHANGED, payoutSecret: CHANGED }),
+      ),
+    change: (name, changes) => changed('account.change', name, () => administration.change(name, changes)),
+    changeState: (name, action) => changed(`account.${action}`, name, () => administration.changeState(name, action)),
+    rotatePassword: async (subject, rotation = {}) =>
+      audit.record(
+        { operator, action: 'account.rotate-password', subject, before: await before(subject) },
+        () => administration.rotatePassword(subject, rotation),
+        ({ account }) => ({
+          ...auditedFields(account),
+          password: CHANGED,
+          signWithOldSeconds: rotation.signWithOldSeconds ?? 0,
+        }),
+      ),
+    rotatePayoutSecret: async (subject) =>
+      audit.record(
+        { operator, action: 'account.rotate-payout-secret', subject, before: await before(subject) },
+        () => administration.rotatePayoutSecret(subject),
+        ({ account }) => ({ ...auditedFields(account), payoutSecret: CHANGED }),
+      ),
+    reencrypt: () =>
+      audit.record(
+        { operator, action: 'accounts.reencrypt', subject: 'all accounts' },
+        () => administration.reencrypt(),
+        (accounts) => ({ accounts }),
+      ),
+    get: (name) => administration.get(name),
+    list: (after) => administration.list(after),
+  };
+}
+
+/** Everything public. Blocked IBANs belong to people, so only their ends are shown. */
+export function auditedFields(account: Account): FieldsOf<'account.change'> {
+  const { payoutRules = [], ...others } = publicFields(account);
+  return { ...others, payoutRules: payoutRules.map(withoutPeople) };
+}
+
+function withoutPeople(rule: PayoutRule): object {
+  if (rule.kind !== 'blocked-ibans') return rule;
+  return {
+    ...rule,
+    ibans: rule.ibans.map((iban) => `${iban.slice(0, IBAN_FIRST_SHOWN)}…${iban.slice(-IBAN_LAST_SHOWN)}`),
+  };
+}

@@ -1,0 +1,4 @@
+import { runCommandLine } from '@gateway/service-kit';
+import { runCli } from './command-line';
+
+runCommandLine(runCli);

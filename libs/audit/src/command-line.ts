@@ -1,0 +1,128 @@
+import type { Print } from '@gateway/service-kit';
+import { explanationOf, parseOptions } from '@gateway/service-kit';
+import { ACTIONS } from './actions';
+import type { EntryQuery } from './audit-log';
+import type { Entry } from './entry';
+import type { OpenAudit } from './open-audit';
+import { openAuditFrom } from './open-audit';
+import type { Anchor } from './verify';
+import { verifyEntries } from './verify';
+
+export const LIST_LIMIT_DEFAULT = 50;
+export const LIST_LIMIT_MAX = 500;
+const DAY_MS = 86_400_000;
+const OPEN_SHOWN = 20;
+
+const EXIT_OK = 0;
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+const USAGE = `usage: npm run audit -- list [--operator NAME] [--action ACTION] [--subject SUBJECT]
+                             [--since TIME] [--until TIME] [--limit N] [--before SEQUENCE]
+                                       newest first, at most ${LIST_LIMIT_MAX}; ${LIST_LIMIT_DEFAULT} unless given
+       npm run audit -- verify [--expect SEQUENCE:HASH]
+                                       checks that no entry was changed, removed or moved, and prints the last one's
+                                       hash; --expect: one that was printed earlier, and must still be there
+Times are RFC 3339 or dates (UTC). Actions: ${ACTIONS.join(', ')}.
+Uses the settings of the last npm start, or MONGODB_URI, DATABASE_PREFIX, AUDIT_RETENTION_DAYS.`;
+
+const COLUMNS = ['sequence', 'time', 'operator', 'from', 'action', 'subject', 'phase', 'before', 'after'];
+
+type Command = { name: 'list'; query: EntryQuery } | { name: 'verify'; expected?: Anchor };
+
+/** The command in the arguments; undefined if they are invalid. */
+export function parseArguments(args: readonly string[]): Command | undefined {
+  const [name, ...rest] = args;
+  if (name === 'verify') {
+    const options = parseOptions(rest, ['expect']);
+    const expected = anchorOf(options?.['expect']);
+    if (options === undefined || (options['expect'] !== undefined && expected === undefined)) return undefined;
+    return { name, ...(expected && { expected }) };
+  }
+  const options = name === 'list' ? parseOptions(rest, LIST_OPTIONS) : undefined;
+  const query = options && queryOf(options);
+  return query && { name: 'list', query };
+}
+
+const LIST_OPTIONS = ['operator', 'action', 'subject', 'since', 'until', 'limit', 'before'];
+
+function queryOf({ since, until, limit, before, ...equal }: Record<string, string>): EntryQuery | undefined {
+  const query: Record<string, number | undefined> = {
+    limit: wholeNumber(limit ?? String(LIST_LIMIT_DEFAULT), LIST_LIMIT_MAX),
+    ...(since !== undefined && { since: timeOf(since) }),
+    ...(until !== undefined && { until: timeOf(until) }),
+    ...(before !== undefined && { before: wholeNumber(before, Number.MAX_SAFE_INTEGER) }),
+  };
+  if (equal['action'] !== undefined && !(ACTIONS as string[]).includes(equal['action'])) return undefined;
+  if (Object.values(query).includes(undefined)) return undefined;
+  return { ...equal, ...query } as unknown as EntryQuery;
+}
+
+function wholeNumber(text: string, max: number): number | undefined {
+  return /^[1-9]\d{0,15}$/.test(text) && Number(text) <= max ? Number(text) : undefined;
+}
+
+/** Epoch ms. */
+function timeOf(text: string): number | undefined {
+  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  const ms = isTime ? Date.parse(text) : NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+function anchorOf(text = ''): Anchor | undefined {
+  const [, sequence = '', hash = ''] = /^([1-9]\d{0,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  return hash === '' ? undefined : { sequence: Number(sequence), hash };
+}
+
+/** Runs one command. @returns the exit code: 0, 1 if it failed or the log was tampered with, 2 for wrong usage. */
+export async function runCli(
+  args: readonly string[],
+  env: Record<string, string | undefined>,
+  print: Print,
+): Promise<number> {
+  const command = args[0] === 'help' ? undefined : parseArguments(args);
+  if (command === undefined) {
+    if (args.length > 0 && args[0] !== 'help') print(`These arguments make no sense: ${args.join(' ')}`);
+    print(USAGE);
+    return args[0] === 'help' ? EXIT_OK : EXIT_USAGE;
+  }
+  try {
+    const audit = await openAuditFrom(env);
+    try {
+      if (command.name === 'verify') return await verify(audit, command.expected, print);
+      await list(audit, command.query, print);
+      return EXIT_OK;
+    } finally {
+      await audit.close();
+    }
+  } catch (error) {
+    print(`${command.name} failed: ${explanationOf(error)}`);
+    return EXIT_FAILED;
+  }
+}
+
+async function list(audit: OpenAudit, query: EntryQuery, print: Print): Promise<void> {
+  const entries = await audit.list(query);
+  if (entries.length > 0) print(COLUMNS.join('\t'));
+  for (const entry of entries) print(lineOf(entry));
+  print(`${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`);
+  if (entries.length === query.limit) print(`more: --before ${entries.at(-1)?.sequence}`);
+}
+
+function lineOf({ sequence, at, operator, from, action, subject, phase, intent, before, after }: Entry): string {
+  const fields = [before, after].map((value) => (value === undefined ? '-' : JSON.stringify(value)));
+  const of = intent === undefined ? phase : `${phase} (of ${intent})`;
+  return [sequence, new Date(at).toISOString(), operator, from, action, subject, of, ...fields].join('\t');
+}
+
+async function verify(audit: OpenAudit, expected: Anchor | undefined, print: Print): Promise<number> {
+  const keptSince = (await audit.now()) - audit.retentionDays * DAY_MS;
+  const { count, head, problems, open } = await verifyEntries(audit.entries(), { expected, keptSince });
+  if (open.length > 0) {
+    const shown = open.slice(0, OPEN_SHOWN).join(', ');
+    print(`without an outcome, so they may have taken effect or not: ${shown}${open.length > OPEN_SHOWN ? ', …' : ''}`);
+  }
+  for (const problem of problems) print(`tampered with: ${problem}`);
+  print(`${count} ${count === 1 ? 'entry' : 'entries'}${head ? `, head ${head.sequence}:${head.hash}` : ''}`);
+  return problems.length === 0 ? EXIT_OK : EXIT_FAILED;
+}

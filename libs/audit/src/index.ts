@@ -1,0 +1,6 @@
+export * from './actions';
+export type { Entry, Operator, Phase } from './entry';
+export * from './audit-log';
+export * from './open-audit';
+export * from './operators';
+export * from './settings';

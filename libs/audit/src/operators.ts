@@ -1,0 +1,14 @@
+import type { IncomingMessage } from 'node:http';
+import { hostname, userInfo } from 'node:os';
+import { operatorFrom } from '@gateway/service-kit';
+import type { Operator } from './entry';
+
+/** Who runs this command line, by its identity, and on which machine. @throws ConfigurationError without an identity */
+export function commandLineOperator(env: Record<string, string | undefined>): Operator {
+  return { name: operatorFrom(env).name, from: `${userInfo().username}@${hostname()}` };
+}
+
+/** Who sent a request to an internal port. */
+export function requestOperator({ name }: { name: string }, { socket }: Pick<IncomingMessage, 'socket'>): Operator {
+  return { name, from: socket.remoteAddress ?? 'a closed connection' };
+}

@@ -1,0 +1,242 @@
+import type { MongoConnection } from '@gateway/mongo';
+import { connectMongo } from '@gateway/mongo';
+import { openSpace, recordingLogger } from '@gateway/testing';
+import type { Space } from '@gateway/testing';
+import type { OpenAudit } from '../src';
+import { openAudit } from '../src';
+import type { StoredEntry } from '../src/audit-log';
+import { runCli } from '../src/command-line';
+
+const operator = { name: 'alice', from: 'alice@desk' };
+const RETENTION = { AUDIT_RETENTION_DAYS: 365 };
+const APPENDERS = 4;
+const ACTIONS_EACH = 10;
+
+let space: Space;
+let mongo: MongoConnection;
+let audit: OpenAudit;
+let lines: string[];
+
+const entries = () => mongo.collection<StoredEntry>('entries');
+
+function open(more: { now?: () => number; AUDIT_RETENTION_DAYS?: number } = {}): Promise<OpenAudit> {
+  const { mongoUri: uri, databasePrefix } = space;
+  return openAudit({ uri, databasePrefix, ...RETENTION, ...more, logger: recordingLogger(lines) });
+}
+
+async function cli(...args: string[]): Promise<{ code: number; text: string }> {
+  const printed: string[] = [];
+  const env = { MONGODB_URI: space.mongoUri, DATABASE_PREFIX: space.databasePrefix };
+  const code = await runCli(args, env, (line) => printed.push(line));
+  return { code, text: printed.join('\n') };
+}
+
+/** Three actions: six entries. */
+async function someActions(): Promise<void> {
+  for (const subject of ['shop_1', 'shop_2', 'shop_3']) {
+    await audit.record(
+      { operator, action: 'account.suspend', subject, before: { state: 'active', revision: 1 } },
+      () => Promise.resolve(2),
+      (revision) => ({ state: 'suspended', revision }),
+    );
+  }
+}
+
+/** The line of `verify` that an operator writes down. */
+async function head(): Promise<string> {
+  const [, anchor = ''] = /head (\S+)$/.exec((await cli('verify')).text) ?? [];
+  return anchor;
+}
+
+beforeAll(async () => {
+  space = await openSpace('audit');
+  mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}audit` });
+});
+beforeEach(async () => {
+  lines = [];
+  await entries().deleteMany({});
+  audit = await open();
+});
+afterEach(() => audit.close());
+afterAll(async () => {
+  await mongo.close();
+  await space.remove();
+});
+
+describe('an action', () => {
+  it('has an entry before it takes effect, and one with what has changed after it', async () => {
+    const seen: unknown[] = [];
+    const result = await audit.record(
+      { operator, action: 'account.change', subject: 'acme_shop', before: { rateLimitPerSecond: 5, revision: 1 } },
+      async () => {
+        seen.push(...(await audit.list({ limit: 5 })));
+        return 'result';
+      },
+      () => ({ rateLimitPerSecond: 6, revision: 1 }),
+    );
+    expect(result).toBe('result');
+    const common = { operator: 'alice', from: 'alice@desk', action: 'account.change', subject: 'acme_shop' };
+    const intent = { ...common, sequence: 1, phase: 'intent', before: { rateLimitPerSecond: 5, revision: 1 } };
+    expect(seen).toEqual([expect.objectContaining(intent)]);
+    const [outcome] = await audit.list({ limit: 1 });
+    expect(outcome).toMatchObject({
+      ...common,
+      sequence: 2,
+      phase: 'done',
+      intent: 1,
+      after: { rateLimitPerSecond: 6 },
+    });
+    expect(outcome?.after).not.toHaveProperty('revision');
+  });
+
+  it('that fails has a failed outcome, and its error reaches the caller', async () => {
+    const failing = audit.record({ operator, action: 'account.close', subject: 'acme_shop' }, () =>
+      Promise.reject(new Error('refused')),
+    );
+    await expect(failing).rejects.toThrow('refused');
+    expect(await audit.list({ limit: 5 })).toMatchObject([{ phase: 'failed', intent: 1 }, { phase: 'intent' }]);
+    expect((await cli('verify')).code).toBe(0);
+  });
+
+  it('does not run without its first entry', async () => {
+    await audit.close();
+    let ran = false;
+    const action = { operator, action: 'account.close', subject: 'acme_shop' } as const;
+    await expect(audit.record(action, async () => void (ran = true))).rejects.toThrow();
+    expect(ran).toBe(false);
+    audit = await open();
+  });
+
+  it('whose outcome cannot be written is over all the same: its intent stays without one', async () => {
+    const action = { operator, action: 'account.close', subject: 'acme_shop' } as const;
+    expect(await audit.record(action, async () => (await audit.close(), 'closed'))).toBe('closed');
+    expect(lines.join('\n')).toContain('the outcome of an audited action is not on record');
+    const { code, text } = await cli('verify');
+    expect(text).toContain('without an outcome, so they may have taken effect or not: 1');
+    expect(code).toBe(0);
+    audit = await open();
+  });
+
+  it('leaves the hash of its entries in the log of the service', async () => {
+    await someActions();
+    expect(lines.join('\n')).toContain((await head()).split(':')[1]);
+  });
+});
+
+it('appends of several processes form one chain without gaps', async () => {
+  const others = await Promise.all(Array.from({ length: APPENDERS }, () => open()));
+  const suspend = (subject: string, by: OpenAudit) =>
+    by.record({ operator, action: 'account.suspend', subject }, () => Promise.resolve());
+  await Promise.all(
+    others.flatMap((one, appender) =>
+      Array.from({ length: ACTIONS_EACH }, (_, index) => suspend(`shop_${appender}_${index}`, one)),
+    ),
+  );
+  for (const one of others) await one.close();
+  const count = 2 * APPENDERS * ACTIONS_EACH;
+  expect(await cli('verify')).toMatchObject({
+    code: 0,
+    text: expect.stringMatching(`^${count} entries, head ${count}:`),
+  });
+}, 120_000);
+
+it('uses the clock of the database', async () => {
+  await someActions();
+  const [entry] = await audit.list({ limit: 1 });
+  expect(Math.abs((entry?.at ?? 0) - (await audit.now()))).toBeLessThan(60_000);
+});
+
+describe('tampering', () => {
+  const SIX = 'entries, head';
+  beforeEach(() => someActions());
+
+  it('is absent at first', async () => {
+    expect(await cli('verify')).toMatchObject({ code: 0, text: expect.stringMatching(`^6 ${SIX} 6:[0-9a-f]{64}$`) });
+  });
+
+  it.each<[string, () => Promise<unknown>, string]>([
+    ['change', () => entries().updateOne({ _id: 3 }, { $set: { operator: 'bob' } }), 'entry 3 was changed'],
+    [
+      'change of a nested field',
+      () => entries().updateOne({ _id: 3 }, { $set: { 'before.state': 'test' } }),
+      'entry 3',
+    ],
+    ['change of the time', () => entries().updateOne({ _id: 3 }, { $set: { at: new Date(0) } }), 'entry 3 was changed'],
+    ['new field', () => entries().updateOne({ _id: 3 }, { $set: { note: 'x' } }), 'entry 3 was changed'],
+    ['removal in the middle', () => entries().deleteOne({ _id: 3 }), 'entry 3 is missing'],
+    ['removal of the first entries', () => entries().deleteMany({ _id: { $lt: 3 } }), 'entries 1 to 2 are missing'],
+    ['reordering', () => swapped(3, 5), 'entry 3 was changed'],
+  ])('by %s is detected', async (_how, tamper, problem) => {
+    await tamper();
+    const { code, text } = await cli('verify');
+    expect(text).toContain(`tampered with: ${problem}`);
+    expect(code).toBe(1);
+  });
+
+  it('by removal at the end is detected with a head that was written down', async () => {
+    const written = await head();
+    await entries().deleteMany({ _id: { $gt: 4 } });
+    expect(await cli('verify')).toMatchObject({ code: 0 });
+    const { code, text } = await cli('verify', '--expect', written);
+    expect(text).toContain('tampered with: the log ends before entry 6, which was there');
+    expect(code).toBe(1);
+    await someActions();
+    expect((await cli('verify', '--expect', written)).text).toContain('tampered with: entry 6 had the hash');
+  });
+
+  async function swapped(one: number, other: number): Promise<void> {
+    const [first, second] = await entries()
+      .find({ _id: { $in: [one, other] } })
+      .sort({ _id: 1 })
+      .toArray();
+    if (first === undefined || second === undefined) throw new Error('nothing to swap');
+    const [{ _id: _one, ...earlier }, { _id: _other, ...later }] = [first, second];
+    await entries().replaceOne({ _id: one }, later);
+    await entries().replaceOne({ _id: other }, earlier);
+  }
+});
+
+describe('the list', () => {
+  beforeEach(() => someActions());
+
+  it('is filtered, newest first, in pages', async () => {
+    expect((await cli('list', '--limit', '2')).text).toMatch(
+      /^sequence\t.*\n6\t.*\n5\t.*\n2 entries\nmore: --before 5$/,
+    );
+    expect((await cli('list', '--limit', '5', '--before', '3')).text).toMatch(/\n2\t.*\n1\t.*\n2 entries$/);
+    const { text } = await cli('list', '--subject', 'shop_2');
+    expect(text).toMatch(
+      /\n4\t\S+\talice\talice@desk\taccount.suspend\tshop_2\tdone \(of 3\)\t-\t\{"state":"suspended","revision":2\}/,
+    );
+    expect((await cli('list', '--operator', 'bob')).text).toBe('0 entries');
+    expect((await cli('list', '--action', 'account.close')).text).toBe('0 entries');
+    expect((await cli('list', '--since', '2000-01-01', '--until', '2001-01-01')).text).toBe('0 entries');
+    expect((await cli('list', '--since', '2000-01-01')).text).toContain('6 entries');
+  });
+});
+
+describe('retention', () => {
+  const expiry = async () => (await entries().indexes()).find(({ name }) => name === 'expiry')?.expireAfterSeconds;
+
+  it('is a TTL index that follows the setting', async () => {
+    expect(await expiry()).toBe(365 * 86_400);
+    await (await open({ AUDIT_RETENTION_DAYS: 400 })).close();
+    expect(await expiry()).toBe(400 * 86_400);
+  });
+
+  it('may remove the oldest entries, and nothing younger', async () => {
+    const year = 365 * 86_400_000;
+    const earlier = await open({ now: () => Date.now() - 10 * year });
+    await earlier.record({ operator, action: 'account.close', subject: 'old_shop' }, () => Promise.resolve());
+    await earlier.close();
+    await someActions();
+    const written = await head();
+    await entries().deleteMany({ at: { $lt: new Date(Date.now() - 6 * year) } });
+    expect(await cli('verify', '--expect', written)).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('6 entries'),
+    });
+    await entries().deleteOne({ _id: 3 });
+    expect((await cli('verify')).text).toContain('entries 1 to 3 are missing');
+  });
+});
