@@ -42,6 +42,7 @@ export const AUDITED = {
   'dead-letter.replay': ['type', 'topic'],
   'topics.grow': ['partitions', 'topics'],
   'vault.reencrypt': ['reencrypted', 'failed', 'stopped'],
+  'privacy.erase': ['payments', 'payouts', 'callbacks', 'journalEntries', 'cards', 'underWay', 'more'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type Action = keyof typeof AUDITED;

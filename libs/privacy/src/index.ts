@@ -1,0 +1,2 @@
+export type { CommandLineIo } from './command-line';
+export { runCli } from './command-line';
