@@ -1,5 +1,6 @@
+import { ConfigResourceTypes } from 'kafkajs';
 import { CvvKeyIssued, Secret, TEST_CARDS } from '@gateway/contracts';
-import { topicOf } from '@gateway/messaging';
+import { createTopics, topicOf } from '@gateway/messaging';
 import type { Collection, MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { kafkaOf, until } from '@gateway/testing';
@@ -12,8 +13,10 @@ import { startMerchant } from './support/merchant';
 import type { ServiceProcess } from './support/processes';
 import { build, startProcess } from './support/processes';
 import type { System } from './support/system';
-import { cardRequest, checkOf, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, clientOf, post, recordsOf, startSystem, tokenRequest } from './support/system';
 import { readTopics } from './support/topics';
+
+const MINUTE_MS = 60_000;
 
 let system: System;
 let merchant: Merchant;
@@ -103,11 +106,46 @@ test('without its key, neither the services nor a thief of everything else read 
   }
 });
 
+test('when no key can be published, the edge uses its last one to its end, then refuses what has a CVV at once', async () => {
+  let aheadMs = 0;
+  const edge = await system.startEdge({}, { now: () => Date.now() + aheadMs });
+  const http = clientOf(edge.ports.api);
+  const sale = async () => (await post(http, cardRequest('SALE'))).status;
+  const { token } = (await post(http, cardRequest('SALE'))).data;
+  expect(token).toEqual(expect.any(String));
+
+  await refuseKeys();
+  aheadMs = 4.5 * MINUTE_MS;
+  expect(await sale()).toBe(200);
+  aheadMs = 6 * MINUTE_MS;
+  const begun = performance.now();
+  expect(await sale()).toBe(503);
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect((await post(http, tokenRequest('SALE', token))).data).toMatchObject({ status: 'success' });
+
+  await createTopics({ kafka: kafkaOf(system.space), prefix: system.space.topicPrefix });
+  await until('a key is published', async () => (await sale()) === 200);
+});
+
 /** The keys of a setting. */
 function keysIn(value: string): Secret<Buffer>[] {
   const entries = value.split(',').map((entry) => entry.slice(entry.indexOf(':') + 1));
   const keys = entries.map((text) => Buffer.from(text, 'base64'));
   return keys.filter((key) => key.length === 32).map((key) => new Secret(key));
+}
+
+/** From now on the topic takes no message. */
+async function refuseKeys(): Promise<void> {
+  const admin = kafkaOf(system.space).admin();
+  await admin.connect();
+  try {
+    const name = topicOf(system.space.topicPrefix, CvvKeyIssued.topic);
+    const configEntries = [{ name: 'max.message.bytes', value: '1' }];
+    const resources = [{ type: ConfigResourceTypes.TOPIC, name, configEntries }];
+    await admin.alterConfigs({ validateOnly: false, resources });
+  } finally {
+    await admin.disconnect();
+  }
 }
 
 /** What the brokers do when the retention of the topic is over. */

@@ -42,7 +42,7 @@ export interface Frame<Config extends CommonConfig> {
   readonly topicPrefix: string;
   /** Starts after `open` has returned. */
   readonly publisher: Publisher;
-  /** For libraries with a database of their own: `openVault({ ...frame.storage, ...config })`. */
+  /** For libraries with a database of their own: `openCardReader({ ...frame.storage, ...config })`. */
   readonly storage: { uri: string; databasePrefix: string; now: () => number; logger: Logger };
   /** Registers a further database: it counts for readiness, and closes when the service stops. Returns it. */
   database<T extends DatabaseClient>(client: T): T;
