@@ -201,10 +201,7 @@ test('a hold during submissions: those under way end as they do, no other one re
   expect((await cli('cancel', one)).text).toContain('cancel failed: its bank may have it');
 
   await world.stopServices();
-  [service] = await Promise.all([
-    world.start({ SIMULATOR_TIMEOUT_MS: '200' }),
-    world.start({ SIMULATOR_TIMEOUT_MS: '200' }),
-  ]);
+  [service] = await Promise.all([world.start(), world.start()]);
   world.pass(120_000);
   await areIn(under, 'settled');
   const rest = references.filter((reference) => !under.includes(reference));

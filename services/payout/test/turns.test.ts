@@ -36,7 +36,7 @@ test('unanswered payouts wait in turn while another account’s payout settles',
   expect(world.bank.submissions).toHaveLength(SHARE + 1);
 
   await world.stopServices();
-  await world.start({ SIMULATOR_TIMEOUT_MS: '200' });
+  await world.start();
   world.pass(LEASE_MS);
   for (const { reference } of commands) await world.isIn(reference, 'settled');
   for (const { reference } of commands) expect(world.bank.submissionsOf(reference)).toBe(1);
