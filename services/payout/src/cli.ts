@@ -100,7 +100,7 @@ async function execute(command: Command, api: OperatorApi, print: Print): Promis
       return;
     case 'holds': {
       const { holds } = await api.ask<HoldList>('GET', '/admin/holds');
-      for (const { scope, since } of holds) print(`${scope}\tsince ${since}`);
+      for (const { scope, since, by } of holds) print(`${scope}\tsince ${since}\tby ${by}`);
       print(`${holds.length} ${holds.length === 1 ? 'hold' : 'holds'}`);
       return;
     }

@@ -20,6 +20,7 @@ import { request } from '../src/domain/payouts.fixture';
 /** A hold and a submission at each moment of each other, in the real store: either one finds the other. */
 
 const ALL: Scope = { kind: 'all' };
+const OPERATOR = 'alice';
 let space: Space;
 let mongo: MongoConnection;
 let payouts: PayoutsAdapter;
@@ -117,14 +118,14 @@ const SCOPES: Scope[] = [
 ];
 
 test.each(SCOPES)('a hold of %j that is set after the intent and before the look stops the payout', async (scope) => {
-  const here = world({ beforeLook: async () => held.push(await holdPayouts(here.ports, scope)) });
+  const here = world({ beforeLook: async () => held.push(await holdPayouts(here.ports, scope, OPERATOR)) });
   const held: unknown[] = [];
   await here.submit();
   // It counts as being on its way, because the operator cannot know that it will look.
   expect(held).toEqual([{ result: 'held', open: { ...OPEN, onTheirWay: 1 } }]);
   expect(here.sent).toEqual([]);
   expect(await here.state()).toEqual({ kind: 'held', reason: 'operator' });
-  expect(await cancelPayouts(here.ports, scope)).toMatchObject({ result: 'cancelled', ended: 1 });
+  expect(await cancelPayouts(here.ports, scope, OPERATOR)).toMatchObject({ result: 'cancelled', ended: 1 });
   expect(await here.state()).toEqual({ kind: 'failed', code: 3300 });
 });
 
@@ -134,7 +135,7 @@ test.each(SCOPES)(
     const found: unknown[] = [];
     const here = world({
       async onCall() {
-        found.push(await holdPayouts(here.ports, scope), await cancelPayouts(here.ports, scope));
+        found.push(await holdPayouts(here.ports, scope, OPERATOR), await cancelPayouts(here.ports, scope, OPERATOR));
       },
     });
     await here.submit();
@@ -151,11 +152,11 @@ test('an intent whose process seems dead is not sent again under a hold, and can
   const died = world({ beforeLook: () => Promise.reject(new Error('the process died')) });
   await expect(died.submit()).rejects.toThrow('died');
   const here = world({});
-  await holdPayouts(here.ports, ALL);
+  await holdPayouts(here.ports, ALL, OPERATOR);
   await resolveNow(here.ports, here.reference);
   expect(here.sent).toEqual([]);
   expect(await here.state()).toEqual({ kind: 'submitting' });
-  expect(await cancelPayouts(here.ports, { kind: 'payout', reference: here.reference })).toEqual({
+  expect(await cancelPayouts(here.ports, { kind: 'payout', reference: here.reference }, OPERATOR)).toEqual({
     result: 'with-bank',
   });
   await holds.release(ALL);
@@ -167,7 +168,7 @@ test('a process that was paused does not take back an intent that another one ha
   const other = world({});
   const here = world({
     async beforeLook() {
-      await holds.hold(ALL);
+      await holds.hold(ALL, OPERATOR);
       // Another replica finds the intent when its lease is over, and leaves it.
       await resolveNow(other.ports, other.reference);
     },
@@ -198,9 +199,9 @@ test('of a cancellation and a turn at the same time, one decides', async () => {
       bank: () => ({ ...(ports.bank('bank') as BankConnector), placeForNew: () => undefined }),
     };
     await processCommand(busy, { request, id: 'message' });
-    await holds.hold(ALL);
+    await holds.hold(ALL, OPERATOR);
     const [cancelled] = await Promise.all([
-      cancelPayouts(ports, { kind: 'payout', reference }),
+      cancelPayouts(ports, { kind: 'payout', reference }, OPERATOR),
       holds.release(ALL).then(() => resolveNow(ports, reference)),
     ]);
     const state = await here.state();

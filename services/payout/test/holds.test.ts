@@ -70,7 +70,7 @@ describe('everything is held', () => {
     const all = [...before, ...others, ...after];
     expect(all.map((reference) => world.bank.submissionsOf(reference))).toEqual(all.map(() => 0));
     expect(await world.outcome(service, before[0] ?? '')).toMatchObject({ status: 'pending', code: 11 });
-    expect(await command('holds')).toMatch(/^all\tsince .*Z\n1 hold$/);
+    expect(await command('holds')).toMatch(/^all\tsince .*Z\tby \S+\n1 hold$/);
     expect(await command('hold', '--all')).toBe('all: was held already\n22 wait, and so will new ones');
     expect(await command('release', '--all')).toBe('all: released');
     await areIn(all, 'settled');

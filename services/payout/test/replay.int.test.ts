@@ -45,7 +45,7 @@ const REFUSED = { passed: false, code: 3202, rule: 'daily', reason: 'much' } as 
 /** Holds everything, or nothing. */
 function memoryOfHolds() {
   let held: Hold[] = [];
-  const hold = () => void (held = [{ scope: { kind: 'all' }, since: 0 }]);
+  const hold = () => void (held = [{ scope: { kind: 'all' }, since: 0, by: 'alice' }]);
   const release = () => void (held = []);
   const holds: Holds = {
     read: async () => held,
@@ -118,7 +118,7 @@ function world(bank: Bank, { passes = true, passesAgain = true, hasPlace = true 
     },
     operator,
     resume: () => resumeHeld(ports, () => false),
-    cancel: () => cancelPayouts({ ...ports, batches: undefined }, { kind: 'payout', reference }),
+    cancel: () => cancelPayouts({ ...ports, batches: undefined }, { kind: 'payout', reference }, 'alice'),
     hear: (outcome: BankNews['outcome']) => applyNews(ports, 'bank', { reference, outcome }),
     replayed: () => events.reduce<Payout | undefined>(evolve, undefined),
     async stored() {

@@ -31,9 +31,9 @@ export type Held = { result: 'held' | 'known'; open: OpenPayouts } | { result: U
 export type Unheld = 'unknown' | 'full' | NotCalledOff;
 
 /** From its return on, the payouts of the scope that may still reach a bank are those `onTheirWay`. */
-export async function holdPayouts(ports: HoldingPorts, scope: Scope): Promise<Held> {
+export async function holdPayouts(ports: HoldingPorts, scope: Scope, operator: string): Promise<Held> {
   if (scope.kind === 'payout' && (await ports.payouts.load(scope.reference)) === null) return { result: 'unknown' };
-  const result = await ports.holds.hold(scope);
+  const result = await ports.holds.hold(scope, operator);
   if (result === 'full') return { result };
   // Only what is read after the hold was stored tells what it did not stop.
   const open = await openPayouts(ports, scope);
@@ -41,7 +41,7 @@ export async function holdPayouts(ports: HoldingPorts, scope: Scope): Promise<He
     await ports.holds.release(scope);
     return { result: open.withBank > 0 ? 'with-bank' : 'ended' };
   }
-  recordAction(ports, 'hold', scope, { result, ...open });
+  recordAction(ports, operator, 'hold', scope, { result, ...open });
   return { result, open };
 }
 
@@ -62,10 +62,10 @@ async function stateOf(payouts: Payouts, reference: string): Promise<Partial<Rec
 }
 
 /** Names of the holds that still cover the scope; undefined if the scope itself was not held. */
-export async function releasePayouts(ports: Ports, scope: Scope): Promise<string[] | undefined> {
+export async function releasePayouts(ports: Ports, scope: Scope, operator: string): Promise<string[] | undefined> {
   if (!(await ports.holds.release(scope))) return undefined;
   const stillHeldBy = (await holdsOver(ports, scope)).map(nameOf);
-  recordAction(ports, 'release', scope, { stillHeldBy });
+  recordAction(ports, operator, 'release', scope, { stillHeldBy });
   return stillHeldBy;
 }
 
@@ -85,8 +85,10 @@ export type Uncancelled = 'unknown' | 'not-held' | NotCalledOff;
  * Ends held payouts that no bank has: those that wait in the store, and those in open batches. A hold must cover the
  * scope, so that nothing of it leaves meanwhile.
  */
-export async function cancelPayouts(ports: HoldingPorts, scope: Scope): Promise<Cancelled> {
-  return scope.kind === 'payout' ? cancelOne(ports, scope) : cancelMany(ports, scope);
+export async function cancelPayouts(ports: HoldingPorts, scope: Scope, operator: string): Promise<Cancelled> {
+  const cancelled = await (scope.kind === 'payout' ? cancelOne(ports, scope) : cancelMany(ports, scope));
+  if (cancelled.result === 'cancelled') recordAction(ports, operator, 'cancel', scope, { ended: cancelled.ended });
+  return cancelled;
 }
 
 async function cancelOne(ports: HoldingPorts, scope: Scope & { kind: 'payout' }): Promise<Cancelled> {
@@ -97,7 +99,6 @@ async function cancelOne(ports: HoldingPorts, scope: Scope & { kind: 'payout' })
   const result = await callOff(ports, scope.reference);
   if (result !== 'called-off') return { result };
   await ports.holds.release(scope);
-  recordAction(ports, 'cancel', scope, { ended: 1 });
   return { result: 'cancelled', ended: 1, more: false };
 }
 
@@ -108,7 +109,6 @@ async function cancelMany(ports: HoldingPorts, scope: WideScope): Promise<Cancel
   const references = [...stored, ...inBatches];
   const results = await Promise.all(references.map((reference) => callOff(ports, reference)));
   const ended = results.filter((result) => result === 'called-off').length;
-  recordAction(ports, 'cancel', scope, { ended });
   return { result: 'cancelled', ended, more: references.length === CANCELLED_AT_ONCE };
 }
 
@@ -126,9 +126,10 @@ async function callOff(ports: HoldingPorts, reference: string): Promise<'called-
 /** The one place that records what operators do here. */
 function recordAction(
   { logger }: Pick<Ports, 'logger'>,
+  operator: string,
   action: 'hold' | 'release' | 'cancel',
   scope: Scope,
   facts: Record<string, unknown>,
 ): void {
-  logger.warn('an operator changed the holds on payouts', { action, scope: nameOf(scope), ...facts });
+  logger.warn('an operator changed the holds on payouts', { operator, action, scope: nameOf(scope), ...facts });
 }

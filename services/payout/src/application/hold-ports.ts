@@ -5,6 +5,8 @@ export interface Hold {
   scope: Scope;
   /** Epoch ms. */
   since: number;
+  /** The operator's name. */
+  by: string;
 }
 
 /** More would make every submission read too much: hold the account, or everything. */
@@ -18,7 +20,7 @@ export interface Holds {
    */
   read(): Promise<Hold[]>;
   /** `known`: it is held already. `full`: {@link HOLDS_MAX} are. */
-  hold(scope: Scope): Promise<'held' | 'known' | 'full'>;
+  hold(scope: Scope, by: string): Promise<'held' | 'known' | 'full'>;
   /** False if there is no such hold. */
   release(scope: Scope): Promise<boolean>;
 }

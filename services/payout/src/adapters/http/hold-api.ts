@@ -11,7 +11,7 @@ import { nameOf } from '../../domain/holds';
 
 /** `scope` is `all`, `account NAME` or `payout REFERENCE`; `since` is RFC 3339. */
 export interface HoldList {
-  holds: { scope: string; since: string }[];
+  holds: { scope: string; since: string; by: string }[];
 }
 
 export interface HoldAnswer extends OpenPayouts {
@@ -52,7 +52,11 @@ export function holdRoutes(ports: HoldingPorts & { audit: Pick<AuditLog, 'record
   const routes = internalRoutes();
   routes.get('/admin/holds', OPERATORS, async (_request, response) => {
     const holds = await ports.holds.read();
-    const listed = holds.map(({ scope, since }) => ({ scope: nameOf(scope), since: new Date(since).toISOString() }));
+    const listed = holds.map(({ scope, since, by }) => ({
+      scope: nameOf(scope),
+      since: new Date(since).toISOString(),
+      by,
+    }));
     response.json({ holds: listed } satisfies HoldList);
   });
   routes.post('/admin/holds', OPERATORS, async (request, response, caller) => {
@@ -60,7 +64,7 @@ export function holdRoutes(ports: HoldingPorts & { audit: Pick<AuditLog, 'record
     if (scope === undefined) return;
     const held = await ports.audit.record(
       { operator: requestOperator(caller, request), action: 'payouts.hold', subject: nameOf(scope) },
-      () => holdPayouts(ports, scope),
+      () => holdPayouts(ports, scope, caller.name),
       ({ result, ...more }) => ({ result, ...('open' in more ? more.open : {}) }),
     );
     if (held.result !== 'held' && held.result !== 'known') return refuse(response, held.result);
@@ -71,7 +75,7 @@ export function holdRoutes(ports: HoldingPorts & { audit: Pick<AuditLog, 'record
     if (scope === undefined) return;
     const stillHeldBy = await ports.audit.record(
       { operator: requestOperator(caller, request), action: 'payouts.release', subject: nameOf(scope) },
-      () => releasePayouts(ports, scope),
+      () => releasePayouts(ports, scope, caller.name),
       (others) => ({ released: others !== undefined, ...(others !== undefined && { stillHeldBy: others }) }),
     );
     if (stillHeldBy === undefined) response.status(404).json({ error: 'there is no such hold; "holds" lists them' });
@@ -82,7 +86,7 @@ export function holdRoutes(ports: HoldingPorts & { audit: Pick<AuditLog, 'record
     if (scope === undefined) return;
     const cancelled = await ports.audit.record(
       { operator: requestOperator(caller, request), action: 'payouts.cancel', subject: nameOf(scope) },
-      () => cancelPayouts(ports, scope),
+      () => cancelPayouts(ports, scope, caller.name),
       (ended) => ({ ...ended }),
     );
     if (cancelled.result !== 'cancelled') return refuse(response, cancelled.result);

@@ -28,15 +28,15 @@ const SHOP: Scope = { kind: 'account', merchantAccount: 'shop_one' };
 const names = async (of = holds) => (await of.read()).map(({ scope }) => nameOf(scope));
 
 it('another replica sees a hold and a release at once', async () => {
-  expect(await holds.hold(SHOP)).toBe('held');
-  expect(await other.read()).toEqual([{ scope: SHOP, since: 1 }]);
+  expect(await holds.hold(SHOP, 'alice')).toBe('held');
+  expect(await other.read()).toEqual([{ scope: SHOP, since: 1, by: 'alice' }]);
   expect(await other.release(SHOP)).toBe(true);
   expect(await holds.read()).toEqual([]);
 });
 
 it('a scope is held once, and each scope by itself', async () => {
-  await Promise.all([holds.hold(SHOP), other.hold(SHOP), holds.hold({ kind: 'all' })]);
-  expect(await other.hold(SHOP)).toBe('known');
+  await Promise.all([holds.hold(SHOP, 'alice'), other.hold(SHOP, 'alice'), holds.hold({ kind: 'all' }, 'alice')]);
+  expect(await other.hold(SHOP, 'alice')).toBe('known');
   expect((await names()).sort()).toEqual(['account shop_one', 'all']);
   expect(await holds.release({ kind: 'payout', reference: 'R' })).toBe(false);
   expect(await holds.release({ kind: 'all' })).toBe(true);
@@ -46,14 +46,14 @@ it('a scope is held once, and each scope by itself', async () => {
 it('has a bound', async () => {
   const held = Array.from({ length: 999 }, (_, index) => ({ name: `payout R${index}`, scope: SHOP, since: 0 }));
   await mongo.collection('holds').updateOne({}, { $set: { held } });
-  expect(await holds.hold({ kind: 'all' })).toBe('held');
-  expect(await holds.hold(SHOP)).toBe('full');
-  expect(await holds.hold({ kind: 'all' })).toBe('known');
+  expect(await holds.hold({ kind: 'all' }, 'alice')).toBe('held');
+  expect(await holds.hold(SHOP, 'alice')).toBe('full');
+  expect(await holds.hold({ kind: 'all' }, 'alice')).toBe('known');
 });
 
 describe('a departure', () => {
   it('sees what is held, and its writes are atomic', async () => {
-    await holds.hold(SHOP);
+    await holds.hold(SHOP, 'alice');
     const things = mongo.collection('things');
     await things.insertOne({ thing: 0 });
     const failing = holds.departing(async (held, session) => {
@@ -68,7 +68,7 @@ describe('a departure', () => {
     const steps: string[] = [];
     let holding: Promise<unknown> | undefined;
     await holds.departing(async (held) => {
-      holding ??= other.hold(SHOP).then(() => steps.push('held'));
+      holding ??= other.hold(SHOP, 'alice').then(() => steps.push('held'));
       // Long enough for the hold to reach the server, where it has to wait.
       for (let times = 0; times < 20; times += 1) await mongo.mongoose.db?.command({ ping: 1 });
       steps.push(`departed with ${held.length}`);

@@ -32,11 +32,11 @@ export function createHolds(mongo: MongoConnection, clock: Pick<Clock, 'now'>): 
     async read() {
       return holdsIn(await find(ID));
     },
-    async hold(scope) {
+    async hold(scope, by) {
       const name = nameOf(scope);
       const { matchedCount } = await collection.updateOne(
         { _id: ID, 'held.name': { $ne: name }, [`held.${HOLDS_MAX - 1}`]: { $exists: false } },
-        { $push: { held: { name, scope, since: clock.now() } } },
+        { $push: { held: { name, scope, since: clock.now(), by } } },
       );
       if (matchedCount === 1) return 'held';
       return (await collection.countDocuments({ _id: ID, 'held.name': name })) === 1 ? 'known' : 'full';
@@ -67,5 +67,5 @@ export function createHolds(mongo: MongoConnection, clock: Pick<Clock, 'now'>): 
 /** Throws without the document: nothing may leave while it is not known what is held. */
 function holdsIn(document: Document | null | undefined): Hold[] {
   if (!document) throw new Error(`broken invariant: the document of ${COLLECTION} is missing`);
-  return document.held.map(({ scope, since }) => ({ scope, since }));
+  return document.held.map(({ scope, since, by }) => ({ scope, since, by }));
 }

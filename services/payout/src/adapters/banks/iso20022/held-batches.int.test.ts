@@ -118,7 +118,7 @@ describe('a cut leaves out', () => {
     ['one account', SHOP, ['B1']],
     ['everything', ALL, []],
   ])('%s that is held, until it is released', async (_, scope, free) => {
-    await holds.hold(scope);
+    await holds.hold(scope, 'alice');
     await cut();
     expect(sentReferences()).toEqual(free);
     expect(await connector.inquire('A1')).toEqual({ kind: 'submitted' });
@@ -137,7 +137,7 @@ describe('a cut leaves out', () => {
   });
 
   test('what was held or suspended before a restart, at every replica, at each cut-off', async () => {
-    await holds.hold({ kind: 'payout', reference: 'A1' });
+    await holds.hold({ kind: 'payout', reference: 'A1' }, 'alice');
     suspended.add('shop_two');
     await connector.stop();
     now += 24 * 60 * 60_000;
@@ -170,7 +170,7 @@ describe('a hold that comes while a batch is cut', () => {
   async function holdDuringCut(scope: Scope): Promise<void> {
     let holding: Promise<unknown> | undefined;
     await freeze(() => {
-      holding ??= holds.hold(scope);
+      holding ??= holds.hold(scope, 'alice');
       return newId();
     });
     await holding;
@@ -198,7 +198,7 @@ describe('a batch that was frozen before a crash', () => {
     await submit('A1', 'shop_one');
     await submit('B1', 'shop_two');
     await freeze();
-    await holds.hold(SHOP);
+    await holds.hold(SHOP, 'alice');
     now += 24 * 60 * 60_000;
     await open().start(() => Promise.resolve('applied'));
     await until('the free one is out', () => sentReferences().length === 1);
@@ -212,7 +212,7 @@ describe('a batch that was frozen before a crash', () => {
     const [batch] = await cut();
     const messageId = String(batch?.messageId);
     rmSync(join(String(env['ISO20022_OUTBOX_DIR']), `${messageId}.xml`));
-    await holds.hold(SHOP);
+    await holds.hold(SHOP, 'alice');
     await openRecords(mongo).batches.updateOne({ _id: messageId }, { $set: { state: 'frozen', leaseUntil: 0 } });
     await cut();
     expect(sentReferences()).toEqual([]);
