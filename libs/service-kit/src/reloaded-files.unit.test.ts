@@ -95,6 +95,28 @@ test('files that cannot be used are logged once; the old value stays until they 
   expect(parsed).toEqual(['1+1', '2+1', '2+2']);
 });
 
+test('a pair is not tried while only half of it is replaced', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+  /** One look, which ends by setting the timer of the next one. */
+  async function look(): Promise<void> {
+    jest.advanceTimersByTime(LOOK_EVERY_MS);
+    while (jest.getTimerCount() === 0) await new Promise(setImmediate);
+  }
+  write('a', '1');
+  write('b', '1');
+  const pair = open('a', 'b');
+  write('a', '2');
+  await look();
+  write('b', '2');
+  await look();
+  expect(pair.current).toBe('1+1');
+  await look();
+  expect(pair.current).toBe('2+2');
+  expect(parsed).toEqual(['1+1', '2+2']);
+  await pair.stop();
+  jest.useRealTimers();
+});
+
 test('a removed file is a failure; the old value stays, and counts again when it is back', async () => {
   write('a', '1');
   open('a');
