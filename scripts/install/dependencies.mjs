@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { projectNode, root } from '../checkout.mjs';
+import { requireRecordedNode } from './recorded-node.mjs';
 
 const INSTALL_TIMEOUT_MS = 600_000;
 
@@ -26,6 +27,8 @@ export async function installDependencies({ processes, progress }) {
       timeoutMs: INSTALL_TIMEOUT_MS,
     }),
   );
+  const unchecked = await requireRecordedNode();
+  if (unchecked !== undefined) progress.note(unchecked);
   writeFileSync(stampFile, wanted);
 }
 

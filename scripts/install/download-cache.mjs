@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { requireRecordedSums } from './recorded-sums.mjs';
 
 const PARTIAL = '.partial-';
 const ABANDONED_AFTER_MS = 3_600_000;
@@ -15,19 +16,24 @@ export function isCached(name) {
 
 /**
  * A folder of the cache, filled on first use. It appears under its name in one step when it is complete: a run that
- * is stopped leaves no half of it, and of two runs that fill it at the same time the first one wins.
+ * is stopped leaves no half of it, and of two runs that fill it at the same time the first one wins. Each use checks
+ * that it holds what is recorded in downloads.sha256, so that nothing unknown runs.
  * @param {string} name with the version in it
  * @param {(folder: string) => Promise<void>} fill
  * @returns {Promise<string>} the folder's path
  */
 export async function cached(name, fill) {
   const folder = join(cacheDirectory, name);
-  if (isCached(name)) return folder;
+  if (isCached(name)) {
+    await requireRecordedSums(name, folder);
+    return folder;
+  }
   mkdirSync(cacheDirectory, { recursive: true });
   removeAbandoned();
   const partial = mkdtempSync(join(cacheDirectory, PARTIAL));
   try {
     await fill(partial);
+    await requireRecordedSums(name, partial);
     moveIntoPlace(partial, folder);
   } finally {
     rmSync(partial, { recursive: true, force: true });

