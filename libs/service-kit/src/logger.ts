@@ -28,6 +28,21 @@ function plainError(_key: string, value: unknown): unknown {
   return { name: value.name, message: value.message, code: (value as { code?: unknown }).code, stack: value.stack };
 }
 
+/** Winston's key of the text that transports write. */
+const TEXT = Symbol.for('message');
+/** JSON allows them in strings. Viewers take some for ends of lines; others let the sender of a value reorder the line. */
+const UNPRINTABLE = /[\p{Cc}\p{Bidi_C}\u2028\u2029]/gu;
+
+/** Escapes what could make one line look like several, or like another. */
+const printable = winston.format((line) => {
+  line[TEXT] = String(line[TEXT]).replace(UNPRINTABLE, escaped);
+  return line;
+});
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** JSON lines on stdout. Secrets redact themselves by type: `Secret` prints `[redacted]`. */
 export function createLogger(options: { service: string; level: LogLevel }): Logger {
   return winston.createLogger({
@@ -38,6 +53,7 @@ export function createLogger(options: { service: string; level: LogLevel }): Log
       withTrace(),
       winston.format.timestamp(),
       winston.format.json({ replacer: plainError }),
+      printable(),
     ),
     transports: [new winston.transports.Console({ forceConsole: false })],
   });

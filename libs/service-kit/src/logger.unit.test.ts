@@ -6,15 +6,17 @@ import { newTraceparent, runWithTrace } from './trace';
 
 function captured() {
   const lines: Record<string, unknown>[] = [];
+  const texts: string[] = [];
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
+      texts.push(chunk.toString());
       lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
       done();
     },
   });
   const logger = createLogger({ service: 'test', level: 'info' }) as unknown as winston.Logger;
   logger.clear().add(new winston.transports.Stream({ stream }));
-  return { lines, logger };
+  return { lines, texts, logger };
 }
 
 test('a line is JSON with time, level, service and message', () => {
@@ -43,6 +45,14 @@ test('secrets are not printed, and errors are printed without attached data', ()
   logger.error('failed', { card: new Secret('4111111111111111'), error });
   expect(JSON.stringify(lines)).not.toContain('4111');
   expect(lines[0]).toMatchObject({ card: '[redacted]', error: { name: 'Error', message: 'refused', code: 'E' } });
+});
+
+test('text that ends lines, controls terminals or changes the direction is escaped', () => {
+  const { lines, texts, logger } = captured();
+  const name = 'a\n\r\t\u0000\u001b\u007f\u0085\u009b\u2028\u2029\u202e\u2066b\u00e9';
+  logger.info(name, { name });
+  expect(lines).toMatchObject([{ message: name, name }]);
+  expect(texts.join('').trimEnd()).toMatch(/^[\x20-\x7e\u00e9]+$/);
 });
 
 test('a traceparent follows W3C', () => {
