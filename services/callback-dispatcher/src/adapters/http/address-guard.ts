@@ -11,6 +11,8 @@ export type AddressGuard = (address: string) => string | undefined;
 const GLOBAL_UNICAST: Range = [ipaddr.IPv6.parse('2000::'), 3];
 /** RFC 6052, 2.1: how a network without IPv4 reaches an IPv4 address, which is the one to check. */
 const NAT64: Range = [ipaddr.IPv6.parse('64:ff9b::'), 96];
+/** Reaches the host of a virtual machine in Azure, for its agents: public by range, but not on the internet. */
+const AZURE_HOST: Range = [ipaddr.IPv4.parse('168.63.129.16'), 32];
 const IPV4_BYTES = 4;
 
 /**
@@ -25,6 +27,7 @@ export function createAddressGuard(allowedCidrs: string): AddressGuard {
     const address = effective(ipaddr.parse(text));
     if (allowed.some((range) => contains(range, address))) return undefined;
     const kind = address.range();
+    if (contains(AZURE_HOST, address)) return 'is refused (metadata)';
     if (kind !== 'unicast') return `is refused (${kind})`;
     return address.kind() === 'ipv6' && !contains(GLOBAL_UNICAST, address) ? 'is refused (reserved)' : undefined;
   };
