@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, RequestOptions } from 'node:http';
+import type { Agent, IncomingHttpHeaders, RequestOptions } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import type { Body } from './system';
@@ -11,12 +11,17 @@ export interface RawRequest {
   /** Sent unchanged, with a Content-Length unless `chunked`. */
   body?: string | Buffer;
   chunked?: boolean;
+  /** Default: a connection of its own. */
+  agent?: Agent;
 }
 
-export interface RawAnswer {
+export interface TextAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
+}
+
+export interface RawAnswer extends TextAnswer {
   /** Empty where the answer has no body. */
   body: Body;
 }
@@ -24,8 +29,14 @@ export interface RawAnswer {
 export const JSON_TYPE = { 'content-type': 'application/json' };
 export const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** One request on a connection of its own, without corrections by a client library. */
-export function rawRequest(port: number, raw: RawRequest): Promise<RawAnswer> {
+/** One request to an endpoint that answers with JSON. */
+export async function rawRequest(port: number, raw: RawRequest): Promise<RawAnswer> {
+  const answer = await exchange(port, raw);
+  return { ...answer, body: answer.text === '' ? {} : (JSON.parse(answer.text) as Body) };
+}
+
+/** One request, without corrections by a client library. */
+export function exchange(port: number, raw: RawRequest): Promise<TextAnswer> {
   const body = Buffer.from(raw.body ?? '');
   const framing: Record<string, string | number> =
     raw.chunked === true ? { 'transfer-encoding': 'chunked' } : { 'content-length': body.length };
@@ -34,7 +45,7 @@ export function rawRequest(port: number, raw: RawRequest): Promise<RawAnswer> {
     port,
     method: raw.method ?? 'POST',
     path: raw.path ?? CARD_PATH,
-    agent: false,
+    agent: raw.agent ?? false,
     headers: { ...JSON_TYPE, ...framing, ...raw.headers },
   };
   return new Promise((resolve, reject) => {
@@ -43,9 +54,8 @@ export function rawRequest(port: number, raw: RawRequest): Promise<RawAnswer> {
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.once('error', reject);
       response.once('end', () => {
-        const text = Buffer.concat(chunks).toString();
         const { statusCode: status = 0, headers } = response;
-        resolve({ status, headers, text, body: text === '' ? {} : (JSON.parse(text) as Body) });
+        resolve({ status, headers, text: Buffer.concat(chunks).toString() });
       });
     });
     request.once('error', reject);

@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import type { Certificate, HttpsServer } from '@gateway/testing';
 import { createCertificate, startHttpsServer, until } from '@gateway/testing';
 
-/** A merchant's own server: takes callbacks, gets browsers back, and has the page that begins a classic 3-D Secure. */
+/**
+ * A merchant's own server: takes callbacks, gets browsers back, and has the page that begins a classic 3-D Secure.
+ * `/moved?as=STATUS&to=URL` redirects callbacks.
+ */
 export interface Merchant {
   readonly url: string;
   /** PEM of the authority that its certificate is trusted by. */
@@ -37,6 +40,11 @@ export async function startMerchant(): Promise<Merchant> {
         callbacks.push(body);
         await held;
         return void response.end('OK');
+      case '/moved':
+        callbacks.push(body);
+        return void response
+          .writeHead(Number(searchParams.get('as')), { location: searchParams.get('to') ?? '' })
+          .end();
       case '/back':
         returns.push(searchParams);
         return void response.end('<title>Shop</title><h1>Back in the shop</h1>');

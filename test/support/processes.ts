@@ -13,6 +13,11 @@ const START_TIMEOUT_MS = 60_000;
 /** A service as in production: the built code, in a process of its own. */
 export interface ServiceProcess {
   readonly pid: number;
+  /** Base URL of `/health` and `/metrics`. */
+  readonly opsUrl: string;
+  /** What it has written so far, to standard output and standard error. */
+  output(): string;
+  isRunning(): boolean;
   /** Resolves with the exit code, or the signal's name, when the process has ended. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string>;
 }
@@ -23,19 +28,34 @@ export async function build(): Promise<void> {
   await promisify(execFile)(process.execPath, [tsc, '-b', 'tsconfig.build.json'], { cwd: root });
 }
 
-/** Resolves when the service is ready. Its log is shown only if it fails to start. */
-export async function startProcess(service: string, env: Record<string, string>): Promise<ServiceProcess> {
+/**
+ * Resolves when the service is ready. Its log is shown only if it fails to start.
+ *
+ * @param preloads scripts that run before the service
+ */
+export async function startProcess(
+  service: string,
+  env: Record<string, string>,
+  preloads: readonly string[] = [],
+): Promise<ServiceProcess> {
   const opsPort = await freePort();
-  const child = spawn(process.execPath, [join(root, 'services', service, 'dist', 'main.js')], {
+  const required = preloads.flatMap((file) => ['--require', file]);
+  const child = spawn(process.execPath, [...required, join(root, 'services', service, 'dist', 'main.js')], {
     env: { PATH: process.env['PATH'] ?? '', ...env, OPS_PORT: String(opsPort) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  // Not `exit`: its last output may come later.
+  const closed = once(child, 'close');
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => output.push(chunk.toString()));
-  const ops = createHttpClient({ baseUrl: `http://127.0.0.1:${opsPort}`, timeoutMs: 2_000 });
+  const opsUrl = `http://127.0.0.1:${opsPort}`;
+  const ops = createHttpClient({ baseUrl: opsUrl, timeoutMs: 2_000 });
   const isReady = async (): Promise<boolean> => {
-    if (child.exitCode !== null) throw new Error(`${service} has ended: ${output.slice(-5).join('')}`);
+    if (hasEnded(child)) {
+      await closed;
+      throw new Error(`${service} has ended: ${output.slice(-5).join('')}`);
+    }
     return ops.get('/health/ready').then(
       ({ status }) => status === 200,
       () => false,
@@ -47,16 +67,21 @@ export async function startProcess(service: string, env: Record<string, string>)
     child.kill('SIGKILL');
     throw error;
   }
-  return { pid: child.pid ?? 0, end: (signal) => end(child, signal) };
+  return {
+    pid: child.pid ?? 0,
+    opsUrl,
+    output: () => output.join(''),
+    isRunning: () => !hasEnded(child),
+    async end(signal) {
+      if (!hasEnded(child)) child.kill(signal);
+      await closed;
+      return child.exitCode ?? child.signalCode ?? 'running';
+    },
+  };
 }
 
-async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string> {
-  if (child.exitCode === null && child.signalCode === null) {
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    await exited;
-  }
-  return child.exitCode ?? child.signalCode ?? 'running';
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 interface Ended {

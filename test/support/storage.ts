@@ -16,7 +16,7 @@ export interface Storage {
   refuse(database: string, name: string, match: object): Promise<void>;
   /** The number of documents of each kind that a request could leave behind. */
   counts(): Promise<Record<string, number>>;
-  /** Every document of every database, by `database.collection`. */
+  /** Every document of every database of the space, whichever service made it, by `database.collection`. */
   everything(): Promise<Map<string, Document[]>>;
   close(): Promise<void>;
 }
@@ -49,9 +49,12 @@ export async function openStorage(space: Space): Promise<Storage> {
     },
     async everything() {
       const found = new Map<string, Document[]>();
-      for (const [database, connection] of connections) {
-        for (const { name } of await connection.mongoose.listCollections()) {
-          found.set(`${database}.${name}`, await connection.collection(name).find().toArray());
+      const client = connectionTo('edge').mongoose.getClient();
+      const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
+      for (const { name } of databases.filter((database) => database.name.startsWith(space.databasePrefix))) {
+        for (const collection of await client.db(name).collections()) {
+          const place = `${name.slice(space.databasePrefix.length)}.${collection.collectionName}`;
+          found.set(place, await collection.find().toArray());
         }
       }
       return found;

@@ -1,20 +1,12 @@
-import { appearances, showsCvv } from '../../support/traces';
+import { findCardData } from '../../support/card-data-search';
 import type { Evidence } from '../model/evidence';
 
-/** No collection, topic or log contains a card number or CVV: raw, in hex, or in base64. */
+/** No collection, topic or log contains a card number or CVV. */
 export function cardDataStaysInTheVault(evidence: Evidence): string[] {
-  const { pans, cvvs } = evidence.secrets;
-  const finders = pans.flatMap((pan) => appearances(pan));
-  const problems: string[] = [];
-  for (const [place, text] of written(evidence)) {
-    const pan = finders.find(({ isIn }) => isIn(text));
-    if (pan !== undefined) problems.push(`a card number in ${place} (${pan.as})`);
-    if (cvvs.some((cvv) => showsCvv(cvv, text))) problems.push(`a CVV in ${place}`);
-  }
-  return problems;
+  return findCardData(written(evidence), evidence.secrets);
 }
 
-/** Everything the services have written, as one text per place, since each of several searches reads all of it. */
+/** Everything the services have written, as one text per place. */
 function* written({ documents, messages, logs }: Evidence): Generator<[string, string]> {
   for (const [name, found] of documents) yield [name, JSON.stringify(found)];
   for (const [topic, found] of Map.groupBy(messages, ({ topic }) => topic)) {
