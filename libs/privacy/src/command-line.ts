@@ -81,6 +81,6 @@ function linesOf({ more, underWay, ...erased }: Erasure): string[] {
     `removed: ${cards} cards`,
     ...(underWay === 0 ? [] : [`under way, so kept for now: ${underWay}; run it again later`]),
     ...(more ? ['there are more: run it again'] : []),
-    `Topics cannot be erased: commands are gone after ${commandDays} days, dead letters after ${DEAD_LETTER_RETENTION_DAYS} or DEAD_LETTER_RETENTION_DAYS.`,
+    `Topics cannot be erased: commands are gone after ${commandDays} days, dead letters after ${DEAD_LETTER_RETENTION_DAYS} unless DEAD_LETTER_RETENTION_DAYS says otherwise.`,
   ];
 }

@@ -118,6 +118,24 @@ describe('the command line', () => {
     });
   });
 
+  it('leaves who held, released and cancelled what in the audit log', async () => {
+    const { query } = service.ports;
+    for (const command of ['hold', 'cancel', 'release']) {
+      expect(await cli(query, command, '--account', OTHER_MERCHANT)).toMatchObject({ exitCode: 0 });
+    }
+    const entries = await auditOf(`account ${OTHER_MERCHANT}`);
+    expect(entries.map(({ action, phase }) => `${action} ${phase}`)).toEqual([
+      ...['payouts.hold intent', 'payouts.hold done'],
+      ...['payouts.cancel intent', 'payouts.cancel done'],
+      ...['payouts.release intent', 'payouts.release done'],
+    ]);
+    expect(entries.flatMap(({ after }) => after ?? [])).toMatchObject([
+      { result: 'held', waiting: 0 },
+      { result: 'cancelled', ended: 0, more: false },
+      { released: true, stillHeldBy: [] },
+    ]);
+  });
+
   it('refuses to ask a bank that is no longer connected', async () => {
     const reference = await world.send(payout('31.24'));
     await world.isIn(reference, 'unknown');
