@@ -18,8 +18,18 @@ const defaultPorts = {
   MONGODB_PORT: 27217,
 };
 
-/** Settings without a default here that the command lines also need, to find the services' data. */
-const sharedSettings = ['TOPIC_PREFIX', 'DATABASE_PREFIX'];
+/** Settings without a default here that the command lines also need, to find the services' data and get at them. */
+const sharedSettings = [
+  'TOPIC_PREFIX',
+  'DATABASE_PREFIX',
+  'KAFKA_TLS',
+  'KAFKA_CA_FILE',
+  'KAFKA_CERT_FILE',
+  'KAFKA_KEY_FILE',
+  'KAFKA_USER',
+  'KAFKA_PASSWORD',
+  'KAFKA_PASSWORD_FILE',
+];
 
 /**
  * @param {NodeJS.ProcessEnv} env

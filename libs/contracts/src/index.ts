@@ -20,6 +20,7 @@ export * from './schema-files';
 export * from './screening';
 export * from './secret';
 export * from './sepa';
+export * from './services';
 export * from './simulated-money';
 export * from './test-cards';
 export * from './threeds-messages';

@@ -1,3 +1,4 @@
+import { GROUP_REFUSED, KafkaAccessError } from './access';
 import type { BrokerAddress, BrokerLink, ClusterMetadata, CoordinatorAnswer, OpenLink } from './broker-link';
 import { LinkError } from './broker-link';
 import { errorName } from './produce-failures';
@@ -7,13 +8,13 @@ export interface AnyBroker {
   /**
    * The topics' metadata. The brokers listed in it get the next requests.
    *
-   * @throws LinkError if no broker answers.
+   * @throws LinkError if no broker answers; KafkaAccessError if none lets this process in.
    */
   metadata(topics: readonly string[]): Promise<ClusterMetadata>;
   /**
    * The coordinator of a group.
    *
-   * @throws LinkError if no broker answers or knows the coordinator.
+   * @throws LinkError if no broker answers or knows the coordinator; KafkaAccessError if Kafka refuses the group.
    */
   coordinator(groupId: string): Promise<CoordinatorAnswer['coordinator']>;
   close(): void;
@@ -90,6 +91,8 @@ export function createAnyBroker(options: { openLink: OpenLink; seeds: readonly B
     coordinator: (groupId) =>
       anyOf(async (link) => {
         const { errorCode, coordinator } = await link.coordinator(groupId, ANSWER_TIMEOUT_MS);
+        if (errorCode === GROUP_REFUSED)
+          throw new KafkaAccessError(`Kafka refuses access to the consumer group ${groupId}`);
         if (errorCode !== 0) throw new LinkError(`no coordinator for ${groupId}: ${errorName(errorCode)}`);
         return coordinator;
       }),

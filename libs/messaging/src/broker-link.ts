@@ -1,11 +1,13 @@
 import type net from 'node:net';
-import type { ISocketFactory, Message, PartitionMetadata } from 'kafkajs';
+import type { ISocketFactory, Mechanism, Message, PartitionMetadata } from 'kafkajs';
 import Broker from 'kafkajs/src/broker';
+import type { InnerLogger } from 'kafkajs/src/network/connectionPool';
 import ConnectionPool from 'kafkajs/src/network/connectionPool';
 import { requests } from 'kafkajs/src/protocol/requests';
 import apiKeys from 'kafkajs/src/protocol/requests/apiKeys';
-import { RetryableError } from '@gateway/service-kit';
-import { within } from './within';
+import { messageOf, RetryableError } from '@gateway/service-kit';
+import { isRefusal, KafkaAccessError } from './access';
+import { TimeoutError, within } from './within';
 
 export interface BrokerAddress {
   readonly host: string;
@@ -43,7 +45,10 @@ export interface PartitionAnswer {
   readonly errorCode: number;
 }
 
-/** One connection to one broker. The first request opens it, and the first failure closes it. */
+/**
+ * One connection to one broker. The first request opens it, and the first failure closes it. Every request throws a
+ * KafkaAccessError if the broker does not let this process in.
+ */
 export interface BrokerLink {
   /** @throws LinkError */
   metadata(topics: readonly string[], timeoutMs: number): Promise<ClusterMetadata>;
@@ -70,6 +75,12 @@ export class LinkError extends RetryableError {
 
 export type OpenLink = (address: BrokerAddress) => BrokerLink;
 
+interface LinkOptions {
+  clientId: string;
+  socketFactory: ISocketFactory;
+  sasl: Mechanism | undefined;
+}
+
 type Api = 'Metadata' | 'GroupCoordinator' | 'Produce';
 
 const CONNECTION_TIMEOUT_MS = 2_000;
@@ -78,7 +89,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 
 const ignore = (): void => undefined;
 /** The owner of the link logs failures. */
-const SILENT = { namespace: () => ({ debug: ignore, info: ignore, warn: ignore, error: ignore }) };
+const SILENT: InnerLogger = { namespace: () => SILENT, debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 interface ProduceResponse {
   readonly topics: readonly {
@@ -91,17 +102,18 @@ interface ProduceResponse {
  * kafkajs' connection and protocol without its cluster. `Broker.produce` and `Broker.metadata` discard the whole response
  * if one partition in it has an error, and a cluster waits for a single broker.
  */
-export function createLinks(options: { clientId: string; socketFactory: ISocketFactory }): OpenLink {
+export function createLinks(options: LinkOptions): OpenLink {
   return (address) => openLink(address, options);
 }
 
-function openLink(address: BrokerAddress, options: { clientId: string; socketFactory: ISocketFactory }): BrokerLink {
+function openLink(address: BrokerAddress, options: LinkOptions): BrokerLink {
   let socket: net.Socket | undefined;
   let connected = false;
   let closed = false;
   const connectionPool = new ConnectionPool({
     ...address,
     clientId: options.clientId,
+    ...(options.sasl !== undefined && { sasl: options.sasl }),
     socketFactory: (args) => (socket = options.socketFactory(args)),
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -125,7 +137,9 @@ function openLink(address: BrokerAddress, options: { clientId: string; socketFac
       return await within(timeoutMs, what, exchange<T>(name, args));
     } catch (error) {
       close();
-      throw new LinkError(error instanceof Error ? error.message : what, { cause: error });
+      const reason = error instanceof TimeoutError ? error.message : `${what}: ${messageOf(error)}`;
+      if (isRefusal(error)) throw new KafkaAccessError(reason, { cause: error });
+      throw new LinkError(reason, { cause: error });
     }
   }
 

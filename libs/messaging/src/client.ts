@@ -1,10 +1,11 @@
 import net from 'node:net';
 import tls from 'node:tls';
-import type { ISocketFactoryArgs, LogEntry } from 'kafkajs';
+import type { ISocketFactory, LogEntry } from 'kafkajs';
 import { Kafka, logLevel } from 'kafkajs';
 import type { Logger } from '@gateway/service-kit';
 import type { BrokerAddress, OpenLink } from './broker-link';
 import { createLinks } from './broker-link';
+import type { KafkaConnection } from './connection';
 import { assertKafkajsVersion } from './kafkajs-version';
 import { quietRequestQueues } from './quiet-request-queue';
 import { steadyConsumerGroups } from './steady-consumer';
@@ -27,28 +28,25 @@ const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 3_000 } as cons
  * kafkajs keeps the committed offsets of a consumer group on the client, so two members of the same group in one
  * process (as in a test with two replicas) need a client each.
  */
-export function createKafka(options: {
-  /** `host:port`, at least one. */
-  brokers: readonly string[];
-  clientId: string;
-  logger: Logger;
-}): KafkaClient {
+export function createKafka(options: KafkaConnection & { clientId: string; logger: Logger }): KafkaClient {
   assertKafkajsVersion();
   quietRequestQueues();
   steadyConsumerGroups();
-  const { clientId, brokers } = options;
+  const { clientId, brokers, sasl } = options;
+  const socketFactory = createSocketFactory(options.tls);
   const kafka = new Kafka({
     brokers: [...brokers],
     clientId,
+    ...(sasl !== undefined && { sasl }),
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     enforceRequestTimeout: true,
     retry: RETRY,
-    socketFactory: createSocket,
+    socketFactory,
     logLevel: logLevel.INFO,
     logCreator: () => (entry) => forwardLog(options.logger, entry),
   });
-  const openLink = createLinks({ clientId, socketFactory: createSocket });
+  const openLink = createLinks({ clientId, socketFactory, sasl });
   return Object.assign(kafka, { links: { openLink, seeds: brokers.map(addressFrom) } });
 }
 
@@ -57,19 +55,22 @@ function addressFrom(broker: string): BrokerAddress {
   return { host: broker.slice(0, colon), port: Number(broker.slice(colon + 1)) };
 }
 
-/** Nagle's algorithm delays small requests. With one send in flight it would delay every send. */
-function createSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.Socket {
-  const encrypted = ssl as tls.ConnectionOptions | undefined;
-  const servername = net.isIP(host) === 0 ? { servername: host } : {};
-  const socket = encrypted
-    ? tls.connect({ host, port, ...servername, ...encrypted }, onConnect)
-    : net.connect({ host, port }, onConnect);
-  socket.setNoDelay(true);
-  socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
-  // kafkajs unrefs the dead socket with each failed reconnect, which would add a listener each time.
-  const unref = socket.unref.bind(socket);
-  socket.unref = () => (socket.destroyed ? socket : unref());
-  return socket;
+/** All connections to brokers come from here. */
+function createSocketFactory(tlsOptions: KafkaConnection['tls']): ISocketFactory {
+  return ({ host, port, onConnect }) => {
+    const servername = net.isIP(host) === 0 ? { servername: host } : {};
+    const socket =
+      tlsOptions === undefined
+        ? net.connect({ host, port }, onConnect)
+        : tls.connect({ host, port, ...servername, ...tlsOptions() }, onConnect);
+    // Nagle's algorithm delays small requests. With one send in flight it would delay every send.
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
+    // kafkajs unrefs the dead socket with each failed reconnect, which would add a listener each time.
+    const unref = socket.unref.bind(socket);
+    socket.unref = () => (socket.destroyed ? socket : unref());
+    return socket;
+  };
 }
 
 /** kafkajs logs these as warnings or errors, although groups, leaders and metadata normally move. */

@@ -1,6 +1,7 @@
 import type { Consumer, ConsumerCrashEvent, EachBatchPayload } from 'kafkajs';
 import type { Logger } from '@gateway/service-kit';
 import { messageOf } from '@gateway/service-kit';
+import { accessError, isRefusal } from './access';
 import { createAnyBroker } from './any-broker';
 import type { KafkaClient } from './client';
 import { createSilenceWatchdog } from './silence-watchdog';
@@ -181,7 +182,9 @@ export function createGroupMember(options: {
         state = 'stopped';
         await tryWithin(limits.leaveTimeoutMs, `leaving ${groupId}`, consumer.disconnect());
         brokers.close();
-        throw new Error(`could not join the consumer group ${groupId}: ${messageOf(error)}`, { cause: error });
+        const what = `could not join the consumer group ${groupId}: ${messageOf(error)}`;
+        if (isRefusal(error)) throw accessError(`${what}; its topics are ${options.topics.join(', ')}`, error);
+        throw new Error(what, { cause: error });
       }
       watchdog.start();
     },

@@ -1,4 +1,5 @@
 import type { TopicName } from '@gateway/contracts';
+import { accessError, isRefusal } from './access';
 import type { KafkaClient } from './client';
 import { fetchLag } from './lag';
 import { reconnectAdmin } from './reconnect-admin';
@@ -14,6 +15,7 @@ export interface GroupProgress {
 }
 
 export interface GroupWatch {
+  /** @throws KafkaAccessError if Kafka refuses to show this group or topic. */
   start(): Promise<void>;
   stop(): Promise<void>;
   /** @throws when the brokers do not answer. */
@@ -33,15 +35,18 @@ export function createGroupWatch(options: {
   const groupId = topicName(options.topicPrefix, options.groupId);
   const topic = topicOf(options.topicPrefix, options.topic);
   const admin = options.kafka.admin({ retry: { retries: 0 } });
+  const lag = () => within(ANSWER_TIMEOUT_MS, `asking how far ${groupId} is`, fetchLag(admin, groupId, [topic]));
   return {
-    start: () => admin.connect(),
+    async start() {
+      await admin.connect();
+      await lag().catch((error: unknown) => {
+        // Any other fault may be over at the next look.
+        if (isRefusal(error)) throw accessError(`Kafka refuses to show how far ${groupId} is on ${topic}`, error);
+      });
+    },
     async look() {
       try {
-        const partitions = await within(
-          ANSWER_TIMEOUT_MS,
-          `asking how far ${groupId} is`,
-          fetchLag(admin, groupId, [topic]),
-        );
+        const partitions = await lag();
         return {
           done: partitions.reduce((sum, { committed }) => sum + committed, 0),
           waiting: partitions.reduce((sum, { lag }) => sum + lag, 0),

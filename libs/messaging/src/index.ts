@@ -1,5 +1,8 @@
+export { KafkaAccessError } from './access';
 export { createKafka } from './client';
 export type { KafkaClient } from './client';
+export { kafkaConnection } from './connection';
+export type { KafkaConnection } from './connection';
 export { createWorker } from './consumer';
 export type { Worker, WorkerOptions } from './consumer';
 export { createDeadLetters } from './dead-letters';

@@ -7,16 +7,17 @@ declare module 'kafkajs/src/network/requestQueue' {
 }
 
 declare module 'kafkajs/src/network/connectionPool' {
-  import type { ISocketFactory } from 'kafkajs';
+  import type { ISocketFactory, Mechanism } from 'kafkajs';
 
-  interface InnerLogger {
-    namespace(): Record<'debug' | 'info' | 'warn' | 'error', (message: string, extra?: object) => void>;
+  export interface InnerLogger extends Record<'debug' | 'info' | 'warn' | 'error', (message: string) => void> {
+    namespace(): InnerLogger;
   }
   class ConnectionPool {
     constructor(options: {
       host: string;
       port: number;
       clientId: string;
+      sasl?: Mechanism;
       socketFactory: ISocketFactory;
       connectionTimeout: number;
       requestTimeout: number;
@@ -51,6 +52,15 @@ declare module 'kafkajs/src/broker' {
     ): (args: object) => { request: unknown; response: { decode: unknown } };
   }
   export default Broker;
+}
+
+declare module 'kafkajs/src/broker/saslAuthenticator/scram512' {
+  import type { AuthenticationProviderArgs, Authenticator } from 'kafkajs';
+
+  export default function scram512(user: {
+    username: string;
+    password: string;
+  }): (connection: AuthenticationProviderArgs) => Authenticator;
 }
 
 declare module 'kafkajs/src/protocol/requests' {

@@ -1,8 +1,10 @@
 import type { PartitionMetadata } from 'kafkajs';
 import type { Logger } from '@gateway/service-kit';
 import { messageOf } from '@gateway/service-kit';
+import { accessError, isRefusal, TOPIC_REFUSED } from './access';
 import type { AnyBroker } from './any-broker';
 import type { BrokerAddress, ClusterMetadata } from './broker-link';
+import { TimeoutError, within } from './within';
 
 export interface Leader {
   readonly nodeId: number;
@@ -11,9 +13,16 @@ export interface Leader {
 
 /** The topics' partitions and their leaders. */
 export interface PartitionLeaders {
-  /** Resolves on the first answer of a broker. */
-  start(topics: readonly string[]): Promise<void>;
+  /**
+   * Resolves on the first answer of a broker.
+   *
+   * @throws KafkaAccessError if Kafka refuses this process, or one of the topics; Error with the last reason if no broker
+   *   answers in time.
+   */
+  start(topics: readonly string[], timeoutMs: number): Promise<void>;
   stop(): void;
+  /** False while Kafka does not let this process in, or refuses one of the topics. */
+  permitted(): boolean;
   /** Sorted by number; undefined while no broker knows the topic. */
   partitionsOf(topic: string): PartitionMetadata[] | undefined;
   /** Undefined while the partition has no leader. */
@@ -25,6 +34,8 @@ export interface PartitionLeaders {
 const MIN_PAUSE_MS = 100;
 /** Metadata is refreshed after this time even when nothing fails, to notice new partitions and moved leaders. */
 const MAX_AGE_MS = 60_000;
+/** How soon we notice that an operator has granted what was refused. */
+const ASK_REFUSED_AGAIN_MS = 1_000;
 
 export function createPartitionLeaders(options: {
   brokers: AnyBroker;
@@ -43,7 +54,13 @@ export function createPartitionLeaders(options: {
   let notBeforeMs = 0;
   let timer: NodeJS.Timeout | undefined;
   let ageTimer: NodeJS.Timeout | undefined;
-  let firstAnswer: (() => void) | undefined;
+  let admitted = true;
+  let refused: readonly string[] = [];
+  let trouble = 'no broker has answered';
+  const first = Promise.withResolvers<void>();
+  first.promise.catch(() => undefined); // may reject before it is awaited
+
+  const permitted = (): boolean => admitted && refused.length === 0;
 
   function refresh(topic?: string): void {
     if (topic !== undefined) wanted.add(topic);
@@ -60,20 +77,26 @@ export function createPartitionLeaders(options: {
       apply(await brokers.metadata([...wanted]));
       if (!answered) logger.info('broker metadata is available again');
       answered = true;
-      firstAnswer?.();
+      admitted = true;
+      if (refused.length === 0) first.resolve();
+      else first.reject(accessError(`Kafka refuses access to ${refused.join(', ')}`));
     } catch (error) {
-      if (answered) logger.warn('no broker returned metadata', { reason: messageOf(error) });
+      trouble = messageOf(error);
+      admitted = !isRefusal(error);
+      if (!admitted) first.reject(accessError(`Kafka does not let this process in: ${trouble}`, error));
+      if (answered) logger.warn('no broker returned metadata', { reason: trouble });
       answered = false;
       again = true;
     }
     fetching = false;
-    notBeforeMs = Date.now() + MIN_PAUSE_MS;
+    notBeforeMs = Date.now() + (permitted() ? MIN_PAUSE_MS : ASK_REFUSED_AGAIN_MS);
     if (state !== 'running') return;
-    if (again) refresh();
+    if (again || !permitted()) refresh();
     onRefresh();
   }
 
   function apply(metadata: ClusterMetadata): void {
+    notice(metadata.topicMetadata.filter(({ topicErrorCode }) => topicErrorCode === TOPIC_REFUSED));
     addresses = new Map(metadata.brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]));
     for (const { topic, partitionMetadata } of metadata.topicMetadata) {
       // A broker that has just started may not know the topic or all of its partitions yet.
@@ -85,16 +108,27 @@ export function createPartitionLeaders(options: {
     }
   }
 
+  function notice(refusals: ClusterMetadata['topicMetadata']): void {
+    const before = refused.join(', ');
+    refused = refusals.map(({ topic }) => topic);
+    const topics = refused.join(', ');
+    if (topics === before) return;
+    if (topics === '') logger.info('Kafka grants access again', { topics: before });
+    else logger.error('Kafka refuses access to topics', { topics });
+  }
+
   return {
-    async start(initial) {
+    async start(initial, timeoutMs) {
       state = 'running';
       for (const topic of initial) wanted.add(topic);
-      const answer = new Promise<void>((resolve) => (firstAnswer = resolve));
       refresh();
       ageTimer = setInterval(refresh, MAX_AGE_MS);
       ageTimer.unref();
-      await answer;
+      await within(timeoutMs, 'connecting to Kafka', first.promise).catch((error: unknown) => {
+        throw error instanceof TimeoutError ? new Error(`${error.message}: ${trouble}`, { cause: error }) : error;
+      });
     },
+    permitted,
     stop() {
       state = 'stopped';
       clearTimeout(timer);

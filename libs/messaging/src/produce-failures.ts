@@ -7,7 +7,7 @@ export type ProduceOutcome =
   | 'refused'
   /** The leader has the batch, but too few replicas got it in time. This delayed the other partitions of the request. */
   | 'slow'
-  /** Any other error: send it again, perhaps to another broker. */
+  /** Any other error, a missing ACL included: send it again, perhaps to another broker. */
   | 'failed';
 
 const NO_ERROR = 'NO_ERROR';
@@ -20,8 +20,6 @@ const REFUSALS = new Set([
   'INVALID_RECORD',
   'INVALID_TIMESTAMP',
   'INVALID_TOPIC_EXCEPTION',
-  'TOPIC_AUTHORIZATION_FAILED',
-  'CLUSTER_AUTHORIZATION_FAILED',
   'UNSUPPORTED_FOR_MESSAGE_FORMAT',
   'POLICY_VIOLATION',
 ]);

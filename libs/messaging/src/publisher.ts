@@ -1,5 +1,3 @@
-import type { TopicName } from '@gateway/contracts';
-import { topics } from '@gateway/contracts';
 import type { Logger, Registry } from '@gateway/service-kit';
 import { OverloadedError } from '@gateway/service-kit';
 import { createAnyBroker } from './any-broker';
@@ -15,8 +13,10 @@ import { createPartitionLeaders } from './partition-leaders';
 import type { PlacementLimits, Posting } from './placement';
 import { bytesOf, createPlacement } from './placement';
 import { MessageRefusedError, PublishError } from './publish-errors';
+import type { TopicUse } from './topic-use';
+import { everyTopic, writtenTopics } from './topic-use';
 import { topicOf } from './topics';
-import { tryWithin, within } from './within';
+import { tryWithin } from './within';
 
 export interface PublisherLimits extends OpenPublicationLimits, PlacementLimits, LaneLimits {
   /** How long `stop` waits for queued messages. */
@@ -48,6 +48,7 @@ export interface RawMessage {
 }
 
 export interface Publisher {
+  /** @throws KafkaAccessError if Kafka refuses this process, or a topic that it writes; Error if no broker answers. */
   start(): Promise<void>;
   /** Accepts nothing new, publishes the queue for up to `drainTimeoutMs`, and rejects the rest. */
   stop(): Promise<void>;
@@ -55,7 +56,7 @@ export interface Publisher {
    * Resolves when all in-sync replicas have the message.
    *
    * @throws InvalidMessageError if the message does not match its declaration; MessageRefusedError (too large, no such
-   *   partition); OverloadedError if the queue is full; TimeoutError or PublishError if it is not acknowledged. The last
+   *   partition, a topic that this process does not declare); OverloadedError if the queue is full; TimeoutError or PublishError if it is not acknowledged. The last
    *   three are retryable. After the last two the message may still have been published.
    */
   publish<T>(message: OutgoingMessage<T>): Promise<void>;
@@ -67,6 +68,8 @@ export interface Publisher {
   publishRaw(message: RawMessage): Promise<void>;
   /** The queue is nearly full, or the brokers acknowledge nothing. Callers should refuse new work. */
   saturated(): boolean;
+  /** For readiness: Kafka lets this process in, and refuses none of the topics that it writes. */
+  permitted(): boolean;
 }
 
 /** For a single message in a request. The broker may have a lower limit. */
@@ -86,11 +89,14 @@ export function createPublisher(options: {
   /** CloudEvents `source` of every message: the service's name. */
   source: string;
   topicPrefix?: string;
+  /** Nothing can be published to other topics. Default: no restriction. */
+  uses?: TopicUse;
   metrics: Registry;
   logger: Logger;
   limits?: Partial<PublisherLimits>;
 }): Publisher {
   const { kafka, source, topicPrefix, logger } = options;
+  const written = writtenTopics(topicPrefix, options.uses ?? everyTopic);
   const limits = { ...PUBLISHER_LIMITS, ...options.limits };
   const metrics = publisherMetrics(options.metrics);
   const publications = createOpenPublications(limits, metrics);
@@ -128,6 +134,10 @@ export function createPublisher(options: {
   function enqueue(postings: readonly Posting[]): Promise<void> {
     if (postings.length === 0) return Promise.resolve();
     if (!isRunning) return refuse('stopped', new PublishError('the publisher is not running'));
+    const foreign = postings.find(({ topic }) => !written.includes(topic));
+    if (foreign !== undefined && options.uses !== undefined) {
+      return refuse('refused', new MessageRefusedError(`${source} does not declare that it writes ${foreign.topic}`));
+    }
     const messages = postings.length;
     const bytes = bytesOf(postings.map(({ message }) => message));
     const maxBytes = messages === 1 ? MAX_MESSAGE_BYTES : limits.maxBatchBytes;
@@ -148,8 +158,7 @@ export function createPublisher(options: {
 
   return {
     async start() {
-      const names = (Object.keys(topics) as TopicName[]).map((topic) => topicOf(topicPrefix, topic));
-      await within(CONNECT_TIMEOUT_MS, 'connecting to Kafka', leaders.start(names)).catch((error: unknown) => {
+      await leaders.start(written, CONNECT_TIMEOUT_MS).catch((error: unknown) => {
         leaders.stop();
         throw error;
       });
@@ -179,6 +188,7 @@ export function createPublisher(options: {
       return enqueue([{ topic, message }]);
     },
     saturated: () => publications.saturated(),
+    permitted: () => leaders.permitted(),
   };
 }
 

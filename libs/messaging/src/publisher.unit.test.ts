@@ -3,10 +3,13 @@ import { declareMessage } from '@gateway/contracts';
 import { createLogger, createMetrics, OverloadedError } from '@gateway/service-kit';
 import { KAFKA, playedCluster } from '../test/played-cluster';
 import { until } from '../test/support';
+import { createAnyBroker } from './any-broker';
 import type { OutgoingMessage } from './envelope';
+import { createPartitionLeaders } from './partition-leaders';
 import { MessageRefusedError, PublishError } from './publish-errors';
 import type { PublisherLimits } from './publisher';
 import { createPublisher } from './publisher';
+import type { TopicUse } from './topic-use';
 import { TimeoutError } from './within';
 
 const EVENTS = 'card.events.v1';
@@ -19,12 +22,16 @@ function note(text: string, partition = 0): OutgoingMessage {
 }
 
 /** A publisher on scripted brokers. Brokers 1 to n lead the partitions round-robin. */
-async function setUp(options: { brokers?: number; limits?: Partial<PublisherLimits> } = {}) {
+async function setUp(
+  options: { brokers?: number; uses?: TopicUse; forbidden?: string; limits?: Partial<PublisherLimits> } = {},
+) {
   const nodeIds = Array.from({ length: options.brokers ?? 1 }, (_, index) => index + 1);
   const cluster = playedCluster({ nodeIds, topics: { [EVENTS]: 6, [COMMANDS]: 6 } });
+  if (options.forbidden !== undefined) cluster.forbidden.add(options.forbidden);
   const publisher = createPublisher({
     kafka: cluster.kafka,
     source: 'test',
+    ...(options.uses !== undefined && { uses: options.uses }),
     metrics: createMetrics('test', { processFigures: false }),
     logger: createLogger({ service: 'test', level: 'silent' }),
     limits: { minPauseMs: 1, maxPauseMs: 5, ...options.limits },
@@ -89,6 +96,63 @@ describe('one request in flight', () => {
     );
     expect(texts()).toEqual([['a', 'b'], ['x', 'c'], ['d']]);
     await publisher.stop();
+  });
+});
+
+describe('access', () => {
+  test('nothing is published to topics that the process does not declare', async () => {
+    const { publisher, cluster } = await setUp({ uses: { consumes: ['threedsEvents'], produces: ['cardEvents'] } });
+    await publisher.publish(note('a'));
+    await expect(publisher.publish({ declaration: Asked, data: { text: 'b' }, key: 'K' })).rejects.toThrow(
+      new MessageRefusedError(`test does not declare that it writes ${COMMANDS}`),
+    );
+    const deadLetter = { topic: 'card.events.dlq.v1', key: null, value: null, headers: {} };
+    await expect(publisher.publishRaw(deadLetter)).rejects.toThrow(MessageRefusedError);
+    expect(cluster.requests).toHaveLength(1);
+    await publisher.stop();
+  });
+
+  test('a publisher does not start while Kafka refuses one of its topics', async () => {
+    await expect(setUp({ forbidden: EVENTS })).rejects.toThrow(
+      `Kafka refuses access to ${EVENTS}; "npm run kafka -- acls" lists what each user needs`,
+    );
+  });
+
+  test('messages wait while Kafka refuses their topic, others go on, and readiness shows it', async () => {
+    const { publisher, cluster } = await setUp({ limits: { publishTimeoutMs: 20_000 } });
+    expect(publisher.permitted()).toBe(true);
+    cluster.forbidden.add(EVENTS);
+    const waiting = publisher.publish(note('a'));
+    await until('it is noticed', () => !publisher.permitted());
+    await publisher.publish({ declaration: Asked, data: { text: 'b' }, key: 'K' });
+    cluster.forbidden.delete(EVENTS);
+    await waiting;
+    await until('access is noticed', () => publisher.permitted());
+    expect(cluster.log(`${EVENTS}/0`)).toEqual(['a']);
+    await publisher.stop();
+  });
+
+  test('a message that is not accepted in time says why', async () => {
+    const { publisher, cluster } = await setUp({ limits: { publishTimeoutMs: 200 } });
+    cluster.forbidden.add(EVENTS);
+    await expect(publisher.publish(note('a'))).rejects.toThrow(
+      new TimeoutError('not acknowledged within 200 ms: TOPIC_AUTHORIZATION_FAILED'),
+    );
+    await publisher.stop();
+  });
+
+  test('if no broker answers, the start says why', async () => {
+    const cluster = playedCluster({ nodeIds: [1], topics: { [EVENTS]: 1 } });
+    cluster.down.add(1);
+    const leaders = createPartitionLeaders({
+      brokers: createAnyBroker(cluster.kafka.links),
+      onRefresh: () => undefined,
+      logger: createLogger({ service: 'test', level: 'silent' }),
+    });
+    await expect(leaders.start([EVENTS], 100)).rejects.toThrow(
+      'connecting to Kafka took longer than 100 ms: connection refused',
+    );
+    leaders.stop();
   });
 });
 

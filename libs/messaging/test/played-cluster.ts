@@ -9,6 +9,7 @@ export const KAFKA = {
   NOT_LEADER: 6,
   MESSAGE_TOO_LARGE: 10,
   NOT_ENOUGH_REPLICAS: 19,
+  TOPIC_AUTHORIZATION_FAILED: 29,
 } as const;
 
 export interface PlayedRequest {
@@ -30,6 +31,8 @@ export interface PlayedCluster {
   readonly requests: PlayedRequest[];
   /** Node id of the leader by `topic/partition`; -1 for none. */
   readonly leaders: Map<string, number>;
+  /** Topics without an access list for this client. */
+  readonly forbidden: Set<string>;
   readonly down: Set<number>;
   readonly frozen: Set<number>;
   meddle: Meddle;
@@ -56,6 +59,7 @@ export function playedCluster(options: {
   }
 
   function answerFor(nodeId: number, name: string, texts: readonly string[]): number {
+    if (cluster.forbidden.has(name.slice(0, name.lastIndexOf('/')))) return KAFKA.TOPIC_AUTHORIZATION_FAILED;
     if (leaders.get(name) !== nodeId) return KAFKA.NOT_LEADER;
     logs.set(name, [...(logs.get(name) ?? []), ...texts]);
     return 0;
@@ -105,8 +109,8 @@ export function playedCluster(options: {
             brokers: nodeIds.map((id) => ({ nodeId: id, host: 'played', port: PORT_OF_NODE_0 + id })),
             topicMetadata: Object.entries(topics).map(([topic, count]) => ({
               topic,
-              topicErrorCode: 0,
-              partitionMetadata: Array.from({ length: count }, (_, partitionId) => {
+              topicErrorCode: cluster.forbidden.has(topic) ? KAFKA.TOPIC_AUTHORIZATION_FAILED : 0,
+              partitionMetadata: Array.from({ length: cluster.forbidden.has(topic) ? 0 : count }, (_, partitionId) => {
                 const leader = leaders.get(`${topic}/${partitionId}`) ?? -1;
                 return { partitionErrorCode: 0, partitionId, leader, replicas: [...nodeIds], isr: [...nodeIds] };
               }),
@@ -127,6 +131,7 @@ export function playedCluster(options: {
     kafka: { links: { openLink, seeds } } as unknown as KafkaClient,
     requests: [],
     leaders,
+    forbidden: new Set(),
     down: new Set(),
     frozen: new Set(),
     meddle: () => undefined,

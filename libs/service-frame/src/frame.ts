@@ -1,5 +1,6 @@
+import type { ServiceDeclaration } from '@gateway/contracts';
 import type { KafkaClient, Publisher } from '@gateway/messaging';
-import { createKafka, createPublisher } from '@gateway/messaging';
+import { createKafka, createPublisher, kafkaConnection } from '@gateway/messaging';
 import type {
   Collection,
   DatabaseClock,
@@ -11,7 +12,7 @@ import type {
 } from '@gateway/mongo';
 import { connectMongo, createOutbox, startDatabaseClock } from '@gateway/mongo';
 import type { CommonConfig, Logger, OnStop, Registry, Repeating, RepeatOptions } from '@gateway/service-kit';
-import { brokerList, createMetrics, repeat } from '@gateway/service-kit';
+import { createMetrics, repeat } from '@gateway/service-kit';
 
 /** What a process, or a test, hands to a service. */
 export interface ServiceDeps<Config extends CommonConfig> extends TimeSources {
@@ -65,18 +66,19 @@ export interface OpenFrame<Config extends CommonConfig> {
 
 /** Opens the database and reads its clock. Kafka connects later, when the publisher starts. */
 export async function openFrame<Config extends CommonConfig>(
-  options: { name: string; database: string; deps: ServiceDeps<Config> },
+  { service, deps }: { service: ServiceDeclaration; deps: ServiceDeps<Config> },
   onStop: OnStop,
 ): Promise<OpenFrame<Config>> {
-  const { name, deps } = options;
+  const { name } = service;
   const { config, logger } = deps;
+  const connection = kafkaConnection(config);
   const { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix, TOPIC_PREFIX: topicPrefix } = config;
   const metrics = deps.metrics ?? createMetrics(name, { processFigures: true });
   const last: Parameters<OnStop>[0][] = [];
   onStop(async () => {
     for (const close of last.reverse()) await close();
   });
-  const mongo = await connectMongo({ uri, database: databasePrefix + options.database });
+  const mongo = await connectMongo({ uri, database: databasePrefix + service.database });
   onStop(() => mongo.close());
   const clock = await startDatabaseClock({
     mongo,
@@ -86,7 +88,7 @@ export async function openFrame<Config extends CommonConfig>(
     logger,
   });
   onStop(() => clock.stop());
-  const kafka = createKafka({ brokers: brokerList(config.KAFKA_BROKERS), clientId: name, logger });
+  const kafka = createKafka({ ...connection, clientId: name, logger });
   const databases: DatabaseClient[] = [mongo];
   const outboxes: Outbox[] = [];
 
@@ -98,7 +100,7 @@ export async function openFrame<Config extends CommonConfig>(
     clock,
     kafka,
     topicPrefix,
-    publisher: createPublisher({ kafka, source: name, topicPrefix, metrics, logger }),
+    publisher: createPublisher({ kafka, source: name, topicPrefix, uses: service, metrics, logger }),
     storage: { uri, databasePrefix, now: clock.now, logger },
     database(client) {
       databases.push(client);

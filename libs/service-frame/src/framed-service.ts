@@ -1,4 +1,5 @@
-import type { WorkerOptions } from '@gateway/messaging';
+import type { ServiceDeclaration } from '@gateway/contracts';
+import type { MessageHandler, WorkerOptions } from '@gateway/messaging';
 import { createWorker } from '@gateway/messaging';
 import type { Outbox } from '@gateway/mongo';
 import type {
@@ -49,10 +50,7 @@ export interface FramedServiceOptions<
   Deps extends ServiceDeps<Config>,
   Port extends string,
 > {
-  /** Name of the Kafka client and consumer group, and `source` of the messages. */
-  name: string;
-  /** The service's own database, without prefix. */
-  database: string;
+  service: ServiceDeclaration;
   deps: Deps;
   /** Builds what is special to the service. Registers what it opens with the frame. */
   open: (frame: Frame<Config>, deps: Deps) => Promise<Parts<Port>>;
@@ -75,7 +73,7 @@ export function createFramedService<
 }
 
 interface Opened<Port extends string> {
-  name: string;
+  service: ServiceDeclaration;
   deps: Pick<ServiceDeps<CommonConfig>, 'onFatal'>;
   frame: Frame<CommonConfig>;
   outboxes: readonly Outbox[];
@@ -113,6 +111,7 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
       clock: frame.clock.ready(),
       database: frame.databasesHealthy(),
       ...(worker !== undefined && { consumer: worker.ready() }),
+      permitted: publisher.permitted(),
       ...parts.readiness?.(),
     }),
   });
@@ -131,9 +130,18 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
   return ports;
 }
 
-function workerOf({ name, deps, frame, parts }: Opened<string>) {
+function workerOf({ service, deps, frame, parts }: Opened<string>) {
   if (parts.worker === undefined) return undefined;
+  assertDeclared(service, parts.worker.handlers);
   const { kafka, topicPrefix, publisher, metrics, logger } = frame;
+  const { name: groupId } = service;
   const { onFatal } = deps;
-  return createWorker({ ...parts.worker, kafka, groupId: name, topicPrefix, publisher, onFatal, metrics, logger });
+  return createWorker({ ...parts.worker, kafka, groupId, topicPrefix, publisher, onFatal, metrics, logger });
+}
+
+/** The rights of the service's user follow from the declaration, so it has to be what the service really does. */
+function assertDeclared({ name, consumes }: ServiceDeclaration, handlers: readonly MessageHandler[]): void {
+  const handled = new Set(handlers.map(({ declaration }) => declaration.topic));
+  const wrong = [...handled, ...consumes].filter((topic) => !handled.has(topic) || !consumes.includes(topic));
+  if (wrong.length > 0) throw new Error(`${name} declares other topics than it handles: ${wrong.join(', ')}`);
 }

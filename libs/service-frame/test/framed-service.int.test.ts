@@ -40,6 +40,7 @@ function newService(changes: Partial<Parts<'inner' | 'outer'>> = {}) {
       LOG_LEVEL: 'info',
       OPS_PORT: 0,
       KAFKA_BROKERS: space.brokers,
+      KAFKA_TLS: 'off',
       MONGODB_URI: space.mongoUri,
       TOPIC_PREFIX: space.topicPrefix,
       DATABASE_PREFIX: space.databasePrefix,
@@ -51,8 +52,7 @@ function newService(changes: Partial<Parts<'inner' | 'outer'>> = {}) {
     onFatal: failTest,
   };
   return createFramedService({
-    name: 'framed',
-    database: 'expiry',
+    service: { name: 'framed', database: 'expiry', consumes: ['cardCommands'], produces: [], shares: {} },
     deps,
     async open(opened: Frame<CommonConfig>): Promise<Parts<'inner' | 'outer'>> {
       frame = opened;
@@ -88,7 +88,7 @@ test('everything opens in order, answers, and closes in reverse', async () => {
   const ready = await get(service.ports.ops, '/health/ready');
   expect(await ready.json()).toEqual({
     ready: true,
-    checks: { started: true, clock: true, database: true, consumer: true },
+    checks: { started: true, clock: true, database: true, consumer: true, permitted: true },
   });
   expect(await (await get(service.ports.inner)).text()).toBe('inner');
   expect(await (await get(service.ports.outer)).text()).toBe('outer');

@@ -66,6 +66,54 @@ function constOf(choice: { const?: unknown }): string {
   return String(choice.const);
 }
 
+/** Settings of everything that connects to Kafka: services and command lines. */
+export const kafkaSettings = {
+  KAFKA_BROKERS: Type.String({ minLength: 1, description: 'Brokers as `host:port`, comma-separated' }),
+  KAFKA_TLS: Type.Union([Type.Literal('off'), Type.Literal('on')], {
+    default: 'off',
+    description: '`on`: connections to the brokers are encrypted, and their certificates and names are checked',
+  }),
+  KAFKA_CA_FILE: Type.Optional(
+    Type.String({ description: "PEM: the authorities of the brokers' certificates; unset, those that Node trusts" }),
+  ),
+  KAFKA_CERT_FILE: Type.Optional(
+    Type.String({ description: 'PEM: the client certificate with which this process authenticates itself' }),
+  ),
+  KAFKA_KEY_FILE: Type.Optional(Type.String({ description: 'PEM: the private key of that certificate' })),
+  KAFKA_USER: Type.Optional(
+    Type.String({ description: 'User with which this process authenticates itself, by SASL SCRAM-SHA-512' }),
+  ),
+  KAFKA_PASSWORD: Type.Optional(secretText({ description: 'Password of that user' })),
+  TOPIC_PREFIX: Type.String({
+    default: '',
+    maxLength: 60,
+    pattern: '^[a-zA-Z0-9._-]*$',
+    description: 'Prefix of all topics and consumer groups',
+  }),
+};
+
+/** Settings of everything that connects to MongoDB. */
+export const mongoSettings = {
+  MONGODB_URI: secretText({
+    minLength: 1,
+    description:
+      'URI of a replica set, with user, password and TLS: `mongodb://user:password@host/?tls=true&tlsCAFile=…`',
+  }),
+  DATABASE_PREFIX: Type.String({
+    default: '',
+    maxLength: 30,
+    pattern: '^[a-zA-Z0-9_-]*$',
+    description: 'Prefix of all databases',
+  }),
+};
+
+/** For {@link loadConfig}, in what is not a service. */
+export const kafkaSchema = Type.Object(kafkaSettings);
+export const mongoSchema = Type.Object(mongoSettings);
+
+export type KafkaConfig = Readonly<Static<typeof kafkaSchema>>;
+export type MongoConfig = Readonly<Static<typeof mongoSchema>>;
+
 /**
  * The settings that every service has; a service spreads them into its own schema. Descriptions go into docs/settings.md
  * (`npm run docs`).
@@ -85,20 +133,8 @@ export const commonSettings = {
     default: 0,
     description: 'Port of `/health/live`, `/health/ready` and `/metrics`; 0 takes a free port',
   }),
-  KAFKA_BROKERS: Type.String({ minLength: 1, description: 'Brokers as `host:port`, comma-separated' }),
-  MONGODB_URI: secretText({ minLength: 1, description: 'URI of a replica set' }),
-  TOPIC_PREFIX: Type.String({
-    default: '',
-    maxLength: 60,
-    pattern: '^[a-zA-Z0-9._-]*$',
-    description: 'Prefix of all topics and consumer groups',
-  }),
-  DATABASE_PREFIX: Type.String({
-    default: '',
-    maxLength: 30,
-    pattern: '^[a-zA-Z0-9_-]*$',
-    description: 'Prefix of all databases',
-  }),
+  ...kafkaSettings,
+  ...mongoSettings,
   MAX_CLOCK_SKEW_MS: Type.Integer({
     minimum: 100,
     default: 60_000,
@@ -159,9 +195,4 @@ export function connectionLimitsOf(config: {
     maxPerSource: config.MAX_CONNECTIONS_PER_SOURCE,
     trustedProxies: trustedProxies.filter((cidr) => cidr !== ''),
   };
-}
-
-/** `host:port,host:port` as Kafka clients take it. */
-export function brokerList(brokers: string): string[] {
-  return brokers.split(',').map((broker) => broker.trim());
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
-import { brokerList, commonSettings, loadConfig } from './config';
+import { commonSettings, loadConfig } from './config';
 import { ConfigurationError } from './configuration-error';
 import { secretText } from './secret-settings';
 
@@ -25,10 +25,6 @@ test('all problems are reported together', () => {
 
 test('the result is frozen', () => {
   expect(Object.isFrozen(loadConfig(schema, { URL: 'x' }))).toBe(true);
-});
-
-test('brokers are a comma-separated list', () => {
-  expect(brokerList('a:1, b:2')).toEqual(['a:1', 'b:2']);
 });
 
 test('of a choice, the values are named', () => {

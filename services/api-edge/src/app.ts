@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
 import type { OperationOutcome } from '@gateway/contracts';
-import { OperationReplied } from '@gateway/contracts';
+import { OperationReplied, services } from '@gateway/contracts';
 import { createBrokerProbe, createReplyListener } from '@gateway/messaging';
 import { isOutOfDiskSpace } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
@@ -29,7 +29,6 @@ import { sweepCheckouts } from './application/sweep-checkouts';
 import { sweepJournal } from './application/sweep-journal';
 import type { Config } from './config';
 
-const SERVICE = 'api-edge';
 const SWEEP_EVERY_MS = 2_000;
 /** Requests in progress wait for their replies. */
 const DRAIN_TIMEOUT_MS = 10_000;
@@ -40,7 +39,7 @@ export type ApiEdgeDeps = ServiceDeps<Config>;
 
 /** The merchants' API: checks each request, journals it, sends it as a command and answers with the outcome. */
 export function createApiEdge(deps: ApiEdgeDeps): ApiEdge {
-  return createFramedService({ name: SERVICE, database: 'edge', deps, open });
+  return createFramedService({ service: services.apiEdge, deps, open });
 }
 
 async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Parts<'api'>> {
@@ -131,7 +130,7 @@ function createReplies(
 ) {
   const replies = createReplyListener({
     kafka,
-    groupId: SERVICE,
+    groupId: services.apiEdge.name,
     topicPrefix,
     declaration: OperationReplied,
     onReply: ({ data }) => pending.deliver(data),

@@ -1,3 +1,4 @@
+import { services } from '@gateway/contracts';
 import { createGroupWatch } from '@gateway/messaging';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
@@ -22,7 +23,7 @@ export type AuthExpiryDeps = ServiceDeps<Config>;
 
 /** Stores when each open authorization expires, and then asks card-processing for its VOID. */
 export function createAuthExpiry(deps: AuthExpiryDeps): AuthExpiry {
-  return createFramedService({ name: 'auth-expiry', database: 'expiry', deps, open });
+  return createFramedService({ service: services.authExpiry, deps, open });
 }
 
 async function open(frame: Frame<Config>): Promise<Parts> {
@@ -31,7 +32,7 @@ async function open(frame: Frame<Config>): Promise<Parts> {
   const deadlines = createDeadlines(mongo, clock);
   await deadlines.ensureIndexes();
   registerGauges({ metrics, deadlines, now, logger });
-  const queue = createGroupWatch({ kafka, groupId: 'card-processing', topic: 'cardCommands', topicPrefix });
+  const queue = createGroupWatch({ kafka, ...services.authExpiry.watches, topicPrefix });
   const ports: Ports = {
     deadlines,
     askToExpire: askToExpire(publisher),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
 import { openAudit } from '@gateway/audit';
+import { services } from '@gateway/contracts';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
@@ -44,7 +45,7 @@ export interface CallbackDispatcherDeps extends ServiceDeps<Config> {
 
 /** Sends merchants the final outcomes that were committed, and retries until they acknowledge. */
 export function createCallbackDispatcher(deps: CallbackDispatcherDeps): CallbackDispatcher {
-  return createFramedService({ name: 'callback-dispatcher', database: 'callbacks', deps, open });
+  return createFramedService({ service: services.callbackDispatcher, deps, open });
 }
 
 async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise<Parts<'admin'>> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openAccountDirectory } from '@gateway/accounts';
-import { CvvKeyIssued } from '@gateway/contracts';
+import { CvvKeyIssued, services } from '@gateway/contracts';
 import { createTopicReader } from '@gateway/messaging';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
@@ -25,7 +25,6 @@ import { holdsOf } from './config';
 import type { Payment, PaymentEvent } from './domain/payment';
 import { evolve } from './domain/payment';
 
-const SERVICE = 'card-processing';
 const RESOLVE_EVERY_MS = 250;
 /** Lets the threeds service end a challenge first, unless it has lost it. */
 const AUTHENTICATION_MARGIN_SECONDS = 300;
@@ -43,7 +42,7 @@ export interface CardProcessingDeps extends ServiceDeps<Config> {
 
 /** Owns card payments: takes commands, stores every operation, calls acquirers, answers for the outcome. */
 export function createCardProcessing(deps: CardProcessingDeps): CardProcessing {
-  return createFramedService({ name: SERVICE, database: 'cards', deps, open });
+  return createFramedService({ service: services.cardProcessing, deps, open });
 }
 
 async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Parts<'query'>> {
@@ -56,7 +55,7 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
   await accounts.requireSafe(config);
   const keyReader = createTopicReader({
     kafka: frame.kafka,
-    name: `${SERVICE}.cvv-keys`,
+    name: `${services.cardProcessing.name}.cvv-keys`,
     topicPrefix: frame.topicPrefix,
     declaration: CvvKeyIssued,
     onMessage: ({ data }) => cvvKeys.accept(data),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openAccountDirectory } from '@gateway/accounts';
 import { openAudit } from '@gateway/audit';
+import { services } from '@gateway/contracts';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
@@ -42,7 +43,7 @@ export interface PayoutDeps extends ServiceDeps<Config> {
 
 /** Owns payouts: takes commands, screens, submits to banks, stores every payout, answers for the outcome. */
 export function createPayout(deps: PayoutDeps): Payout {
-  return createFramedService({ name: 'payout', database: 'payouts', deps, open });
+  return createFramedService({ service: services.payout, deps, open });
 }
 
 async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'query'>> {

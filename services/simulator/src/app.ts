@@ -1,5 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { Secret, simulatorTakes } from '@gateway/contracts';
+import { Secret, services, simulatorTakes } from '@gateway/contracts';
 import { connectMongo } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
@@ -52,7 +52,10 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
 async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): Promise<Simulator['ports']> {
   const { config, logger, now = Date.now } = deps;
   const metrics = deps.metrics ?? createMetrics('simulator', { processFigures: false });
-  const mongo = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}simulator` });
+  const mongo = await connectMongo({
+    uri: config.MONGODB_URI,
+    database: config.DATABASE_PREFIX + services.simulator.database,
+  });
   onStop(() => mongo.close());
   const acquired = await createAcquirerRecords(mongo);
   const payouts = await createBankRecords(mongo);

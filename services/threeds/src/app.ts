@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { openAccountDirectory } from '@gateway/accounts';
-import { Secret } from '@gateway/contracts';
+import { Secret, services } from '@gateway/contracts';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
@@ -34,7 +34,7 @@ export type ThreedsDeps = ServiceDeps<Config>;
 
 /** Authenticates cardholders: asks the directory server, leads browsers through challenges, reports the result. */
 export function createThreeds(deps: ThreedsDeps): Threeds {
-  return createFramedService({ name: 'threeds', database: 'threeds', deps, open });
+  return createFramedService({ service: services.threeds, deps, open });
 }
 
 async function open(frame: Frame<Config>): Promise<Parts<'http'>> {

@@ -1,0 +1,93 @@
+import type { TopicName } from './topics';
+
+/** What may be done with the documents of a collection. `createIndex`: also with its indexes. */
+export type CollectionAction = 'find' | 'insert' | 'update' | 'remove' | 'createIndex';
+
+/** Databases that several services share, without prefix. Libraries of the same names own them. */
+export type SharedDatabase = 'accounts' | 'vault';
+
+/** Collections of shared databases, and what a user does with them. */
+export type SharedCollections = {
+  readonly [database in SharedDatabase]?: Readonly<Record<string, readonly CollectionAction[]>>;
+};
+
+/**
+ * What a service does with Kafka and MongoDB. The service cannot do more: it takes its group, its topics and its database
+ * from here, and `npm run kafka -- acls` and `npm run mongo -- roles` derive what its users may do.
+ */
+export interface ServiceDeclaration {
+  /** Also its user, its Kafka client, its consumer group, and the `source` of its messages. */
+  readonly name: string;
+  /** Its own database, without prefix. */
+  readonly database: string;
+  /** Topics that it reads in its group. It writes their dead letters. */
+  readonly consumes: readonly TopicName[];
+  readonly produces: readonly TopicName[];
+  /** Another service's group, whose progress on a topic it observes. */
+  readonly watches?: { readonly groupId: string; readonly topic: TopicName };
+  readonly shares: SharedCollections;
+}
+
+const readAccounts = { accounts: { accounts: ['find'] } } as const satisfies SharedCollections;
+
+/** Command lines that connect to MongoDB themselves. */
+export const commandLines = {
+  merchant: { name: 'merchant', shares: { accounts: { accounts: ['find', 'insert', 'update'] } } },
+} as const satisfies Record<string, Pick<ServiceDeclaration, 'name' | 'shares'>>;
+
+/** Every service. */
+export const services = {
+  apiEdge: {
+    name: 'api-edge',
+    database: 'edge',
+    consumes: ['gatewayReplies'],
+    produces: ['cardCommands', 'payoutCommands'],
+    shares: {
+      ...readAccounts,
+      vault: {
+        cards: ['find', 'insert', 'update', 'createIndex'],
+        cvvs: ['insert', 'update', 'remove', 'createIndex'],
+      },
+    },
+  },
+  cardProcessing: {
+    name: 'card-processing',
+    database: 'cards',
+    consumes: ['cardCommands', 'threedsEvents'],
+    produces: ['cardEvents', 'threedsCommands', 'gatewayReplies'],
+    shares: {
+      ...readAccounts,
+      vault: { cards: ['find', 'update', 'createIndex'], cvvs: ['find', 'remove', 'createIndex'] },
+    },
+  },
+  threeds: {
+    name: 'threeds',
+    database: 'threeds',
+    consumes: ['threedsCommands'],
+    produces: ['threedsEvents'],
+    shares: { ...readAccounts, vault: { cards: ['find', 'update', 'createIndex'], cvvs: ['createIndex'] } },
+  },
+  payout: {
+    name: 'payout',
+    database: 'payouts',
+    consumes: ['payoutCommands'],
+    produces: ['payoutEvents'],
+    shares: readAccounts,
+  },
+  authExpiry: {
+    name: 'auth-expiry',
+    database: 'expiry',
+    consumes: ['cardEvents'],
+    produces: ['cardCommands'],
+    watches: { groupId: 'card-processing', topic: 'cardCommands' },
+    shares: {},
+  },
+  callbackDispatcher: {
+    name: 'callback-dispatcher',
+    database: 'callbacks',
+    consumes: ['cardEvents', 'payoutEvents'],
+    produces: ['callbackEvents'],
+    shares: readAccounts,
+  },
+  simulator: { name: 'simulator', database: 'simulator', consumes: [], produces: [], shares: {} },
+} as const satisfies Record<string, ServiceDeclaration>;
