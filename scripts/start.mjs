@@ -114,15 +114,15 @@ async function build(processes) {
  * @param {Record<string, string>} secrets
  */
 async function prepare(processes, environment, secrets) {
-  const run = (/** @type {string} */ name, /** @type {string} */ script) =>
+  const run = (/** @type {string} */ name, /** @type {string} */ script, /** @type {string[]} */ ...args) =>
     processes.run(name, {
       command: projectNode,
-      args: [join(root, script)],
+      args: [join(root, script), ...args],
       env: withOwnSecrets(script, { ...process.env, ...environment }, secrets),
       timeoutMs: PREPARE_TIMEOUT_MS,
     });
   await Promise.all([
-    progress.during('Topics', () => run('create-topics', 'libs/messaging/dist/create-topics.js')),
+    progress.during('Topics', () => run('create-topics', 'libs/messaging/dist/kafka-cli.js', 'create')),
     progress.during('Demo accounts', () => run('seed-demo', 'libs/accounts/dist/seed-demo.js')),
   ]);
 }

@@ -6,12 +6,17 @@ import { createDeadLetters, MAX_LISTED } from './dead-letters';
 import type { KafkaCommandContext } from './kafka-commands';
 import { runKafkaCommand, SETTINGS_USAGE } from './kafka-commands';
 import { createPublisher } from './publisher';
+import type { TopicUse } from './topic-use';
+import { topicsWithDeadLetters } from './topics';
 
 const DEFAULT_LIMIT = 50;
 const USAGE = `usage: npm run dlq -- list [--topic TOPIC] [--limit N]      newest first, at most ${MAX_LISTED}; ${DEFAULT_LIMIT} unless given
        npm run dlq -- show TOPIC PARTITION OFFSET         one message with all headers
        npm run dlq -- replay TOPIC PARTITION OFFSET       publishes the original to its topic again
 ${SETTINGS_USAGE}`;
+
+/** Dead letters are published again to the topics that have them. */
+const REPLAYED: TopicUse = { consumes: [], produces: topicsWithDeadLetters };
 
 type Command =
   | { name: 'list'; limit: number; topic?: string }
@@ -52,7 +57,7 @@ export function runCli(args: readonly string[], env: NodeJS.ProcessEnv, print: P
 async function execute(command: Command, context: KafkaCommandContext): Promise<void> {
   const { kafka, topicPrefix, logger } = context;
   const metrics = createMetrics('dlq', { processFigures: false });
-  const publisher = createPublisher({ kafka, source: 'dlq', topicPrefix, metrics, logger });
+  const publisher = createPublisher({ kafka, source: 'dlq', topicPrefix, uses: REPLAYED, metrics, logger });
   try {
     await publisher.start();
     await answer(command, createDeadLetters({ kafka, topicPrefix, publisher }), context);

@@ -26,6 +26,8 @@ test.each([
   expect(lines.join()).toContain('usage: npm run dlq');
 });
 
-test('without brokers it shows the usage', async () => {
-  expect(await runCli(['list'], {}, () => undefined)).toBe(2);
+test('without brokers it says so', async () => {
+  const lines: string[] = [];
+  expect(await runCli(['list'], {}, (line) => lines.push(line))).toBe(2);
+  expect(lines).toEqual(['list failed: Configuration: KAFKA_BROKERS is not set.']);
 });

@@ -4,7 +4,7 @@ import type { KafkaClient } from './client';
 import type { Envelope } from './envelope';
 import { headerOf } from './envelope';
 import type { Publisher, RawMessage } from './publisher';
-import { deadLetterTopics } from './topics';
+import { deadLetterTopics, topicName } from './topics';
 import { tryWithin, within } from './within';
 
 /** A message that can never be processed, handed to its owner. */
@@ -18,6 +18,9 @@ export interface RejectedMessage {
   /** Absent if the message cannot be decoded. */
   readonly envelope?: Envelope;
 }
+
+/** Names of the groups that read dead letters begin so, after the installation's prefix. */
+export const DEAD_LETTER_GROUPS = 'dead-letters-';
 
 const PREFIX = 'dlq_';
 const REPLAYED_FROM = 'replayed_from';
@@ -98,6 +101,7 @@ export function createDeadLetters(options: {
 }): DeadLetters {
   const { kafka, publisher } = options;
   const origins = deadLetterTopics(options.topicPrefix);
+  const groupPrefix = topicName(options.topicPrefix, DEAD_LETTER_GROUPS);
 
   function originOf(topic: string): string {
     const origin = origins.get(topic);
@@ -108,7 +112,9 @@ export function createDeadLetters(options: {
 
   async function read(ranges: readonly Range[]): Promise<Found[]> {
     const wanted = ranges.filter(({ from, to }) => from < to);
-    return wanted.length === 0 ? [] : within(READ_TIMEOUT_MS, 'reading the dead letters', readRanges(kafka, wanted));
+    return wanted.length === 0
+      ? []
+      : within(READ_TIMEOUT_MS, 'reading the dead letters', readRanges(kafka, groupPrefix, wanted));
   }
 
   async function find(topic: string, partition: number, offset: number): Promise<Found> {
@@ -185,8 +191,8 @@ async function boundsOf(kafka: KafkaClient, topics: readonly string[]): Promise<
 }
 
 /** kafkajs reads only as a group. This one is temporary and commits nothing. */
-async function readRanges(kafka: KafkaClient, ranges: readonly Range[]): Promise<Found[]> {
-  const groupId = `dead-letters-${randomUUID()}`;
+async function readRanges(kafka: KafkaClient, groupPrefix: string, ranges: readonly Range[]): Promise<Found[]> {
+  const groupId = groupPrefix + randomUUID();
   const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: FETCH_WAIT_MS, allowAutoTopicCreation: false });
   const found = new Map<string, Found>();
   const open = new Map(ranges.map((range) => [`${range.topic}|${range.partition}`, range]));

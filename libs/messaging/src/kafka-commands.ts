@@ -1,7 +1,8 @@
 import type { Logger, Print } from '@gateway/service-kit';
-import { createLogger, explanationOf } from '@gateway/service-kit';
+import { ConfigurationError, createLogger, explanationOf, kafkaSchema, loadConfig } from '@gateway/service-kit';
 import type { KafkaClient } from './client';
 import { createKafka } from './client';
+import { kafkaConnection } from './connection';
 
 /** What every command gets. `topicPrefix` is empty unless TOPIC_PREFIX is set. */
 export interface KafkaCommandContext {
@@ -24,13 +25,13 @@ export interface KafkaCommands<Command extends { name: string }> {
 }
 
 /** The last line of each usage text. */
-export const SETTINGS_USAGE = `Uses the settings of the last npm start, or KAFKA_BROKERS and TOPIC_PREFIX. What changes something is audited:
-MONGODB_URI, DATABASE_PREFIX, IDENTITY_TOKEN, CALLERS_FILE.`;
+export const SETTINGS_USAGE = `Uses the settings of the last npm start, or KAFKA_BROKERS, the other KAFKA_ settings and TOPIC_PREFIX. What changes
+topics is audited: MONGODB_URI, DATABASE_PREFIX, IDENTITY_TOKEN, CALLERS_FILE.`;
 
 /**
  * Runs one command on the brokers of KAFKA_BROKERS.
  *
- * @returns the exit code: 0, 1 if the command failed, 2 for wrong usage.
+ * @returns the exit code: 0, 1 if the command failed, 2 for wrong usage or settings.
  */
 export async function runKafkaCommand<Command extends { name: string }>(
   commands: KafkaCommands<Command>,
@@ -44,19 +45,19 @@ export async function runKafkaCommand<Command extends { name: string }>(
     return 0;
   }
   const command = commands.parse(args);
-  const brokers = (env['KAFKA_BROKERS'] ?? '').split(',').filter((broker) => broker !== '');
-  if (command === undefined || brokers.length === 0) {
-    if (command === undefined && args.length > 0) print(`These arguments make no sense: ${args.join(' ')}`);
+  if (command === undefined) {
+    if (args.length > 0) print(`These arguments make no sense: ${args.join(' ')}`);
     print(usage);
     return 2;
   }
-  const logger = createLogger({ service: clientId, level: 'silent' });
-  const kafka = createKafka({ brokers, clientId, logger });
   try {
-    await commands.execute(command, { kafka, topicPrefix: env['TOPIC_PREFIX'] ?? '', env, logger, print });
+    const config = loadConfig(kafkaSchema, env);
+    const logger = createLogger({ service: clientId, level: 'silent' });
+    const kafka = createKafka({ ...kafkaConnection(config), clientId, logger });
+    await commands.execute(command, { kafka, env, topicPrefix: config.TOPIC_PREFIX, logger, print });
     return 0;
   } catch (error) {
     print(`${command.name} failed: ${explanationOf(error)}`);
-    return 1;
+    return error instanceof ConfigurationError ? 2 : 1;
   }
 }

@@ -20,10 +20,14 @@ export function deadLetterTopicOf(prefix: string | undefined, topic: TopicName):
   return 'deadLetters' in declared ? topicName(prefix, declared.deadLetters) : undefined;
 }
 
+export const topicsWithDeadLetters = (Object.keys(topics) as TopicName[]).filter(
+  (topic) => 'deadLetters' in topics[topic],
+);
+
 /** The full names of all dead-letter topics, and of the topics that their messages come from. */
 export function deadLetterTopics(prefix: string | undefined): Map<string, string> {
   const names = new Map<string, string>();
-  for (const topic of Object.keys(topics) as TopicName[]) {
+  for (const topic of topicsWithDeadLetters) {
     const deadLetters = deadLetterTopicOf(prefix, topic);
     if (deadLetters !== undefined) names.set(deadLetters, topicOf(prefix, topic));
   }
@@ -152,7 +156,8 @@ export async function growTopics(options: {
   });
 }
 
-async function withAdmin<T>(kafka: KafkaClient, work: (admin: Admin) => Promise<T>): Promise<T> {
+/** Connects for one piece of work. */
+export async function withAdmin<T>(kafka: KafkaClient, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();
   await admin.connect();
   try {

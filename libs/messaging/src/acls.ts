@@ -1,0 +1,123 @@
+import type { AclEntry } from 'kafkajs';
+import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } from 'kafkajs';
+import type { ServiceDeclaration, TopicName } from '@gateway/contracts';
+import { services, topics } from '@gateway/contracts';
+import type { KafkaClient } from './client';
+import { DEAD_LETTER_GROUPS } from './dead-letters';
+import { writtenTopics } from './topic-use';
+import { deadLetterTopics, topicName, topicOf, withAdmin } from './topics';
+
+export type Operation = 'read' | 'write' | 'describe' | 'create' | 'alter' | 'alterConfigs';
+
+/** One thing that a user may do. Kafka adds `describe` to the others, and `describeConfigs` to `alterConfigs`. */
+export interface Access {
+  readonly user: string;
+  readonly operation: Operation;
+  readonly resource: 'topic' | 'group';
+  /** Full name; of all resources that begin with it if it ends in `*`. */
+  readonly name: string;
+}
+
+/** Everything that the gateway's users need: a user for each service, `dlq` and `kafka` for the command lines. */
+export function neededAccess(prefix?: string): Access[] {
+  const ofServices = Object.values<ServiceDeclaration>(services).flatMap((service) => serviceAccess(prefix, service));
+  return [...ofServices, ...deadLetterAccess(prefix), ...topicAccess(prefix)];
+}
+
+function serviceAccess(prefix: string | undefined, service: ServiceDeclaration): Access[] {
+  const { name: user, consumes, watches } = service;
+  const on = (resource: Access['resource'], operation: Operation, names: readonly string[]): Access[] =>
+    names.map((name) => ({ user, operation, resource, name }));
+  return [
+    ...on('group', 'read', consumes.length > 0 ? [topicName(prefix, user)] : []),
+    ...on(
+      'topic',
+      'read',
+      consumes.map((topic) => topicOf(prefix, topic)),
+    ),
+    ...on('topic', 'write', writtenTopics(prefix, service)),
+    ...(watches === undefined
+      ? []
+      : [
+          ...on('group', 'describe', [topicName(prefix, watches.groupId)]),
+          ...on('topic', 'describe', [topicOf(prefix, watches.topic)]),
+        ]),
+  ];
+}
+
+/** `npm run dlq`: reads dead letters, and publishes them again where they came from. */
+function deadLetterAccess(prefix: string | undefined): Access[] {
+  const names = [...deadLetterTopics(prefix)];
+  const user = 'dlq';
+  return [
+    { user, operation: 'read', resource: 'group', name: `${topicName(prefix, DEAD_LETTER_GROUPS)}*` },
+    ...names.map(([name]): Access => ({ user, operation: 'read', resource: 'topic', name })),
+    ...names.map(([, name]): Access => ({ user, operation: 'write', resource: 'topic', name })),
+  ];
+}
+
+/** `npm run kafka`, for topics. Only a super user of the cluster can apply access lists. */
+function topicAccess(prefix: string | undefined): Access[] {
+  const names = (Object.keys(topics) as TopicName[]).map((topic) => topicOf(prefix, topic));
+  const operations = ['create', 'alter', 'alterConfigs'] as const;
+  return [...names, ...deadLetterTopics(prefix).keys()].flatMap((name) =>
+    operations.map((operation): Access => ({ user: 'kafka', operation, resource: 'topic', name })),
+  );
+}
+
+const OPERATIONS: Readonly<Record<Operation, AclOperationTypes>> = {
+  read: AclOperationTypes.READ,
+  write: AclOperationTypes.WRITE,
+  describe: AclOperationTypes.DESCRIBE,
+  create: AclOperationTypes.CREATE,
+  alter: AclOperationTypes.ALTER,
+  alterConfigs: AclOperationTypes.ALTER_CONFIGS,
+};
+
+function aclOf(access: Access, principalOf: (user: string) => string): AclEntry {
+  const { user, operation, resource, name } = access;
+  const isPrefix = name.endsWith('*');
+  return {
+    principal: principalOf(user),
+    host: '*',
+    permissionType: AclPermissionTypes.ALLOW,
+    operation: OPERATIONS[operation],
+    resourceType: resource === 'topic' ? AclResourceTypes.TOPIC : AclResourceTypes.GROUP,
+    resourceName: isPrefix ? name.slice(0, -1) : name,
+    resourcePatternType: isPrefix ? ResourcePatternTypes.PREFIXED : ResourcePatternTypes.LITERAL,
+  };
+}
+
+/**
+ * Adds what is missing. Removes nothing: another installation may have the same users.
+ *
+ * @param options.principalOf Kafka's name of a user: `User:api-edge`
+ * @returns what was added
+ * @throws kafkajs' error if the brokers cannot be reached or this process is not a super user
+ */
+export async function applyAccess(options: {
+  kafka: KafkaClient;
+  access: readonly Access[];
+  principalOf: (user: string) => string;
+}): Promise<Access[]> {
+  const { kafka, access, principalOf } = options;
+  return withAdmin(kafka, async (admin) => {
+    const { resources } = await admin.describeAcls({
+      resourceType: AclResourceTypes.ANY,
+      resourcePatternType: ResourcePatternTypes.ANY,
+      operation: AclOperationTypes.ANY,
+      permissionType: AclPermissionTypes.ALLOW,
+    });
+    const existing = new Set(
+      resources.flatMap(({ acls, ...resource }) => acls.map((acl) => key({ ...resource, ...acl }))),
+    );
+    const missing = access.filter((one) => !existing.has(key(aclOf(one, principalOf))));
+    if (missing.length > 0) await admin.createAcls({ acl: missing.map((one) => aclOf(one, principalOf)) });
+    return missing;
+  });
+}
+
+function key(acl: AclEntry): string {
+  const { principal, host, operation, resourceType, resourceName, resourcePatternType } = acl;
+  return [principal, host, operation, resourceType, resourcePatternType, resourceName].join('|');
+}
