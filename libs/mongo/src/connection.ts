@@ -29,6 +29,8 @@ export interface MongoConnection {
 
 const SETTINGS: ConnectOptions & { runtimeAdapters: object } = {
   autoIndex: false,
+  // The server creates a collection with its first document; a service may not do more.
+  autoCreate: false,
   maxPoolSize: MAX_POOL_SIZE,
   serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
   connectTimeoutMS: CONNECT_TIMEOUT_MS,

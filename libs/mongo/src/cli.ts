@@ -1,0 +1,102 @@
+import { text } from 'node:stream/consumers';
+import type { Print } from '@gateway/service-kit';
+import {
+  ConfigurationError,
+  explanationOf,
+  loadConfig,
+  mongoSchema,
+  parseId,
+  runCommandLine,
+} from '@gateway/service-kit';
+import { connectMongo } from './connection';
+import type { AdminCommand, Role } from './roles';
+import { applyRole, applyUser, neededRoles } from './roles';
+
+const LEAST_PASSWORD_LENGTH = 16;
+const USAGE = `usage: npm run mongo -- roles              what each service and command line may do
+       npm run mongo -- roles --apply      creates these roles, or corrects them
+       npm run mongo -- user NAME          creates the user of a role, with the password that comes on standard input
+                                           (at least ${LEAST_PASSWORD_LENGTH} characters), or changes the password
+Roles and users are in the database admin. MONGODB_URI has to be that of an administrator of users.
+Uses the settings of the last npm start, or MONGODB_URI and DATABASE_PREFIX.`;
+
+type Command = { name: 'roles'; apply: boolean } | { name: 'user'; user: string };
+
+/** Undefined if the arguments are invalid. */
+export function parseArguments([name, ...rest]: readonly string[]): Command | undefined {
+  if (name === 'roles' && rest.length === 0) return { name, apply: false };
+  if (name === 'roles' && rest.length === 1 && rest[0] === '--apply') return { name, apply: true };
+  const user = name === 'user' ? parseId(rest) : undefined;
+  return user === undefined ? undefined : { name: 'user', user };
+}
+
+/**
+ * Runs one command.
+ *
+ * @param readInput everything on standard input
+ * @returns the exit code: 0, 1 if the command failed, 2 for wrong usage or settings.
+ */
+export async function runMongoCli(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  print: Print,
+  readInput: () => Promise<string> = () => text(process.stdin),
+): Promise<number> {
+  const command = parseArguments(args);
+  if (command === undefined) {
+    if (args.length > 0 && args[0] !== 'help') print(`These arguments make no sense: ${args.join(' ')}`);
+    print(USAGE);
+    return args[0] === 'help' ? 0 : 2;
+  }
+  try {
+    const { MONGODB_URI: uri, DATABASE_PREFIX: prefix } = loadConfig(mongoSchema, env);
+    const roles = neededRoles(prefix);
+    if (command.name === 'user') await setUser(uri, roleNamed(roles, prefix + command.user), await readInput(), print);
+    else if (command.apply) await apply(uri, roles, print);
+    else roles.forEach((role) => printRole(role, print));
+    return 0;
+  } catch (error) {
+    print(`${command.name} failed: ${explanationOf(error)}`);
+    return error instanceof ConfigurationError ? 2 : 1;
+  }
+}
+
+function printRole({ name, privileges }: Role, print: Print): void {
+  for (const { database, collection = '*', actions } of privileges) {
+    print([name, `${database}.${collection}`, actions.join(' ')].join('\t'));
+  }
+}
+
+function roleNamed(roles: readonly Role[], name: string): Role {
+  const role = roles.find((one) => one.name === name);
+  if (role !== undefined) return role;
+  throw new Error(`there is no role ${name}; there are ${roles.map((one) => one.name).join(', ')}`);
+}
+
+async function apply(uri: string, roles: readonly Role[], print: Print): Promise<void> {
+  await withAdmin(uri, async (admin) => {
+    for (const role of roles) print(`${role.name}\t${await applyRole(admin, role)}`);
+  });
+}
+
+async function setUser(uri: string, role: Role, input: string, print: Print): Promise<void> {
+  const password = input.replace(/\r?\n$/, '');
+  if (password.length < LEAST_PASSWORD_LENGTH) {
+    throw new Error(`a password has at least ${LEAST_PASSWORD_LENGTH} characters`);
+  }
+  await withAdmin(uri, async (admin) => {
+    await applyRole(admin, role);
+    print(`${role.name}\t${await applyUser(admin, role.name, password)}`);
+  });
+}
+
+async function withAdmin<T>(uri: string, work: (admin: AdminCommand) => Promise<T>): Promise<T> {
+  const connection = await connectMongo({ uri, database: 'admin' });
+  try {
+    return await work((command) => connection.mongoose.getClient().db('admin').command(command));
+  } finally {
+    await connection.close();
+  }
+}
+
+if (require.main === module) runCommandLine(runMongoCli);

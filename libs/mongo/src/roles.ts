@@ -1,0 +1,66 @@
+import type { CollectionAction, ServiceDeclaration } from '@gateway/contracts';
+import { commandLines, services } from '@gateway/contracts';
+import type { Document } from './driver';
+
+/** What a user may do in one collection, or in every collection of a database. */
+export interface Privilege {
+  /** Full name. */
+  readonly database: string;
+  /** Undefined: every collection. */
+  readonly collection?: string;
+  readonly actions: readonly CollectionAction[];
+}
+
+/** The role of a service or of a command line, in the database `admin`. Its user has the same name. */
+export interface Role {
+  readonly name: string;
+  readonly privileges: readonly Privilege[];
+}
+
+/** Runs a command on the database `admin`. */
+export type AdminCommand = (command: Document) => Promise<Document>;
+
+const OWN: readonly CollectionAction[] = ['find', 'insert', 'update', 'remove', 'createIndex'];
+
+type User = Pick<ServiceDeclaration, 'name' | 'shares'> & Partial<Pick<ServiceDeclaration, 'database'>>;
+
+/** The least that services and command lines need. None may drop anything. */
+export function neededRoles(prefix: string): Role[] {
+  const users: User[] = [...Object.values(services), ...Object.values(commandLines)];
+  return users.map(({ name, database, shares }) => ({
+    name: prefix + name,
+    privileges: [
+      ...(database === undefined ? [] : [{ database: prefix + database, actions: OWN }]),
+      ...sharedPrivileges(prefix, shares),
+    ],
+  }));
+}
+
+function sharedPrivileges(prefix: string, shares: ServiceDeclaration['shares']): Privilege[] {
+  return Object.entries(shares).flatMap(([database, collections]) =>
+    Object.entries(collections).map(([collection, actions]) => ({ database: prefix + database, collection, actions })),
+  );
+}
+
+/** Creates a role, or gives an existing one exactly these privileges. */
+export async function applyRole(admin: AdminCommand, { name, privileges }: Role): Promise<'created' | 'updated'> {
+  const { roles } = await admin({ rolesInfo: { role: name, db: 'admin' } });
+  const exists = (roles as unknown[]).length > 0;
+  await admin({
+    [exists ? 'updateRole' : 'createRole']: name,
+    roles: [],
+    privileges: privileges.map(({ database: db, collection = '', actions }) => ({
+      resource: { db, collection },
+      actions: [...actions],
+    })),
+  });
+  return exists ? 'updated' : 'created';
+}
+
+/** Creates the user of a role, or gives an existing one this password and no other role. */
+export async function applyUser(admin: AdminCommand, name: string, password: string): Promise<'created' | 'updated'> {
+  const { users } = await admin({ usersInfo: { user: name, db: 'admin' } });
+  const exists = (users as unknown[]).length > 0;
+  await admin({ [exists ? 'updateUser' : 'createUser']: name, pwd: password, roles: [{ role: name, db: 'admin' }] });
+  return exists ? 'updated' : 'created';
+}
