@@ -207,6 +207,22 @@ function auditedTable() {
   return table(['action', 'fields that its entries may show'], rows);
 }
 
+function usersTable() {
+  const { services, commandLines, topics } = load('libs/contracts/index');
+  const names = (/** @type {string[]} */ used = []) => used.map((topic) => code(topics[topic].name)).join(', ') || '–';
+  const rows = [...Object.values(services), ...Object.values(commandLines)].map((user) => {
+    const shared = Object.entries(/** @type {Record<string, Record<string, string[]>>} */ (user.shares)).flatMap(
+      ([database, collections]) =>
+        Object.entries(collections).map(
+          ([collection, actions]) => `${code(`${database}.${collection}`)}: ${actions.join(', ')}`,
+        ),
+    );
+    const database = user.database === undefined ? '–' : code(user.database);
+    return [code(user.name), names(user.consumes), names(user.produces), database, shared.join('; ') || '–'];
+  });
+  return table(['user', 'reads', 'writes', 'own database', 'in shared databases'], rows);
+}
+
 /** @param {Metric[]} metrics */
 function metricsTable(metrics) {
   const all = Object.keys(declarations).length;
@@ -234,6 +250,7 @@ const blocks = (metrics) => ({
   decisions: decisionsTable,
   audited: auditedTable,
   'test-cards': testCardsTable,
+  users: usersTable,
   metrics: () => metrics && metricsTable(metrics),
 });
 

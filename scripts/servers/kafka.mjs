@@ -44,12 +44,59 @@ const FAILOVER = {
 };
 
 /**
+ * For tests: a broker that admits only users, over TLS, and lets them do only what access lists say. Users with a
+ * password connect to the node's port, those with a client certificate to `certificatePort`.
+ * @typedef {object} KafkaSecurity
+ * @property {number} certificatePort
+ * @property {string} keyFile PEM: private key and certificate of the broker
+ * @property {string} trustFile PEM: its own certificate, and those of clients
+ * @property {Record<string, string>} passwords by user; `admin` may do everything
+ */
+
+/**
+ * @param {KafkaNode} node
+ * @param {KafkaSecurity} security
+ * @returns {Record<string, string>} in place of the listeners of an open broker
+ */
+function securityProperties({ port, controllerPort }, { certificatePort, keyFile, trustFile, passwords }) {
+  const login = 'org.apache.kafka.common.security.scram.ScramLoginModule required';
+  return {
+    listeners: `SASL_SSL://127.0.0.1:${port},SSL://127.0.0.1:${certificatePort},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `SASL_SSL://127.0.0.1:${port},SSL://127.0.0.1:${certificatePort}`,
+    'listener.security.protocol.map': 'SASL_SSL:SASL_SSL,SSL:SSL,CONTROLLER:PLAINTEXT',
+    'inter.broker.listener.name': 'SASL_SSL',
+    'sasl.enabled.mechanisms': 'SCRAM-SHA-512',
+    'sasl.mechanism.inter.broker.protocol': 'SCRAM-SHA-512',
+    'listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config': `${login} username="admin" password="${passwords.admin}";`,
+    'listener.name.ssl.ssl.client.auth': 'required',
+    'ssl.keystore.type': 'PEM',
+    'ssl.keystore.location': keyFile,
+    'ssl.truststore.type': 'PEM',
+    'ssl.truststore.location': trustFile,
+    'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    // The broker reaches its own controller without a user. In production that listener has one, too.
+    'super.users': 'User:admin;User:ANONYMOUS',
+  };
+}
+
+/**
+ * @param {KafkaSecurity | undefined} security
+ * @returns {string[]} options of the tool that formats the storage: the users
+ */
+export function scramOptions(security) {
+  return Object.entries(security?.passwords ?? {}).flatMap(([name, password]) => [
+    '--add-scram',
+    `SCRAM-SHA-512=[name=${name},password=${password}]`,
+  ]);
+}
+
+/**
  * A node for development and tests. Clients reach it on 127.0.0.1, wherever it runs.
- * @param {{ node: KafkaNode, nodes: readonly KafkaNode[], host: string, dataDirectory: string }} place `host`: where it
- *   listens for clients; `nodes`: the whole cluster
+ * @param {{ node: KafkaNode, nodes: readonly KafkaNode[], host: string, dataDirectory: string, security?: KafkaSecurity }} place
+ *   `host`: where it listens for clients; `nodes`: the whole cluster
  * @returns {Record<string, string>} server.properties
  */
-export function kafkaProperties({ node, nodes, host, dataDirectory }) {
+export function kafkaProperties({ node, nodes, host, dataDirectory, security }) {
   const replicas = String(nodes.length);
   // One node may be away without stopping others, and every acknowledged message is on two disks or more.
   const minInsyncReplicas = String(Math.max(1, nodes.length - 1));
@@ -75,6 +122,7 @@ export function kafkaProperties({ node, nodes, host, dataDirectory }) {
     // Replicas start one by one here; waiting for more members would only delay them.
     'group.initial.rebalance.delay.ms': '0',
     ...(nodes.length > 1 ? FAILOVER : {}),
+    ...(security === undefined ? {} : securityProperties(node, security)),
   };
 }
 

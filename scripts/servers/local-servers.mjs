@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { Failure } from '../failure.mjs';
 import { cached, isCached } from '../install/download-cache.mjs';
-import { KAFKA_VERSION, kafkaIsUp, kafkaJvm, kafkaNodes, kafkaProperties } from './kafka.mjs';
+import { KAFKA_VERSION, kafkaIsUp, kafkaJvm, kafkaNodes, kafkaProperties, scramOptions } from './kafka.mjs';
 import { initiateReplicaSet, memberServes, mongodArguments } from './mongodb.mjs';
 
 const KAFKA_CACHE = `kafka-server-${KAFKA_VERSION}`;
@@ -82,17 +82,18 @@ export class LocalServers {
    * @param {string} libraries
    */
   async #startNode(node, nodes, libraries) {
-    const { directory, logDirectory, processes, launch } = this.#context;
+    const { directory, logDirectory, processes, launch, security } = this.#context;
     const name = memberName('kafka', node.id, nodes);
     const dataDirectory = join(directory, name);
     const propertiesFile = join(directory, `${name}.properties`);
     mkdirSync(dataDirectory, { recursive: true });
-    const properties = Object.entries(kafkaProperties({ node, nodes, host: '127.0.0.1', dataDirectory }));
+    const place = { node, nodes, host: '127.0.0.1', dataDirectory, ...(security && { security: security.kafka }) };
+    const properties = Object.entries(kafkaProperties(place));
     writeFileSync(propertiesFile, properties.map(([key, value]) => `${key}=${value}\n`).join(''));
     const java = (/** @type {string[]} */ ...args) => ({ command: 'java', args: ['-cp', libraries, ...args] });
     if (!existsSync(join(dataDirectory, 'meta.properties'))) {
       const format = java('kafka.tools.StorageTool', 'format', '-t', clusterId(directory), '-c', propertiesFile);
-      const args = [...FORMAT_JVM, ...format.args];
+      const args = [...FORMAT_JVM, ...format.args, ...scramOptions(security?.kafka)];
       await processes.run(`${name}-format`, { ...format, args, timeoutMs: FORMAT_TIMEOUT_MS });
     }
     const server = java('kafka.Kafka', propertiesFile);
@@ -103,17 +104,18 @@ export class LocalServers {
       program: { ...server, args: [...kafkaJvm(nodes), ...server.args] },
       serves: () => kafkaIsUp({ port: node.port, logFile }),
     });
-    await kafkaIsUp({ port: node.port, peers: nodes.map(({ port }) => port), logFile });
+    // A broker that admits only users answers their clients alone; whoever starts it waits for it.
+    if (security === undefined) await kafkaIsUp({ port: node.port, peers: nodes.map(({ port }) => port), logFile });
   }
 
   async startMongodb() {
-    const { directory, logDirectory, ports, processes, installed, launch } = this.#context;
+    const { directory, logDirectory, ports, processes, installed, launch, security } = this.#context;
     const mongod = await this.#downloadMongod();
     for (const [index, port] of ports.mongodb.entries()) {
       const name = memberName('mongod', index + 1, ports.mongodb);
       const dataDirectory = join(directory, memberName('mongodb', index + 1, ports.mongodb));
       mkdirSync(dataDirectory, { recursive: true });
-      const args = [...mongodArguments(port, ports.mongodb.length), '--bind_ip', '127.0.0.1'];
+      const args = [...mongodArguments(port, ports.mongodb.length, security?.mongodb), '--bind_ip', '127.0.0.1'];
       launch({
         name,
         port,
@@ -122,6 +124,8 @@ export class LocalServers {
       });
     }
     await installed;
+    // Whoever starts a server that admits only users initiates it, and creates the first user.
+    if (security !== undefined) return `mongodb://127.0.0.1:${ports.mongodb[0]}/`;
     return initiateReplicaSet({ ports: ports.mongodb, logFile: join(logDirectory, 'mongod*.log'), processes });
   }
 

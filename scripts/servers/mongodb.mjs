@@ -12,13 +12,27 @@ const READY_TIMEOUT_MS = 60_000;
 /** @typedef {import('../processes/child-processes.mjs').ChildProcesses} ChildProcesses */
 
 /**
+ * For tests: a server that admits only users, over TLS.
+ * @typedef {object} MongodbSecurity
+ * @property {string} keyFile PEM: private key and certificate of the server
+ * @property {string} trustFile PEM: its own certificate
+ * @property {string} memberKeyFile the secret of the set's members
+ */
+
+/**
  * The arguments for a member of a replica set: without a set there are no transactions and change streams.
  * @param {number} port
  * @param {number} [members] of the set; those of a larger one take less memory each
+ * @param {MongodbSecurity} [security]
  * @returns {string[]}
  */
-export function mongodArguments(port, members = 1) {
-  return ['--replSet', REPLICA_SET, '--port', String(port), '--wiredTigerCacheSizeGB', members > 1 ? '0.25' : '0.5'];
+export function mongodArguments(port, members = 1, security = undefined) {
+  const cacheGB = members > 1 ? '0.25' : '0.5';
+  const own = ['--replSet', REPLICA_SET, '--port', String(port), '--wiredTigerCacheSizeGB', cacheGB];
+  if (security === undefined) return own;
+  const { keyFile, trustFile, memberKeyFile } = security;
+  const tls = ['--tlsMode', 'requireTLS', '--tlsCertificateKeyFile', keyFile, '--tlsCAFile', trustFile];
+  return [...own, '--auth', '--keyFile', memberKeyFile, ...tls, '--tlsAllowConnectionsWithoutCertificates'];
 }
 
 /**

@@ -20,7 +20,7 @@ import { LocalServers } from './local-servers.mjs';
  * @typedef {{ name: string, port: number, program: import('../processes/child-processes.mjs').Program, serves(): Promise<void> }} LocalServer
  *
  * `directory` takes the servers' data; `installed` resolves when the dependencies are installed; `launch` starts a
- * server that is a process, and decides what its end means.
+ * server that is a process, and decides what its end means. `security`: for local servers that admit only users.
  * @typedef {object} ServerContext
  * @property {string} directory
  * @property {string} logDirectory
@@ -29,6 +29,7 @@ import { LocalServers } from './local-servers.mjs';
  * @property {import('../processes/child-processes.mjs').ChildProcesses} processes
  * @property {import('../progress.mjs').Progress} progress
  * @property {Promise<void>} installed
+ * @property {{ kafka: import('./kafka.mjs').KafkaSecurity, mongodb: import('./mongodb.mjs').MongodbSecurity }} [security]
  */
 
 /**

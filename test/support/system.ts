@@ -1,4 +1,5 @@
-import { TEST_CARDS } from '@gateway/contracts';
+import type { ServiceDeclaration } from '@gateway/contracts';
+import { services, TEST_CARDS } from '@gateway/contracts';
 import type { Static, TObject } from '@sinclair/typebox';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { openAccounts, seedDemoAccounts } from '@gateway/accounts';
@@ -80,6 +81,8 @@ export interface System {
 export interface SystemOptions {
   /** Settings of all services. */
   settings?: Record<string, string>;
+  /** Settings of single services, by name. */
+  settingsOf?: (service: string) => Record<string, string>;
   /** Also starts the payout service. */
   withPayouts?: boolean;
   /** The test calls `startProcessor` itself. */
@@ -94,6 +97,8 @@ export interface SystemOptions {
   servers?: Addresses;
   /** The clock of all services but the simulator. */
   sources?: TimeSources;
+  /** Called before the first service starts. */
+  prepare?: (space: Space) => Promise<void>;
 }
 
 /** The surroundings of services: databases, topics, keys and the demo accounts. */
@@ -145,7 +150,12 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   const logger = options.logger ?? silentLogger;
   const surroundings = await openSurroundings(name, options);
   const { space, env, accounts } = surroundings;
-  const simulator = createSimulator({ config: simulatorConfig(env), logger });
+  await options.prepare?.(space);
+  const settingsOf = options.settingsOf ?? (() => ({}));
+  const simulator = createSimulator({
+    config: simulatorConfig({ ...env, ...settingsOf(services.simulator.name) }),
+    logger,
+  });
   await simulator.start();
   const simulatorUrl = `http://127.0.0.1:${simulator.ports.http}`;
   for (const name of ['CARD_QUERY_URL', 'PAYOUT_QUERY_URL']) env[name] ??= NOBODY;
@@ -154,12 +164,13 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
 
   const started: Service<{ ops: number }>[] = [];
   async function start<Schema extends TObject, Running extends Service<{ ops: number }>>(
+    { name }: ServiceDeclaration,
     settings: Schema,
     create: (deps: Deps<Readonly<Static<Schema>>>) => Running,
     overrides: Record<string, string> = {},
     sources: TimeSources = {},
   ): Promise<Running> {
-    const own = { ...env, ...overrides };
+    const own = { ...env, ...settingsOf(name), ...overrides };
     const config = loadConfig(settings, own);
     const service = create({ config, env: own, logger, ...options.sources, ...sources, onFatal: failTest });
     await service.start();
@@ -170,16 +181,16 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     const { connectors } = options;
     const create = (deps: CardProcessingDeps) =>
       createCardProcessing({ ...deps, ...(connectors === undefined ? {} : { connectors }) });
-    const service = await start(cardProcessingSettings, create, overrides, sources);
+    const service = await start(services.cardProcessing, cardProcessingSettings, create, overrides, sources);
     if (env['CARD_QUERY_URL'] === NOBODY) env['CARD_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
     return service;
   }
   async function startPayouts(overrides?: Record<string, string>): Promise<Payout> {
-    const service = await start(payoutSettings, createPayout, overrides);
+    const service = await start(services.payout, payoutSettings, createPayout, overrides);
     if (env['PAYOUT_QUERY_URL'] === NOBODY) env['PAYOUT_QUERY_URL'] = `http://127.0.0.1:${service.ports.query}`;
     return service;
   }
-  const startEdge: System['startEdge'] = (...how) => start(apiEdgeSettings, createApiEdge, ...how);
+  const startEdge: System['startEdge'] = (...how) => start(services.apiEdge, apiEdgeSettings, createApiEdge, ...how);
 
   // Links contain these addresses before the services listen.
   const [edgePort, threedsPort] = [await freePort(), await freePort()];
@@ -201,11 +212,16 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     edge,
     startEdge,
     startProcessor,
-    startThreeds: (...how) => start(threedsSettings, createThreeds, ...how),
+    startThreeds: (...how) => start(services.threeds, threedsSettings, createThreeds, ...how),
     startPayouts,
-    startExpiry: (...how) => start(authExpirySettings, createAuthExpiry, ...how),
+    startExpiry: (...how) => start(services.authExpiry, authExpirySettings, createAuthExpiry, ...how),
     startDispatcher: (ca, ...how) =>
-      start(callbackDispatcherSettings, (deps) => createCallbackDispatcher({ ...deps, ca }), ...how),
+      start(
+        services.callbackDispatcher,
+        callbackDispatcherSettings,
+        (deps) => createCallbackDispatcher({ ...deps, ca }),
+        ...how,
+      ),
     send: (fields, headers = {}) => post(http, fields, headers),
     async ledger(reference) {
       const { data } = await ledger.get<{ entries: LedgerEntry[] }>('/ledger', { params: { reference } });

@@ -10,10 +10,15 @@ export interface Certificate {
   key: string;
 }
 
-/** A certificate for this machine's loopback names, created for one test run. */
-export async function createCertificate(): Promise<Certificate> {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+/**
+ * A certificate for this machine's loopback names, created for one test run.
+ *
+ * @param commonName whom a client certificate names
+ */
+export async function createCertificate(commonName = 'localhost'): Promise<Certificate> {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: commonName }], {
     keyType: 'ec',
+    algorithm: 'sha256',
     extensions: [
       { name: 'basicConstraints', cA: true },
       {

@@ -1,4 +1,4 @@
-import { kafkaOf } from './publisher';
+import { kafkaOf } from './space';
 import { until } from './until';
 
 const REASSIGN_TIMEOUT_MS = 30_000;

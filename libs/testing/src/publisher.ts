@@ -1,13 +1,8 @@
-import type { KafkaClient, Publisher } from '@gateway/messaging';
-import { createKafka, createPublisher } from '@gateway/messaging';
+import type { Publisher } from '@gateway/messaging';
+import { createPublisher } from '@gateway/messaging';
 import { createMetrics } from '@gateway/service-kit';
 import type { Space } from './space';
-import { silentLogger } from './space';
-
-/** A client of its own: two members of one group in one process need one each. */
-export function kafkaOf({ brokers }: Pick<Space, 'brokers'>): KafkaClient {
-  return createKafka({ brokers: brokers.split(','), clientId: 'test', logger: silentLogger });
-}
+import { kafkaOf, silentLogger } from './space';
 
 /**
  * Starts a publisher for a test. The caller stops it.
@@ -15,7 +10,7 @@ export function kafkaOf({ brokers }: Pick<Space, 'brokers'>): KafkaClient {
  * @param source the service that the test plays
  */
 export async function startPublisher(
-  space: Pick<Space, 'brokers' | 'topicPrefix'>,
+  space: Pick<Space, 'brokers' | 'kafkaAccess' | 'topicPrefix'>,
   source = 'test',
 ): Promise<Publisher> {
   const publisher = createPublisher({

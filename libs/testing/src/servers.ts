@@ -44,7 +44,7 @@ export async function endHolder(running: Holder): Promise<void> {
 export async function startServers(): Promise<TestServers> {
   holder = startHolder('test-servers.mjs');
   const failed = once(holder, 'error').then(([error]) => Promise.reject(error as Error));
-  const answer = await Promise.race([firstLine(holder), failed]);
+  const answer = await Promise.race([announcementOf<TestServers>(holder), failed]);
   if ('failure' in answer) throw withoutStack(answer.failure);
   return answer;
 }
@@ -54,11 +54,12 @@ export async function stopServers(): Promise<void> {
   if (holder !== undefined) await endHolder(holder);
 }
 
-async function firstLine(from: Holder): Promise<TestServers | { failure: string }> {
+/** The first line that a holder prints. */
+export async function announcementOf<T>(from: Holder): Promise<T | { failure: string }> {
   for await (const line of createInterface({ input: from.stdout })) {
-    return JSON.parse(line) as TestServers | { failure: string };
+    return JSON.parse(line) as T | { failure: string };
   }
-  return { failure: 'The process that holds the test servers (scripts/test-servers.mjs) has ended without a word.' };
+  return { failure: 'The process that holds the test servers has ended without a word.' };
 }
 
 /** Jest prints the stack of errors in global set-up; here only the sentence helps. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { KafkaClient } from '@gateway/messaging';
-import { createKafka, createTopics } from '@gateway/messaging';
+import { createKafka, createTopics, kafkaConnection } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
-import { createLogger } from '@gateway/service-kit';
+import { createLogger, kafkaSchema, loadConfig } from '@gateway/service-kit';
 
 export const silentLogger: Logger = createLogger({ service: 'test', level: 'silent' });
 
@@ -11,6 +11,14 @@ export const silentLogger: Logger = createLogger({ service: 'test', level: 'sile
 export interface Addresses {
   brokers: string;
   mongoUri: string;
+  /** How the brokers are reached and as whom; default: in plaintext, as nobody. */
+  kafkaAccess?: Readonly<Record<string, string>>;
+}
+
+/** A client of its own: two members of one group in one process need one each. */
+export function kafkaOf({ brokers, kafkaAccess }: Pick<Addresses, 'brokers' | 'kafkaAccess'>): KafkaClient {
+  const config = loadConfig(kafkaSchema, { ...kafkaAccess, KAFKA_BROKERS: brokers });
+  return createKafka({ ...kafkaConnection(config), clientId: 'test', logger: silentLogger });
 }
 
 export function testServers(): Addresses {
@@ -35,11 +43,12 @@ const DATABASES = [
 /** @param servers default: those of the run. Topics on a cluster get three replicas. */
 export async function openSpace(name: string, servers: Addresses = testServers()): Promise<Space> {
   const prefix = `${name}-${randomBytes(4).toString('hex')}-`;
-  const kafka = createKafka({ brokers: servers.brokers.split(','), clientId: 'test', logger: silentLogger });
+  const kafka = kafkaOf(servers);
   await createTopics({ kafka, prefix });
   return {
     brokers: servers.brokers,
     mongoUri: servers.mongoUri,
+    ...(servers.kafkaAccess !== undefined && { kafkaAccess: servers.kafkaAccess }),
     topicPrefix: prefix,
     databasePrefix: prefix,
     async remove() {

@@ -12,16 +12,17 @@ import type { CommonConfig, Service } from '@gateway/service-kit';
 import { createMetrics, loadConfig } from '@gateway/service-kit';
 import { newVaultKeys } from '@gateway/vault';
 import { failTest } from './fail-test';
-import { kafkaOf, startPublisher } from './publisher';
+import { startPublisher } from './publisher';
 import { recordingLogger } from './recording-logger';
 import type { Addresses, Space } from './space';
-import { openSpace, silentLogger } from './space';
+import { kafkaOf, openSpace, silentLogger } from './space';
 
 const key = (bytes = 32): string => randomBytes(bytes).toString('base64');
 
 /** Settings that services share, as environment variables: the servers, the space's names and new keys. */
 export function environmentOf(space: Space): Record<string, string> {
   return {
+    ...space.kafkaAccess,
     KAFKA_BROKERS: space.brokers,
     MONGODB_URI: space.mongoUri,
     TOPIC_PREFIX: space.topicPrefix,
