@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import type { TObject } from '@sinclair/typebox';
 import type { ProductionRule } from '@gateway/service-kit';
 import { loadConfig } from '@gateway/service-kit';
-import type { TestCallers } from '@gateway/testing';
-import { createCallers } from '@gateway/testing';
+import type { SecuredServers, TestCallers } from '@gateway/testing';
+import { createCallers, openSecuredServers } from '@gateway/testing';
 import * as apiEdge from '../services/api-edge/src/config';
 import * as authExpiry from '../services/auth-expiry/src/config';
 import * as callbackDispatcher from '../services/callback-dispatcher/src/config';
@@ -33,6 +33,7 @@ const SERVICES: Record<string, Declared> = {
   simulator,
   threeds,
 };
+const ON_KAFKA = Object.keys(SERVICES).filter((service) => service !== 'simulator');
 const OPENING_ACCOUNTS = ['api-edge', 'card-processing', 'threeds', 'payout', 'callback-dispatcher'];
 
 /** Beside servers and keys, what an operator sets for a safe gateway behind a proxy with TLS. */
@@ -118,12 +119,37 @@ const UNSAFE: [string, readonly string[], Env, string][] = [
     { IDENTITY_TOKEN: '' },
     'IDENTITY_TOKEN is not set, so that other services refuse queries.',
   ],
+  [
+    'Kafka as nobody',
+    ON_KAFKA,
+    { KAFKA_USER: '', KAFKA_PASSWORD: '' },
+    'Kafka is used as nobody: set KAFKA_USER and KAFKA_PASSWORD, or KAFKA_CERT_FILE and KAFKA_KEY_FILE.',
+  ],
+  [
+    'Kafka in plain text beyond this machine',
+    ON_KAFKA,
+    { KAFKA_TLS: 'off', KAFKA_BROKERS: '127.0.0.1:9092,kafka:9092' },
+    'KAFKA_TLS is off, and the brokers are not on this machine.',
+  ],
+  [
+    'MongoDB as nobody',
+    Object.keys(SERVICES),
+    { MONGODB_URI: 'mongodb://db/?replicaSet=rs0&tls=true' },
+    'MONGODB_URI names no user.',
+  ],
+  [
+    'MongoDB in plain text beyond this machine',
+    Object.keys(SERVICES),
+    { MONGODB_URI: 'mongodb://payout:secret@db/?replicaSet=rs0' },
+    'MONGODB_URI does not ask for TLS (tls=true), and its servers are not on this machine.',
+  ],
 ];
 
 const REFUSED = 'NODE_ENV is production, where this is refused. ';
 
 let files: Env;
 let callers: TestCallers;
+let servers: SecuredServers;
 let surroundings: Surroundings;
 let safe: Env;
 
@@ -131,7 +157,8 @@ beforeAll(async () => {
   await build();
   files = testSettings();
   callers = createCallers();
-  surroundings = await openSurroundings('prod');
+  servers = await openSecuredServers({ users: [], certified: [] });
+  surroundings = await openSurroundings('prod', { servers });
   const addresses = ['CARD_QUERY_URL', 'PAYOUT_QUERY_URL', 'DIRECTORY_SERVER_URL', 'SIMULATOR_URL'];
   const nobody = Object.fromEntries(addresses.map((name) => [name, 'http://127.0.0.1:9']));
   const identity = { CALLERS_FILE: callers.file, IDENTITY_TOKEN: callers.token('api-edge') };
@@ -141,6 +168,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await surroundings.close();
   callers.remove();
+  await servers.close();
   rmSync(dirname(files['ISO20022_OUTBOX_DIR'] ?? ''), { recursive: true, force: true });
 });
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { commandLineOperator, openAuditFrom } from '@gateway/audit';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
-import { commonSettings, loadConfig } from '@gateway/service-kit';
+import { commonSettings, loadConfig, mongoProductionRules } from '@gateway/service-kit';
 import type { AccountAdministration } from './administration';
 import { auditedAdministration } from './audited-administration';
 import type { OpenAccounts } from './open-accounts';
@@ -18,7 +18,7 @@ const settings = Type.Object({
 });
 
 function openAccountsFrom(env: Record<string, string | undefined>): Promise<OpenAccounts> {
-  const config = loadConfig(settings, env, [...accountsProductionRules, noSimulatedMoney]);
+  const config = loadConfig(settings, env, [...accountsProductionRules, ...mongoProductionRules, noSimulatedMoney]);
   return openAccounts({ uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, ...config });
 }
 

@@ -1,7 +1,7 @@
 import type { TopicName } from './topics';
 
-/** What may be done with the documents of a collection. `createIndex`: also with its indexes. */
-export type CollectionAction = 'find' | 'insert' | 'update' | 'remove' | 'createIndex';
+/** What may be done with a collection. `collMod`: change the time after which an index removes documents. */
+export type CollectionAction = 'find' | 'insert' | 'update' | 'remove' | 'createIndex' | 'collMod';
 
 /** Databases that several services share, without prefix. Libraries of the same names own them. */
 export type SharedDatabase = 'accounts' | 'vault';

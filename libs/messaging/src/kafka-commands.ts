@@ -1,5 +1,12 @@
 import type { Logger, Print } from '@gateway/service-kit';
-import { ConfigurationError, createLogger, explanationOf, kafkaSchema, loadConfig } from '@gateway/service-kit';
+import {
+  ConfigurationError,
+  createLogger,
+  explanationOf,
+  kafkaProductionRules,
+  kafkaSchema,
+  loadConfig,
+} from '@gateway/service-kit';
 import type { KafkaClient } from './client';
 import { createKafka } from './client';
 import { kafkaConnection } from './connection';
@@ -51,7 +58,7 @@ export async function runKafkaCommand<Command extends { name: string }>(
     return 2;
   }
   try {
-    const config = loadConfig(kafkaSchema, env);
+    const config = loadConfig(kafkaSchema, env, kafkaProductionRules);
     const logger = createLogger({ service: clientId, level: 'silent' });
     const kafka = createKafka({ ...kafkaConnection(config), clientId, logger });
     await commands.execute(command, { kafka, env, topicPrefix: config.TOPIC_PREFIX, logger, print });

@@ -4,6 +4,7 @@ import {
   ConfigurationError,
   explanationOf,
   loadConfig,
+  mongoProductionRules,
   mongoSchema,
   parseId,
   runCommandLine,
@@ -49,7 +50,7 @@ export async function runMongoCli(
     return args[0] === 'help' ? 0 : 2;
   }
   try {
-    const { MONGODB_URI: uri, DATABASE_PREFIX: prefix } = loadConfig(mongoSchema, env);
+    const { MONGODB_URI: uri, DATABASE_PREFIX: prefix } = loadConfig(mongoSchema, env, mongoProductionRules);
     const roles = neededRoles(prefix);
     if (command.name === 'user') await setUser(uri, roleNamed(roles, prefix + command.user), await readInput(), print);
     else if (command.apply) await apply(uri, roles, print);

@@ -66,6 +66,11 @@ function constOf(choice: { const?: unknown }): string {
   return String(choice.const);
 }
 
+const NODE_ENV = Type.Union([Type.Literal('development'), Type.Literal('test'), Type.Literal('production')], {
+  default: 'development',
+  description: '`production` refuses to start with [unsafe settings](operator.md#production)',
+});
+
 /** Settings of everything that connects to Kafka: services and command lines. */
 export const kafkaSettings = {
   KAFKA_BROKERS: Type.String({ minLength: 1, description: 'Brokers as `host:port`, comma-separated' }),
@@ -108,8 +113,8 @@ export const mongoSettings = {
 };
 
 /** For {@link loadConfig}, in what is not a service. */
-export const kafkaSchema = Type.Object(kafkaSettings);
-export const mongoSchema = Type.Object(mongoSettings);
+export const kafkaSchema = Type.Object({ NODE_ENV, ...kafkaSettings });
+export const mongoSchema = Type.Object({ NODE_ENV, ...mongoSettings });
 
 export type KafkaConfig = Readonly<Static<typeof kafkaSchema>>;
 export type MongoConfig = Readonly<Static<typeof mongoSchema>>;
@@ -119,10 +124,7 @@ export type MongoConfig = Readonly<Static<typeof mongoSchema>>;
  * (`npm run docs`).
  */
 export const commonSettings = {
-  NODE_ENV: Type.Union([Type.Literal('development'), Type.Literal('test'), Type.Literal('production')], {
-    default: 'development',
-    description: '`production` refuses to start with [unsafe settings](operator.md#production)',
-  }),
+  NODE_ENV,
   LOG_LEVEL: Type.Union(
     ['debug', 'info', 'warn', 'error', 'silent'].map((level) => Type.Literal(level as 'info')),
     { default: 'info', description: 'Least severe level that is logged' },

@@ -29,6 +29,7 @@ export * from './repeat';
 export * from './retention';
 export type { Environment } from './secret-settings';
 export { secretText } from './secret-settings';
+export { kafkaProductionRules, mongoProductionRules } from './server-rules';
 export * from './service';
 export * from './strict-transport';
 export * from './top-gauge';

@@ -8,6 +8,8 @@ import {
   hasIdentity,
   identitySettings,
   isHttps,
+  kafkaProductionRules,
+  mongoProductionRules,
   publicPortHasTls,
   retentionSettings,
   secretText,
@@ -83,4 +85,6 @@ export const productionRules: readonly ProductionRule<Config>[] = [
   isHttps('THREEDS_PUBLIC_URL'),
   noDevelopmentKeys,
   hasIdentity,
+  ...kafkaProductionRules,
+  ...mongoProductionRules,
 ];

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import { commonSettings } from '@gateway/service-kit';
+import type { ProductionRule } from '@gateway/service-kit';
+import { commonSettings, kafkaProductionRules, mongoProductionRules } from '@gateway/service-kit';
 
 export const settings = Type.Object({
   ...commonSettings,
@@ -13,3 +14,5 @@ export const settings = Type.Object({
 });
 
 export type Config = Readonly<Static<typeof settings>>;
+
+export const productionRules: readonly ProductionRule<Config>[] = [...kafkaProductionRules, ...mongoProductionRules];

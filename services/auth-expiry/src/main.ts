@@ -1,5 +1,5 @@
 import { main } from '@gateway/service-kit';
 import { createAuthExpiry } from './app';
-import { settings } from './config';
+import { productionRules, settings } from './config';
 
-main({ name: 'auth-expiry', settings, create: createAuthExpiry });
+main({ name: 'auth-expiry', settings, productionRules, create: createAuthExpiry });

@@ -3,7 +3,15 @@ import { Type } from '@sinclair/typebox';
 import { accountsProductionRules, accountsSettings } from '@gateway/accounts';
 import { auditSettings } from '@gateway/audit';
 import type { ProductionRule } from '@gateway/service-kit';
-import { callersAreKnown, commonSettings, hasIdentity, identitySettings, rangesOverlap } from '@gateway/service-kit';
+import {
+  callersAreKnown,
+  commonSettings,
+  hasIdentity,
+  identitySettings,
+  kafkaProductionRules,
+  mongoProductionRules,
+  rangesOverlap,
+} from '@gateway/service-kit';
 import { RETENTION_DEFAULT_DAYS } from './adapters/mongo/retention';
 import { DISPATCHER_LIMITS } from './application/dispatcher';
 
@@ -86,6 +94,8 @@ export const productionRules: readonly ProductionRule<Config>[] = [
   ...accountsProductionRules,
   callersAreKnown,
   hasIdentity,
+  ...kafkaProductionRules,
+  ...mongoProductionRules,
 ];
 
 /** Seconds to wait after each failed attempt. */

@@ -3,7 +3,14 @@ import { Type } from '@sinclair/typebox';
 import creditCardType from 'credit-card-type';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
-import { callersAreKnown, commonSettings, ConfigurationError, retentionSettings } from '@gateway/service-kit';
+import {
+  callersAreKnown,
+  commonSettings,
+  ConfigurationError,
+  kafkaProductionRules,
+  mongoProductionRules,
+  retentionSettings,
+} from '@gateway/service-kit';
 import { noDevelopmentKeys, vaultReaderSettings } from '@gateway/vault';
 import type { HoldRule, Initiator } from './domain/holds';
 
@@ -64,6 +71,8 @@ export const productionRules: readonly ProductionRule<Config>[] = [
   noDevelopmentKeys,
   noSimulatedMoney,
   callersAreKnown,
+  ...kafkaProductionRules,
+  ...mongoProductionRules,
 ];
 
 /**

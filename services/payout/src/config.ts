@@ -3,7 +3,13 @@ import { Type } from '@sinclair/typebox';
 import { auditSettings } from '@gateway/audit';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
-import { callersAreKnown, commonSettings, retentionSettings } from '@gateway/service-kit';
+import {
+  callersAreKnown,
+  commonSettings,
+  kafkaProductionRules,
+  mongoProductionRules,
+  retentionSettings,
+} from '@gateway/service-kit';
 
 export const settings = Type.Object({
   ...commonSettings,
@@ -36,4 +42,9 @@ export const settings = Type.Object({
 
 export type Config = Readonly<Static<typeof settings>>;
 
-export const productionRules: readonly ProductionRule<Config>[] = [noSimulatedMoney, callersAreKnown];
+export const productionRules: readonly ProductionRule<Config>[] = [
+  noSimulatedMoney,
+  callersAreKnown,
+  ...kafkaProductionRules,
+  ...mongoProductionRules,
+];

@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
-import { commonSettings, isHttps, loadConfig, secretText } from '@gateway/service-kit';
+import { commonSettings, isHttps, loadConfig, mongoProductionRules, secretText } from '@gateway/service-kit';
 
 const { NODE_ENV, LOG_LEVEL, OPS_PORT, MONGODB_URI, DATABASE_PREFIX, INTERNAL_HOST, CALLERS_FILE } = commonSettings;
 
@@ -58,6 +58,7 @@ export type SimulatorConfig = Readonly<Static<typeof settings>>;
 export const productionRules: readonly ProductionRule<SimulatorConfig>[] = [
   isHttps('SIMULATOR_PUBLIC_URL'),
   noSimulatedMoney,
+  ...mongoProductionRules,
 ];
 
 export function readConfig(env: Record<string, string | undefined>): SimulatorConfig {

@@ -5,6 +5,8 @@ import {
   commonSettings,
   connectionSettings,
   isHttps,
+  kafkaProductionRules,
+  mongoProductionRules,
   publicPortHasTls,
   retentionSettings,
   secretText,
@@ -73,4 +75,6 @@ export const productionRules: readonly ProductionRule<Config>[] = [
   publicPortHasTls,
   isHttps('THREEDS_PUBLIC_URL'),
   noDevelopmentKeys,
+  ...kafkaProductionRules,
+  ...mongoProductionRules,
 ];

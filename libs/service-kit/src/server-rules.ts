@@ -1,0 +1,58 @@
+import { isLoopback } from './address-range';
+import type { KafkaConfig, MongoConfig } from './config';
+import type { ProductionRule } from './production';
+
+/** Whoever reaches an open broker could read customers' data and forge commands. */
+const kafkaKnowsUs: ProductionRule<KafkaConfig> = ({ KAFKA_USER, KAFKA_CERT_FILE }) =>
+  KAFKA_USER === undefined && KAFKA_CERT_FILE === undefined
+    ? 'Kafka is used as nobody: set KAFKA_USER and KAFKA_PASSWORD, or KAFKA_CERT_FILE and KAFKA_KEY_FILE.'
+    : undefined;
+
+const kafkaIsEncrypted: ProductionRule<KafkaConfig> = ({ KAFKA_TLS, KAFKA_BROKERS }) =>
+  KAFKA_TLS === 'off' && !areLoopback(KAFKA_BROKERS)
+    ? 'KAFKA_TLS is off, and the brokers are not on this machine.'
+    : undefined;
+
+const mongoKnowsUs: ProductionRule<MongoConfig> = ({ MONGODB_URI }) => {
+  const { user, options } = partsOf(MONGODB_URI);
+  return user === undefined && !options.has('authmechanism') ? 'MONGODB_URI names no user.' : undefined;
+};
+
+const UNCHECKED = ['tlsinsecure', 'tlsallowinvalidcertificates', 'tlsallowinvalidhostnames'];
+
+const mongoIsEncrypted: ProductionRule<MongoConfig> = ({ MONGODB_URI }) => {
+  const { isSrv, hosts, options } = partsOf(MONGODB_URI);
+  const tls = options.get('tls') ?? options.get('ssl') ?? String(isSrv);
+  const isChecked = UNCHECKED.every((name) => options.get(name) !== 'true');
+  if ((tls === 'true' && isChecked) || areLoopback(hosts)) return undefined;
+  return isChecked
+    ? 'MONGODB_URI does not ask for TLS (tls=true), and its servers are not on this machine.'
+    : 'MONGODB_URI asks for TLS without checking certificates.';
+};
+
+/** For everything that uses Kafka. */
+export const kafkaProductionRules: readonly ProductionRule<KafkaConfig>[] = [kafkaKnowsUs, kafkaIsEncrypted];
+/** For everything that uses MongoDB. */
+export const mongoProductionRules: readonly ProductionRule<MongoConfig>[] = [mongoKnowsUs, mongoIsEncrypted];
+
+const URI = /^mongodb(?<srv>\+srv)?:\/\/(?:(?<user>[^@/]*)@)?(?<hosts>[^/?]*)\/?[^?]*\??(?<query>.*)$/;
+
+/** An address that the driver does not understand has no parts; the driver reports it. */
+function partsOf(uri: string) {
+  const { srv, user, hosts = '', query = '' } = URI.exec(uri)?.groups ?? {};
+  // The driver ignores the case of names.
+  const pairs = [...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value] as const);
+  return { isSrv: srv !== undefined, user, hosts, options: new Map(pairs) };
+}
+
+/** @param hosts `host:port,host:port` */
+function areLoopback(hosts: string): boolean {
+  return hosts.split(',').every((host) =>
+    isLoopback(
+      host
+        .trim()
+        .replace(/:\d+$/, '')
+        .replace(/^\[|\]$/g, ''),
+    ),
+  );
+}
