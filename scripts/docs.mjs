@@ -218,7 +218,8 @@ function usersTable() {
         ),
     );
     const database = user.database === undefined ? '–' : code(user.database);
-    return [code(user.name), names(user.consumes), names(user.produces), database, shared.join('; ') || '–'];
+    const reads = [...(user.consumes ?? []), ...(user.reads ?? [])];
+    return [code(user.name), names(reads), names(user.produces), database, shared.join('; ') || '–'];
   });
   return table(['user', 'reads', 'writes', 'own database', 'in shared databases'], rows);
 }

@@ -23,6 +23,8 @@ export interface ServiceDeclaration {
   /** Topics that it reads in its group. It writes their dead letters. */
   readonly consumes: readonly TopicName[];
   readonly produces: readonly TopicName[];
+  /** Topics that each replica reads as a whole, in groups of its own whose names begin with the service's and a dot. */
+  readonly reads?: readonly TopicName[];
   /** Another service's group, whose progress on a topic it observes. */
   readonly watches?: { readonly groupId: string; readonly topic: TopicName };
   readonly shares: SharedCollections;

@@ -25,23 +25,23 @@ export function neededAccess(prefix?: string): Access[] {
 }
 
 function serviceAccess(prefix: string | undefined, service: ServiceDeclaration): Access[] {
-  const { name: user, consumes, watches } = service;
+  const { name: user, consumes, reads = [], watches } = service;
+  const group = topicName(prefix, user);
+  const watched = watches === undefined ? [] : [watches];
+  const topicsOf = (names: readonly TopicName[]): string[] => names.map((topic) => topicOf(prefix, topic));
   const on = (resource: Access['resource'], operation: Operation, names: readonly string[]): Access[] =>
     names.map((name) => ({ user, operation, resource, name }));
   return [
-    ...on('group', 'read', consumes.length > 0 ? [topicName(prefix, user)] : []),
-    ...on(
-      'topic',
-      'read',
-      consumes.map((topic) => topicOf(prefix, topic)),
-    ),
+    ...on('group', 'read', consumes.length > 0 ? [group] : []),
+    ...on('group', 'read', reads.length > 0 ? [`${group}.*`] : []),
+    ...on('topic', 'read', topicsOf([...consumes, ...reads])),
     ...on('topic', 'write', writtenTopics(prefix, service)),
-    ...(watches === undefined
-      ? []
-      : [
-          ...on('group', 'describe', [topicName(prefix, watches.groupId)]),
-          ...on('topic', 'describe', [topicOf(prefix, watches.topic)]),
-        ]),
+    ...on(
+      'group',
+      'describe',
+      watched.map(({ groupId }) => topicName(prefix, groupId)),
+    ),
+    ...on('topic', 'describe', topicsOf(watched.map(({ topic }) => topic))),
   ];
 }
 
