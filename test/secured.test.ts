@@ -210,8 +210,8 @@ describe('with a user of its own at each server, every service does its part', (
 });
 
 describe('Kafka refuses', () => {
-  test.each(onKafka)('$name all other topics', async ({ name, consumes, produces, watches }) => {
-    const own = [...consumes, ...produces, ...(watches === undefined ? [] : [watches.topic])];
+  test.each(onKafka)('$name all other topics', async ({ name, consumes, produces, reads = [], watches }) => {
+    const own = [...consumes, ...produces, ...reads, ...(watches === undefined ? [] : [watches.topic])];
     const foreign = {
       consumes: everyTopic.filter((topic) => !consumes.includes(topic)),
       produces: everyTopic.filter((topic) => !own.includes(topic)),
@@ -385,7 +385,7 @@ test('merchant changes accounts as a user of its own', async () => {
   const accounts = await openAccounts({
     uri: uriOf(commandLines.merchant.name),
     databasePrefix: space.databasePrefix,
-    VAULT_KEYS: system.env['VAULT_KEYS'] ?? '',
+    ACCOUNT_KEYS: system.env['ACCOUNT_KEYS'] ?? '',
   });
   const merchantAccount = 'secured_shop';
   await accounts.administration.create({ merchantAccount });

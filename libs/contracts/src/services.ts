@@ -35,6 +35,7 @@ const readAccounts = { accounts: { accounts: ['find'] } } as const satisfies Sha
 /** Command lines that connect to MongoDB themselves. */
 export const commandLines = {
   merchant: { name: 'merchant', shares: { accounts: { accounts: ['find', 'insert', 'update'] } } },
+  vault: { name: 'vault', shares: { vault: { cards: ['find', 'update', 'createIndex'] } } },
 } as const satisfies Record<string, Pick<ServiceDeclaration, 'name' | 'shares'>>;
 
 /** Every service. */
@@ -43,13 +44,10 @@ export const services = {
     name: 'api-edge',
     database: 'edge',
     consumes: ['gatewayReplies'],
-    produces: ['cardCommands', 'payoutCommands'],
+    produces: ['cardCommands', 'payoutCommands', 'cvvKeys'],
     shares: {
       ...readAccounts,
-      vault: {
-        cards: ['find', 'insert', 'update', 'createIndex'],
-        cvvs: ['insert', 'update', 'remove', 'createIndex'],
-      },
+      vault: { cards: ['find', 'insert', 'update'], cvvs: ['insert', 'update', 'remove'] },
     },
   },
   cardProcessing: {
@@ -57,6 +55,7 @@ export const services = {
     database: 'cards',
     consumes: ['cardCommands', 'threedsEvents'],
     produces: ['cardEvents', 'threedsCommands', 'gatewayReplies'],
+    reads: ['cvvKeys'],
     shares: {
       ...readAccounts,
       vault: { cards: ['find', 'update', 'createIndex'], cvvs: ['find', 'remove', 'createIndex'] },
@@ -67,7 +66,7 @@ export const services = {
     database: 'threeds',
     consumes: ['threedsCommands'],
     produces: ['threedsEvents'],
-    shares: { ...readAccounts, vault: { cards: ['find', 'update', 'createIndex'], cvvs: ['createIndex'] } },
+    shares: { ...readAccounts, vault: { cards: ['find', 'update'] } },
   },
   payout: {
     name: 'payout',

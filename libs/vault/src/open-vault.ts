@@ -49,8 +49,8 @@ const CARD_READER = ['CARD_KEYS', 'TOKEN_KEYS'] as const;
 const READER = [...CARD_READER, 'CVV_KEYS', 'CARD_HASH_KEY'] as const;
 
 /*
- * All of these open the database `${databasePrefix}vault` and create its indexes. They throw a ConfigurationError before
- * connecting if a key is invalid.
+ * All of these open the database `${databasePrefix}vault`. They throw a ConfigurationError before connecting if a key is
+ * invalid. Only one creates the indexes: whoever may create an index that removes old cards may have any card removed.
  */
 
 export type VaultWriterOptions = Settings<(typeof WRITER)[number]> & {
@@ -86,7 +86,7 @@ export async function openCardReader(options: Settings<(typeof CARD_READER)[numb
   );
 }
 
-/** For card-processing, which charges cards. CVVs need a started `cvvKeys` that gets every message of its topic. */
+/** For card-processing, which charges cards and creates the indexes. CVVs need a started `cvvKeys` that gets every message of its topic. */
 export async function openVaultReader(
   options: Settings<(typeof READER)[number]>,
 ): Promise<OpenVault<VaultReader> & { cvvKeys: Pick<CvvKeyStore, 'start' | 'stop' | 'accept'> }> {
@@ -94,12 +94,15 @@ export async function openVaultReader(
   const { logger, now = Date.now } = options;
   const own = { tokenKeys: keys.TOKEN_KEYS, now, logger };
   const cvvKeys = createCvvKeyStore({ ...own, opener: createOpener(keys.CVV_KEYS, 'cvv') });
-  const opened = await openVault(options, ({ cards, cvvs }) => ({
-    ...createCardReader({ ...own, cards, opener: createOpener(keys.CARD_KEYS, 'card') }),
-    ...createCvvReader({ ...own, cvvs, keys: cvvKeys }),
-    panHash: (card: Secret<Pick<CardData, 'pan'>>) => panHash(keys.CARD_HASH_KEY.active.key, card),
-    fingerprint: (parts: readonly string[]) => fingerprint(keys.CARD_HASH_KEY.active.key, parts),
-  }));
+  const opened = await openVault(options, async ({ cards, cvvs }) => {
+    await Promise.all([ensureCardIndexes(cards), ensureCvvIndexes(cvvs)]);
+    return {
+      ...createCardReader({ ...own, cards, opener: createOpener(keys.CARD_KEYS, 'card') }),
+      ...createCvvReader({ ...own, cvvs, keys: cvvKeys }),
+      panHash: (card: Secret<Pick<CardData, 'pan'>>) => panHash(keys.CARD_HASH_KEY.active.key, card),
+      fingerprint: (parts: readonly string[]) => fingerprint(keys.CARD_HASH_KEY.active.key, parts),
+    };
+  });
   return { ...opened, cvvKeys };
 }
 
@@ -112,7 +115,7 @@ interface VaultParts {
 
 async function openVault<Vault extends object>(
   options: VaultStorage,
-  create: (parts: VaultParts) => Vault,
+  create: (parts: VaultParts) => Vault | Promise<Vault>,
 ): Promise<OpenVault<Vault>> {
   const connection = await connectMongo({ uri: options.uri, database: `${options.databasePrefix}vault` });
   try {
@@ -122,8 +125,7 @@ async function openVault<Vault extends object>(
       now: options.now ?? Date.now,
       logger: options.logger,
     };
-    await Promise.all([ensureCardIndexes(parts.cards), ensureCvvIndexes(parts.cvvs)]);
-    const vault = create(parts);
+    const vault = await create(parts);
     return {
       vault,
       healthy: () => connection.healthy(),

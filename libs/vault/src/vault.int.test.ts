@@ -16,7 +16,7 @@ import { newVaultKeys } from './generate-keys';
 import { createOpener, createSealer } from './hpke';
 import { DecryptionError } from './key-ring';
 import { readKeys, UnknownKeyError } from './keys';
-import { openCardReader, openVaultReader, openVaultWriter } from './open-vault';
+import { openVaultReader, openVaultWriter } from './open-vault';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -377,7 +377,7 @@ describe('the database', () => {
 
   it('purges cards unused for 13 months and CVVs after 20 minutes', async () => {
     for (let time = 0; time < 2; time += 1) {
-      const opened = await openCardReader({ uri, databasePrefix, logger, ...oldKeys });
+      const opened = await openVaultReader({ uri, databasePrefix, logger, ...oldKeys });
       await opened.close();
     }
     const expiry = async (collection: { indexes(): Promise<unknown> }): Promise<unknown> =>
