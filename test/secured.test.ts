@@ -7,7 +7,7 @@ import { createPublisher, createWorker, on, topicOf } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
 import { createMetrics } from '@gateway/service-kit';
 import type { SecuredServers, Space } from '@gateway/testing';
-import { kafkaOf, openSecuredServers, silentLogger, startPublisher, until } from '@gateway/testing';
+import { createCallers, kafkaOf, openSecuredServers, silentLogger, startPublisher, until } from '@gateway/testing';
 import { runCli as runDeadLetterCli } from '../libs/messaging/src/cli';
 import { runKafkaCli } from '../libs/messaging/src/kafka-cli';
 import type { TopicUse } from '../libs/messaging/src/topic-use';
@@ -28,6 +28,7 @@ const PAYOUT = services.payout.name;
 const UNAUTHORIZED = 13;
 const DAY_SECONDS = 86_400;
 
+const callers = createCallers();
 let servers: SecuredServers;
 let space: Space;
 let system: System;
@@ -49,7 +50,15 @@ const callbackUrl = () => ({ callback_url: `${merchant.url}/callback` });
 /** Runs a command line as this user of Kafka. */
 async function run(cli: typeof runKafkaCli, user: string, args: readonly string[], prefix = space.topicPrefix) {
   const lines: string[] = [];
-  const env = { ...servers.kafkaUser(user), KAFKA_BROKERS: servers.brokers, TOPIC_PREFIX: prefix };
+  const env = {
+    ...servers.kafkaUser(user),
+    KAFKA_BROKERS: servers.brokers,
+    TOPIC_PREFIX: prefix,
+    MONGODB_URI: uriOf(user),
+    DATABASE_PREFIX: space.databasePrefix,
+    CALLERS_FILE: callers.file,
+    IDENTITY_TOKEN: callers.token('operator'),
+  };
   return { exitCode: await cli(args, env, (line) => lines.push(line)), lines };
 }
 
@@ -95,7 +104,7 @@ async function connectTo(kafka: KafkaClient, uses: TopicUse): Promise<void> {
 }
 
 beforeAll(async () => {
-  servers = await openSecuredServers({ users: [...databaseUsers, 'dlq', 'kafka'], certified: [PAYOUT, 'stranger'] });
+  servers = await openSecuredServers({ users: databaseUsers, certified: [PAYOUT, 'stranger'] });
   closers.push(() => servers.close());
   merchant = await startMerchant();
   closers.push(() => merchant.close());
@@ -122,6 +131,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const close of closers.reverse()) await close();
+  callers.remove();
 }, 120_000);
 
 describe('with a user of its own at each server, every service does its part', () => {
@@ -335,7 +345,9 @@ describe('MongoDB refuses', () => {
     const connection = await connectMongo({ uri: uriOf(name), database: databaseOf(database) });
     const client = connection.mongoose.getClient();
     try {
-      const foreign = [...own, 'accounts', 'vault'].filter((other) => other !== database && !(other in shares));
+      const foreign = [...own, 'accounts', 'vault', 'audit'].filter(
+        (other) => other !== database && !(other in shares),
+      );
       for (const other of foreign) {
         const collection = client.db(databaseOf(other)).collection('cards');
         expect([other, await codeOf(collection.findOne())]).toEqual([other, UNAUTHORIZED]);

@@ -3,13 +3,8 @@ import type { TopicName } from './topics';
 /** What may be done with a collection. `collMod`: change the time after which an index removes documents. */
 export type CollectionAction = 'find' | 'insert' | 'update' | 'remove' | 'createIndex' | 'collMod';
 
-/** Databases that several services share, without prefix. Libraries of the same names own them. */
-export type SharedDatabase = 'accounts' | 'vault';
-
-/** Collections of shared databases, and what a user does with them. */
-export type SharedCollections = {
-  readonly [database in SharedDatabase]?: Readonly<Record<string, readonly CollectionAction[]>>;
-};
+/** Collections of databases, without prefix, that are not the user's own, and what it does with them. */
+export type SharedCollections = Readonly<Record<string, Readonly<Record<string, readonly CollectionAction[]>>>>;
 
 /**
  * What a service does with Kafka and MongoDB. The service cannot do more: it takes its group, its topics and its database
@@ -30,12 +25,31 @@ export interface ServiceDeclaration {
   readonly shares: SharedCollections;
 }
 
+/** For whoever records actions of operators. Entries are never changed; an index removes old ones. */
+const writeAudit = {
+  audit: { entries: ['find', 'insert', 'createIndex', 'collMod'] },
+} as const satisfies SharedCollections;
+
 const readAccounts = { accounts: { accounts: ['find'] } } as const satisfies SharedCollections;
 
 /** Command lines that connect to MongoDB themselves. */
 export const commandLines = {
-  merchant: { name: 'merchant', shares: { accounts: { accounts: ['find', 'insert', 'update'] } } },
-  vault: { name: 'vault', shares: { vault: { cards: ['find', 'update', 'createIndex'] } } },
+  merchant: { name: 'merchant', shares: { ...writeAudit, accounts: { accounts: ['find', 'insert', 'update'] } } },
+  vault: { name: 'vault', shares: { ...writeAudit, vault: { cards: ['find', 'update', 'createIndex'] } } },
+  dlq: { name: 'dlq', shares: writeAudit },
+  kafka: { name: 'kafka', shares: writeAudit },
+  audit: { name: 'audit', shares: writeAudit },
+  privacy: {
+    name: 'privacy',
+    shares: {
+      ...writeAudit,
+      cards: { payments: ['find', 'update'] },
+      payouts: { payouts: ['find', 'update'], iso20022_members: ['find', 'update'] },
+      vault: { cards: ['find', 'remove'] },
+      callbacks: { deliveries: ['find', 'update'], attempts: ['find', 'update'] },
+      edge: { journal: ['find', 'update'] },
+    },
+  },
 } as const satisfies Record<string, Pick<ServiceDeclaration, 'name' | 'shares'>>;
 
 /** Every service. */
@@ -73,7 +87,7 @@ export const services = {
     database: 'payouts',
     consumes: ['payoutCommands'],
     produces: ['payoutEvents'],
-    shares: readAccounts,
+    shares: { ...readAccounts, ...writeAudit },
   },
   authExpiry: {
     name: 'auth-expiry',
@@ -88,7 +102,7 @@ export const services = {
     database: 'callbacks',
     consumes: ['cardEvents', 'payoutEvents'],
     produces: ['callbackEvents'],
-    shares: readAccounts,
+    shares: { ...readAccounts, ...writeAudit },
   },
   simulator: { name: 'simulator', database: 'simulator', consumes: [], produces: [], shares: {} },
 } as const satisfies Record<string, ServiceDeclaration>;

@@ -40,6 +40,7 @@ test('roles lists what the users need, without asking a server', async () => {
   expect(lines.filter((line) => line.startsWith('live-payout\t'))).toEqual([
     'live-payout\tlive-payouts.*\tfind insert update remove createIndex collMod',
     'live-payout\tlive-accounts.accounts\tfind',
+    'live-payout\tlive-audit.entries\tfind insert createIndex collMod',
   ]);
 });
 
