@@ -188,7 +188,7 @@ describe.each(UNSAFE)('in production %s', (_name, services, settings, sentence) 
 });
 
 test.each([
-  ['TLS of its own', ['api-edge'], { TRUSTED_PROXY_CIDRS: '', ...TLS }],
+  ['TLS of its own', ['api-edge', 'threeds'], { TRUSTED_PROXY_CIDRS: '', ...TLS }],
   ['loopback', ['api-edge', 'threeds'], { TRUSTED_PROXY_CIDRS: '', HOST: '127.0.0.1' }],
 ])('in production a public port may have %s', (_name, services, settings) => {
   for (const service of services) load(service, { ...safe, ...settings });
