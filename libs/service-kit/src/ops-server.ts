@@ -32,5 +32,7 @@ export async function startOpsServer(options: {
     if (access.beyondLoopback && access.admit(request, response, METRICS_READERS) === undefined) return;
     response.type(metrics.contentType).send(await metrics.metrics());
   });
+  // Express would answer with the path, which may contain anything.
+  app.use((_request, response) => void response.status(404).json({ error: 'no such route' }));
   return listen({ listener: app as never, port: options.port, host: access.host });
 }
