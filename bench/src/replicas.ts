@@ -14,7 +14,7 @@ import { flags } from './run';
 const root = join(__dirname, '..', '..');
 const REPLICAS = [1, 2, 4];
 const ACQUIRER_LATENCY_MS = 100;
-/** Calls of one merchant at once per replica. With more, one replica could saturate a small machine and hide the effect. */
+/** One merchant's concurrent calls per replica. With more, one replica could saturate a small machine. */
 const CALLS_PER_REPLICA = 32;
 /** As many as one replica calls for and lets wait; it refuses more. */
 const CLIENTS = 2 * CALLS_PER_REPLICA;

@@ -167,7 +167,7 @@ describe('a service does not start', () => {
       /^NODE_ENV is production.* close demo_\w+, demo_\w+ \(.+\)\. The simulator takes XTS alone.+acme_shop/,
     );
     expect(await problemOf(DEVELOPMENT)).toBe('');
-    expect(await run(['close', 'demo_merchant'], PRODUCTION)).toMatchObject({ code: 0 });
+    expect(await run(['close', 'demo_merchant'])).toMatchObject({ code: 0 });
     await real.administration.changeState('demo_custom', 'suspend');
     expect(await problemOf(PRODUCTION)).toContain('close demo_custom (');
     await real.administration.changeState('demo_custom', 'close');
