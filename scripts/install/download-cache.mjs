@@ -17,15 +17,17 @@ export function isCached(name) {
 /**
  * A folder of the cache, filled on first use. It appears under its name in one step when it is complete: a run that
  * is stopped leaves no half of it, and of two runs that fill it at the same time the first one wins. Each use checks
- * that it holds what is recorded in downloads.sha256, so that nothing unknown runs.
+ * it, so that nothing unknown runs.
  * @param {string} name with the version in it
  * @param {(folder: string) => Promise<void>} fill
+ * @param {(name: string, folder: string) => Promise<void> | void} check throws unless the folder holds what is
+ *   recorded; default: in downloads.sha256
  * @returns {Promise<string>} the folder's path
  */
-export async function cached(name, fill) {
+export async function cached(name, fill, check = requireRecordedSums) {
   const folder = join(cacheDirectory, name);
   if (isCached(name)) {
-    await requireRecordedSums(name, folder);
+    await check(name, folder);
     return folder;
   }
   mkdirSync(cacheDirectory, { recursive: true });
@@ -33,7 +35,7 @@ export async function cached(name, fill) {
   const partial = mkdtempSync(join(cacheDirectory, PARTIAL));
   try {
     await fill(partial);
-    await requireRecordedSums(name, partial);
+    await check(name, partial);
     moveIntoPlace(partial, folder);
   } finally {
     rmSync(partial, { recursive: true, force: true });
