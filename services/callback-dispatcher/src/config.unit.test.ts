@@ -4,7 +4,11 @@ import { productionRules, settings } from './config';
 const ENV = {
   NODE_ENV: 'production',
   KAFKA_BROKERS: 'localhost:9092',
-  MONGODB_URI: 'mongodb://localhost',
+  KAFKA_USER: 'callback-dispatcher',
+  KAFKA_PASSWORD: 'password',
+  MONGODB_URI: 'mongodb://user:password@localhost',
+  CALLERS_FILE: 'callers.json',
+  IDENTITY_TOKEN: 'i'.repeat(32),
   ACCOUNT_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
   CARD_QUERY_URL: 'http://cards',
   PAYOUT_QUERY_URL: 'http://payouts',
