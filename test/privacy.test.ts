@@ -68,7 +68,7 @@ test('a cardholder is erased by name, and the payment can still be checked and r
   expect(await tracesOf(/^(cards|edge|callbacks)/)).not.toEqual([]);
 
   const { code, text } = await erase('holder', 'zephyrine QUASTENBURG');
-  expect(text).toContain('pseudonymised: 2 payments, 0 payouts, 1 callbacks, 1 journal entries');
+  expect(text).toContain('erased from: 2 payments, 0 payouts, 1 callbacks, 1 journal entries');
   expect(text).toContain('removed: 2 cards');
   expect(code).toBe(0);
   expect(await tracesIn(storage)).toEqual([]);
@@ -78,7 +78,7 @@ test('a cardholder is erased by name, and the payment can still be checked and r
   expect(await send(followUp('REFUND', sale['reference']))).toMatchObject({ status: 'success' });
   const again = await system.send({ ...CUSTOM, ...tokenRequest('SALE', sale['token']) });
   expect(again.data).toMatchObject({ code: 3002 });
-  expect((await erase('holder', 'Zephyrine Quastenburg')).text).toContain('pseudonymised: 0 payments');
+  expect((await erase('holder', 'Zephyrine Quastenburg')).text).toContain('erased from: 0 payments');
 }, 120_000);
 
 test.each([
@@ -92,7 +92,7 @@ test.each([
   expect(await tracesOf(/^payouts/)).not.toEqual([]);
   await until('nothing is left to do', async () => {
     const text = (await erase(by, value ?? reference)).text;
-    return text.includes('pseudonymised: 0 payments, 1 payouts');
+    return text.includes('erased from: 0 payments, 1 payouts');
   });
   expect(await tracesOf(/^payouts/)).toEqual([]);
   expect(await payouts.ended({ reference })).toMatchObject({ status: 'SUCCESS', code: 0 });

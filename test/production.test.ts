@@ -123,7 +123,7 @@ const UNSAFE: [string, readonly string[], Env, string][] = [
     'Kafka as nobody',
     ON_KAFKA,
     { KAFKA_USER: '', KAFKA_PASSWORD: '' },
-    'Kafka is used as nobody: set KAFKA_USER and KAFKA_PASSWORD, or KAFKA_CERT_FILE and KAFKA_KEY_FILE.',
+    'Connections to Kafka are anonymous: set KAFKA_USER and KAFKA_PASSWORD, or KAFKA_CERT_FILE and KAFKA_KEY_FILE.',
   ],
   [
     'Kafka in plain text beyond this machine',

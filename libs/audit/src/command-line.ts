@@ -82,7 +82,7 @@ export async function runCli(
 ): Promise<number> {
   const command = args[0] === 'help' ? undefined : parseArguments(args);
   if (command === undefined) {
-    if (args.length > 0 && args[0] !== 'help') print(`These arguments make no sense: ${args.join(' ')}`);
+    if (args.length > 0 && args[0] !== 'help') print(`Wrong arguments: ${args.join(' ')}`);
     print(USAGE);
     return args[0] === 'help' ? EXIT_OK : EXIT_USAGE;
   }

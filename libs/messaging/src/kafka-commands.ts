@@ -32,8 +32,8 @@ export interface KafkaCommands<Command extends { name: string }> {
 }
 
 /** The last line of each usage text. */
-export const SETTINGS_USAGE = `Uses the settings of the last npm start, or KAFKA_BROKERS, the other KAFKA_ settings and TOPIC_PREFIX. What changes
-topics is audited: MONGODB_URI, DATABASE_PREFIX, IDENTITY_TOKEN, CALLERS_FILE.`;
+export const SETTINGS_USAGE = `Uses the settings of the last npm start, or KAFKA_BROKERS, the other KAFKA_ settings and TOPIC_PREFIX. grow
+and replay are audited, so they need MONGODB_URI, DATABASE_PREFIX, IDENTITY_TOKEN and CALLERS_FILE too.`;
 
 /**
  * Runs one command on the brokers of KAFKA_BROKERS.
@@ -53,7 +53,7 @@ export async function runKafkaCommand<Command extends { name: string }>(
   }
   const command = commands.parse(args);
   if (command === undefined) {
-    if (args.length > 0) print(`These arguments make no sense: ${args.join(' ')}`);
+    if (args.length > 0) print(`Wrong arguments: ${args.join(' ')}`);
     print(usage);
     return 2;
   }

@@ -18,7 +18,7 @@ const USAGE = `usage: npm run mongo -- roles              what each service and 
        npm run mongo -- roles --apply      creates these roles, or corrects them
        npm run mongo -- user NAME          creates the user of a role, with the password that comes on standard input
                                            (at least ${LEAST_PASSWORD_LENGTH} characters), or changes the password
-Roles and users are in the database admin. MONGODB_URI has to be that of an administrator of users.
+Roles and users are in the database admin. MONGODB_URI must name a user who may create users and roles.
 Uses the settings of the last npm start, or MONGODB_URI and DATABASE_PREFIX.`;
 
 type Command = { name: 'roles'; apply: boolean } | { name: 'user'; user: string };
@@ -45,7 +45,7 @@ export async function runMongoCli(
 ): Promise<number> {
   const command = parseArguments(args);
   if (command === undefined) {
-    if (args.length > 0 && args[0] !== 'help') print(`These arguments make no sense: ${args.join(' ')}`);
+    if (args.length > 0 && args[0] !== 'help') print(`Wrong arguments: ${args.join(' ')}`);
     print(USAGE);
     return args[0] === 'help' ? 0 : 2;
   }

@@ -24,7 +24,7 @@ const QUESTIONS: Record<Selector, string> = {
 
 const USAGE = `usage: npm run privacy -- erase ${SELECTORS.join('|')}
 Erases the data of a person from payments, payouts, callbacks and the vault. What accounting needs stays, without the
-person. Asks for the name, IBAN, … and reads it without showing it, from a pipe too: it belongs into no history.
+person. Asks for the name, IBAN, … and reads it without showing it, from a pipe too, so no shell history gets it.
 Payments and payouts that are under way are left as they are: run it again when they have ended.
 Uses the settings of the last npm start, or MONGODB_URI, DATABASE_PREFIX, IDENTITY_TOKEN, CALLERS_FILE.`;
 
@@ -42,7 +42,7 @@ export async function runCli(args: readonly string[], { env, ask, print }: Comma
   const [name, by, ...rest] = args;
   const selector = SELECTORS.find((one) => one === by);
   if (name !== 'erase' || selector === undefined || rest.length > 0) {
-    if (args.length > 0 && name !== 'help') print('These arguments make no sense.');
+    if (args.length > 0 && name !== 'help') print('Wrong arguments.');
     print(USAGE);
     return name === 'help' ? EXIT_OK : EXIT_USAGE;
   }
@@ -77,7 +77,7 @@ function linesOf({ more, underWay, ...erased }: Erasure): string[] {
   const { payments, payouts, callbacks, journalEntries, cards } = erased;
   const commandDays = topics.cardCommands.retentionMs / DAY_MS;
   return [
-    `pseudonymised: ${payments} payments, ${payouts} payouts, ${callbacks} callbacks, ${journalEntries} journal entries`,
+    `erased from: ${payments} payments, ${payouts} payouts, ${callbacks} callbacks, ${journalEntries} journal entries`,
     `removed: ${cards} cards`,
     ...(underWay === 0 ? [] : [`under way, so kept for now: ${underWay}; run it again later`]),
     ...(more ? ['there are more: run it again'] : []),

@@ -91,7 +91,7 @@ export function operatorFrom(env: Environment): Caller {
   if (caller === undefined)
     throw new ConfigurationError('Configuration: CALLERS_FILE has no entry for IDENTITY_TOKEN.');
   if (caller.kind === 'operator') return caller;
-  throw new ConfigurationError(`Configuration: IDENTITY_TOKEN belongs to ${caller.name}, who is no operator.`);
+  throw new ConfigurationError(`Configuration: IDENTITY_TOKEN belongs to ${caller.name}, who is not an operator.`);
 }
 
 function callersIn(file: string): Callers {

@@ -61,7 +61,7 @@ describe('the identity of a command line', () => {
     [
       'a token that is no operator’s',
       () => ({ CALLERS_FILE: callers.file, IDENTITY_TOKEN: collector.token }),
-      'belongs to prometheus, who is no operator',
+      'belongs to prometheus, who is not an operator',
     ],
   ])('needs more than %s', (_what, env, reason) => {
     const identify = () => operatorFrom(env());

@@ -51,13 +51,13 @@ export async function runOperatorCommand<Command extends { name: string }>(
 ): Promise<number> {
   const command = args[0] === 'help' ? undefined : commands.parse(args);
   if (command === undefined) {
-    if (args.length > 0 && args[0] !== 'help') print(`These arguments make no sense: ${args.join(' ')}`);
+    if (args.length > 0 && args[0] !== 'help') print(`Wrong arguments: ${args.join(' ')}`);
     print(commands.usage);
     return args[0] === 'help' ? 0 : WRONG_USAGE;
   }
   const { url: baseUrl, timeoutMs } = commands;
   if (!URL.canParse(baseUrl)) {
-    print(`${command.name} failed: the address of ${commands.service} is no URL: ${baseUrl}`);
+    print(`${command.name} failed: the address of ${commands.service} is not a URL: ${baseUrl}`);
     return WRONG_USAGE;
   }
   let http: AxiosInstance | undefined;

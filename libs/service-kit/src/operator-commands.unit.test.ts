@@ -54,9 +54,9 @@ test('a malformed token is named', async () => {
 
 test('invalid arguments and addresses are named', async () => {
   const confused = await run(['list', '--foo'], { parse: () => undefined });
-  expect(confused).toEqual({ code: 2, text: 'These arguments make no sense: list --foo\nusage' });
+  expect(confused).toEqual({ code: 2, text: 'Wrong arguments: list --foo\nusage' });
   const lost = await run(['200'], { url: 'nonsense' });
-  expect(lost).toEqual({ code: 2, text: '200 failed: the address of the service is no URL: nonsense' });
+  expect(lost).toEqual({ code: 2, text: '200 failed: the address of the service is not a URL: nonsense' });
 });
 
 test('options are pairs of known names and values; an id is a single argument', () => {

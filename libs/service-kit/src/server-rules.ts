@@ -5,7 +5,7 @@ import type { ProductionRule } from './production';
 /** Whoever reaches an open broker could read customers' data and forge commands. */
 const kafkaKnowsUs: ProductionRule<KafkaConfig> = ({ KAFKA_USER, KAFKA_CERT_FILE }) =>
   KAFKA_USER === undefined && KAFKA_CERT_FILE === undefined
-    ? 'Kafka is used as nobody: set KAFKA_USER and KAFKA_PASSWORD, or KAFKA_CERT_FILE and KAFKA_KEY_FILE.'
+    ? 'Connections to Kafka are anonymous: set KAFKA_USER and KAFKA_PASSWORD, or KAFKA_CERT_FILE and KAFKA_KEY_FILE.'
     : undefined;
 
 const kafkaIsEncrypted: ProductionRule<KafkaConfig> = ({ KAFKA_TLS, KAFKA_BROKERS }) =>

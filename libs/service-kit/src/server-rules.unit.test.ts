@@ -6,7 +6,8 @@ const kafka = (env: Record<string, string>) =>
 const mongo = (MONGODB_URI: string) =>
   mongoProductionRules.flatMap((rule) => rule(loadConfig(mongoSchema, { MONGODB_URI })) ?? []);
 
-const NOBODY = 'Kafka is used as nobody: set KAFKA_USER and KAFKA_PASSWORD, or KAFKA_CERT_FILE and KAFKA_KEY_FILE.';
+const NOBODY =
+  'Connections to Kafka are anonymous: set KAFKA_USER and KAFKA_PASSWORD, or KAFKA_CERT_FILE and KAFKA_KEY_FILE.';
 const IN_CLEAR = 'KAFKA_TLS is off, and the brokers are not on this machine.';
 const user = { KAFKA_USER: 'payout', KAFKA_PASSWORD: 'secret' };
 

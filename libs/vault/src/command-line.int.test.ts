@@ -113,7 +113,7 @@ describe('reencrypt', () => {
     const [lost = '', other = ''] = await store(oldKeys, 2);
     await cards.updateOne({ _id: lost }, { $set: { keyId: 'gone' } });
     const { code, out, err } = await run(['reencrypt']);
-    expect({ code, out }).toEqual({ code: 1, out: 'cards encrypted again: 1, not: 1\n' });
+    expect({ code, out }).toEqual({ code: 1, out: 'cards encrypted again: 1, failed: 1\n' });
     expect(err).toContain(`${lost}: Key "gone" is not in CARD_KEYS`);
     expect(await holders(newKeys, [other])).toEqual(['HOLDER 1']);
   });

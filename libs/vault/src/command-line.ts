@@ -174,7 +174,7 @@ async function reencrypt({ reencryption }: Cards, json: boolean, io: CommandLine
   );
   const { reencrypted, failed, stopped, failures } = result;
   if (json) out(JSON.stringify(result, undefined, 2));
-  else out(`cards encrypted again: ${reencrypted}${failed > 0 ? `, not: ${failed}` : ''}`);
+  else out(`cards encrypted again: ${reencrypted}${failed > 0 ? `, failed: ${failed}` : ''}`);
   for (const failure of failures) err(failure);
   if (stopped) err('Stopped before the end; run it again to continue.');
   return failed > 0 || stopped ? EXIT_FAILED : EXIT_OK;
