@@ -5,6 +5,9 @@ import type { ProductionRule } from '@gateway/service-kit';
 import { loadConfig } from '@gateway/service-kit';
 import type { SecuredServers, TestCallers } from '@gateway/testing';
 import { createCallers, openSecuredServers } from '@gateway/testing';
+import { runCli as runAuditCli } from '../libs/audit/src/command-line';
+import { runCli as runPrivacyCli } from '../libs/privacy/src/command-line';
+import { main as runVaultCli } from '../libs/vault/src/command-line';
 import * as apiEdge from '../services/api-edge/src/config';
 import * as authExpiry from '../services/auth-expiry/src/config';
 import * as callbackDispatcher from '../services/callback-dispatcher/src/config';
@@ -228,6 +231,22 @@ describe('demo accounts', () => {
     },
     60_000,
   );
+});
+
+describe('in production MongoDB as nobody is refused by npm run', () => {
+  type Print = (line: string) => void;
+  const PERSON = 'ABCDEFGHIJKLMNOPQRST';
+  const cases: [string, (env: Env, print: Print) => Promise<number>][] = [
+    ['audit', (env, print) => runAuditCli(['list'], env, print)],
+    ['privacy', (env, print) => runPrivacyCli(['erase', 'reference'], { env, ask: async () => PERSON, print })],
+    ['vault', (env, print) => runVaultCli(['status'], { env, out: print, err: print })],
+  ];
+  test.each(cases)('%s', async (_name, run) => {
+    const lines: string[] = [];
+    const env = { ...safe, MONGODB_URI: 'mongodb://db/?replicaSet=rs0&tls=true' };
+    expect(await run(env, (line) => lines.push(line))).toBe(1);
+    expect(lines.join('\n')).toContain(`${REFUSED}MONGODB_URI names no user.`);
+  });
 });
 
 test('demo accounts are not made in production', async () => {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { connectMongo, databaseTime } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
-import { commonSettings, createLogger, loadConfig } from '@gateway/service-kit';
+import { commonSettings, createLogger, loadConfig, mongoProductionRules } from '@gateway/service-kit';
 import type { Action, FieldsOf } from './actions';
 import type { AuditedAction, AuditLog, StoredEntry } from './audit-log';
 import { createAuditLog } from './audit-log';
@@ -42,13 +42,14 @@ export async function openAudit(options: OpenAuditOptions): Promise<OpenAudit> {
   return { ...log, retentionDays, healthy: () => connection.healthy(), close: () => connection.close() };
 }
 
-const { MONGODB_URI, DATABASE_PREFIX } = commonSettings;
-const settings = Type.Object({ MONGODB_URI, DATABASE_PREFIX, ...auditSettings });
+const { NODE_ENV, MONGODB_URI, DATABASE_PREFIX } = commonSettings;
+const settings = Type.Object({ NODE_ENV, MONGODB_URI, DATABASE_PREFIX, ...auditSettings });
 
 /** Opens the log for a command line, which prints no log lines but errors. Throws a ConfigurationError. */
 export function openAuditFrom(env: Record<string, string | undefined>): Promise<OpenAudit> {
-  const { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix, ...config } = loadConfig(settings, env);
-  return openAudit({ uri, databasePrefix, ...config, logger: createLogger({ service: 'audit', level: 'error' }) });
+  const config = loadConfig(settings, env, mongoProductionRules);
+  const logger = createLogger({ service: 'audit', level: 'error' });
+  return openAudit({ uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, ...config, logger });
 }
 
 /**

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { recordCommand } from '@gateway/audit';
 import { DEAD_LETTER_RETENTION_DAYS, topics } from '@gateway/contracts';
 import type { Ask, Print } from '@gateway/service-kit';
-import { commonSettings, explanationOf, loadConfig } from '@gateway/service-kit';
+import { commonSettings, explanationOf, loadConfig, mongoProductionRules } from '@gateway/service-kit';
 import { openDatabases } from './databases';
 import type { Erasure } from './erase';
 import { erase } from './erase';
@@ -28,8 +28,8 @@ person. Asks for the name, IBAN, … and reads it without showing it, from a pip
 Payments and payouts that are under way are left as they are: run it again when they have ended.
 Uses the settings of the last npm start, or MONGODB_URI, DATABASE_PREFIX, IDENTITY_TOKEN, CALLERS_FILE.`;
 
-const { MONGODB_URI, DATABASE_PREFIX } = commonSettings;
-const settings = Type.Object({ MONGODB_URI, DATABASE_PREFIX });
+const { NODE_ENV, MONGODB_URI, DATABASE_PREFIX } = commonSettings;
+const settings = Type.Object({ NODE_ENV, MONGODB_URI, DATABASE_PREFIX });
 
 export interface CommandLineIo {
   env: Record<string, string | undefined>;
@@ -58,7 +58,7 @@ export async function runCli(args: readonly string[], { env, ask, print }: Comma
 
 /** The audit log says that, when and by whom something was erased, and not about whom. */
 async function eraseAudited(person: Person, env: CommandLineIo['env']): Promise<Erasure> {
-  const { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix } = loadConfig(settings, env);
+  const { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix } = loadConfig(settings, env, mongoProductionRules);
   const subject = person.by === 'reference' ? person.value : `a person, by ${person.by}`;
   const databases = await openDatabases({ uri, databasePrefix });
   try {

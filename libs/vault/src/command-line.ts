@@ -4,7 +4,13 @@ import { recordCommand } from '@gateway/audit';
 import { Secret } from '@gateway/contracts';
 import { connectMongo } from '@gateway/mongo';
 import type { Print } from '@gateway/service-kit';
-import { commonSettings, ConfigurationError, explanationOf, loadConfig } from '@gateway/service-kit';
+import {
+  commonSettings,
+  ConfigurationError,
+  explanationOf,
+  loadConfig,
+  mongoProductionRules,
+} from '@gateway/service-kit';
 import type { StoredCard } from './card-records';
 import { createCardOpener, createCardSeal, ensureCardIndexes } from './card-records';
 import { newKey, newKeyPair } from './generate-keys';
@@ -15,7 +21,7 @@ import { readKeys } from './keys';
 import { openKeyProvider } from './open-key-provider';
 import type { KeyCount, Progress, Reencryption } from './reencryption';
 import { createReencryption } from './reencryption';
-import { cardReaderSettings } from './settings';
+import { cardReaderSettings, noDevelopmentKeys } from './settings';
 
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;
@@ -34,8 +40,8 @@ status and reencrypt need CARD_KEYS and TOKEN_KEYS. Only npm start gives them to
 a job of its own, with its own access to the database and the keys. reencrypt is audited. Uses the settings of the last
 npm start, or MONGODB_URI, DATABASE_PREFIX, CARD_KEYS, TOKEN_KEYS, IDENTITY_TOKEN, CALLERS_FILE.`;
 
-const { MONGODB_URI, DATABASE_PREFIX } = commonSettings;
-const settings = Type.Object({ MONGODB_URI, DATABASE_PREFIX, ...cardReaderSettings });
+const { NODE_ENV, MONGODB_URI, DATABASE_PREFIX } = commonSettings;
+const settings = Type.Object({ NODE_ENV, MONGODB_URI, DATABASE_PREFIX, ...cardReaderSettings });
 
 /** Where the keys of a setting go. `publicKey`: the setting of the public half, for who only encrypts. */
 const ROTATED: Record<string, { publicKey?: string; holders: string; then: string }> = {
@@ -108,7 +114,7 @@ interface Cards {
 }
 
 async function withCards(env: CommandLineIo['env'], work: (cards: Cards) => Promise<number>): Promise<number> {
-  const config = loadConfig(settings, env);
+  const config = loadConfig(settings, env, [noDevelopmentKeys, ...mongoProductionRules]);
   const { CARD_KEYS: cardKeys, TOKEN_KEYS: tokenKeys } = await readKeys(config, ['CARD_KEYS', 'TOKEN_KEYS']);
   const connection = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}vault` });
   try {
