@@ -146,6 +146,7 @@ async function cancelAll(api: OperatorApi, scope: Record<string, string>, print:
     total += ended;
     if (more && ended > 0) continue;
     print(`${name}: ${total} cancelled, with ERROR 3300`);
+    if (more) print('others still wait: cancel again');
     return;
   }
 }

@@ -2,22 +2,25 @@ import type { MongoConnection } from '@gateway/mongo';
 import { clockAt, connectMongo, createHandle } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 import { openSpace, silentLogger } from '@gateway/testing';
-import { PAYING_ACCOUNT } from '../src/adapters/banks/iso20022/iso20022.fixture';
+import { createMetrics } from '@gateway/service-kit';
+import type { Iso20022Connector } from '../src/adapters/banks/iso20022/connector';
+import { createIso20022Connector } from '../src/adapters/banks/iso20022/connector';
+import { instruction, PAYING_ACCOUNT, testSettings } from '../src/adapters/banks/iso20022/iso20022.fixture';
 import type { HoldsAdapter } from '../src/adapters/mongo/holds';
 import { createHolds } from '../src/adapters/mongo/holds';
 import type { PayoutsAdapter } from '../src/adapters/mongo/payouts';
 import { createPayouts } from '../src/adapters/mongo/payouts';
 import { announce } from '../src/application/announcements';
-import type { BankConnector, SubmitAnswer } from '../src/application/bank-ports';
+import type { BankConnector } from '../src/application/bank-ports';
 import type { HoldingPorts } from '../src/application/hold-payouts';
-import { cancelPayouts, holdPayouts } from '../src/application/hold-payouts';
+import { CANCELLED_AT_ONCE, cancelPayouts, holdPayouts } from '../src/application/hold-payouts';
 import { processCommand } from '../src/application/process-command';
 import { resolveNow } from '../src/application/resolve-payouts';
 import type { Scope } from '../src/domain/holds';
 import { evolve } from '../src/domain/payout';
-import { request } from '../src/domain/payouts.fixture';
+import { inState, request } from '../src/domain/payouts.fixture';
 
-/** A hold and a submission at each moment of each other, in the real store: either one finds the other. */
+/** Holds, cancellations and submissions at each moment of each other, in the real store, at both kinds of banks. */
 
 const ALL: Scope = { kind: 'all' };
 const OPERATOR = 'alice';
@@ -25,6 +28,7 @@ let space: Space;
 let mongo: MongoConnection;
 let payouts: PayoutsAdapter;
 let holds: HoldsAdapter;
+let files: Iso20022Connector;
 const NOW = 1_800_000_000_000;
 
 beforeAll(async () => {
@@ -34,12 +38,17 @@ beforeAll(async () => {
   payouts = createPayouts(mongo, clock);
   holds = createHolds(mongo, clock);
   await Promise.all([payouts.ensureIndexes(), holds.ensureDocument()]);
+  files = createIso20022Connector({
+    ...{ mongo, env: testSettings(), logger: silentLogger, metrics: createMetrics('test', { processFigures: false }) },
+    ...{ clock, holds, accounts: { findLatest: async () => PAYING_ACCOUNT } },
+  });
 });
 afterEach(async () => {
-  await mongo.collection('payouts').deleteMany({});
+  for (const name of ['payouts', 'iso20022_members', 'iso20022_batches']) await mongo.collection(name).deleteMany({});
   for (const { scope } of await holds.read()) await holds.release(scope);
 });
 afterAll(async () => {
+  await files.stop();
   await mongo.mongoose.dropDatabase();
   await mongo.close();
   await space.remove();
@@ -50,27 +59,38 @@ interface Hooks {
   beforeLook?(): Promise<unknown>;
   /** When it has looked, and found nothing. */
   onCall?(): Promise<unknown>;
+  /** Default: one that settles at once. */
+  connector?: BankConnector;
 }
 
-function world({ beforeLook, onCall }: Hooks) {
+const settlingBank: BankConnector = {
+  name: 'bank',
+  longestCallMs: 1_000,
+  placeForNew: () => ({ leave: () => undefined }),
+  submit: async (_payout, options) => (await options?.instead?.()) ?? { kind: 'settled' },
+  inquire: async () => ({ kind: 'not-found' }),
+  cancel: async () => ({ kind: 'cancelled' }),
+  start: async () => undefined,
+  stop: async () => undefined,
+};
+
+function world({ beforeLook, onCall, connector = settlingBank }: Hooks) {
   const sent: string[] = [];
   const begun: Promise<void>[] = [];
   const bank: BankConnector = {
-    name: 'bank',
-    longestCallMs: 1_000,
-    placeForNew: () => ({ leave: () => undefined }),
-    async submit({ reference }, options): Promise<SubmitAnswer> {
-      await beforeLook?.();
-      const instead = await options?.instead?.();
-      if (instead !== undefined) return instead;
-      await onCall?.();
-      sent.push(reference);
-      return { kind: 'settled' };
-    },
-    inquire: async () => ({ kind: 'not-found' }),
-    cancel: async () => ({ kind: 'cancelled' }),
-    start: async () => undefined,
-    stop: async () => undefined,
+    ...connector,
+    submit: (payout, options) =>
+      connector.submit(payout, {
+        ...options,
+        async instead() {
+          await beforeLook?.();
+          const instead = await options?.instead?.();
+          if (instead !== undefined) return instead;
+          await onCall?.();
+          sent.push(payout.reference);
+          return undefined;
+        },
+      }),
   };
   let ids = 0;
   const ports: HoldingPorts = {
@@ -93,7 +113,7 @@ function world({ beforeLook, onCall }: Hooks) {
     bankFor: () => 'bank',
     bank: () => bank,
     calls: { begin: async (work) => void begun.push(work()) },
-    batches: undefined,
+    batches: connector === files ? files.operations : undefined,
     now: () => NOW,
     logger: silentLogger,
   };
@@ -210,4 +230,19 @@ test('of a cancellation and a turn at the same time, one decides', async () => {
     else expect({ state, sent: here.sent }).toEqual({ state: { kind: 'settled' }, sent: [reference] });
     here.sent.length = 0;
   }
+});
+
+test('repeated cancellations end everything, in the store and then in open batches', async () => {
+  const { ports } = world({ connector: files });
+  const stored = Array.from({ length: CANCELLED_AT_ONCE + 1 }, (_, index) => `STORED${index}`);
+  await Promise.all(stored.map((reference) => payouts.insert(reference, { ...inState.held, reference }, [])));
+  await payouts.insert('BATCHED', { ...inState.submitted, reference: 'BATCHED' }, []);
+  await files.submit(instruction('BATCHED'));
+  await holds.hold(ALL, OPERATOR);
+  const cancelled = { result: 'cancelled', ended: CANCELLED_AT_ONCE, more: true };
+  expect(await cancelPayouts(ports, ALL, OPERATOR)).toEqual(cancelled);
+  expect(await cancelPayouts(ports, ALL, OPERATOR)).toEqual({ ...cancelled, ended: 2, more: false });
+  expect(await payouts.countOpen(ALL)).toEqual({ held: 0 });
+  await holds.release(ALL);
+  expect(await files.operations.cut()).toEqual([]);
 });

@@ -26,7 +26,7 @@ export interface BatchOperations {
   batches(limit: number): Promise<BatchSummary[]>;
   /** Message id of the file that a payout is in; undefined while it is in none. */
   batchOf(reference: string): Promise<string | undefined>;
-  /** References of at most `limit` payouts of the scope in open batches. */
+  /** References of at most `limit` payouts of the scope in open batches. Throws for a limit below 1. */
   waiting(scope: Scope, limit: number): Promise<string[]>;
   countWaiting(scope: Scope): Promise<number>;
   /** Takes a payout out of its open batch, for good. False if it is in none: then a file may contain it. */

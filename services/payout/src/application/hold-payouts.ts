@@ -105,11 +105,12 @@ async function cancelOne(ports: HoldingPorts, scope: Scope & { kind: 'payout' })
 async function cancelMany(ports: HoldingPorts, scope: WideScope): Promise<Cancelled> {
   if ((await holdsOver(ports, scope)).length === 0) return { result: 'not-held' };
   const stored = await ports.payouts.notSubmitted(scope, CANCELLED_AT_ONCE);
-  const inBatches = (await ports.batches?.waiting(scope, CANCELLED_AT_ONCE - stored.length)) ?? [];
+  const room = CANCELLED_AT_ONCE - stored.length;
+  const inBatches = room > 0 ? ((await ports.batches?.waiting(scope, room)) ?? []) : [];
   const references = [...stored, ...inBatches];
   const results = await Promise.all(references.map((reference) => callOff(ports, reference)));
   const ended = results.filter((result) => result === 'called-off').length;
-  return { result: 'cancelled', ended, more: references.length === CANCELLED_AT_ONCE };
+  return { result: 'cancelled', ended, more: references.length >= CANCELLED_AT_ONCE };
 }
 
 /** The condition on the payout's version, or the batch's on its member, decides against a submission or a cut. */

@@ -230,6 +230,7 @@ test('a payout is withdrawn from its open batch, but not from a file', async () 
   await submit('B1', 'shop_two');
   expect((await connector.operations.waiting(SHOP, 10)).sort()).toEqual(['A1', 'A2']);
   expect(await connector.operations.waiting(ALL, 2)).toHaveLength(2);
+  await expect(connector.operations.waiting(ALL, 0)).rejects.toThrow('no limit');
   expect(await connector.operations.countWaiting({ kind: 'payout', reference: 'B1' })).toBe(1);
   expect(await connector.operations.withdraw('A1')).toBe(true);
   expect(await connector.operations.withdraw('A1')).toBe(false);

@@ -23,7 +23,7 @@ export interface Members {
   cancel(reference: string): Promise<Cancellation>;
   /** Message id of the payout's file; undefined if it is in none. */
   batchOf(reference: string): Promise<string | undefined>;
-  /** References of at most `limit` payouts of the scope that wait for a file. */
+  /** References of at most `limit` payouts of the scope that wait for a file. Throws for a limit below 1. */
   waiting(scope: Scope, limit: number): Promise<string[]>;
   countWaiting(scope: Scope): Promise<number>;
   /** Cancels a payout that waits for a file. False if it does not. */
@@ -112,6 +112,8 @@ export function createMembers(options: {
   }
 
   async function waiting(scope: Scope, limit: number): Promise<string[]> {
+    // MongoDB takes 0 for "no limit".
+    if (limit < 1) throw new RangeError(`${limit} is no limit`);
     const found = members.find(waitingIn(scope), { projection: { _id: 1 } }).limit(limit);
     return (await found.toArray()).map(({ _id }) => _id);
   }
