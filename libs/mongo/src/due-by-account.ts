@@ -27,7 +27,12 @@ export interface DueByAccount<T> {
   claimNow(id: string, leaseMs: number): Promise<T | null>;
 }
 
-export function createDueByAccount<T extends Dueable>(collection: Collection<T>, clock: Clock): DueByAccount<T> {
+/** @param set further fields that a claim writes, of a pipeline's `$set` */
+export function createDueByAccount<T extends Dueable>(
+  collection: Collection<T>,
+  clock: Clock,
+  set: Document = {},
+): DueByAccount<T> {
   return {
     async accounts(now, after, limit) {
       const found = collection.aggregate<{ _id: string }>(dueAccountSteps(now, after, limit));
@@ -39,12 +44,13 @@ export function createDueByAccount<T extends Dueable>(collection: Collection<T>,
         clock,
         leaseMs,
         among: { merchantAccount },
+        set,
         hint: dueByAccountIndex.key,
       }),
     async claimNow(id, leaseMs) {
       const claimed = await collection.findOneAndUpdate(
         { _id: id, resolveAt: { $exists: true } } as unknown as Filter<T>,
-        [{ $set: { resolveAt: leaseEnd(clock, leaseMs) } }],
+        [{ $set: { ...set, resolveAt: leaseEnd(clock, leaseMs) } }],
         { returnDocument: 'after' },
       );
       return claimed as T | null;

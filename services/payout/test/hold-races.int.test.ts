@@ -232,6 +232,64 @@ test('of a cancellation and a turn at the same time, one decides', async () => {
   }
 });
 
+describe.each([
+  { takes: 'single payouts', connectorOf: () => settlingBank, accepted: 'settled' },
+  { takes: 'files', connectorOf: () => files, accepted: 'submitted' },
+])('at a bank that takes $takes', ({ connectorOf, accepted }) => {
+  test('an intent that another replica is sending is not taken back, and is never both cancelled and paid', async () => {
+    const connector = connectorOf();
+    const looked = promise();
+    const answer = promise();
+    let sending: Promise<unknown> | undefined;
+    const other = world({
+      connector,
+      async onCall() {
+        looked.resolve();
+        await answer.done;
+      },
+    });
+    const here = world({
+      connector,
+      async beforeLook() {
+        // The other one found the intent when its lease was over. Its call runs when the hold comes.
+        sending = resolveNow(other.ports, other.reference);
+        await looked.done;
+        await holdPayouts(here.ports, ALL, OPERATOR);
+      },
+    });
+    const scope: Scope = { kind: 'payout', reference: here.reference };
+    await here.submit();
+    expect(await here.state()).toEqual({ kind: 'submitting' });
+    expect(await cancelPayouts(here.ports, ALL, OPERATOR)).toMatchObject({ ended: 0 });
+    expect(await cancelPayouts(here.ports, scope, OPERATOR)).toEqual({ result: 'with-bank' });
+    answer.resolve();
+    await sending;
+    expect([here.sent, other.sent]).toEqual([[], [here.reference]]);
+    expect(await here.state()).toEqual({ kind: accepted });
+    const canBeWithdrawn = connector === files;
+    expect(await cancelPayouts(here.ports, scope, OPERATOR)).toMatchObject({
+      result: canBeWithdrawn ? 'cancelled' : 'ended',
+    });
+    expect(await here.state()).toEqual(canBeWithdrawn ? { kind: 'failed', code: 3300 } : { kind: 'settled' });
+    await holds.release(ALL);
+    expect(await files.operations.cut()).toEqual([]);
+  });
+});
+
+test('a held payout that an open batch has as well is withdrawn from it when it is cancelled', async () => {
+  const here = world({ connector: files });
+  await holds.hold(ALL, OPERATOR);
+  await here.submit();
+  const { reference } = here;
+  // As a replica of an earlier release left it, which sent an intent while another one took it back.
+  expect(await files.submit(instruction(reference))).toEqual({ kind: 'submitted' });
+  expect(await here.state()).toEqual({ kind: 'held', reason: 'operator' });
+  expect(await cancelPayouts(here.ports, { kind: 'payout', reference }, OPERATOR)).toMatchObject({ ended: 1 });
+  await holds.release(ALL);
+  expect(await files.operations.cut()).toEqual([]);
+  expect(await here.state()).toEqual({ kind: 'failed', code: 3300 });
+});
+
 test('repeated cancellations end everything, in the store and then in open batches', async () => {
   const { ports } = world({ connector: files });
   const stored = Array.from({ length: CANCELLED_AT_ONCE + 1 }, (_, index) => `STORED${index}`);
@@ -246,3 +304,9 @@ test('repeated cancellations end everything, in the store and then in open batch
   await holds.release(ALL);
   expect(await files.operations.cut()).toEqual([]);
 });
+
+function promise() {
+  let resolve = () => undefined as void;
+  const done = new Promise<void>((settle) => (resolve = settle));
+  return { done, resolve: () => resolve() };
+}

@@ -113,13 +113,17 @@ async function cancelMany(ports: HoldingPorts, scope: WideScope): Promise<Cancel
   return { result: 'cancelled', ended, more: references.length >= CANCELLED_AT_ONCE };
 }
 
-/** The condition on the payout's version, or the batch's on its member, decides against a submission or a cut. */
+/**
+ * The condition on the payout's version, or the batch's on its member, decides against a submission or a cut. The batch
+ * comes first: what has ended here must not be left in one.
+ */
 async function callOff(ports: HoldingPorts, reference: string): Promise<'called-off' | NotCalledOff> {
+  const isWithdrawn = (await ports.batches?.withdraw(reference)) ?? false;
   const { stored, rejection } = await ports.handle<NotCalledOff>(reference, (payout) =>
     payout === null ? 'ended' : decideCallOff(payout),
   );
   if (rejection !== 'with-bank' || stored === null) return rejection ?? 'called-off';
-  if (ports.batches === undefined || !(await ports.batches.withdraw(reference))) return 'with-bank';
+  if (!isWithdrawn) return 'with-bank';
   await recordDecision(ports, stored, decideCancelled);
   return 'called-off';
 }

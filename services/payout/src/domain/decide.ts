@@ -39,8 +39,8 @@ export function decideTurn(
 }
 
 /**
- * Takes back an intent that its own process did not carry out. Only that process knows that nothing was sent, so any
- * write since then, such as another process's inquiry, leaves the intent.
+ * Takes back an intent that its own process did not carry out. Only that process knows that nothing was sent, and only
+ * until another one claims the payout, which may send it. So any write since then leaves the intent; a claim is one.
  */
 export function decideHold(
   { state, version }: Payout & { version: number },

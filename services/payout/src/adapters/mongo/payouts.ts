@@ -45,6 +45,12 @@ const heldIndex = {
   partialFilterExpression: { 'state.kind': 'held' },
 } as const;
 
+/**
+ * A claim counts as a write: its process may send an intent that it finds, so the one that stored the intent must not
+ * take it back any more.
+ */
+const COUNTED = { version: { $add: ['$version', 1] } } as const;
+
 const IS_HELD = { 'state.kind': 'held' } as const;
 
 /** Fields that queries do not read. */
@@ -66,7 +72,7 @@ export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdap
   const collection = mongo.collection<StoredPayout>(COLLECTION);
   return {
     ...createAggregateStore<Payout>(collection, (payout) => (isAtRest(payout) ? clock.now() : undefined)),
-    due: createDueByAccount(collection, clock),
+    due: createDueByAccount(collection, clock, COUNTED),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
     page: (query) => findPage(collection, query),
     async onRecord(references) {
