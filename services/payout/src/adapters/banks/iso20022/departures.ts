@@ -13,14 +13,21 @@ const CURRENCY = 'EUR';
 /** What must not get into a file now, and the transactions that respect it. */
 export interface Departures {
   held(): Promise<readonly Scope[]>;
+  /** The accounts of a frozen batch. */
+  accountsIn(batch: Batch): Promise<string[]>;
   /** Of these accounts, those whose payouts must wait: suspended, closed, or with payouts turned off. Not from a cache. */
   refusedAccounts(merchantAccounts: readonly string[]): Promise<string[]>;
   /** Matches the members that may leave. */
   free(held: readonly Scope[], refusedAccounts: readonly string[]): Filter<Member>;
   /** Runs `work` in a transaction that each hold comes before or after. */
   depart<T>(work: (held: readonly Scope[], session: ClientSession) => Promise<T>): Promise<T>;
-  /** True if a member of the batch is held. */
-  holdsBack(batch: Batch, held: readonly Scope[], session: ClientSession): Promise<boolean>;
+  /** True if a member of the batch is held, or of a refused account. */
+  holdsBack(
+    batch: Batch,
+    held: readonly Scope[],
+    refusedAccounts: readonly string[],
+    session: ClientSession,
+  ): Promise<boolean>;
 }
 
 export function createDepartures(options: {
@@ -35,6 +42,10 @@ export function createDepartures(options: {
   }
 
   return {
+    async accountsIn({ _id: batch }) {
+      const found = await members.distinct('merchantAccount', { batch });
+      return found.filter((account) => account !== undefined);
+    },
     held: async () => (await holds.read()).map(({ scope }) => scope),
     async refusedAccounts(merchantAccounts) {
       const refused: string[] = [];
@@ -59,11 +70,14 @@ export function createDepartures(options: {
           session,
         ),
       ),
-    async holdsBack({ _id: batch }, held, session) {
+    async holdsBack({ _id: batch }, held, refusedAccounts, session) {
       if (held.some(({ kind }) => kind === 'all')) return true;
       const { accounts: heldAccounts, references } = listed(held);
-      if (held.length === 0) return false;
-      const either = [{ merchantAccount: { $in: heldAccounts } }, { _id: { $in: references } }];
+      if (held.length + refusedAccounts.length === 0) return false;
+      const either = [
+        { merchantAccount: { $in: [...heldAccounts, ...refusedAccounts] } },
+        { _id: { $in: references } },
+      ];
       return (await members.findOne({ batch, $or: either }, { session })) !== null;
     },
   };

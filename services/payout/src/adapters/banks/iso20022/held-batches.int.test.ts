@@ -19,6 +19,8 @@ import { openRecords } from './records';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const WRITING_LEASE_MS = 60_000;
+/** A round that found nothing to cut waits this long for accounts to change. */
+const LOOK_AGAIN_AFTER_MS = 30_000;
 const ALL: Scope = { kind: 'all' };
 const SHOP: Scope = { kind: 'account', merchantAccount: 'shop_one' };
 
@@ -205,6 +207,20 @@ describe('a batch that was frozen before a crash', () => {
     expect(sentReferences()).toEqual(['B1']);
     expect(await connector.operations.waiting(SHOP, 10)).toEqual(['A1']);
     expect(await connector.operations.batchOf('A1')).toBeUndefined();
+  });
+
+  test('is opened again if an account in it was suspended meanwhile', async () => {
+    await submit('A1', 'shop_one');
+    await submit('B1', 'shop_two');
+    await freeze();
+    suspended.add('shop_one');
+    await open().start(() => Promise.resolve('applied'));
+    await until('the free one is out', () => sentReferences().length === 1);
+    expect(sentReferences()).toEqual(['B1']);
+    expect(await connector.operations.waiting(SHOP, 10)).toEqual(['A1']);
+    suspended.clear();
+    now += LOOK_AGAIN_AFTER_MS;
+    await until('the other one is out', () => sentReferences().length === 2);
   });
 
   test('is not opened, only delayed, if its bank may have a copy', async () => {

@@ -108,16 +108,18 @@ export function createOutboxDirectory(options: {
   }
 
   /**
-   * From the first mark on, an agent may see the file. A hold that was set since the batch was frozen opens it again: the
-   * members wait for the next cut, which leaves out the held ones. One that may have reached the bank keeps its members.
+   * From the first mark on, an agent may see the file. A hold or a suspension since the batch was frozen opens it again:
+   * the members wait for the next cut, which leaves out those that must wait. One that may have reached the bank keeps
+   * its members.
    */
-  function begin(mine: Filter<Batch> & { _id: string }, batch: Batch): Promise<boolean> {
+  async function begin(mine: Filter<Batch> & { _id: string }, batch: Batch): Promise<boolean> {
+    const refused = await departures.refusedAccounts(await departures.accountsIn(batch));
     return departures.depart(async (held, session) => {
-      if (!(await departures.holdsBack(batch, held, session))) {
+      if (!(await departures.holdsBack(batch, held, refused, session))) {
         const begun = await batches.updateOne(...takeStep('emission', mine, { $inc: { writings: 1 } }), { session });
         return begun.modifiedCount === 1;
       }
-      logger.warn('a batch is not written: an operator holds payouts in it', { batch: mine._id });
+      logger.warn('a batch is not written: payouts in it are held, or of refused accounts', { batch: mine._id });
       const opened = await batches.deleteOne(
         { ...mine, ...allows('emission'), writings: { $exists: false } },
         { session },
