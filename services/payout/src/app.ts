@@ -107,7 +107,11 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
     internal: {
       name: 'query',
       port: config.PAYOUT_QUERY_PORT,
-      routes: [holdRoutes({ ...ports, batches, audit }), adminRoutes({ ...ports, audit }, batches), queryRoutes(ports)],
+      routes: [
+        holdRoutes({ ...ports, accounts: directory, batches, audit }),
+        adminRoutes({ ...ports, audit }, batches),
+        queryRoutes(ports),
+      ],
     },
   };
 }

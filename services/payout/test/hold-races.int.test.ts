@@ -104,7 +104,7 @@ function world({ beforeLook, onCall, connector = settlingBank }: Hooks) {
       now: () => NOW,
       newId: () => String((ids += 1)),
     }),
-    accounts: { find: async () => PAYING_ACCOUNT },
+    accounts: { find: async () => PAYING_ACCOUNT, findLatest: async () => PAYING_ACCOUNT },
     screening: {
       screen: async () => ({ passed: true }),
       screenAgain: async () => ({ passed: true }),

@@ -175,6 +175,9 @@ describe('cancel', () => {
       [['hold', settled], 'hold failed: it has ended'],
       [['cancel', 'NOBODY'], 'cancel failed: no such payout'],
       [['hold', 'NOBODY'], 'hold failed: no such payout'],
+      [['hold', '--account', `${MERCHANT}x`], 'hold failed: no such account'],
+      [['hold', '--account', MERCHANT.toUpperCase()], 'hold failed: no such account'],
+      [['cancel', '--account', `${MERCHANT}x`], 'cancel failed: no such account'],
       [['release', '--all'], 'release failed: there is no such hold; "holds" lists them'],
     ] as const;
     for (const [args, text] of refusals) expect(await cli(...args)).toEqual({ exitCode: 1, text });

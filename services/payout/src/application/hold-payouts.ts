@@ -5,7 +5,7 @@ import { covers, nameOf } from '../domain/holds';
 import type { PayoutStateKind } from '../domain/payout';
 import { isOpen } from '../domain/payout';
 import type { BatchOperations } from './batch-ports';
-import type { Payouts, Ports } from './ports';
+import type { Accounts, Payouts, Ports } from './ports';
 import { recordDecision } from './submit-payout';
 
 /** Payouts that one `cancel` ends at most; the operator's command line repeats it. */
@@ -23,16 +23,20 @@ export interface OpenPayouts {
 
 /** Where operators' commands find payouts: in the store, and in the open batches of a connector that writes files. */
 export interface HoldingPorts extends Ports {
+  accounts: Accounts;
   batches: BatchOperations | undefined;
 }
 
-/** `known`: it was held before. `unknown`: there is no such payout. `full`: too many holds. */
+/** `known`: it was held before. `full`: too many holds. */
 export type Held = { result: 'held' | 'known'; open: OpenPayouts } | { result: Unheld };
-export type Unheld = 'unknown' | 'full' | NotCalledOff;
+export type Unheld = Unknown | 'full' | NotCalledOff;
+/** There is no such payout or account. */
+export type Unknown = 'unknown-payout' | 'unknown-account';
 
 /** From its return on, the payouts of the scope that may still reach a bank are those `onTheirWay`. */
 export async function holdPayouts(ports: HoldingPorts, scope: Scope, operator: string): Promise<Held> {
-  if (scope.kind === 'payout' && (await ports.payouts.load(scope.reference)) === null) return { result: 'unknown' };
+  const unknown = await unknownIn(ports, scope);
+  if (unknown !== undefined) return { result: unknown };
   const result = await ports.holds.hold(scope, operator);
   if (result === 'full') return { result };
   // Only what is read after the hold was stored tells what it did not stop.
@@ -43,6 +47,18 @@ export async function holdPayouts(ports: HoldingPorts, scope: Scope, operator: s
   }
   recordAction(ports, operator, 'hold', scope, { result, ...open });
   return { result, open };
+}
+
+/** A hold on a misspelt name would hold nothing. */
+async function unknownIn({ payouts, accounts }: HoldingPorts, scope: Scope): Promise<Unknown | undefined> {
+  switch (scope.kind) {
+    case 'payout':
+      return (await payouts.load(scope.reference)) === null ? 'unknown-payout' : undefined;
+    case 'account':
+      return (await accounts.findLatest(scope.merchantAccount)) === undefined ? 'unknown-account' : undefined;
+    case 'all':
+      return undefined;
+  }
 }
 
 async function openPayouts({ payouts, batches }: HoldingPorts, scope: Scope): Promise<OpenPayouts> {
@@ -79,7 +95,7 @@ async function holdsOver(ports: Ports, scope: Scope): Promise<Scope[]> {
 
 /** `ended`: how many this call ended; `more`: others wait, so call again. `with-bank` and `ended` are of one payout. */
 export type Cancelled = { result: 'cancelled'; ended: number; more: boolean } | { result: Uncancelled };
-export type Uncancelled = 'unknown' | 'not-held' | NotCalledOff;
+export type Uncancelled = Unknown | 'not-held' | NotCalledOff;
 
 /**
  * Ends held payouts that no bank has: those that wait in the store, and those in open batches. A hold must cover the
@@ -93,7 +109,7 @@ export async function cancelPayouts(ports: HoldingPorts, scope: Scope, operator:
 
 async function cancelOne(ports: HoldingPorts, scope: Scope & { kind: 'payout' }): Promise<Cancelled> {
   const payout = await ports.payouts.load(scope.reference);
-  if (payout === null) return { result: 'unknown' };
+  if (payout === null) return { result: 'unknown-payout' };
   if (!isOpen(payout.state)) return { result: 'ended' };
   if (payout.state.kind !== 'held' && (await holdsOver(ports, scope)).length === 0) return { result: 'not-held' };
   const result = await callOff(ports, scope.reference);
@@ -103,6 +119,8 @@ async function cancelOne(ports: HoldingPorts, scope: Scope & { kind: 'payout' })
 }
 
 async function cancelMany(ports: HoldingPorts, scope: WideScope): Promise<Cancelled> {
+  const unknown = await unknownIn(ports, scope);
+  if (unknown !== undefined) return { result: unknown };
   if ((await holdsOver(ports, scope)).length === 0) return { result: 'not-held' };
   const stored = await ports.payouts.notSubmitted(scope, CANCELLED_AT_ONCE);
   const room = CANCELLED_AT_ONCE - stored.length;

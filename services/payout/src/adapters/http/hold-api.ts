@@ -34,7 +34,8 @@ export interface CancelAnswer {
 }
 
 const REFUSALS: Record<Unheld | Uncancelled, [status: number, error: string]> = {
-  unknown: [404, 'no such payout'],
+  'unknown-payout': [404, 'no such payout'],
+  'unknown-account': [404, 'no such account'],
   full: [409, `${HOLDS_MAX} holds are set: hold the account, or everything`],
   ended: [409, 'it has ended'],
   'with-bank': [409, 'its bank may have it, or it is in a payment file: it can be neither held nor cancelled'],
@@ -45,8 +46,8 @@ const OPERATORS: readonly CallerKind[] = ['operator'];
 
 /**
  * The kill switch, for operators: `GET /admin/holds`, and with one of `payout=REFERENCE`, `account=NAME` and `all=yes`
- * `POST /admin/holds`, `POST /admin/holds/release` and `POST /admin/holds/cancel`. 404 if there is no such payout or
- * hold, 409 if it is not possible, 400 for an invalid query.
+ * `POST /admin/holds`, `POST /admin/holds/release` and `POST /admin/holds/cancel`. 404 if there is no such payout,
+ * account or hold, 409 if it is not possible, 400 for an invalid query.
  */
 export function holdRoutes(ports: HoldingPorts & { audit: Pick<AuditLog, 'record'> }): InternalRoutes {
   const routes = internalRoutes();
