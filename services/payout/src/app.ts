@@ -19,6 +19,7 @@ import { createPayouts } from './adapters/mongo/payouts';
 import { createReservations } from './adapters/mongo/reservations';
 import { announce } from './application/announcements';
 import { applyNews } from './application/apply-news';
+import { releaseEnded } from './application/hold-payouts';
 import type { Ports } from './application/ports';
 import { createResolver } from './application/resolve-payouts';
 import { resumeHeld } from './application/resume-held';
@@ -31,6 +32,7 @@ import { evolve } from './domain/payout';
 const RESOLVE_EVERY_MS = 250;
 /** How long a payout may wait after its hold has ended. */
 const RESUME_EVERY_MS = 1_000;
+const RELEASE_ENDED_EVERY_MS = 5_000;
 
 export type Payout = Service<{ query: number; ops: number }>;
 
@@ -96,14 +98,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
       onDeadLetter: deadLetterHandler(ports),
       limits: { concurrency: config.CONCURRENCY },
     },
-    loops: [
-      createResolver(ports, { everyMs: RESOLVE_EVERY_MS, atOnce: Math.floor(callsAtOnce / 2) }),
-      frame.repeat({
-        name: 'resuming of held payouts',
-        everyMs: RESUME_EVERY_MS,
-        work: (stopping) => resumeHeld(ports, stopping),
-      }),
-    ],
+    loops: loopsOf(frame, ports),
     internal: {
       name: 'query',
       port: config.PAYOUT_QUERY_PORT,
@@ -114,4 +109,20 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
       ],
     },
   };
+}
+
+function loopsOf(frame: Frame<Config>, ports: Ports): Parts<'query'>['loops'] {
+  return [
+    createResolver(ports, { everyMs: RESOLVE_EVERY_MS, atOnce: Math.floor(frame.config.BANK_CALLS_AT_ONCE / 2) }),
+    frame.repeat({
+      name: 'resuming of held payouts',
+      everyMs: RESUME_EVERY_MS,
+      work: (stopping) => resumeHeld(ports, stopping),
+    }),
+    frame.repeat({
+      name: 'releasing of ended payouts',
+      everyMs: RELEASE_ENDED_EVERY_MS,
+      work: () => releaseEnded(ports),
+    }),
+  ];
 }

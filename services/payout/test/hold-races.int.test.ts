@@ -13,10 +13,11 @@ import { createPayouts } from '../src/adapters/mongo/payouts';
 import { announce } from '../src/application/announcements';
 import type { BankConnector } from '../src/application/bank-ports';
 import type { HoldingPorts } from '../src/application/hold-payouts';
-import { CANCELLED_AT_ONCE, cancelPayouts, holdPayouts } from '../src/application/hold-payouts';
+import { CANCELLED_AT_ONCE, cancelPayouts, holdPayouts, releaseEnded } from '../src/application/hold-payouts';
 import { processCommand } from '../src/application/process-command';
 import { resolveNow } from '../src/application/resolve-payouts';
 import type { Scope } from '../src/domain/holds';
+import { nameOf } from '../src/domain/holds';
 import { evolve } from '../src/domain/payout';
 import { inState, request } from '../src/domain/payouts.fixture';
 
@@ -196,6 +197,21 @@ test('a process that was paused does not take back an intent that another one ha
   await here.submit();
   expect(here.sent).toEqual([]);
   expect(await here.state()).toEqual({ kind: 'submitting' });
+});
+
+test('holds on payouts that have ended or expired are released, others are not', async () => {
+  const { ports } = world({});
+  const states = ['held', 'submitting', 'submitted', 'settled', 'failed'] as const;
+  for (const state of states) await payouts.insert(state, { ...inState[state], reference: state }, []);
+  for (const reference of [...states, 'expired']) await holds.hold({ kind: 'payout', reference }, OPERATOR);
+  await holds.hold(ALL, OPERATOR);
+  await releaseEnded(ports);
+  expect((await holds.read()).map(({ scope }) => nameOf(scope)).sort()).toEqual([
+    'all',
+    'payout held',
+    'payout submitted',
+    'payout submitting',
+  ]);
 });
 
 test('nothing is sent while the holds cannot be read', async () => {

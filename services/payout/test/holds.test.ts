@@ -162,6 +162,16 @@ describe('cancel', () => {
     expect(await command('cancel', late)).toContain('1 cancelled');
   });
 
+  test('of an account leaves no hold on one of its payouts', async () => {
+    await command('hold', '--account', MERCHANT);
+    const [reference = ''] = await sendMany(1);
+    await world.isIn(reference, 'held');
+    await command('hold', reference);
+    await command('cancel', '--account', MERCHANT);
+    await until('the hold on the ended payout is over', async () => (await command('holds')).endsWith('1 hold'));
+    expect(await command('holds')).toContain(`account ${MERCHANT}`);
+  });
+
   test('is refused for what is not held, has ended, or is unknown', async () => {
     const [settled = ''] = await sendMany(1);
     await world.isIn(settled, 'settled');

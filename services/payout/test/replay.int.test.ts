@@ -51,6 +51,7 @@ function memoryOfHolds() {
     read: async () => held,
     hold: async () => (hold(), 'held'),
     release: async () => (release(), true),
+    releaseAll: async () => release(),
   };
   return { holds, hold, release };
 }

@@ -85,6 +85,21 @@ export async function releasePayouts(ports: Ports, scope: Scope, operator: strin
   return stillHeldBy;
 }
 
+/** Releases single payouts that have ended, so that their holds do not use up the bound on all. */
+export async function releaseEnded({
+  holds,
+  payouts,
+  logger,
+}: Pick<Ports, 'holds' | 'payouts' | 'logger'>): Promise<void> {
+  const held = (await holds.read()).flatMap(({ scope }) => (scope.kind === 'payout' ? [scope.reference] : []));
+  if (held.length === 0) return;
+  const open = new Set(await payouts.notEnded(held));
+  const ended = held.filter((reference) => !open.has(reference));
+  if (ended.length === 0) return;
+  await holds.releaseAll(ended.map((reference) => ({ kind: 'payout', reference })));
+  logger.info('holds on payouts that have ended were released', { count: ended.length });
+}
+
 /** The holds that cover everything in the scope. */
 async function holdsOver(ports: Ports, scope: Scope): Promise<Scope[]> {
   const held = (await ports.holds.read()).map((hold) => hold.scope);

@@ -23,4 +23,6 @@ export interface Holds {
   hold(scope: Scope, by: string): Promise<'held' | 'known' | 'full'>;
   /** False if there is no such hold. */
   release(scope: Scope): Promise<boolean>;
+  /** Releases those of these scopes that are held. */
+  releaseAll(scopes: readonly Scope[]): Promise<void>;
 }

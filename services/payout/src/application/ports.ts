@@ -47,6 +47,8 @@ export interface Payouts {
   held(query: HeldQuery): Promise<StoredPayout[]>;
   /** References of at most `limit` payouts of the scope that wait in the store, for their turn or held. */
   notSubmitted(scope: WideScope, limit: number): Promise<string[]>;
+  /** Returns the references of payouts that have not ended, of at most {@link PAGE_LIMIT_MAX}. */
+  notEnded(references: readonly string[]): Promise<string[]>;
   /** How many payouts of the scope are in each open state. */
   countOpen(scope: WideScope): Promise<Partial<Record<PayoutStateKind, number>>>;
 }

@@ -46,6 +46,10 @@ export function createHolds(mongo: MongoConnection, clock: Pick<Clock, 'now'>): 
       const released = await collection.updateOne({ _id: ID, 'held.name': name }, { $pull: { held: { name } } });
       return released.modifiedCount === 1;
     },
+    async releaseAll(scopes) {
+      const name = { $in: scopes.map(nameOf) };
+      await collection.updateOne({ _id: ID, 'held.name': name }, { $pull: { held: { name } } });
+    },
     async departing(depart) {
       const session = await mongo.mongoose.startSession();
       try {

@@ -51,6 +51,8 @@ const heldIndex = {
  */
 const COUNTED = { version: { $add: ['$version', 1] } } as const;
 
+const OPEN_STATES = PAYOUT_STATES.filter((kind) => isOpen({ kind }));
+
 const IS_HELD = { 'state.kind': 'held' } as const;
 
 /** Fields that queries do not read. */
@@ -77,6 +79,11 @@ export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdap
     page: (query) => findPage(collection, query),
     async onRecord(references) {
       const found = collection.find({ _id: { $in: [...references] } }, { projection: { _id: 1 } });
+      return (await found.toArray()).map(({ _id }) => _id);
+    },
+    async notEnded(references) {
+      const open = { _id: { $in: [...references] }, 'state.kind': { $in: OPEN_STATES } } as Filter<StoredPayout>;
+      const found = collection.find(open, { projection: { _id: 1 }, maxTimeMS: LIST_TIMEOUT_MS });
       return (await found.toArray()).map(({ _id }) => _id);
     },
     list: (query) => newest(collection, query).limit(query.limit).toArray(),
