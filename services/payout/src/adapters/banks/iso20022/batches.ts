@@ -1,11 +1,20 @@
 import type { Filter } from '@gateway/mongo';
 import type { BatchSummary } from '../../../application/batch-ports';
 import type { Batch, Member, Records } from './records';
+import type { Scope } from '../../../domain/holds';
+import { nameOf } from '../../../domain/holds';
 import type { Departures } from './departures';
 import type { Debtor } from './settings';
 
 /** More files wait for the next round. */
 const MAX_FILES_PER_CUT = 100;
+
+/** How long a look at the waiting payouts may take: it passes over all that must not leave. */
+const LOOK_TIMEOUT_MS = 10_000;
+/** How long rounds leave payouts alone that must not leave. Reopened accounts take as long elsewhere. */
+const LOOK_AGAIN_AFTER_MS = 30_000;
+/** Between the moment at which a payout begins to wait, by the clock of its replica, and its write. */
+const LATE_BY_MS = 5_000;
 
 /** Payouts that share a file: the same debtor, all instant or none. */
 interface Group {
@@ -25,6 +34,16 @@ interface UpTo {
   others: number;
 }
 
+/** What a look found: nothing up to then may leave. */
+interface Blocked {
+  upTo: UpTo;
+  refused: readonly string[];
+  /** Names of the holds. */
+  holds: string;
+  /** Epoch ms. */
+  until: number;
+}
+
 /** An open batch has no MsgId yet. */
 const NOT_NAMED_YET = '-';
 
@@ -34,6 +53,11 @@ export interface Batches {
    * Returns the new batches.
    */
   freeze(upTo: UpTo): Promise<Batch[]>;
+  /**
+   * The same in each round. After one that found nothing that may leave, it looks only at newer payouts, for 30 s or
+   * until holds change.
+   */
+  freezeInRound(upTo: UpTo): Promise<Batch[]>;
   /** Waiting payouts, grouped by the file that they will go into, then the newest files. */
   summaries(limit: number): Promise<BatchSummary[]>;
 }
@@ -47,14 +71,31 @@ export function createBatches(options: {
   newId: () => string;
 }): Batches {
   const { records, departures, now } = options;
+  let blocked: Blocked | undefined;
+
+  async function freezeInRound(upTo: UpTo): Promise<Batch[]> {
+    return (await isBlocked(upTo)) ? [] : freeze(upTo);
+  }
+
+  async function isBlocked(upTo: UpTo): Promise<boolean> {
+    if (blocked === undefined || now() >= blocked.until) return false;
+    const held = await departures.held();
+    if (namesOf(held) !== blocked.holds) return false;
+    return (await longestWaiting(records, upTo, departures.free(held, blocked.refused), blocked.upTo)) === undefined;
+  }
 
   async function freeze(upTo: UpTo): Promise<Batch[]> {
+    blocked = undefined;
     const frozen: Batch[] = [];
     if ((await longestWaiting(records, upTo, {})) === undefined) return frozen;
     const refused = await departures.refusedAccounts(await waitingAccounts(records));
     for (let files = 0; files < MAX_FILES_PER_CUT; files += 1) {
-      const due = await longestWaiting(records, upTo, departures.free(await departures.held(), refused));
-      if (due === undefined) break;
+      const held = await departures.held();
+      const due = await longestWaiting(records, upTo, departures.free(held, refused));
+      if (due === undefined) {
+        if (files === 0) blocked = { upTo, refused, holds: namesOf(held), until: now() + LOOK_AGAIN_AFTER_MS };
+        break;
+      }
       // Undefined if another replica was faster, or an operator has just held them.
       const batch = await freezeOne(due, due.instant ? upTo.instant : upTo.others, refused);
       if (batch !== undefined) frozen.push(batch);
@@ -98,21 +139,33 @@ export function createBatches(options: {
     return [...open, ...written.map(summaryOf)].slice(0, limit);
   }
 
-  return { freeze, summaries };
+  return { freeze, freezeInRound, summaries };
 }
 
-async function longestWaiting({ members }: Records, upTo: UpTo, free: Filter<Member>): Promise<Group | undefined> {
+/** @param after as far as payouts are known not to leave */
+async function longestWaiting(
+  { members }: Records,
+  upTo: UpTo,
+  free: Filter<Member>,
+  after?: UpTo,
+): Promise<Group | undefined> {
   for (const instant of [true, false]) {
-    const due = { state: 'waiting', instant, since: { $lte: instant ? upTo.instant : upTo.others } } as const;
-    const member = await members.findOne({ $and: [due, free] }, { sort: { since: 1 } });
+    const kind = instant ? 'instant' : 'others';
+    const since = { $lte: upTo[kind], ...(after === undefined ? {} : { $gte: after[kind] - LATE_BY_MS }) };
+    const due = { state: 'waiting', instant, since } as const;
+    const member = await members.findOne({ $and: [due, free] }, { sort: { since: 1 }, maxTimeMS: LOOK_TIMEOUT_MS });
     if (member?.debtor !== undefined) return { debtor: member.debtor, instant };
   }
   return undefined;
 }
 
 async function waitingAccounts({ members }: Records): Promise<string[]> {
-  const accounts = await members.distinct('merchantAccount', { state: 'waiting' });
+  const accounts = await members.distinct('merchantAccount', { state: 'waiting' }, { maxTimeMS: LOOK_TIMEOUT_MS });
   return accounts.filter((account) => account !== undefined);
+}
+
+function namesOf(held: readonly Scope[]): string {
+  return held.map(nameOf).join();
 }
 
 function frozenBatch(

@@ -99,7 +99,7 @@ export function createIso20022Connector(options: {
 
   /** Instant payouts have no cut-off; they go into the next round. */
   async function cutDue(): Promise<void> {
-    await batches.freeze({ instant: now(), others: lastCutOff(settings.cutOffs, now()) });
+    await batches.freezeInRound({ instant: now(), others: lastCutOff(settings.cutOffs, now()) });
     await outbox.writeFrozen();
   }
 

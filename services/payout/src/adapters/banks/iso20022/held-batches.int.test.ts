@@ -31,9 +31,13 @@ let now = NOON;
 let connector: Iso20022Connector;
 const running: Iso20022Connector[] = [];
 const suspended = new Set<string>();
+/** Accounts looked up, and reads of the holds, of which each round has at least one. */
+const seen = { accounts: 0, holds: 0 };
 const accounts = {
-  findLatest: async (name: string) =>
-    suspended.has(name) ? { ...PAYING_ACCOUNT, state: 'suspended' as const } : PAYING_ACCOUNT,
+  async findLatest(name: string) {
+    seen.accounts += 1;
+    return suspended.has(name) ? { ...PAYING_ACCOUNT, state: 'suspended' as const } : PAYING_ACCOUNT;
+  },
 };
 
 beforeAll(async () => {
@@ -55,7 +59,13 @@ function open(): Iso20022Connector {
     logger: silentLogger,
     metrics: createMetrics('test', { processFigures: false }),
     clock: clockAt(() => now),
-    holds,
+    holds: {
+      ...holds,
+      read() {
+        seen.holds += 1;
+        return holds.read();
+      },
+    },
     accounts,
   });
   running.push(opened);
@@ -214,6 +224,7 @@ describe('a batch that was frozen before a crash', () => {
     await submit('B1', 'shop_two');
     await freeze();
     suspended.add('shop_one');
+    now += 24 * 60 * 60_000;
     await open().start(() => Promise.resolve('applied'));
     await until('the free one is out', () => sentReferences().length === 1);
     expect(sentReferences()).toEqual(['B1']);
@@ -238,6 +249,29 @@ describe('a batch that was frozen before a crash', () => {
     await cut();
     expect(sentReferences()).toEqual(['A1']);
   });
+});
+
+test('rounds leave payouts alone that must not leave, take new ones at once, and look again after a while', async () => {
+  const submitInstant = (reference: string, merchantAccount: string) =>
+    connector.submit(instruction(reference, { merchantAccount, instant: true }));
+  suspended.add('shop_one');
+  await submitInstant('A1', 'shop_one');
+  await connector.start(() => Promise.resolve('applied'));
+  const severalRounds = async () => {
+    const { holds: before } = seen;
+    await until('several rounds', () => seen.holds > before + 10);
+  };
+  await severalRounds();
+  const { accounts: before } = seen;
+  await submitInstant('A2', 'shop_one');
+  await severalRounds();
+  expect(seen.accounts).toBe(before);
+  await submitInstant('B1', 'shop_two');
+  await until('the free one is out', () => sentReferences().length === 1);
+  await severalRounds();
+  suspended.clear();
+  now += LOOK_AGAIN_AFTER_MS;
+  await until('the others are out', () => sentReferences().length === 3);
 });
 
 test('a payout is withdrawn from its open batch, but not from a file', async () => {
