@@ -111,7 +111,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
   };
 }
 
-function loopsOf(frame: Frame<Config>, ports: Ports): Parts<'query'>['loops'] {
+function loopsOf(frame: Frame<Config>, ports: Ports): NonNullable<Parts<'query'>['loops']> {
   return [
     createResolver(ports, { everyMs: RESOLVE_EVERY_MS, atOnce: Math.floor(frame.config.BANK_CALLS_AT_ONCE / 2) }),
     frame.repeat({

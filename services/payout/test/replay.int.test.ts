@@ -6,11 +6,11 @@ import type { PayoutsAdapter } from '../src/adapters/mongo/payouts';
 import { createPayouts } from '../src/adapters/mongo/payouts';
 import { announce } from '../src/application/announcements';
 import { applyNews } from '../src/application/apply-news';
+import type { HoldingPorts } from '../src/application/hold-payouts';
 import { cancelPayouts } from '../src/application/hold-payouts';
 import type { Hold, Holds } from '../src/application/hold-ports';
 import { resumeHeld } from '../src/application/resume-held';
 import type { BankConnector, BankNews, Cancellation, Inquiry, SubmitAnswer } from '../src/application/bank-ports';
-import type { Ports } from '../src/application/ports';
 import { processCommand } from '../src/application/process-command';
 import { recordDeadLetter } from '../src/application/record-dead-letter';
 import { resolveNow } from '../src/application/resolve-payouts';
@@ -81,7 +81,8 @@ function world(bank: Bank, { passes = true, passesAgain = true, hasPlace = true 
     submit: async (instruction, options) =>
       (await options?.instead?.()) ?? bank.submit?.(instruction) ?? { kind: 'not-sent' },
   };
-  const ports: Ports = {
+  const ports: HoldingPorts = {
+    batches: undefined,
     payouts,
     handle: createHandle({
       store: payouts,
@@ -92,7 +93,7 @@ function world(bank: Bank, { passes = true, passesAgain = true, hasPlace = true 
       now: () => now,
       newId: () => `${reference}-${(ids += 1)}`,
     }),
-    accounts: { find: async () => PAYING_ACCOUNT },
+    accounts: { find: async () => PAYING_ACCOUNT, findLatest: async () => PAYING_ACCOUNT },
     holds,
     screening: {
       screen: async () => (passes ? { passed: true } : REFUSED),
@@ -119,7 +120,7 @@ function world(bank: Bank, { passes = true, passesAgain = true, hasPlace = true 
     },
     operator,
     resume: () => resumeHeld(ports, () => false),
-    cancel: () => cancelPayouts({ ...ports, batches: undefined }, { kind: 'payout', reference }, 'alice'),
+    cancel: () => cancelPayouts(ports, { kind: 'payout', reference }, 'alice'),
     hear: (outcome: BankNews['outcome']) => applyNews(ports, 'bank', { reference, outcome }),
     replayed: () => events.reduce<Payout | undefined>(evolve, undefined),
     async stored() {
