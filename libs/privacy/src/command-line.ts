@@ -25,7 +25,7 @@ const QUESTIONS: Record<Selector, string> = {
 const USAGE = `usage: npm run privacy -- erase ${SELECTORS.join('|')}
 Erases the data of a person from payments, payouts, callbacks and the vault. What accounting needs stays, without the
 person. Asks for the name, IBAN, … and reads it without showing it, from a pipe too, so no shell history gets it.
-Payments and payouts that are under way are left as they are: run it again when they have ended.
+What is under way, or ended less than a day ago, is left as it is: run it again later.
 Uses the settings of the last npm start, or MONGODB_URI, DATABASE_PREFIX, IDENTITY_TOKEN, CALLERS_FILE.`;
 
 const { NODE_ENV, MONGODB_URI, DATABASE_PREFIX } = commonSettings;

@@ -13,7 +13,7 @@ export interface Erasure {
   journalEntries: number;
   /** Removed. */
   cards: number;
-  /** Payments and payouts that still need the data, or journal entries that a repeated request may ask for. */
+  /** Payments and payouts that stay as they are, because something still needs their data. The next run finds them. */
   underWay: number;
   /** There are more: run again. */
   more: boolean;
@@ -21,8 +21,8 @@ export interface Erasure {
 
 const DAY_MS = 86_400_000;
 const UPDATE_TIMEOUT_MS = 60_000;
-/** How long after its payment a callback may have been created. Bounds the search: no index has payments. */
-const CALLBACK_DELAY_MAX_MS = 7 * DAY_MS;
+/** A repeated request gets its first answer again for that long. Events of the end have long been handled by then. */
+const KEPT_MS = DAY_MS;
 /** Sorts after every character of a reference, and of an attempt's time. */
 const AFTER_ALL = '~';
 /** Callbacks' fields that may be about a person: card, holder, and the bank's and the merchant's own words. */
@@ -38,28 +38,43 @@ export async function erase(databases: Databases, person: Person, now: number): 
   const subjects = await findSubjects(databases, person);
   const erasure = { payments: 0, payouts: 0, callbacks: 0, journalEntries: 0, cards: 0, underWay: 0 };
   for (const subject of subjects) {
-    if (!(await eraseSubject(databases, subject))) {
-      erasure.underWay += 1;
-      continue;
-    }
-    erasure[subject.kind === 'payment' ? 'payments' : 'payouts'] += 1;
-    erasure.cards += await removeCards(databases, subject);
-    erasure.callbacks += await eraseCallbacks(databases, subject);
-    const { erased, kept } = await eraseAnswers(databases, subject, now);
-    erasure.journalEntries += erased;
-    erasure.underWay += kept;
+    const erased = await eraseSubject(databases, subject, now);
+    erasure.callbacks += erased.callbacks;
+    erasure.journalEntries += erased.journalEntries;
+    erasure.cards += erased.cards;
+    if (!erased.isWhole) erasure.underWay += 1;
+    else if (subject.kind === 'payment') erasure.payments += 1;
+    else erasure.payouts += 1;
   }
   return { ...erasure, more: subjects.length >= SUBJECTS_MAX };
 }
 
-/** False if something is under way. */
-async function eraseSubject(databases: Databases, subject: Subject): Promise<boolean> {
-  if (subject.endedAt === undefined) return false;
-  return subject.kind === 'payment' ? erasePayment(databases, subject) : erasePayout(databases, subject);
+interface ErasedSubject extends Pick<Erasure, 'callbacks' | 'journalEntries' | 'cards'> {
+  /** False if the record itself stays as it is. */
+  isWhole: boolean;
 }
 
-/** False if something began meanwhile. A writer that has read the payment before loses, and reads it again. */
-async function erasePayment(databases: Databases, { id }: Subject): Promise<boolean> {
+/**
+ * The record itself comes last, and only if nothing else is kept: the search finds it by what it loses here. So a run
+ * that was interrupted, or had to keep something, can be repeated.
+ */
+async function eraseSubject(databases: Databases, subject: Subject, now: number): Promise<ErasedSubject> {
+  if (subject.endedAt === undefined || subject.endedAt > now - KEPT_MS) {
+    return { callbacks: 0, journalEntries: 0, cards: 0, isWhole: false };
+  }
+  const callbacks = await eraseCallbacks(databases, subject);
+  const answers = await eraseAnswers(databases, subject, now);
+  const cards = await removeCards(databases, subject);
+  const isWhole = callbacks.kept + answers.kept === 0 && (await eraseRecord(databases, subject));
+  return { callbacks: callbacks.erased, journalEntries: answers.erased, cards, isWhole };
+}
+
+/** False if something began meanwhile. A writer that has read the record before loses, and reads it again. */
+async function eraseRecord(databases: Databases, { kind, id }: Subject): Promise<boolean> {
+  return kind === 'payment' ? erasePayment(databases, id) : erasePayout(databases, id);
+}
+
+async function erasePayment(databases: Databases, id: string): Promise<boolean> {
   const { matchedCount } = await databases.collection('cards.payments').updateOne(ended(id), {
     $unset: { presentation: '', 'operations.$[].custom': '', 'operations.$[].bank.reasonDescription': '' },
     $inc: { version: 1 },
@@ -67,14 +82,14 @@ async function erasePayment(databases: Databases, { id }: Subject): Promise<bool
   return matchedCount === 1;
 }
 
-async function erasePayout(databases: Databases, { id }: Subject): Promise<boolean> {
+async function erasePayout(databases: Databases, id: string): Promise<boolean> {
+  // Its transfer is gone since its end; a bank's explanation may name the receiver.
+  const members = databases.collection('payouts.iso20022_members');
+  await members.updateOne({ _id: id }, { $unset: { transfer: '', 'bank.reasonDescription': '' } });
   const { matchedCount } = await databases.collection('payouts.payouts').updateOne(ended(id), {
     $unset: { instruction: '', custom: '', 'bankFacts.reasonDescription': '' },
     $inc: { version: 1 },
   });
-  // Its transfer is gone since its end; a bank's explanation may name the receiver.
-  const member = databases.collection('payouts.iso20022_members');
-  await member.updateOne({ _id: id }, { $unset: { transfer: '', 'bank.reasonDescription': '' } });
   return matchedCount === 1;
 }
 
@@ -90,16 +105,21 @@ async function removeCards(databases: Databases, { tokens, merchantAccount }: Su
   return deletedCount;
 }
 
+interface Dependants {
+  erased: number;
+  /** Still needed as they are. */
+  kept: number;
+}
+
 /** Callbacks that are still pending keep their fields: the merchant must get them as they are. */
-async function eraseCallbacks(databases: Databases, subject: Subject): Promise<number> {
-  const { id, merchantAccount, since, endedAt = since } = subject;
+async function eraseCallbacks(databases: Databases, { id, merchantAccount }: Subject): Promise<Dependants> {
   const deliveries = databases.collection('callbacks.deliveries');
-  const paymentId = id.slice(0, PAYMENT_ID_LENGTH);
-  const createdAt = { $gte: since, $lte: endedAt + CALLBACK_DELAY_MAX_MS };
-  const own = { merchantAccount, createdAt, paymentId, endedAt: { $exists: true } };
-  const found = await deliveries.find(own, { projection: { _id: 1 }, maxTimeMS: UPDATE_TIMEOUT_MS }).toArray();
-  const ids = found.map(({ _id }) => _id);
-  if (ids.length === 0) return 0;
+  const own = { paymentId: id.slice(0, PAYMENT_ID_LENGTH), merchantAccount };
+  const options = { projection: { endedAt: 1 }, maxTimeMS: UPDATE_TIMEOUT_MS };
+  const found = await deliveries.find(own, options).toArray();
+  const ids = found.filter(({ endedAt }) => endedAt !== undefined).map(({ _id }) => _id);
+  const kept = found.length - ids.length;
+  if (ids.length === 0) return { erased: 0, kept };
   const isPersonal = { $regexMatch: { input: { $arrayElemAt: ['$$field', 0] }, regex: PERSONAL_FIELD } };
   const fields = { $filter: { input: '$fields', as: 'field', cond: { $not: [isPersonal] } } };
   await deliveries.updateMany({ _id: { $in: ids }, endedAt: { $exists: true } }, [
@@ -110,7 +130,7 @@ async function eraseCallbacks(databases: Databases, subject: Subject): Promise<n
     const ofDelivery = { _id: { $gte: `${deliveryId}/`, $lt: `${deliveryId}/${AFTER_ALL}` } };
     await attempts.updateMany(ofDelivery, { $unset: { answer: '' } });
   }
-  return ids.length;
+  return { erased: ids.length, kept };
 }
 
 /** First answers, which the journal repeats to a request with the same Idempotency-Key for a day. */
@@ -118,7 +138,7 @@ async function eraseAnswers(
   databases: Databases,
   { id, merchantAccount }: Subject,
   now: number,
-): Promise<{ erased: number; kept: number }> {
+): Promise<Dependants> {
   const journal = databases.collection('edge.journal');
   const paymentId = id.slice(0, PAYMENT_ID_LENGTH);
   const answered = {
@@ -127,7 +147,7 @@ async function eraseAnswers(
     response: { $exists: true },
   };
   const { modifiedCount: erased } = await journal.updateMany(
-    { ...answered, acceptedAt: { $lte: now - DAY_MS } },
+    { ...answered, acceptedAt: { $lte: now - KEPT_MS } },
     { $unset: { response: '', idempotency: '' } },
   );
   return { erased, kept: await journal.countDocuments(answered) };

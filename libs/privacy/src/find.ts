@@ -10,8 +10,6 @@ export interface Subject {
   merchantAccount: string;
   /** Of the payment's cards. */
   tokens: string[];
-  /** Epoch ms: when its first operation was accepted. */
-  since: number;
   /** Epoch ms; absent while something is under way, which still needs the data. */
   endedAt?: number;
 }
@@ -24,19 +22,12 @@ const QUERY_TIMEOUT_MS = 30_000;
 const AT_ONCE = 500;
 /** Sorts after every character of a reference. */
 const AFTER_REFERENCES = '~';
-const NEEDED = {
-  merchantAccount: 1,
-  acceptedAt: 1,
-  'operations.acceptedAt': 1,
-  'operations.token': 1,
-  endedAt: 1,
-} as const;
+const NEEDED = { merchantAccount: 1, 'operations.token': 1, endedAt: 1 } as const;
 
 /** What {@link NEEDED} leaves: a payment has operations, a payout is one. */
 interface Found extends Kept {
   merchantAccount: string;
-  acceptedAt?: number;
-  operations?: { acceptedAt: number; token?: string }[];
+  operations?: { token?: string }[];
   endedAt?: Date;
 }
 
@@ -105,13 +96,12 @@ function isFullName(field: string, value: string): Filter<Kept> {
 }
 
 function subjectOf(kind: Subject['kind'], document: Found): Subject {
-  const { _id: id, merchantAccount, acceptedAt, operations = [], endedAt } = document;
+  const { _id: id, merchantAccount, operations = [], endedAt } = document;
   return {
     kind,
     id,
     merchantAccount,
     tokens: [...new Set(operations.flatMap(({ token }) => token ?? []))],
-    since: acceptedAt ?? Math.min(...operations.map((operation) => operation.acceptedAt)),
     ...(endedAt === undefined ? {} : { endedAt: endedAt.getTime() }),
   };
 }

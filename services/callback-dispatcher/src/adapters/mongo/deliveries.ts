@@ -40,6 +40,8 @@ const dueIndex = {
 } as const;
 const byTimeIndex = { key: { createdAt: -1, _id: -1 }, name: 'by_time' } as const;
 const byAccountIndex = { key: { merchantAccount: 1, createdAt: -1, _id: -1 }, name: 'by_account' } as const;
+/** Erasing a person searches by payment. */
+const byPaymentIndex = { key: { paymentId: 1 }, name: 'by_payment' } as const;
 
 /** Operators search for exhausted deliveries. These are rare; other deliveries cost no write here. */
 const exhaustedIndex = {
@@ -107,7 +109,8 @@ export function createDeliveries(mongo: MongoConnection, clock: Clock): Deliveri
       });
     },
     async ensureIndexes(retentionDays = RETENTION_DEFAULT_DAYS) {
-      await collection.createIndexes([outboxIndex, dueIndex, byTimeIndex, byAccountIndex, exhaustedIndex]);
+      const indexes = [outboxIndex, dueIndex, byTimeIndex, byAccountIndex, byPaymentIndex, exhaustedIndex];
+      await collection.createIndexes(indexes);
       await ensureTtlIndex(collection, endIndex, retentionDays * DAY_SECONDS);
     },
   };
