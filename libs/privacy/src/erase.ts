@@ -1,7 +1,7 @@
 import { PAYMENT_ID_LENGTH } from '@gateway/contracts';
 import type { Databases } from './databases';
 import type { Subject } from './find';
-import { findSubjects, SUBJECTS_MAX } from './find';
+import { findSubjects, SUBJECTS_MAX, tokensUnderWay } from './find';
 import type { Person } from './person';
 
 /** Numbers of documents. */
@@ -37,8 +37,9 @@ const PERSONAL_FIELD = '^(custom_|secure_storage_id$)';
 export async function erase(databases: Databases, person: Person, now: number): Promise<Erasure> {
   const subjects = await findSubjects(databases, person);
   const erasure = { payments: 0, payouts: 0, callbacks: 0, journalEntries: 0, cards: 0, underWay: 0 };
+  const needed = await tokensUnderWay(databases, subjects);
   for (const subject of subjects) {
-    const erased = await eraseSubject(databases, subject, now);
+    const erased = await eraseSubject(databases, subject, { now, needed });
     erasure.callbacks += erased.callbacks;
     erasure.journalEntries += erased.journalEntries;
     erasure.cards += erased.cards;
@@ -58,15 +59,19 @@ interface ErasedSubject extends Pick<Erasure, 'callbacks' | 'journalEntries' | '
  * The record itself comes last, and only if nothing else is kept: the search finds it by what it loses here. So a run
  * that was interrupted, or had to keep something, can be repeated.
  */
-async function eraseSubject(databases: Databases, subject: Subject, now: number): Promise<ErasedSubject> {
+async function eraseSubject(
+  databases: Databases,
+  subject: Subject,
+  { now, needed }: { now: number; needed: ReadonlySet<string> },
+): Promise<ErasedSubject> {
   if (subject.endedAt === undefined || subject.endedAt > now - KEPT_MS) {
     return { callbacks: 0, journalEntries: 0, cards: 0, isWhole: false };
   }
   const callbacks = await eraseCallbacks(databases, subject);
   const answers = await eraseAnswers(databases, subject, now);
-  const cards = await removeCards(databases, subject);
-  const isWhole = callbacks.kept + answers.kept === 0 && (await eraseRecord(databases, subject));
-  return { callbacks: callbacks.erased, journalEntries: answers.erased, cards, isWhole };
+  const cards = await removeCards(databases, subject, needed);
+  const isWhole = callbacks.kept + answers.kept + cards.kept === 0 && (await eraseRecord(databases, subject));
+  return { callbacks: callbacks.erased, journalEntries: answers.erased, cards: cards.erased, isWhole };
 }
 
 /** False if something began meanwhile. A writer that has read the record before loses, and reads it again. */
@@ -97,18 +102,28 @@ function ended(id: string) {
   return { _id: id, endedAt: { $exists: true } };
 }
 
-/** Tokens stay in the records of payments, and lead nowhere. */
-async function removeCards(databases: Databases, { tokens, merchantAccount }: Subject): Promise<number> {
-  if (tokens.length === 0) return 0;
-  const cards = databases.collection('vault.cards');
-  const { deletedCount } = await cards.deleteMany({ _id: { $in: tokens }, merchantAccount });
-  return deletedCount;
-}
-
 interface Dependants {
   erased: number;
   /** Still needed as they are. */
   kept: number;
+}
+
+/**
+ * Tokens stay in the records of payments, and lead nowhere.
+ *
+ * @param needed tokens whose cards stay: the same card of the same merchant has the same token in every payment
+ */
+async function removeCards(
+  databases: Databases,
+  { tokens, merchantAccount }: Subject,
+  needed: ReadonlySet<string>,
+): Promise<Dependants> {
+  const free = tokens.filter((token) => !needed.has(token));
+  const kept = tokens.length - free.length;
+  if (free.length === 0) return { erased: 0, kept };
+  const cards = databases.collection('vault.cards');
+  const { deletedCount } = await cards.deleteMany({ _id: { $in: free }, merchantAccount });
+  return { erased: deletedCount, kept };
 }
 
 /** Callbacks that are still pending keep their fields: the merchant must get them as they are. */

@@ -48,6 +48,18 @@ export async function findSubjects(databases: Databases, person: Person): Promis
   return found;
 }
 
+/** Tokens of the subjects that payments under way need, the person's or not. */
+export async function tokensUnderWay(databases: Databases, subjects: readonly Subject[]): Promise<Set<string>> {
+  const tokens = new Set(subjects.flatMap((subject) => subject.tokens));
+  const needed = new Set<string>();
+  if (tokens.size === 0) return needed;
+  const underWay = { endedAt: { $exists: false }, 'operations.token': { $in: [...tokens] } };
+  for await (const { operations = [] } of matching(databases.collection('cards.payments'), underWay)) {
+    for (const { token } of operations) if (token !== undefined && tokens.has(token)) needed.add(token);
+  }
+  return needed;
+}
+
 function paymentsOf({ by, value }: Person): Filter<Kept> | undefined {
   switch (by) {
     case 'holder':

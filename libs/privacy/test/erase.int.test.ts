@@ -115,3 +115,13 @@ test.each(['vault.cards', 'callbacks.deliveries', 'edge.journal', 'cards.payment
     expect(await databases.collection('vault.cards').countDocuments()).toBe(0);
   },
 );
+
+test('a card stays while a payment under way needs it, whoever made that', async () => {
+  await addPayment();
+  await addCard();
+  await add('cards.payments', { _id: 'QRSTUVWXYZ012345', operations: [{ token: 't1' }] });
+  expect(await erase(databases, ANN, now)).toEqual({ ...NOTHING, underWay: 1 });
+  expect(await databases.collection('vault.cards').countDocuments()).toBe(1);
+  await databases.collection('cards.payments').updateOne({ _id: 'QRSTUVWXYZ012345' }, { $set: { endedAt: daysAgo(0) } });
+  expect(await erase(databases, ANN, now)).toEqual({ ...NOTHING, payments: 1, cards: 1 });
+});
