@@ -124,6 +124,11 @@ describe('the cost of a scan', () => {
   });
 });
 
+test('the deliveries of a payment are found without reading others', async () => {
+  const look = mongo.collection('deliveries').find({ paymentId: 'ABCDEFGHIJKLMNOP' });
+  expect(readBy(await look.explain('executionStats')).totalDocsExamined).toBe(0);
+});
+
 test('overdue deliveries are counted in all lanes', async () => {
   expect(await deliveries.countOverdue(NOW)).toBe(WAITING);
   expect(await deliveries.countOverdue(NOW + 1)).toBe(WAITING + DUE_LANES);
