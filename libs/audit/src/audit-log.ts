@@ -55,7 +55,10 @@ export interface AuditLog {
   entries(): AsyncIterable<Entry>;
   /** Epoch ms by the database's clock. */
   now(): Promise<number>;
+  /** For the one service that keeps the log: makes the index that removes entries after that time, or changes it. */
   ensureIndexes(retentionDays: number): Promise<void>;
+  /** After how many days the database removes entries; undefined if it never does. */
+  retentionDays(): Promise<number | undefined>;
 }
 
 /** Appends by other processes that one append may lose against. */
@@ -66,6 +69,9 @@ const WAITING_MAX = 1_000;
 const LIST_TIMEOUT_MS = 10_000;
 const READ_AT_ONCE = 1_000;
 const DAY_SECONDS = 86_400;
+const expiryIndex = { key: { at: 1 }, name: 'expiry' } as const;
+/** The server's code for the indexes of a collection that does not exist. */
+const NO_COLLECTION = 26;
 
 export function createAuditLog(options: {
   collection: Collection<StoredEntry>;
@@ -159,7 +165,16 @@ export function createAuditLog(options: {
     },
     now: async () => now(),
     async ensureIndexes(retentionDays) {
-      await ensureTtlIndex(collection, { key: { at: 1 }, name: 'expiry' }, retentionDays * DAY_SECONDS);
+      await ensureTtlIndex(collection, expiryIndex, retentionDays * DAY_SECONDS);
+    },
+    async retentionDays() {
+      const indexes = await collection.indexes().catch((error: unknown): { expireAfterSeconds?: number }[] => {
+        if ((error as { code?: unknown }).code === NO_COLLECTION) return [];
+        throw error;
+      });
+      // An index of another name removes entries as well.
+      const seconds = indexes.flatMap(({ expireAfterSeconds }) => expireAfterSeconds ?? []);
+      return seconds.length === 0 ? undefined : Math.min(...seconds) / DAY_SECONDS;
     },
   };
 }

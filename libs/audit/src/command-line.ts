@@ -1,10 +1,12 @@
+import { Type } from '@sinclair/typebox';
 import type { Print } from '@gateway/service-kit';
-import { explanationOf, parseOptions } from '@gateway/service-kit';
+import { explanationOf, loadConfig, parseOptions } from '@gateway/service-kit';
 import { ACTIONS } from './actions';
 import type { EntryQuery } from './audit-log';
 import type { Entry } from './entry';
 import type { OpenAudit } from './open-audit';
 import { openAuditFrom } from './open-audit';
+import { auditSettings } from './settings';
 import type { Anchor } from './verify';
 import { verifyEntries } from './verify';
 
@@ -21,10 +23,11 @@ const USAGE = `usage: npm run audit -- list [--operator NAME] [--action ACTION] 
                              [--since TIME] [--until TIME] [--limit N] [--before SEQUENCE]
                                        newest first, at most ${LIST_LIMIT_MAX}; ${LIST_LIMIT_DEFAULT} unless given
        npm run audit -- verify [--expect SEQUENCE:HASH]
-                                       checks that no entry was changed, removed or moved, and prints the last one's
-                                       hash; --expect: one that was printed earlier, and must still be there
+                                       checks that no entry was changed, removed or moved, that none is removed before
+                                       AUDIT_RETENTION_DAYS, and prints the last one's hash; --expect: one that was
+                                       printed earlier, and must still be there
 Times are RFC 3339 or dates (UTC). Actions: ${ACTIONS.join(', ')}.
-Uses the settings of the last npm start, or MONGODB_URI, DATABASE_PREFIX, AUDIT_RETENTION_DAYS.`;
+Uses the settings of the last npm start, or MONGODB_URI, DATABASE_PREFIX and, for verify, AUDIT_RETENTION_DAYS.`;
 
 const COLUMNS = ['sequence', 'time', 'operator', 'from', 'action', 'subject', 'phase', 'before', 'after'];
 
@@ -89,7 +92,10 @@ export async function runCli(
   try {
     const audit = await openAuditFrom(env);
     try {
-      if (command.name === 'verify') return await verify(audit, command.expected, print);
+      if (command.name === 'verify') {
+        const { AUDIT_RETENTION_DAYS: retentionDays } = loadConfig(Type.Object(auditSettings), env);
+        return await verify(audit, { retentionDays, expected: command.expected }, print);
+      }
       await list(audit, command.query, print);
       return EXIT_OK;
     } finally {
@@ -115,9 +121,14 @@ function lineOf({ sequence, at, operator, from, action, subject, phase, intent, 
   return [sequence, new Date(at).toISOString(), operator, from, action, subject, of, ...fields].join('\t');
 }
 
-async function verify(audit: OpenAudit, expected: Anchor | undefined, print: Print): Promise<number> {
-  const keptSince = (await audit.now()) - audit.retentionDays * DAY_MS;
-  const { count, head, problems, open } = await verifyEntries(audit.entries(), { expected, keptSince });
+async function verify(
+  audit: OpenAudit,
+  { retentionDays, expected }: { retentionDays: number; expected: Anchor | undefined },
+  print: Print,
+): Promise<number> {
+  const keptSince = (await audit.now()) - retentionDays * DAY_MS;
+  const { count, head, problems: found, open } = await verifyEntries(audit.entries(), { expected, keptSince });
+  const problems = [...problemsOfRetention(await audit.retentionDays(), retentionDays), ...found];
   if (open.length > 0) {
     const shown = open.slice(0, OPEN_SHOWN).join(', ');
     print(`without an outcome, so they may have taken effect or not: ${shown}${open.length > OPEN_SHOWN ? ', …' : ''}`);
@@ -125,4 +136,11 @@ async function verify(audit: OpenAudit, expected: Anchor | undefined, print: Pri
   for (const problem of problems) print(`tampered with: ${problem}`);
   print(`${count} ${count === 1 ? 'entry' : 'entries'}${head ? `, head ${head.sequence}:${head.hash}` : ''}`);
   return problems.length === 0 ? EXIT_OK : EXIT_FAILED;
+}
+
+/** Whoever may change the index can empty the log with it. */
+function problemsOfRetention(actual: number | undefined, expected: number): string[] {
+  if (actual === expected) return [];
+  const removed = actual === undefined ? 'never removes entries' : `removes entries after ${actual} days`;
+  return [`the database ${removed}, but AUDIT_RETENTION_DAYS is ${expected}`];
 }

@@ -1,15 +1,12 @@
-import { Type } from '@sinclair/typebox';
 import { connectMongo, databaseTime } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
-import { commonSettings, createLogger, loadConfig, mongoProductionRules } from '@gateway/service-kit';
+import { createLogger, loadConfig, mongoProductionRules, mongoSchema } from '@gateway/service-kit';
 import type { Action, FieldsOf } from './actions';
 import type { AuditedAction, AuditLog, StoredEntry } from './audit-log';
 import { createAuditLog } from './audit-log';
 import { commandLineOperator } from './operators';
-import { auditSettings } from './settings';
 
 export interface OpenAudit extends AuditLog {
-  readonly retentionDays: number;
   /** False once the primary is lost; for a service's readiness. */
   healthy(): boolean;
   close(): Promise<void>;
@@ -18,38 +15,26 @@ export interface OpenAudit extends AuditLog {
 export interface OpenAuditOptions {
   uri: string;
   databasePrefix: string;
-  AUDIT_RETENTION_DAYS: number;
   /** Epoch ms by the database's clock. Default: asks the database for each entry. */
   now?: () => number;
   logger: Pick<Logger, 'info' | 'error'>;
 }
 
-/** Opens the log in the database `${databasePrefix}audit` and creates its indexes. */
+/** Opens the log in the database `${databasePrefix}audit`. Makes no index: see {@link AuditLog.ensureIndexes}. */
 export async function openAudit(options: OpenAuditOptions): Promise<OpenAudit> {
-  const { AUDIT_RETENTION_DAYS: retentionDays, logger } = options;
   const connection = await connectMongo({ uri: options.uri, database: `${options.databasePrefix}audit` });
   const log = createAuditLog({
     collection: connection.collection<StoredEntry>('entries'),
     now: options.now ?? (() => databaseTime(connection)),
-    logger,
+    logger: options.logger,
   });
-  try {
-    await log.ensureIndexes(retentionDays);
-  } catch (error) {
-    await connection.close();
-    throw error;
-  }
-  return { ...log, retentionDays, healthy: () => connection.healthy(), close: () => connection.close() };
+  return { ...log, healthy: () => connection.healthy(), close: () => connection.close() };
 }
 
-const { NODE_ENV, MONGODB_URI, DATABASE_PREFIX } = commonSettings;
-const settings = Type.Object({ NODE_ENV, MONGODB_URI, DATABASE_PREFIX, ...auditSettings });
-
 /** Opens the log for a command line, which prints no log lines but errors. Throws a ConfigurationError. */
-export function openAuditFrom(env: Record<string, string | undefined>): Promise<OpenAudit> {
-  const config = loadConfig(settings, env, mongoProductionRules);
-  const logger = createLogger({ service: 'audit', level: 'error' });
-  return openAudit({ uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, ...config, logger });
+export async function openAuditFrom(env: Record<string, string | undefined>): Promise<OpenAudit> {
+  const { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix } = loadConfig(mongoSchema, env, mongoProductionRules);
+  return openAudit({ uri, databasePrefix, logger: createLogger({ service: 'audit', level: 'error' }) });
 }
 
 /**

@@ -46,6 +46,7 @@ export async function verifyEntries(
     if (entry.sequence === expected?.sequence && entry.hash === expected.hash) anchored = true;
     last = entry;
   }
+  if (count === 0) problems.push('the log is empty: unless nobody has ever acted, all of it was removed');
   if (!anchored && expected !== undefined) problems.push(missingAnchor(expected, first, last));
   return {
     count,

@@ -30,7 +30,11 @@ const anchorOf = (index: number) => ({ sequence: log[index]?.sequence ?? 0, hash
 
 it('accepts an untouched log, and names its head', async () => {
   expect(await verify(log)).toEqual({ count: 6, head: anchorOf(5), problems: [], open: [] });
-  expect(await verify([])).toEqual({ count: 0, head: undefined, problems: [], open: [] });
+});
+
+it('takes an empty log for an emptied one', async () => {
+  const problems = ['the log is empty: unless nobody has ever acted, all of it was removed'];
+  expect(await verify([])).toEqual({ count: 0, head: undefined, problems, open: [] });
 });
 
 it('lists intents without an outcome', async () => {

@@ -8,7 +8,7 @@ import type { StoredEntry } from '../src/audit-log';
 import { runCli } from '../src/command-line';
 
 const operator = { name: 'alice', from: 'alice@desk' };
-const RETENTION = { AUDIT_RETENTION_DAYS: 365 };
+const RETENTION_DAYS = 1_825;
 const APPENDERS = 4;
 const ACTIONS_EACH = 10;
 
@@ -19,14 +19,18 @@ let lines: string[];
 
 const entries = () => mongo.collection<StoredEntry>('entries');
 
-function open(more: { now?: () => number; AUDIT_RETENTION_DAYS?: number } = {}): Promise<OpenAudit> {
+function open(more: { now?: () => number } = {}): Promise<OpenAudit> {
   const { mongoUri: uri, databasePrefix } = space;
-  return openAudit({ uri, databasePrefix, ...RETENTION, ...more, logger: recordingLogger(lines) });
+  return openAudit({ uri, databasePrefix, ...more, logger: recordingLogger(lines) });
 }
 
 async function cli(...args: string[]): Promise<{ code: number; text: string }> {
+  return cliWith({}, ...args);
+}
+
+async function cliWith(more: Record<string, string>, ...args: string[]): Promise<{ code: number; text: string }> {
   const printed: string[] = [];
-  const env = { MONGODB_URI: space.mongoUri, DATABASE_PREFIX: space.databasePrefix };
+  const env = { MONGODB_URI: space.mongoUri, DATABASE_PREFIX: space.databasePrefix, ...more };
   const code = await runCli(args, env, (line) => printed.push(line));
   return { code, text: printed.join('\n') };
 }
@@ -56,6 +60,7 @@ beforeEach(async () => {
   lines = [];
   await entries().deleteMany({});
   audit = await open();
+  await audit.ensureIndexes(RETENTION_DAYS);
 });
 afterEach(() => audit.close());
 afterAll(async () => {
@@ -218,10 +223,42 @@ describe('the list', () => {
 describe('retention', () => {
   const expiry = async () => (await entries().indexes()).find(({ name }) => name === 'expiry')?.expireAfterSeconds;
 
-  it('is a TTL index that follows the setting', async () => {
-    expect(await expiry()).toBe(365 * 86_400);
-    await (await open({ AUDIT_RETENTION_DAYS: 400 })).close();
+  it('is a TTL index that follows the setting of its owner', async () => {
+    expect(await expiry()).toBe(RETENTION_DAYS * 86_400);
+    await audit.ensureIndexes(400);
     expect(await expiry()).toBe(400 * 86_400);
+  });
+
+  it('is not changed by those who write and read the log, whatever their settings are', async () => {
+    await (await open()).close();
+    await cliWith({ AUDIT_RETENTION_DAYS: '365' }, 'list');
+    await cliWith({ AUDIT_RETENTION_DAYS: '365' }, 'verify');
+    expect(await expiry()).toBe(RETENTION_DAYS * 86_400);
+  });
+
+  it.each<[string, () => Promise<unknown>, string]>([
+    ['shortened', () => audit.ensureIndexes(1), 'removes entries after 1 days'],
+    ['removed', () => entries().dropIndex('expiry'), 'never removes entries'],
+    [
+      'undercut by another index',
+      () => entries().createIndex({ previousAt: 1 }, { name: 'other', expireAfterSeconds: 86_400 }),
+      'removes entries after 1 days',
+    ],
+  ])('that is %s is reported', async (_how, change, problem) => {
+    await someActions();
+    await change();
+    const { code, text } = await cli('verify');
+    expect(text).toContain(`tampered with: the database ${problem}, but AUDIT_RETENTION_DAYS is ${RETENTION_DAYS}`);
+    expect(code).toBe(1);
+    await entries().dropIndexes();
+  });
+
+  it('that removed everything is reported', async () => {
+    await someActions();
+    await entries().deleteMany({});
+    const { code, text } = await cli('verify');
+    expect(text).toContain('tampered with: the log is empty');
+    expect(code).toBe(1);
   });
 
   it('may remove the oldest entries, and nothing younger', async () => {

@@ -1,7 +1,7 @@
 import type { TopicName } from './topics';
 
 /** What may be done with a collection. `collMod`: change the time after which an index removes documents. */
-export type CollectionAction = 'find' | 'insert' | 'update' | 'remove' | 'createIndex' | 'collMod';
+export type CollectionAction = 'find' | 'insert' | 'update' | 'remove' | 'listIndexes' | 'createIndex' | 'collMod';
 
 /** Collections of databases, without prefix, that are not the user's own, and what it does with them. */
 export type SharedCollections = Readonly<Record<string, Readonly<Record<string, readonly CollectionAction[]>>>>;
@@ -25,8 +25,11 @@ export interface ServiceDeclaration {
   readonly shares: SharedCollections;
 }
 
-/** For whoever records actions of operators. Entries are never changed; an index removes old ones. */
-const writeAudit = {
+/** For whoever records actions of operators. Entries are never changed. */
+const writeAudit = { audit: { entries: ['find', 'insert'] } } as const satisfies SharedCollections;
+
+/** For the one service that makes the index which removes old entries. Whoever may do that can empty the log. */
+const keepAudit = {
   audit: { entries: ['find', 'insert', 'createIndex', 'collMod'] },
 } as const satisfies SharedCollections;
 
@@ -38,7 +41,7 @@ export const commandLines = {
   vault: { name: 'vault', shares: { ...writeAudit, vault: { cards: ['find', 'update', 'createIndex'] } } },
   dlq: { name: 'dlq', shares: writeAudit },
   kafka: { name: 'kafka', shares: writeAudit },
-  audit: { name: 'audit', shares: writeAudit },
+  audit: { name: 'audit', shares: { audit: { entries: ['find', 'listIndexes'] } } },
   privacy: {
     name: 'privacy',
     shares: {
@@ -102,7 +105,7 @@ export const services = {
     database: 'callbacks',
     consumes: ['cardEvents', 'payoutEvents'],
     produces: ['callbackEvents'],
-    shares: { ...readAccounts, ...writeAudit },
+    shares: { ...readAccounts, ...keepAudit },
   },
   simulator: { name: 'simulator', database: 'simulator', consumes: [], produces: [], shares: {} },
 } as const satisfies Record<string, ServiceDeclaration>;

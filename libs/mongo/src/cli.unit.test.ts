@@ -40,7 +40,7 @@ test('roles lists what the users need, without asking a server', async () => {
   expect(lines.filter((line) => line.startsWith('live-payout\t'))).toEqual([
     'live-payout\tlive-payouts.*\tfind insert update remove createIndex collMod',
     'live-payout\tlive-accounts.accounts\tfind',
-    'live-payout\tlive-audit.entries\tfind insert createIndex collMod',
+    'live-payout\tlive-audit.entries\tfind insert',
   ]);
 });
 
@@ -50,6 +50,14 @@ test('a service has all of its own database and only named collections of shared
     const whole = role?.privileges.filter(({ collection }) => collection === undefined);
     expect(whole?.map((privilege) => privilege.database)).toEqual([database]);
   }
+});
+
+test('only one user may make the index that removes audit entries, and nobody may remove or change one', () => {
+  const onAudit = neededRoles('').flatMap(({ name, privileges }) =>
+    privileges.filter(({ database }) => database === 'audit').map(({ actions }) => ({ name, actions })),
+  );
+  const beyond = onAudit.filter(({ actions }) => actions.some((one) => !['find', 'insert', 'listIndexes'].includes(one)));
+  expect(beyond).toEqual([{ name: 'callback-dispatcher', actions: ['find', 'insert', 'createIndex', 'collMod'] }]);
 });
 
 test('a short password is refused, and so is an unknown user', async () => {

@@ -63,7 +63,8 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   await Promise.all([deliveries.ensureIndexes(retentionDays), attempts.ensureIndexes(retentionDays)]);
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   await accounts.requireSafe(config);
-  const audit = frame.database(await openAudit({ ...frame.storage, ...config }));
+  const audit = frame.database(await openAudit(frame.storage));
+  await audit.ensureIndexes(config.AUDIT_RETENTION_DAYS);
   const outbox = frame.outbox(deliveries.outboxes, publishEntries(frame.publisher));
   const figures = createFigures(metrics);
   const ports: Ports = {

@@ -476,7 +476,7 @@ describe('operators', () => {
     expect(await stateOf(id)).toBe('delivered');
     expect(receiver.received).toHaveLength(2);
     const { mongoUri: uri, databasePrefix } = world.space;
-    const audit = await openAudit({ uri, databasePrefix, AUDIT_RETENTION_DAYS: 365, logger: silentLogger });
+    const audit = await openAudit({ uri, databasePrefix, logger: silentLogger });
     expect(await audit.list({ subject: id, limit: 9 })).toMatchObject([
       { operator: 'operator', phase: 'done', after: { state: 'pending' } },
       { operator: 'operator', phase: 'intent', action: 'callback.resend', before: { state: 'delivered' } },

@@ -61,7 +61,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
   const held = await holds.read();
   if (held.length > 0) logger.warn('operators hold payouts', { scopes: held.map(({ scope }) => nameOf(scope)) });
   const accounts = frame.database(await openAccountDirectory(frame.storage));
-  const audit = frame.database(await openAudit({ ...frame.storage, ...config }));
+  const audit = frame.database(await openAudit(frame.storage));
   const { NODE_ENV, ALLOW_SIMULATED_MONEY: simulatedMoney } = config;
   await accounts.requireSafe({ NODE_ENV });
   const outbox = frame.outbox(payouts.outboxes, publishEntries(frame.publisher));

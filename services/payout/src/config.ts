@@ -1,6 +1,5 @@
 import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
-import { auditSettings } from '@gateway/audit';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
 import {
@@ -14,7 +13,6 @@ import {
 export const settings = Type.Object({
   ...commonSettings,
   ...simulatedMoneySettings,
-  ...auditSettings,
   PAYOUT_QUERY_PORT: Type.Integer({
     minimum: 0,
     maximum: 65_535,

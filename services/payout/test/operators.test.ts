@@ -18,7 +18,7 @@ beforeAll(async () => {
   world = await openWorld('payout-operators');
   service = await world.start();
   const { mongoUri: uri, databasePrefix } = world.space;
-  audit = await openAudit({ uri, databasePrefix, AUDIT_RETENTION_DAYS: 365, logger: silentLogger });
+  audit = await openAudit({ uri, databasePrefix, logger: silentLogger });
 });
 afterAll(async () => {
   await audit.close();
