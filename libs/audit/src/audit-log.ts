@@ -5,7 +5,7 @@ import type { Logger } from '@gateway/service-kit';
 import { OverloadedError, RetryableError } from '@gateway/service-kit';
 import type { Action, FieldsOf } from './actions';
 import type { Draft, Entry, Operator, Phase } from './entry';
-import { chained, changesIn, recordable, recordableSubject } from './entry';
+import { chained, changesIn, recordable, recordableName } from './entry';
 
 /** `_id` is the sequence number, so no two entries share one. Dates, as the TTL index requires. */
 export type StoredEntry = Omit<Entry, 'sequence' | 'at' | 'previousAt'> & {
@@ -138,9 +138,9 @@ export function createAuditLog(options: {
 
   return {
     async record({ operator, action, subject: named, before: given }, work, afterOf) {
-      const subject = recordableSubject(named);
+      const subject = recordableName(named);
       const before = given && recordable(action, given);
-      const { name, from } = operator;
+      const [name, from] = [recordableName(operator.name), recordableName(operator.from)];
       const intent = await append({
         operator: name,
         from,

@@ -118,7 +118,13 @@ async function list(audit: OpenAudit, query: EntryQuery, print: Print): Promise<
 function lineOf({ sequence, at, operator, from, action, subject, phase, intent, before, after }: Entry): string {
   const fields = [before, after].map((value) => (value === undefined ? '-' : JSON.stringify(value)));
   const of = intent === undefined ? phase : `${phase} (of ${intent})`;
-  return [sequence, new Date(at).toISOString(), operator, from, action, subject, of, ...fields].join('\t');
+  const columns = [sequence, new Date(at).toISOString(), operator, from, action, subject, of, ...fields];
+  return columns.map(printable).join('\t');
+}
+
+/** Whatever is stored: an entry is one line, and a column is one column. */
+function printable(column: string | number): string {
+  return String(column).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 async function verify(

@@ -50,7 +50,7 @@ export type Entry = Draft & Link & { readonly hash: string };
 export const GENESIS_HASH = '0'.repeat(64);
 /** A longer value is stored as its length and hash. */
 const FIELD_LENGTH_MAX = 16_384;
-const SUBJECT_LENGTH_MAX = 128;
+const NAME_LENGTH_MAX = 128;
 
 /** The entry that follows `head`, or the first one. `now` is epoch ms. */
 export function chained(head: Entry | undefined, draft: Draft, now: number): Entry {
@@ -63,7 +63,7 @@ export function chained(head: Entry | undefined, draft: Draft, now: number): Ent
           previousAt: head.at,
           previousHash: head.hash,
         };
-  const unsigned = { ...draft, ...link };
+  const unsigned = { ...(wellFormed({ ...draft }) as Draft), ...link };
   return { ...unsigned, hash: hashOf(unsigned) };
 }
 
@@ -84,9 +84,20 @@ export function canonicalJson(value: unknown): string {
   });
 }
 
-/** Names can come from a command line or a path, so they are bounded, and no card number survives. */
-export function recordableSubject(subject: string): string {
-  return maskCardNumbers(subject.slice(0, SUBJECT_LENGTH_MAX));
+/**
+ * Names can come from a command line or a path. So they are bounded, no card number survives, and nothing that could
+ * break or reorder a line of the list.
+ */
+export function recordableName(name: string): string {
+  return maskCardNumbers(name.replace(/[^\x20-\x7e]/gu, '?')).slice(0, NAME_LENGTH_MAX);
+}
+
+/** The database replaces half a surrogate pair, after which the hash would be wrong for ever. */
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(wellFormed);
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name.toWellFormed(), wellFormed(part)]));
 }
 
 /** The fields that the action's entries may hold, as JSON, card numbers masked. All others are dropped. */

@@ -1,6 +1,6 @@
 import { Secret } from '@gateway/contracts';
 import type { Draft } from './entry';
-import { canonicalJson, chained, changesIn, GENESIS_HASH, hashOf, recordable } from './entry';
+import { canonicalJson, chained, changesIn, GENESIS_HASH, hashOf, recordable, recordableName } from './entry';
 
 const draft: Draft = {
   operator: 'alice',
@@ -58,6 +58,22 @@ describe('a chained entry', () => {
 
   it('has a hash that does not depend on the order of its fields', () => {
     expect(hashOf(Object.fromEntries(Object.entries(first).toReversed()) as typeof first)).toBe(first.hash);
+  });
+});
+
+describe('a name that is recorded', () => {
+  it.each([
+    ['shop\n9\t2026-01-01\talice', 'shop?9?2026-01-01?alice'],
+    ['\u001b[2Jshop\u009b\u2028\u202e', '?[2Jshop???'],
+    ['caf\u00e9 \u{1f4a9}', 'caf? ?'],
+    [`${'x'.repeat(127)}\u{1f4a9}`, `${'x'.repeat(127)}?`],
+    ['x'.repeat(200), 'x'.repeat(128)],
+  ])('%j is printable and bounded', (name, recorded) => {
+    expect(recordableName(name)).toBe(recorded);
+  });
+
+  it('has no part of a card number, even where it is cut', () => {
+    expect(recordableName(`${'x'.repeat(115)} 4111111111111111`)).not.toContain('411111111111');
   });
 });
 

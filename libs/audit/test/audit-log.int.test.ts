@@ -220,6 +220,30 @@ describe('the list', () => {
   });
 });
 
+describe('names that would forge lines or break the chain', () => {
+  it('stay one line each, and the log verifies', async () => {
+    const forged = { name: 'al\nice', from: 'desk\u001b[2J\u{1f4a9}' };
+    const subject = `account a\n2\t2020-01-01T00:00:00.000Z\tbob${'x'.repeat(100)}\ud83d`;
+    await audit.record({ operator: forged, action: 'payouts.hold', subject }, () => Promise.resolve());
+    const { code, text } = await cli('list');
+    expect([code, text.split('\n')]).toEqual([0, expect.objectContaining({ length: 4 })]);
+    expect(text).toMatch(/^[\x20-\x7e\t\n]+$/);
+    expect(await cli('verify')).toMatchObject({ code: 0 });
+  });
+
+  it('in a field are stored so that the hash stays right', async () => {
+    const before = { state: 'half \ud83d', limits: { '\ud83d': 1 } };
+    await audit.record({ operator, action: 'account.change', subject: 'acme_shop', before }, () => Promise.resolve());
+    expect(await cli('verify')).toMatchObject({ code: 0 });
+  });
+
+  it('are escaped when somebody else has stored them', async () => {
+    await someActions();
+    await entries().updateOne({ _id: 3 }, { $set: { subject: 'a\n9\u009bb' } });
+    expect((await cli('list')).text).toContain('\ta\\u000a9\\u009bb\t');
+  });
+});
+
 describe('retention', () => {
   const expiry = async () => (await entries().indexes()).find(({ name }) => name === 'expiry')?.expireAfterSeconds;
 

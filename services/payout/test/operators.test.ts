@@ -118,6 +118,17 @@ describe('the command line', () => {
     });
   });
 
+  it.each(['hold', 'release', 'cancel'])('refuses to %s what cannot be a name, before it is on record', async (name) => {
+    const before = await audit.list({ limit: 1 });
+    const path = name === 'hold' ? '/admin/holds' : `/admin/holds/${name}`;
+    const { query } = service.ports;
+    for (const account of ['a%0A9\tforged', '%F0%9F%92%A9', '%1B%5B2J', '']) {
+      const { status } = await fetch(`http://127.0.0.1:${query}${path}?account=${account}`, { method: 'POST' });
+      expect(status).toBe(400);
+    }
+    expect(await audit.list({ limit: 1 })).toEqual(before);
+  });
+
   it('leaves who held, released and cancelled what in the audit log', async () => {
     const { query } = service.ports;
     for (const command of ['hold', 'cancel', 'release']) {
@@ -184,6 +195,10 @@ describe('the command line', () => {
     expect(limits).toEqual([7]);
     expect(await cli(port, 'retry', 'M1')).toEqual({ exitCode: 0, text: line('emitted') });
     expect(await cli(port, 'retry', 'M2')).toMatchObject({ exitCode: 1 });
+    const before = await audit.list({ limit: 1 });
+    const forged = `http://127.0.0.1:${port}/admin/batches/M%0A3/rewrite`;
+    expect((await fetch(forged, { method: 'POST' })).status).toBe(404);
+    expect(await audit.list({ limit: 1 })).toEqual(before);
     await close(0);
     expect(await auditOf('open batches')).toMatchObject([
       { phase: 'intent', action: 'batches.cut' },

@@ -10,6 +10,7 @@ import type { Ports, ShownPayout } from '../../application/ports';
 import { resolveNow } from '../../application/resolve-payouts';
 import type { PayoutState, ScreeningRecord } from '../../domain/payout';
 import { merchantStatus, PAYOUT_STATES } from '../../domain/payout';
+import { isName } from './hold-api';
 import { wholeNumber } from './query-api';
 
 export const LIST_LIMIT_DEFAULT = 50;
@@ -145,6 +146,7 @@ function addBatchRoutes(
   routes.post('/admin/batches/:messageId/rewrite', OPERATORS, async (request, response, caller) => {
     if (batches === undefined) return takesNoFiles(response);
     const { messageId } = request.params;
+    if (!isName(messageId)) return void response.status(404).json({ error: 'no such batch' });
     const batch = await audit.record(
       { operator: requestOperator(caller, request), action: 'batch.rewrite', subject: messageId },
       () => batches.rewrite(messageId),

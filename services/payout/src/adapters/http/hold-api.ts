@@ -97,12 +97,17 @@ export function holdRoutes(ports: HoldingPorts & { audit: Pick<AuditLog, 'record
   return routes;
 }
 
+/** Accounts, references and message ids have no other form. Nothing else gets into the audit log. */
+export function isName(text: unknown): text is string {
+  return typeof text === 'string' && /^[\w.@-]{1,35}$/.test(text);
+}
+
 /** Answers 400 and returns undefined if the query does not name exactly one scope. */
 function scopeOf({ query }: Pick<Request, 'query'>, response: Response): Scope | undefined {
   const { payout, account, all } = query;
   const scopes: Scope[] = [
-    ...(typeof payout === 'string' ? [{ kind: 'payout' as const, reference: payout }] : []),
-    ...(typeof account === 'string' ? [{ kind: 'account' as const, merchantAccount: account }] : []),
+    ...(isName(payout) ? [{ kind: 'payout' as const, reference: payout }] : []),
+    ...(isName(account) ? [{ kind: 'account' as const, merchantAccount: account }] : []),
     ...(all === 'yes' ? [{ kind: 'all' as const }] : []),
   ];
   const [scope] = scopes;
