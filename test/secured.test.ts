@@ -8,6 +8,7 @@ import { connectMongo } from '@gateway/mongo';
 import { createMetrics } from '@gateway/service-kit';
 import type { SecuredServers, Space } from '@gateway/testing';
 import { createCallers, kafkaOf, openSecuredServers, silentLogger, startPublisher, until } from '@gateway/testing';
+import { runCli as runAuditCli } from '../libs/audit/src/command-line';
 import { runCli as runDeadLetterCli } from '../libs/messaging/src/cli';
 import { runKafkaCli } from '../libs/messaging/src/kafka-cli';
 import type { TopicUse } from '../libs/messaging/src/topic-use';
@@ -217,6 +218,21 @@ describe('with a user of its own at each server, every service does its part', (
     const refused = await run(runKafkaCli, PAYOUT, ['grow', '--partitions', '14']);
     expect(refused).toMatchObject({ exitCode: 1, lines: [expect.stringContaining('grow failed: ')] });
   });
+});
+
+test('audit reads and verifies the log, and only its keeper may make an index that empties it', async () => {
+  const { exitCode, lines } = await run(runAuditCli, 'audit', ['verify']);
+  expect([exitCode, lines]).toEqual([0, lines]);
+  for (const user of databaseUsers.filter((name) => name !== services.callbackDispatcher.name)) {
+    const connection = await connectMongo({ uri: uriOf(user), database: databaseOf('audit') });
+    const soon = { name: 'soon', expireAfterSeconds: 1 };
+    const made = connection.collection('entries').createIndex({ previousAt: 1 }, soon);
+    expect([user, await made.catch(({ code }: { code?: unknown }) => code)]).toEqual([user, UNAUTHORIZED]);
+    const command = { collMod: 'entries', index: { name: 'expiry', expireAfterSeconds: 1 } };
+    const changed = connection.mongoose.getClient().db(databaseOf('audit')).command(command);
+    expect([user, await changed.catch(({ code }: { code?: unknown }) => code)]).toEqual([user, UNAUTHORIZED]);
+    await connection.close();
+  }
 });
 
 describe('Kafka refuses', () => {
