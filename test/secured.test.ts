@@ -235,6 +235,11 @@ test('audit reads and verifies the log, and only its keeper may make an index th
   }
 });
 
+test('audit entries name the database user that has written them, whoever the client says it is', async () => {
+  const { lines } = await run(runAuditCli, 'audit', ['list', '--action', 'topics.grow']);
+  expect(lines.join('\n')).toContain(`\t${databaseOf('kafka')}\ttopics.grow\t`);
+});
+
 describe('Kafka refuses', () => {
   test.each(onKafka)('$name all other topics', async ({ name, consumes, produces, reads = [], watches }) => {
     const own = [...consumes, ...produces, ...reads, ...(watches === undefined ? [] : [watches.topic])];

@@ -77,9 +77,12 @@ export function createAuditLog(options: {
   collection: Collection<StoredEntry>;
   /** Epoch ms by the database's clock. */
   now: () => Promise<number> | number;
+  /** Whom the database has authenticated. */
+  databaseUser: string | undefined;
   logger: Pick<Logger, 'info' | 'error'>;
 }): AuditLog {
   const { collection, now, logger } = options;
+  const writer = options.databaseUser === undefined ? {} : { databaseUser: recordableName(options.databaseUser) };
   let waiting = 0;
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -95,7 +98,7 @@ export function createAuditLog(options: {
   async function chain(draft: Draft): Promise<Entry> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
       const [head] = await collection.find().sort({ _id: -1 }).limit(1).toArray();
-      const entry = chained(head && toEntry(head), draft, await now());
+      const entry = chained(head && toEntry(head), { ...draft, ...writer }, await now());
       if (await inserted(toStored(entry))) {
         // Logs leave the machine: together they are anchors that a change of the database cannot reach.
         logger.info('audited', { sequence: entry.sequence, hash: entry.hash, action: draft.action });

@@ -29,7 +29,7 @@ const USAGE = `usage: npm run audit -- list [--operator NAME] [--action ACTION] 
 Times are RFC 3339 or dates (UTC). Actions: ${ACTIONS.join(', ')}.
 Uses the settings of the last npm start, or MONGODB_URI, DATABASE_PREFIX and, for verify, AUDIT_RETENTION_DAYS.`;
 
-const COLUMNS = ['sequence', 'time', 'operator', 'from', 'action', 'subject', 'phase', 'before', 'after'];
+const COLUMNS = ['sequence', 'time', 'operator', 'from', 'database user', 'action', 'subject', 'phase', 'before', 'after'];
 
 type Command = { name: 'list'; query: EntryQuery } | { name: 'verify'; expected?: Anchor };
 
@@ -115,10 +115,11 @@ async function list(audit: OpenAudit, query: EntryQuery, print: Print): Promise<
   if (entries.length === query.limit) print(`more: --before ${entries.at(-1)?.sequence}`);
 }
 
-function lineOf({ sequence, at, operator, from, action, subject, phase, intent, before, after }: Entry): string {
+function lineOf(entry: Entry): string {
+  const { sequence, at, operator, from, databaseUser = '-', action, subject, phase, intent, before, after } = entry;
   const fields = [before, after].map((value) => (value === undefined ? '-' : JSON.stringify(value)));
   const of = intent === undefined ? phase : `${phase} (of ${intent})`;
-  const columns = [sequence, new Date(at).toISOString(), operator, from, action, subject, of, ...fields];
+  const columns = [sequence, new Date(at).toISOString(), operator, from, databaseUser, action, subject, of, ...fields];
   return columns.map(printable).join('\t');
 }
 

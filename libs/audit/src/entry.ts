@@ -23,6 +23,8 @@ type Fields = Readonly<Record<string, Json>>;
 export interface Draft {
   readonly operator: string;
   readonly from: string;
+  /** Whom MongoDB has authenticated: a command line cannot choose it as it can its identity. Absent without authentication. */
+  readonly databaseUser?: string;
   readonly action: Action;
   /** The account, payout, message, … that the action is about. */
   readonly subject: string;

@@ -41,6 +41,7 @@ describe('a chained entry', () => {
   it.each([
     ['operator', 'mallory'],
     ['from', 'elsewhere'],
+    ['databaseUser', 'mallory'],
     ['action', 'account.close'],
     ['subject', 'other_shop'],
     ['phase', 'done'],

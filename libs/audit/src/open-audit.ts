@@ -1,4 +1,4 @@
-import { connectMongo, databaseTime } from '@gateway/mongo';
+import { connectMongo, databaseTime, databaseUser } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createLogger, loadConfig, mongoProductionRules, mongoSchema } from '@gateway/service-kit';
 import type { Action, FieldsOf } from './actions';
@@ -23,7 +23,12 @@ export interface OpenAuditOptions {
 /** Opens the log in the database `${databasePrefix}audit`. Makes no index: see {@link AuditLog.ensureIndexes}. */
 export async function openAudit(options: OpenAuditOptions): Promise<OpenAudit> {
   const connection = await connectMongo({ uri: options.uri, database: `${options.databasePrefix}audit` });
+  const user = await databaseUser(connection).catch(async (error: unknown) => {
+    await connection.close();
+    throw error;
+  });
   const log = createAuditLog({
+    databaseUser: user,
     collection: connection.collection<StoredEntry>('entries'),
     now: options.now ?? (() => databaseTime(connection)),
     logger: options.logger,

@@ -211,7 +211,7 @@ describe('the list', () => {
     expect((await cli('list', '--limit', '5', '--before', '3')).text).toMatch(/\n2\t.*\n1\t.*\n2 entries$/);
     const { text } = await cli('list', '--subject', 'shop_2');
     expect(text).toMatch(
-      /\n4\t\S+\talice\talice@desk\taccount.suspend\tshop_2\tdone \(of 3\)\t-\t\{"state":"suspended","revision":2\}/,
+      /\n4\t\S+\talice\talice@desk\t-\taccount.suspend\tshop_2\tdone \(of 3\)\t-\t\{"state":"suspended","revision":2\}/,
     );
     expect((await cli('list', '--operator', 'bob')).text).toBe('0 entries');
     expect((await cli('list', '--action', 'account.close')).text).toBe('0 entries');

@@ -60,6 +60,13 @@ export async function connectMongo(options: { uri: string; database: string }): 
   };
 }
 
+/** Whom the server has authenticated on this connection, whatever the client says; undefined without authentication. */
+export async function databaseUser(connection: Pick<MongoConnection, 'mongoose'>): Promise<string | undefined> {
+  const status = await connection.mongoose.getClient().db('admin').command({ connectionStatus: 1 });
+  const { authenticatedUsers } = status['authInfo'] as { authenticatedUsers: { user: string }[] };
+  return authenticatedUsers[0]?.user;
+}
+
 const DUPLICATE_KEY = 11000;
 
 /** The name of the unique index that refused a write; undefined for another error. */
