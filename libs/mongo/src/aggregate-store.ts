@@ -12,13 +12,6 @@ export interface Ending {
   endedAt?: Date;
 }
 
-/** Index for {@link ensureTtlIndex}. What has not ended is neither in it nor removed. */
-export const endIndex = {
-  key: { endedAt: 1 },
-  name: 'expiry',
-  partialFilterExpression: { endedAt: { $exists: true } },
-} as const;
-
 export interface AggregateStore<Body extends object> {
   load(id: string): Promise<Stored<Body> | null>;
   /** Undefined if an aggregate of that id exists. */

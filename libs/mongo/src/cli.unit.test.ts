@@ -38,7 +38,7 @@ test('roles lists what the users need, without asking a server', async () => {
   const { exitCode, lines } = await run(['roles']);
   expect(exitCode).toBe(0);
   expect(lines.filter((line) => line.startsWith('live-payout\t'))).toEqual([
-    'live-payout\tlive-payouts.*\tfind insert update remove createIndex collMod',
+    'live-payout\tlive-payouts.*\tfind insert update remove listIndexes createIndex collMod',
     'live-payout\tlive-accounts.accounts\tfind',
     'live-payout\tlive-audit.entries\tfind insert',
   ]);

@@ -12,4 +12,5 @@ export * from './outbox';
 export * from './resolver';
 export * from './due-by-account';
 export * from './shard-keys';
+export * from './end-index';
 export * from './ttl-index';

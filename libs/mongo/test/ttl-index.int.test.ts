@@ -1,5 +1,5 @@
 import type { Collection, MongoConnection, Stored } from '../src';
-import { connectMongo, createAggregateStore, endIndex, ensureTtlIndex } from '../src';
+import { connectMongo, createAggregateStore, endIndex, ensureEndIndex, ensureTtlIndex } from '../src';
 
 interface Body {
   state: 'open' | 'done';
@@ -47,4 +47,24 @@ test('an aggregate has an end while it is over, and counts anew when it begins a
   expect(await endedAt()).toBe(2_100_000_000_000);
   await store.insert('B', { state: 'done', at: 2_000_000_000_000 }, []);
   expect(await collection.findOne({ _id: 'B' })).toHaveProperty('endedAt');
+});
+
+test('a new index finds the ends that an earlier release did not record', async () => {
+  const things = mongo.collection<Stored<Body>>('older_things');
+  const stored = (_id: string, state: Body['state']) => ({ _id, state, at: 5, version: 3, eventSeq: 0, outbox: [] });
+  await things.insertMany([stored('done', 'done'), stored('open', 'open')]);
+  let now = 2_000_000_000_000;
+  const endOf = ({ state }: Body) => (state === 'done' ? now : undefined);
+  const store = createAggregateStore<Body>(things, endOf);
+  const readBefore = await store.load('done');
+  await ensureEndIndex(things, endOf, 1_000);
+  expect(await things.findOne({ _id: 'done' })).toMatchObject({ endedAt: new Date(now), version: 4 });
+  expect(await things.findOne({ _id: 'open' })).not.toHaveProperty('endedAt');
+  // Otherwise it would go on with an end.
+  expect(await store.update(readBefore!, { state: 'open', at: 6 }, [])).toBeUndefined();
+
+  now += 1;
+  await things.insertOne(stored('later', 'done'));
+  await ensureEndIndex(things, endOf, 2_000);
+  expect(await things.findOne({ _id: 'later' })).not.toHaveProperty('endedAt');
 });

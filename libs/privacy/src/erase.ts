@@ -1,5 +1,5 @@
 import { PAYMENT_ID_LENGTH } from '@gateway/contracts';
-import type { Databases } from './databases';
+import type { Databases, Kept } from './databases';
 import type { Subject } from './find';
 import { findSubjects, SUBJECTS_MAX, tokensUnderWay } from './find';
 import type { Person } from './person';
@@ -126,18 +126,22 @@ async function removeCards(
   return { erased: deletedCount, kept };
 }
 
+/** Matches a delivery that is not pending; those of earlier releases have no `endedAt`. */
+const OVER = { 'progress.state': { $ne: 'pending' } };
+const isOver = (delivery: Kept): boolean => (delivery['progress'] as { state?: string }).state !== 'pending';
+
 /** Callbacks that are still pending keep their fields: the merchant must get them as they are. */
 async function eraseCallbacks(databases: Databases, { id, merchantAccount }: Subject): Promise<Dependants> {
   const deliveries = databases.collection('callbacks.deliveries');
   const own = { paymentId: id.slice(0, PAYMENT_ID_LENGTH), merchantAccount };
-  const options = { projection: { endedAt: 1 }, maxTimeMS: UPDATE_TIMEOUT_MS };
+  const options = { projection: { 'progress.state': 1 }, maxTimeMS: UPDATE_TIMEOUT_MS };
   const found = await deliveries.find(own, options).toArray();
-  const ids = found.filter(({ endedAt }) => endedAt !== undefined).map(({ _id }) => _id);
+  const ids = found.filter(isOver).map(({ _id }) => _id);
   const kept = found.length - ids.length;
   if (ids.length === 0) return { erased: 0, kept };
   const isPersonal = { $regexMatch: { input: { $arrayElemAt: ['$$field', 0] }, regex: PERSONAL_FIELD } };
   const fields = { $filter: { input: '$fields', as: 'field', cond: { $not: [isPersonal] } } };
-  await deliveries.updateMany({ _id: { $in: ids }, endedAt: { $exists: true } }, [
+  await deliveries.updateMany({ _id: { $in: ids }, ...OVER }, [
     { $set: { fields, version: { $add: ['$version', 1] } } },
   ]);
   const attempts = databases.collection('callbacks.attempts');

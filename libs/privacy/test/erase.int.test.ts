@@ -47,7 +47,7 @@ const addAnswer = (acceptedAt: Date) =>
   add('edge.journal', { _id: REFERENCE, response: { holder: 'ANN LEE' }, acceptedAt: acceptedAt.getTime() });
 const addCallback = (endedAt: Date | undefined) =>
   add('callbacks.deliveries', {
-    ...{ _id: 'd1', paymentId: PAYMENT_ID, createdAt: now, version: 1, ...(endedAt && { endedAt }) },
+    ...{ _id: 'd1', paymentId: PAYMENT_ID, createdAt: now, version: 1, progress: { state: endedAt ? 'delivered' : 'pending' } },
     fields: [
       ['custom_holder', 'ANN LEE'],
       ['reference', REFERENCE],
@@ -87,7 +87,7 @@ test('a pending callback keeps its fields, is counted, and loses them after its 
   await addCallback(undefined);
   expect(await erase(databases, ANN, now)).toMatchObject({ payments: 0, callbacks: 0, underWay: 1 });
   expect(await traces()).toEqual(['cards.payments', 'callbacks.deliveries']);
-  await databases.collection('callbacks.deliveries').updateOne({ _id: 'd1' }, { $set: { endedAt: new Date(now) } });
+  await databases.collection('callbacks.deliveries').updateOne({ _id: 'd1' }, { $set: { 'progress.state': 'exhausted' } });
   expect(await erase(databases, ANN, now)).toMatchObject({ payments: 1, callbacks: 1, underWay: 0 });
   expect(await traces()).toEqual([]);
 });

@@ -11,8 +11,7 @@ import type {
 import {
   claimSome,
   createAggregateStore,
-  endIndex,
-  ensureTtlIndex,
+  ensureEndIndex,
   isDue,
   leaseEnd,
   outboxIndex,
@@ -70,9 +69,7 @@ export interface DeliveriesAdapter extends Deliveries, AggregateStore<Delivery> 
 export function createDeliveries(mongo: MongoConnection, clock: Clock): DeliveriesAdapter {
   const collection = mongo.collection<Stored<Delivery>>(COLLECTION);
   return {
-    ...createAggregateStore<Delivery>(collection, ({ progress }) =>
-      progress.state === 'pending' ? undefined : progress.at,
-    ),
+    ...createAggregateStore<Delivery>(collection, endOf),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
     async dueLanes(...asked) {
       const found = collection.aggregate<{ _id: string }>(dueLaneSteps(...asked), { maxTimeMS: DUE_TIMEOUT_MS });
@@ -111,9 +108,13 @@ export function createDeliveries(mongo: MongoConnection, clock: Clock): Deliveri
     async ensureIndexes(retentionDays = RETENTION_DEFAULT_DAYS) {
       const indexes = [outboxIndex, dueIndex, byTimeIndex, byAccountIndex, byPaymentIndex, exhaustedIndex];
       await collection.createIndexes(indexes);
-      await ensureTtlIndex(collection, endIndex, retentionDays * DAY_SECONDS);
+      await ensureEndIndex(collection, endOf, retentionDays * DAY_SECONDS);
     },
   };
+}
+
+function endOf({ progress }: Delivery): number | undefined {
+  return progress.state === 'pending' ? undefined : progress.at;
 }
 
 /**

@@ -3,8 +3,7 @@ import {
   createAggregateStore,
   createDueByAccount,
   dueByAccountIndex,
-  endIndex,
-  ensureTtlIndex,
+  ensureEndIndex,
   outboxIndex,
 } from '@gateway/mongo';
 import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
@@ -25,8 +24,9 @@ export interface PaymentsAdapter extends Payments, AggregateStore<Payment> {
 
 export function createPayments(mongo: MongoConnection, clock: Clock): PaymentsAdapter {
   const collection = mongo.collection<StoredPayment>(COLLECTION);
+  const endOf = (payment: Payment) => (isAtRest(payment) ? clock.now() : undefined);
   return {
-    ...createAggregateStore<Payment>(collection, (payment) => (isAtRest(payment) ? clock.now() : undefined)),
+    ...createAggregateStore<Payment>(collection, endOf),
     due: createDueByAccount(collection, clock),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
     async loadWhole(paymentId) {
@@ -36,7 +36,7 @@ export function createPayments(mongo: MongoConnection, clock: Clock): PaymentsAd
     },
     async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
       await collection.createIndexes([outboxIndex, dueByAccountIndex]);
-      await ensureTtlIndex(collection, endIndex, ownerRetentionSeconds(retentionDays));
+      await ensureEndIndex(collection, endOf, ownerRetentionSeconds(retentionDays));
     },
   };
 }

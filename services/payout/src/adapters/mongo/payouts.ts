@@ -3,8 +3,7 @@ import {
   createAggregateStore,
   createDueByAccount,
   dueByAccountIndex,
-  endIndex,
-  ensureTtlIndex,
+  ensureEndIndex,
   outboxIndex,
 } from '@gateway/mongo';
 import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
@@ -72,8 +71,9 @@ export interface PayoutsAdapter extends Payouts, AggregateStore<Payout> {
 
 export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdapter {
   const collection = mongo.collection<StoredPayout>(COLLECTION);
+  const endOf = (payout: Payout) => (isAtRest(payout) ? clock.now() : undefined);
   return {
-    ...createAggregateStore<Payout>(collection, (payout) => (isAtRest(payout) ? clock.now() : undefined)),
+    ...createAggregateStore<Payout>(collection, endOf),
     due: createDueByAccount(collection, clock, COUNTED),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
     page: (query) => findPage(collection, query),
@@ -101,7 +101,7 @@ export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdap
         ...[outboxIndex, dueByAccountIndex, pageIndex, paidIndex],
         ...[exceptionalIndex, heldIndex],
       ]);
-      await ensureTtlIndex(collection, endIndex, ownerRetentionSeconds(retentionDays));
+      await ensureEndIndex(collection, endOf, ownerRetentionSeconds(retentionDays));
     },
   };
 }

@@ -3,8 +3,7 @@ import {
   createAggregateStore,
   createDueByAccount,
   dueByAccountIndex,
-  endIndex,
-  ensureTtlIndex,
+  ensureEndIndex,
   outboxIndex,
 } from '@gateway/mongo';
 import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
@@ -34,8 +33,9 @@ export interface AuthenticationsAdapter extends Authentications, AggregateStore<
 
 export function createAuthentications(mongo: MongoConnection, clock: Clock): AuthenticationsAdapter {
   const collection = mongo.collection<StoredAuthentication>(COLLECTION);
+  const endOf = (one: Authentication) => (hasEnded(one) ? clock.now() : undefined);
   return {
-    ...createAggregateStore<Authentication>(collection, (one) => (hasEnded(one) ? clock.now() : undefined)),
+    ...createAggregateStore<Authentication>(collection, endOf),
     due: createDueByAccount(collection, clock),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
     findByPage: async (pageId) => await collection.findOne({ pageId }),
@@ -46,7 +46,7 @@ export function createAuthentications(mongo: MongoConnection, clock: Clock): Aut
     },
     async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
       await collection.createIndexes(indexes.map((index) => ({ ...index })));
-      await ensureTtlIndex(collection, endIndex, ownerRetentionSeconds(retentionDays));
+      await ensureEndIndex(collection, endOf, ownerRetentionSeconds(retentionDays));
     },
   };
 }

@@ -1,0 +1,65 @@
+import type { Ending, Stored } from './aggregate-store';
+import type { Collection, Document, Filter } from './driver';
+import { ensureTtlIndex } from './ttl-index';
+
+/** What has not ended is neither in it nor removed. */
+export const endIndex = {
+  key: { endedAt: 1 },
+  name: 'expiry',
+  partialFilterExpression: { endedAt: { $exists: true } },
+} as const;
+
+/** The server's code for the indexes of a collection that does not exist. */
+const NO_COLLECTION = 26;
+const AT_ONCE = 1_000;
+
+/**
+ * Makes the index that removes aggregates `seconds` after their end, or changes its time. An index that is new may meet
+ * aggregates of a release that did not record ends; those that are over get theirs first.
+ *
+ * @param endOf the one that the store uses, see `createAggregateStore`
+ */
+export async function ensureEndIndex<Body extends object>(
+  collection: Collection<Stored<Body>>,
+  endOf: (body: Body) => number | undefined,
+  seconds: number,
+): Promise<void> {
+  if (!(await hasEndIndex(collection))) await recordEnds(collection as unknown as Collection<Endless>, endOf);
+  await ensureTtlIndex(collection, endIndex, seconds);
+}
+
+async function hasEndIndex<T extends Document>(collection: Collection<T>): Promise<boolean> {
+  const indexes = await collection.indexes().catch((error: unknown): { name?: string }[] => {
+    if ((error as { code?: unknown }).code === NO_COLLECTION) return [];
+    throw error;
+  });
+  return indexes.some(({ name }) => name === endIndex.name);
+}
+
+interface Endless extends Ending {
+  _id: string;
+  version: number;
+}
+
+/** Changes the version: a writer that has read the aggregate before would otherwise leave the end in one that goes on. */
+async function recordEnds<Body extends object>(
+  collection: Collection<Endless>,
+  endOf: (body: Body) => number | undefined,
+): Promise<void> {
+  const ended: { id: string; version: number; at: number }[] = [];
+  const write = async (): Promise<void> => {
+    const updates = ended.splice(0).map(({ id, version, at }) => ({
+      updateOne: {
+        filter: { _id: id, version, endedAt: { $exists: false } } as Filter<Endless>,
+        update: { $set: { endedAt: new Date(at) }, $inc: { version: 1 } },
+      },
+    }));
+    if (updates.length > 0) await collection.bulkWrite(updates, { ordered: false });
+  };
+  for await (const document of collection.find({ endedAt: { $exists: false } }).batchSize(AT_ONCE)) {
+    const at = endOf(document as unknown as Body);
+    if (at !== undefined) ended.push({ id: document._id, version: document.version, at });
+    if (ended.length >= AT_ONCE) await write();
+  }
+  await write();
+}
