@@ -11,6 +11,7 @@ import { lastCutOff } from '../../../domain/iso20022/cut-offs';
 import type { HoldsAdapter } from '../../mongo/holds';
 import { createBatches } from './batches';
 import { createDepartures } from './departures';
+import { endRecords } from './ends';
 import { createInboxDirectory } from './inbox-directory';
 import { createWorkLease } from './lease';
 import { createMembers } from './members';
@@ -23,6 +24,8 @@ import { loadSettings } from './settings';
 
 /** The database's own time-outs of looking, waiting and writing, together. */
 const CALL_TIMEOUT_MS = 20_000;
+/** Retention is counted in days. */
+const END_EVERY_MS = 3_600_000;
 
 /** Our own records cannot be reached. */
 const UNREACHABLE = { kind: 'unknown', code: RESPONSE_CODES.BANK_CONNECTION_ERROR } as const;
@@ -121,6 +124,7 @@ export function createIso20022Connector(options: {
       const rounds = [
         repeat({ name: 'writing of batches', everyMs: settings.pollMs, work: cutDue, logger }),
         repeat({ name: 'reading of reports', everyMs: settings.pollMs, work: () => inbox.readAll(take), logger }),
+        repeat({ name: 'ending of records', everyMs: END_EVERY_MS, work: () => endRecords(records, now()), logger }),
       ];
       for (const round of rounds) round.start();
       started.push(...rounds);

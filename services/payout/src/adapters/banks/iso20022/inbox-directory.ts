@@ -114,7 +114,7 @@ async function apply(
 ): Promise<ReportOutcome> {
   const { originalMessageId } = report;
   const { members, batches } = context.records;
-  const change = { $set: { reportedAt: context.now() }, $unset: { problem: '' as const } };
+  const change = { $set: { reportedAt: context.now() }, $unset: { problem: '' as const, endedAt: '' as const } };
   const batch = await batches.findOneAndUpdate(...takeStep('report', { _id: originalMessageId }, change));
   if (batch === null) return failed([`no message ${originalMessageId} is known`]);
   const stranger = report.payments.find(

@@ -31,7 +31,7 @@ export interface Member {
   /** ISO 20022 status of the last report. */
   status?: string;
   bank?: BankFacts;
-  /** When its fate became known, or it was cancelled. */
+  /** When its fate became known, it was cancelled, or its payout was found to be at rest. */
   endedAt?: Date;
 }
 
@@ -55,6 +55,8 @@ export interface Batch {
   emittedAt?: number;
   /** When the bank last reported on it. */
   reportedAt?: number;
+  /** When all members had ended. A further report begins it again. */
+  endedAt?: Date;
 }
 
 /** The result of one file from the inbox. */
@@ -68,6 +70,8 @@ export interface ReportRecord {
   messageId?: string;
   originalMessageId?: string;
   problems: string[];
+  /** `at`, for the index that removes it. Absent in a record of an earlier release until the next start. */
+  endedAt?: Date;
 }
 
 export interface Lease {
@@ -129,7 +133,12 @@ export async function createIndexes(
   { members, batches, reports }: Records,
   retentionDays = RECORD_RETENTION_DEFAULT_DAYS,
 ): Promise<void> {
-  await ensureTtlIndex(members, endIndex, ownerRetentionSeconds(retentionDays));
+  // A report of an earlier release has a time, which its index cannot use.
+  await reports.updateMany({ endedAt: { $exists: false } }, [{ $set: { endedAt: { $toDate: '$at' } } }]);
+  const seconds = ownerRetentionSeconds(retentionDays);
+  await ensureTtlIndex(members, endIndex, seconds);
+  await ensureTtlIndex(batches, endIndex, seconds);
+  await ensureTtlIndex(reports, endIndex, seconds);
   await members.createIndex(
     { instant: 1, since: 1 },
     { name: 'longest_waiting', partialFilterExpression: { state: 'waiting' } },

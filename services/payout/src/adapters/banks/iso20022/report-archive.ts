@@ -55,7 +55,8 @@ export function createReportArchive(options: {
     async setAside(name, { mtimeMs }, outcome) {
       const { result, problems, digest } = outcome;
       const record: ReportRecord = { ...outcome, _id: idOf([name, mtimeMs, digest, result]), file: name, at: now() };
-      await reports.replaceOne({ _id: record._id }, record, { upsert: true });
+      const endedAt = new Date(record.at);
+      await reports.replaceOne({ _id: record._id }, { ...record, endedAt }, { upsert: true });
       await moveTo(result === 'failed' ? FAILED : DONE, name, record);
       options.onReport(result);
       // The problems quote the report, including account numbers.
