@@ -29,7 +29,18 @@ const USAGE = `usage: npm run audit -- list [--operator NAME] [--action ACTION] 
 Times are RFC 3339 or dates (UTC). Actions: ${ACTIONS.join(', ')}.
 Uses the settings of the last npm start, or MONGODB_URI, DATABASE_PREFIX and, for verify, AUDIT_RETENTION_DAYS.`;
 
-const COLUMNS = ['sequence', 'time', 'operator', 'from', 'database user', 'action', 'subject', 'phase', 'before', 'after'];
+const COLUMNS = [
+  'sequence',
+  'time',
+  'operator',
+  'from',
+  'database user',
+  'action',
+  'subject',
+  'phase',
+  'before',
+  'after',
+];
 
 type Command = { name: 'list'; query: EntryQuery } | { name: 'verify'; expected?: Anchor };
 

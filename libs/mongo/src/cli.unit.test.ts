@@ -56,7 +56,9 @@ test('only one user may make the index that removes audit entries, and nobody ma
   const onAudit = neededRoles('').flatMap(({ name, privileges }) =>
     privileges.filter(({ database }) => database === 'audit').map(({ actions }) => ({ name, actions })),
   );
-  const beyond = onAudit.filter(({ actions }) => actions.some((one) => !['find', 'insert', 'listIndexes'].includes(one)));
+  const beyond = onAudit.filter(({ actions }) =>
+    actions.some((one) => !['find', 'insert', 'listIndexes'].includes(one)),
+  );
   expect(beyond).toEqual([{ name: 'callback-dispatcher', actions: ['find', 'insert', 'createIndex', 'collMod'] }]);
 });
 

@@ -20,7 +20,15 @@ export interface Role {
 /** Runs a command on the database `admin`. */
 export type AdminCommand = (command: Document) => Promise<Document>;
 
-const OWN: readonly CollectionAction[] = ['find', 'insert', 'update', 'remove', 'listIndexes', 'createIndex', 'collMod'];
+const OWN: readonly CollectionAction[] = [
+  'find',
+  'insert',
+  'update',
+  'remove',
+  'listIndexes',
+  'createIndex',
+  'collMod',
+];
 
 type User = Pick<ServiceDeclaration, 'name' | 'shares'> & Partial<Pick<ServiceDeclaration, 'database'>>;
 

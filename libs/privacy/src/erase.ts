@@ -153,11 +153,7 @@ async function eraseCallbacks(databases: Databases, { id, merchantAccount }: Sub
 }
 
 /** First answers, which the journal repeats to a request with the same Idempotency-Key for a day. */
-async function eraseAnswers(
-  databases: Databases,
-  { id, merchantAccount }: Subject,
-  now: number,
-): Promise<Dependants> {
+async function eraseAnswers(databases: Databases, { id, merchantAccount }: Subject, now: number): Promise<Dependants> {
   const journal = databases.collection('edge.journal');
   const paymentId = id.slice(0, PAYMENT_ID_LENGTH);
   const answered = {

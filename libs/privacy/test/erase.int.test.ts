@@ -47,7 +47,13 @@ const addAnswer = (acceptedAt: Date) =>
   add('edge.journal', { _id: REFERENCE, response: { holder: 'ANN LEE' }, acceptedAt: acceptedAt.getTime() });
 const addCallback = (endedAt: Date | undefined) =>
   add('callbacks.deliveries', {
-    ...{ _id: 'd1', paymentId: PAYMENT_ID, createdAt: now, version: 1, progress: { state: endedAt ? 'delivered' : 'pending' } },
+    ...{
+      _id: 'd1',
+      paymentId: PAYMENT_ID,
+      createdAt: now,
+      version: 1,
+      progress: { state: endedAt ? 'delivered' : 'pending' },
+    },
     fields: [
       ['custom_holder', 'ANN LEE'],
       ['reference', REFERENCE],
@@ -87,7 +93,9 @@ test('a pending callback keeps its fields, is counted, and loses them after its 
   await addCallback(undefined);
   expect(await erase(databases, ANN, now)).toMatchObject({ payments: 0, callbacks: 0, underWay: 1 });
   expect(await traces()).toEqual(['cards.payments', 'callbacks.deliveries']);
-  await databases.collection('callbacks.deliveries').updateOne({ _id: 'd1' }, { $set: { 'progress.state': 'exhausted' } });
+  await databases
+    .collection('callbacks.deliveries')
+    .updateOne({ _id: 'd1' }, { $set: { 'progress.state': 'exhausted' } });
   expect(await erase(databases, ANN, now)).toMatchObject({ payments: 1, callbacks: 1, underWay: 0 });
   expect(await traces()).toEqual([]);
 });
@@ -122,6 +130,8 @@ test('a card stays while a payment under way needs it, whoever made that', async
   await add('cards.payments', { _id: 'QRSTUVWXYZ012345', operations: [{ token: 't1' }] });
   expect(await erase(databases, ANN, now)).toEqual({ ...NOTHING, underWay: 1 });
   expect(await databases.collection('vault.cards').countDocuments()).toBe(1);
-  await databases.collection('cards.payments').updateOne({ _id: 'QRSTUVWXYZ012345' }, { $set: { endedAt: daysAgo(0) } });
+  await databases
+    .collection('cards.payments')
+    .updateOne({ _id: 'QRSTUVWXYZ012345' }, { $set: { endedAt: daysAgo(0) } });
   expect(await erase(databases, ANN, now)).toEqual({ ...NOTHING, payments: 1, cards: 1 });
 });

@@ -118,16 +118,19 @@ describe('the command line', () => {
     });
   });
 
-  it.each(['hold', 'release', 'cancel'])('refuses to %s what cannot be a name, before it is on record', async (name) => {
-    const before = await audit.list({ limit: 1 });
-    const path = name === 'hold' ? '/admin/holds' : `/admin/holds/${name}`;
-    const { query } = service.ports;
-    for (const account of ['a%0A9\tforged', '%F0%9F%92%A9', '%1B%5B2J', '']) {
-      const { status } = await fetch(`http://127.0.0.1:${query}${path}?account=${account}`, { method: 'POST' });
-      expect(status).toBe(400);
-    }
-    expect(await audit.list({ limit: 1 })).toEqual(before);
-  });
+  it.each(['hold', 'release', 'cancel'])(
+    'refuses to %s what cannot be a name, before it is on record',
+    async (name) => {
+      const before = await audit.list({ limit: 1 });
+      const path = name === 'hold' ? '/admin/holds' : `/admin/holds/${name}`;
+      const { query } = service.ports;
+      for (const account of ['a%0A9\tforged', '%F0%9F%92%A9', '%1B%5B2J', '']) {
+        const { status } = await fetch(`http://127.0.0.1:${query}${path}?account=${account}`, { method: 'POST' });
+        expect(status).toBe(400);
+      }
+      expect(await audit.list({ limit: 1 })).toEqual(before);
+    },
+  );
 
   it('leaves who held, released and cancelled what in the audit log', async () => {
     const { query } = service.ports;

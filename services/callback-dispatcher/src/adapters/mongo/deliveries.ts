@@ -8,14 +8,7 @@ import type {
   OutboxOwner,
   Stored,
 } from '@gateway/mongo';
-import {
-  claimSome,
-  createAggregateStore,
-  ensureEndIndex,
-  isDue,
-  leaseEnd,
-  outboxIndex,
-} from '@gateway/mongo';
+import { claimSome, createAggregateStore, ensureEndIndex, isDue, leaseEnd, outboxIndex } from '@gateway/mongo';
 import type { Deliveries, DeliveryQuery, LaneRange } from '../../application/ports';
 import type { Delivery } from '../../domain/delivery';
 import { BEFORE_LANES } from '../../domain/lane';

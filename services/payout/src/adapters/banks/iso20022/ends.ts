@@ -19,7 +19,11 @@ export async function endRecords(records: Records, now: number): Promise<void> {
     await members.updateMany({ ...notEnded, _id: { $in: over } }, { $set: { endedAt }, $unset: { transfer: '' } });
     const left = await members.findOne(notEnded, { projection: { _id: 1 }, maxTimeMS: QUERY_TIMEOUT_MS });
     // A report that came meanwhile has changed the time, and may have begun something.
-    if (left === null) await batches.updateOne({ ...open, _id: batch, ...(reportedAt !== undefined && { reportedAt }) }, { $set: { endedAt } });
+    if (left === null)
+      await batches.updateOne(
+        { ...open, _id: batch, ...(reportedAt !== undefined && { reportedAt }) },
+        { $set: { endedAt } },
+      );
   }
 }
 
