@@ -50,7 +50,7 @@ async function recordEnds<Body extends object>(
   const write = async (): Promise<void> => {
     const updates = ended.splice(0).map(({ id, version, at }) => ({
       updateOne: {
-        filter: { _id: id, version, endedAt: { $exists: false } } as Filter<Endless>,
+        filter: { _id: id, version, endedAt: { $exists: false } },
         update: { $set: { endedAt: new Date(at) }, $inc: { version: 1 } },
       },
     }));
