@@ -1,5 +1,5 @@
 import type { Ending, Stored } from './aggregate-store';
-import type { Collection, Document, Filter } from './driver';
+import type { Collection, Document } from './driver';
 import { ensureTtlIndex } from './ttl-index';
 
 /** What has not ended is neither in it nor removed. */
