@@ -9,7 +9,8 @@ export type CardRuleSubject = (typeof CARD_RULE_SUBJECTS)[number];
 
 /**
  * A velocity rule: at most `max` within `windowSeconds` for each subject of the account. `attempts` counts every AUTH,
- * AUTH3D, SALE and SALE3D, `declines` how many more of them were declined than approved.
+ * AUTH3D, SALE and SALE3D, `declines` how many more of them were declined than approved; attempts under way have a bound
+ * of their own (ADR 0048).
  */
 export interface CardRule {
   readonly kind: CardRuleKind;

@@ -119,7 +119,7 @@ function world(
     counters: {
       count: async (_reference, counters) => counters.map(() => counted),
       takeBack: () => undefined,
-      add: () => undefined,
+      end: () => undefined,
     },
     connector: () => connector,
     calls: { begin: async (work) => void begun.push(work()) },
@@ -192,7 +192,7 @@ const JOURNEYS: [string, () => World, ((world: World) => Promise<unknown>)[], ob
   ],
   [
     'a SALE that a velocity rule declines, repeated',
-    () => world([], [], { counted: false, used: 3 }),
+    () => world([], [], { counted: false, used: { declines: 3, attempts: 0 } }),
     [({ run }) => run(sale), ({ run }) => run(sale)],
     { state: { kind: 'closed' }, operations: [{ code: 3200, refusedBy: { rule: 'declines by ip' } }] },
   ],

@@ -15,6 +15,7 @@ import type {
   PaymentEvent,
   ReplyAddress,
 } from '../domain/payment';
+import type { Used } from '../domain/velocity';
 
 export type StoredPayment = Stored<Payment>;
 
@@ -98,21 +99,27 @@ export interface Accounts {
 export interface Counter {
   /** A keyed hash: no counter shows whose it is. */
   id: string;
+  /** So many declines. */
   max: number;
+  /** So many declines and other attempts together. */
+  totalMax: number;
   windowSeconds: number;
 }
 
 /** What became of one attempt in one counter. */
-export type CountResult = { counted: true; slot: number } | { counted: false; used: number };
+export type CountResult = { counted: true; slot: number } | { counted: false; used: Used };
 
 /** Counters of velocity rules, shared by all replicas (ADR 0048). */
 export interface Counters {
-  /** Counts the reference once in each counter that is below its maximum. */
+  /** Counts the reference once, as an attempt, in each counter that is below both of its maxima. */
   count(reference: string, counters: readonly Counter[]): Promise<CountResult[]>;
   /** Undoes `count`, once. The database is updated later; never throws. */
   takeBack(reference: string, counts: readonly Count[]): void;
-  /** Adds to what was counted. The database is updated later; never throws. */
-  add(counts: readonly Count[], amount: number): void;
+  /**
+   * Ends an attempt: it counts no more, and this is added to the declines instead, which never go below 0. The database
+   * is updated later; never throws.
+   */
+  end(counts: readonly Count[], declines: 1 | 0 | -1): void;
 }
 
 /** A command with its message's id, and the edge replica that waits for the answer. */

@@ -2,11 +2,11 @@ import type { Account } from '@gateway/accounts';
 import type { CardholderCommand } from '@gateway/contracts';
 import { Secret } from '@gateway/contracts';
 import type { CardData } from '@gateway/vault';
+import { decide } from '../domain/decide';
 import { decideAuthentication } from '../domain/decide-authentication';
 import { evolve } from '../domain/payment';
 import {
   after,
-  answered,
   approved,
   authenticated,
   authenticationCommand,
@@ -18,6 +18,7 @@ import {
   threedsEvent,
   TIMES,
 } from '../domain/payments.fixture';
+import type { Used } from '../domain/velocity';
 import type { Counter, Counters, CountResult } from './ports';
 import { countEnd, screenAttempt } from './screen-attempt';
 
@@ -29,7 +30,7 @@ const inEur = (more: Partial<CardholderCommand['data']> = {}) =>
   purchaseCommand('ChargeCard', { currency: 'EUR', ...more });
 
 /** Counters that are full where `full` says so. Ids are the hashed parts, readable. */
-function world(full: (id: string) => number | undefined = () => undefined) {
+function world(full: (id: string) => Used | undefined = () => undefined) {
   const asked: Counter[][] = [];
   const changes: unknown[] = [];
   const counters: Counters = {
@@ -41,7 +42,7 @@ function world(full: (id: string) => number | undefined = () => undefined) {
       });
     },
     takeBack: (reference, counts) => void changes.push([reference, counts.map(({ counter }) => counter)]),
-    add: (counts, amount) => void changes.push([amount, counts.map(({ counter }) => counter)]),
+    end: (counts, declines) => void changes.push([declines, counts.map(({ counter }) => counter)]),
   };
   const cards = {
     fingerprint: (parts: readonly string[]) => parts.join(' '),
@@ -91,7 +92,10 @@ describe('an attempt', () => {
   });
 
   it('is refused by the first full counter, with its rule and use', async () => {
-    const { ports } = world((id) => (id.includes('card') ? 12 : id.includes('email') ? 20 : undefined));
+    const { ports } = world((id) => {
+      if (id.includes('card')) return { declines: 12, attempts: 3 };
+      return id.includes('email') ? { declines: 20, attempts: 0 } : undefined;
+    });
     const screened = await screenAttempt(ports, inEur(), { account: account(), card: VISA });
     expect(screened).toEqual({
       hit: {
@@ -104,8 +108,18 @@ describe('an attempt', () => {
     });
   });
 
+  it('may be under way with a hundred others from its address, but with no more on its card than may be declined', async () => {
+    const { ports, asked } = world();
+    await screenAttempt(ports, inEur(), { account: account(), card: VISA });
+    expect(asked.flat()).toMatchObject([
+      { max: 20, totalMax: 120 },
+      { max: 10, totalMax: 10 },
+      { max: 20, totalMax: 120 },
+    ]);
+  });
+
   it('is refused although the counter has room again by the time it is read', async () => {
-    const { ports } = world((id) => (id.includes('card') ? 9 : undefined));
+    const { ports } = world((id) => (id.includes('card') ? { declines: 8, attempts: 1 } : undefined));
     const screened = await screenAttempt(ports, inEur(), { account: account(), card: VISA });
     expect(screened?.hit?.code).toBe(3200);
   });
@@ -115,17 +129,37 @@ describe('the end of an attempt', () => {
   const declineCounts = [{ counter: 'a-counter', slot: SLOT }];
   const begun = after(PAYMENTS.nothing, purchaseCommand('ChargeCard'), { ...FACTS, velocity: { declineCounts } });
 
-  it('makes an approval count against a decline, and takes a failure back', () => {
+  it('is counted: an approval makes up for a decline, a failure counts for nothing', () => {
     const { ports, changes } = world();
     const reference = ref('SALE');
     const sold = { type: 'OperationSucceeded', reference, authcode: null } as const;
     countEnd(ports, sold, evolve(begun, sold));
     const failed = { type: 'OperationFailed', reference, code: 3118, message: '' } as const;
     countEnd(ports, failed, evolve(begun, failed));
+    const declined = { type: 'OperationDeclined', reference, code: 3101, message: '' } as const;
+    countEnd(ports, declined, evolve(begun, declined));
     expect(changes).toEqual([
-      [-2, ['a-counter']],
       [-1, ['a-counter']],
+      [0, ['a-counter']],
+      [1, ['a-counter']],
     ]);
+  });
+
+  it('counts what is declined without a bank, and not what a rule refuses', () => {
+    const command = purchaseCommand('ChargeCard', { currency: 'EUR' });
+    const hit = { code: 3200, rule: 'declines by ip', reason: 'too many' } as const;
+    const { ports, changes } = world();
+    for (const [facts, code] of [
+      [{ ...FACTS, velocity: { declineCounts } }, 3114],
+      [{ ...FACTS, card: { ...FACTS.card!, testCard: false }, velocity: { hit, declineCounts } }, 3200],
+    ] as const) {
+      const events = decide(PAYMENTS.nothing, command, facts);
+      if (typeof events === 'string') throw new Error(events);
+      const payment = events.reduce(evolve, PAYMENTS.nothing);
+      expect(payment.operations).toMatchObject([{ code }]);
+      for (const event of events) countEnd(ports, event, payment);
+    }
+    expect(changes).toEqual([[1, ['a-counter']]]);
   });
 
   it('counts an AUTH3D whose cardholder is authenticated for nothing, and one that is refused as declined', () => {
@@ -140,14 +174,15 @@ describe('the end of an attempt', () => {
         countEnd(ports, decided, evolve(asked, decided));
       }
     }
-    expect(changes).toEqual([[-1, ['a-counter']]]);
+    expect(changes).toEqual([
+      [0, ['a-counter']],
+      [1, ['a-counter']],
+    ]);
   });
 
-  it('leaves a decline, an unknown outcome and operations without rules alone', () => {
+  it('leaves an unknown outcome and operations without rules alone', () => {
     const { ports, changes } = world();
     const reference = ref('SALE');
-    const declined = { type: 'OperationDeclined', reference, code: 3101, message: '' } as const;
-    countEnd(ports, declined, answered(begun, 'SALE', { kind: 'declined', code: 3101, bank: {} }));
     const unknown = { type: 'OutcomeBecameUnknown', reference, code: 3109, message: '', resolveAt: 0 } as const;
     countEnd(ports, unknown, evolve(begun, unknown));
     const sold = { type: 'OperationSucceeded', reference, authcode: null } as const;

@@ -74,7 +74,7 @@ export interface Operation {
   announced?: true;
   /** Number of the attempt on its card-entry page, from 1. */
   checkoutAttempt?: number;
-  /** Where it counts as declined until its end is known. Present, if empty, once velocity rules have counted it. */
+  /** Where its end counts, by rules about declines. Present, if empty, once velocity rules have counted it. */
   declineCounts?: readonly Count[];
   /** The account's rule that declined it, for operators. */
   refusedBy?: { rule: string; reason: string };

@@ -17,19 +17,47 @@ export type Subject = 'ip' | 'card' | 'bin' | 'email' | 'account';
 /** An attempt as the rules see it. Undefined if it has no such subject. */
 export type Subjects = Readonly<Record<Subject, string | undefined>>;
 
-const measures = createScreen<VelocityRule, number>('card', {
+/** What a rule has counted within its time. */
+export interface Used {
+  /** Declines in excess of approvals. */
+  readonly declines: number;
+  /** Other attempts: those under way if the rule is about declines, else all. */
+  readonly attempts: number;
+}
+
+/**
+ * How many attempts may be under way beyond the declines that a rule allows. Most of a shop's end as approvals, so they
+ * are no declines yet; a tester's would otherwise all slip through together. Buyers do not share a card.
+ */
+const UNDER_WAY_MAX: Readonly<Record<Subject, number>> = { ip: 100, card: 0, bin: 100, email: 100, account: 100 };
+
+const measures = createScreen<VelocityRule, Used>('card', {
   declines: {
     code: RESPONSE_CODES.ANTIFRAUD_DECLINE,
-    reason: (rule, used) => reasonOf(rule, used, 'more declines than approvals'),
+    reason: (rule, { declines, attempts }) =>
+      reasonOf(rule, { used: declines, max: rule.max, counted: 'more declines than approvals' }) ??
+      reasonOf(rule, {
+        used: declines + attempts,
+        max: totalMaxOf(rule),
+        counted: 'declines and attempts under way',
+      }),
   },
   attempts: {
     code: RESPONSE_CODES.VOLUME_LIMIT_EXCEEDED,
-    reason: (rule, used) => reasonOf(rule, used, 'attempts'),
+    reason: (rule, { attempts }) => reasonOf(rule, { used: attempts, max: rule.max, counted: 'attempts' }),
   },
 });
 
-function reasonOf({ max, windowSeconds }: Measure, used: number, counted: string): string | undefined {
+function reasonOf(
+  { windowSeconds }: Measure,
+  { used, max, counted }: { used: number; max: number; counted: string },
+): string | undefined {
   return used < max ? undefined : `${used} ${counted} in ${windowSeconds} s, ${max} are allowed`;
+}
+
+/** How many attempts a rule allows in all, ended as declines or not. */
+export function totalMaxOf({ kind, by, max }: VelocityRule): number {
+  return kind === 'declines' ? max + UNDER_WAY_MAX[by] : max;
 }
 
 /**
@@ -48,14 +76,13 @@ export function rulesOn(
   });
 }
 
-/** Whether a rule refuses one more attempt, given its count so far. Throws for an unknown kind. */
-export function velocityHit(rule: VelocityRule, used: number): Hit | undefined {
+/** Whether a rule refuses one more attempt, given what it has counted so far. Throws for an unknown kind. */
+export function velocityHit(rule: VelocityRule, used: Used): Hit | undefined {
   const hit = measures.hit(rule, used);
   return hit && { ...hit, rule: `${rule.kind} by ${rule.by}` };
 }
 
-/** How an attempt that counted as declined ended otherwise: an approval makes up for a decline. */
-export type AttemptEnd = 'approved' | 'neither';
+export type AttemptEnd = 'declined' | 'approved' | 'neither';
 
-/** What the end adds to the declines. While an attempt has no end it counts as declined, so that none slip through at once. */
-export const ADDED_AT_END: Readonly<Record<AttemptEnd, number>> = { approved: -2, neither: -1 };
+/** What the end of an attempt adds to the declines: an approval makes up for one, if there is one. */
+export const ADDED_AT_END = { declined: 1, approved: -1, neither: 0 } as const satisfies Record<AttemptEnd, number>;

@@ -1,4 +1,4 @@
-import type { Subjects, VelocityRule } from './velocity';
+import type { Subjects, Used, VelocityRule } from './velocity';
 import { rulesOn, velocityHit } from './velocity';
 
 const SUBJECTS: Subjects = { ip: '192.0.2.1', card: 'hash', bin: '411111', email: 'ann@example.com', account: '' };
@@ -30,18 +30,29 @@ describe('rules', () => {
 
   it('of an unknown kind let nothing pass', () => {
     const later = rule('refunds' as 'declines', 'ip');
-    expect(() => velocityHit(later, 0)).toThrow('card rule refunds is unknown');
+    expect(() => velocityHit(later, { declines: 0, attempts: 0 })).toThrow('card rule refunds is unknown');
   });
 });
 
-it.each<[VelocityRule['kind'], number, number | undefined, string | undefined]>([
-  ['declines', -7, undefined, undefined],
-  ['declines', 2, undefined, undefined],
-  ['declines', 3, 3200, '3 more declines than approvals in 3600 s, 3 are allowed'],
-  ['declines', 9, 3200, '9 more declines than approvals in 3600 s, 3 are allowed'],
-  ['attempts', 2, undefined, undefined],
-  ['attempts', 3, 3202, '3 attempts in 3600 s, 3 are allowed'],
-])('%s: after %i the code is %p', (kind, used, code, reason) => {
-  const expected = code === undefined ? undefined : { code, reason, rule: `${kind} by card` };
-  expect(velocityHit(rule(kind, 'card'), used)).toEqual(expected);
+it.each<[VelocityRule, Used, string | undefined]>([
+  [rule('declines', 'ip'), { declines: 2, attempts: 100 }, undefined],
+  [rule('declines', 'ip'), { declines: 3, attempts: 0 }, '3 more declines than approvals in 3600 s, 3 are allowed'],
+  [rule('declines', 'ip'), { declines: 9, attempts: 7 }, '9 more declines than approvals in 3600 s, 3 are allowed'],
+  [
+    rule('declines', 'ip'),
+    { declines: 2, attempts: 101 },
+    '103 declines and attempts under way in 3600 s, 103 are allowed',
+  ],
+  [rule('declines', 'card'), { declines: 1, attempts: 1 }, undefined],
+  [
+    rule('declines', 'card'),
+    { declines: 1, attempts: 2 },
+    '3 declines and attempts under way in 3600 s, 3 are allowed',
+  ],
+  [rule('attempts', 'card'), { declines: 0, attempts: 2 }, undefined],
+  [rule('attempts', 'card'), { declines: 0, attempts: 3 }, '3 attempts in 3600 s, 3 are allowed'],
+])('%j after %j: %p', (tested, used, reason) => {
+  const code = tested.kind === 'declines' ? 3200 : 3202;
+  const expected = reason === undefined ? undefined : { code, reason, rule: `${tested.kind} by ${tested.by}` };
+  expect(velocityHit(tested, used)).toEqual(expected);
 });

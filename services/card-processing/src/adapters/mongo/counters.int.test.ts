@@ -17,20 +17,25 @@ let clock: number;
 let replicas: [CountersAdapter, CountersAdapter];
 let names = 0;
 
-const counterOf = (max: number, windowSeconds = HOUR_SECONDS): Counter => ({
+const counterOf = (max: number, windowSeconds = HOUR_SECONDS, underWay = 0): Counter => ({
   id: `counter-${(names += 1)}`,
   max,
+  totalMax: max + underWay,
   windowSeconds,
 });
 const reference = (): string => `R${String((names += 1)).padStart(19, '0')}`;
 const count = async (counter: Counter, of = reference(), replica = replicas[0]): Promise<CountResult> =>
   (await replica.count(of, [counter]))[0]!;
 const stored = ({ id }: Counter) =>
-  mongo.collection<{ _id: string; slots: { n: number }[]; seen: unknown[]; expiresAt: Date }>('counters').findOne({
-    _id: id,
-  });
+  mongo
+    .collection<{ _id: string; slots: { attempts: number; declines: number }[]; seen: unknown[]; expiresAt: Date }>(
+      'counters',
+    )
+    .findOne({
+      _id: id,
+    });
 const sum = async (counter: Counter): Promise<number> =>
-  ((await stored(counter))?.slots ?? []).reduce((total, { n }) => total + n, 0);
+  ((await stored(counter))?.slots ?? []).reduce((total, { attempts, declines }) => total + attempts + declines, 0);
 const slotOf = (result: CountResult): number => (result.counted ? result.slot : Number.NaN);
 
 beforeAll(async () => {
@@ -53,7 +58,7 @@ it('counts up to the maximum, and says what is used', async () => {
   const counter = counterOf(2);
   expect(await count(counter)).toEqual({ counted: true, slot: START });
   expect(await count(counter)).toEqual({ counted: true, slot: START });
-  expect(await count(counter)).toEqual({ counted: false, used: 2 });
+  expect(await count(counter)).toEqual({ counted: false, used: { declines: 0, attempts: 2 } });
   expect(await sum(counter)).toBe(2);
 });
 
@@ -81,7 +86,7 @@ it('counts a reference in every counter that has room', async () => {
   await count(full);
   expect(await replicas[0].count(reference(), [roomy, full])).toEqual([
     { counted: true, slot: START },
-    { counted: false, used: 1 },
+    { counted: false, used: { declines: 0, attempts: 1 } },
   ]);
   expect(await replicas[0].count(reference(), [])).toEqual([]);
 });
@@ -91,7 +96,7 @@ it('forgets what left the window, and nothing before', async () => {
   clock = START + SLOT_MS - 1;
   await count(counter);
   clock += HOUR_MS;
-  expect(await count(counter)).toEqual({ counted: false, used: 1 });
+  expect(await count(counter)).toEqual({ counted: false, used: { declines: 0, attempts: 1 } });
   clock += SLOT_MS;
   expect(await count(counter)).toMatchObject({ counted: true });
 });
@@ -109,21 +114,63 @@ it('takes an attempt back, once', async () => {
   expect(await sum(counter)).toBe(2);
 });
 
-it('adds to the part of the window that counted the attempt', async () => {
+/** Ends an attempt, and waits for it. */
+async function end({ id }: Counter, slot: number, declines: 1 | 0 | -1): Promise<void> {
+  replicas[1].end([{ counter: id, slot }], declines);
+  await replicas[1].drain();
+}
+
+it('counts the end of an attempt in the part of the window that counted it', async () => {
   const counter = counterOf(2);
   const slot = slotOf(await count(counter));
   clock += SLOT_MS;
-  await count(counter);
+  const later = slotOf(await count(counter));
   expect(await count(counter)).toMatchObject({ counted: false });
-  replicas[1].add([{ counter: counter.id, slot }], -2);
-  await replicas[1].drain();
-  expect(await stored(counter)).toMatchObject({ slots: [{ n: -1 }, { n: 1 }] });
+  await end(counter, slot, 1);
+  await end(counter, later, 0);
+  expect(await stored(counter)).toMatchObject({
+    slots: [
+      { at: slot, attempts: 0, declines: 1 },
+      { at: later, attempts: 0, declines: 0 },
+    ],
+  });
   expect(await count(counter)).toMatchObject({ counted: true });
-  // The window has passed.
-  replicas[0].add([{ counter: counter.id, slot: slot - HOUR_MS }], -2);
-  replicas[0].add([{ counter: 'no-counter', slot }], -2);
+});
+
+it('makes an approval count against the latest decline, and never beyond what was declined', async () => {
+  const counter = counterOf(2);
+  for (const declines of [-1, -1, -1] as const) await end(counter, slotOf(await count(counter)), declines);
+  expect(await stored(counter)).toMatchObject({ slots: [{ attempts: 0, declines: 0 }] });
+  await end(counter, slotOf(await count(counter)), 1);
+  clock += SLOT_MS;
+  await end(counter, slotOf(await count(counter)), 1);
+  expect(await count(counter)).toEqual({ counted: false, used: { declines: 2, attempts: 0 } });
+  // One of an attempt in the first part.
+  replicas[0].end([{ counter: counter.id, slot: START }], -1);
   await replicas[0].drain();
-  expect(await sum(counter)).toBe(1);
+  expect((await stored(counter))?.slots.map(({ declines }) => declines)).toEqual([1, 0]);
+});
+
+it('counts no end of an attempt that has left the window', async () => {
+  const counter = counterOf(2);
+  await end(counter, slotOf(await count(counter)), 1);
+  await end(counter, START - HOUR_MS, -1);
+  await end({ ...counter, id: 'no-counter' }, START, -1);
+  expect(await stored(counter)).toMatchObject({ slots: [{ attempts: 0, declines: 1 }] });
+});
+
+it('lets more attempts be under way than may be declined, and none after the declines', async () => {
+  const counter = counterOf(2, HOUR_SECONDS, 3);
+  const attempts = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => count(counter, reference(), replicas[index % 2])),
+  );
+  const begun = attempts.filter(({ counted }) => counted);
+  expect(begun).toHaveLength(5);
+  expect(await count(counter)).toEqual({ counted: false, used: { declines: 0, attempts: 5 } });
+  for (const one of begun.slice(0, 2)) await end(counter, slotOf(one), 1);
+  expect(await count(counter)).toEqual({ counted: false, used: { declines: 2, attempts: 3 } });
+  await end(counter, slotOf(begun[2]!), -1);
+  expect(await count(counter)).toMatchObject({ counted: true });
 });
 
 it('stays small, and expires after its window', async () => {

@@ -25,7 +25,10 @@ interface StoredCounter {
 interface Slot {
   /** Begin, epoch ms. */
   at: number;
-  n: number;
+  /** Without those whose end was counted. */
+  attempts: number;
+  /** Less approvals; not below 0, so no sum of slots is. */
+  declines: number;
 }
 
 interface Seen {
@@ -39,13 +42,8 @@ interface Counting {
   counter: Counter;
 }
 
-interface Correction {
-  id: string;
-  slot: number;
-  /** The attempt to forget. */
-  reference?: string;
-  amount: number;
-}
+/** An attempt ends, or is forgotten. */
+type Correction = { id: string; slot: number } & ({ declines: 1 | 0 | -1 } | { reference: string });
 
 export interface CountersAdapter extends Counters {
   ensureIndexes(): Promise<void>;
@@ -106,9 +104,8 @@ export function createCounters(
   return {
     count: (reference, counters) =>
       retryableWhenTransient(() => Promise.all(counters.map((counter) => counting.add({ reference, counter })))),
-    takeBack: (reference, counts) =>
-      correct(counts.map(({ counter: id, slot }) => ({ id, slot, amount: -1, reference }))),
-    add: (counts, amount) => correct(counts.map(({ counter: id, slot }) => ({ id, slot, amount }))),
+    takeBack: (reference, counts) => correct(counts.map(({ counter: id, slot }) => ({ id, slot, reference }))),
+    end: (counts, declines) => correct(counts.map(({ counter: id, slot }) => ({ id, slot, declines }))),
     async ensureIndexes() {
       await collection.createIndex({ expiresAt: 1 }, { name: 'expiry', expireAfterSeconds: 0 });
     },
@@ -135,45 +132,78 @@ function windowAt(now: number, windowSeconds: number): Window {
 }
 
 /** Leaves the document as it is if the counter is full, or has counted the attempt before. */
-function countOnce(reference: string, { max }: Counter, { slot, first, endsAt }: Window): Document {
+function countOnce(reference: string, { max, totalMax }: Counter, { slot, first, endsAt }: Window): Document {
   const seen = { $ifNull: ['$seen', []] };
   const isSeen = { $in: [reference, { $map: { input: seen, in: '$$this.reference' } }] };
   const kept = { $filter: { input: { $ifNull: ['$slots', []] }, cond: { $gte: ['$$this.at', first] } } };
-  const oneMore = {
-    $map: { input: '$$kept', in: { at: '$$this.at', n: { $add: ['$$this.n', { $cond: [isSlot(slot), 1, 0] }] } } },
-  };
+  const oneMore = { $map: { input: '$$kept', in: addedTo({ attempts: { $cond: [isSlot(slot), 1, 0] } }) } };
+  const begun = { at: slot, attempts: 1, declines: 0 };
   const counted = {
     _id: '$_id',
-    slots: { $cond: [{ $in: [slot, '$$kept.at'] }, oneMore, { $concatArrays: ['$$kept', [{ at: slot, n: 1 }]] }] },
+    slots: { $cond: [{ $in: [slot, '$$kept.at'] }, oneMore, { $concatArrays: ['$$kept', [begun]] }] },
     seen: { $slice: [{ $concatArrays: [seen, [{ reference, at: slot }]] }, -REMEMBERED_MAX] },
     expiresAt: { $max: ['$expiresAt', endsAt] },
   };
-  const mayCount = { $and: [{ $not: [isSeen] }, { $lt: [{ $sum: '$$kept.n' }, max] }] };
+  const [declines, attempts] = [{ $sum: '$$kept.declines' }, { $sum: '$$kept.attempts' }];
+  const hasRoom = [{ $lt: [declines, max] }, { $lt: [{ $add: [declines, attempts] }, totalMax] }];
+  const mayCount = { $and: [{ $not: [isSeen] }, ...hasRoom] };
   return { $replaceWith: { $let: { vars: { kept }, in: { $cond: [mayCount, counted, '$$ROOT'] } } } };
 }
 
-function correctionOf({ id, slot, amount, reference }: Correction) {
-  const add = { $inc: { 'slots.$[slot].n': amount } };
-  const arrayFilters = [{ 'slot.at': slot }];
-  // Only what is still remembered can be taken back, so it is taken back once.
-  return reference === undefined
-    ? { filter: { _id: id }, update: add, arrayFilters }
-    : {
-        filter: { _id: id, 'seen.reference': reference },
-        update: { ...add, $pull: { seen: { reference } } },
-        arrayFilters,
-      };
+function correctionOf(correction: Correction) {
+  const { id, slot } = correction;
+  // What has left the window is neither taken back nor ended: an approval in it makes up for nothing later.
+  if ('declines' in correction) {
+    return { filter: { _id: id, 'slots.at': slot }, update: [endOnce(slot, correction.declines)] };
+  }
+  const { reference } = correction;
+  return {
+    // Only what is still remembered can be taken back, so it is taken back once.
+    filter: { _id: id, 'seen.reference': reference },
+    update: { $inc: { 'slots.$[slot].attempts': -1 }, $pull: { seen: { reference } } },
+    arrayFilters: [{ 'slot.at': slot }],
+  };
 }
 
-function isSlot(slot: number): Document {
+/** A decline counts where its attempt did. An approval makes up for the latest decline, if there is one. */
+function endOnce(slot: number, declines: 1 | 0 | -1): Document {
+  const declined = { $filter: { input: '$slots', cond: { $gt: ['$$this.declines', 0] } } };
+  const latest = { $max: { $map: { input: declined, in: '$$this.at' } } };
+  const slots = {
+    $map: {
+      input: '$slots',
+      in: addedTo({
+        attempts: { $cond: [isSlot(slot), -1, 0] },
+        declines: { $cond: [isSlot('$$changed'), declines, 0] },
+      }),
+    },
+  };
+  return { $set: { slots: { $let: { vars: { changed: declines < 0 ? latest : slot }, in: slots } } } };
+}
+
+/** A slot with more, or less, than `$$this` has. */
+function addedTo({ attempts, declines = 0 }: { attempts: Document; declines?: Document | number }): Document {
+  return {
+    at: '$$this.at',
+    attempts: { $add: ['$$this.attempts', attempts] },
+    declines: { $add: ['$$this.declines', declines] },
+  };
+}
+
+function isSlot(slot: number | string): Document {
   return { $eq: ['$$this.at', slot] };
 }
 
 function resultIn(stored: StoredCounter | undefined, reference: string, { first }: Window): CountResult {
   const seen = stored?.seen.find((one) => one.reference === reference);
   if (seen !== undefined) return { counted: true, slot: seen.at };
-  const slots = stored?.slots ?? [];
-  return { counted: false, used: slots.filter(({ at }) => at >= first).reduce((sum, { n }) => sum + n, 0) };
+  const used = { declines: 0, attempts: 0 };
+  for (const { at, attempts, declines } of stored?.slots ?? []) {
+    if (at < first) continue;
+    used.declines += declines;
+    used.attempts += attempts;
+  }
+  return { counted: false, used };
 }
 
 async function read(
