@@ -32,6 +32,11 @@ export type CredentialVerdict =
 export interface CredentialCheck {
   /** Throws the directory's errors when the database is away. */
   verify(attempt: CredentialAttempt): Promise<CredentialVerdict>;
+  /**
+   * How many accounts sent their right password from the source that most of them share, among those remembered. If it
+   * is high, sources are a proxy's address rather than the merchants', and merchants share their failures.
+   */
+  mostAccountsOfASource(): number;
 }
 
 export interface CredentialCheckOptions {
@@ -123,6 +128,7 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
       failures.count(name, source);
       return { kind: 'refused' };
     },
+    mostAccountsOfASource: () => failures.mostProvedOfASource(),
   };
 }
 

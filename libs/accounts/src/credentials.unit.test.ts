@@ -38,7 +38,7 @@ function setUp() {
   const check = createCredentialCheck({ directory, openPassword, passwords, now: () => clock.now });
   const attempt = (merchantAccount: unknown, password: unknown, source = '192.0.2.1'): Promise<CredentialVerdict> =>
     check.verify({ merchantAccount, password, source });
-  return { clock, stored, hashed, gate, load, directory, openPassword, attempt };
+  return { clock, stored, hashed, gate, load, directory, openPassword, attempt, check };
 }
 
 type SetUp = ReturnType<typeof setUp>;
@@ -305,4 +305,21 @@ describe('throttle', () => {
 it('prints no password hash with an account', () => {
   const account = accountOf('demo_merchant', 'demo_password');
   expect(inspect(account, { depth: 9 }) + JSON.stringify(account)).not.toContain('hash of');
+});
+
+describe('the accounts of a source', () => {
+  it('are those whose right password came from it, at the source with the most', async () => {
+    const all = setUp();
+    expect(all.check.mostAccountsOfASource()).toBe(0);
+    for (const name of ['shop_one', 'shop_two', 'shop_three']) all.stored.set(name, accountOf(name, 'demo_password'));
+    await all.attempt('shop_three', 'wrong_password', '198.51.100.7');
+    for (const name of ['shop_one', 'shop_two', 'shop_one']) await all.attempt(name, 'demo_password', '198.51.100.7');
+    await right(all, '192.0.2.9');
+    expect(all.check.mostAccountsOfASource()).toBe(2);
+    // An IPv6 network is one source.
+    for (const [index, name] of ['shop_one', 'shop_two', 'shop_three'].entries()) {
+      await all.attempt(name, 'demo_password', `2001:db8::${index + 1}`);
+    }
+    expect(all.check.mostAccountsOfASource()).toBe(3);
+  });
 });

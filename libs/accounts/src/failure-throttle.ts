@@ -21,6 +21,8 @@ export interface FailureThrottle {
   giveBack(merchantAccount: string, source: string): void;
   /** Records that the right password came from this source. */
   prove(merchantAccount: string, source: string): void;
+  /** Of all sources, the most accounts that one of them proved. */
+  mostProvedOfASource(): number;
 }
 
 export function createFailureThrottle({ now }: { now: () => number }): FailureThrottle {
@@ -43,10 +45,25 @@ export function createFailureThrottle({ now }: { now: () => number }): FailureTh
       ofSources.giveBack(source);
     },
     prove: (merchantAccount, source) => void proved.set(pairOf(merchantAccount, source), true),
+    mostProvedOfASource() {
+      const accounts = new Map<string, number>();
+      let most = 0;
+      for (const pair of proved.keys()) {
+        const source = sourceOf(pair);
+        const count = (accounts.get(source) ?? 0) + 1;
+        accounts.set(source, count);
+        most = Math.max(most, count);
+      }
+      return most;
+    },
   };
 }
 
 /** Sources contain no spaces. */
 function pairOf(merchantAccount: string, source: string): string {
   return `${source} ${merchantAccount}`;
+}
+
+function sourceOf(pair: string): string {
+  return pair.slice(0, pair.indexOf(' '));
 }

@@ -20,6 +20,7 @@ import { createBus } from './adapters/kafka/bus';
 import { publishCvvKeys } from './adapters/kafka/cvv-keys';
 import { createCheckouts } from './adapters/mongo/checkouts';
 import { createJournal } from './adapters/mongo/journal';
+import { measureSources } from './adapters/source-metrics';
 import { createDiskWatch } from './application/disk-watch';
 import { createJournalCloser } from './application/journal-closer';
 import { createLateEntries } from './application/late-entries';
@@ -52,6 +53,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     await openVaultWriter({ ...frame.storage, ...config, publishCvvKey: publishCvvKeys(publisher) }),
   );
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
+  measureSources(metrics, accounts.credentials);
   await accounts.requireSafe(config);
   const owners = openOwners(config);
   frame.onStop(() => Object.values(owners).forEach((owner) => owner.close()));

@@ -199,7 +199,7 @@ export interface Ports {
   /** Takes over entries that the journal did not accept in time. */
   late: { add(late: LateEntry): void };
   bus: Bus;
-  credentials: CredentialCheck;
+  credentials: Pick<CredentialCheck, 'verify'>;
   rateLimiter: RateLimiter;
   /** Slots for running requests, shared between accounts. */
   requestSlots: { take(account: Account): Promise<Slot | SlotRefusal> };
