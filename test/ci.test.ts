@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const RUN = join(__dirname, '..', '.ci', 'run');
+/** Each suite that runs reports this. */
+const RESULTS = { numPassedTests: 3, numFailedTests: 0, numRuntimeErrorTestSuites: 0 };
+
+let directory: string;
+beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'payment-gateway-ci-test-'))));
+afterEach(() => rmSync(directory, { recursive: true }));
+
+/** Runs .ci/run with programs that do nothing but say that they were called. `fails`: the command that ends with 1. */
+async function run(fails = 'none'): Promise<{ exitCode: number; last: string; called: string[] }> {
+  const programs = join(directory, 'bin');
+  const log = join(directory, 'called');
+  mkdirSync(programs);
+  const program = (name: string, body = ''): void => {
+    const file = join(programs, name);
+    writeFileSync(file, `#!/usr/bin/env bash\necho "${name} $*" >>"${log}"\n${body}\n`);
+    chmodSync(file, 0o755);
+  };
+  for (const name of ['chromium', 'java', 'mvn', 'python3']) program(name);
+  program('git', 'if [[ $* == *clone* ]]; then mkdir -p "${@: -1}"; fi');
+  program('node', `exec "${process.execPath}" "$@"`);
+  program(
+    'npm',
+    `if [[ "npm $*" == *"${fails}"* ]]; then exit 1; fi
+     for word; do if [[ $word == --outputFile=* ]]; then echo '${JSON.stringify(RESULTS)}' >"\${word#*=}"; fi; done`,
+  );
+  const env = { ...process.env, PATH: `${programs}:${process.env['PATH']}`, TMPDIR: directory };
+  const { exitCode, stdout } = await new Promise<{ exitCode: number; stdout: string }>((resolve) => {
+    execFile(RUN, { env }, (error, output) => resolve({ exitCode: Number(error?.code ?? 0), stdout: output }));
+  });
+  const called = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
+  return { exitCode, last: stdout.trim().split('\n').at(-1) ?? '', called };
+}
+
+const SUITES = ['npm test', 'npm run test:security', 'npm run test:faults'];
+const suitesOf = (called: readonly string[]) =>
+  SUITES.filter((suite) => called.some((one) => one.startsWith(`${suite} -- `)));
+
+test('counts what all suites counted', async () => {
+  const { exitCode, last, called } = await run();
+  expect({ exitCode, last }).toEqual({ exitCode: 0, last: '9 passed, 0 failed' });
+  expect(suitesOf(called)).toEqual(SUITES);
+});
+
+test('runs all suites although the supply chain has a problem, and fails', async () => {
+  const { exitCode, last, called } = await run('npm run supply-chain');
+  expect({ exitCode, last }).toEqual({ exitCode: 1, last: '9 passed, 1 failed' });
+  expect(suitesOf(called)).toEqual(SUITES);
+});
+
+test('ends at a failed step before the suites', async () => {
+  const { exitCode, last, called } = await run('npm run lint');
+  expect({ exitCode, last }).toEqual({ exitCode: 1, last: '0 passed, 1 failed' });
+  expect(suitesOf(called)).toEqual([]);
+});
