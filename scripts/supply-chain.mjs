@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from './checkout.mjs';
 import { explain } from './failure.mjs';
-import { requireRecordedNode } from './install/recorded-node.mjs';
 import * as advisories from './supply-chain/advisories.mjs';
 import * as lockfile from './supply-chain/lockfile.mjs';
 import * as sbom from './supply-chain/sbom.mjs';
@@ -23,8 +22,6 @@ async function check() {
   const { allowScripts } = read('package.json');
   const problems = lockfile.problemsOf(lock, allowScripts);
   say(`package-lock.json: ${lockfile.packagesOf(lock.packages).length} packages`);
-
-  say((await requireRecordedNode()) ?? 'Node: as recorded');
 
   const text = await sbom.produceSbom();
   problems.push(...sbom.problemsOf(JSON.parse(text), lock));

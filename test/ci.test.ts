@@ -15,7 +15,8 @@ afterEach(() => rmSync(directory, { recursive: true }));
 async function run(fails = 'none'): Promise<{ exitCode: number; last: string; called: string[] }> {
   const programs = join(directory, 'bin');
   const log = join(directory, 'called');
-  mkdirSync(programs);
+  rmSync(log, { force: true });
+  mkdirSync(programs, { recursive: true });
   const program = (name: string, body = ''): void => {
     const file = join(programs, name);
     writeFileSync(file, `#!/usr/bin/env bash\necho "${name} $*" >>"${log}"\n${body}\n`);
@@ -23,7 +24,11 @@ async function run(fails = 'none'): Promise<{ exitCode: number; last: string; ca
   };
   for (const name of ['chromium', 'java', 'mvn', 'python3']) program(name);
   program('git', 'if [[ $* == *clone* ]]; then mkdir -p "${@: -1}"; fi');
-  program('node', `exec "${process.execPath}" "$@"`);
+  // The system's Node counts results; scripts are not in the clone that the false git makes.
+  program(
+    'node',
+    `if [[ "node $*" == *"${fails}"* ]]; then exit 1; fi\nif [[ $1 == -p ]]; then exec "${process.execPath}" "$@"; fi`,
+  );
   program(
     'npm',
     `if [[ "npm $*" == *"${fails}"* ]]; then exit 1; fi
@@ -51,6 +56,16 @@ test('runs all suites although the supply chain has a problem, and fails', async
   const { exitCode, last, called } = await run('npm run supply-chain');
   expect({ exitCode, last }).toEqual({ exitCode: 1, last: '9 passed, 1 failed' });
   expect(suitesOf(called)).toEqual(SUITES);
+});
+
+test("checks the project's Node on the system's, before it first runs", async () => {
+  const CHECK = 'node scripts/check-node.mjs';
+  const { called } = await run();
+  const installed = called.indexOf('npm ci');
+  expect(called[installed + 1]).toBe(CHECK);
+  const { exitCode, called: untilCheck } = await run(CHECK);
+  expect(exitCode).toBe(1);
+  expect(untilCheck.at(-1)).toBe(CHECK);
 });
 
 test('ends at a failed step before the suites', async () => {
