@@ -194,6 +194,13 @@ describe('downloads', () => {
     expect((await unknown).failure).toContain('server.jar is not recorded');
   });
 
+  test('include a mongod for one platform, and say so on others', async () => {
+    const missing = (platform: string) =>
+      callScript<string | null>('servers/local-servers.mjs', 'missingMongod', platform);
+    expect(await missing('linux-arm64')).toBe('a MongoDB for linux-arm64 (one is recorded for linux-x64 alone)');
+    expect(await missing('linux-x64')).toBeNull();
+  });
+
   test('include the Node that runs the services', async () => {
     expect(await callScript<string | null>('install/recorded-node.mjs', 'requireRecordedNode')).toBeNull();
   });

