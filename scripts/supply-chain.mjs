@@ -23,10 +23,15 @@ async function check() {
   const problems = lockfile.problemsOf(lock, allowScripts);
   say(`package-lock.json: ${lockfile.packagesOf(lock.packages).length} packages`);
 
-  const text = await sbom.produceSbom();
-  problems.push(...sbom.problemsOf(JSON.parse(text), lock));
-  if (values.sbom !== undefined) writeFileSync(values.sbom, text);
-  say(`Bill of materials: ${JSON.parse(text).components.length} components`);
+  const produced = await sbom.produceSbom();
+  if ('unavailable' in produced) {
+    say(`NOTE: there is no bill of materials (${produced.unavailable}). None was written or checked.`);
+  } else {
+    const bill = JSON.parse(produced.json);
+    problems.push(...sbom.problemsOf(bill, lock));
+    if (values.sbom !== undefined) writeFileSync(values.sbom, produced.json);
+    say(`Bill of materials: ${bill.components.length} components`);
+  }
 
   const asked = await advisories.askForAdvisories();
   if ('unanswered' in asked) {

@@ -12,7 +12,7 @@ beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'payment-gateway-ci-tes
 afterEach(() => rmSync(directory, { recursive: true }));
 
 /** Runs .ci/run with programs that do nothing but say that they were called. `fails`: the command that ends with 1. */
-async function run(fails = 'none'): Promise<{ exitCode: number; last: string; called: string[] }> {
+async function run(fails = 'no command'): Promise<{ exitCode: number; last: string; called: string[] }> {
   const programs = join(directory, 'bin');
   const log = join(directory, 'called');
   rmSync(log, { force: true });

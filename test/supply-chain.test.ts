@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +9,11 @@ const root = join(__dirname, '..');
 const readJson = (file: string): unknown => JSON.parse(readFileSync(join(root, file), 'utf8'));
 
 /** Calls an exported function of a script; jest does not load ES modules. */
-async function callScript<T>(script: string, name: string, ...args: unknown[]): Promise<T> {
+function callScript<T>(script: string, name: string, ...args: unknown[]): Promise<T> {
+  return callScriptIn<T>(process.env, script, name, ...args);
+}
+
+async function callScriptIn<T>(env: NodeJS.ProcessEnv, script: string, name: string, ...args: unknown[]): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'payment-gateway-script-'));
   const input = join(directory, 'arguments.json');
   writeFileSync(input, JSON.stringify(args));
@@ -20,7 +24,7 @@ async function callScript<T>(script: string, name: string, ...args: unknown[]): 
     const answer = await Promise.resolve(${name}(...args)).catch(({ message }) => ({ failure: message }));
     process.stdout.write(JSON.stringify(answer ?? null));`;
   try {
-    const options = { cwd: root, maxBuffer: 64 * 1_048_576 };
+    const options = { cwd: root, env, maxBuffer: 64 * 1_048_576 };
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], options);
     return JSON.parse(stdout) as T;
   } finally {
@@ -136,18 +140,49 @@ describe('advisories', () => {
 });
 
 describe('the bill of materials', () => {
+  type Produced = { json: string } | { unavailable: string };
   interface Sbom {
     components: { 'bom-ref': string; type: string; hashes?: { content: string }[] }[];
   }
   const problemsOf = (sbom: Sbom) => callScript<string[]>('supply-chain/sbom.mjs', 'problemsOf', sbom, lock);
+  /** Of npm, or one like it where npm is too old. */
   let sbom: Sbom;
   beforeAll(async () => {
-    sbom = JSON.parse(await callScript<string>('supply-chain/sbom.mjs', 'produceSbom')) as Sbom;
+    const produced = await callScript<Produced>('supply-chain/sbom.mjs', 'produceSbom');
+    sbom = 'json' in produced ? (JSON.parse(produced.json) as Sbom) : await sbomOf(lock);
   }, 120_000);
+
+  async function sbomOf(locked: Lock): Promise<Sbom> {
+    const packages = await callScript<[string, LockEntry][]>(
+      'supply-chain/lockfile.mjs',
+      'packagesOf',
+      locked.packages,
+    );
+    const components = packages.map(([path, { version = '', integrity, name: alias }]) => {
+      const installedAs = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+      const name = typeof alias === 'string' ? alias : installedAs;
+      const content = Buffer.from(integrity?.replace('sha512-', '') ?? '', 'base64').toString('hex');
+      const hashes = integrity === undefined ? {} : { hashes: [{ alg: 'SHA-512', content }] };
+      return { 'bom-ref': `${name}@${version}`, type: 'library', name, version, ...hashes };
+    });
+    const unique = [...new Map(components.map((component) => [component['bom-ref'], component])).values()];
+    return { bomFormat: 'CycloneDX', specVersion: '1.5', version: 1, components: unique } as Sbom;
+  }
 
   test('is valid CycloneDX and has everything in package-lock.json', async () => {
     expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5' });
     expect(await problemsOf(sbom)).toEqual([]);
+  });
+
+  test('is missing without a failure where npm is too old for it', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'payment-gateway-npm-'));
+    const npm = join(directory, 'npm');
+    writeFileSync(npm, `#!/bin/sh\nprintf 'Unknown command: "%s"\\n' "$1"\nexit 1\n`);
+    chmodSync(npm, 0o755);
+    const env = { ...process.env, PATH: `${directory}:${process.env['PATH']}` };
+    const missing = await callScriptIn<Produced>(env, 'supply-chain/sbom.mjs', 'produceSbom');
+    rmSync(directory, { recursive: true });
+    expect(missing).toEqual({ unavailable: '`npm sbom` came with npm 9.9 and 10.2, and this one is older' });
   });
 
   test('without a package, with another hash or outside the schema, is refused', async () => {

@@ -22,12 +22,15 @@ const REFERENCED_FROM = 'http://cyclonedx.org/schema/';
 
 /**
  * A CycloneDX bill of materials of everything in package-lock.json.
- * @returns {Promise<string>} JSON
+ * @returns {Promise<{ json: string } | { unavailable: string }>}
  */
 export async function produceSbom() {
   const { stdout, stderr, exitCode } = await npm('sbom', '--sbom-format', 'cyclonedx', '--package-lock-only');
-  if (exitCode === 0) return stdout;
-  throw new Failure(`npm sbom has failed, which needs npm 9.5 or later: ${stderr.trim()}`);
+  if (exitCode === 0) return { json: stdout };
+  if (`${stdout}${stderr}`.includes('Unknown command')) {
+    return { unavailable: '`npm sbom` came with npm 9.9 and 10.2, and this one is older' };
+  }
+  throw new Failure(`npm sbom has failed: ${stderr.trim()}`);
 }
 
 /**
