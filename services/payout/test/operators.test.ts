@@ -124,7 +124,7 @@ describe('the command line', () => {
       const before = await audit.list({ limit: 1 });
       const path = name === 'hold' ? '/admin/holds' : `/admin/holds/${name}`;
       const { query } = service.ports;
-      for (const account of ['a%0A9\tforged', '%F0%9F%92%A9', '%1B%5B2J', '']) {
+      for (const account of ['a%0A9\tforged', '%F0%9F%92%A9', '%1B%5B2J', '', '%0A&all=yes', 'a&account=b&all=yes']) {
         const { status } = await fetch(`http://127.0.0.1:${query}${path}?account=${account}`, { method: 'POST' });
         expect(status).toBe(400);
       }

@@ -105,13 +105,12 @@ export function isName(text: unknown): text is string {
 /** Answers 400 and returns undefined if the query does not name exactly one scope. */
 function scopeOf({ query }: Pick<Request, 'query'>, response: Response): Scope | undefined {
   const { payout, account, all } = query;
-  const scopes: Scope[] = [
-    ...(isName(payout) ? [{ kind: 'payout' as const, reference: payout }] : []),
-    ...(isName(account) ? [{ kind: 'account' as const, merchantAccount: account }] : []),
-    ...(all === 'yes' ? [{ kind: 'all' as const }] : []),
-  ];
-  const [scope] = scopes;
-  if (scope !== undefined && scopes.length === 1) return scope;
+  const given = [payout, account, all].filter((one) => one !== undefined);
+  if (given.length === 1) {
+    if (isName(payout)) return { kind: 'payout', reference: payout };
+    if (isName(account)) return { kind: 'account', merchantAccount: account };
+    if (all === 'yes') return { kind: 'all' };
+  }
   response.status(400).json({ error: 'name one payout, one account, or all' });
   return undefined;
 }
