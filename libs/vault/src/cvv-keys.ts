@@ -15,6 +15,8 @@ const MINUTE_MS = 60_000;
 const CVV_KEY_USE_MS = 5 * MINUTE_MS;
 /** The next key is published this long before it is needed, and longer than a short outage. */
 const RENEW_AFTER_MS = 4 * MINUTE_MS;
+/** By then every replica of card-processing has read a key. A younger one is used only if there is no other. */
+const READ_EVERYWHERE_AFTER_MS = 30_000;
 /** architecture.md, invariant 6: a CVV is never older than 20 minutes. */
 export const CVV_LIFETIME_MS = 20 * MINUTE_MS;
 /** Older keys open nothing that may still be read. The topic deletes them soon after. */
@@ -26,8 +28,8 @@ const EXPIRY_CHECK_MS = 10_000;
 const KEY_ID_BYTES = 16;
 /** 300 replicas of the edge issue fewer. Beyond this the oldest go first. */
 const KEYS_MAX = 4_096;
-/** A key is published before it is used, but this replica may not have read it yet. Well within the lease of a call. */
-const KEY_WAIT_MS = 3_000;
+/** A key is published before it is used, but this replica may not have read it yet. The lease of a call allows for it. */
+export const CVV_KEY_WAIT_MS = 3_000;
 
 /** No CVV can be stored now: refuse the request. */
 export class CvvKeyUnavailableError extends Error {
@@ -41,7 +43,7 @@ export interface CvvKeyIssuer {
   /** Does not fail when Kafka is away; then there is no key yet. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** The key of now. Throws a {@link CvvKeyUnavailableError}, after a second at most. */
+  /** The key to encrypt with now. Throws a {@link CvvKeyUnavailableError}, after a second at most. */
   current(): Promise<KeyRing>;
   ready(): boolean;
 }
@@ -56,14 +58,27 @@ export interface CvvKeyIssuerOptions {
   logger: Logger;
 }
 
+interface IssuedKey {
+  ring: KeyRing;
+  /** Epoch ms. */
+  issuedAt: number;
+}
+
 export function createCvvKeyIssuer(options: CvvKeyIssuerOptions): CvvKeyIssuer {
   const { sealer, publish, now, logger } = options;
   const psk = writerKey(options.tokenKeys.active);
-  let issued: { ring: KeyRing; issuedAt: number } | undefined;
+  /** Two at most, the newest last. */
+  let issued: IssuedKey[] = [];
   let renewal: Promise<void> | undefined;
 
-  const ageMs = (): number => (issued === undefined ? Infinity : now() - issued.issuedAt);
-  const usable = (): boolean => ageMs() < CVV_KEY_USE_MS;
+  const ageMs = ({ issuedAt }: IssuedKey): number => now() - issuedAt;
+  const usable = (): IssuedKey[] => issued.filter((key) => ageMs(key) < CVV_KEY_USE_MS);
+
+  /** A reader that lacks the key of a CVV waits for it, and the payment with it: so a new key first gets around. */
+  function inUse(): IssuedKey | undefined {
+    const keys = usable();
+    return keys.findLast((key) => ageMs(key) >= READ_EVERYWHERE_AFTER_MS) ?? keys[0];
+  }
 
   /** Nobody uses the key before it is durable: a CVV under a lost key would be lost too. */
   async function issue(): Promise<void> {
@@ -78,7 +93,7 @@ export function createCvvKeyIssuer(options: CvvKeyIssuerOptions): CvvKeyIssuer {
       tokenKeyId: psk.id,
       sealed: sealed.data.toString('base64'),
     });
-    issued = { ring: ringOf(keyId, key), issuedAt };
+    issued = [...usable(), { ring: ringOf(keyId, key), issuedAt }];
   }
 
   /** One at a time. */
@@ -92,8 +107,9 @@ export function createCvvKeyIssuer(options: CvvKeyIssuerOptions): CvvKeyIssuer {
   }
 
   async function renewInTime(): Promise<void> {
-    if (ageMs() >= RENEW_AFTER_MS) await renew();
-    if (!usable()) issued = undefined;
+    const newest = issued.at(-1);
+    if (newest === undefined || ageMs(newest) >= RENEW_AFTER_MS) await renew();
+    issued = usable();
   }
 
   const renewing = repeat({
@@ -109,14 +125,15 @@ export function createCvvKeyIssuer(options: CvvKeyIssuerOptions): CvvKeyIssuer {
     },
     async stop() {
       await renewing.stop();
-      issued = undefined;
+      issued = [];
     },
     async current() {
-      if (!usable()) await within(NEW_KEY_WAIT_MS, renew());
-      if (issued === undefined || !usable()) throw new CvvKeyUnavailableError();
-      return issued.ring;
+      if (inUse() === undefined) await within(NEW_KEY_WAIT_MS, renew());
+      const key = inUse();
+      if (key === undefined) throw new CvvKeyUnavailableError();
+      return key.ring;
     },
-    ready: usable,
+    ready: () => inUse() !== undefined,
   };
 }
 
@@ -156,7 +173,7 @@ interface KnownKey {
 }
 
 export function createCvvKeyStore(options: CvvKeyStoreOptions): CvvKeyStore {
-  const { opener, tokenKeys, now, logger, waitMs = KEY_WAIT_MS } = options;
+  const { opener, tokenKeys, now, logger, waitMs = CVV_KEY_WAIT_MS } = options;
   const known = new Map<string, KnownKey>();
   const waiting = new Map<string, Set<() => void>>();
 

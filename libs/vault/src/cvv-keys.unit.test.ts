@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { CvvKeyIssuedData } from '@gateway/contracts';
 import { CvvKeyIssued, Secret } from '@gateway/contracts';
 import type { Logger } from '@gateway/service-kit';
+import { until } from '@gateway/testing';
 import type { CvvKeyIssuer, CvvKeyStore } from './cvv-keys';
 import { createCvvKeyIssuer, createCvvKeyStore, CvvKeyUnavailableError } from './cvv-keys';
 import { createOpener, createSealer, publicKeyOf } from './hpke';
@@ -79,6 +80,29 @@ describe('the edge', () => {
     expect(keys.ready()).toBe(false);
     expect((await keys.current()).activeKeyId).toBe(published[1]?.keyId);
     expect(published[1]?.keyId).not.toBe(published[0]?.keyId);
+  });
+
+  test('uses the next key when every replica of card-processing has had the time to read it', async () => {
+    const keys = issuer();
+    await keys.start();
+    now += 4 * MINUTE_MS;
+    await until('the next key is published', async () => published.length === 2);
+    now += MINUTE_MS / 2 - 1;
+    expect((await keys.current()).activeKeyId).toBe(published[0]?.keyId);
+    now += 1;
+    expect((await keys.current()).activeKeyId).toBe(published[1]?.keyId);
+    expect(published).toHaveLength(2);
+  });
+
+  test('uses a next key that came late when the last one is five minutes old', async () => {
+    const keys = issuer();
+    await keys.start();
+    now += 5 * MINUTE_MS - 1;
+    await until('the next key is published', async () => published.length === 2);
+    expect((await keys.current()).activeKeyId).toBe(published[0]?.keyId);
+    now += 1;
+    expect((await keys.current()).activeKeyId).toBe(published[1]?.keyId);
+    expect(published).toHaveLength(2);
   });
 
   test('continues with the key it has while Kafka is away, for five minutes at most', async () => {

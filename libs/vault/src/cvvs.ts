@@ -1,6 +1,6 @@
 import { Secret } from '@gateway/contracts';
 import type { Collection } from '@gateway/mongo';
-import { retryableWhenTransient } from '@gateway/mongo';
+import { createGroupFind, retryableWhenTransient } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import type { CvvKeyIssuer, CvvKeyStore } from './cvv-keys';
 import { CVV_LIFETIME_MS } from './cvv-keys';
@@ -27,7 +27,10 @@ export interface CvvWriter {
 }
 
 export interface CvvReader {
-  /** Returns the CVV once and deletes it. Undefined if there is none, or if it or its key is too old. */
+  /**
+   * Returns the CVV once and deletes it. Undefined if there is none, or if it or its key is too old. Waits up to
+   * CVV_KEY_WAIT_MS for a key that this replica has not read yet.
+   */
   takeCvv(reference: string): Promise<Secret | undefined>;
   dropCvv(reference: string): Promise<void>;
 }
@@ -58,12 +61,17 @@ export function createCvvWriter(options: CvvOptions & { keys: Pick<CvvKeyIssuer,
 export function createCvvReader(options: CvvOptions & { keys: Pick<CvvKeyStore, 'find'>; logger?: Logger }): CvvReader {
   const { cvvs, keys, now, logger } = options;
 
+  const findKeyId = createGroupFind(cvvs, { projection: { keyId: 1 } });
+
   async function takeCvv(reference: string): Promise<Secret | undefined> {
+    const found = await findKeyId(reference);
+    if (found === undefined) return undefined;
+    // Wait first: whoever ends the operation meanwhile deletes the CVV, and then it is not used.
+    const ring = await keys.find(found.keyId);
     const stored = await cvvs.findOneAndDelete({ _id: reference }, { promoteBuffers: true });
     if (stored === null) return undefined;
     // The TTL index may lag by minutes, so check the age here.
     if (now() - stored.storedAt.getTime() > CVV_LIFETIME_MS) return undefined;
-    const ring = await keys.find(stored.keyId);
     if (ring === undefined) {
       logger?.error('the key of a security code is not there', { reference, keyId: stored.keyId });
       return undefined;

@@ -3,6 +3,7 @@ export type { CardReader } from './card-reader';
 export type { StoredCard } from './card-records';
 export type { CardWriter } from './card-writer';
 export type { CvvKeyIssuer, CvvKeyStore } from './cvv-keys';
+export { CVV_KEY_WAIT_MS } from './cvv-keys';
 export type { CvvReader, CvvWriter, StoredCvv } from './cvvs';
 export { newKey, newKeyPair, newVaultKeys } from './generate-keys';
 export type { KeyRing, Sealed } from './key-ring';

@@ -14,8 +14,8 @@ import { createCvvKeyIssuer, createCvvKeyStore } from './cvv-keys';
 import { createCvvReader, createCvvWriter } from './cvvs';
 import { newVaultKeys } from './generate-keys';
 import { createOpener, createSealer } from './hpke';
-import { DecryptionError } from './key-ring';
-import { readKeys, UnknownKeyError } from './keys';
+import { createKeyRing, DecryptionError } from './key-ring';
+import { keysOf, readKeys, UnknownKeyError } from './keys';
 import { openVaultReader, openVaultWriter } from './open-vault';
 
 const MINUTE_MS = 60_000;
@@ -323,6 +323,18 @@ describe('CVVs', () => {
       const taken = await Promise.all([vault.takeCvv('R1'), other.takeCvv('R1')]);
       expect(taken.filter((cvv) => cvv !== undefined)).toHaveLength(1);
     }
+  });
+
+  it('stay until their key is known, and are not used if their operation ends meanwhile', async () => {
+    await vault.putCvv('R1', new Secret('123'));
+    const key = { id: 'late', key: new Secret(randomBytes(32)) };
+    const find = async () => {
+      expect(await cvvs.countDocuments({ _id: 'R1' })).toBe(1);
+      await vault.dropCvv('R1');
+      return createKeyRing(keysOf('cvv.keys', [key]));
+    };
+    const reader = createCvvReader({ cvvs, now: () => now, logger, keys: { find } });
+    expect(await reader.takeCvv('R1')).toBeUndefined();
   });
 
   it('are returned for 20 minutes, even if the TTL index has not purged them', async () => {

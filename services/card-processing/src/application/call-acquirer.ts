@@ -3,6 +3,7 @@ import { RESPONSE_CODES } from '@gateway/contracts';
 import { callLeaseMs, inquiryDelayMs } from '@gateway/mongo';
 import type { Place } from '@gateway/outbound';
 import type { CardData } from '@gateway/vault';
+import { CVV_KEY_WAIT_MS } from '@gateway/vault';
 import type { AcquirerAnswer, CallDeadline } from '../domain/decide';
 import { decideAnswer, lateAnswer } from '../domain/decide';
 import type { AuthenticationResult, PendingCall, Route } from '../domain/payment';
@@ -18,10 +19,19 @@ export interface CallContext {
   place?: Place;
 }
 
-/** Epoch ms from which another process may look for the outcome of a call that begins now. */
-export function leaseEnd(ports: Pick<Ports, 'connector' | 'now'>, route: Route | undefined): number {
+/**
+ * Epoch ms from which another process may look for the outcome of a call that begins now.
+ *
+ * @param withCvv the call is preceded by reading a CVV, which may wait for its key
+ */
+export function leaseEnd(
+  ports: Pick<Ports, 'connector' | 'now'>,
+  route: Route | undefined,
+  { withCvv }: { withCvv: boolean },
+): number {
   const connector = route && ports.connector(route.acquirer);
-  return ports.now() + callLeaseMs(connector?.longestCallMs ?? 0);
+  const cvvMs = withCvv ? CVV_KEY_WAIT_MS : 0;
+  return ports.now() + callLeaseMs(cvvMs + (connector?.longestCallMs ?? 0));
 }
 
 /**

@@ -4,6 +4,7 @@ import { createHandle } from '@gateway/mongo';
 import { createMetrics } from '@gateway/service-kit';
 import { memoryStore } from '@gateway/testing';
 import type { CardData } from '@gateway/vault';
+import { CVV_KEY_WAIT_MS } from '@gateway/vault';
 import type { AcquirerTranslation } from '../adapters/acquirers/acquirer';
 import { openAcquirer } from '../adapters/acquirers/acquirer';
 import { deadlineOf } from '../domain/decide';
@@ -138,4 +139,21 @@ test.each([
   await done();
   expect(operation('SA3D')).toMatchObject({ status, code });
   expect(sent).toEqual(code === 0 ? [ref('SA3D')] : []);
+});
+
+test('nobody else looks for the outcome of a call while it waits for the key of its CVV', async () => {
+  const { ports, connector, stored, done } = world(PAYMENTS['SALE3D asked for']);
+  let lookedForAt: number | undefined;
+  const takeCvv = async () => {
+    lookedForAt = stored().resolveAt;
+    return new Secret('123');
+  };
+  const cards = { ...ports.cards, takeCvv };
+  await processAuthentication(
+    { ...ports, cards },
+    threedsEvent('CardholderAuthenticated', 'SA3D', authenticated),
+    'cause',
+  );
+  await done();
+  expect(lookedForAt).toBeGreaterThan(NOW + CVV_KEY_WAIT_MS + connector.longestCallMs);
 });

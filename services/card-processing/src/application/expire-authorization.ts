@@ -19,7 +19,7 @@ export async function expireAuthorization(
 
   const decideOn = (payment: StoredPayment | null) => {
     if (payment?.merchantAccount !== merchantAccount) return 'not-on-record';
-    const ask = { reference, now: ports.now(), leaseEnd: leaseEnd(ports, payment.route) };
+    const ask = { reference, now: ports.now(), leaseEnd: leaseEnd(ports, payment.route, { withCvv: false }) };
     const decided = decideExpiry(payment, ask);
     if (typeof decided === 'string' || decided.length === 0) return decided;
     taken.place ??= placeFor(ports, payment);

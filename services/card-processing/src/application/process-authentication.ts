@@ -16,7 +16,9 @@ export async function processAuthentication(ports: Ports, event: ThreedsEvent, c
   const { paymentId, reference } = event.data;
   const decideOn = (payment: StoredPayment | null) => {
     if (payment === null) return 'not-on-record';
-    return decideAuthentication(payment, event, { now: ports.now(), leaseEnd: leaseEnd(ports, payment.route) });
+    const withCvv = payment.awaiting?.withCvv === true;
+    const times = { now: ports.now(), leaseEnd: leaseEnd(ports, payment.route, { withCvv }) };
+    return decideAuthentication(payment, event, times);
   };
   const handled = await ports.handle<'not-on-record'>(paymentId, decideOn, { causationId });
   if (handled.rejection !== undefined) ports.logger.warn('an authentication belongs to no payment', { reference });

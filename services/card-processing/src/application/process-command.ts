@@ -28,7 +28,7 @@ export async function processCommand(ports: Ports, received: ReceivedCommand): P
   const { written, payment } = await recordOperation(
     ports,
     command,
-    (current) => decide(current, command, { ...facts, ...timesOf(ports) }),
+    (current) => decide(current, command, { ...facts, ...timesOf(ports, command) }),
     // A base operation is usually its payment's first, so try the insert before loading.
     { causationId, expectNew: isFirst(command) },
   );
@@ -75,10 +75,11 @@ interface Gathered {
   screened?: ScreenedAttempt | undefined;
 }
 
-function timesOf(ports: Ports): Pick<Facts, 'now' | 'leaseEnd' | 'authenticationEnd'> {
+function timesOf(ports: Ports, command: CardCommand): Pick<Facts, 'now' | 'leaseEnd' | 'authenticationEnd'> {
   const now = ports.now();
   const authenticationEnd = now + ports.authenticationPatienceMs;
-  return { now, leaseEnd: (route) => leaseEnd(ports, route), authenticationEnd };
+  const withCvv = isCardholderCommand(command) && command.data.withCvv;
+  return { now, leaseEnd: (route) => leaseEnd(ports, route, { withCvv }), authenticationEnd };
 }
 
 function isCardholderCommand(command: CardCommand): command is CardholderCommand {
