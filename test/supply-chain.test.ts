@@ -1,36 +1,10 @@
-import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
+import { callScript, callScriptIn } from './support/call-script';
 
 const root = join(__dirname, '..');
 const readJson = (file: string): unknown => JSON.parse(readFileSync(join(root, file), 'utf8'));
-
-/** Calls an exported function of a script; jest does not load ES modules. */
-function callScript<T>(script: string, name: string, ...args: unknown[]): Promise<T> {
-  return callScriptIn<T>(process.env, script, name, ...args);
-}
-
-async function callScriptIn<T>(env: NodeJS.ProcessEnv, script: string, name: string, ...args: unknown[]): Promise<T> {
-  const directory = mkdtempSync(join(tmpdir(), 'payment-gateway-script-'));
-  const input = join(directory, 'arguments.json');
-  writeFileSync(input, JSON.stringify(args));
-  const program = `
-    import { readFileSync } from 'node:fs';
-    import { ${name} } from ${JSON.stringify(pathToFileURL(join(root, 'scripts', script)).href)};
-    const args = JSON.parse(readFileSync(${JSON.stringify(input)}, 'utf8'));
-    const answer = await Promise.resolve(${name}(...args)).catch(({ message }) => ({ failure: message }));
-    process.stdout.write(JSON.stringify(answer ?? null));`;
-  try {
-    const options = { cwd: root, env, maxBuffer: 64 * 1_048_576 };
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], options);
-    return JSON.parse(stdout) as T;
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}
 
 interface LockEntry {
   version?: string;

@@ -91,7 +91,7 @@ export function baseUrl(env, ports) {
 
 /**
  * Environment of the services and command lines, without the secrets of their own; variables that are set take
- * precedence, also the files of secrets.
+ * precedence, also the files of secrets, but for NODE_ENV.
  * @param {{ env: NodeJS.ProcessEnv, ports: typeof defaultPorts, servers: import('../servers/provide-servers.mjs').Servers }} parts
  * @returns {Record<string, string>}
  */
@@ -125,5 +125,6 @@ export function gatewayEnvironment({ env, ports, servers }) {
     const file = `${name}_FILE`;
     return env[file] ? [file, env[file]] : [name, env[name] || value];
   });
-  return Object.fromEntries([...settings, ...shared]);
+  // Production refuses these settings, and shells have NODE_ENV for other reasons.
+  return { ...Object.fromEntries([...settings, ...shared]), NODE_ENV: 'development' };
 }

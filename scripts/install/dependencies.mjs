@@ -22,7 +22,8 @@ export async function installDependencies({ processes, progress }) {
   await progress.during('Dependencies: npm ci', () =>
     processes.run('npm-ci', {
       command: 'npm',
-      args: ['ci', '--no-fund', '--no-audit'],
+      // Also where NODE_ENV is production: Node itself is one of them.
+      args: ['ci', '--include=dev', '--no-fund', '--no-audit'],
       env: withoutProjectNode(process.env),
       timeoutMs: INSTALL_TIMEOUT_MS,
     }),
