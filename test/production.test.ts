@@ -81,6 +81,12 @@ const UNSAFE: [string, readonly string[], Env, string][] = [
     'THREEDS_PUBLIC_URL is http://3ds.example, which is not HTTPS.',
   ],
   [
+    'card numbers in clear to the directory server',
+    ['threeds'],
+    { DIRECTORY_SERVER_URL: 'http://ds.example' },
+    'DIRECTORY_SERVER_URL is http://ds.example, which is not HTTPS.',
+  ],
+  [
     "the issuer's page over HTTP",
     ['simulator'],
     { SIMULATOR_PUBLIC_URL: 'http://sandbox.example' },

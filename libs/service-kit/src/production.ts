@@ -18,6 +18,15 @@ export function isHttps<Name extends string>(name: Name): ProductionRule<Partial
     address === undefined || address.startsWith('https://') ? undefined : `${name} is ${address}, which is not HTTPS.`;
 }
 
+/** As {@link isHttps}, for a server that the process itself calls: what stays on this machine may be in clear. */
+export function isHttpsOrLoopback<Name extends string>(name: Name): ProductionRule<Partial<Record<Name, string>>> {
+  const rule = isHttps(name);
+  return (config) => {
+    const host = URL.parse(config[name] ?? '')?.hostname.replace(/^\[|\]$/g, '') ?? '';
+    return isLoopback(host) ? undefined : rule(config);
+  };
+}
+
 interface PublicPort {
   HOST: string;
   TLS_CERT_FILE?: string;

@@ -5,6 +5,7 @@ import {
   commonSettings,
   connectionSettings,
   isHttps,
+  isHttpsOrLoopback,
   kafkaProductionRules,
   mongoProductionRules,
   publicPortHasTls,
@@ -74,6 +75,7 @@ export type Config = Readonly<Static<typeof settings>>;
 export const productionRules: readonly ProductionRule<Config>[] = [
   publicPortHasTls,
   isHttps('THREEDS_PUBLIC_URL'),
+  isHttpsOrLoopback('DIRECTORY_SERVER_URL'),
   noDevelopmentKeys,
   ...kafkaProductionRules,
   ...mongoProductionRules,
