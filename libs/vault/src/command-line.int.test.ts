@@ -170,10 +170,20 @@ describe('rotate', () => {
     expect(half.equals(keys.CARD_PUBLIC_KEY.active.key.expose())).toBe(true);
   });
 
+  test('gives each key an id of its own, also twice a day', async () => {
+    const made = [];
+    for (let round = 0; round < 2; round += 1) {
+      const { out } = await run(['rotate', 'TOKEN_KEYS', '--json'], {});
+      made.push((JSON.parse(out) as { TOKEN_KEYS: string }).TOKEN_KEYS);
+    }
+    const { TOKEN_KEYS } = await readKeys({ TOKEN_KEYS: made.join(',') }, ['TOKEN_KEYS']);
+    expect(TOKEN_KEYS.all).toHaveLength(2);
+  });
+
   test('says what to do, in order', async () => {
     const { out } = await run(['rotate', 'TOKEN_KEYS'], {});
     expect(out).toMatch(
-      /1\. Append [^]* 20\d\d-\d\d-\d\d:[A-Za-z0-9+/]{43}=\n2\. [^]*3\. npm run vault -- reencrypt\n4\. /,
+      /1\. Append [^]* 20\d\d-\d\d-\d\d-[0-9a-f]{8}:[A-Za-z0-9+/]{43}=\n2\. [^]*3\. npm run vault -- reencrypt\n4\. /,
     );
   });
 

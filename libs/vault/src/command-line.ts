@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { Type } from '@sinclair/typebox';
 import { recordCommand } from '@gateway/audit';
@@ -26,6 +27,8 @@ import { cardReaderSettings, noDevelopmentKeys } from './settings';
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
+/** Two rotations on one day have different ids. */
+const ID_SUFFIX_BYTES = 4;
 
 const USAGE = `npm run vault -- COMMAND
 
@@ -197,7 +200,7 @@ async function rotate(
   if (rotated === undefined || setting === undefined) {
     throw new UsageError(`rotate takes one of these settings: ${Object.keys(ROTATED).join(', ')}.`);
   }
-  const id = given ?? new Date().toISOString().slice(0, 10);
+  const id = given ?? newId();
   if (!/^[A-Za-z0-9_-]{1,32}$/.test(id)) throw new ConfigurationError('An id has 1 to 32 letters, digits, _ or -.');
   const { publicKey, holders, then } = rotated;
   const pair = publicKey === undefined ? { privateKey: newKey(id) } : newKeyPair(id);
@@ -214,6 +217,11 @@ async function rotate(
 3. ${then}
 4. Remove the old key from ${setting}.`);
   return EXIT_OK;
+}
+
+/** The date, for people, and random hex digits. */
+function newId(): string {
+  return `${new Date().toISOString().slice(0, 10)}-${randomBytes(ID_SUFFIX_BYTES).toString('hex')}`;
 }
 
 /** The entry as the provider keeps it. */
