@@ -71,16 +71,18 @@ export function createCardOpener(opener: Opener, tokenKeys: Keys): OpenCard {
 }
 
 export interface CardRecords {
-  /** A use to record, or older keys. */
-  isStale(stored: Pick<StoredCard, 'lastUsedAt' | 'keyId' | 'tokenKeyId'>): boolean;
+  /**
+   * True when a use is to be recorded. Only then a card moves to the active keys: during a rotation replicas differ in
+   * which keys are active, and would undo each other's encryption with every use.
+   */
+  isStale(stored: Pick<StoredCard, 'lastUsedAt'>): boolean;
   /** First write, record of use and encryption under the active keys are the same update. */
   write(token: string, merchantAccount: string, card: Secret<CardData>, upsert: boolean): Promise<void>;
 }
 
 export function createCardRecords(cards: Collection<StoredCard>, seal: CardSeal, now: () => number): CardRecords {
   return {
-    isStale: ({ lastUsedAt, keyId, tokenKeyId }) =>
-      lastUsedAt.getTime() <= now() - REFRESH_AFTER_MS || keyId !== seal.keyId || tokenKeyId !== seal.tokenKeyId,
+    isStale: ({ lastUsedAt }) => lastUsedAt.getTime() <= now() - REFRESH_AFTER_MS,
 
     async write(token, merchantAccount, card, upsert) {
       const sealed = await seal.seal(token, merchantAccount, card);

@@ -66,7 +66,7 @@ export function createReencryption({ cards, seal, open }: ReencryptionOptions): 
       return `${token}: ${messageOf(error)}`;
     }
     const sealed = await seal.seal(token, merchantAccount, card);
-    // If the card was used meanwhile, it is under the active keys already.
+    // If a use has moved the card meanwhile, it is under the active keys already.
     await cards.updateOne({ _id: token, keyId, tokenKeyId }, { $set: sealed });
     return undefined;
   }

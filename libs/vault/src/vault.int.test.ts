@@ -204,11 +204,12 @@ describe('cards', () => {
 });
 
 describe('rotation', () => {
-  it('of card keys keeps old cards, and moves a card to the active key when it is next used', async () => {
+  it('of card keys keeps old cards, and moves a card to the active key when its use is recorded', async () => {
     const byGet = await vault.putCard('demo_merchant', cardOf());
     const byPut = await vault.putCard('demo_merchant', cardOf({ holder: 'JOHN DOE' }));
     const tokens = { TOKEN_KEYS: oldKeys.TOKEN_KEYS };
     const rotated = await vaultWith({ ...bothKeys, ...tokens });
+    now += DAY_MS;
     expect((await rotated.getCard('demo_merchant', byGet))?.expose().holder).toBe('JANE DOE');
     expect(await rotated.putCard('demo_merchant', cardOf({ holder: 'JOHN DOE' }))).toBe(byPut);
     await rotated.drain();
@@ -225,6 +226,7 @@ describe('rotation', () => {
     await cards.deleteOne({ _id: underOld });
 
     const rotated = await vaultWith(bothKeys);
+    now += DAY_MS;
     expect(await rotated.putCard('demo_merchant', cardOf())).toBe(token);
     const underNew = await rotated.putCard('demo_merchant', other);
     expect(underNew).not.toBe(underOld);
@@ -235,6 +237,7 @@ describe('rotation', () => {
   it('of token keys: an old token keeps working when its key is gone', async () => {
     const token = await vault.putCard('demo_merchant', cardOf());
     const rotated = await vaultWith(bothKeys);
+    now += DAY_MS;
     await rotated.getCard('demo_merchant', token);
     await rotated.drain();
 
@@ -244,10 +247,25 @@ describe('rotation', () => {
     expect((await retired.getCard('demo_merchant', token))?.expose()).toEqual(cardOf().expose());
   });
 
+  it('is not undone with every use by a replica whose active keys are still the old ones', async () => {
+    const rotated = await vaultWith(bothKeys);
+    const token = await rotated.putCard('demo_merchant', cardOf());
+    const written = await cards.findOne({ _id: token });
+    const appended = (name: 'CARD_KEYS' | 'TOKEN_KEYS') => ({ [name]: `${oldKeys[name]},${newKeys[name]}` });
+    const behind = await vaultWith({ ...oldKeys, ...appended('CARD_KEYS'), ...appended('TOKEN_KEYS') });
+    for (const replica of [behind, rotated, behind]) {
+      expect(await replica.putCard('demo_merchant', cardOf())).toBe(token);
+      expect((await replica.getCard('demo_merchant', token))?.expose()).toEqual(cardOf().expose());
+      await replica.drain();
+    }
+    expect(await cards.findOne({ _id: token })).toEqual(written);
+  });
+
   it('looks for the tokens of all keys in one read', async () => {
     await vault.putCard('demo_merchant', cardOf());
     const watched = counted(cards);
     const rotated = await vaultWith(bothKeys, { cards: watched.collection });
+    now += DAY_MS;
     await rotated.putCard('demo_merchant', cardOf());
     await rotated.putCard('demo_merchant', cardOf());
     expect(watched.calls).toEqual(['find', 'updateOne', 'find']);
