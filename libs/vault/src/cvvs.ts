@@ -18,6 +18,8 @@ export interface StoredCvv {
 
 /** Every call throws a RetryableError when the database is away. */
 export interface CvvWriter {
+  /** Throws a CvvKeyUnavailableError if no CVV can be stored now: ask before storing anything else of the request. */
+  requireCvvKey(): Promise<void>;
   /**
    * Stores the CVV for one {@link CvvReader.takeCvv} within 20 minutes. A second one for a reference replaces the first.
    * Throws a CvvKeyUnavailableError, which no retry helps, when Kafka has taken no key for it.
@@ -55,7 +57,13 @@ export function createCvvWriter(options: CvvOptions & { keys: Pick<CvvKeyIssuer,
     await cvvs.replaceOne({ _id: reference }, { ...sealed, storedAt }, { upsert: true });
   }
 
-  return { putCvv: (reference, cvv) => retryableWhenTransient(() => putCvv(reference, cvv)), dropCvv: dropFrom(cvvs) };
+  return {
+    async requireCvvKey() {
+      await keys.current();
+    },
+    putCvv: (reference, cvv) => retryableWhenTransient(() => putCvv(reference, cvv)),
+    dropCvv: dropFrom(cvvs),
+  };
 }
 
 export function createCvvReader(options: CvvOptions & { keys: Pick<CvvKeyStore, 'find'>; logger?: Logger }): CvvReader {

@@ -294,7 +294,13 @@ describe('what the edge has', () => {
     const token = await writer.vault.putCard('demo_merchant', cardOf());
     await writer.vault.putCvv('R1', new Secret('123'));
     const { vault: openedByEdge } = writer;
-    expect(Object.keys(openedByEdge).sort()).toEqual(['dropCvv', 'putCard', 'putCvv', 'receiverToken']);
+    expect(Object.keys(openedByEdge).sort()).toEqual([
+      'dropCvv',
+      'putCard',
+      'putCvv',
+      'receiverToken',
+      'requireCvvKey',
+    ]);
 
     const openedWith = async (CARD_KEYS: string, CVV_KEYS: string) => {
       const reader = await vaultWith({ ...oldKeys, CARD_KEYS, CVV_KEYS });

@@ -103,6 +103,7 @@ function world(): World {
         here.done.push('card');
         return '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab';
       },
+      requireCvvKey: async () => undefined,
       putCvv: async () => void here.done.push('cvv'),
       dropCvv: async () => void here.done.push('drop cvv'),
     },

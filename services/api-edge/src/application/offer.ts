@@ -96,6 +96,8 @@ export async function prepareOperation(ports: Ports, operation: Operation): Prom
     ));
   const paymentId = ownPaymentId ?? newPaymentId(ports.randomBytes);
   const reference = newReference(paymentId, ports.randomBytes);
+  // A request that is refused because its CVV cannot be stored must not leave its card behind.
+  if (cvvOf(request) !== undefined) await ports.vault.requireCvvKey();
   const [token] = await repeatUntil(ports, deadline, 'a write to the vault', () =>
     Promise.all([putCard(ports, merchantAccount, request), putCvv(ports, reference, request)]),
   );

@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
+import { Secret } from '@gateway/contracts';
 import { RetryableError } from '@gateway/service-kit';
 import { silentLogger } from '@gateway/testing';
-import { offer } from './offer';
+import type { OperationRequest } from './commands';
+import { offer, prepareOperation } from './offer';
 import type { Insertion, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
 
 const ENTRY = {
@@ -93,4 +96,22 @@ test('the late entry is the one that the request prepares', async () => {
   expect(late).toEqual([abandoned]);
   expect(await offer(ports, prepare, () => undefined)).toEqual({ kind: 'unknown', entry: ENTRY });
   expect(late).toHaveLength(1);
+});
+
+test('without a key for its CVV nothing of a request is stored', async () => {
+  const { ports } = portsWith('inserted');
+  const stored: string[] = [];
+  const vault = {
+    requireCvvKey: async () => {
+      throw new Error('no key');
+    },
+    putCard: async () => stored.push('card'),
+    putCvv: async () => stored.push('cvv'),
+  };
+  const instrument = { kind: 'card', card: new Secret({}), cvv: new Secret('123') };
+  const request = { transactionType: 'SALE', instrument } as unknown as OperationRequest;
+  const world = { ...ports, vault, randomBytes } as unknown as Ports;
+  const preparing = prepareOperation(world, { merchantAccount: 'merchant', request });
+  await expect(preparing).rejects.toThrow('no key');
+  expect(stored).toEqual([]);
 });

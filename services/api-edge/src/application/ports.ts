@@ -172,6 +172,8 @@ export interface PayoutQueries {
 
 export interface CardVault {
   putCard(merchantAccount: string, card: Secret<CardData>): Promise<string>;
+  /** Throws if no CVV can be stored now. */
+  requireCvvKey(): Promise<void>;
   putCvv(reference: string, cvv: Secret): Promise<void>;
   dropCvv(reference: string): Promise<void>;
 }
