@@ -9,9 +9,14 @@ import { decode, typeOf } from './envelope';
 import type { GroupLimits } from './group-member';
 import { createGroupMember, GROUP_LIMITS } from './group-member';
 import { topicName, topicOf } from './topics';
+import { tryWithin, within } from './within';
+
+/** For what was in the topic before. A partition without a leader must not keep the service from starting. */
+const READ_ALL_WITHIN_MS = 10_000;
+const LEAVE_TIMEOUT_MS = 5_000;
 
 export interface TopicReader {
-  /** Resolves when reading has begun, at the beginning of the topic. */
+  /** Resolves when all is read that was in the topic at this moment, or after 10 s, with a warning. */
   start(): Promise<void>;
   stop(): Promise<void>;
   /** False while the brokers are away. */
@@ -32,12 +37,17 @@ export function createTopicReader<T>(options: {
   onMessage: (message: Envelope<T>) => void;
   onFatal: (error: Error) => void;
   limits?: Partial<GroupLimits>;
+  /** Shorter in tests. */
+  readAllWithinMs?: number;
   logger: Logger;
 }): TopicReader {
-  const { declaration, onMessage } = options;
+  const { kafka, declaration, onMessage, readAllWithinMs = READ_ALL_WITHIN_MS } = options;
   const topic = topicOf(options.topicPrefix, declaration.topic);
   const groupId = topicName(options.topicPrefix, `${options.name}.${randomUUID()}`);
   const logger = options.logger.child({ groupId });
+  /** By partition, the offset after the last message that was read. */
+  const positions = new Map<number, number>();
+  let onProgress = (): void => undefined;
 
   function takeBatch({ batch, resolveOffset }: EachBatchPayload): void {
     for (const message of batch.messages) {
@@ -49,10 +59,24 @@ export function createTopicReader<T>(options: {
       }
     }
     resolveOffset(batch.lastOffset());
+    positions.set(batch.partition, Number(batch.lastOffset()) + 1);
+    onProgress();
+  }
+
+  async function readAll(): Promise<void> {
+    const ends = await offsetsOf(kafka, topic);
+    const isRead = ({ partition, low, high }: Offsets): boolean =>
+      (positions.get(partition) ?? Number(low)) >= Number(high);
+    await new Promise<void>((resolve) => {
+      onProgress = () => {
+        if (ends.every(isRead)) resolve();
+      };
+      onProgress();
+    });
   }
 
   const member = createGroupMember({
-    kafka: options.kafka,
+    kafka,
     groupId,
     topics: [topic],
     fromBeginning: true,
@@ -63,5 +87,31 @@ export function createTopicReader<T>(options: {
     onJoin: () => undefined,
     onFatal: options.onFatal,
   });
-  return { start: () => member.start(), stop: () => member.stop(), ready: () => member.present() };
+  return {
+    async start() {
+      await member.start();
+      await within(readAllWithinMs, `reading ${topic}`, readAll()).catch((error: unknown) =>
+        logger.warn('a topic is not read to its end yet', { topic, reason: messageOf(error) }),
+      );
+    },
+    stop: () => member.stop(),
+    ready: () => member.present(),
+  };
+}
+
+/** What a partition has: from `low` up to, and without, `high`. */
+interface Offsets {
+  partition: number;
+  low: string;
+  high: string;
+}
+
+async function offsetsOf(kafka: KafkaClient, topic: string): Promise<Offsets[]> {
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    return await admin.fetchTopicOffsets(topic);
+  } finally {
+    await tryWithin(LEAVE_TIMEOUT_MS, 'leaving the brokers', admin.disconnect());
+  }
 }
