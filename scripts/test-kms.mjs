@@ -21,7 +21,17 @@ await holdServers(directory, async ({ processes, progress }) => {
     progress.during('moto: download with pip', () =>
       processes.run('moto-download', {
         command: 'python3',
-        args: ['-m', 'pip', 'install', '--quiet', '--target', folder, '--require-hashes', '--requirement', REQUIREMENTS],
+        args: [
+          '-m',
+          'pip',
+          'install',
+          '--quiet',
+          '--target',
+          folder,
+          '--require-hashes',
+          '--requirement',
+          REQUIREMENTS,
+        ],
         timeoutMs: DOWNLOAD_TIMEOUT_MS,
       }),
     );
