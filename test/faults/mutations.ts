@@ -153,7 +153,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       edit(
         `${CARD}/application/call-acquirer.js`,
-        'return ports.now() + (0, mongo_1.callLeaseMs)(connector?.longestCallMs ?? 0);',
+        'return ports.now() + (0, mongo_1.callLeaseMs)(cvvMs + (connector?.longestCallMs ?? 0));',
         'return ports.now();',
       ),
     ],
