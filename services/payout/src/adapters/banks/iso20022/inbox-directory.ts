@@ -146,7 +146,10 @@ async function waitingFiles(directory: string, quietSince: number): Promise<stri
 
 /** Undefined if the file is gone: another replica has set it aside. */
 function statsOf(path: string): Promise<Stats | undefined> {
-  return lstat(path).catch(() => undefined);
+  return lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
 }
 
 /** The report, or its problem. */
