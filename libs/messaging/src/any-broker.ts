@@ -2,6 +2,7 @@ import { GROUP_REFUSED, KafkaAccessError } from './access';
 import type { BrokerAddress, BrokerLink, ClusterMetadata, CoordinatorAnswer, OpenLink } from './broker-link';
 import { LinkError } from './broker-link';
 import { errorName } from './produce-failures';
+import type { ScramAnswer, ScramUser } from './scram-request';
 
 /** Sends a request to several brokers and takes the first answer, so a frozen broker costs 300 ms and not a time-out. */
 export interface AnyBroker {
@@ -17,6 +18,8 @@ export interface AnyBroker {
    * @throws LinkError if no broker answers or knows the coordinator; KafkaAccessError if Kafka refuses the group.
    */
   coordinator(groupId: string): Promise<CoordinatorAnswer['coordinator']>;
+  /** Stores users; any broker hands them on. @throws LinkError if no broker answers */
+  alterScramUsers(users: readonly ScramUser[]): Promise<ScramAnswer[]>;
   close(): void;
 }
 
@@ -24,6 +27,8 @@ export interface AnyBroker {
 const NEXT_AFTER_MS = 300;
 /** A loaded broker takes seconds. */
 const ANSWER_TIMEOUT_MS = 3_000;
+/** The controller stores users on a majority. */
+const ALTER_TIMEOUT_MS = 10_000;
 
 interface Contact {
   readonly address: BrokerAddress;
@@ -96,6 +101,7 @@ export function createAnyBroker(options: { openLink: OpenLink; seeds: readonly B
         if (errorCode !== 0) throw new LinkError(`no coordinator for ${groupId}: ${errorName(errorCode)}`);
         return coordinator;
       }),
+    alterScramUsers: (users) => anyOf((link) => link.alterScramUsers(users, ALTER_TIMEOUT_MS)),
     close() {
       closed = true;
       for (const { link } of contacts.values()) link?.close();

@@ -7,6 +7,8 @@ import { requests } from 'kafkajs/src/protocol/requests';
 import apiKeys from 'kafkajs/src/protocol/requests/apiKeys';
 import { messageOf, RetryableError } from '@gateway/service-kit';
 import { isRefusal, KafkaAccessError } from './access';
+import type { ScramAnswer, ScramUser } from './scram-request';
+import { alterScramUsers } from './scram-request';
 import { TimeoutError, within } from './within';
 
 export interface BrokerAddress {
@@ -64,6 +66,8 @@ export interface BrokerLink {
     batches: readonly PartitionBatch[],
     timeouts: { ackTimeoutMs: number; timeoutMs: number },
   ): Promise<PartitionAnswer[]>;
+  /** Stores users. @throws LinkError; they may still have been stored. */
+  alterScramUsers(users: readonly ScramUser[], timeoutMs: number): Promise<ScramAnswer[]>;
   usable(): boolean;
   close(): void;
 }
@@ -81,7 +85,13 @@ interface LinkOptions {
   sasl: Mechanism | undefined;
 }
 
-type Api = 'Metadata' | 'GroupCoordinator' | 'Produce';
+const APIS = {
+  Metadata: { apiKey: apiKeys.Metadata, definitions: requests.Metadata },
+  GroupCoordinator: { apiKey: apiKeys.GroupCoordinator, definitions: requests.GroupCoordinator },
+  Produce: { apiKey: apiKeys.Produce, definitions: requests.Produce },
+  AlterUserScramCredentials: alterScramUsers,
+} as const;
+type Api = keyof typeof APIS;
 
 const CONNECTION_TIMEOUT_MS = 2_000;
 /** kafkajs' time-out, for requests whose link was closed. This file enforces shorter ones. */
@@ -125,7 +135,8 @@ function openLink(address: BrokerAddress, options: LinkOptions): BrokerLink {
   async function exchange<T>(name: Api, args: object): Promise<T> {
     if (!broker.isConnected()) await broker.connect();
     connected = true;
-    const { request, response } = broker.lookupRequest(apiKeys[name], requests[name])(args);
+    const { apiKey, definitions } = APIS[name];
+    const { request, response } = broker.lookupRequest(apiKey, definitions)(args);
     const parse = async (decoded: T): Promise<T> => decoded;
     return connectionPool.send({ request, response: { decode: response.decode, parse } });
   }
@@ -156,6 +167,7 @@ function openLink(address: BrokerAddress, options: LinkOptions): BrokerLink {
     metadata: (topics, timeoutMs) =>
       ask<ClusterMetadata>('Metadata', { topics, allowAutoTopicCreation: false }, timeoutMs),
     coordinator: (groupId, timeoutMs) => ask<CoordinatorAnswer>('GroupCoordinator', { groupId }, timeoutMs),
+    alterScramUsers: (users, timeoutMs) => ask<ScramAnswer[]>('AlterUserScramCredentials', { users }, timeoutMs),
     async produce(batches, { ackTimeoutMs, timeoutMs }) {
       const args = { acks: -1, timeout: ackTimeoutMs, topicData: topicDataOf(batches) };
       const { topics } = await ask<ProduceResponse>('Produce', args, timeoutMs);

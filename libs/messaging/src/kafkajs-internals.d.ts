@@ -72,6 +72,30 @@ declare module 'kafkajs/src/protocol/requests/apiKeys' {
   export default apiKeys;
 }
 
+declare module 'kafkajs/src/protocol/encoder' {
+  class Encoder {
+    writeInt8(value: number): this;
+    writeInt32(value: number): this;
+    writeUVarInt(value: number): this;
+    writeUVarIntString(value: string): this;
+    writeUVarIntBytes(value: Buffer): this;
+    writeUVarIntArray(array: readonly Encoder[]): this;
+  }
+  export default Encoder;
+}
+
+declare module 'kafkajs/src/protocol/decoder' {
+  class Decoder {
+    constructor(buffer: Buffer);
+    readInt16(): number;
+    readInt32(): number;
+    readUVarIntString(): string | null;
+    readUVarIntArray<T>(reader: (decoder: Decoder) => T): T[] | null;
+    readTaggedFields(): unknown;
+  }
+  export default Decoder;
+}
+
 declare module 'kafkajs/src/protocol/error' {
   export const errorCodes: readonly { readonly type: string; readonly code: number }[];
   export function createErrorFromCode(code: number): Error;

@@ -118,6 +118,7 @@ export function playedCluster(options: {
           };
         }),
       coordinator: () => Promise.reject(new LinkError('there are no groups here')),
+      alterScramUsers: () => Promise.reject(new LinkError('there are no users here')),
       produce(batches, { timeoutMs }) {
         if (!counted) connections[nodeId] = (connections[nodeId] ?? 0) + 1;
         counted = true;
