@@ -20,8 +20,10 @@ export const settings = Type.Object({
     description: 'Internal port of queries and `npm run payouts`; 0 takes a free port',
   }),
   PAYOUT_BANK: Type.String({
+    default: 'none',
     pattern: '^[a-z0-9-]+$',
-    description: 'Connector of payouts in EUR: `iso20022` or `simulator`. XTS always goes to the simulator',
+    description:
+      'Connector of payouts in EUR: `iso20022` or `simulator`; `none`: they wait. XTS always goes to the simulator',
   }),
   BANK_CALLS_AT_ONCE: Type.Integer({
     minimum: 4,

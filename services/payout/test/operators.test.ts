@@ -1,5 +1,6 @@
 import { openAudit } from '@gateway/audit';
 import type { AuditLog, Entry } from '@gateway/audit';
+import { RESOLVER_LEASE_MS } from '@gateway/mongo';
 import { createInternalApi, createMetrics, listen, openInternalAccess } from '@gateway/service-kit';
 import { createCallers, silentLogger, until } from '@gateway/testing';
 import type { AdminPorts } from '../src/adapters/http/admin-api';
@@ -262,6 +263,21 @@ it('is ready when everything is open, and counts the bank’s answers', async ()
 
 it('does not start with an unknown bank', async () => {
   await expect(world.start({ PAYOUT_BANK: 'nobody' })).rejects.toThrow('PAYOUT_BANK is nobody; there are simulator');
+});
+
+it('keeps payouts of a currency without a bank until it has one', async () => {
+  const lines = world.lines.length;
+  await world.stopServices();
+  await world.start({ SIMULATOR_URL: '', PAYOUT_BANK: 'none' });
+  const reference = await world.send(payout('10.50'));
+  await until('its turn has come', () =>
+    world.lines.slice(lines).some((line) => line.includes('no connector of this name')),
+  );
+  expect((await world.payouts.load(reference))?.state.kind).toBe('screened');
+  await world.stopServices();
+  await world.start();
+  world.pass(RESOLVER_LEASE_MS);
+  await world.isIn(reference, 'settled');
 });
 
 it('does not start with the simulator as the bank of EUR, unless money may be simulated', async () => {

@@ -54,8 +54,11 @@ async function resolve(ports: Ports, payout: StoredPayout): Promise<void> {
  * If another process wrote in the meantime, that one does.
  */
 async function takeTurn(ports: Ports, payout: StoredPayout): Promise<void> {
+  const bank = ports.bankFor(payout.currency);
+  // An intent would bind it to a bank that is not there. It is due again when its claim runs out.
+  if (ports.bank(bank) === undefined) return reportNotConnected(ports, bank);
   const screening = await ports.screening.screenAgain(screenedPayoutOf(payout));
-  const submission = submissionTo(ports, ports.bankFor(payout.currency));
+  const submission = submissionTo(ports, bank);
   const { written, stored } = await ports.handle(payout, (current) =>
     decideTurn(current, { now: ports.now(), screening, submission }),
   );
@@ -69,7 +72,7 @@ async function release(ports: Ports, payout: StoredPayout): Promise<void> {
 
 async function learnOutcome(ports: Ports, payout: StoredPayout): Promise<void> {
   const bank = bankOf(ports, payout);
-  if (bank === undefined) ports.logger.error('no connector of this name is open', { bank: payout.bank });
+  if (bank === undefined) reportNotConnected(ports, payout.bank);
   const answer = bank && (await find(ports, bank, payout));
   if (answer === undefined || answer.kind === 'not-sent') return postpone(ports, payout);
   // Another process may be about to send it, so it must not become one that can be called off.
@@ -77,6 +80,10 @@ async function learnOutcome(ports: Ports, payout: StoredPayout): Promise<void> {
   if (answer.kind === 'submitted' && payout.state.kind === 'submitted') return postpone(ports, payout);
   if (answer.kind === 'cancelled') return recordDecision(ports, payout, decideCancelled);
   return recordAnswer(ports, payout, answer);
+}
+
+function reportNotConnected({ logger }: Ports, bank: string | undefined): void {
+  logger.error('no connector of this name is open', { bank });
 }
 
 function bankOf(ports: Ports, payout: StoredPayout): BankConnector | undefined {

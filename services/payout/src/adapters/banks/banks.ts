@@ -6,6 +6,8 @@ import { createSimulatorConnector } from './simulator/connector';
 
 /** The sandbox's bank, the only one for the test currency. */
 const SANDBOX_BANK = 'simulator';
+/** Payouts in EUR wait until there is one. */
+const NO_BANK = 'none';
 
 /** All connectors. To add one, add a folder beside `simulator/` and a line here. */
 const FACTORIES: Record<string, (context: BankContext) => OpenBank | Promise<OpenBank>> = {
@@ -21,7 +23,7 @@ export interface Banks {
 }
 
 /**
- * Opens the sandbox's bank and the configured one.
+ * Opens the sandbox's bank, where it has an address, and the configured one.
  *
  * @throws ConfigurationError for an unknown name, and for the simulator where it must not take EUR.
  */
@@ -33,10 +35,12 @@ export async function openBanks(payoutBank: string, context: BankContext): Promi
     );
   }
   const banks = new Map<string, OpenBank>();
-  for (const name of new Set([SANDBOX_BANK, payoutBank])) {
+  for (const name of wantedBanks(payoutBank, context)) {
     const create = FACTORIES[name];
     if (create === undefined) {
-      throw new ConfigurationError(`PAYOUT_BANK is ${name}; there are ${Object.keys(FACTORIES).join(', ')}.`);
+      throw new ConfigurationError(
+        `PAYOUT_BANK is ${name}; there are ${[...Object.keys(FACTORIES), NO_BANK].join(', ')}.`,
+      );
     }
     banks.set(name, await create(context));
   }
@@ -47,4 +51,9 @@ export async function openBanks(payoutBank: string, context: BankContext): Promi
     get: (name) => banks.get(name),
     nameFor: (currency) => (currency === TEST_CURRENCY ? SANDBOX_BANK : payoutBank),
   };
+}
+
+function wantedBanks(payoutBank: string, { env }: BankContext): Set<string> {
+  const sandbox = env['SIMULATOR_URL'] ? [SANDBOX_BANK] : [];
+  return new Set([...sandbox, ...(payoutBank === NO_BANK ? [] : [payoutBank])]);
 }

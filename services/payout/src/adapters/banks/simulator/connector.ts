@@ -3,7 +3,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import { RESPONSE_CODES, formatAmountE4, isRegisteredCode, simulatorTakes } from '@gateway/contracts';
 import type { CallFault, Counterpart } from '@gateway/outbound';
 import { lane, neverSent, openCounterpart } from '@gateway/outbound';
-import { fieldText, fieldsIn, isFields, loadConfig, repeat } from '@gateway/service-kit';
+import { ConfigurationError, fieldText, fieldsIn, isFields, loadConfig, repeat } from '@gateway/service-kit';
 import type {
   BankFacts,
   BankNews,
@@ -17,7 +17,12 @@ import type {
 import type { BankContext, OpenBank } from '../bank-context';
 
 export const settings = Type.Object({
-  SIMULATOR_URL: Type.String({ minLength: 1, description: 'Connector `simulator`: address of the simulator' }),
+  SIMULATOR_URL: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Connector `simulator`: address of the simulator; unset, payouts in XTS wait',
+    }),
+  ),
   SIMULATOR_TIMEOUT_MS: Type.Integer({
     minimum: 100,
     maximum: 60_000,
@@ -51,6 +56,9 @@ type Lane = 'arriving' | 'stored' | 'inquiries';
 export function createSimulatorConnector(context: BankContext): OpenBank {
   const { env, simulatedMoney, callsAtOnce, metrics, logger } = context;
   const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS } = loadConfig(settings, env);
+  if (SIMULATOR_URL === undefined) {
+    throw new ConfigurationError('Configuration: PAYOUT_BANK is simulator, and SIMULATOR_URL is not set.');
+  }
   // Separate halves, so that arriving payouts never overtake stored ones for good.
   const half = lane(Math.floor(callsAtOnce / 2), WAIT_MS);
   const bank = openCounterpart<Lane>({
