@@ -10,8 +10,8 @@ const PROBE_TIMEOUT_MS = 2_000;
  * Under load V8's heap would grow to several times its live data, and glibc would keep an arena for each thread:
  * `npm run bench -- overload` saw 578 MiB resident without these and keeps each process below 300 MB with them.
  */
-const NODE_OPTIONS = ['--enable-source-maps', '--heap-growing-percent=50', '--max-semi-space-size=8'];
-const MALLOC_ARENA_MAX = '2';
+export const NODE_OPTIONS = ['--enable-source-maps', '--heap-growing-percent=50', '--max-semi-space-size=8'];
+export const MALLOC_ARENA_MAX = '2';
 
 /**
  * A service that runs as a process of its own. `ops` is the place of its internal port after OPS_PORT, `listens` names

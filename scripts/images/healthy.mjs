@@ -1,0 +1,19 @@
+/** The health check of a service's image: exits 0 if the service in this container is ready. */
+import { get } from 'node:http';
+
+const TIMEOUT_MS = 3_000;
+const ANYWHERE = ['0.0.0.0', '::'];
+
+const { OPS_PORT, INTERNAL_HOST = '' } = process.env;
+const host = INTERNAL_HOST === '' || ANYWHERE.includes(INTERNAL_HOST) ? '127.0.0.1' : INTERNAL_HOST;
+
+const request = get({ host, port: OPS_PORT, path: '/health/ready', timeout: TIMEOUT_MS, agent: false }, (response) => {
+  // Docker keeps the text: it names what is missing.
+  response.pipe(process.stdout);
+  process.exitCode = response.statusCode === 200 ? 0 : 1;
+});
+request.once('timeout', () => request.destroy(new Error(`no answer in ${TIMEOUT_MS} ms`)));
+request.once('error', ({ message }) => {
+  process.stdout.write(`${message}\n`);
+  process.exitCode = 1;
+});
