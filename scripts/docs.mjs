@@ -1,6 +1,6 @@
 /**
- * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/response-codes.json and the generated tables
- * of docs from the declarations in the code. With `--check` it writes nothing and fails if a file would change.
+ * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/response-codes.json, catalog-info.yaml and the
+ * generated tables of docs from the declarations in the code. With `--check` it writes nothing and fails if a file would change.
  * FILE lists the metrics that running services serve, as JSON; without it their table stays as it is.
  */
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
+import { catalog } from './catalog.mjs';
 import { root } from './checkout.mjs';
 import { explain, Failure } from './failure.mjs';
 import { holders } from './gateway/secrets.mjs';
@@ -132,6 +133,14 @@ function commonSettings() {
   return settingsTable([{ properties: common, required: settings.required }]);
 }
 
+/** Of `npm run provision`, without those of every service. */
+function provisionSettings() {
+  const common = load('libs/service-kit/config').commonSettings;
+  const { settings } = load('deploy/operations/settings');
+  const own = Object.entries(settings.properties).filter(([name]) => !(name in common));
+  return settingsTable([{ properties: Object.fromEntries(own) }]);
+}
+
 function topicsTable() {
   const { topics } = load('libs/contracts/index');
   const rows = Object.values(/** @type {Record<string, Topic>} */ (topics)).map((topic) => {
@@ -244,6 +253,7 @@ function metricsTable(metrics) {
 const blocks = (metrics) => ({
   'common-settings': commonSettings,
   settings: settingsOf,
+  'provision-settings': provisionSettings,
   topics: topicsTable,
   messages: messagesTable,
   answers: answersTable,
@@ -278,7 +288,9 @@ async function generatedFiles(metrics) {
   const files = new Map();
   for (const path of globSync([join(folder, '*.md'), join(folder, 'adr', 'README.md')]))
     files.set(path, await filled(path, blocks(metrics)));
-  const { registryFile, schemaFiles } = load('libs/contracts/index');
+  const { registryFile, schemaFiles, services, topics, messages } = load('libs/contracts/index');
+  const readmeOf = (/** @type {string} */ name) => readFileSync(join(root, 'services', name, 'README.md'), 'utf8');
+  files.set(join(root, 'catalog-info.yaml'), catalog({ services, topics, messages, readmeOf }));
   files.set(join(folder, 'response-codes.json'), registryFile());
   for (const [name, content] of schemaFiles()) files.set(join(folder, 'schemas', name), content);
   return files;
