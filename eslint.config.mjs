@@ -36,7 +36,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['services/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    files: ['services/*/src/**/*.ts', 'libs/*/src/**/*.ts', 'deploy/*/src/**/*.ts'],
     ignores: ['**/*.test.ts', '**/*.fixture.ts', 'libs/contracts/src/response-codes.ts'],
     rules: { 'no-restricted-syntax': ['error', ...namedCodes] },
   },

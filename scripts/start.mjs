@@ -108,23 +108,22 @@ async function build(processes) {
 }
 
 /**
- * What must be there before the first service starts: topics and the demo accounts.
+ * What must be there before the first service starts: topics, indexes and the demo accounts.
  * @param {ChildProcesses} processes
  * @param {Record<string, string>} environment
  * @param {Record<string, string>} secrets
  */
 async function prepare(processes, environment, secrets) {
-  const run = (/** @type {string} */ name, /** @type {string} */ script, /** @type {string[]} */ ...args) =>
-    processes.run(name, {
+  const provision = 'deploy/operations/dist/provision.js';
+  const env = withOwnSecrets(provision, { ...process.env, ...environment, DEMO_ACCOUNTS: 'yes' }, secrets);
+  await progress.during('Topics, indexes and demo accounts', () =>
+    processes.run('provision', {
       command: projectNode,
-      args: [join(root, script), ...args],
-      env: withOwnSecrets(script, { ...process.env, ...environment }, secrets),
+      args: [join(root, provision)],
+      env,
       timeoutMs: PREPARE_TIMEOUT_MS,
-    });
-  await Promise.all([
-    progress.during('Topics', () => run('create-topics', 'libs/messaging/dist/kafka-cli.js', 'create')),
-    progress.during('Demo accounts', () => run('seed-demo', 'libs/accounts/dist/seed-demo.js')),
-  ]);
+    }),
+  );
 }
 
 // If the reader of the progress goes away (a closed pipe), the system continues.

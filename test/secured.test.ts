@@ -1,13 +1,17 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } from 'kafkajs';
 import { openAccounts } from '@gateway/accounts';
 import type { ServiceDeclaration, TopicName } from '@gateway/contracts';
 import { AnnounceOutcome, commandLines, InitiatePayout, services, TEST_CARDS, topics } from '@gateway/contracts';
 import type { KafkaClient } from '@gateway/messaging';
-import { createPublisher, createWorker, on, topicOf } from '@gateway/messaging';
+import { createPublisher, createTopics, createWorker, on, topicOf } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
 import { createMetrics } from '@gateway/service-kit';
 import type { SecuredServers, Space } from '@gateway/testing';
 import { createCallers, kafkaOf, openSecuredServers, silentLogger, startPublisher, until } from '@gateway/testing';
+import { runProvision } from '../deploy/operations/src/provision';
 import { runCli as runAuditCli } from '../libs/audit/src/command-line';
 import { runCli as runDeadLetterCli } from '../libs/messaging/src/cli';
 import { runKafkaCli } from '../libs/messaging/src/kafka-cli';
@@ -209,14 +213,65 @@ describe('with a user of its own at each server, every service does its part', (
     const prefix = `${space.topicPrefix}new.`;
     const names = writtenTopics(prefix, { consumes: everyTopic, produces: everyTopic });
     expect(await run(runKafkaCli, 'admin', ['acls', '--apply'], prefix)).toMatchObject({ exitCode: 0 });
-    const created = await run(runKafkaCli, 'kafka', ['create'], prefix);
-    expect(created.lines).toEqual([expect.stringContaining(`topics: ${names.length} created`)]);
+    expect((await createTopics({ kafka: clientAs('kafka'), prefix })).created.toSorted()).toEqual(names.toSorted());
     expect(await run(runKafkaCli, 'kafka', ['grow', '--partitions', '13'], prefix)).toMatchObject({ exitCode: 0 });
     const line = [`${prefix}${topics.cardEvents.name}`, 13, 1, 0].join('\t');
     const listed = () => run(runKafkaCli, 'kafka', ['topics'], prefix);
     await until('the topics have grown', async () => (await listed()).lines.includes(line));
     const refused = await run(runKafkaCli, PAYOUT, ['grow', '--partitions', '14']);
     expect(refused).toMatchObject({ exitCode: 1, lines: [expect.stringContaining('grow failed: ')] });
+  });
+});
+
+describe('provisioning by administrators', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'passwords-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  async function provision(env: Record<string, string>) {
+    const lines: string[] = [];
+    const own = {
+      ...servers.kafkaUser('admin'),
+      KAFKA_BROKERS: servers.brokers,
+      MONGODB_URI: servers.mongoUri,
+      TOPIC_PREFIX: space.topicPrefix,
+      DATABASE_PREFIX: space.databasePrefix,
+      KAFKA_ACCESS: 'apply',
+      MONGODB_ACCESS: 'apply',
+      ...env,
+    };
+    const exitCode = await runProvision([], { NODE_ENV: 'production', ...own }, (line) => lines.push(line));
+    return { exitCode, lines };
+  }
+
+  test('finds nothing to grant where the command lines have granted everything', async () => {
+    const { exitCode, lines } = await provision({});
+    expect([exitCode, lines]).toEqual([
+      0,
+      expect.arrayContaining([expect.stringMatching(/^Kafka access: 0 of \d+ added, 0 users$/)]),
+    ]);
+  });
+
+  test('gives users of both servers the passwords of its folders', async () => {
+    const password = 'a password of provisioning';
+    writeFileSync(join(folder, PAYOUT), `${password}\n`);
+    const { exitCode, lines } = await provision({ KAFKA_PASSWORDS_DIR: folder, MONGODB_PASSWORDS_DIR: folder });
+    expect([exitCode, lines]).toEqual([0, expect.arrayContaining([expect.stringMatching(/, 1 users$/)])]);
+    const kafkaAccess = { ...servers.kafkaUser(PAYOUT), KAFKA_PASSWORD: password };
+    await connectTo(kafkaOf({ brokers: servers.brokers, kafkaAccess }), services.payout);
+    await expect(connectTo(clientAs(PAYOUT), services.payout)).rejects.toThrow(/authentication/i);
+    const uri = uriOf(PAYOUT).replace(servers.passwordOf(PAYOUT), encodeURIComponent(password));
+    const connection = await connectMongo({ uri, database: databaseOf(services.payout.database) });
+    await connection.close();
+    // The other tests go on with the first one.
+    writeFileSync(join(folder, PAYOUT), servers.passwordOf(PAYOUT));
+    const again = await provision({ KAFKA_PASSWORDS_DIR: folder, MONGODB_PASSWORDS_DIR: folder });
+    expect([again.exitCode, again.lines]).toEqual([0, again.lines]);
+    await connectTo(clientAs(PAYOUT), services.payout);
+  });
+
+  test('says what a user may not do', async () => {
+    const { exitCode, lines } = await provision(servers.kafkaUser(PAYOUT));
+    expect([exitCode, lines]).toEqual([1, expect.arrayContaining([expect.stringContaining('provision failed: ')])]);
   });
 });
 

@@ -228,7 +228,7 @@ describe('ADR 0012', () => {
   const workspaces = ['libs', 'services'].flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => join(folder, name)),
   );
-  const manifests = ['', 'bench', ...workspaces].map((folder) => ({
+  const manifests = ['', 'bench', 'deploy/operations', ...workspaces].map((folder) => ({
     folder,
     ...(readJson(join(folder, 'package.json')) as Manifest),
   }));

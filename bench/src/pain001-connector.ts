@@ -3,6 +3,7 @@ import type { MongoConnection } from '@gateway/mongo';
 import { clockAt } from '@gateway/mongo';
 import type { Iso20022Connector } from '@gateway/payout/dist/adapters/banks/iso20022/connector';
 import { createIso20022Connector } from '@gateway/payout/dist/adapters/banks/iso20022/connector';
+import { createIndexes, openRecords } from '@gateway/payout/dist/adapters/banks/iso20022/records';
 import { createHolds } from '@gateway/payout/dist/adapters/mongo/holds';
 import { createLogger, createMetrics } from '@gateway/service-kit';
 
@@ -23,7 +24,7 @@ export async function openConnector(
 ): Promise<Iso20022Connector> {
   const clock = clockAt(Date.now);
   const holds = createHolds(mongo, clock);
-  await holds.ensureDocument();
+  await Promise.all([holds.ensureDocument(), createIndexes(openRecords(mongo))]);
   return createIso20022Connector({
     mongo,
     env,

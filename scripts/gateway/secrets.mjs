@@ -11,7 +11,7 @@ const KEY_ID = 'dev-1';
 const secretsFile = join(stateDirectory, 'secrets.json');
 
 const vaultTool = 'libs/vault/dist/cli.js';
-const accountsTools = ['libs/accounts/dist/cli.js', 'libs/accounts/dist/seed-demo.js'];
+const accountsTools = ['libs/accounts/dist/cli.js', 'deploy/operations/dist/provision.js'];
 
 /**
  * Each secret with the services and command lines that need it. No other process gets it.

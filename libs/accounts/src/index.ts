@@ -37,6 +37,7 @@ export { createPasswordHasher } from './passwords';
 export type { RateDecision, RateLimiter } from './rate-limit';
 export { createRateLimiter } from './rate-limit';
 export { SANDBOX_PAYOUTS, seedDemoAccounts } from './demo-accounts';
+export { seedDemo } from './seed-demo';
 export { mayPayOut, PAYOUT_CURRENCIES, payoutCurrenciesOf } from './payout-permission';
 export { accountsProductionRules, accountsSettings } from './settings';
 export type { SigningSecrets } from './signing';

@@ -1,21 +1,15 @@
-import { messageOf, refusedInProduction } from '@gateway/service-kit';
 import { seedDemoAccounts } from './demo-accounts';
 import { openAuditedAdministration } from './environment';
 
-/** Creates missing demo accounts (decisions.md, section 8). For development only. */
-async function seed(): Promise<void> {
-  if (process.env['NODE_ENV'] === 'production') {
-    throw refusedInProduction(['The password of the demo accounts is public.']);
-  }
-  const { administration, close } = await openAuditedAdministration(process.env);
+/**
+ * Creates missing demo accounts (decisions.md, section 8) with the settings and the operator of the environment, and
+ * returns their names. Their passwords are public: for development only. Throws a ConfigurationError.
+ */
+export async function seedDemo(env: Record<string, string | undefined>): Promise<string[]> {
+  const { administration, close } = await openAuditedAdministration(env);
   try {
-    for (const name of await seedDemoAccounts(administration)) process.stdout.write(`created ${name}\n`);
+    return await seedDemoAccounts(administration);
   } finally {
     await close();
   }
 }
-
-seed().catch((error: unknown) => {
-  process.stderr.write(`${messageOf(error)}\n`);
-  process.exitCode = 1;
-});

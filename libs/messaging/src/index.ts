@@ -1,4 +1,6 @@
 export { KafkaAccessError } from './access';
+export { applyAccess, neededAccess } from './acls';
+export type { Access } from './acls';
 export { createKafka } from './client';
 export type { KafkaClient } from './client';
 export { kafkaConnection } from './connection';
@@ -26,6 +28,7 @@ export { createReplyListener } from './replies';
 export type { ReplyListener } from './replies';
 export { createTopics, deadLetterTopicOf, growTopics, listTopics, topicName, topicOf } from './topics';
 export type { CreatedTopics, ExistingTopic, TopicSettings } from './topics';
+export { applyScramUsers } from './scram-users';
 export { createTopicReader } from './topic-reader';
 export type { TopicReader } from './topic-reader';
 export { TimeoutError } from './within';

@@ -5,32 +5,27 @@ import { applyAccess, neededAccess } from './acls';
 import type { KafkaCommandContext } from './kafka-commands';
 import { runKafkaCommand, SETTINGS_USAGE } from './kafka-commands';
 import { PUBLISHER_LIMITS } from './publisher';
-import type { TopicSettings } from './topics';
-import { createTopics, growTopics, listTopics } from './topics';
+import { growTopics, listTopics } from './topics';
 
 /** Per topic. Three brokers cope with a few thousand partitions in total. */
 const MAX_PARTITIONS = 500;
 const USER = '{user}';
 const USAGE = `usage: npm run kafka -- topics                     partitions, replicas, and what is not in sync
-       npm run kafka -- create                     creates what is missing, by KAFKA_PARTITIONS, KAFKA_REPLICATION_FACTOR,
-                                                   KAFKA_MIN_INSYNC_REPLICAS and DEAD_LETTER_RETENTION_DAYS
        npm run kafka -- grow --partitions N        N partitions for every topic but dead letters; at most ${MAX_PARTITIONS}
        npm run kafka -- acls [--principal NAME]    what each service and command line may do
        npm run kafka -- acls --apply [--principal NAME]
                                                    adds what is missing; only a super user of the cluster can
-Read docs/runbook.md before growing: Kafka cannot remove partitions.
+"npm run provision" creates topics. Read docs/runbook.md before growing: Kafka cannot remove partitions.
 NAME is what Kafka calls a user, ${USER} in it the user's name here: User:${USER} unless given.
 ${SETTINGS_USAGE}`;
 
 type Command =
-  | { name: 'topics' | 'create' }
-  | { name: 'grow'; partitions: number }
-  | { name: 'acls'; apply: boolean; principal: string };
+  { name: 'topics' } | { name: 'grow'; partitions: number } | { name: 'acls'; apply: boolean; principal: string };
 
 /** Undefined if the arguments are invalid. */
 export function parseArguments(args: readonly string[]): Command | undefined {
   const [name, ...rest] = args;
-  if (name === 'topics' || name === 'create') return rest.length === 0 ? { name } : undefined;
+  if (name === 'topics') return rest.length === 0 ? { name } : undefined;
   if (name === 'grow') return parseGrow(rest);
   return name === 'acls' ? parseAcls(rest) : undefined;
 }
@@ -58,8 +53,6 @@ async function execute(command: Command, context: KafkaCommandContext): Promise<
   switch (command.name) {
     case 'topics':
       return list(context);
-    case 'create':
-      return create(context);
     case 'grow':
       return grow(context, command.partitions);
     case 'acls':
@@ -72,32 +65,6 @@ async function list({ kafka, topicPrefix: prefix, print }: KafkaCommandContext):
   for (const { name, partitions, replicationFactor, underReplicated } of await listTopics({ kafka, prefix })) {
     print([name, partitions, replicationFactor, underReplicated].join('\t'));
   }
-}
-
-async function create({ kafka, topicPrefix: prefix, env, print }: KafkaCommandContext): Promise<void> {
-  const { created, reconfigured, small, replicationFactor, minInsyncReplicas } = await createTopics({
-    kafka,
-    prefix,
-    ...countFrom(env, 'KAFKA_PARTITIONS', 'partitions'),
-    ...countFrom(env, 'KAFKA_REPLICATION_FACTOR', 'replicationFactor'),
-    ...countFrom(env, 'KAFKA_MIN_INSYNC_REPLICAS', 'minInsyncReplicas'),
-    ...countFrom(env, 'DEAD_LETTER_RETENTION_DAYS', 'deadLetterRetentionDays'),
-  });
-  const durability = `replication factor ${replicationFactor}, min.insync.replicas ${minInsyncReplicas}`;
-  print(`topics: ${created.length} created, ${reconfigured.length} reconfigured (${durability})`);
-  if (small.length > 0) print(`topics with fewer partitions than KAFKA_PARTITIONS (see grow): ${small.join(', ')}`);
-}
-
-function countFrom<Name extends keyof TopicSettings>(
-  env: NodeJS.ProcessEnv,
-  variable: string,
-  name: Name,
-): Pick<TopicSettings, Name> | undefined {
-  const text = env[variable];
-  if (text === undefined || text === '') return undefined;
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new Error(`${variable} must be a positive integer`);
-  return { [name]: count } as Pick<TopicSettings, Name>;
 }
 
 async function grow(context: KafkaCommandContext, partitions: number): Promise<void> {

@@ -4,7 +4,6 @@ import { parseArguments, runKafkaCli } from './kafka-cli';
 
 test.each([
   [['topics'], { name: 'topics' }],
-  [['create'], { name: 'create' }],
   [['grow', '--partitions', '24'], { name: 'grow', partitions: 24 }],
   [['grow', '--partitions', '500'], { name: 'grow', partitions: 500 }],
   [['acls'], { name: 'acls', apply: false, principal: 'User:{user}' }],
@@ -19,7 +18,7 @@ test.each([
   [[]],
   [['list']],
   [['topics', 'all']],
-  [['create', '--partitions', '6']],
+  [['create']],
   [['grow']],
   [['grow', '24']],
   [['grow', '--partitions', '0']],

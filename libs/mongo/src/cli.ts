@@ -9,11 +9,9 @@ import {
   parseId,
   runCommandLine,
 } from '@gateway/service-kit';
-import { connectMongo } from './connection';
-import type { AdminCommand, Role } from './roles';
-import { applyRole, applyUser, neededRoles } from './roles';
+import type { Role } from './roles';
+import { applyRole, applyUser, asAdministrator, LEAST_PASSWORD_LENGTH, neededRoles } from './roles';
 
-const LEAST_PASSWORD_LENGTH = 16;
 const USAGE = `usage: npm run mongo -- roles              what each service and command line may do
        npm run mongo -- roles --apply      creates these roles, or corrects them
        npm run mongo -- user NAME          creates the user of a role, with the password that comes on standard input
@@ -75,7 +73,7 @@ function roleNamed(roles: readonly Role[], name: string): Role {
 }
 
 async function apply(uri: string, roles: readonly Role[], print: Print): Promise<void> {
-  await withAdmin(uri, async (admin) => {
+  await asAdministrator(uri, async (admin) => {
     for (const role of roles) print(`${role.name}\t${await applyRole(admin, role)}`);
   });
 }
@@ -85,19 +83,10 @@ async function setUser(uri: string, role: Role, input: string, print: Print): Pr
   if (password.length < LEAST_PASSWORD_LENGTH) {
     throw new Error(`a password has at least ${LEAST_PASSWORD_LENGTH} characters`);
   }
-  await withAdmin(uri, async (admin) => {
+  await asAdministrator(uri, async (admin) => {
     await applyRole(admin, role);
     print(`${role.name}\t${await applyUser(admin, role.name, password)}`);
   });
-}
-
-async function withAdmin<T>(uri: string, work: (admin: AdminCommand) => Promise<T>): Promise<T> {
-  const connection = await connectMongo({ uri, database: 'admin' });
-  try {
-    return await work((command) => connection.mongoose.getClient().db('admin').command(command));
-  } finally {
-    await connection.close();
-  }
 }
 
 if (require.main === module) runCommandLine(runMongoCli);

@@ -8,7 +8,7 @@ export interface Clock {
   inDatabase(): Document | number;
 }
 
-/** A clock for tests. It also replaces the database's expression. */
+/** A clock of the caller's, also in place of the database's expression: for tests, and for commands that run once. */
 export function clockAt(now: () => number): Clock {
   return { now, inDatabase: now };
 }

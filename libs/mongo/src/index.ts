@@ -10,6 +10,8 @@ export * from './handle';
 export * from './leases';
 export * from './outbox';
 export * from './resolver';
+export { applyRole, applyUser, asAdministrator, LEAST_PASSWORD_LENGTH, neededRoles } from './roles';
+export type { Role } from './roles';
 export * from './due-by-account';
 export * from './shard-keys';
 export * from './end-index';

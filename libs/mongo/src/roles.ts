@@ -1,5 +1,6 @@
 import type { CollectionAction, ServiceDeclaration } from '@gateway/contracts';
 import { commandLines, services } from '@gateway/contracts';
+import { connectMongo } from './connection';
 import type { Document } from './driver';
 
 /** What a user may do in one collection, or in every collection of a database. */
@@ -50,6 +51,16 @@ function sharedPrivileges(prefix: string, shares: ServiceDeclaration['shares']):
   );
 }
 
+/** Connects for one piece of work. The URI must name a user who may do it. */
+export async function asAdministrator<T>(uri: string, work: (admin: AdminCommand) => Promise<T>): Promise<T> {
+  const connection = await connectMongo({ uri, database: 'admin' });
+  try {
+    return await work((command) => connection.mongoose.getClient().db('admin').command(command));
+  } finally {
+    await connection.close();
+  }
+}
+
 /** Creates a role, or gives an existing one exactly these privileges. */
 export async function applyRole(admin: AdminCommand, { name, privileges }: Role): Promise<'created' | 'updated'> {
   const { roles } = await admin({ rolesInfo: { role: name, db: 'admin' } });
@@ -64,6 +75,9 @@ export async function applyRole(admin: AdminCommand, { name, privileges }: Role)
   });
   return exists ? 'updated' : 'created';
 }
+
+/** Of users of the databases. */
+export const LEAST_PASSWORD_LENGTH = 16;
 
 /** Creates the user of a role, or gives an existing one this password and no other role. */
 export async function applyUser(admin: AdminCommand, name: string, password: string): Promise<'created' | 'updated'> {

@@ -2,6 +2,7 @@ import type { ServiceDeclaration } from '@gateway/contracts';
 import type { KafkaClient, Publisher } from '@gateway/messaging';
 import { createKafka, createPublisher, kafkaConnection } from '@gateway/messaging';
 import type {
+  Clock,
   Collection,
   DatabaseClock,
   MongoConnection,
@@ -56,6 +57,15 @@ export interface Frame<Config extends CommonConfig> {
   onStop: OnStop;
   /** Closes last: faults that this causes are no longer stored. */
   onStopLast: OnStop;
+}
+
+/** What a service's `ensureIndexes` needs: any frame has it, and provisioning makes it without the rest. */
+export interface IndexContext<Config> {
+  readonly config: Config;
+  /** The service's own database. */
+  readonly mongo: MongoConnection;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /** A frame, and the outboxes that it has to start. */

@@ -78,7 +78,8 @@ export function identityTokenFrom(env: Environment): string | undefined {
 }
 
 const { CALLERS_FILE } = commonSettings;
-const operatorSettings = Type.Required(Type.Object({ ...identitySettings, CALLERS_FILE }));
+/** Of command lines whose operator is on record. */
+export const operatorSettings = Type.Required(Type.Object({ ...identitySettings, CALLERS_FILE }));
 
 /**
  * The operator who runs a command line that writes to databases itself: whose token IDENTITY_TOKEN is in CALLERS_FILE.

@@ -11,7 +11,7 @@ export { createKeyRing, DecryptionError } from './key-ring';
 export type { KeyProviderConfig } from './key-provider';
 export { readKeys, UnknownKeyError } from './keys';
 export type { OpenVault, VaultReader, VaultStorage, VaultWriter } from './open-vault';
-export { openCardReader, openVaultReader, openVaultWriter } from './open-vault';
+export { ensureVaultIndexes, openCardReader, openVaultReader, openVaultWriter } from './open-vault';
 export {
   accountKeySettings,
   cardReaderSettings,

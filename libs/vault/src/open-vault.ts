@@ -53,6 +53,15 @@ const READER = [...CARD_READER, 'CVV_KEYS', 'CARD_HASH_KEY'] as const;
  * invalid. Only one creates the indexes: whoever may create an index that removes old cards may have any card removed.
  */
 
+/** Makes the indexes of the vault. card-processing does so at its start, too. Needs no key. */
+export async function ensureVaultIndexes(options: VaultStorage): Promise<void> {
+  const opened = await openVault(options, async ({ cards, cvvs }) => {
+    await Promise.all([ensureCardIndexes(cards), ensureCvvIndexes(cvvs)]);
+    return {};
+  });
+  await opened.close();
+}
+
 export type VaultWriterOptions = Settings<(typeof WRITER)[number]> & {
   /** Resolves when the message is durable. */
   publishCvvKey: (data: CvvKeyIssuedData) => Promise<void>;

@@ -29,6 +29,7 @@ import type { PendingOutcomes } from './application/pending-outcomes';
 import { sweepCheckouts } from './application/sweep-checkouts';
 import { sweepJournal } from './application/sweep-journal';
 import type { Config } from './config';
+import { ensureIndexes } from './indexes';
 
 const SWEEP_EVERY_MS = 2_000;
 /** Requests in progress wait for their replies. */
@@ -48,7 +49,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   const { now } = clock;
   const journal = createJournal(mongo, clock);
   const checkouts = createCheckouts(mongo, clock);
-  await Promise.all([journal.ensureIndexes(config.RECORD_RETENTION_DAYS), checkouts.ensureIndexes()]);
+  await ensureIndexes(frame);
   const { vault, cvvKeys } = frame.database(
     await openVaultWriter({ ...frame.storage, ...config, publishCvvKey: publishCvvKeys(publisher) }),
   );

@@ -12,6 +12,7 @@ import { askDue } from './application/ask-due';
 import { createRoom } from './application/room';
 import type { Ports } from './application/ports';
 import type { Config } from './config';
+import { ensureIndexes } from './indexes';
 
 const LOOK_EVERY_MS = 250;
 /** Events handled together share one write. */
@@ -30,7 +31,7 @@ async function open(frame: Frame<Config>): Promise<Parts> {
   const { config, mongo, clock, kafka, topicPrefix, publisher, metrics, logger } = frame;
   const { now } = clock;
   const deadlines = createDeadlines(mongo, clock);
-  await deadlines.ensureIndexes();
+  await ensureIndexes(frame);
   registerGauges({ metrics, deadlines, now, logger });
   const queue = createGroupWatch({ kafka, ...services.authExpiry.watches, topicPrefix });
   const ports: Ports = {

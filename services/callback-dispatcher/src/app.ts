@@ -28,6 +28,7 @@ import type { Config } from './config';
 import { retryScheduleOf } from './config';
 import type { CallbackKind } from './domain/callback';
 import { evolve } from './domain/delivery';
+import { ensureIndexes } from './indexes';
 
 const LOOK_EVERY_MS = 200;
 /** Outcomes handled together share one write. */
@@ -59,8 +60,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   frame.onStopLast(() => Object.values(queries).forEach((owner) => owner.close()));
   const deliveries = createDeliveries(mongo, clock);
   const attempts = createAttempts(mongo);
-  const retentionDays = config.CALLBACK_RETENTION_DAYS;
-  await Promise.all([deliveries.ensureIndexes(retentionDays), attempts.ensureIndexes(retentionDays)]);
+  await ensureIndexes(frame);
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   await accounts.requireSafe(config);
   const audit = frame.database(await openAudit(frame.storage));

@@ -24,6 +24,7 @@ import type { Config } from './config';
 import { holdsOf } from './config';
 import type { Payment, PaymentEvent } from './domain/payment';
 import { evolve } from './domain/payment';
+import { ensureIndexes } from './indexes';
 
 const RESOLVE_EVERY_MS = 250;
 /** Lets the threeds service end a challenge first, unless it has lost it. */
@@ -49,7 +50,7 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
   const { config, mongo, clock, publisher, metrics, logger } = frame;
   const { now } = clock;
   const payments = createPayments(mongo, clock);
-  await payments.ensureIndexes(config.RECORD_RETENTION_DAYS);
+  await ensureIndexes(frame);
   const { vault, cvvKeys } = frame.database(await openVaultReader({ ...frame.storage, ...config }));
   const accounts = frame.database(await openAccountDirectory(frame.storage));
   await accounts.requireSafe(config);
@@ -76,7 +77,6 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
     logger,
   });
   const counters = createCounters(mongo, { now, logger });
-  await counters.ensureIndexes();
   frame.onStop(() => counters.drain());
   const countRefusal = countRefusals(metrics);
   const onWritten = (event: PaymentEvent, payment: Payment): void => {

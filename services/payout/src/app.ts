@@ -28,6 +28,7 @@ import type { Screening } from './application/screening-ports';
 import type { Config } from './config';
 import { nameOf } from './domain/holds';
 import { evolve } from './domain/payout';
+import { ensureIndexes } from './indexes';
 
 const RESOLVE_EVERY_MS = 250;
 /** How long a payout may wait after its hold has ended. */
@@ -55,8 +56,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
   const payouts = createPayouts(mongo, clock);
   const reservations = createReservations(mongo, { now });
   const holds = createHolds(mongo, clock);
-  const retentionDays = config.RECORD_RETENTION_DAYS;
-  await Promise.all([payouts.ensureIndexes(retentionDays), ...[reservations.ensureIndexes(), holds.ensureDocument()]]);
+  await ensureIndexes(frame);
   registerHoldGauges(metrics, { holds, countHeld: payouts.countHeld });
   const held = await holds.read();
   if (held.length > 0) logger.warn('operators hold payouts', { scopes: held.map(({ scope }) => nameOf(scope)) });
@@ -67,7 +67,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
   const outbox = frame.outbox(payouts.outboxes, publishEntries(frame.publisher));
   const { directory } = accounts;
   const banks = await openBanks(config.PAYOUT_BANK, {
-    ...{ env: deps.env, simulatedMoney, callsAtOnce, retentionDays, mongo, logger, metrics, clock },
+    ...{ env: deps.env, simulatedMoney, callsAtOnce, mongo, logger, metrics, clock },
     ...{ holds, accounts: directory },
   });
   const calls = createDetachedWork({ name: 'submission to a bank', max: callsAtOnce, logger });

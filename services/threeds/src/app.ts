@@ -20,6 +20,7 @@ import type { Ports } from './application/ports';
 import { createProofs } from './application/proofs';
 import type { Config } from './config';
 import { evolve } from './domain/authentication';
+import { ensureIndexes } from './indexes';
 
 const EXPIRE_EVERY_MS = 1_000;
 const ASK_AGAIN_EVERY_MS = 1_000;
@@ -41,7 +42,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
   const { config, mongo, clock, metrics, logger } = frame;
   const publicUrl = config.THREEDS_PUBLIC_URL;
   const authentications = createAuthentications(mongo, clock);
-  await authentications.ensureIndexes(config.RECORD_RETENTION_DAYS);
+  await ensureIndexes(frame);
   const { vault } = frame.database(await openCardReader({ ...frame.storage, ...config }));
   const accounts = frame.database(await openAccountDirectory(frame.storage));
   await accounts.requireSafe(config);

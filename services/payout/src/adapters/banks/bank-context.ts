@@ -16,8 +16,6 @@ export interface BankContext {
   mongo: MongoConnection;
   /** Concurrent calls to one bank. */
   callsAtOnce: number;
-  /** How long a connector keeps its record of a payout that has ended. Default: that of the setting. */
-  retentionDays?: number;
   logger: Logger;
   metrics: Registry;
   clock: Clock;

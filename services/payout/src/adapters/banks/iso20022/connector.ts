@@ -18,7 +18,7 @@ import { createMembers } from './members';
 import { registerGauges } from './metrics';
 import { createOperations } from './operations';
 import { createOutboxDirectory } from './outbox-directory';
-import { createIndexes, nameAccounts, openRecords } from './records';
+import { nameAccounts, openRecords } from './records';
 import { createSchemaCheck } from './schema-check';
 import { loadSettings } from './settings';
 
@@ -47,7 +47,6 @@ export function createIso20022Connector(options: {
   logger: Logger;
   metrics: Registry;
   clock: Clock;
-  retentionDays?: number;
   holds: HoldsAdapter;
   accounts: Pick<Accounts, 'findLatest'>;
   newId?: () => string;
@@ -117,7 +116,6 @@ export function createIso20022Connector(options: {
     inquire: (reference) => orUnknown<Inquiry>(() => members.inquire(reference)),
     cancel: (reference) => orUnknown<Cancellation>(() => members.cancel(reference)),
     async start(take) {
-      await createIndexes(records, options.retentionDays);
       await nameAccounts(records);
       await mkdir(settings.outboxDir, { recursive: true });
       await inbox.prepare();

@@ -1,0 +1,49 @@
+import { seedDemo } from '@gateway/accounts';
+import type { Environment, Print } from '@gateway/service-kit';
+import { ConfigurationError, createLogger, explanationOf, runCommandLine } from '@gateway/service-kit';
+import { provisionKafka } from './kafka';
+import { provisionMongo } from './mongo';
+import type { Provisioning } from './settings';
+import { readConfig } from './settings';
+
+const USAGE = `usage: npm run provision
+Prepares Kafka and MongoDB for a deployment: topics, access, indexes. What is there already stays, so it can be repeated.
+Run it before the services start, and before every update with the command of the new version.
+docs/settings.md lists its settings.`;
+
+/**
+ * `npm run provision`: makes everything that the services need to find.
+ *
+ * @returns the exit code: 0, 1 if it failed, 2 for wrong usage or settings
+ */
+export async function runProvision(args: readonly string[], env: Environment, print: Print): Promise<number> {
+  if (args.length > 0) {
+    print(USAGE);
+    return args[0] === 'help' ? 0 : 2;
+  }
+  try {
+    const config = readConfig(env);
+    const logger = createLogger({ service: 'provision', level: 'error' });
+    await provision({ config, env, logger, print });
+    return 0;
+  } catch (error) {
+    print(`provision failed: ${explanationOf(error)}`);
+    return error instanceof ConfigurationError ? 2 : 1;
+  }
+}
+
+async function provision(context: Provisioning): Promise<void> {
+  await Promise.all([
+    provisionKafka(context),
+    // After the roles and indexes: what creates the accounts may be one of the users.
+    provisionMongo(context).then(() => provisionDemoAccounts(context)),
+  ]);
+}
+
+async function provisionDemoAccounts({ config, env, print }: Provisioning): Promise<void> {
+  if (config.DEMO_ACCOUNTS === 'no') return;
+  const created = await seedDemo(env);
+  print(`demo accounts: ${created.length === 0 ? 'all there' : `${created.join(', ')} created`}`);
+}
+
+if (require.main === module) runCommandLine(runProvision);

@@ -1,0 +1,16 @@
+import type { IndexContext } from '@gateway/service-frame';
+import { createCheckouts } from './adapters/mongo/checkouts';
+import { createJournal } from './adapters/mongo/journal';
+import type { Config } from './config';
+
+/** Makes the indexes of the service's database, or changes their times. At its start, and by `npm run provision`. */
+export async function ensureIndexes({
+  config,
+  mongo,
+  clock,
+}: IndexContext<Pick<Config, 'RECORD_RETENTION_DAYS'>>): Promise<void> {
+  await Promise.all([
+    createJournal(mongo, clock).ensureIndexes(config.RECORD_RETENTION_DAYS),
+    createCheckouts(mongo, clock).ensureIndexes(),
+  ]);
+}
