@@ -7,6 +7,7 @@ import { requests } from 'kafkajs/src/protocol/requests';
 import apiKeys from 'kafkajs/src/protocol/requests/apiKeys';
 import { messageOf, RetryableError } from '@gateway/service-kit';
 import { isRefusal, KafkaAccessError } from './access';
+import { produceRequest } from './quick-produce';
 import type { ScramAnswer, ScramUser } from './scram-request';
 import { alterScramUsers } from './scram-request';
 import { TimeoutError, within } from './within';
@@ -88,7 +89,7 @@ interface LinkOptions {
 const APIS = {
   Metadata: { apiKey: apiKeys.Metadata, definitions: requests.Metadata },
   GroupCoordinator: { apiKey: apiKeys.GroupCoordinator, definitions: requests.GroupCoordinator },
-  Produce: { apiKey: apiKeys.Produce, definitions: requests.Produce },
+  Produce: { apiKey: apiKeys.Produce, definitions: produceRequest },
   AlterUserScramCredentials: alterScramUsers,
 } as const;
 type Api = keyof typeof APIS;

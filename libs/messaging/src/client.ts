@@ -7,6 +7,7 @@ import type { BrokerAddress, OpenLink } from './broker-link';
 import { createLinks } from './broker-link';
 import type { KafkaConnection } from './connection';
 import { assertKafkajsVersion } from './kafkajs-version';
+import { quickenFetches } from './quick-fetch';
 import { quietRequestQueues } from './quiet-request-queue';
 import { steadyConsumerGroups } from './steady-consumer';
 
@@ -31,6 +32,7 @@ const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 3_000 } as cons
 export function createKafka(options: KafkaConnection & { clientId: string; logger: Logger }): KafkaClient {
   assertKafkajsVersion();
   quietRequestQueues();
+  quickenFetches();
   steadyConsumerGroups();
   const { clientId, brokers, sasl } = options;
   const socketFactory = createSocketFactory(options.tls);

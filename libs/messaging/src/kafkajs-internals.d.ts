@@ -64,7 +64,36 @@ declare module 'kafkajs/src/broker/saslAuthenticator/scram512' {
 }
 
 declare module 'kafkajs/src/protocol/requests' {
-  export const requests: Readonly<Record<'GroupCoordinator' | 'Metadata' | 'Produce', unknown>>;
+  /** A request of one version, and how to read its response. */
+  export type Exchange = (args: object) => {
+    request: { encode: () => Promise<{ buf: Buffer; buffer: Buffer }> };
+    response: { decode: (payload: Buffer) => Promise<unknown>; parse: (decoded: never) => Promise<unknown> };
+    requestTimeout?: number;
+  };
+  export interface RequestDefinition {
+    readonly versions: readonly string[];
+    protocol: (choice: { version: number }) => Exchange;
+  }
+  export const requests: Readonly<Record<'Fetch' | 'GroupCoordinator' | 'Metadata' | 'Produce', RequestDefinition>>;
+}
+
+declare module 'kafkajs/src/protocol/requests/fetch/v4/decodeMessages' {
+  import type { KafkaMessage } from 'kafkajs';
+  import type Decoder from 'kafkajs/src/protocol/decoder';
+
+  /** Reads the size of the messages, and the messages. */
+  export default function decodeMessages(decoder: Decoder): Promise<KafkaMessage[]>;
+}
+
+declare module 'kafkajs/src/protocol/decoder' {
+  class Decoder {
+    constructor(buffer: Buffer);
+  }
+  export default Decoder;
+}
+
+declare module 'kafkajs/src/protocol/recordBatch/crc32C' {
+  export default function crc32C(bytes: Buffer): number;
 }
 
 declare module 'kafkajs/src/protocol/requests/apiKeys' {

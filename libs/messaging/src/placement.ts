@@ -1,9 +1,10 @@
-import type { Message } from 'kafkajs';
+import type { Message, PartitionMetadata } from 'kafkajs';
 import { Partitioners } from 'kafkajs';
 import { OverloadedError } from '@gateway/service-kit';
 import type { PartitionLanes } from './partition-lanes';
 import type { PartitionLeaders } from './partition-leaders';
 import type { Unit } from './partition-queue';
+import { partitionOfKey } from './partition-of-key';
 import { MessageRefusedError } from './publish-errors';
 import { createSettledPartitions } from './settled-partitions';
 
@@ -48,16 +49,21 @@ export function createPlacement(options: {
   reject: (unit: Unit, error: Error) => void;
 }): Placement {
   const { leaders, lanes, limits, reject } = options;
-  const partitioner = Partitioners.DefaultPartitioner();
+  const inTurn = Partitioners.DefaultPartitioner();
   const settled = createSettledPartitions(limits.newPartitionsAfterMs);
   let unplaced: { unit: Unit; postings: readonly Posting[]; sinceMs: number }[] = [];
 
   function partitionOf({ topic, message }: Posting): number | undefined {
     const partitionMetadata = leaders.partitionsOf(topic);
     if (partitionMetadata === undefined) return undefined;
-    const partition =
-      message.partition ?? partitioner({ topic, partitionMetadata: settled(topic, partitionMetadata), message });
+    const partition = message.partition ?? chosen(topic, settled(topic, partitionMetadata), message);
     return partition < partitionMetadata.length ? partition : undefined;
+  }
+
+  function chosen(topic: string, partitionMetadata: PartitionMetadata[], message: Message): number {
+    const { key } = message;
+    if (key === null || key === undefined) return inTurn({ topic, partitionMetadata, message });
+    return partitionOfKey(key, partitionMetadata.length);
   }
 
   /** False if a partition is unknown. Then the metadata is refreshed. */
