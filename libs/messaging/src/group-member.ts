@@ -21,6 +21,8 @@ export interface GroupLimits {
   readonly rebalanceTimeoutMs: number;
   /** An empty fetch returns after this time. A resumed partition may have to wait for it. */
   readonly fetchWaitMs: number;
+  /** After a fetch that brought messages, the next one waits for so long, to bring more. */
+  readonly gatherMs: number;
   readonly fetchBytes: number;
   readonly fetchBytesPerPartition: number;
   /** For the first join. */
@@ -43,6 +45,7 @@ export const GROUP_LIMITS: GroupLimits = {
   heartbeatIntervalMs: 1_000,
   rebalanceTimeoutMs: 15_000,
   fetchWaitMs: 250,
+  gatherMs: 2,
   fetchBytes: 4 * 1_048_576,
   fetchBytesPerPartition: 1_048_576,
   startTimeoutMs: 60_000,
@@ -92,7 +95,7 @@ export function createGroupMember(options: {
   const brokers = createAnyBroker(kafka.links);
   const consumer = kafka.consumer({
     groupId,
-    partitionAssigners: [steadyAssigner(brokers)],
+    partitionAssigners: [steadyAssigner(brokers, limits)],
     sessionTimeout: limits.sessionTimeoutMs,
     heartbeatInterval: limits.heartbeatIntervalMs,
     rebalanceTimeout: limits.rebalanceTimeoutMs,

@@ -5,6 +5,8 @@ import { createErrorFromCode } from 'kafkajs/src/protocol/error';
 import type { AnyBroker } from './any-broker';
 import type { ClusterMetadata } from './broker-link';
 import { LinkError } from './broker-link';
+import type { FetchPace } from './fetch-pace';
+import { createFetchPace } from './fetch-pace';
 import { TimeoutError, within } from './within';
 
 /** A fetch fails when the broker is this late with its response. */
@@ -113,9 +115,10 @@ type Coordinator = Record<CoordinatorCall, (args: object) => Promise<unknown>> &
  * kafkajs' round-robin assigner. kafkajs passes a consumer's cluster only to its assigner, so we patch the cluster here:
  * it gets metadata from any broker that answers, and follows the group's coordinator when it moves.
  */
-export function steadyAssigner(brokers: AnyBroker): PartitionAssigner {
+export function steadyAssigner(brokers: AnyBroker, options: { gatherMs: number }): PartitionAssigner {
   return (config) => {
     const cluster = innerOf(config.cluster);
+    paces.set(cluster, createFetchPace(options.gatherMs));
     const metadata = createSteadyMetadata(cluster, brokers);
     cluster.brokerPool.findConnectedBroker = async () => ({ metadata });
     const coordinator = createCoordinator(cluster, brokers, config.groupId);
@@ -230,6 +233,9 @@ function createCoordinator(cluster: InnerCluster, brokers: AnyBroker, groupId: s
   return { ...(Object.fromEntries(calls) as Omit<Coordinator, 'isConnected'>), isConnected: () => true };
 }
 
+/** By the consumer's cluster, which only its assigner and its group know. */
+const paces = new WeakMap<InnerCluster, FetchPace>();
+
 let steady = false;
 
 /**
@@ -257,10 +263,14 @@ export function steadyConsumerGroups(): void {
       await this.recoverFromFetch(error);
       return [];
     }
+    const pace = paces.get(cluster);
+    await pace?.wait(nodeId);
     const work = fetch.call(this, nodeId);
     const expiring = setInterval(() => expireMetadata(cluster), this.maxWaitTime + CHECK_EVERY_MS);
     try {
-      return await within(limitMs, 'a fetch', work);
+      const batches = await within(limitMs, 'a fetch', work);
+      pace?.fetched(nodeId, batches.length);
+      return batches;
     } catch (error) {
       if (!(error instanceof TimeoutError)) throw error;
       if (joining.has(this)) return await work;

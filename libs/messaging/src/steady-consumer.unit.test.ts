@@ -130,6 +130,38 @@ describe('fetches', () => {
     expect(destroy).toHaveBeenCalledTimes(1);
   });
 
+  test('after messages the next fetch waits for others to gather, after none it does not', async () => {
+    const gatherMs = 40;
+    const message = { offset: '5', key: null, value: Buffer.from('v') };
+    const answers = [[message], [], []];
+    const sentMs: number[] = [];
+    const broker = {
+      async fetch() {
+        sentMs.push(performance.now());
+        const [messages = []] = answers.splice(0, 1);
+        const partitions = messages.length === 0 ? [] : [{ partition: 0, messages, highWatermark: '6' }];
+        return { responses: [{ topicName: 't', partitions }] };
+      },
+    };
+    const group = member({ refreshMetadataIfNecessary: turn, findBroker: async () => broker });
+    const { cluster } = group as unknown as { cluster: object };
+    steadyAssigner({} as AnyBroker, { gatherMs })({ cluster, groupId: 'group', logger: {} } as never);
+    const assigned = [{ topic: 't', partitions: [0] }];
+    Object.assign(group, {
+      checkForStaleAssignment: nothing,
+      seekOffsets: nothing,
+      findReadReplicaForPartitions: () => ({ 7: [0] }),
+      subscriptionState: { assigned: () => assigned, active: () => assigned, isPaused: () => false },
+      offsetManager: { committedOffsets: () => ({ t: { 0: '5' } }), nextOffset: () => '5' },
+    });
+    const lengths: number[] = [];
+    for (let count = 0; count < 3; count += 1) lengths.push((await group.fetch('7')).length);
+    expect(lengths).toEqual([1, 0, 0]);
+    const [first = 0, second = 0, third = 0] = sentMs;
+    expect(second - first).toBeGreaterThanOrEqual(gatherMs - 1);
+    expect(third - second).toBeLessThan(gatherMs);
+  });
+
   test('slow metadata does not disconnect the broker', async () => {
     const destroy = jest.fn();
     const brokers = { 7: { connectionPool: { pool: [{ socket: { destroy } }] } } };
@@ -147,7 +179,7 @@ describe('the coordinator', () => {
       findBroker: async (node: { nodeId: string }) => brokers[node.nodeId],
     } as unknown as { findGroupCoordinator(of: object): Promise<Record<string, (args: object) => Promise<unknown>>> };
     const anyBroker = { coordinator: async () => ({ nodeId, host: 'h', port: 1 }) } as unknown as AnyBroker;
-    steadyAssigner(anyBroker)({ cluster, groupId: 'group', logger: {} } as never);
+    steadyAssigner(anyBroker, { gatherMs: 0 })({ cluster, groupId: 'group', logger: {} } as never);
     return { coordinator: () => cluster.findGroupCoordinator({}), moveTo: (node: number) => (nodeId = node) };
   }
 

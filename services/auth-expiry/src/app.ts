@@ -17,6 +17,8 @@ import { ensureIndexes } from './indexes';
 const LOOK_EVERY_MS = 250;
 /** Events handled together share one write. */
 const EVENTS_AT_ONCE = 128;
+/** Events come in flushes. Nobody waits for them so urgently that each flush needs fetches of its own. */
+const GATHER_MS = 20;
 
 export type AuthExpiry = Service<{ ops: number }>;
 
@@ -49,7 +51,7 @@ async function open(frame: Frame<Config>): Promise<Parts> {
       handlers: cardEventHandlers(ports),
       otherTypes: 'skip',
       onDeadLetter: deadLetterHandler(logger),
-      limits: { concurrency: EVENTS_AT_ONCE },
+      limits: { concurrency: EVENTS_AT_ONCE, gatherMs: GATHER_MS },
     },
     loops: [
       frame.repeat({ name: 'asking for due expiries', everyMs: LOOK_EVERY_MS, work: () => askDue(ports, allowance) }),

@@ -33,6 +33,8 @@ import { ensureIndexes } from './indexes';
 const LOOK_EVERY_MS = 200;
 /** Outcomes handled together share one write. */
 const OUTCOMES_AT_ONCE = 128;
+/** Events come in flushes. Nobody waits for them so urgently that each flush needs fetches of its own. */
+const GATHER_MS = 20;
 
 export type CallbackDispatcher = Service<{ admin: number; ops: number }>;
 
@@ -110,7 +112,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
     worker: {
       handlers: outcomeHandlers(ports, dispatcher),
       otherTypes: 'skip',
-      limits: { concurrency: OUTCOMES_AT_ONCE },
+      limits: { concurrency: OUTCOMES_AT_ONCE, gatherMs: GATHER_MS },
     },
     loops: [frame.repeat({ name: 'looking for due callbacks', everyMs: LOOK_EVERY_MS, work: () => look() })],
     internal: {
