@@ -34,9 +34,9 @@ export function createMessageAttempts(options: {
 }): (job: MessageJob) => Promise<Outcome> {
   const { topics, deadLetter, limitedAttempts, metrics, logger } = options;
   const handlers = new Map(
-    options.handlers.map(({ declaration, handle }) => [
+    options.handlers.map(({ declaration, handle, onlyWith }) => [
       declaration.type,
-      { declaration, handle, duration: metrics.duration(declaration.type) },
+      { declaration, handle, onlyWith, duration: metrics.duration(declaration.type) },
     ]),
   );
 
@@ -58,6 +58,7 @@ export function createMessageAttempts(options: {
       if (options.otherTypes === 'skip' && type !== undefined) return metrics.skipped.inc();
       throw new InvalidMessageError(type === undefined ? 'header ce_type is missing' : 'its type is not known here');
     }
+    if (handler.onlyWith !== undefined && lacks(job.message, handler.onlyWith)) return metrics.skipped.inc();
     const envelope = (progress.envelope ??= decode(handler.declaration, job, job.message));
     const { correlationId, traceparent = newTraceparent() } = envelope;
     const observe = handler.duration.startTimer();
@@ -91,6 +92,13 @@ export function createMessageAttempts(options: {
   }
 
   return attempt;
+}
+
+const [OPENING, CLOSING] = Buffer.from('{}') as unknown as [number, number];
+
+/** True for a complete object without the field. Our encoder escapes no letter of a name. */
+function lacks({ value }: KafkaMessage, field: string): boolean {
+  return value !== null && value[0] === OPENING && value.at(-1) === CLOSING && !value.includes(`"${field}"`);
 }
 
 function mayRetry(progress: Progress, error: unknown, limitedAttempts: number): boolean {

@@ -5,6 +5,7 @@ import type { Envelope } from './envelope';
 export interface MessageHandler {
   readonly declaration: MessageDeclaration;
   readonly handle: (envelope: Envelope<never>) => Promise<void>;
+  readonly onlyWith?: string | undefined;
 }
 
 /**
@@ -13,10 +14,13 @@ export interface MessageHandler {
  *
  * After a `RetryableError` the message is retried with pauses, without limit, while its key waits. After a
  * `LimitedRetryError` it is retried `limitedAttempts` times. Then, and after any other error, it is dead-lettered.
+ *
+ * @param onlyWith the name of a field without which a JSON object is skipped, before it is parsed and checked
  */
 export function on<T>(
   declaration: MessageDeclaration<T>,
   handle: (envelope: Envelope<T>) => Promise<void>,
+  { onlyWith }: { onlyWith?: string & keyof T } = {},
 ): MessageHandler {
-  return { declaration, handle };
+  return { declaration, handle, onlyWith };
 }

@@ -27,11 +27,15 @@ function handlersOf<T extends OperationRecord | PayoutRecord>(
   sourceOf: (data: T) => Pick<Outcome, 'kind' | 'paymentId'>,
 ): MessageHandler[] {
   return Object.values(events).map((declaration) =>
-    on(declaration as MessageDeclaration<T>, async ({ id, data }) => {
-      const { callbackUrl, merchantAccount, status } = data;
-      if (callbackUrl === undefined) return;
-      if (status === 'pending') throw new Error('broken invariant: an outcome that is not final has a callback');
-      await take(id, { ...sourceOf(data), ...callbackValues(data), merchantAccount, callbackUrl });
-    }),
+    on<OperationRecord | PayoutRecord>(
+      declaration as MessageDeclaration<T>,
+      async ({ id, data }) => {
+        const { callbackUrl, merchantAccount, status } = data;
+        if (callbackUrl === undefined) return;
+        if (status === 'pending') throw new Error('broken invariant: an outcome that is not final has a callback');
+        await take(id, { ...sourceOf(data as T), ...callbackValues(data), merchantAccount, callbackUrl });
+      },
+      { onlyWith: 'callbackUrl' },
+    ),
   );
 }
