@@ -36,10 +36,12 @@ export interface PartitionLanes {
   stop(): void;
 }
 
-/** One request in flight to one broker. The `slow` lane is for partitions that delayed others. */
+/** `prompt`: somebody waits for these messages. `slow`: partitions that delayed others. */
+type LaneKind = 'usual' | 'prompt' | 'slow';
+
+/** One request in flight to one broker. */
 interface Lane {
   readonly nodeId: number;
-  readonly slow: boolean;
   readonly ready: Set<Line>;
   address: BrokerAddress;
   link: BrokerLink | undefined;
@@ -56,6 +58,7 @@ interface Line {
   /** The lane where it is ready or in flight, or where it failed. */
   lane: Lane | undefined;
   attempt: Attempt | undefined;
+  readonly prompt: boolean;
   slow: boolean;
   /** 0 after a successful attempt. */
   pauseMs: number;
@@ -77,6 +80,8 @@ const LONG_REQUEST_MS = 500;
  * Brokers acknowledge each partition separately. Unacknowledged shares stay at the front of their queue and go out with
  * the next request to the current leader. So messages can repeat but never overtake each other.
  *
+ * Messages of `promptTopics` do not wait for a large request of others.
+ *
  * A leader that waits for its replicas delays the whole request. Its partition therefore moves to the slow lane, with a
  * separate connection, until it acknowledges again.
  */
@@ -84,13 +89,15 @@ export function createPartitionLanes(options: {
   openLink: OpenLink;
   leaders: PartitionLeaders;
   limits: LaneLimits;
+  /** Topics whose messages must not wait for a large request. They have a connection of their own. */
+  promptTopics?: ReadonlySet<string>;
   onAcknowledged: (share: Share) => void;
   /** @param reason the name of a Kafka error */
   onRefused: (share: Share, reason: string) => void;
   metrics: PublisherMetrics;
   logger: Logger;
 }): PartitionLanes {
-  const { openLink, leaders, limits, metrics, logger, onAcknowledged, onRefused } = options;
+  const { openLink, leaders, limits, promptTopics, metrics, logger, onAcknowledged, onRefused } = options;
   const lines = new Map<string, Line>();
   const lanes = new Map<string, Lane>();
   let stopped = false;
@@ -100,18 +107,19 @@ export function createPartitionLanes(options: {
     let line = lines.get(name);
     if (line === undefined) {
       const queue = createPartitionQueue(topic, partition);
-      line = { queue, lane: undefined, attempt: undefined, slow: false, pauseMs: 0, pause: undefined };
+      const prompt = promptTopics?.has(topic) === true;
+      line = { queue, lane: undefined, attempt: undefined, prompt, slow: false, pauseMs: 0, pause: undefined };
       lines.set(name, line);
     }
     return line;
   }
 
-  function laneOf(nodeId: number, address: BrokerAddress, slow: boolean): Lane {
-    const name = `${nodeId}${slow ? ' slow' : ''}`;
+  function laneOf(nodeId: number, address: BrokerAddress, kind: LaneKind): Lane {
+    const name = `${nodeId} ${kind}`;
     let lane = lanes.get(name);
     if (lane === undefined) {
       const idle = { link: undefined, running: false, pauseMs: 0, sentAtMs: undefined };
-      lane = { nodeId, slow, ready: new Set(), address, ...idle };
+      lane = { nodeId, ready: new Set(), address, ...idle };
       lanes.set(name, lane);
     }
     lane.address = address;
@@ -124,7 +132,7 @@ export function createPartitionLanes(options: {
       return;
     if (!line.queue.waiting()) return;
     const leader = leaders.leaderOf(line.queue.topic, line.queue.partition);
-    line.lane = leader && laneOf(leader.nodeId, leader.address, line.slow);
+    line.lane = leader && laneOf(leader.nodeId, leader.address, kindOf(line));
     if (line.lane === undefined) return leaders.refresh();
     line.lane.ready.add(line);
     if (!line.lane.running) void run(line.lane);
@@ -307,6 +315,10 @@ export function createPartitionLanes(options: {
       for (const { link } of lanes.values()) link?.close();
     },
   };
+}
+
+function kindOf({ slow, prompt }: Line): LaneKind {
+  return slow ? 'slow' : prompt ? 'prompt' : 'usual';
 }
 
 function nameOf(topic: string, partition: number): string {

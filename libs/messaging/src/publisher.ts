@@ -105,6 +105,8 @@ export function createPublisher(options: {
     openLink: kafka.links.openLink,
     leaders,
     limits,
+    // An edge waits for each reply; a flush of events can take as long as all the rest of a request.
+    promptTopics: new Set([topicOf(topicPrefix, 'gatewayReplies')]),
     onAcknowledged: publications.acknowledge,
     onRefused: ({ unit }, reason) =>
       publications.settle(unit, new MessageRefusedError(`the broker rejected the message: ${reason}`)),

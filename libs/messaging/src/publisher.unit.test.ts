@@ -14,8 +14,10 @@ import { TimeoutError } from './within';
 
 const EVENTS = 'card.events.v1';
 const COMMANDS = 'threeds.commands.v1';
+const REPLIES = 'gateway.replies.v1';
 const Noted = declareMessage('cardEvents', 'Noted', 'For tests', Type.Object({ text: Type.String() }));
 const Asked = declareMessage('threedsCommands', 'Asked', 'For tests', Type.Object({ text: Type.String() }));
+const Replied = declareMessage('gatewayReplies', 'Replied', 'For tests', Type.Object({ text: Type.String() }));
 
 function note(text: string, partition = 0): OutgoingMessage {
   return { declaration: Noted, data: { text }, key: 'K', partition };
@@ -26,7 +28,7 @@ async function setUp(
   options: { brokers?: number; uses?: TopicUse; forbidden?: string; limits?: Partial<PublisherLimits> } = {},
 ) {
   const nodeIds = Array.from({ length: options.brokers ?? 1 }, (_, index) => index + 1);
-  const cluster = playedCluster({ nodeIds, topics: { [EVENTS]: 6, [COMMANDS]: 6 } });
+  const cluster = playedCluster({ nodeIds, topics: { [EVENTS]: 6, [COMMANDS]: 6, [REPLIES]: 2 } });
   if (options.forbidden !== undefined) cluster.forbidden.add(options.forbidden);
   const publisher = createPublisher({
     kafka: cluster.kafka,
@@ -97,6 +99,20 @@ describe('one request in flight', () => {
     expect(texts()).toEqual([['a', 'b'], ['x', 'c'], ['d']]);
     await publisher.stop();
   });
+});
+
+test('a reply does not wait for a large request of other messages', async () => {
+  const flush = gate();
+  const { publisher, cluster, texts } = await setUp();
+  cluster.meddle = ({ texts: sent }) => (`${EVENTS}/0` in sent ? flush.opened : undefined);
+  const flushed = publisher.publishAll([note('a'), note('b')]);
+  await until('the flush is sent', () => texts().length === 1);
+  await publisher.publish({ declaration: Replied, data: { text: 'reply' }, key: 'K', partition: 0 });
+  expect(cluster.connections(1)).toBe(2);
+  flush.open();
+  await flushed;
+  expect(texts()).toEqual([['a', 'b'], ['reply']]);
+  await publisher.stop();
 });
 
 describe('access', () => {
