@@ -1,7 +1,7 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import type { AxiosInstance } from 'axios';
-import axios, { AxiosError, isCancel } from 'axios';
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import axios, { AxiosError, AxiosHeaders, isCancel } from 'axios';
 import { Deadline } from './deadline';
 
 const MAX_SOCKETS = 256;
@@ -36,10 +36,59 @@ export function createHttpClient(options: HttpClientOptions): AxiosInstance {
   });
   client.interceptors.request.use((config) => ({ ...config, signal: new Deadline(timeoutMs) }));
   client.interceptors.response.use(undefined, (error: unknown) => {
-    if (!isCancel(error)) throw error;
-    throw new AxiosError(`no whole answer within ${timeoutMs} ms`, AxiosError.ETIMEDOUT);
+    throw timedOut(error, timeoutMs);
   });
+  timeoutsMs.set(client, timeoutMs);
   return client;
+}
+
+const timeoutsMs = new WeakMap<AxiosInstance, number>();
+
+function timedOut(error: unknown, timeoutMs: number): unknown {
+  return isCancel(error) ? new AxiosError(`no whole answer within ${timeoutMs} ms`, AxiosError.ETIMEDOUT) : error;
+}
+
+const adapter = axios.getAdapter('http');
+const JSON_HEADERS = { accept: 'application/json, text/plain, */*', 'content-type': 'application/json' };
+
+/**
+ * `client.post` for the hot path: through axios' adapter, without its merging and transforming of settings, which take
+ * a third of a call's time. `client` comes from {@link createHttpClient}. Answers that are not JSON stay text.
+ */
+export async function postJson(
+  client: AxiosInstance,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<AxiosResponse<unknown>> {
+  const timeoutMs = timeoutsMs.get(client);
+  if (timeoutMs === undefined) throw new Error('broken invariant: a client without a time-out');
+  const { baseURL = '', headers: own, ...settings } = client.defaults;
+  try {
+    const response = await adapter({
+      ...settings,
+      method: 'post',
+      url: `${baseURL}${path}`,
+      headers: new AxiosHeaders({ ...JSON_HEADERS, ...identityIn(own), ...headers }),
+      data: JSON.stringify(body),
+      signal: new Deadline(timeoutMs),
+    });
+    return { ...response, data: fromJson(response.data) };
+  } catch (error) {
+    throw timedOut(error, timeoutMs);
+  }
+}
+
+function identityIn({ authorization }: Readonly<Record<string, unknown>>): { authorization?: string } {
+  return typeof authorization === 'string' ? { authorization } : {};
+}
+
+function fromJson(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return text;
+  }
 }
 
 /** Closes the client's idle connections. */

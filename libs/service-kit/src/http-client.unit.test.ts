@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { callFaultOf } from './call-answers';
-import { closeHttpClient, createHttpClient } from './http-client';
+import { closeHttpClient, createHttpClient, postJson } from './http-client';
 
 const TRICKLE_MS = 10;
 let server: Server;
@@ -35,10 +36,45 @@ test.each([
     listener(request, response);
   });
   const http = createHttpClient({ baseUrl, timeoutMs: 20 * TRICKLE_MS });
-  const fault: unknown = await http.get('/').catch((error: unknown) => error);
-  expect(fault).toMatchObject({ message: 'no whole answer within 200 ms' });
-  expect(callFaultOf(fault)).toBe('timed-out');
-  await closed;
+  for (const call of [() => http.get('/'), () => postJson(http, '/', {})]) {
+    const fault: unknown = await call().catch((error: unknown) => error);
+    expect(fault).toMatchObject({ message: 'no whole answer within 200 ms' });
+    expect(callFaultOf(fault)).toBe('timed-out');
+    await closed;
+  }
+  closeHttpClient(http);
+});
+
+test.each([
+  ['JSON', '{"a":[1,"€"]}'],
+  ['text', 'busy'],
+  ['nothing', ''],
+])('postJson sends what the client sends, and reads %s as the client does', async (_what, answer) => {
+  const received: object[] = [];
+  const baseUrl = await counterpart((request, response) => {
+    void text(request).then((body) => {
+      const { method, url, headers } = request;
+      received.push({ method, url, headers: { ...headers }, body });
+      response.writeHead(409, { 'x-reason': 'seen' }).end(answer);
+    });
+  });
+  const http = createHttpClient({ baseUrl, timeoutMs: 5_000, identityToken: 'me' });
+  const body = { amount: '1.00', name: 'Zoë' };
+  const own = { 'idempotency-key': 'k' };
+  const byClient = await http.post<unknown>('/a', body, { headers: own });
+  const direct = await postJson(http, '/a', body, own);
+  expect(received[1]).toEqual(received[0]);
+  expect(direct.data).toEqual(byClient.data);
+  expect(direct.status).toBe(byClient.status);
+  expect(direct.headers['x-reason']).toBe('seen');
+  closeHttpClient(http);
+});
+
+test('postJson names a connection that was refused as the client does', async () => {
+  const baseUrl = await counterpart(silent);
+  server.close();
+  const http = createHttpClient({ baseUrl, timeoutMs: 5_000 });
+  await expect(postJson(http, '/', {})).rejects.toMatchObject({ code: 'ECONNREFUSED', isAxiosError: true });
   closeHttpClient(http);
 });
 

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { AxiosResponse } from 'axios';
 import type { SimulatedMoney } from '@gateway/contracts';
 import { RESPONSE_CODES, formatAmountE4, isRegisteredCode, simulatorTakes } from '@gateway/contracts';
-import { fieldText, fieldsIn, isFields, loadConfig } from '@gateway/service-kit';
+import { fieldText, fieldsIn, isFields, loadConfig, postJson } from '@gateway/service-kit';
 import type { AcquirerAnswer, AcquirerRequest, BankFacts, Cancellation, Inquiry } from '../../../application/ports';
 import type { AuthenticationResult, CallKind } from '../../../domain/payment';
 import type { AcquirerTranslation } from '../acquirer';
@@ -32,7 +32,7 @@ export function simulatorTranslation(
     timeoutMs: SIMULATOR_TIMEOUT_MS,
     takes: (currency) => simulatorTakes(currency, simulatedMoney),
     operate: (http, operation, request) =>
-      http.post(OPERATIONS, bodyOf(operation, request), { headers: { 'idempotency-key': request.reference } }),
+      postJson(http, OPERATIONS, bodyOf(operation, request), { 'idempotency-key': request.reference }),
     answerIn: ({ status, data }) =>
       status === 200 ? answerInBody(data) : { kind: 'unknown', code: RESPONSE_CODES.BANK_INTERNAL_ERROR },
     inquire: (http, reference) => http.get(`${OPERATIONS}/${reference}`),
