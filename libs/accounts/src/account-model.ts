@@ -1,19 +1,17 @@
 import type { Connection, HydratedDocument, Model } from 'mongoose';
 import { Schema } from 'mongoose';
-import { hasRightCheckDigits, MAX_AMOUNT_E4, Secret, TEST_CURRENCY } from '@gateway/contracts';
+import { CUSTOM_PARAMETERS, hasRightCheckDigits, MAX_AMOUNT_E4, TEST_CURRENCY } from '@gateway/contracts';
 import { canonicalRange } from '@gateway/service-kit';
 import type { Sealed } from '@gateway/vault';
-import type { Account, AccountSettings, AmountLimit, FormerSigning, Terminal } from './account';
+import type { AccountSettings, AmountLimit, FormerSigning, Terminal } from './account';
 import { ACCOUNT_TRANSACTION_TYPES } from './account';
-import type { AccountState, SuspendedFrom } from './account-state';
+import type { AccountRecord } from './account-record';
+import { ACCOUNTS } from './account-record';
 import { ACCOUNT_STATES } from './account-state';
 import { SANDBOX_ACQUIRER } from './acquirers';
-import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 import { atMost, currency, text, whole, withoutRepeats } from './field-types';
-import { cardRuleList, toCardRule } from './card-rule-model';
-import { declareKinds, payoutRuleList, toPayoutRule } from './payout-rule-model';
-import type { RequestLimits } from './request-limits';
-import { requestLimitsOf } from './request-limits';
+import { cardRuleList } from './card-rule-model';
+import { declareKinds, payoutRuleList } from './payout-rule-model';
 
 const MAX_TERMINALS = 200;
 const MAX_LIST_LENGTH = 100;
@@ -24,19 +22,6 @@ const MAX_PERCENT_E4 = 100 * 10_000;
 /** Characters that are safe wherever an account's name appears: ids, headers, log lines, command lines. */
 const MERCHANT_ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9._@-]{5,31}$/;
 const HOST = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-
-/** The stored document; `_id` is the merchant account. */
-export interface AccountRecord extends Omit<AccountSettings, keyof RequestLimits>, Partial<RequestLimits> {
-  _id: string;
-  state: AccountState;
-  suspendedFrom?: SuspendedFrom;
-  passwordHash: string;
-  signingPassword: Sealed;
-  payoutSecret: Sealed;
-  formerSigning?: FormerSigning;
-  terminals: readonly Terminal[];
-  revision: number;
-}
 
 export type AccountModel = Model<AccountRecord>;
 export type AccountDocument = HydratedDocument<AccountRecord>;
@@ -136,61 +121,19 @@ const schema = new Schema<AccountRecord>(
     cardRules: cardRuleList,
     testCardRules: cardRuleList,
   },
-  { strict: 'throw', versionKey: 'revision', optimisticConcurrency: true, minimize: false },
+  {
+    strict: 'throw',
+    versionKey: 'revision',
+    optimisticConcurrency: true,
+    minimize: false,
+    // The server creates a collection with its first document; a service may not do more.
+    autoCreate: false,
+    autoIndex: false,
+  },
 );
 
 declareKinds(schema.path<Schema.Types.DocumentArray>('payoutRules'));
 
 export function accountModel(connection: Connection): AccountModel {
-  return connection.model<AccountRecord>('Account', schema, 'accounts');
-}
-
-/** Reads one account, lean, without mongoose's documents. */
-export async function loadAccount(model: AccountModel, merchantAccount: string): Promise<Account | undefined> {
-  const record = await model.findById(merchantAccount).lean<AccountRecord>();
-  return record === null ? undefined : toAccount(record);
-}
-
-/** Lists the fields, so that fields of a later release do not appear in this one's output. */
-export function toAccount(record: AccountRecord): Account {
-  return {
-    merchantAccount: record._id,
-    state: record.state,
-    transactionTypes: [...record.transactionTypes],
-    terminals: record.terminals.map(toTerminal),
-    limits: record.limits.map(({ currency: code, minE4, maxE4 }) => ({ currency: code, minE4, maxE4 })),
-    ipAllowlist: [...record.ipAllowlist],
-    returnHosts: [...record.returnHosts],
-    ...requestLimitsOf(record),
-    customParameters: [...record.customParameters],
-    payoutFee: { fixedE4: record.payoutFee.fixedE4, percentE4: record.payoutFee.percentE4 },
-    // Accounts of earlier releases lack both.
-    payoutInstant: record.payoutInstant ?? false,
-    ...(record.payoutDebtor === undefined ? {} : { payoutDebtor: record.payoutDebtor }),
-    payoutRules: (record.payoutRules ?? []).map(toPayoutRule),
-    ...(record.cardRules === undefined ? {} : { cardRules: record.cardRules.map(toCardRule) }),
-    ...(record.testCardRules === undefined ? {} : { testCardRules: record.testCardRules.map(toCardRule) }),
-    revision: record.revision,
-    credentials: new Secret({
-      passwordHash: record.passwordHash,
-      signingPassword: toSealed(record.signingPassword),
-      payoutSecret: toSealed(record.payoutSecret),
-      ...(record.formerSigning === undefined ? {} : { formerSigning: toFormerSigning(record.formerSigning) }),
-    }),
-  };
-}
-
-function toTerminal(stored: Terminal): Terminal {
-  const { midReference, midId, name, currency: code, acquirer, active, holdSeconds, lateVoid } = stored;
-  const terminal = { midReference, midId, name, currency: code, acquirer, active, lateVoid };
-  return holdSeconds === undefined ? terminal : { ...terminal, holdSeconds };
-}
-
-function toFormerSigning({ password, until }: FormerSigning): FormerSigning {
-  return { password: toSealed(password), until };
-}
-
-/** Lean documents hold the driver's Binary, others a Buffer. */
-function toSealed({ keyId, data }: { keyId: string; data: Buffer | { buffer: Uint8Array } }): Sealed {
-  return { keyId, data: Buffer.from(Buffer.isBuffer(data) ? data : data.buffer) };
+  return connection.model<AccountRecord>('Account', schema, ACCOUNTS);
 }

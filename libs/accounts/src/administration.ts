@@ -7,8 +7,10 @@ import type { SimulatedMoney, TransactionType } from '@gateway/contracts';
 import { Secret, TEST_CURRENCY, TRANSACTION_TYPES } from '@gateway/contracts';
 import type { Account, AccountSettings, PayoutRule, PayoutRuleKind, Terminal } from './account';
 import { MAX_CREDENTIAL_LENGTH, MIN_CREDENTIAL_LENGTH } from './account';
-import type { AccountDocument, AccountModel, AccountRecord } from './account-model';
-import { toAccount } from './account-model';
+import { AccountError } from './account-error';
+import type { AccountDocument, AccountModel } from './account-model';
+import type { AccountRecord } from './account-record';
+import { toAccount } from './account-record';
 import type { StateAction } from './account-state';
 import { nextStanding } from './account-state';
 import { isSimulated, SANDBOX_ACQUIRER } from './acquirers';
@@ -25,16 +27,6 @@ const SECRET_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 const MID_ID_DIGITS = 10;
 const SIMULATOR_RULE = `The simulator takes ${TEST_CURRENCY} alone`;
 const PRINTABLE = /^[\x20-\x7e]*$/;
-
-/** Why an account was not created or changed; `message` is a sentence for the operator. */
-export class AccountError extends Error {
-  constructor(
-    readonly reason: 'unknown' | 'exists' | 'invalid' | 'refused' | 'conflict',
-    message: string,
-  ) {
-    super(message);
-  }
-}
 
 export interface NewTerminal {
   currency: string;

@@ -30,8 +30,3 @@ export const cardRuleList = {
     ),
   ],
 };
-
-/** Lists the fields. A rule that only a later release knows stays in the list, and nothing passes it. */
-export function toCardRule({ kind, by, max, windowSeconds }: CardRule): CardRule {
-  return { kind, by, max, windowSeconds };
-}

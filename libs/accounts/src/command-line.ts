@@ -5,7 +5,7 @@ import type { Account } from './account';
 import { printAccount, printSummary, publicFields } from './account-printout';
 import { STATE_ACTIONS } from './account-state';
 import type { AccountAdministration } from './administration';
-import { AccountError } from './administration';
+import { AccountError } from './account-error';
 import type { OptionValues } from './command-options';
 import {
   changesOf,

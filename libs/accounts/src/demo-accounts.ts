@@ -2,10 +2,10 @@ import { parseAmountE4, Secret } from '@gateway/contracts';
 import type { AccountSettings, PayoutRule } from './account';
 import { ACCOUNT_TRANSACTION_TYPES } from './account';
 import type { AccountAdministration, NewAccount } from './administration';
-import { AccountError } from './administration';
+import { AccountError } from './account-error';
 import { CUSTOM_PARAMETERS, TEST_CURRENCY } from '@gateway/contracts';
 import { mayPayOut } from './payout-permission';
-import { MAX_DAILY_AMOUNT_E4 } from './payout-rule-model';
+import { MAX_DAILY_AMOUNT_E4 } from './payout-rules';
 
 const RETURN_HOSTS = ['127.0.0.1', 'localhost'];
 /** Higher than for other sandbox accounts, for load tests. */

@@ -25,7 +25,7 @@ export type {
   NewTerminal,
   PayoutRulesByKind,
 } from './administration';
-export { AccountError } from './administration';
+export { AccountError } from './account-error';
 export type { CredentialAttempt, CredentialCheck, CredentialVerdict } from './credentials';
 export { createCredentialCheck } from './credentials';
 export type { AccountDirectory, AccountDirectoryOptions } from './directory';

@@ -1,12 +1,17 @@
+import { createRequire } from 'node:module';
 import type { SimulatedMoney } from '@gateway/contracts';
+import type { DatabaseAddress } from '@gateway/mongo';
 import { connectMongo, retryableWhenTransient } from '@gateway/mongo';
 import type { KeyProviderConfig } from '@gateway/vault';
 import { createKeyRing, readKeys } from '@gateway/vault';
 import type { Account } from './account';
-import { accountModel, loadAccount } from './account-model';
+import type * as AccountModels from './account-model';
+import type { AccountRecord } from './account-record';
+import { ACCOUNTS, loadAccount } from './account-record';
 import { ACQUIRERS } from './acquirers';
+import type * as Administrations from './administration';
 import type { AccountAdministration } from './administration';
-import { createAccountAdministration } from './administration';
+import { whenUsed } from './when-used';
 import type { CredentialCheck } from './credentials';
 import { createCredentialCheck } from './credentials';
 import type { AccountDirectory } from './directory';
@@ -35,8 +40,7 @@ export interface OpenAccounts extends OpenAccountDirectory {
   signingSecrets(account: Account): SigningSecrets;
 }
 
-export interface AccountStorage {
-  uri: string;
+export interface AccountStorage extends DatabaseAddress {
   databasePrefix: string;
   /** Epoch ms; the system's clock by default. */
   now?: () => number;
@@ -56,40 +60,46 @@ export interface OpenAccountsOptions extends AccountStorage, KeyProviderConfig {
  */
 export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAccounts> {
   const keyRing = createKeyRing((await readKeys(options, ['ACCOUNT_KEYS'])).ACCOUNT_KEYS);
-  const { model, now, ...opened } = await openModel(options);
+  const { connection, now, ...opened } = await openStorage(options);
   const { directory } = opened;
   const passwords = createPasswordHasher();
-  return {
-    ...opened,
-    credentials: createCredentialCheck({ directory, openPassword: createPasswordOpener(keyRing), passwords, now }),
-    rateLimiter: createRateLimiter({ now }),
-    administration: createAccountAdministration({
-      model,
+  const administration = (): AccountAdministration => {
+    const load = createRequire(__filename);
+    const { accountModel } = load('./account-model') as typeof AccountModels;
+    const { createAccountAdministration } = load('./administration') as typeof Administrations;
+    return createAccountAdministration({
+      model: accountModel(connection.mongoose),
       keyRing,
       passwords,
       acquirers: options.acquirers ?? ACQUIRERS,
       simulatedMoney: options.ALLOW_SIMULATED_MONEY ?? 'no',
       now,
-    }),
+    });
+  };
+  return {
+    ...opened,
+    credentials: createCredentialCheck({ directory, openPassword: createPasswordOpener(keyRing), passwords, now }),
+    rateLimiter: createRateLimiter({ now }),
+    administration: whenUsed(administration),
     signingSecrets: (account) => signingSecrets(keyRing, account, now()),
   };
 }
 
 /** The accounts for services that neither check passwords nor sign. They hold no key to the accounts' secrets. */
 export async function openAccountDirectory(options: AccountStorage): Promise<OpenAccountDirectory> {
-  const { directory, requireSafe, healthy, close } = await openModel(options);
+  const { directory, requireSafe, healthy, close } = await openStorage(options);
   return { directory, requireSafe, healthy, close };
 }
 
-async function openModel({ uri, databasePrefix, now = Date.now }: AccountStorage) {
-  const connection = await connectMongo({ uri, database: `${databasePrefix}accounts` });
-  const model = accountModel(connection.mongoose);
-  const load = (merchantAccount: string) => retryableWhenTransient(() => loadAccount(model, merchantAccount));
+async function openStorage({ uri, mongo, databasePrefix, now = Date.now }: AccountStorage) {
+  const connection = await connectMongo({ uri, mongo, database: `${databasePrefix}accounts` });
+  const accounts = connection.collection<AccountRecord>(ACCOUNTS);
+  const load = (merchantAccount: string) => retryableWhenTransient(() => loadAccount(accounts, merchantAccount));
   return {
-    model,
+    connection,
     now,
     directory: createAccountDirectory({ load, now }),
-    requireSafe: (safety: SafetyOptions) => requireSafeAccounts(model, safety),
+    requireSafe: (safety: SafetyOptions) => requireSafeAccounts(accounts, safety),
     healthy: () => connection.healthy(),
     close: () => connection.close(),
   };

@@ -3,11 +3,10 @@ import { hasRightCheckDigits, isCountryAlpha2, MAX_AMOUNT_E4 } from '@gateway/co
 import type { PayoutRule, PayoutRuleKind } from './account';
 import { atMost, text, whole, withoutRepeats } from './field-types';
 import { PAYOUT_CURRENCIES } from './payout-permission';
+import { MAX_DAILY_AMOUNT_E4 } from './payout-rules';
 
 const MAX_BLOCKED_IBANS = 1_000;
 const MAX_DAILY_COUNT = 10_000_000;
-/** Ten thousand of the largest payouts. The sum of a day stays a safe integer. */
-export const MAX_DAILY_AMOUNT_E4 = 10_000 * MAX_AMOUNT_E4;
 
 /** A limit in another currency would have no effect. */
 const currency = {
@@ -60,24 +59,4 @@ export const payoutRuleList = {
 /** Registers the fields of each kind of rule once the list is part of a schema. */
 export function declareKinds(list: Schema.Types.DocumentArray): void {
   for (const [kind, fields] of Object.entries(FIELDS)) list.discriminator(kind, new Schema(fields, { _id: false }));
-}
-
-/**
- * Lists the fields. A kind that only a later release knows stays in the list: the account's cards keep working, and
- * screening refuses its payouts.
- */
-export function toPayoutRule(stored: PayoutRule): PayoutRule {
-  switch (stored.kind) {
-    case 'daily-amount':
-    case 'first-time-receiver':
-      return { kind: stored.kind, currency: stored.currency, maxE4: stored.maxE4 };
-    case 'daily-count':
-      return { kind: stored.kind, max: stored.max };
-    case 'blocked-countries':
-      return { kind: stored.kind, countries: [...stored.countries] };
-    case 'blocked-ibans':
-      return { kind: stored.kind, ibans: [...stored.ibans] };
-    default:
-      return stored satisfies never;
-  }
 }

@@ -1,3 +1,4 @@
+import type { DatabaseAddress } from '@gateway/mongo';
 import { connectMongo, databaseTime, databaseUser } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createLogger, loadConfig, mongoProductionRules, mongoSchema } from '@gateway/service-kit';
@@ -12,8 +13,7 @@ export interface OpenAudit extends AuditLog {
   close(): Promise<void>;
 }
 
-export interface OpenAuditOptions {
-  uri: string;
+export interface OpenAuditOptions extends DatabaseAddress {
   databasePrefix: string;
   /** Epoch ms by the database's clock. Default: asks the database for each entry. */
   now?: () => number;
@@ -22,7 +22,8 @@ export interface OpenAuditOptions {
 
 /** Opens the log in the database `${databasePrefix}audit`. Makes no index: see {@link AuditLog.ensureIndexes}. */
 export async function openAudit(options: OpenAuditOptions): Promise<OpenAudit> {
-  const connection = await connectMongo({ uri: options.uri, database: `${options.databasePrefix}audit` });
+  const { uri, mongo, databasePrefix } = options;
+  const connection = await connectMongo({ uri, mongo, database: `${databasePrefix}audit` });
   const user = await databaseUser(connection).catch(async (error: unknown) => {
     await connection.close();
     throw error;

@@ -85,13 +85,6 @@ declare module 'kafkajs/src/protocol/requests/fetch/v4/decodeMessages' {
   export default function decodeMessages(decoder: Decoder): Promise<KafkaMessage[]>;
 }
 
-declare module 'kafkajs/src/protocol/decoder' {
-  class Decoder {
-    constructor(buffer: Buffer);
-  }
-  export default Decoder;
-}
-
 declare module 'kafkajs/src/protocol/recordBatch/crc32C' {
   export default function crc32C(bytes: Buffer): number;
 }

@@ -1,7 +1,10 @@
-import type { Collection, Document } from './driver';
+import { createRequire } from 'node:module';
 import os from 'node:os';
-import type { Connection, ConnectOptions } from 'mongoose';
-import mongoose from 'mongoose';
+import type { MongoClientOptions, TopologyDescription } from 'mongodb';
+import { MongoClient } from 'mongodb';
+import type * as Mongoose from 'mongoose';
+import type { Connection as MongooseConnection } from 'mongoose';
+import type { Collection, Document } from './driver';
 import './driver-connection';
 
 /** A socket that is silent for this long is dead: its pending calls fail. */
@@ -18,19 +21,27 @@ const HEARTBEAT_FREQUENCY_MS = 2_000;
 const MAX_POOL_SIZE = 64;
 
 export interface MongoConnection {
-  /** For schemas and models, off the hot path. */
-  readonly mongoose: Connection;
+  readonly client: MongoClient;
+  /** For schemas and models, off the hot path. Loads mongoose, which services do without. */
+  readonly mongoose: MongooseConnection;
   /** The driver's own collection, for the hot path: no casting, no hydration. */
   collection<T extends Document>(name: string): Collection<T>;
+  /** Another database through the same client: a client of its own would cost monitors, a pool and memory. */
+  database(name: string): MongoConnection;
   /** False once the driver has lost the primary. */
   healthy(): boolean;
+  /** Closes the client. Does nothing for a connection that came from `database`. */
   close(): Promise<void>;
 }
 
-const SETTINGS: ConnectOptions & { runtimeAdapters: object } = {
-  autoIndex: false,
-  // The server creates a collection with its first document; a service may not do more.
-  autoCreate: false,
+/** Where a database is. */
+export interface DatabaseAddress {
+  uri: string;
+  /** A connection of this process to the same servers, if there is one: its client is then used. */
+  mongo?: MongoConnection | undefined;
+}
+
+const SETTINGS: MongoClientOptions & { runtimeAdapters: object } = {
   maxPoolSize: MAX_POOL_SIZE,
   serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
   connectTimeoutMS: CONNECT_TIMEOUT_MS,
@@ -48,21 +59,53 @@ const SETTINGS: ConnectOptions & { runtimeAdapters: object } = {
  * Connects to one database. A majority acknowledges writes and reads see only what a majority has, so that what a
  * client was told survives a failover. Every operation has a time-out.
  */
-export async function connectMongo(options: { uri: string; database: string }): Promise<MongoConnection> {
-  const connection = await mongoose
-    .createConnection(options.uri, { ...SETTINGS, dbName: options.database })
-    .asPromise();
+export async function connectMongo(options: DatabaseAddress & { database: string }): Promise<MongoConnection> {
+  const { uri, mongo, database } = options;
+  if (mongo !== undefined) return mongo.database(database);
+  const client = new MongoClient(uri, SETTINGS);
+  let healthy = true;
+  client.on('topologyDescriptionChanged', ({ newDescription }) => (healthy = hasPrimary(newDescription)));
+  try {
+    await client.connect();
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+  return openDatabase({ client, healthy: () => healthy, close: () => client.close() }, database);
+}
+
+/** A router counts as a primary while it can be reached. */
+function hasPrimary({ type, servers }: TopologyDescription): boolean {
+  if (type === 'ReplicaSetWithPrimary' || type === 'LoadBalanced') return true;
+  if (type !== 'Single' && type !== 'Sharded') return false;
+  return [...servers.values()].some((server) => server.type !== 'Unknown');
+}
+
+function openDatabase(
+  shared: Pick<MongoConnection, 'client' | 'healthy' | 'close'>,
+  database: string,
+): MongoConnection {
+  const { client } = shared;
+  const db = client.db(database);
+  let models: MongooseConnection | undefined;
   return {
-    mongoose: connection,
-    collection: <T extends Document>(name: string) => connection.getClient().db(options.database).collection<T>(name),
-    healthy: () => connection.readyState === mongoose.ConnectionStates.connected,
-    close: () => connection.close(),
+    ...shared,
+    get mongoose() {
+      return (models ??= openMongoose(client, database));
+    },
+    collection: <T extends Document>(name: string) => db.collection<T>(name),
+    database: (name) => openDatabase({ ...shared, close: async () => undefined }, name),
   };
 }
 
+function openMongoose(client: MongoClient, database: string): MongooseConnection {
+  const { createConnection } = createRequire(__filename)('mongoose') as typeof Mongoose;
+  return createConnection().setClient(client).useDb(database);
+}
+
 /** Whom the server has authenticated on this connection, whatever the client says; undefined without authentication. */
-export async function databaseUser(connection: Pick<MongoConnection, 'mongoose'>): Promise<string | undefined> {
-  const status = await connection.mongoose.getClient().db('admin').command({ connectionStatus: 1 });
+export async function databaseUser({ client }: Pick<MongoConnection, 'client'>): Promise<string | undefined> {
+  const status = await client.db('admin').command({ connectionStatus: 1 });
   const { authenticatedUsers } = status['authInfo'] as { authenticatedUsers: { user: string }[] };
   return authenticatedUsers[0]?.user;
 }

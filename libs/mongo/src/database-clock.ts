@@ -29,7 +29,7 @@ const TRUNCATION_MS = 0.5;
  * Behind a router (mongos) it follows the router's clock, and so does `$$NOW`.
  */
 export async function startDatabaseClock(options: {
-  mongo: Pick<MongoConnection, 'mongoose'>;
+  mongo: Pick<MongoConnection, 'client'>;
   maxSkewMs: number;
   sources?: TimeSources;
   metrics: Registry;
@@ -78,11 +78,11 @@ export async function startDatabaseClock(options: {
 }
 
 /** Epoch ms by the primary's clock, for command lines: they need it too rarely to follow it. */
-export async function databaseTime(mongo: Pick<MongoConnection, 'mongoose'>): Promise<number> {
+export async function databaseTime(mongo: Pick<MongoConnection, 'client'>): Promise<number> {
   return Math.floor((await askServer(mongo)).ms);
 }
 
-async function askServer({ mongoose }: Pick<MongoConnection, 'mongoose'>): Promise<ServerTime> {
-  const answer = await mongoose.getClient().db('admin').command({ hello: 1 });
+async function askServer({ client }: Pick<MongoConnection, 'client'>): Promise<ServerTime> {
+  const answer = await client.db('admin').command({ hello: 1 });
   return { server: String(answer['me'] ?? ''), ms: (answer['localTime'] as Date).getTime() + TRUNCATION_MS };
 }

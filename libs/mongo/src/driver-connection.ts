@@ -10,8 +10,8 @@ interface DriverConnection {
   writeCommand(command: { toBin(): Promise<Uint8Array[]> }, options: { agreedCompressor: 'none' }): Promise<void>;
 }
 
-/** From the one copy of the driver that mongoose brings. The driver does not export it. */
-export const { Connection } = createRequire(require.resolve('mongoose'))('mongodb/lib/cmap/connection') as {
+/** The driver does not export it. */
+export const { Connection } = createRequire(__filename)('mongodb/lib/cmap/connection') as {
   Connection: { prototype: DriverConnection; new (socket: Socket, options: object): DriverConnection };
 };
 

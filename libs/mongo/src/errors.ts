@@ -1,5 +1,5 @@
 import { isLimitedRetry, isRetryable, LimitedRetryError, RetryableError } from '@gateway/service-kit';
-import { mongo } from 'mongoose';
+import * as mongo from 'mongodb';
 
 /** Server errors that mean no client can read or write now. Names from the server's error_codes.yml. */
 const UNREACHABLE_CODES = new Set([

@@ -1,5 +1,5 @@
 import { isLimitedRetry, isRetryable } from '@gateway/service-kit';
-import { mongo } from 'mongoose';
+import * as mongo from 'mongodb';
 import { isOutOfDiskSpace, retryableWhenTransient } from './errors';
 
 const server = (code: number, errorLabels: string[] = []): Error =>

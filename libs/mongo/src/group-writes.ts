@@ -1,5 +1,5 @@
 import { createBatcher, messageOf } from '@gateway/service-kit';
-import { mongo } from 'mongoose';
+import * as mongo from 'mongodb';
 import { duplicateKeyIndex } from './connection';
 import type { Collection, Document, Filter, FindOptions, OptionalUnlessRequiredId, UpdateFilter } from './driver';
 import { isUnreachable } from './errors';

@@ -55,7 +55,7 @@ function sharedPrivileges(prefix: string, shares: ServiceDeclaration['shares']):
 export async function asAdministrator<T>(uri: string, work: (admin: AdminCommand) => Promise<T>): Promise<T> {
   const connection = await connectMongo({ uri, database: 'admin' });
   try {
-    return await work((command) => connection.mongoose.getClient().db('admin').command(command));
+    return await work((command) => connection.client.db('admin').command(command));
   } finally {
     await connection.close();
   }

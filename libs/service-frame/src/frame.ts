@@ -4,6 +4,7 @@ import { createKafka, createPublisher, kafkaConnection } from '@gateway/messagin
 import type {
   Clock,
   Collection,
+  DatabaseAddress,
   DatabaseClock,
   MongoConnection,
   Outbox,
@@ -44,8 +45,11 @@ export interface Frame<Config extends CommonConfig> {
   readonly topicPrefix: string;
   /** Starts after `open` has returned. */
   readonly publisher: Publisher;
-  /** For libraries with a database of their own: `openCardReader({ ...frame.storage, ...config })`. */
-  readonly storage: { uri: string; databasePrefix: string; now: () => number; logger: Logger };
+  /**
+   * For libraries with a database of their own: `openCardReader({ ...frame.storage, ...config })`. They share the
+   * service's client.
+   */
+  readonly storage: DatabaseAddress & { databasePrefix: string; now: () => number; logger: Logger };
   /** Registers a further database: it counts for readiness, and closes when the service stops. Returns it. */
   database<T extends DatabaseClient>(client: T): T;
   /** True while no database has lost its primary. */
@@ -111,7 +115,7 @@ export async function openFrame<Config extends CommonConfig>(
     kafka,
     topicPrefix,
     publisher: createPublisher({ kafka, source: name, topicPrefix, uses: service, metrics, logger }),
-    storage: { uri, databasePrefix, now: clock.now, logger },
+    storage: { uri, mongo, databasePrefix, now: clock.now, logger },
     database(client) {
       databases.push(client);
       onStop(() => client.close());

@@ -1,5 +1,5 @@
 import type { CvvKeyIssuedData, Secret } from '@gateway/contracts';
-import type { Collection } from '@gateway/mongo';
+import type { Collection, DatabaseAddress } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import type { CardData } from './card-data';
@@ -25,8 +25,7 @@ export interface OpenVault<Vault> {
   close(): Promise<void>;
 }
 
-export interface VaultStorage {
-  uri: string;
+export interface VaultStorage extends DatabaseAddress {
   databasePrefix: string;
   /** Epoch ms; the system's clock by default. */
   now?: () => number;
@@ -126,7 +125,8 @@ async function openVault<Vault extends object>(
   options: VaultStorage,
   create: (parts: VaultParts) => Vault | Promise<Vault>,
 ): Promise<OpenVault<Vault>> {
-  const connection = await connectMongo({ uri: options.uri, database: `${options.databasePrefix}vault` });
+  const { uri, mongo, databasePrefix } = options;
+  const connection = await connectMongo({ uri, mongo, database: `${databasePrefix}vault` });
   try {
     const parts = {
       cards: connection.collection<StoredCard>('cards'),

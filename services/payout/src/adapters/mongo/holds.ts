@@ -51,7 +51,7 @@ export function createHolds(mongo: MongoConnection, clock: Pick<Clock, 'now'>): 
       await collection.updateOne({ _id: ID, 'held.name': name }, { $pull: { held: { name } } });
     },
     async departing(depart) {
-      const session = await mongo.mongoose.startSession();
+      const session = mongo.client.startSession();
       try {
         return await session.withTransaction(async () => {
           const counted = { $inc: { departures: 1 } };

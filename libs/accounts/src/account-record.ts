@@ -1,0 +1,77 @@
+import { Secret } from '@gateway/contracts';
+import type { Collection } from '@gateway/mongo';
+import type { Sealed } from '@gateway/vault';
+import type { Account, AccountSettings, FormerSigning, Terminal } from './account';
+import type { AccountState, SuspendedFrom } from './account-state';
+import { toCardRule } from './card-rules';
+import { toPayoutRule } from './payout-rules';
+import type { RequestLimits } from './request-limits';
+import { requestLimitsOf } from './request-limits';
+
+export const ACCOUNTS = 'accounts';
+
+/** The stored document; `_id` is the merchant account. */
+export interface AccountRecord extends Omit<AccountSettings, keyof RequestLimits>, Partial<RequestLimits> {
+  _id: string;
+  state: AccountState;
+  suspendedFrom?: SuspendedFrom;
+  passwordHash: string;
+  signingPassword: Sealed;
+  payoutSecret: Sealed;
+  formerSigning?: FormerSigning;
+  terminals: readonly Terminal[];
+  revision: number;
+}
+
+/** Reads one account without mongoose, which only changes need: a service that makes none never loads it. */
+export async function loadAccount(
+  accounts: Collection<AccountRecord>,
+  merchantAccount: string,
+): Promise<Account | undefined> {
+  const record = await accounts.findOne({ _id: merchantAccount });
+  return record === null ? undefined : toAccount(record);
+}
+
+/** Lists the fields, so that fields of a later release do not appear in this one's output. */
+export function toAccount(record: AccountRecord): Account {
+  return {
+    merchantAccount: record._id,
+    state: record.state,
+    transactionTypes: [...record.transactionTypes],
+    terminals: record.terminals.map(toTerminal),
+    limits: record.limits.map(({ currency: code, minE4, maxE4 }) => ({ currency: code, minE4, maxE4 })),
+    ipAllowlist: [...record.ipAllowlist],
+    returnHosts: [...record.returnHosts],
+    ...requestLimitsOf(record),
+    customParameters: [...record.customParameters],
+    payoutFee: { fixedE4: record.payoutFee.fixedE4, percentE4: record.payoutFee.percentE4 },
+    // Accounts of earlier releases lack both.
+    payoutInstant: record.payoutInstant ?? false,
+    ...(record.payoutDebtor === undefined ? {} : { payoutDebtor: record.payoutDebtor }),
+    payoutRules: (record.payoutRules ?? []).map(toPayoutRule),
+    ...(record.cardRules === undefined ? {} : { cardRules: record.cardRules.map(toCardRule) }),
+    ...(record.testCardRules === undefined ? {} : { testCardRules: record.testCardRules.map(toCardRule) }),
+    revision: record.revision,
+    credentials: new Secret({
+      passwordHash: record.passwordHash,
+      signingPassword: toSealed(record.signingPassword),
+      payoutSecret: toSealed(record.payoutSecret),
+      ...(record.formerSigning === undefined ? {} : { formerSigning: toFormerSigning(record.formerSigning) }),
+    }),
+  };
+}
+
+function toTerminal(stored: Terminal): Terminal {
+  const { midReference, midId, name, currency: code, acquirer, active, holdSeconds, lateVoid } = stored;
+  const terminal = { midReference, midId, name, currency: code, acquirer, active, lateVoid };
+  return holdSeconds === undefined ? terminal : { ...terminal, holdSeconds };
+}
+
+function toFormerSigning({ password, until }: FormerSigning): FormerSigning {
+  return { password: toSealed(password), until };
+}
+
+/** The driver's documents hold its Binary, mongoose's a Buffer. */
+function toSealed({ keyId, data }: { keyId: string; data: Buffer | { buffer: Uint8Array } }): Sealed {
+  return { keyId, data: Buffer.from(Buffer.isBuffer(data) ? data : data.buffer) };
+}
