@@ -10,6 +10,7 @@ import { MERCHANT, PASSWORD } from './card-use-cases';
 import type { OnEnd } from './run';
 
 const root = join(__dirname, '..', '..');
+export const stateDirectory = join(root, '.gateway');
 const RATE_WITHOUT_LIMIT = 1_000_000;
 const CONCURRENCY_WITHOUT_LIMIT = 100_000;
 const READY = /^Gateway ready on (http\S+)$/;
@@ -45,7 +46,7 @@ export async function startGateway(
 }
 
 function readState(file: string): Record<string, string> {
-  return JSON.parse(readFileSync(join(root, '.gateway', file), 'utf8')) as Record<string, string>;
+  return JSON.parse(readFileSync(join(stateDirectory, file), 'utf8')) as Record<string, string>;
 }
 
 async function readyLine(child: ChildProcess): Promise<string> {
@@ -89,7 +90,7 @@ async function openMerchant(env: Record<string, string>): Promise<void> {
 }
 
 /** In the order of their internal ports. */
-const SERVICES = [
+export const SERVICES = [
   'api-edge',
   'card-processing',
   'simulator',
@@ -99,6 +100,11 @@ const SERVICES = [
   'auth-expiry',
 ];
 const FIRST_OPS_PORT = 9100;
+
+/** The internal port of the service at this place of `SERVICES`. */
+export function opsUrl(place: number): string {
+  return `http://127.0.0.1:${Number(process.env['OPS_PORT'] ?? FIRST_OPS_PORT) + place}`;
+}
 
 async function memoryOfServices(): Promise<Record<string, number>> {
   const figures = Object.entries(await figuresOfServices()).map(([name, own]) => [name, own.residentBytes]);
@@ -117,9 +123,8 @@ export interface ProcessFigures {
 
 /** Reads the metrics of every service that `npm start` runs. */
 export async function figuresOfServices(): Promise<Record<string, ProcessFigures>> {
-  const firstPort = Number(process.env['OPS_PORT'] ?? FIRST_OPS_PORT);
   const entries = SERVICES.map(async (name, place) => {
-    const text = await (await fetch(`http://127.0.0.1:${firstPort + place}/metrics`)).text();
+    const text = await (await fetch(`${opsUrl(place)}/metrics`)).text();
     return [name, figuresIn(text)] as const;
   });
   return Object.fromEntries(await Promise.all(entries));
@@ -140,7 +145,7 @@ function figuresIn(metrics: string): ProcessFigures {
 export async function startDirect(gatewayEnv: Record<string, string>, onEnd: OnEnd): Promise<System> {
   const env = { ...process.env, ...gatewayEnv, DATABASE_PREFIX: 'bench-direct-' };
   await openMerchant(env);
-  const log = openSync(join(root, '.gateway', 'logs', 'direct.log'), 'a');
+  const log = openSync(join(stateDirectory, 'logs', 'direct.log'), 'a');
   const child = fork(join(__dirname, 'direct.js'), { env, stdio: ['ignore', log, log, 'ipc'] });
   onEnd(async () => {
     if (child.exitCode !== null) return;

@@ -3,6 +3,7 @@ import { runCallbacks } from './callbacks';
 import { cardUseCases, tokenize } from './card-use-cases';
 import { compareUseCases, senderTo } from './compare';
 import { runExpiry } from './expiry';
+import { runFootprint } from './footprint';
 import type { System } from './gateway';
 import { startDirect, startGateway } from './gateway';
 import type { UseCase } from './load';
@@ -18,7 +19,7 @@ import { runSoak } from './soak';
 
 const USAGE = `usage: npm run bench -- [cards|payouts|pain001|payout-query|callbacks|expiry [OPEN [DUE]]
                        |neighbours [--quick] [--only ATTACK,…]|replicas [--quick]|overload [--quick]
-                       |soak [--quick|--long]]
+                       |soak [--quick|--long]|footprint [--quick]]
 See bench/README.md.`;
 
 /** The gateway against the same work in one process without Kafka. */
@@ -45,6 +46,7 @@ const runs: Record<string, Run> = {
   replicas: runReplicas,
   overload: runOverload,
   soak: runSoak,
+  footprint: runFootprint,
 };
 
 const closers: (() => Promise<unknown> | void)[] = [];

@@ -7,10 +7,12 @@ import { withOwnSecrets } from './secrets.mjs';
 const READY_TIMEOUT_MS = 60_000;
 const PROBE_TIMEOUT_MS = 2_000;
 /**
- * Under load V8's heap would grow to several times its live data, and glibc would keep an arena for each thread:
- * `npm run bench -- overload` saw 578 MiB resident without these and keeps each process below 300 MB with them.
+ * How Node runs a service, here and in the images (docs/adr/0057-memory-and-start.md). Under load V8's heap would grow to
+ * several times its live data, and its young generation to many times what a request needs. Source maps would be read
+ * and kept for every module.
  */
-export const NODE_OPTIONS = ['--enable-source-maps', '--heap-growing-percent=50', '--max-semi-space-size=8'];
+export const NODE_OPTIONS = ['--heap-growing-percent=50', '--max-semi-space-size=2'];
+/** glibc would keep an arena for each thread. */
 export const MALLOC_ARENA_MAX = '2';
 
 /**

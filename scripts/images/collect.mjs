@@ -28,9 +28,6 @@ const NEVER_LOADED = /\.(d\.[cm]?ts|map|tsbuildinfo|fixture\.js)$/;
 const LIST_TIMEOUT_MS = 60_000;
 const APP = '/app';
 
-/** Source maps would need the maps. */
-const FLAGS = NODE_OPTIONS.filter((flag) => flag !== '--enable-source-maps');
-
 /**
  * @param {string} output
  * @param {import('./declared.mjs').Image} image
@@ -116,7 +113,7 @@ function ofService(workspace, opsPort) {
   const byDefault = (/** @type {string} */ name, /** @type {unknown} */ value) =>
     `export ${name}="\${${name}:-${value}}"`;
   const port = byDefault('OPS_PORT', opsPort);
-  const node = ['node', ...FLAGS, `${APP}/${workspace}/dist/main.js`].join(' ');
+  const node = ['node', ...NODE_OPTIONS, `${APP}/${workspace}/dist/main.js`].join(' ');
   return {
     start: `${port}\n${byDefault('MALLOC_ARENA_MAX', MALLOC_ARENA_MAX)}\nexec ${node}`,
     healthy: `${port}\nexec node ${APP}/bin/healthy.mjs`,

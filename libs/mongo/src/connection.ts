@@ -71,7 +71,11 @@ export async function connectMongo(options: DatabaseAddress & { database: string
     await client.close();
     throw error;
   }
-  return openDatabase({ client, healthy: () => healthy, close: () => client.close() }, database);
+  const close = async (): Promise<void> => {
+    healthy = false;
+    await client.close();
+  };
+  return openDatabase({ client, healthy: () => healthy, close }, database);
 }
 
 /** A router counts as a primary while it can be reached. */
