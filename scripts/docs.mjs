@@ -1,17 +1,20 @@
 /**
- * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/response-codes.json, catalog-info.yaml and the
- * generated tables of docs from the declarations in the code. With `--check` it writes nothing and fails if a file would change.
- * FILE lists the metrics that running services serve, as JSON; without it their table stays as it is.
+ * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/response-codes.json, catalog-info.yaml,
+ * deploy/monitoring and the generated tables of docs from the declarations in the code. With `--check` it writes nothing
+ * and fails if a file would change. FILE lists the metrics that running services serve, as JSON; without it their table
+ * stays as it is.
  */
-import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
+import { stringify } from 'yaml';
 import { catalog } from './catalog.mjs';
 import { root } from './checkout.mjs';
 import { explain, Failure } from './failure.mjs';
 import { holders } from './gateway/secrets.mjs';
+import { services as processes } from './gateway/services.mjs';
 import { gatewayEnvironment, gatewayPorts } from './gateway/settings.mjs';
 
 /**
@@ -23,13 +26,18 @@ import { gatewayEnvironment, gatewayPorts } from './gateway/settings.mjs';
  * @typedef {{ name: string, meaning: string, response?: number, check?: number, callback?: number }} AnswerField
  * @typedef {{ visa: string, mastercard: string, threeDS: string }} TestCards
  * @typedef {{ code: number, name: string, message: string, class: string, outcomeUnknown?: boolean, extension?: boolean }} Code
+ * @typedef {{ name: string, severity: string, forMinutes: number, summary: string }} Alert
+ * @typedef {{ name: string, alert: string, objective: number, promise: string }} Objective
  */
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
+const MINUTES_OF_A_DAY = DAY_MS / MINUTE_MS;
+const GENERATED = '# Written by `npm run docs` from libs/monitoring.\n';
 
 const require = createRequire(import.meta.url);
 const folder = join(root, 'docs');
+const monitoringFolder = join(root, 'deploy', 'monitoring');
 
 /** @param {string} path of a compiled file, without `dist` and ending */
 const load = (path) => {
@@ -245,6 +253,58 @@ function metricsTable(metrics) {
   return table(['metric', 'type', 'services', 'meaning'], rows);
 }
 
+/** @param {string} summary */
+const withoutTemplates = (summary) =>
+  summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_template, /** @type {string} */ label) => `*${label}*`);
+
+/** @param {number} minutes */
+function durationOf(minutes) {
+  if (minutes === 0) return 'at once';
+  const days = minutes / MINUTES_OF_A_DAY;
+  if (Number.isInteger(days)) return days === 1 ? '1 day' : `${days} days`;
+  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
+}
+
+function alertsTable() {
+  const rows = /** @type {Alert[]} */ (load('libs/monitoring/index').alerts).map(
+    ({ name, severity, forMinutes, summary }) => [
+      `[${name}](#${name.toLowerCase()})`,
+      severity,
+      durationOf(forMinutes),
+      cell(withoutTemplates(summary)),
+    ],
+  );
+  return table(['alert', 'severity', 'after', 'says'], rows);
+}
+
+function objectivesTable() {
+  const rows = /** @type {Objective[]} */ (load('libs/monitoring/index').slos).map(
+    ({ name, alert, objective, promise }) => [
+      code(name),
+      cell(promise),
+      `${Number((objective * 100).toFixed(3))} %`,
+      `[${alert}](runbook.md#${alert.toLowerCase()})`,
+    ],
+  );
+  return table(['objective', 'what is good', 'share', 'alerts'], rows);
+}
+
+/** @returns {Map<string, string>} content of deploy/monitoring by path */
+function monitoringFiles() {
+  const { OPS_PORT: first } = gatewayPorts({});
+  const targets = processes.map(({ name, ops }) => ({ service: name, port: first + ops }));
+  /** @type {Map<string, unknown>} */
+  const files = load('libs/monitoring/index').monitoringFiles(targets);
+  return new Map(
+    Array.from(files, ([name, content]) => [
+      join(monitoringFolder, name),
+      name.endsWith('.json')
+        ? JSON.stringify(content)
+        : GENERATED + stringify(content, { lineWidth: 0, aliasDuplicateObjects: false }),
+    ]),
+  );
+}
+
 /**
  * The content between `<!-- generated: NAME ARGUMENT -->` and `<!-- end -->`; undefined leaves it unchanged.
  * @param {Metric[] | undefined} metrics
@@ -262,6 +322,8 @@ const blocks = (metrics) => ({
   audited: auditedTable,
   'test-cards': testCardsTable,
   users: usersTable,
+  alerts: alertsTable,
+  objectives: objectivesTable,
   metrics: () => metrics && metricsTable(metrics),
 });
 
@@ -279,8 +341,14 @@ async function filled(path, generators) {
       return content === undefined ? block : `${begin}\n${content}\n\n${end}`;
     },
   );
-  return format(text, { ...(await resolveConfig(path)), filepath: path });
+  return formatted(path, text);
 }
+
+/**
+ * @param {string} path
+ * @param {string} text
+ */
+const formatted = async (path, text) => format(text, { ...(await resolveConfig(path)), filepath: path });
 
 /** @param {Metric[] | undefined} metrics @returns {Promise<Map<string, string>>} content by path */
 async function generatedFiles(metrics) {
@@ -293,18 +361,18 @@ async function generatedFiles(metrics) {
   files.set(join(root, 'catalog-info.yaml'), catalog({ services, topics, messages, readmeOf }));
   files.set(join(folder, 'response-codes.json'), registryFile());
   for (const [name, content] of schemaFiles()) files.set(join(folder, 'schemas', name), content);
+  for (const [path, content] of monitoringFiles()) files.set(path, await formatted(path, content));
   return files;
 }
 
-/** Schemas of message types that are gone. @param {Map<string, string>} files */
+/** What an earlier version has written and this one does not. @param {Map<string, string>} files */
 const leftovers = (files) =>
-  readdirSync(join(folder, 'schemas'))
-    .map((name) => join(folder, 'schemas', name))
-    .filter((path) => !files.has(path));
+  globSync([join(folder, 'schemas', '*'), join(monitoringFolder, '{prometheus,grafana}', '**', '*.*')]).filter(
+    (path) => !files.has(path),
+  );
 
 try {
   const { values } = parseArgs({ options: { check: { type: 'boolean' }, metrics: { type: 'string' } } });
-  mkdirSync(join(folder, 'schemas'), { recursive: true });
   const files = await generatedFiles(values.metrics && JSON.parse(readFileSync(values.metrics, 'utf8')));
   const changed = [...files].filter(([path, text]) => !existsSync(path) || readFileSync(path, 'utf8') !== text);
   const gone = leftovers(files);
@@ -312,7 +380,10 @@ try {
     const paths = [...changed.map(([path]) => path), ...gone].map((path) => path.slice(root.length + 1));
     throw new Failure(`Run npm run docs: the code declares something else than ${paths.join(', ')}.`);
   }
-  for (const [path, text] of changed) writeFileSync(path, text);
+  for (const [path, text] of changed) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
   for (const path of gone) rmSync(path);
 } catch (error) {
   console.error(explain(error));

@@ -1,4 +1,4 @@
-/** `npm run test:faults [-- --seed N] [--minutes N] [--long] [--mutations] [jest's arguments]`: see docs/faults.md. */
+/** `npm run test:faults [-- --seed N] [--minutes N] [--long] [--mutations | --alerts] [jest's arguments]`: see docs/faults.md. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,6 +12,7 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string' },
     long: { type: 'boolean', default: false },
     mutations: { type: 'boolean', default: false },
+    alerts: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     outputFile: { type: 'string' },
     testNamePattern: { type: 'string', short: 't' },
@@ -21,7 +22,7 @@ const { values, positionals } = parseArgs({
 
 const minutes = values.minutes ?? (values.long ? LONG_MINUTES : undefined);
 const jestArguments = [
-  values.mutations ? 'mutations.run' : 'faults.run',
+  values.mutations ? 'mutations.run' : values.alerts ? 'alerts.run' : 'faults.run',
   ...(values.json ? ['--json'] : []),
   ...(values.outputFile === undefined ? [] : [`--outputFile=${values.outputFile}`]),
   ...(values.testNamePattern === undefined ? [] : [`--testNamePattern=${values.testNamePattern}`]),

@@ -1,6 +1,5 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { Failure } from '../failure.mjs';
+import { findOnPath } from './programs.mjs';
 
 const INSTALL_TIMEOUT_MS = 600_000;
 
@@ -32,23 +31,4 @@ export async function installChromium({ processes, progress }) {
   const installed = findOnPath(NAMES);
   if (installed === undefined) throw new Failure('Chromium was installed and cannot be found: set CHROMIUM_PATH.');
   return installed;
-}
-
-/**
- * @param {string[]} names
- * @returns {string | undefined}
- */
-function findOnPath(names) {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
-}
-
-/** @param {string} file */
-function isExecutable(file) {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -23,6 +23,8 @@ export interface Replica {
   readonly name: string;
   /** The port that others call; 0 if none. */
   readonly port: number;
+  /** Its internal port. A restart keeps it. */
+  readonly opsPort: number;
   /** The last result of its readiness probe. A frozen process is not ready. */
   ready(): boolean;
   kill(): void;
@@ -133,6 +135,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     service: options.service,
     name,
     port: options.port,
+    opsPort,
     ready: () => isReady,
     kill: () => signal('SIGKILL'),
     terminate: () => signal('SIGTERM'),

@@ -1,0 +1,63 @@
+/** `page`: somebody has to act now, at night too. `ticket`: on the next working day. */
+export type Severity = 'page' | 'ticket';
+
+/**
+ * What an alert compares. `value` is PromQL that returns series on a healthy system too, so that a misspelt metric shows as
+ * a missing series and not as an alert that never fires.
+ */
+export interface Comparison {
+  readonly value: string;
+  readonly operator: '>' | '<';
+  readonly threshold: number;
+  /** The threshold is an age in seconds, which shrinks with all other times in a test. */
+  readonly isAge?: true;
+}
+
+/** Series of a test by selector, one sample a minute, in promtool's notation. */
+export type Series = Readonly<Record<string, string>>;
+
+/** Samples of a gauge that stays, and of a counter that grows by the same number each minute. */
+export const steady = (value: number, minutes = 60): string => `${value}+0x${minutes}`;
+export const growing = (eachMinute: number, minutes = 60): string => `0+${eachMinute}x${minutes}`;
+
+export interface AlertTest {
+  /** When promtool looks. */
+  readonly atMinute: number;
+  readonly fires: {
+    readonly series: Series;
+    readonly labels: Readonly<Record<string, string>>;
+    /** All that fire under the name; its own unless given. */
+    readonly severities?: readonly Severity[];
+  };
+  /** A near miss: just below the threshold, or not for long enough. */
+  readonly silent: Series;
+}
+
+export interface Alert {
+  /** Also the heading of its paragraph in docs/runbook.md. Only burn rates share a name, with two severities. */
+  readonly name: string;
+  readonly severity: Severity;
+  /** Alternatives; each holds if all of its comparisons do. */
+  readonly when: readonly (readonly Comparison[])[];
+  /** How long it must hold. */
+  readonly forMinutes: number;
+  /** One sentence. `{{ $labels.… }}` is the only template. */
+  readonly summary: string;
+  readonly test: AlertTest;
+}
+
+export const above = (value: string, threshold: number): Comparison => ({ value, operator: '>', threshold });
+export const below = (value: string, threshold: number): Comparison => ({ value, operator: '<', threshold });
+export const olderThan = (value: string, seconds: number): Comparison => ({ ...above(value, seconds), isAge: true });
+
+/** The PromQL of an alert. */
+export function expressionOf({ when }: Pick<Alert, 'when'>): string {
+  const alternatives = when.map((all) => {
+    const joint = all.map(({ value, operator, threshold }) => `${grouped(value)} ${operator} ${threshold}`);
+    return joint.join(' and ');
+  });
+  return alternatives.length === 1 ? String(alternatives[0]) : alternatives.map((one) => `(${one})`).join(' or ');
+}
+
+/** Set operators bind more loosely than comparisons. */
+const grouped = (value: string): string => (/\b(or|and|unless)\b/.test(value) ? `(${value})` : value);

@@ -1,0 +1,77 @@
+import type { Alert, Series } from './alert';
+import { expressionOf } from './alert';
+import { alertGroups } from './alerts/alerts';
+import type { Scale } from './scale';
+import { REAL_TIME, scaledAlert, scaledExpression } from './scale';
+import type { RecordingRule } from './slos';
+import { sloRules } from './slos';
+
+const SECONDS_OF_A_MINUTE = 60;
+const RUNBOOK = 'docs/runbook.md';
+
+interface AlertingRule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: { readonly summary: string; readonly runbook: string };
+}
+
+/** A file of rules for Prometheus. */
+export interface RuleFile {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly (RecordingRule | AlertingRule)[] }[];
+}
+
+/** Where an alert's paragraph is. */
+export const runbookOf = (name: string): string => `${RUNBOOK}#${name.toLowerCase()}`;
+
+/** Recording rules of the objectives, then all alerts. */
+export function ruleFile(scale: Scale = REAL_TIME): RuleFile {
+  const recorded = sloRules().map((rule) => ({ ...rule, expr: scaledExpression(rule.expr, scale) }));
+  const groups = Object.entries(alertGroups).map(([name, alerts]) => ({
+    name: `gateway-${name}`,
+    rules: alerts.map((alert) => alertingRule(scaledAlert(alert, scale))),
+  }));
+  return { groups: [{ name: 'gateway-burn-rates', rules: recorded }, ...groups] };
+}
+
+function alertingRule(alert: Alert): AlertingRule {
+  return {
+    alert: alert.name,
+    expr: expressionOf(alert),
+    for: `${Math.round(alert.forMinutes * SECONDS_OF_A_MINUTE)}s`,
+    labels: { severity: alert.severity },
+    annotations: { summary: alert.summary, runbook: runbookOf(alert.name) },
+  };
+}
+
+/** A file for `promtool test rules`: for each alert one case in which it fires and one in which it does not. */
+export function ruleTestFile(rulesFile: string) {
+  const alerts = Object.values(alertGroups).flat();
+  return {
+    rule_files: [rulesFile],
+    evaluation_interval: '1m',
+    tests: alerts.flatMap((alert) => [
+      ruleTest(alert, 'fires', alert.test.fires.series, expectedAlerts(alert)),
+      ruleTest(alert, 'is silent', alert.test.silent, []),
+    ]),
+  };
+}
+
+function ruleTest({ name, severity, test }: Alert, what: string, series: Series, expected: readonly object[]) {
+  return {
+    name: `${name} (${severity}) ${what}`,
+    interval: '1m',
+    input_series: Object.entries(series).map(([selector, values]) => ({ series: selector, values })),
+    alert_rule_test: [{ eval_time: `${test.atMinute}m`, alertname: name, exp_alerts: expected }],
+  };
+}
+
+function expectedAlerts({ name, severity, summary, test }: Alert): object[] {
+  const { labels, severities = [severity] } = test.fires;
+  const exp_annotations = {
+    summary: summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_template, label: string) => labels[label] ?? ''),
+    runbook: runbookOf(name),
+  };
+  return severities.map((one) => ({ exp_labels: { ...labels, severity: one }, exp_annotations }));
+}

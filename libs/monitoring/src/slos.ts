@@ -1,0 +1,218 @@
+import { responseCodes } from '@gateway/contracts';
+import type { Alert, Comparison, Series, Severity } from './alert';
+import { above, growing, steady } from './alert';
+
+/** The objectives hold over this time. */
+export const SLO_DAYS = 30;
+
+/** A service level objective. Its indicator is the share of events, or of time, that was bad. */
+export interface Slo {
+  /** Value of the label `slo`. */
+  readonly name: string;
+  /** Name of its alerts. */
+  readonly alert: string;
+  /** Share that must be good. */
+  readonly objective: number;
+  readonly promise: string;
+  readonly summary: string;
+  readonly indicator: EventIndicator | TimeIndicator;
+  /** Series that use up the budget at 14.4 times the allowed rate or more, at 3 to 6 times, and at less than once. */
+  readonly test: Readonly<Record<'fast' | 'slow' | 'kept', (minutes: number) => Series>>;
+}
+
+/** Selectors of counters. */
+interface EventIndicator {
+  readonly kind: 'events';
+  readonly total: string;
+  /** The bad events, or all but the good ones. */
+  readonly bad?: string;
+  readonly good?: string;
+}
+
+/** Bad is the time in which an age or a number is above a bound. */
+interface TimeIndicator {
+  readonly kind: 'time';
+  readonly value: string;
+  readonly bound: number;
+}
+
+/** Codes with which we, and not the merchant or a bank, are the reason. */
+const OUR_FAULT = responseCodes
+  .filter(({ class: kind, outcomeUnknown }) => kind === 'service' && outcomeUnknown === true)
+  .map(({ code }) => code);
+
+const FAILED = `gateway_requests_total{code=~"${OUR_FAULT.join('|')}"}`;
+const LATENCY_SECONDS = 2.5;
+const IN_TIME = `gateway_operation_seconds_bucket{le="${LATENCY_SECONDS}"}`;
+const CALLBACK_SECONDS = 60;
+const UNKNOWN_OUTCOME_SECONDS = 900;
+const OLDEST_UNKNOWN = 'gateway_unknown_outcome_oldest_seconds{service="payout"}';
+
+/** Answers each minute, by code. */
+const answers = (minutes: number, byCode: Readonly<Record<string, number>>): Series =>
+  Object.fromEntries(
+    Object.entries(byCode).map(([code, each]) => [`gateway_requests_total{code="${code}"}`, growing(each, minutes)]),
+  );
+
+/** A hundred requests each minute, of which so many are fast enough. */
+const durations = (minutes: number, inTime: number): Series => ({
+  gateway_operation_seconds_count: growing(100, minutes),
+  [IN_TIME]: growing(inTime, minutes),
+});
+
+/** A value in one of 50 minutes, else 0. */
+const sometimes = (value: number, minutes: number): string =>
+  Array.from({ length: Math.ceil(minutes / 50) }, () => `${value}+0x0 0+0x48`).join(' ');
+
+export const slos: readonly Slo[] = [
+  {
+    name: 'api-availability',
+    alert: 'ApiErrors',
+    objective: 0.999,
+    promise: `Merchants' requests are answered with an outcome, not with HTTP 503 or one of the codes ${OUR_FAULT.join(', ')}`,
+    summary: 'Merchants get errors or no outcome, and the error budget of 30 days is running out.',
+    indicator: { kind: 'events', total: 'gateway_requests_total', bad: FAILED },
+    test: {
+      fast: (minutes) => answers(minutes, { '0': 90, '11': 10 }),
+      slow: (minutes) => answers(minutes, { '0': 9_000, '3101': 960, '11': 40 }),
+      kept: (minutes) => answers(minutes, { '0': 9_000, '3101': 995, '11': 5 }),
+    },
+  },
+  {
+    name: 'api-latency',
+    alert: 'ApiSlow',
+    objective: 0.99,
+    promise: `Merchants' requests are answered within ${LATENCY_SECONDS} s, the acquirer's time included`,
+    summary: 'Merchants wait too long for answers, and the latency budget of 30 days is running out.',
+    indicator: {
+      kind: 'events',
+      total: 'gateway_operation_seconds_count',
+      good: IN_TIME,
+    },
+    test: {
+      fast: (minutes) => durations(minutes, 70),
+      slow: (minutes) => durations(minutes, 96),
+      kept: (minutes) => durations(minutes, 99.5),
+    },
+  },
+  {
+    name: 'callback-age',
+    alert: 'CallbacksLate',
+    objective: 0.995,
+    promise: `No callback that is due waits for more than ${CALLBACK_SECONDS} s for its attempt`,
+    summary: 'Callbacks that are due are not attempted in time.',
+    indicator: { kind: 'time', value: 'max(callback_overdue)', bound: 0 },
+    test: {
+      fast: (minutes) => ({ callback_overdue: steady(3, minutes) }),
+      slow: (minutes) => ({ callback_overdue: sometimes(3, minutes) }),
+      kept: (minutes) => ({ callback_overdue: steady(0, minutes) }),
+    },
+  },
+  {
+    name: 'unknown-outcome-age',
+    alert: 'OutcomesLate',
+    objective: 0.995,
+    promise: `No outcome stays unknown for more than ${UNKNOWN_OUTCOME_SECONDS / 60} minutes`,
+    summary: 'Outcomes of payments or payouts stay unknown for too long.',
+    indicator: {
+      kind: 'time',
+      value: 'max(gateway_unknown_outcome_oldest_seconds)',
+      bound: UNKNOWN_OUTCOME_SECONDS,
+    },
+    test: {
+      fast: (minutes) => ({ [OLDEST_UNKNOWN]: `1000+60x${minutes}` }),
+      slow: (minutes) => ({ [OLDEST_UNKNOWN]: sometimes(1_000, minutes) }),
+      kept: (minutes) => ({ [OLDEST_UNKNOWN]: steady(UNKNOWN_OUTCOME_SECONDS - 1, minutes) }),
+    },
+  },
+];
+
+/**
+ * Windows and burn rates as in the Site Reliability Workbook, chapter 5: at a rate of 14.4 an hour uses 2 % of the budget
+ * of 30 days, at 6 six hours use 5 %, at 1 three days use 10 %. The short window ends an alert soon after its cause.
+ */
+const BURNS: readonly {
+  severity: Severity;
+  pairs: readonly (readonly [long: string, short: string, rate: number])[];
+}[] = [
+  {
+    severity: 'page',
+    pairs: [
+      ['1h', '5m', 14.4],
+      ['6h', '30m', 6],
+    ],
+  },
+  {
+    severity: 'ticket',
+    pairs: [
+      ['1d', '2h', 3],
+      ['3d', '6h', 1],
+    ],
+  },
+];
+
+const WINDOWS = [...new Set(BURNS.flatMap(({ pairs }) => pairs.flatMap(([long, short]) => [short, long])))];
+
+export interface RecordingRule {
+  readonly record: string;
+  readonly expr: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+const BAD_TIME = 'slo:bad_time:bool';
+const burnRate = (window: string): string => `slo:burn_rate:${window}`;
+
+/** How many times faster than allowed each objective uses its budget, for each window. */
+export function sloRules(): RecordingRule[] {
+  return slos.flatMap((slo) => {
+    const labels = { slo: slo.name };
+    const { indicator } = slo;
+    const rates = WINDOWS.map((window) => ({
+      record: burnRate(window),
+      expr: `(${badShare(slo, window)}) / ${allowed(slo)}`,
+      labels,
+    }));
+    if (indicator.kind === 'events') return rates;
+    return [{ record: BAD_TIME, expr: `${indicator.value} > bool ${indicator.bound}`, labels }, ...rates];
+  });
+}
+
+function badShare({ name, indicator }: Slo, window: string): string {
+  if (indicator.kind === 'time') return `avg_over_time(${BAD_TIME}{slo="${name}"}[${window}])`;
+  const { total, bad, good } = indicator;
+  const all = `sum(rate(${total}[${window}]))`;
+  if (good !== undefined) return `1 - sum(rate(${good}[${window}])) / ${all}`;
+  // A code that nobody has got yet has no series.
+  return `(sum(rate(${bad}[${window}])) or vector(0)) / ${all}`;
+}
+
+/** Without the noise of binary fractions. */
+const allowed = ({ objective }: Slo): number => Number((1 - objective).toFixed(6));
+
+/** Two alerts for each objective: one that burns fast pages, one that burns slowly makes a ticket. */
+export function sloAlerts(): Alert[] {
+  return slos.flatMap((slo) => BURNS.map(({ severity, pairs }) => burnAlert(slo, severity, pairs)));
+}
+
+function burnAlert(slo: Slo, severity: Severity, pairs: (typeof BURNS)[number]['pairs']): Alert {
+  const compare = (window: string, rate: number): Comparison => above(`${burnRate(window)}{slo="${slo.name}"}`, rate);
+  const isPage = severity === 'page';
+  const minutes = isPage ? 90 : 260;
+  return {
+    name: slo.alert,
+    severity,
+    when: pairs.map(([long, short, rate]) => [compare(long, rate), compare(short, rate)]),
+    forMinutes: 2,
+    summary: slo.summary,
+    test: {
+      atMinute: minutes,
+      fires: {
+        series: isPage ? slo.test.fast(minutes) : slo.test.slow(minutes),
+        labels: { slo: slo.name },
+        // What burns fast also burns slowly.
+        ...(isPage && { severities: ['page', 'ticket'] as const }),
+      },
+      silent: slo.test.kept(minutes),
+    },
+  };
+}
