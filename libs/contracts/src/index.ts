@@ -6,6 +6,7 @@ export * from './card-number';
 export * from './countries';
 export * from './currencies';
 export * from './custom-parameters';
+export * from './edges';
 export * from './fields';
 export * from './given';
 export * from './masking';
