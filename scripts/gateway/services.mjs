@@ -50,13 +50,19 @@ export async function startServices({ environment, secrets, identityOf, opsPort,
 }
 
 /**
- * The settings of threeds say at which address browsers find it, so it serves TLS only if that is one.
+ * The settings of threeds and of the simulator say at which address others find them, so they serve TLS only if that is
+ * one with TLS.
  * @param {string} name
  * @param {Record<string, string>} environment
  * @returns {Record<string, string>}
  */
-function tlsOf(name, { THREEDS_PUBLIC_URL: url = '' }) {
-  return name === 'threeds' && !url.startsWith('https:') ? { TLS_CERT_FILE: '', TLS_KEY_FILE: '' } : {};
+function tlsOf(name, { THREEDS_PUBLIC_URL = '', SIMULATOR_URL = '' }) {
+  const addresses = new Map([
+    ['threeds', THREEDS_PUBLIC_URL],
+    ['simulator', SIMULATOR_URL],
+  ]);
+  const address = addresses.get(name) ?? 'https:';
+  return address.startsWith('https:') ? {} : { TLS_CERT_FILE: '', TLS_KEY_FILE: '' };
 }
 
 /**

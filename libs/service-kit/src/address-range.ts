@@ -44,6 +44,11 @@ function addressIn(range: string): string {
 /** Addresses that reach this machine alone. */
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
+/** The addresses and names in a setting such as HOST, comma-separated. */
+export function hostsIn(setting: string): string[] {
+  return setting.split(',').map((host) => host.trim());
+}
+
 /** True for an address or name of this machine that no other machine can reach. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || LOOPBACK.some((range) => rangeContains(range, host));

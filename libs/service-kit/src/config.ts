@@ -145,8 +145,11 @@ export const commonSettings = {
   INTERNAL_HOST: Type.String({
     minLength: 1,
     default: '127.0.0.1',
-    description: 'Address of internal ports. Beyond loopback, `CALLERS_FILE` must be set',
+    description: 'Addresses of internal ports, comma-separated. If one is beyond loopback, `CALLERS_FILE` must be set',
   }),
+  OPS_HOST: Type.Optional(
+    Type.String({ description: 'The same for the port of health and metrics alone; unset, `INTERNAL_HOST`' }),
+  ),
   CALLERS_FILE: Type.Optional(
     Type.String({
       description:

@@ -27,6 +27,7 @@ export interface ListenOptions {
   listener: RequestListener;
   /** 0 takes a free port. */
   port: number;
+  /** One address or several, comma-separated. */
   host: string;
   /** Without it plain HTTP. */
   tls?: Pick<ReloadedCertificate, 'current' | 'onChange'> | undefined;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { Agent, get } from 'node:http';
 import { get as getByTls } from 'node:https';
 import { text } from 'node:stream/consumers';
@@ -125,6 +125,24 @@ test('all sockets of a public port speak TLS, and close', async () => {
   await expect(once(getByTls({ host: '127.0.0.1', port, ca: cert, agent: false }), 'response')).rejects.toThrow(
     'ECONNREFUSED',
   );
+});
+
+test.each([
+  ['an internal', {}],
+  ['a public', { connections: DEFAULT_CONNECTION_LIMITS }],
+])('%s port listens on each of its addresses and no other, and closes on all', async (_name, connections) => {
+  const listener: RequestListener = (_request, response) => void response.end('answered');
+  const server = await listen({ listener, port: 0, host: '127.0.0.2, 127.0.0.3', ...connections });
+  const { port } = server;
+  const askAt = async (host: string) => {
+    const [response] = (await once(get({ host, port, agent: false }), 'response')) as [IncomingMessage];
+    return text(response);
+  };
+  for (const host of ['127.0.0.2', '127.0.0.3']) expect(await askAt(host)).toBe('answered');
+  await expect(askAt('127.0.0.1')).rejects.toThrow('ECONNREFUSED');
+  await expect(listen({ listener, port, host: '127.0.0.4,127.0.0.3', ...connections })).rejects.toThrow('EADDRINUSE');
+  await server.close(LONG_ENOUGH_MS);
+  for (const host of ['127.0.0.2', '127.0.0.3']) await expect(askAt(host)).rejects.toThrow('ECONNREFUSED');
 });
 
 test.each([

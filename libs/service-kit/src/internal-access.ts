@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
-import { isLoopback } from './address-range';
+import { hostsIn, isLoopback } from './address-range';
 import type { Caller, CallerKind, Callers } from './callers';
 import { callerOf, parseCallers } from './callers';
 import type { CommonConfig } from './config';
@@ -18,7 +18,9 @@ const BEARER = /^Bearer (\S+)$/i;
 export interface InternalAccess {
   /** Where internal ports listen. */
   readonly host: string;
-  /** Other machines reach them. */
+  /** Where the port of health and metrics listens. */
+  readonly opsHost: string;
+  /** Other machines reach one of them. */
   readonly beyondLoopback: boolean;
   /**
    * The caller, if it is of one of these kinds. Otherwise answers 401 or 403, logs, counts, and returns undefined.
@@ -30,16 +32,19 @@ export interface InternalAccess {
   stop(): Promise<void>;
 }
 
-export type InternalAccessConfig = Pick<CommonConfig, 'CALLERS_FILE' | 'INTERNAL_HOST'>;
+export type InternalAccessConfig = Pick<CommonConfig, 'CALLERS_FILE' | 'INTERNAL_HOST' | 'OPS_HOST'>;
 
 /** @throws ConfigurationError if ports beyond loopback have no callers, or the file cannot be used */
 export function openInternalAccess(
-  { CALLERS_FILE: file, INTERNAL_HOST: host }: InternalAccessConfig,
+  { CALLERS_FILE: file, INTERNAL_HOST: host, OPS_HOST: opsHost = host }: InternalAccessConfig,
   { logger, metrics }: { logger: Logger; metrics: Registry },
 ): InternalAccess {
-  const beyondLoopback = !isLoopback(host);
-  if (beyondLoopback && file === undefined) {
-    throw new ConfigurationError(`Configuration: INTERNAL_HOST is ${host}, beyond loopback, so set CALLERS_FILE.`);
+  const exposed = Object.entries({ INTERNAL_HOST: host, OPS_HOST: opsHost }).find(
+    ([, setting]) => !hostsIn(setting).every(isLoopback),
+  );
+  if (exposed !== undefined && file === undefined) {
+    const [name, setting] = exposed;
+    throw new ConfigurationError(`Configuration: ${name} is ${setting}, beyond loopback, so set CALLERS_FILE.`);
   }
   const callers = file === undefined ? undefined : watchCallers(file, logger, metrics);
   const refused = refusals(metrics);
@@ -51,7 +56,8 @@ export function openInternalAccess(
 
   return {
     host,
-    beyondLoopback,
+    opsHost,
+    beyondLoopback: exposed !== undefined,
     admit(request, response, kinds) {
       if (callers === undefined) return UNIDENTIFIED;
       const caller = callerIn(request, callers.current);

@@ -32,7 +32,7 @@ afterEach(async () => {
   callers.remove();
 });
 
-function openAccess(settings: { CALLERS_FILE?: string; INTERNAL_HOST?: string }): InternalAccess {
+function openAccess(settings: { CALLERS_FILE?: string; INTERNAL_HOST?: string; OPS_HOST?: string }): InternalAccess {
   access = openInternalAccess({ INTERNAL_HOST: LOOPBACK, ...settings }, { logger: recordingLogger(lines), metrics });
   access.start();
   return access;
@@ -149,16 +149,21 @@ describe('without callers', () => {
     ]);
   });
 
-  test.each(['0.0.0.0', '::', '10.0.0.1', 'internal.example.com'])('no port listens on %s', async (host) => {
+  const BEYOND = ['0.0.0.0', '::', '10.0.0.1', 'internal.example.com', '127.0.0.1, 10.0.0.1'];
+  test.each(BEYOND)('no port listens on %s', async (host) => {
     await open({});
     expect(() => openAccess({ INTERNAL_HOST: host })).toThrow(ConfigurationError);
     expect(() => openAccess({ INTERNAL_HOST: host })).toThrow(`INTERNAL_HOST is ${host}, beyond loopback`);
+    expect(() => openAccess({ OPS_HOST: host })).toThrow(`OPS_HOST is ${host}, beyond loopback`);
   });
 
-  test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])('a port may listen on %s', async (host) => {
-    await open({ INTERNAL_HOST: host });
-    expect(access).toMatchObject({ host, beyondLoopback: false });
-  });
+  test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost', '127.0.0.1,::1'])(
+    'a port may listen on %s',
+    async (host) => {
+      await open({ INTERNAL_HOST: host });
+      expect(access).toMatchObject({ host, opsHost: host, beyondLoopback: false });
+    },
+  );
 });
 
 describe('metrics and health', () => {
@@ -178,6 +183,13 @@ describe('metrics and health', () => {
     for (const { token } of [collector, alice])
       expect(await ask('GET', '/metrics', token)).toMatchObject({ status: 200 });
     for (const path of ['/health/live', '/health/ready']) expect(await ask('GET', path)).toMatchObject({ status: 200 });
+  });
+
+  test('they listen on addresses of their own, and metrics ask for an identity if only those are beyond loopback', async () => {
+    await openOps({ CALLERS_FILE: callers.file, OPS_HOST: '0.0.0.0' });
+    expect(access).toMatchObject({ host: LOOPBACK, opsHost: '0.0.0.0' });
+    expect(server.server.address()).toMatchObject({ address: '0.0.0.0' });
+    expect(await ask('GET', '/metrics')).toMatchObject({ status: 401 });
   });
 
   test('on loopback, metrics are open', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import { createServer } from 'node:net';
+import { hostsIn } from './address-range';
 
 /**
  * libuv takes one connection from each listening socket in a turn of the event loop (libuv/libuv#3696). When clients
@@ -21,18 +22,38 @@ interface Address {
 }
 
 /**
- * Opens `count` sockets on one port (0: a free one) for the server. Resolves with the additional ones, to be closed
- * together with the server. Rejects with the system's error if another process has the port.
+ * Opens `count` sockets on one port (0: a free one) of each host for the server. Resolves with the additional ones, to be
+ * closed together with the server. Rejects with the system's error if another process has the port.
+ *
+ * @param address.host one or several, comma-separated
  */
-export async function openSockets(server: Server, { port, host }: Address, count: number): Promise<Server[]> {
-  if (count > 1) await assertFree({ port, host });
-  await bind(server, { port, host }, count);
-  const taken = { port: (server.address() as AddressInfo).port, host };
-  const additional = Array.from({ length: count - 1 }, () =>
-    createServer({ allowHalfOpen: true, noDelay: true }, (connection) => void server.emit('connection', connection)),
-  );
-  await Promise.all(additional.map((socket) => bind(socket, taken, count)));
+export async function openSockets(server: Server, address: Address, count: number): Promise<Server[]> {
+  const [host = '', ...others] = hostsIn(address.host);
+  await claim(server, { port: address.port, host }, count);
+  const { port } = server.address() as AddressInfo;
+  const additional: Server[] = [];
+  const another = (): Server => {
+    const socket = createServer({ allowHalfOpen: true, noDelay: true }, (connection) => {
+      server.emit('connection', connection);
+    });
+    additional.push(socket);
+    return socket;
+  };
+  try {
+    for (const other of others) await claim(another(), { port, host: other }, count);
+    const shared = [host, ...others].flatMap((each) => Array.from({ length: count - 1 }, () => each));
+    await Promise.all(shared.map((each) => bind(another(), { port, host: each }, count)));
+  } catch (error) {
+    for (const socket of [server, ...additional]) socket.close();
+    throw error;
+  }
   return additional;
+}
+
+/** Binds the first of `count` sockets on an address. */
+async function claim(socket: Server, address: Address, count: number): Promise<void> {
+  if (count > 1) await assertFree(address);
+  await bind(socket, address, count);
 }
 
 /** Shared sockets do not see that another process of the same user shares the port. */

@@ -34,5 +34,5 @@ export async function startOpsServer(options: {
   });
   // Express would answer with the path, which may contain anything.
   app.use((_request, response) => void response.status(404).json({ error: 'no such route' }));
-  return listen({ listener: app as never, port: options.port, host: access.host });
+  return listen({ listener: app as never, port: options.port, host: access.opsHost });
 }

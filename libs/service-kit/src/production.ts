@@ -1,4 +1,4 @@
-import { isLoopback } from './address-range';
+import { hostsIn, isLoopback } from './address-range';
 import { ConfigurationError } from './configuration-error';
 
 /**
@@ -38,7 +38,7 @@ interface PublicPort {
 export const publicPortHasTls: ProductionRule<PublicPort> = (config) => {
   const { HOST, TLS_CERT_FILE, TLS_KEY_FILE, TRUSTED_PROXY_CIDRS } = config;
   const ownTls = TLS_CERT_FILE !== undefined && TLS_KEY_FILE !== undefined;
-  if (ownTls || TRUSTED_PROXY_CIDRS !== '' || isLoopback(HOST)) return undefined;
+  if (ownTls || TRUSTED_PROXY_CIDRS !== '' || hostsIn(HOST).every(isLoopback)) return undefined;
   return (
     `HOST is ${HOST}, where anyone can connect without TLS: ` +
     'set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXY_CIDRS for a proxy with TLS.'

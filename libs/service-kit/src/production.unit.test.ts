@@ -9,6 +9,7 @@ describe('a public port', () => {
     ['every interface, IPv6', { ...port, HOST: '::' }],
     ['one address', { ...port, HOST: '10.0.0.5' }],
     ['a name', { ...port, HOST: 'gateway.example' }],
+    ['one address of several', { ...port, HOST: '127.0.0.1,10.0.0.5' }],
     ['a certificate without its key', { ...port, TLS_CERT_FILE: tls.TLS_CERT_FILE }],
     ['a key without its certificate', { ...port, TLS_KEY_FILE: tls.TLS_KEY_FILE }],
   ])('needs TLS: %s', (_name, config) => {
@@ -21,6 +22,7 @@ describe('a public port', () => {
     ['loopback', { ...port, HOST: '127.0.0.1' }],
     ['loopback, IPv6', { ...port, HOST: '::1' }],
     ['loopback by name', { ...port, HOST: 'localhost' }],
+    ['loopback twice', { ...port, HOST: '127.0.0.1,::1' }],
   ])('is safe with %s', (_name, config) => {
     expect(publicPortHasTls(config)).toBeUndefined();
   });

@@ -33,7 +33,7 @@ export const settings = Type.Object({
     default: 8080,
     description: 'Port of the merchant API and the card-entry page; 0 takes a free port',
   }),
-  HOST: Type.String({ default: '127.0.0.1', description: 'Address of that port' }),
+  HOST: Type.String({ default: '127.0.0.1', description: 'Addresses of that port, comma-separated' }),
   PUBLIC_BASE_URL: Type.String({
     pattern: WEB_ADDRESS,
     default: 'http://127.0.0.1:8080',

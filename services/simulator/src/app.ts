@@ -7,6 +7,7 @@ import {
   createMetrics,
   createService,
   listen,
+  openCertificate,
   openInternalAccess,
   repeat,
   startOpsServer,
@@ -111,7 +112,11 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
     silenceMs: config.SIMULATOR_SILENCE_MS,
     logger,
   });
-  const server = await listen({ listener: http.listener, port: config.SIMULATOR_PORT, host: config.SIMULATOR_HOST });
+  const tls = openCertificate(config, { logger, metrics });
+  if (tls !== undefined) onStop(() => tls.stop());
+  tls?.start();
+  const { SIMULATOR_PORT: port, SIMULATOR_HOST: host } = config;
+  const server = await listen({ listener: http.listener, port, host, tls });
   onStop(async () => {
     const closed = server.close(DRAIN_TIMEOUT_MS);
     await http.stop();

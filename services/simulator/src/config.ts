@@ -2,9 +2,17 @@ import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
-import { commonSettings, isHttps, loadConfig, mongoProductionRules, secretText } from '@gateway/service-kit';
+import {
+  commonSettings,
+  isHttps,
+  loadConfig,
+  mongoProductionRules,
+  secretText,
+  tlsSettings,
+} from '@gateway/service-kit';
 
-const { NODE_ENV, LOG_LEVEL, OPS_PORT, MONGODB_URI, DATABASE_PREFIX, INTERNAL_HOST, CALLERS_FILE } = commonSettings;
+const { NODE_ENV, LOG_LEVEL, OPS_PORT, MONGODB_URI, DATABASE_PREFIX, INTERNAL_HOST, OPS_HOST, CALLERS_FILE } =
+  commonSettings;
 
 /** Base64 of at least 32 bytes. */
 const KEY = '^(?:[A-Za-z0-9+/]{4}){10,}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{6}==)$';
@@ -16,7 +24,9 @@ export const settings = Type.Object({
   MONGODB_URI,
   DATABASE_PREFIX,
   INTERNAL_HOST,
+  OPS_HOST,
   CALLERS_FILE,
+  ...tlsSettings,
   ...simulatedMoneySettings,
   SIMULATOR_PORT: Type.Integer({
     minimum: 0,
@@ -27,7 +37,8 @@ export const settings = Type.Object({
   SIMULATOR_HOST: Type.String({
     minLength: 1,
     default: '127.0.0.1',
-    description: 'Address of that port. The simulator checks no credentials, so keep it on a private network',
+    description:
+      'Addresses of that port, comma-separated. The simulator checks no credentials, so keep it on a private network',
   }),
   SIMULATOR_PUBLIC_URL: Type.Optional(
     Type.String({

@@ -40,7 +40,7 @@ export function createThreeds(deps: ThreedsDeps): Threeds {
 
 async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
   const { config, mongo, clock, metrics, logger } = frame;
-  const publicUrl = config.THREEDS_PUBLIC_URL;
+  const { THREEDS_PUBLIC_URL: publicUrl, THREEDS_RESULTS_URL: resultsUrl = publicUrl } = config;
   const authentications = createAuthentications(mongo, clock);
   await ensureIndexes(frame);
   const { vault } = frame.database(await openCardReader({ ...frame.storage, ...config }));
@@ -50,7 +50,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
     url: config.DIRECTORY_SERVER_URL,
     timeoutMs: config.DIRECTORY_TIMEOUT_MS,
     callsAtOnce: config.DIRECTORY_CALLS_AT_ONCE,
-    own: { results: publicUrl + RESULTS_PATH, notification: publicUrl + NOTIFICATION_PATH, publicUrl },
+    own: { results: resultsUrl + RESULTS_PATH, notification: publicUrl + NOTIFICATION_PATH, publicUrl },
     metrics,
     logger,
   });

@@ -22,6 +22,7 @@ const key = (use: string) =>
     description: `Base64 of at least 32 bytes: ${use}`,
   });
 
+const ORIGIN = '^https?://[A-Za-z0-9._:\\[\\]-]+$';
 /** Merchants get URLs of at most 255 characters that begin with it. */
 const PUBLIC_URL_LENGTH_MAX = 200;
 /** The edge waits 30 s for a first answer, so a later answer is useless. */
@@ -39,13 +40,19 @@ export const settings = Type.Object({
     default: 8081,
     description: 'Port of the challenge and result pages and of result messages; 0 takes a free port',
   }),
-  HOST: Type.String({ minLength: 1, default: '127.0.0.1', description: 'Address of that port' }),
+  HOST: Type.String({ minLength: 1, default: '127.0.0.1', description: 'Addresses of that port, comma-separated' }),
   THREEDS_PUBLIC_URL: Type.String({
     default: 'http://127.0.0.1:8081',
-    pattern: '^https?://[A-Za-z0-9._:\\[\\]-]+$',
+    pattern: ORIGIN,
     maxLength: PUBLIC_URL_LENGTH_MAX,
-    description: 'Origin at which browsers and the directory server reach that port',
+    description: 'Origin at which browsers reach that port',
   }),
+  THREEDS_RESULTS_URL: Type.Optional(
+    Type.String({
+      pattern: ORIGIN,
+      description: 'Origin at which the directory server reaches that port; unset, `THREEDS_PUBLIC_URL`',
+    }),
+  ),
   DIRECTORY_SERVER_URL: Type.String({ minLength: 1, description: 'Directory server' }),
   DIRECTORY_CALLS_AT_ONCE: Type.Integer({
     minimum: 2,
@@ -75,6 +82,7 @@ export type Config = Readonly<Static<typeof settings>>;
 export const productionRules: readonly ProductionRule<Config>[] = [
   publicPortHasTls,
   isHttps('THREEDS_PUBLIC_URL'),
+  isHttps('THREEDS_RESULTS_URL'),
   isHttpsOrLoopback('DIRECTORY_SERVER_URL'),
   noDevelopmentKeys,
   ...kafkaProductionRules,

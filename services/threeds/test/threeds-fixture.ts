@@ -20,6 +20,8 @@ import type { StoredAuthentication } from '../src/application/ports';
 import { settings } from '../src/config';
 
 export const PUBLIC_URL = 'https://threeds.example';
+/** Where the directory server sends results. */
+export const RESULTS_URL = 'https://results.example';
 export const MERCHANT = 'shop_one';
 export const RETURN_HOST = 'pay.shop.example';
 export const TERM_URL = `https://${RETURN_HOST}:8443/3ds/back?order=1`;
@@ -183,6 +185,7 @@ export async function openFixture(name: string) {
       const own = {
         THREEDS_PORT: '0',
         THREEDS_PUBLIC_URL: PUBLIC_URL,
+        THREEDS_RESULTS_URL: RESULTS_URL,
         DIRECTORY_SERVER_URL: directory.url,
         DIRECTORY_TIMEOUT_MS: String(DIRECTORY_TIMEOUT_MS),
         CHALLENGE_TIMEOUT_SECONDS: String(CHALLENGE_SECONDS),
