@@ -149,6 +149,14 @@ function provisionSettings() {
   return settingsTable([{ properties: Object.fromEntries(own) }]);
 }
 
+/** Of `npm run doctor`, without those of provisioning. */
+function doctorSettings() {
+  const { settings: shared } = load('deploy/operations/settings');
+  const { settings } = load('deploy/operations/doctor/settings');
+  const own = Object.entries(settings.properties).filter(([name]) => !(name in shared.properties));
+  return settingsTable([{ properties: Object.fromEntries(own) }]);
+}
+
 function topicsTable() {
   const { topics } = load('libs/contracts/index');
   const rows = Object.values(/** @type {Record<string, Topic>} */ (topics)).map((topic) => {
@@ -314,6 +322,7 @@ const blocks = (metrics) => ({
   'common-settings': commonSettings,
   settings: settingsOf,
   'provision-settings': provisionSettings,
+  'doctor-settings': doctorSettings,
   topics: topicsTable,
   messages: messagesTable,
   answers: answersTable,

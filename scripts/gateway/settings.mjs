@@ -116,6 +116,7 @@ export function gatewayEnvironment({ env, ports, servers }) {
     PAYOUT_QUERY_PORT: String(ports.PAYOUT_QUERY_PORT),
     PAYOUT_QUERY_URL: `http://127.0.0.1:${ports.PAYOUT_QUERY_PORT}`,
     CALLBACK_ADMIN_PORT: String(ports.CALLBACK_ADMIN_PORT),
+    OPS_URLS: services.map(({ name, ops }) => `${name}=http://127.0.0.1:${ports.OPS_PORT + ops}`).join(),
     CALLBACK_ADMIN_URL: `http://127.0.0.1:${ports.CALLBACK_ADMIN_PORT}`,
     // Merchants' test servers run on this machine; by default callbacks to it are forbidden.
     CALLBACK_ALLOW_CIDRS: '127.0.0.0/8,::1/128',

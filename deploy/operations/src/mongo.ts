@@ -21,10 +21,10 @@ import { ensureVaultIndexes } from '@gateway/vault';
 import { readPasswords } from './passwords';
 import type { Config, Provisioning } from './settings';
 
-type Service = keyof typeof services;
+export type Service = keyof typeof services;
 
 /** Of each service's own database. The simulator makes its own: no production has it. */
-const INDEXES: Record<Exclude<Service, 'simulator'>, (context: IndexContext<Config>) => Promise<void>> = {
+export const INDEXES: Record<Exclude<Service, 'simulator'>, (context: IndexContext<Config>) => Promise<void>> = {
   apiEdge,
   cardProcessing,
   threeds,

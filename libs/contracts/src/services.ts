@@ -35,6 +35,25 @@ const keepAudit = {
 
 const readAccounts = { accounts: { accounts: ['find'] } } as const satisfies SharedCollections;
 
+/** `npm run doctor` compares indexes, and counts records by their keys' ids. */
+const inspect = {
+  edge: { journal: ['listIndexes'], checkouts: ['listIndexes'] },
+  cards: { payments: ['listIndexes'], counters: ['listIndexes'] },
+  threeds: { authentications: ['listIndexes'] },
+  payouts: {
+    payouts: ['listIndexes'],
+    reservations: ['listIndexes'],
+    iso20022_members: ['listIndexes'],
+    iso20022_batches: ['listIndexes'],
+    iso20022_reports: ['listIndexes'],
+  },
+  expiry: { deadlines: ['listIndexes'] },
+  callbacks: { deliveries: ['listIndexes'], attempts: ['listIndexes'] },
+  vault: { cards: ['find', 'listIndexes'], cvvs: ['listIndexes'] },
+  audit: { entries: ['listIndexes'] },
+  accounts: { accounts: ['find'] },
+} as const satisfies SharedCollections;
+
 /** Command lines that connect to MongoDB themselves. */
 export const commandLines = {
   merchant: { name: 'merchant', shares: { ...writeAudit, accounts: { accounts: ['find', 'insert', 'update'] } } },
@@ -42,6 +61,7 @@ export const commandLines = {
   dlq: { name: 'dlq', shares: writeAudit },
   kafka: { name: 'kafka', shares: writeAudit },
   audit: { name: 'audit', shares: { audit: { entries: ['find', 'listIndexes'] } } },
+  doctor: { name: 'doctor', shares: inspect },
   privacy: {
     name: 'privacy',
     shares: {

@@ -1,4 +1,4 @@
-import type { AclEntry } from 'kafkajs';
+import type { AclEntry, Admin } from 'kafkajs';
 import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } from 'kafkajs';
 import type { ServiceDeclaration, TopicName } from '@gateway/contracts';
 import { services, topics } from '@gateway/contracts';
@@ -7,21 +7,21 @@ import { DEAD_LETTER_GROUPS } from './dead-letters';
 import { writtenTopics } from './topic-use';
 import { deadLetterTopics, topicName, topicOf, withAdmin } from './topics';
 
-export type Operation = 'read' | 'write' | 'describe' | 'create' | 'alter' | 'alterConfigs';
+export type Operation = 'read' | 'write' | 'describe' | 'describeConfigs' | 'create' | 'alter' | 'alterConfigs';
 
 /** One thing that a user may do. Kafka adds `describe` to the others, and `describeConfigs` to `alterConfigs`. */
 export interface Access {
   readonly user: string;
   readonly operation: Operation;
-  readonly resource: 'topic' | 'group';
+  readonly resource: 'topic' | 'group' | 'cluster';
   /** Full name; of all resources that begin with it if it ends in `*`. */
   readonly name: string;
 }
 
-/** Everything that the gateway's users need: a user for each service, `dlq` and `kafka` for the command lines. */
+/** Everything that the gateway's users need: a user for each service, and `dlq`, `kafka` and `doctor` for command lines. */
 export function neededAccess(prefix?: string): Access[] {
   const ofServices = Object.values<ServiceDeclaration>(services).flatMap((service) => serviceAccess(prefix, service));
-  return [...ofServices, ...deadLetterAccess(prefix), ...topicAccess(prefix)];
+  return [...ofServices, ...deadLetterAccess(prefix), ...topicAccess(prefix), ...doctorAccess(prefix)];
 }
 
 function serviceAccess(prefix: string | undefined, service: ServiceDeclaration): Access[] {
@@ -58,21 +58,53 @@ function deadLetterAccess(prefix: string | undefined): Access[] {
 
 /** `npm run kafka`, for topics. Only a super user of the cluster can apply access lists. */
 function topicAccess(prefix: string | undefined): Access[] {
-  const names = (Object.keys(topics) as TopicName[]).map((topic) => topicOf(prefix, topic));
   const operations = ['create', 'alter', 'alterConfigs'] as const;
-  return [...names, ...deadLetterTopics(prefix).keys()].flatMap((name) =>
+  return allTopics(prefix).flatMap((name) =>
     operations.map((operation): Access => ({ user: 'kafka', operation, resource: 'topic', name })),
   );
+}
+
+/** `npm run doctor`: sees topics, groups and access lists, and no message. */
+function doctorAccess(prefix: string | undefined): Access[] {
+  const user = 'doctor';
+  const operations = ['describe', 'describeConfigs'] as const;
+  const groups = Object.values<ServiceDeclaration>(services).filter(({ consumes }) => consumes.length > 0);
+  return [
+    ...allTopics(prefix).flatMap((name) =>
+      operations.map((operation): Access => ({ user, operation, resource: 'topic', name })),
+    ),
+    ...groups.map(({ name }): Access => ({
+      user,
+      operation: 'describe',
+      resource: 'group',
+      name: topicName(prefix, name),
+    })),
+    { user, operation: 'describe', resource: 'cluster', name: CLUSTER },
+  ];
+}
+
+function allTopics(prefix: string | undefined): string[] {
+  const names = (Object.keys(topics) as TopicName[]).map((topic) => topicOf(prefix, topic));
+  return [...names, ...deadLetterTopics(prefix).keys()];
 }
 
 const OPERATIONS: Readonly<Record<Operation, AclOperationTypes>> = {
   read: AclOperationTypes.READ,
   write: AclOperationTypes.WRITE,
   describe: AclOperationTypes.DESCRIBE,
+  describeConfigs: AclOperationTypes.DESCRIBE_CONFIGS,
   create: AclOperationTypes.CREATE,
   alter: AclOperationTypes.ALTER,
   alterConfigs: AclOperationTypes.ALTER_CONFIGS,
 };
+
+const RESOURCES: Readonly<Record<Access['resource'], AclResourceTypes>> = {
+  topic: AclResourceTypes.TOPIC,
+  group: AclResourceTypes.GROUP,
+  cluster: AclResourceTypes.CLUSTER,
+};
+/** Kafka's only name of a cluster. */
+const CLUSTER = 'kafka-cluster';
 
 function aclOf(access: Access, principalOf: (user: string) => string): AclEntry {
   const { user, operation, resource, name } = access;
@@ -82,39 +114,59 @@ function aclOf(access: Access, principalOf: (user: string) => string): AclEntry 
     host: '*',
     permissionType: AclPermissionTypes.ALLOW,
     operation: OPERATIONS[operation],
-    resourceType: resource === 'topic' ? AclResourceTypes.TOPIC : AclResourceTypes.GROUP,
+    resourceType: RESOURCES[resource],
     resourceName: isPrefix ? name.slice(0, -1) : name,
     resourcePatternType: isPrefix ? ResourcePatternTypes.PREFIXED : ResourcePatternTypes.LITERAL,
   };
 }
 
+interface AccessQuestion {
+  kafka: KafkaClient;
+  access: readonly Access[];
+  /** Kafka's name of a user: `User:api-edge` */
+  principalOf: (user: string) => string;
+}
+
+/**
+ * What users lack. `no-authorizer`: Kafka checks no rights.
+ *
+ * @throws kafkajs' error if the brokers cannot be reached or this process may not see access lists
+ */
+export async function missingAccess(question: AccessQuestion): Promise<Access[] | 'no-authorizer'> {
+  try {
+    return await withAdmin(question.kafka, (admin) => lacking(admin, question));
+  } catch (error) {
+    if ((error as { type?: string }).type === 'SECURITY_DISABLED') return 'no-authorizer';
+    throw error;
+  }
+}
+
 /**
  * Adds what is missing. Removes nothing: another installation may have the same users.
  *
- * @param options.principalOf Kafka's name of a user: `User:api-edge`
  * @returns what was added
  * @throws kafkajs' error if the brokers cannot be reached or this process is not a super user
  */
-export async function applyAccess(options: {
-  kafka: KafkaClient;
-  access: readonly Access[];
-  principalOf: (user: string) => string;
-}): Promise<Access[]> {
-  const { kafka, access, principalOf } = options;
-  return withAdmin(kafka, async (admin) => {
-    const { resources } = await admin.describeAcls({
-      resourceType: AclResourceTypes.ANY,
-      resourcePatternType: ResourcePatternTypes.ANY,
-      operation: AclOperationTypes.ANY,
-      permissionType: AclPermissionTypes.ALLOW,
-    });
-    const existing = new Set(
-      resources.flatMap(({ acls, ...resource }) => acls.map((acl) => key({ ...resource, ...acl }))),
-    );
-    const missing = access.filter((one) => !existing.has(key(aclOf(one, principalOf))));
-    if (missing.length > 0) await admin.createAcls({ acl: missing.map((one) => aclOf(one, principalOf)) });
+export async function applyAccess(question: AccessQuestion): Promise<Access[]> {
+  return withAdmin(question.kafka, async (admin) => {
+    const missing = await lacking(admin, question);
+    const acl = missing.map((one) => aclOf(one, question.principalOf));
+    if (missing.length > 0) await admin.createAcls({ acl });
     return missing;
   });
+}
+
+async function lacking(admin: Admin, { access, principalOf }: AccessQuestion): Promise<Access[]> {
+  const { resources } = await admin.describeAcls({
+    resourceType: AclResourceTypes.ANY,
+    resourcePatternType: ResourcePatternTypes.ANY,
+    operation: AclOperationTypes.ANY,
+    permissionType: AclPermissionTypes.ALLOW,
+  });
+  const existing = new Set(
+    resources.flatMap(({ acls, ...resource }) => acls.map((acl) => key({ ...resource, ...acl }))),
+  );
+  return access.filter((one) => !existing.has(key(aclOf(one, principalOf))));
 }
 
 function key(acl: AclEntry): string {

@@ -1,4 +1,7 @@
 import type { Admin } from 'kafkajs';
+import type { TopicName } from '@gateway/contracts';
+import type { KafkaClient } from './client';
+import { topicName, topicOf, withAdmin } from './topics';
 
 export interface PartitionLag {
   /** Full name. */
@@ -21,5 +24,31 @@ export async function fetchLag(admin: Admin, groupId: string, topics: readonly s
       const committed = Math.max(committedOf.get(partition) ?? -1, Number(low));
       return { topic, partition, committed, lag: Math.max(0, Number(high) - committed) };
     });
+  });
+}
+
+/** A group as the brokers see it. */
+export interface GroupState {
+  /** 0 while nobody reads. */
+  readonly members: number;
+  /** Messages past the committed offsets. */
+  readonly waiting: number;
+}
+
+/** @throws kafkajs' error if the brokers cannot be reached or reject a request. */
+export async function describeGroup(options: {
+  kafka: KafkaClient;
+  prefix?: string;
+  /** Without prefix. */
+  groupId: string;
+  topics: readonly TopicName[];
+}): Promise<GroupState> {
+  const { kafka, prefix } = options;
+  const groupId = topicName(prefix, options.groupId);
+  const names = options.topics.map((topic) => topicOf(prefix, topic));
+  return withAdmin(kafka, async (admin) => {
+    const { groups } = await admin.describeGroups([groupId]);
+    const lags = await fetchLag(admin, groupId, names);
+    return { members: groups[0]?.members.length ?? 0, waiting: lags.reduce((sum, { lag }) => sum + lag, 0) };
   });
 }

@@ -123,6 +123,62 @@ export async function createTopics(
   });
 }
 
+/** A setting of a topic that is not as declared. */
+export interface TopicDifference {
+  readonly topic: string;
+  readonly setting: string;
+  readonly is: string | undefined;
+  readonly wanted: string;
+}
+
+export interface TopicInspection {
+  /** How many topics are declared. */
+  readonly topics: number;
+  /** Full names. */
+  readonly missing: string[];
+  readonly different: TopicDifference[];
+  /** With the number of partitions whose replicas are not all in sync. */
+  readonly underReplicated: { readonly topic: string; readonly partitions: number }[];
+  /** `name: partitions` of topics with fewer partitions than others. All but dead letters have as many. */
+  readonly uneven: string[];
+}
+
+/**
+ * Compares topics with what {@link createTopics} would make of the same settings. Changes nothing.
+ *
+ * @throws kafkajs' error if the brokers cannot be reached or reject a request.
+ */
+export async function inspectTopics(
+  options: { kafka: KafkaClient; prefix?: string } & Pick<
+    TopicSettings,
+    'minInsyncReplicas' | 'deadLetterRetentionDays'
+  >,
+): Promise<TopicInspection> {
+  return withAdmin(options.kafka, async (admin) => {
+    const existing = await describe(admin, namesOf(options.prefix));
+    const keyed = keyedNamesOf(options.prefix).flatMap((name) => existing.get(name) ?? []);
+    const partitions = Math.max(0, ...keyed.map((topic) => topic.partitions));
+    const { deadLetterRetentionDays = DEAD_LETTER_RETENTION_DAYS } = options;
+    const sizes = { partitions, deadLetterRetentionMs: deadLetterRetentionDays * DAY_MS };
+    const wanted = wantedTopics(options.prefix, sizes, (name) => {
+      const replicas = existing.get(name)?.replicationFactor ?? 1;
+      return options.minInsyncReplicas ?? defaultMinInsyncReplicas(replicas);
+    });
+    const present = wanted.filter(({ name }) => existing.has(name));
+    return {
+      topics: wanted.length,
+      missing: wanted.filter(({ name }) => !existing.has(name)).map(({ name }) => name),
+      different: await differences(admin, present),
+      underReplicated: [...existing.values()]
+        .filter(({ underReplicated }) => underReplicated > 0)
+        .map(({ name: topic, underReplicated }) => ({ topic, partitions: underReplicated })),
+      uneven: keyed
+        .filter((topic) => topic.partitions < partitions)
+        .map((topic) => `${topic.name}: ${topic.partitions}`),
+    };
+  });
+}
+
 /** The contracts' topics that exist, in the contracts' order. */
 export async function listTopics(options: { kafka: KafkaClient; prefix?: string }): Promise<ExistingTopic[]> {
   return withAdmin(options.kafka, async (admin) => [...(await describe(admin, namesOf(options.prefix))).values()]);
@@ -269,6 +325,22 @@ async function waitForLeaders(admin: Admin, names: readonly string[]): Promise<v
 }
 
 async function reconfigure(admin: Admin, present: readonly WantedTopic[]): Promise<string[]> {
+  const names = new Set((await differences(admin, present)).map(({ topic }) => topic));
+  const different = present.filter(({ name }) => names.has(name));
+  if (different.length > 0) {
+    await admin.alterConfigs({
+      validateOnly: false,
+      resources: different.map((topic) => ({
+        type: ConfigResourceTypes.TOPIC,
+        name: topic.name,
+        configEntries: entriesOf(topic.config),
+      })),
+    });
+  }
+  return different.map((topic) => topic.name);
+}
+
+async function differences(admin: Admin, present: readonly WantedTopic[]): Promise<TopicDifference[]> {
   if (present.length === 0) return [];
   const described = await admin.describeConfigs({
     includeSynonyms: false,
@@ -284,20 +356,12 @@ async function reconfigure(admin: Admin, present: readonly WantedTopic[]): Promi
       new Map(resource.configEntries.map((entry) => [entry.configName, entry.configValue])),
     ]),
   );
-  const different = present.filter((topic) =>
-    Object.entries(topic.config).some(([name, value]) => actual.get(topic.name)?.get(name) !== value),
+  return present.flatMap(({ name: topic, config }) =>
+    Object.entries(config).flatMap(([setting, wanted]) => {
+      const is = actual.get(topic)?.get(setting);
+      return is === wanted ? [] : [{ topic, setting, is, wanted }];
+    }),
   );
-  if (different.length > 0) {
-    await admin.alterConfigs({
-      validateOnly: false,
-      resources: different.map((topic) => ({
-        type: ConfigResourceTypes.TOPIC,
-        name: topic.name,
-        configEntries: entriesOf(topic.config),
-      })),
-    });
-  }
-  return different.map((topic) => topic.name);
 }
 
 function entriesOf(config: Readonly<Record<string, string>>): { name: string; value: string }[] {

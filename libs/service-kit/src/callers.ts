@@ -88,14 +88,15 @@ export const operatorSettings = Type.Required(Type.Object({ ...identitySettings,
  */
 export function operatorFrom(env: Environment): Caller {
   const { IDENTITY_TOKEN: token, CALLERS_FILE: file } = loadConfig(operatorSettings, env);
-  const caller = callerOf(callersIn(file), token);
+  const caller = callerOf(readCallers(file), token);
   if (caller === undefined)
     throw new ConfigurationError('Configuration: CALLERS_FILE has no entry for IDENTITY_TOKEN.');
   if (caller.kind === 'operator') return caller;
   throw new ConfigurationError(`Configuration: IDENTITY_TOKEN belongs to ${caller.name}, who is not an operator.`);
 }
 
-function callersIn(file: string): Callers {
+/** @throws ConfigurationError if the file cannot be used */
+export function readCallers(file: string): Callers {
   try {
     return parseCallers(readFileSync(file, 'utf8'));
   } catch (error) {

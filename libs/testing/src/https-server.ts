@@ -4,6 +4,8 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { generate } from 'selfsigned';
 
+const YEAR_MS = 365 * 86_400_000;
+
 export interface Certificate {
   /** PEM; it is its own authority. */
   cert: string;
@@ -14,9 +16,11 @@ export interface Certificate {
  * A certificate for this machine's loopback names, created for one test run.
  *
  * @param commonName whom a client certificate names
+ * @param lastsMs until its end, from now; default: a year
  */
-export async function createCertificate(commonName = 'localhost'): Promise<Certificate> {
+export async function createCertificate(commonName = 'localhost', lastsMs = YEAR_MS): Promise<Certificate> {
   const { cert, private: key } = await generate([{ name: 'commonName', value: commonName }], {
+    notAfterDate: new Date(Date.now() + lastsMs),
     keyType: 'ec',
     algorithm: 'sha256',
     extensions: [

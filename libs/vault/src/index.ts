@@ -1,15 +1,17 @@
 export type { CardData } from './card-data';
 export type { CardReader } from './card-reader';
 export type { StoredCard } from './card-records';
+export { ensureCardIndexes } from './card-records';
 export type { CardWriter } from './card-writer';
 export type { CvvKeyIssuer, CvvKeyStore } from './cvv-keys';
 export { CVV_KEY_WAIT_MS } from './cvv-keys';
 export type { CvvReader, CvvWriter, StoredCvv } from './cvvs';
+export { ensureCvvIndexes } from './cvvs';
 export { newKey, newKeyPair, newVaultKeys } from './generate-keys';
 export type { KeyRing, Sealed } from './key-ring';
 export { createKeyRing, DecryptionError } from './key-ring';
 export type { KeyProviderConfig } from './key-provider';
-export { readKeys, UnknownKeyError } from './keys';
+export { keyIdsOf, readKeys, UnknownKeyError } from './keys';
 export type { OpenVault, VaultReader, VaultStorage, VaultWriter } from './open-vault';
 export { ensureVaultIndexes, openCardReader, openVaultReader, openVaultWriter } from './open-vault';
 export {

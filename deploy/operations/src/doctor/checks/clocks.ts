@@ -1,0 +1,20 @@
+import type { Check } from '../check';
+
+/** Readiness ends at a minute by default. An operator wants to know earlier. */
+const TOLERATED_SECONDS = 1;
+
+/** The services' clocks agree with the database's. */
+export const clocksCheck: Check = {
+  name: 'clocks',
+  async examine({ replicas }) {
+    const skews = replicas.map(({ name, metric }) => ({ name, seconds: metric('gateway_clock_skew_seconds') ?? 0 }));
+    const faults = skews
+      .filter(({ seconds }) => Math.abs(seconds) > TOLERATED_SECONDS)
+      .map(({ name, seconds }) => {
+        const where = seconds > 0 ? 'ahead of' : 'behind';
+        return `The clock of ${name} is ${Math.abs(seconds).toFixed(1)} s ${where} MongoDB's: repair its time synchronization.`;
+      });
+    const worst = Math.max(0, ...skews.map(({ seconds }) => Math.abs(seconds)));
+    return { faults, fine: `off by ${worst.toFixed(3)} s at most` };
+  },
+};

@@ -1,0 +1,124 @@
+import type { Check, Deployment } from '../check';
+import type { Replica } from '../replicas';
+
+/** Counting reads an index of the cards, and all accounts. */
+const COUNT_TIMEOUT_MS = 120_000;
+
+interface Records {
+  database: string;
+  collection: string;
+  /** Each holds the id of a key. */
+  fields: readonly string[];
+  hint?: string;
+  /** Moves them to the active key. */
+  move: string;
+}
+
+const cards = { database: 'vault', collection: 'cards', hint: 'keys', move: 'npm run vault -- reencrypt' };
+
+/** What is stored under the keys of a ring. CVVs live too shortly to be counted. */
+const RECORDS: Readonly<Record<string, Records>> = {
+  CARD_KEYS: { ...cards, fields: ['keyId'] },
+  TOKEN_KEYS: { ...cards, fields: ['tokenKeyId'] },
+  ACCOUNT_KEYS: {
+    database: 'accounts',
+    collection: 'accounts',
+    fields: ['signingPassword.keyId', 'payoutSecret.keyId', 'formerSigning.password.keyId'],
+    move: 'npm run merchant -- reencrypt',
+  },
+};
+
+/** Who encrypts has the public half of a pair, and who reads must have its private half. */
+const PRIVATE_HALF: Readonly<Record<string, string>> = { CARD_PUBLIC_KEY: 'CARD_KEYS', CVV_PUBLIC_KEY: 'CVV_KEYS' };
+
+/** A replica that holds the keys of a ring. Ids of the keys, the active one first. */
+interface Holder {
+  name: string;
+  ids: readonly string[];
+}
+type Rings = ReadonlyMap<string, readonly Holder[]>;
+
+/** Every holder of a ring has the same keys, every record has its key, and no retired key is left behind. */
+export const keysCheck: Check = {
+  name: 'keys',
+  async examine(deployment) {
+    const rings = ringsOf(deployment.replicas);
+    const faults: string[] = [];
+    let total = 0;
+    for (const [ring, holders] of rings) {
+      faults.push(...disagreements(ring, holders), ...unreadable(ring, holders, rings));
+      const records = RECORDS[ring];
+      if (records === undefined) continue;
+      const counts = await countByKey(deployment, records);
+      for (const count of counts.values()) total += count;
+      faults.push(...strays({ ring, holders, counts, move: records.move }));
+    }
+    return { faults, fine: `${rings.size} rings, ${total} records under their keys` };
+  },
+};
+
+function ringsOf(replicas: readonly Replica[]): Rings {
+  const rings = new Map<string, Holder[]>();
+  for (const { name, about } of replicas) {
+    for (const [ring, ids] of Object.entries(about?.keys ?? {})) {
+      rings.set(ring, [...(rings.get(ring) ?? []), { name, ids }]);
+    }
+  }
+  return rings;
+}
+
+function disagreements(ring: string, [first, ...others]: readonly Holder[]): string[] {
+  const keysOf = ({ ids }: Holder): string => ids.join(', ');
+  return others
+    .filter((other) => first !== undefined && keysOf(other) !== keysOf(first))
+    .map(
+      (other) =>
+        `${other.name} has other keys in ${ring} (${keysOf(other)}) than ${first?.name} (${first && keysOf(first)}): finish the rotation, see docs/runbook.md.`,
+    );
+}
+
+function unreadable(ring: string, holders: readonly Holder[], rings: Rings): string[] {
+  const half = PRIVATE_HALF[ring];
+  if (half === undefined) return [];
+  return holders.flatMap(({ name, ids: [id = ''] }) =>
+    (rings.get(half) ?? [])
+      .filter((reader) => !reader.ids.includes(id))
+      .map((reader) => `${name} encrypts for the key ${id}, which ${reader.name} lacks: add it to ${half}.`),
+  );
+}
+
+async function countByKey({ database }: Deployment, { fields, ...records }: Records): Promise<Map<string, number>> {
+  const collection = (await database(records.database)).collection(records.collection);
+  const counts = new Map<string, number>();
+  for (const field of fields) {
+    const groups = await collection
+      .aggregate<{ _id: string | null; count: number }>([{ $group: { _id: `$${field}`, count: { $sum: 1 } } }], {
+        maxTimeMS: COUNT_TIMEOUT_MS,
+        ...(records.hint !== undefined && { hint: records.hint }),
+      })
+      .toArray();
+    for (const { _id: id, count } of groups) if (id !== null) counts.set(id, (counts.get(id) ?? 0) + count);
+  }
+  return counts;
+}
+
+function strays(found: {
+  ring: string;
+  holders: readonly Holder[];
+  counts: ReadonlyMap<string, number>;
+  move: string;
+}): string[] {
+  const { ring, holders, counts, move } = found;
+  const held = new Set(holders.flatMap(({ ids }) => ids));
+  const active = new Set(holders.map(({ ids: [first] }) => first));
+  const missing = [...counts].filter(([id]) => !held.has(id));
+  const retired = [...held].filter((id) => !active.has(id));
+  return [
+    ...missing.map(([id, count]) => `${count} records need the key ${id}, which nobody holds: add it to ${ring}.`),
+    ...retired.map((id) =>
+      counts.has(id)
+        ? `${counts.get(id)} records are still under the retired key ${id} of ${ring}: ${move} moves them.`
+        : `Nothing is under the retired key ${id} of ${ring} any more: remove it.`,
+    ),
+  ];
+}

@@ -1,0 +1,27 @@
+import type { Static } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import type { Environment } from '@gateway/service-kit';
+import { commonSettings, identitySettings, loadConfig } from '@gateway/service-kit';
+import { settings as provisioning } from '../settings';
+
+/** The deployment should look as `npm run provision` would make it with the same settings. */
+export const settings = Type.Object({
+  ...provisioning.properties,
+  ...identitySettings,
+  CALLERS_FILE: commonSettings.CALLERS_FILE,
+  OPS_URLS: Type.Optional(
+    Type.String({
+      description:
+        'Internal ports of the services: `api-edge=http://api-edge:9100,…`. A host with several addresses is that many replicas',
+    }),
+  ),
+  PUBLIC_BASE_URL: Type.Optional(Type.String({ description: 'Where merchants reach the gateway' })),
+  THREEDS_PUBLIC_URL: Type.Optional(Type.String({ description: 'Where browsers reach threeds' })),
+});
+
+export type Config = Readonly<Static<typeof settings>>;
+
+/** @throws ConfigurationError that names everything that is missing or wrong */
+export function readConfig(env: Environment): Config {
+  return loadConfig(settings, env);
+}
