@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
+import { transactionTypeIn } from '@gateway/api-edge/dist/adapters/http/edge-listener';
 import {
   CARD_CONTENT_TYPES,
   createMerchantApi,
@@ -144,12 +145,19 @@ async function main(): Promise<void> {
       {
         path: '/api/pf/host-to-host',
         contentTypes: CARD_CONTENT_TYPES,
+        operationOf: transactionTypeIn,
         handle: (incoming) => handleCardRequest(ports, incoming),
       },
-      { path: '/api/mp/payout', contentTypes: PAYOUT_CONTENT_TYPES, handle: createPayoutRequestHandler(ports) },
+      {
+        path: '/api/mp/payout',
+        contentTypes: PAYOUT_CONTENT_TYPES,
+        operationOf: () => 'PAYOUT',
+        handle: createPayoutRequestHandler(ports),
+      },
       {
         path: '/api/mp/transaction',
         contentTypes: PAYOUT_CONTENT_TYPES,
+        operationOf: () => 'PAYOUT_CHECK',
         handle: (incoming) => handlePayoutCheck(ports, incoming),
       },
     ],

@@ -2,8 +2,9 @@ import { createRequire } from 'node:module';
 import type { SimulatedMoney } from '@gateway/contracts';
 import type { DatabaseAddress } from '@gateway/mongo';
 import { connectMongo, retryableWhenTransient } from '@gateway/mongo';
+import type { KeyIds } from '@gateway/service-kit';
 import type { KeyProviderConfig } from '@gateway/vault';
-import { createKeyRing, readKeys } from '@gateway/vault';
+import { createKeyRing, keyIdsOf, readKeys } from '@gateway/vault';
 import type { Account } from './account';
 import type * as AccountModels from './account-model';
 import type { AccountRecord } from './account-record';
@@ -37,6 +38,8 @@ export interface OpenAccounts extends OpenAccountDirectory {
   readonly credentials: CredentialCheck;
   readonly rateLimiter: RateLimiter;
   readonly administration: AccountAdministration;
+  /** Of the keys with which they were opened. */
+  readonly keyIds: KeyIds;
   signingSecrets(account: Account): SigningSecrets;
 }
 
@@ -59,7 +62,8 @@ export interface OpenAccountsOptions extends AccountStorage, KeyProviderConfig {
  * key is invalid. Look-ups throw a RetryableError when the database is away.
  */
 export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAccounts> {
-  const keyRing = createKeyRing((await readKeys(options, ['ACCOUNT_KEYS'])).ACCOUNT_KEYS);
+  const keys = await readKeys(options, ['ACCOUNT_KEYS']);
+  const keyRing = createKeyRing(keys.ACCOUNT_KEYS);
   const { connection, now, ...opened } = await openStorage(options);
   const { directory } = opened;
   const passwords = createPasswordHasher();
@@ -78,6 +82,7 @@ export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAc
   };
   return {
     ...opened,
+    keyIds: keyIdsOf(keys),
     credentials: createCredentialCheck({ directory, openPassword: createPasswordOpener(keyRing), passwords, now }),
     rateLimiter: createRateLimiter({ now }),
     administration: whenUsed(administration),

@@ -233,6 +233,12 @@ export function classOfCode(code: ResponseCode): CodeClass {
   return entryOf(code).class;
 }
 
+/** How an answer counts in metrics: by its code's class, except that an open outcome is a class of its own. */
+export function resultClassOf(code: ResponseCode): CodeClass | 'unknown' {
+  const { class: codeClass, outcomeUnknown } = entryOf(code);
+  return outcomeUnknown === true ? 'unknown' : codeClass;
+}
+
 /** The registered message with its `[field]` filled in, e.g. `card_number not present in request`. */
 export function messageForField(code: ResponseCode, field: string): string {
   return messageOfCode(code).replace('[field]', () => field);

@@ -69,8 +69,27 @@ export interface BrokerLink {
   ): Promise<PartitionAnswer[]>;
   /** Stores users. @throws LinkError; they may still have been stored. */
   alterScramUsers(users: readonly ScramUser[], timeoutMs: number): Promise<ScramAnswer[]>;
+  /**
+   * The timestamp, in epoch ms, of the first message of a partition from `offset` on. Undefined if there is none, or this
+   * broker does not lead the partition. Reads one record batch.
+   *
+   * @throws LinkError
+   */
+  timestampAt(position: PartitionPosition, timeoutMs: number): Promise<number | undefined>;
+  /**
+   * The newest version of a request that the broker knows; undefined if it knows none.
+   *
+   * @throws LinkError
+   */
+  newestVersion(apiKey: number, timeoutMs: number): Promise<number | undefined>;
   usable(): boolean;
   close(): void;
+}
+
+export interface PartitionPosition {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
 }
 
 /** The broker could not be reached or did not answer in time. */
@@ -90,6 +109,7 @@ const APIS = {
   Metadata: { apiKey: apiKeys.Metadata, definitions: requests.Metadata },
   GroupCoordinator: { apiKey: apiKeys.GroupCoordinator, definitions: requests.GroupCoordinator },
   Produce: { apiKey: apiKeys.Produce, definitions: produceRequest },
+  Fetch: { apiKey: apiKeys.Fetch, definitions: requests.Fetch },
   AlterUserScramCredentials: alterScramUsers,
 } as const;
 type Api = keyof typeof APIS;
@@ -108,6 +128,19 @@ interface ProduceResponse {
     readonly partitions: readonly { readonly partition: number; readonly errorCode: number }[];
   }[];
 }
+
+interface FetchResponse {
+  readonly responses: readonly {
+    readonly partitions: readonly {
+      readonly errorCode: number;
+      /** The batch with the offset, so it may begin before it. */
+      readonly messages: readonly { readonly offset: string; readonly timestamp: string }[];
+    }[];
+  }[];
+}
+
+/** Kafka always returns the first batch of a request whole, and with this limit nothing else. */
+const ONE_BATCH = 1;
 
 /**
  * kafkajs' connection and protocol without its cluster. `Broker.produce` and `Broker.metadata` discard the whole response
@@ -131,6 +164,8 @@ function openLink(address: BrokerAddress, options: LinkOptions): BrokerLink {
     enforceRequestTimeout: true,
     logger: SILENT,
   });
+  // kafkajs fetches on a connection of its own, because its fetches wait for messages. Ours never wait.
+  connectionPool.getConnectionByRequest = () => connectionPool.getConnection();
   const broker = new Broker({ connectionPool, logger: SILENT });
 
   async function exchange<T>(name: Api, args: object): Promise<T> {
@@ -175,6 +210,19 @@ function openLink(address: BrokerAddress, options: LinkOptions): BrokerLink {
       return topics.flatMap(({ topicName, partitions }) =>
         partitions.map(({ partition, errorCode }) => ({ topic: topicName, partition, errorCode })),
       );
+    },
+    async newestVersion(apiKey, timeoutMs) {
+      // Connecting reads the versions.
+      await ask('Metadata', { topics: [], allowAutoTopicCreation: false }, timeoutMs);
+      return broker.versions?.[apiKey]?.maxVersion;
+    },
+    async timestampAt({ topic, partition, offset }, timeoutMs) {
+      const partitions = [{ partition, fetchOffset: String(offset), maxBytes: ONE_BATCH }];
+      const args = { maxWaitTime: 0, minBytes: ONE_BATCH, maxBytes: ONE_BATCH, topics: [{ topic, partitions }] };
+      const { responses } = await ask<FetchResponse>('Fetch', args, timeoutMs);
+      const messages = responses[0]?.partitions[0]?.messages ?? [];
+      const first = messages.find((message) => Number(message.offset) >= offset);
+      return first && Number(first.timestamp);
     },
   };
 }

@@ -25,6 +25,10 @@ declare module 'kafkajs/src/network/connectionPool' {
       logger: InnerLogger;
     });
     isConnected(): boolean;
+    /** The first of its two connections. */
+    getConnection(): Promise<unknown>;
+    /** Which of them takes a request. */
+    getConnectionByRequest: (exchange: object) => Promise<unknown>;
     /** Resolves with the result of `parse`. */
     send<T>(exchange: {
       request: unknown;
@@ -43,6 +47,8 @@ declare module 'kafkajs/src/broker' {
       logger: ConstructorParameters<typeof ConnectionPool>[0]['logger'];
     });
     isConnected(): boolean;
+    /** By API key, once it is connected. */
+    readonly versions: Readonly<Record<number, { readonly maxVersion: number }>> | null;
     /** Connects and negotiates request versions. */
     connect(): Promise<void>;
     /** Uses the newest version that both sides support. */
@@ -90,7 +96,7 @@ declare module 'kafkajs/src/protocol/recordBatch/crc32C' {
 }
 
 declare module 'kafkajs/src/protocol/requests/apiKeys' {
-  const apiKeys: Readonly<Record<'GroupCoordinator' | 'Metadata' | 'Produce', number>>;
+  const apiKeys: Readonly<Record<'Fetch' | 'GroupCoordinator' | 'Metadata' | 'Produce', number>>;
   export default apiKeys;
 }
 

@@ -1,5 +1,5 @@
 import type { Registry } from '@gateway/service-kit';
-import { Counter, Gauge, Histogram } from '@gateway/service-kit';
+import { Counter, fromZero, Gauge, Histogram } from '@gateway/service-kit';
 
 /** A service has one registry, but may have several workers: the first one registers a metric, the others share it. */
 function shared<M>(registry: Registry, name: string, create: () => M): M {
@@ -24,16 +24,28 @@ function histogram<L extends string>(
   return shared(registry, config.name, () => new Histogram({ ...config, registers: [registry] }));
 }
 
+const OUTCOMES = ['handled', 'skipped', 'retried', 'dead_lettered', 'unrecorded'] as const;
+const REFUSALS = ['stopped', 'too_large', 'overloaded', 'refused', 'unacknowledged'] as const;
+const FAILURES = ['broker', 'partition', 'replicas'] as const;
+
 export type PublisherMetrics = ReturnType<typeof publisherMetrics>;
 
 export function publisherMetrics(registry: Registry) {
+  const refused = counter(registry, {
+    name: 'messages_refused_total',
+    help: 'Messages that the publisher refused, by reason',
+    labelNames: ['reason'] as const,
+  });
+  const failedAttempts = counter(registry, {
+    name: 'publish_failed_attempts_total',
+    help: 'Failed attempts by reason: broker (no answer), partition (moved, no leader) or replicas (slow)',
+    labelNames: ['reason'] as const,
+  });
+  fromZero(refused, { reason: REFUSALS });
+  fromZero(failedAttempts, { reason: FAILURES });
   return {
     published: counter(registry, { name: 'messages_published_total', help: 'Messages that the broker acknowledged' }),
-    refused: counter(registry, {
-      name: 'messages_refused_total',
-      help: 'Messages that the publisher refused, by reason',
-      labelNames: ['reason'] as const,
-    }),
+    refused,
     batchSize: histogram(registry, {
       name: 'publish_batch_messages',
       help: 'Messages in one request to the brokers',
@@ -45,11 +57,7 @@ export function publisherMetrics(registry: Registry) {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     }),
     queued: gauge(registry, { name: 'publish_queued_messages', help: 'Messages that wait for their acknowledgement' }),
-    failedAttempts: counter(registry, {
-      name: 'publish_failed_attempts_total',
-      help: 'Failed attempts by reason: broker (no answer), partition (moved, no leader) or replicas (slow)',
-      labelNames: ['reason'] as const,
-    }),
+    failedAttempts,
     stuckPartitions: gauge(registry, {
       name: 'publish_stuck_partitions',
       help: 'Failing partitions with waiting messages',
@@ -92,16 +100,29 @@ export function workerMetrics(registry: Registry, group: string) {
     help: 'Messages past the committed offset on the partitions of this replica',
     labelNames: ['group', 'topic'] as const,
   });
+  const oldestUnhandled = gauge(registry, {
+    name: 'consumer_oldest_unhandled_seconds',
+    help: 'Age of the oldest message that the group has not handled, taken or not fetched yet; 0 if there is none',
+    labelNames: ['group', 'topic'] as const,
+  });
+  const byTopic = (metric: Gauge<'group' | 'topic'>) => ({
+    set: (topic: string, value: number) => metric.set({ group, topic }, value),
+    remove: (topic: string) => metric.remove({ group, topic }),
+  });
+  fromZero(messages, { group: [group], outcome: OUTCOMES });
+  fromZero(failures, { group: [group] });
+  const outcome = (name: (typeof OUTCOMES)[number]) => messages.labels({ group, outcome: name });
   return {
-    handled: messages.labels({ group, outcome: 'handled' }),
-    skipped: messages.labels({ group, outcome: 'skipped' }),
-    retried: messages.labels({ group, outcome: 'retried' }),
-    deadLettered: messages.labels({ group, outcome: 'dead_lettered' }),
-    unrecorded: messages.labels({ group, outcome: 'unrecorded' }),
+    handled: outcome('handled'),
+    skipped: outcome('skipped'),
+    retried: outcome('retried'),
+    deadLettered: outcome('dead_lettered'),
+    unrecorded: outcome('unrecorded'),
     failures: failures.labels({ group }),
     duration: (type: string) => durationSeconds.labels({ group, type }),
     held: held.labels({ group }),
     paused: paused.labels({ group }),
-    lag: (topic: string) => lag.labels({ group, topic }),
+    lag: byTopic(lag),
+    oldestUnhandled: byTopic(oldestUnhandled),
   };
 }

@@ -9,6 +9,8 @@
 export interface QueuedMessage {
   /** Decimal. */
   readonly offset: string;
+  /** Epoch ms, decimal. */
+  readonly timestamp: string;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
 }
@@ -48,6 +50,8 @@ interface Item<M extends QueuedMessage, N> extends Job<M, N> {
   readonly offset: number;
   readonly key: string;
   readonly bytes: number;
+  /** Epoch ms. */
+  readonly timestampMs: number;
   readonly log: PartitionLog<M, N>;
   state: State;
   /** In `log.items`: its completion moves the watermark. */
@@ -116,6 +120,8 @@ export interface WorkQueue<M extends QueuedMessage> {
   refused(): number;
   /** When the longest-running handler started, in epoch ms. */
   oldestStartMs(): number | undefined;
+  /** Timestamp of the topic's oldest message that was taken and is not done, in epoch ms. */
+  oldestTimestampMs(topic: string): number | undefined;
 }
 
 /** Finished items are cut off the front of a list in pieces of this size, to make it cheap. */
@@ -231,6 +237,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
       offset,
       key,
       bytes: message.value?.length ?? 0,
+      timestampMs: Number(message.timestamp),
       log,
       state: 'queued',
       tracked: true,
@@ -428,6 +435,14 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     oldestStartMs() {
       let oldest: number | undefined;
       for (const item of running) oldest = Math.min(oldest ?? item.startedAtMs, item.startedAtMs);
+      return oldest;
+    },
+    oldestTimestampMs(topic) {
+      let oldest: number | undefined;
+      for (const log of started()) {
+        const first = log.topic === topic ? log.items[log.head] : undefined;
+        if (first !== undefined) oldest = Math.min(oldest ?? first.timestampMs, first.timestampMs);
+      }
       return oldest;
     },
   };

@@ -18,8 +18,10 @@ interface Running {
   end(outcome?: Outcome): Promise<void>;
 }
 
+/** Ages with its offset. */
 function message(offset: number, key = `k${offset}`, bytes = 1): QueuedMessage {
-  return { offset: String(offset), key: Buffer.from(key), value: Buffer.alloc(bytes) };
+  const timestamp = String(1_000 + offset);
+  return { offset: String(offset), timestamp, key: Buffer.from(key), value: Buffer.alloc(bytes) };
 }
 
 function range(from: number, to: number, key?: string): QueuedMessage[] {
@@ -162,6 +164,21 @@ describe('watermark', () => {
     await end('0/0');
     expect(watermark()).toBe(1);
   });
+});
+
+test('the oldest message is the first that is not done, over the partitions of its topic', async () => {
+  const { queue, end } = setUp();
+  expect(queue.oldestTimestampMs(TOPIC)).toBeUndefined();
+  queue.take(TOPIC, 0, range(7, 9));
+  queue.take(TOPIC, 1, range(5, 6));
+  queue.take('another', 0, range(1, 2));
+  expect(queue.oldestTimestampMs(TOPIC)).toBe(1_005);
+  await end('1/5');
+  await end('0/8');
+  expect(queue.oldestTimestampMs(TOPIC)).toBe(1_007);
+  await end('0/7');
+  expect(queue.oldestTimestampMs(TOPIC)).toBeUndefined();
+  expect(queue.oldestTimestampMs('another')).toBe(1_001);
 });
 
 describe('retry', () => {

@@ -15,6 +15,8 @@ export interface WorkerLimits extends WorkQueueLimits, GroupLimits {
   /** No handler runs longer, because all that it does has time-outs. */
   readonly handlerLimitMs: number;
   readonly lagCheckIntervalMs: number;
+  /** Without an answer of the brokers for this time, how far the group is behind is not known, and not shown. */
+  readonly lagUnknownAfterMs: number;
   /** Fetching is dead if messages are in Kafka, none is held here, and the committed offset does not move for this time. */
   readonly stallLimitMs: number;
 }
@@ -32,6 +34,7 @@ export const WORKER_LIMITS: WorkerLimits = {
   commitTimeoutMs: 3_000,
   drainTimeoutMs: 10_000,
   handlerLimitMs: 180_000,
-  lagCheckIntervalMs: 10_000,
+  lagCheckIntervalMs: 5_000,
+  lagUnknownAfterMs: 30_000,
   stallLimitMs: 60_000,
 };

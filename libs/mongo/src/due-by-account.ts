@@ -1,5 +1,6 @@
 import type { Clock } from './clock';
 import type { Collection, Document, Filter } from './driver';
+import { FIGURE_BOUNDS } from './figures';
 import { claimOne, leaseEnd } from './leases';
 
 /** An aggregate that a resolver processes when it is due. */
@@ -16,6 +17,12 @@ export const dueByAccountIndex = {
   name: 'due_by_account',
   partialFilterExpression: { resolveAt: { $exists: true } },
 } as const;
+
+/** Counts what was due at `before`, at most 10,000. Reads the accounts' first keys, and those that it counts. */
+export function countDueByAccount<T extends Dueable>(collection: Collection<T>, before: number): Promise<number> {
+  const overdue = { merchantAccount: { $gt: '' }, resolveAt: { $lte: before } } as unknown as Filter<T>;
+  return collection.countDocuments(overdue, { hint: dueByAccountIndex.name, ...FIGURE_BOUNDS });
+}
 
 /** Due aggregates, account by account. Needs {@link dueByAccountIndex}. */
 export interface DueByAccount<T> {

@@ -5,6 +5,8 @@ export { clockAt } from './clock';
 export * from './connection';
 export * from './database-clock';
 export * from './errors';
+export type { UnknownOutcomes } from './figures';
+export { FIGURE_BOUNDS, registerOverdue, registerUnknownOutcomes } from './figures';
 export * from './group-writes';
 export * from './handle';
 export * from './leases';

@@ -1,7 +1,8 @@
 import type { Logger, Registry, Repeating } from '@gateway/service-kit';
-import { Gauge, isRetryable, repeat } from '@gateway/service-kit';
+import { createReading, isRetryable, registerReadGauge, repeat } from '@gateway/service-kit';
 import type { Clock } from './clock';
 import type { Collection, Document, Filter } from './driver';
+import { FIGURE_BOUNDS } from './figures';
 import { claimDue, isPast } from './leases';
 
 /** A message that is committed with its aggregate and waits to be published. */
@@ -112,24 +113,25 @@ function postponement(clock: Clock): Document[] {
 }
 
 function registerAge(collection: Collection<OutboxOwner>, metrics: Registry, clock: Clock, logger: Logger): void {
-  new Gauge({
+  const reading = createReading({
+    name: 'age of the outbox',
+    async read() {
+      const oldest = await collection.findOne<{ outboxSince: number }>(
+        { outboxSince: { $exists: true } },
+        { sort: { outboxSince: 1 }, projection: { outboxSince: 1 }, maxTimeMS: FIGURE_BOUNDS.maxTimeMS },
+      );
+      return oldest?.outboxSince;
+    },
+    logger,
+  });
+  registerReadGauge(metrics, {
     name: 'gateway_outbox_oldest_age_seconds',
-    help: 'How long the oldest unpublished event has been waiting, by collection',
-    labelNames: ['collection'] as const,
-    registers: [metrics],
-    async collect() {
-      try {
-        const [oldest] = await collection
-          .find({ outboxSince: { $exists: true } })
-          .sort({ outboxSince: 1 })
-          .limit(1)
-          .project<{ outboxSince: number }>({ outboxSince: 1 })
-          .toArray();
-        const ageMs = oldest === undefined ? 0 : clock.now() - oldest.outboxSince;
-        this.set({ collection: collection.collectionName }, Math.max(0, ageMs) / 1_000);
-      } catch (error) {
-        logger.warn('could not read the age of the outbox', { error });
-      }
+    help: 'How long the oldest unpublished event has been waiting, by collection; 0 if there is none',
+    labelNames: ['collection'],
+    reading,
+    value: (since) => {
+      const ageMs = since === undefined ? 0 : Math.max(0, clock.now() - since);
+      return [[{ collection: collection.collectionName }, ageMs / 1_000]];
     },
   });
 }

@@ -62,7 +62,7 @@ export function createCallPolicy(options: {
   const labels = { counterpart: options.counterpart, lane: options.lane };
   const bulkhead = createBulkhead(limits, options.now);
   const metrics = outboundMetrics(options.metrics);
-  metrics.observe({ labels, bulkhead, circuit });
+  metrics.observe({ labels, limits, bulkhead, circuit });
 
   function refuse(reason: Refusal): Refusal {
     metrics.refused.inc({ ...labels, reason });

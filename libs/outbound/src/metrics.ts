@@ -1,6 +1,6 @@
 import type { Registry } from '@gateway/service-kit';
-import { Counter, Gauge, Histogram } from '@gateway/service-kit';
-import type { Bulkhead, PartyFigures } from './bulkhead';
+import { Counter, fromZero, Gauge, Histogram } from '@gateway/service-kit';
+import type { Bulkhead, BulkheadLimits, PartyFigures } from './bulkhead';
 import type { Circuit } from './circuit';
 
 /** Parties shown per lane: those with the most calls under way and waiting. */
@@ -9,11 +9,13 @@ const PARTIES_SHOWN = 10;
 /** What the gauges read of one policy. */
 interface Observed {
   readonly labels: { counterpart: string; lane: string };
+  readonly limits: Pick<BulkheadLimits, 'atOnce'>;
   readonly bulkhead: Bulkhead;
   readonly circuit: Circuit;
 }
 
 const LANE = ['counterpart', 'lane'] as const;
+const REASONS = ['circuit-open', 'bulkhead-full', 'waited-too-long', 'too-late'] as const;
 
 export type OutboundMetrics = ReturnType<typeof register>;
 
@@ -43,6 +45,7 @@ function register(registry: Registry) {
   }
 
   gauge('in_use', 'Calls to a counterpart under way', ({ bulkhead }) => bulkhead.inUse());
+  gauge('places', 'Calls to a counterpart that may be under way at once', ({ limits }) => limits.atOnce);
   gauge('waiting', 'Calls waiting for a place', ({ bulkhead }) => bulkhead.waiting());
   gauge('circuit_open', '1 while the circuit is open for all accounts', ({ circuit }) => Number(circuit.isOpen()));
   gauge('open_parties', 'Accounts whose own circuit is open', ({ circuit }) => circuit.openParties());
@@ -59,6 +62,13 @@ function register(registry: Registry) {
     },
   });
 
+  const refused = new Counter({
+    name: 'gateway_outbound_refused_total',
+    help: `Calls that were not made: ${REASONS.join(', ')}`,
+    labelNames: [...LANE, 'reason'],
+    registers,
+  });
+
   return {
     seconds: new Histogram({
       name: 'gateway_outbound_call_seconds',
@@ -67,13 +77,12 @@ function register(registry: Registry) {
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
-    refused: new Counter({
-      name: 'gateway_outbound_refused_total',
-      help: 'Calls that were not made: circuit-open, bulkhead-full, waited-too-long, too-late',
-      labelNames: [...LANE, 'reason'],
-      registers,
-    }),
-    observe: (policy: Observed) => void policies.push(policy),
+    refused,
+    observe(policy: Observed): void {
+      policies.push(policy);
+      const { counterpart, lane } = policy.labels;
+      fromZero(refused, { counterpart: [counterpart], lane: [lane], reason: REASONS });
+    },
   };
 }
 

@@ -13,7 +13,7 @@ import type {
   TimeSources,
 } from '@gateway/mongo';
 import { connectMongo, createOutbox, startDatabaseClock } from '@gateway/mongo';
-import type { CommonConfig, Logger, OnStop, Registry, Repeating, RepeatOptions } from '@gateway/service-kit';
+import type { CommonConfig, KeyIds, Logger, OnStop, Registry, Repeating, RepeatOptions } from '@gateway/service-kit';
 import { createMetrics, repeat } from '@gateway/service-kit';
 
 /** What a process, or a test, hands to a service. */
@@ -30,6 +30,8 @@ export interface ServiceDeps<Config extends CommonConfig> extends TimeSources {
 export interface DatabaseClient {
   /** False once it has lost the primary. */
   healthy(): boolean;
+  /** Of the keys with which it was opened. */
+  readonly keyIds?: KeyIds;
   close(): Promise<void>;
 }
 
@@ -50,7 +52,7 @@ export interface Frame<Config extends CommonConfig> {
    * service's client.
    */
   readonly storage: DatabaseAddress & { databasePrefix: string; now: () => number; logger: Logger };
-  /** Registers a further database: it counts for readiness, and closes when the service stops. Returns it. */
+  /** Registers a further database: it counts for readiness, shows its keys, and closes when the service stops. Returns it. */
   database<T extends DatabaseClient>(client: T): T;
   /** True while no database has lost its primary. */
   databasesHealthy(): boolean;
@@ -76,6 +78,8 @@ export interface IndexContext<Config> {
 export interface OpenFrame<Config extends CommonConfig> {
   frame: Frame<Config>;
   outboxes: readonly Outbox[];
+  /** Of all databases. */
+  keyIds: KeyIds;
 }
 
 /** Opens the database and reads its clock. Kafka connects later, when the publisher starts. */
@@ -105,6 +109,7 @@ export async function openFrame<Config extends CommonConfig>(
   const kafka = createKafka({ ...connection, clientId: name, logger });
   const databases: DatabaseClient[] = [mongo];
   const outboxes: Outbox[] = [];
+  const keyIds: Record<string, readonly string[]> = {};
 
   const frame: Frame<Config> = {
     config,
@@ -118,6 +123,7 @@ export async function openFrame<Config extends CommonConfig>(
     storage: { uri, mongo, databasePrefix, now: clock.now, logger },
     database(client) {
       databases.push(client);
+      Object.assign(keyIds, client.keyIds);
       onStop(() => client.close());
       return client;
     },
@@ -131,5 +137,5 @@ export async function openFrame<Config extends CommonConfig>(
     onStop,
     onStopLast: (close) => void last.push(close),
   };
-  return { frame, outboxes };
+  return { frame, outboxes, keyIds };
 }

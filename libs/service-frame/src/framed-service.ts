@@ -6,12 +6,20 @@ import type {
   CommonConfig,
   InternalRoutes,
   IsStarted,
+  KeyIds,
   ListenOptions,
   OnStop,
   ReloadedCertificate,
   Service,
 } from '@gateway/service-kit';
-import { createInternalApi, createService, listen, openInternalAccess, startOpsServer } from '@gateway/service-kit';
+import {
+  aboutOf,
+  createInternalApi,
+  createService,
+  listen,
+  openInternalAccess,
+  startOpsServer,
+} from '@gateway/service-kit';
 import type { Frame, ServiceDeps } from './frame';
 import { openFrame } from './frame';
 
@@ -66,9 +74,9 @@ export function createFramedService<
   Port extends string = never,
 >(options: FramedServiceOptions<Config, Deps, Port>): Service<Record<Port | 'ops', number>> {
   return createService(async (onStop, isStarted) => {
-    const { frame, outboxes } = await openFrame(options, onStop);
+    const { frame, outboxes, keyIds } = await openFrame(options, onStop);
     const parts = await options.open(frame, options.deps);
-    return run({ ...options, frame, outboxes, parts, onStop, isStarted });
+    return run({ ...options, frame, outboxes, keyIds, parts, onStop, isStarted });
   });
 }
 
@@ -77,6 +85,7 @@ interface Opened<Port extends string> {
   deps: Pick<ServiceDeps<CommonConfig>, 'onFatal'>;
   frame: Frame<CommonConfig>;
   outboxes: readonly Outbox[];
+  keyIds: KeyIds;
   parts: Parts<Port>;
   onStop: OnStop;
   isStarted: IsStarted;
@@ -105,6 +114,7 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
   const ops = await startOpsServer({
     port: frame.config.OPS_PORT,
     access,
+    about: aboutOf(opened.service.name, frame.config, opened.keyIds),
     metrics,
     readiness: () => ({
       started: opened.isStarted(),

@@ -39,6 +39,8 @@ function newService(changes: Partial<Parts<'inner' | 'outer'>> = {}) {
       NODE_ENV: 'test',
       LOG_LEVEL: 'info',
       OPS_PORT: 0,
+      GATEWAY_VERSION: 'development',
+      GATEWAY_COMMIT: 'unknown',
       KAFKA_BROKERS: space.brokers,
       KAFKA_TLS: 'off',
       MONGODB_URI: space.mongoUri,

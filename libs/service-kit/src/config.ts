@@ -71,6 +71,12 @@ const NODE_ENV = Type.Union([Type.Literal('development'), Type.Literal('test'), 
   description: '`production` refuses to start with [unsafe settings](operator.md#production)',
 });
 
+/** What the process was built from. The image sets both. */
+const buildSettings = {
+  GATEWAY_VERSION: Type.String({ default: 'development', description: 'Version; images set it' }),
+  GATEWAY_COMMIT: Type.String({ default: 'unknown', description: 'Git commit; images set it' }),
+};
+
 /** Settings of everything that connects to Kafka: services and command lines. */
 export const kafkaSettings = {
   KAFKA_BROKERS: Type.String({ minLength: 1, description: 'Brokers as `host:port`, comma-separated' }),
@@ -133,8 +139,9 @@ export const commonSettings = {
     minimum: 0,
     maximum: 65535,
     default: 0,
-    description: 'Port of `/health/live`, `/health/ready` and `/metrics`; 0 takes a free port',
+    description: 'Port of `/health/live`, `/health/ready`, `/metrics` and `/about`; 0 takes a free port',
   }),
+  ...buildSettings,
   ...kafkaSettings,
   ...mongoSettings,
   MAX_CLOCK_SKEW_MS: Type.Integer({

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Registry } from 'prom-client';
 import { Counter, Gauge } from 'prom-client';
 import { rangeContains, sourceKey } from './address-range';
+import { fromZero } from './metrics';
 
 export interface ConnectionLimits {
   /** Open connections of the listener. */
@@ -88,12 +89,13 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 }
 
 function closedConnections(metrics: Registry) {
-  return new Counter({
+  const closed = new Counter({
     name: 'gateway_connections_closed_total',
     help: 'Connections closed because their source or the port reached its limit',
     labelNames: ['limit'],
     registers: [metrics],
   });
+  return fromZero(closed, { limit: ['source', 'all'] });
 }
 
 function openConnections(metrics: Registry, open: () => number): void {

@@ -14,6 +14,7 @@ import { listen } from './http-server';
 import { openInternalAccess } from './internal-access';
 import { PUBLIC_SOCKETS } from './listening-sockets';
 import { createMetrics } from './metrics';
+import { aboutOf } from './about';
 import { startOpsServer } from './ops-server';
 
 const LONG_ENOUGH_MS = 60_000;
@@ -155,11 +156,12 @@ test.each([
   await first.close(0);
 });
 
-test('the internal port serves liveness, readiness by check, and metrics', async () => {
+test('the internal port serves liveness, readiness by check, metrics, and what runs', async () => {
   let database = true;
   const ops = await startOpsServer({
     port: 0,
     access: openInternalAccess({ INTERNAL_HOST: '127.0.0.1' }, { logger: silentLogger, metrics: new Registry() }),
+    about: aboutOf('test', { GATEWAY_VERSION: '1.2.3', GATEWAY_COMMIT: 'abc' }, { CARD_KEYS: ['new', 'old'] }),
     readiness: () => ({ database, bus: true }),
     metrics: createMetrics('test', { processFigures: true }),
   });
@@ -169,6 +171,12 @@ test('the internal port serves liveness, readiness by check, and metrics', async
   const notReady = await ask(ops.port, '/health/ready');
   expect(notReady.status).toBe(503);
   expect(JSON.parse(notReady.body)).toEqual({ ready: false, checks: { database: false, bus: true } });
-  expect((await ask(ops.port, '/metrics')).body).toContain('process_resident_memory_bytes{service="test"}');
+  const { body: metrics } = await ask(ops.port, '/metrics');
+  expect(metrics).toContain('process_resident_memory_bytes{service="test"}');
+  expect(metrics).toContain('gateway_ready{check="database",service="test"} 0\n');
+  expect(metrics).toContain('gateway_ready{check="bus",service="test"} 1\n');
+  expect(metrics).toContain('gateway_vault_keys{ring="CARD_KEYS",state="retired",service="test"} 1\n');
+  const about = { service: 'test', version: '1.2.3', commit: 'abc', node: process.versions.node };
+  expect(JSON.parse((await ask(ops.port, '/about')).body)).toEqual({ ...about, keys: { CARD_KEYS: ['new', 'old'] } });
   await ops.close(0);
 });

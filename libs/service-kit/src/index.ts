@@ -1,3 +1,5 @@
+export type { About, KeyIds } from './about';
+export { aboutOf } from './about';
 export * from './address-range';
 export * from './ask';
 export * from './batcher';
@@ -24,6 +26,7 @@ export * from './operator-commands';
 export * from './ops-server';
 export * from './owner-queries';
 export * from './production';
+export * from './read-gauge';
 export * from './reloaded-files';
 export * from './repeat';
 export * from './retention';

@@ -3,10 +3,11 @@ import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import { hostsIn, isLoopback } from './address-range';
 import type { Caller, CallerKind, Callers } from './callers';
-import { callerOf, parseCallers } from './callers';
+import { CALLER_KINDS, callerOf, parseCallers } from './callers';
 import type { CommonConfig } from './config';
 import { ConfigurationError } from './configuration-error';
 import type { Logger } from './logger';
+import { fromZero } from './metrics';
 import type { ReloadedFiles } from './reloaded-files';
 import { openReloadedFiles } from './reloaded-files';
 
@@ -90,10 +91,12 @@ function watchCallers(file: string, logger: Logger, metrics: Registry): Reloaded
 }
 
 function refusals(metrics: Registry): Counter<'reason' | 'kind'> {
-  return new Counter({
+  const refused = new Counter({
     name: 'gateway_internal_requests_refused_total',
     help: 'Refused requests to internal ports, by reason (unknown, role) and kind of caller',
     labelNames: ['reason', 'kind'],
     registers: [metrics],
   });
+  fromZero(refused, { reason: ['unknown'], kind: ['none'] });
+  return fromZero(refused, { reason: ['role'], kind: CALLER_KINDS });
 }

@@ -8,6 +8,7 @@ import type { InternalAccess } from './internal-access';
 import { openInternalAccess } from './internal-access';
 import { createInternalApi, internalRoutes } from './internal-api';
 import { createMetrics } from './metrics';
+import { aboutOf } from './about';
 import { startOpsServer } from './ops-server';
 
 const LOOPBACK = '127.0.0.1';
@@ -167,21 +168,25 @@ describe('without callers', () => {
 });
 
 describe('metrics and health', () => {
+  const ABOUT = aboutOf('test', { GATEWAY_VERSION: '1.2.3', GATEWAY_COMMIT: 'abc' });
+
   async function openOps(settings: Parameters<typeof openAccess>[0]): Promise<void> {
     server = await startOpsServer({
       port: 0,
       access: openAccess(settings),
+      about: ABOUT,
       readiness: () => ({ database: true }),
       metrics: createMetrics('test', { processFigures: false }),
     });
   }
 
-  test('beyond loopback, metrics ask for an identity and health does not', async () => {
+  test('beyond loopback, metrics and versions ask for an identity, and health does not', async () => {
     await openOps({ CALLERS_FILE: callers.file, INTERNAL_HOST: '0.0.0.0' });
-    expect(await ask('GET', '/metrics')).toMatchObject({ status: 401 });
-    expect(await ask('GET', '/metrics', edge.token)).toMatchObject({ status: 403 });
-    for (const { token } of [collector, alice])
-      expect(await ask('GET', '/metrics', token)).toMatchObject({ status: 200 });
+    for (const path of ['/metrics', '/about']) {
+      expect(await ask('GET', path)).toMatchObject({ status: 401 });
+      expect(await ask('GET', path, edge.token)).toMatchObject({ status: 403 });
+      for (const { token } of [collector, alice]) expect(await ask('GET', path, token)).toMatchObject({ status: 200 });
+    }
     for (const path of ['/health/live', '/health/ready']) expect(await ask('GET', path)).toMatchObject({ status: 200 });
   });
 

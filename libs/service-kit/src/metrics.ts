@@ -1,3 +1,4 @@
+import type { Counter } from 'prom-client';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -8,4 +9,20 @@ export function createMetrics(service: string, options: { processFigures: boolea
   registry.setDefaultLabels({ service });
   if (options.processFigures) collectDefaultMetrics({ register: registry });
   return registry;
+}
+
+/**
+ * Shows the series of all combinations of these label values from the start: Prometheus does not see the first increment
+ * of a series that did not exist before. Returns the counter.
+ */
+export function fromZero<Label extends string>(
+  counter: Counter<Label>,
+  values: Readonly<Record<Label, readonly string[]>>,
+): Counter<Label> {
+  const combinations = Object.entries<readonly string[]>(values).reduce<Record<string, string>[]>(
+    (sofar, [label, choices]) => sofar.flatMap((labels) => choices.map((choice) => ({ ...labels, [label]: choice }))),
+    [{}],
+  );
+  for (const labels of combinations) counter.inc(labels as Record<Label, string>, 0);
+  return counter;
 }

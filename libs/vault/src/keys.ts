@@ -1,4 +1,5 @@
 import { Secret } from '@gateway/contracts';
+import type { KeyIds } from '@gateway/service-kit';
 import { ConfigurationError } from '@gateway/service-kit';
 import type { KeyProvider, KeyProviderConfig } from './key-provider';
 import { openKeyProvider } from './open-key-provider';
@@ -102,6 +103,11 @@ function readEntry(entry: string, wrapped: boolean): Key | string {
 function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.length > 0 && bytes.toString('base64') === text ? bytes : undefined;
+}
+
+/** For operators: which keys a process holds. */
+export function keyIdsOf(keys: Readonly<Record<string, Keys>>): KeyIds {
+  return Object.fromEntries(Object.entries(keys).map(([setting, { all }]) => [setting, all.map(({ id }) => id)]));
 }
 
 export function keysOf(setting: string, all: readonly Key[]): Keys {

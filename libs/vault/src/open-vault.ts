@@ -1,7 +1,7 @@
 import type { CvvKeyIssuedData, Secret } from '@gateway/contracts';
 import type { Collection, DatabaseAddress } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
-import type { Logger } from '@gateway/service-kit';
+import type { KeyIds, Logger } from '@gateway/service-kit';
 import type { CardData } from './card-data';
 import type { CardReader } from './card-reader';
 import { createCardReader } from './card-reader';
@@ -16,10 +16,13 @@ import type { CvvReader, CvvWriter, StoredCvv } from './cvvs';
 import { createCvvReader, createCvvWriter, ensureCvvIndexes } from './cvvs';
 import { createOpener, createSealer } from './hpke';
 import type { KeyProviderConfig } from './key-provider';
-import { readKeys } from './keys';
+import type { Keys } from './keys';
+import { keyIdsOf, readKeys } from './keys';
 
 export interface OpenVault<Vault> {
   readonly vault: Vault;
+  /** Of the keys with which it was opened. */
+  readonly keyIds: KeyIds;
   /** False once the primary is lost; for a service's readiness. */
   healthy(): boolean;
   close(): Promise<void>;
@@ -54,7 +57,7 @@ const READER = [...CARD_READER, 'CVV_KEYS', 'CARD_HASH_KEY'] as const;
 
 /** Makes the indexes of the vault. card-processing does so at its start, too. Needs no key. */
 export async function ensureVaultIndexes(options: VaultStorage): Promise<void> {
-  const opened = await openVault(options, async ({ cards, cvvs }) => {
+  const opened = await openVault(options, {}, async ({ cards, cvvs }) => {
     await Promise.all([ensureCardIndexes(cards), ensureCvvIndexes(cvvs)]);
     return {};
   });
@@ -79,7 +82,7 @@ export async function openVaultWriter(
     publish,
     logger,
   });
-  const opened = await openVault(options, ({ cards, cvvs }) => ({
+  const opened = await openVault(options, keys, ({ cards, cvvs }) => ({
     ...createCardWriter({ ...own, cards, sealer: createSealer(keys.CARD_PUBLIC_KEY.active, 'card') }),
     ...createCvvWriter({ cvvs, now, keys: cvvKeys }),
   }));
@@ -89,7 +92,7 @@ export async function openVaultWriter(
 /** For services that need card numbers and no CVVs. */
 export async function openCardReader(options: Settings<(typeof CARD_READER)[number]>): Promise<OpenVault<CardReader>> {
   const keys = await readKeys(options, CARD_READER);
-  return openVault(options, (parts) =>
+  return openVault(options, keys, (parts) =>
     createCardReader({ ...parts, tokenKeys: keys.TOKEN_KEYS, opener: createOpener(keys.CARD_KEYS, 'card') }),
   );
 }
@@ -102,7 +105,7 @@ export async function openVaultReader(
   const { logger, now = Date.now } = options;
   const own = { tokenKeys: keys.TOKEN_KEYS, now, logger };
   const cvvKeys = createCvvKeyStore({ ...own, opener: createOpener(keys.CVV_KEYS, 'cvv') });
-  const opened = await openVault(options, async ({ cards, cvvs }) => {
+  const opened = await openVault(options, keys, async ({ cards, cvvs }) => {
     await Promise.all([ensureCardIndexes(cards), ensureCvvIndexes(cvvs)]);
     return {
       ...createCardReader({ ...own, cards, opener: createOpener(keys.CARD_KEYS, 'card') }),
@@ -123,6 +126,7 @@ interface VaultParts {
 
 async function openVault<Vault extends object>(
   options: VaultStorage,
+  keys: Readonly<Record<string, Keys>>,
   create: (parts: VaultParts) => Vault | Promise<Vault>,
 ): Promise<OpenVault<Vault>> {
   const { uri, mongo, databasePrefix } = options;
@@ -137,6 +141,7 @@ async function openVault<Vault extends object>(
     const vault = await create(parts);
     return {
       vault,
+      keyIds: keyIdsOf(keys),
       healthy: () => connection.healthy(),
       async close() {
         if (isReader(vault)) await vault.drain();

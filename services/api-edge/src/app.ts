@@ -3,7 +3,7 @@ import { openAccounts } from '@gateway/accounts';
 import type { OperationOutcome } from '@gateway/contracts';
 import { OperationReplied, services } from '@gateway/contracts';
 import { createBrokerProbe, createReplyListener } from '@gateway/messaging';
-import { isOutOfDiskSpace } from '@gateway/mongo';
+import { isOutOfDiskSpace, registerOverdue } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
@@ -54,6 +54,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     await openVaultWriter({ ...frame.storage, ...config, publishCvvKey: publishCvvKeys(publisher) }),
   );
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
+  registerOverdue({ metrics, now, logger }, { journal: journal.countOverdue });
   measureSources(metrics, accounts.credentials);
   await accounts.requireSafe(config);
   const owners = openOwners(config);

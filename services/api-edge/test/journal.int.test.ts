@@ -234,3 +234,13 @@ describe('payouts and card operations', () => {
     expect(await mongo.collection<{ claim?: string }>('journal').countDocuments({ claim: { $exists: true } })).toBe(0);
   });
 });
+
+test('open entries that no sweeper took are counted', async () => {
+  const before = await journal.countOverdue(50_000);
+  const late = entry('order-late', { command: COMMAND, deadline: 40_000 });
+  await journal.insert(late);
+  await journal.insert(entry('order-later', { command: COMMAND, deadline: 60_000 }));
+  expect(await journal.countOverdue(50_000)).toBe(before + 1);
+  await journal.close([late]);
+  expect(await journal.countOverdue(50_000)).toBe(before);
+});

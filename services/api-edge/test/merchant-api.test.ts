@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
+import type { ResponseCode } from '@gateway/contracts';
+import { RESPONSE_CODES } from '@gateway/contracts';
 import type { ListeningServer } from '@gateway/service-kit';
 import { createBodyReader, createMetrics, listen } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
+import { transactionTypeIn } from '../src/adapters/http/edge-listener';
 import type { MerchantEndpoint } from '../src/adapters/http/merchant-api';
 import { CARD_CONTENT_TYPES, createMerchantApi } from '../src/adapters/http/merchant-api';
 
@@ -12,10 +15,10 @@ const JSON_BODY = { 'content-type': 'application/json' };
 let server: ListeningServer;
 afterEach(() => server.close(0));
 
-async function serve(handle: MerchantEndpoint['handle']) {
+async function serve(handle: MerchantEndpoint['handle'], operationOf: MerchantEndpoint['operationOf'] = () => 'SALE') {
   const metrics = createMetrics('test', { processFigures: false });
   const listener = createMerchantApi({
-    endpoints: [{ path: PATH, contentTypes: CARD_CONTENT_TYPES, handle }],
+    endpoints: [{ path: PATH, contentTypes: CARD_CONTENT_TYPES, operationOf, handle }],
     trustedProxies: [],
     bodies: createBodyReader(),
     bodyTimeoutMs: 10_000,
@@ -46,4 +49,40 @@ test('a client that disconnects during its body gets no answer', async () => {
   await arrived;
   request.destroy();
   await until('it is over', async () => /gateway_requests_total\{path="[^"]+",code="none".*\} 1/.test(await figures()));
+});
+
+const answering =
+  (code: ResponseCode): MerchantEndpoint['handle'] =>
+  async () => ({ httpStatus: 200, body: { code } });
+
+test.each([
+  [RESPONSE_CODES.SUCCESS, 'success'],
+  [RESPONSE_CODES.INSUFFICIENT_FUNDS, 'bank-decline'],
+  [RESPONSE_CODES.WRONG_CREDENTIALS, 'account'],
+  // The outcome is open, whatever the class of the code.
+  [RESPONSE_CODES.OUTCOME_UNKNOWN, 'unknown'],
+  [RESPONSE_CODES.BANK_TIMEOUT, 'unknown'],
+])('an answer with code %s counts as %s', async (code, result) => {
+  const { url, figures } = await serve(answering(code));
+  await fetch(url, { method: 'POST', body: '{}', headers: JSON_BODY });
+  const series = `gateway_operation_seconds_count{service="test",operation="SALE",class="${result}"} 1`;
+  await until('it is counted', async () => (await figures()).includes(series));
+});
+
+test('whatever clients send, the metrics stay few', async () => {
+  const { url, figures } = await serve(answering(RESPONSE_CODES.WRONG_CREDENTIALS), transactionTypeIn);
+  const post = async (path: string, fields: object) => {
+    const response = await fetch(url + path, { method: 'POST', body: JSON.stringify(fields), headers: JSON_BODY });
+    await response.arrayBuffer();
+  };
+  const sizeAfter = async (from: number, to: number): Promise<number> => {
+    for (let n = from; n < to; n += 1) {
+      const names = { merchant_account: `shop_${n}`, currency: `C${n}` };
+      await post('', { ...names, transaction_type: n % 2 === 0 ? 'SALE' : `TYPE_${n}` });
+      await post(`/${n}`, names);
+    }
+    return (await figures()).split('\n').length;
+  };
+  const size = await sizeAfter(0, 2);
+  expect(await sizeAfter(2, 500)).toBe(size);
 });

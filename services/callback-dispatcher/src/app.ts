@@ -16,7 +16,7 @@ import { createOutcomeQueries } from './adapters/http/outcome-queries';
 import { outcomeHandlers } from './adapters/kafka/outcomes';
 import { publishEntries } from './adapters/kafka/publications';
 import { createMerchants } from './adapters/merchants';
-import { createFigures, OVERDUE_MS, registerGauges } from './adapters/metrics';
+import { createFigures, registerGauges } from './adapters/metrics';
 import { createAttempts } from './adapters/mongo/attempts';
 import { createDeliveries } from './adapters/mongo/deliveries';
 import { announce } from './application/announcements';
@@ -104,8 +104,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
     now,
     logger,
   });
-  const countOverdue = () => deliveries.countOverdue(now() - OVERDUE_MS);
-  registerGauges({ metrics, dispatcher, countOverdue, logger });
+  registerGauges({ metrics, dispatcher, deliveries, now, logger });
   const { look } = createClaimer(ports, dispatcher);
   return {
     beside: [dispatcher],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openAccountDirectory } from '@gateway/accounts';
 import { CvvKeyIssued, services } from '@gateway/contracts';
 import { createTopicReader } from '@gateway/messaging';
-import { createHandle } from '@gateway/mongo';
+import { createHandle, registerOverdue, registerUnknownOutcomes } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
@@ -51,6 +51,8 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
   const { now } = clock;
   const payments = createPayments(mongo, clock);
   await ensureIndexes(frame);
+  registerUnknownOutcomes({ metrics, now, logger }, payments.unknownOutcomes);
+  registerOverdue({ metrics, now, logger }, { inquiry: payments.countOverdue });
   const { vault, cvvKeys } = frame.database(await openVaultReader({ ...frame.storage, ...config }));
   const accounts = frame.database(await openAccountDirectory(frame.storage));
   await accounts.requireSafe(config);

@@ -3,6 +3,7 @@ import { Secret, services, simulatorTakes } from '@gateway/contracts';
 import { connectMongo } from '@gateway/mongo';
 import type { IsStarted, Logger, OnStop, Registry, Service } from '@gateway/service-kit';
 import {
+  aboutOf,
   Counter,
   createMetrics,
   createService,
@@ -86,6 +87,7 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
   const ops = await startOpsServer({
     port: config.OPS_PORT,
     access,
+    about: aboutOf('simulator', config),
     readiness: () => ({ started: isStarted(), mongodb: mongo.healthy() }),
     metrics,
   });

@@ -11,8 +11,8 @@ import {
   tlsSettings,
 } from '@gateway/service-kit';
 
-const { NODE_ENV, LOG_LEVEL, OPS_PORT, MONGODB_URI, DATABASE_PREFIX, INTERNAL_HOST, OPS_HOST, CALLERS_FILE } =
-  commonSettings;
+const { NODE_ENV, LOG_LEVEL, OPS_PORT, GATEWAY_VERSION, GATEWAY_COMMIT } = commonSettings;
+const { MONGODB_URI, DATABASE_PREFIX, INTERNAL_HOST, OPS_HOST, CALLERS_FILE } = commonSettings;
 
 /** Base64 of at least 32 bytes. */
 const KEY = '^(?:[A-Za-z0-9+/]{4}){10,}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{6}==)$';
@@ -21,6 +21,8 @@ export const settings = Type.Object({
   NODE_ENV,
   LOG_LEVEL,
   OPS_PORT,
+  GATEWAY_VERSION,
+  GATEWAY_COMMIT,
   MONGODB_URI,
   DATABASE_PREFIX,
   INTERNAL_HOST,

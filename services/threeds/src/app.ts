@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { openAccountDirectory } from '@gateway/accounts';
 import { Secret, services } from '@gateway/contracts';
-import { createHandle } from '@gateway/mongo';
+import { createHandle, registerOverdue } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
@@ -43,6 +43,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
   const { THREEDS_PUBLIC_URL: publicUrl, THREEDS_RESULTS_URL: resultsUrl = publicUrl } = config;
   const authentications = createAuthentications(mongo, clock);
   await ensureIndexes(frame);
+  registerOverdue({ metrics, now: clock.now, logger }, authentications.countOverdue);
   const { vault } = frame.database(await openCardReader({ ...frame.storage, ...config }));
   const accounts = frame.database(await openAccountDirectory(frame.storage));
   await accounts.requireSafe(config);

@@ -1,10 +1,12 @@
+import { registerOverdue } from '@gateway/mongo';
 import type { Logger, Registry } from '@gateway/service-kit';
-import { Counter, Gauge } from '@gateway/service-kit';
+import { Counter, createReading, fromZero, registerReadGauge } from '@gateway/service-kit';
 import type { Ports } from '../application/ports';
 import type { DeadlinesAdapter } from './mongo/deadlines';
 
-/** Counting open deadlines reads an index entry for each, so not on every scrape. */
+/** Counting open deadlines reads an index entry for each. */
 const COUNT_OPEN_EVERY_MS = 60_000;
+const SECOND_MS = 1_000;
 
 export function createAskCounter(metrics: Registry): Ports['asked'] {
   const asks = new Counter({
@@ -13,13 +15,14 @@ export function createAskCounter(metrics: Registry): Ports['asked'] {
     labelNames: ['outcome'] as const,
     registers: [metrics],
   });
+  fromZero(asks, { outcome: ['published', 'failed'] });
   return (published, failed) => {
     asks.inc({ outcome: 'published' }, published);
     asks.inc({ outcome: 'failed' }, failed);
   };
 }
 
-/** Gauges of all replicas, read from the database on each scrape. */
+/** Gauges of all replicas, read from the database. */
 export function registerGauges(options: {
   metrics: Registry;
   deadlines: DeadlinesAdapter;
@@ -27,36 +30,23 @@ export function registerGauges(options: {
   logger: Logger;
 }): void {
   const { metrics, deadlines, now, logger } = options;
-  const gauge = (name: string, help: string, read: () => Promise<number>): void => {
-    new Gauge({
+  const gauge = (name: string, help: string, read: () => Promise<number>, freshMs?: number): void =>
+    registerReadGauge(metrics, {
       name,
       help,
-      registers: [metrics],
-      async collect() {
-        try {
-          this.set(await read());
-        } catch (error) {
-          logger.warn('a metric could not be read; it keeps its last value', { name, error });
-        }
-      },
+      reading: createReading({ name, read, logger, ...(freshMs !== undefined && { freshMs }) }),
+      value: (count) => count,
     });
-  };
   gauge('expiry_due', 'Deadlines that are due; 10000 means 10000 or more', () => deadlines.countDue(now()));
   gauge('expiry_lag_seconds', 'How long the most overdue deadline has been waiting', async () => {
     const since = await deadlines.dueSince(now());
-    return since === undefined ? 0 : (now() - since) / 1000;
+    return since === undefined ? 0 : (now() - since) / SECOND_MS;
   });
   gauge(
     'expiry_open',
     'Authorizations with a deadline, counted once a minute',
-    atMostEvery(COUNT_OPEN_EVERY_MS, now, deadlines.countOpen),
+    deadlines.countOpen,
+    COUNT_OPEN_EVERY_MS,
   );
-}
-
-function atMostEvery(ms: number, now: () => number, read: () => Promise<number>): () => Promise<number> {
-  let last: { at: number; value: number } | undefined;
-  return async () => {
-    if (last === undefined || now() - last.at >= ms) last = { at: now(), value: await read() };
-    return last.value;
-  };
+  registerOverdue(options, { authorization: (before) => deadlines.countDue(before) });
 }

@@ -1,11 +1,16 @@
 import type { Logger, Registry } from '@gateway/service-kit';
-import { Counter, Gauge, Histogram } from '@gateway/service-kit';
+import { Counter, createReading, fromZero, Gauge, Histogram, registerReadGauge } from '@gateway/service-kit';
 import type { Dispatcher } from '../application/dispatcher';
 import type { Figures } from '../application/ports';
+import type { CallbackKind } from '../domain/callback';
 import { sumOf } from '../domain/fair-share';
+import type { DeliveriesAdapter } from './mongo/deliveries';
 
 /** The overdue gauge counts deliveries that are late by more than this and were not tried since. */
-export const OVERDUE_MS = 60_000;
+const OVERDUE_MS = 60_000;
+const SECOND_MS = 1_000;
+
+const KINDS: readonly CallbackKind[] = ['card', 'payout'];
 
 export function createFigures(metrics: Registry): Figures {
   const attempts = new Counter({
@@ -27,6 +32,8 @@ export function createFigures(metrics: Registry): Figures {
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers: [metrics],
   });
+  fromZero(attempts, { kind: KINDS, outcome: ['acknowledged', 'not_acknowledged', 'timed_out', 'failed'] });
+  fromZero(ends, { kind: KINDS, end: ['delivered', 'exhausted', 'recovered'] });
   return {
     attempted(kind, outcome, durationMs) {
       attempts.inc({ kind, outcome });
@@ -36,14 +43,15 @@ export function createFigures(metrics: Registry): Figures {
   };
 }
 
-/** Gauges read on each scrape, of this replica's dispatcher and of the database of all replicas. */
+/** Gauges of this replica's dispatcher, and of the database of all replicas. */
 export function registerGauges(options: {
   metrics: Registry;
   dispatcher: Dispatcher;
-  countOverdue: () => Promise<number>;
+  deliveries: Pick<DeliveriesAdapter, 'countOverdue' | 'undelivered'>;
+  now: () => number;
   logger: Logger;
 }): void {
-  const { metrics, dispatcher, countOverdue, logger } = options;
+  const { metrics, dispatcher } = options;
   const registers = [metrics];
   const figure = (name: string, help: string, read: () => number): void => {
     new Gauge({
@@ -75,16 +83,36 @@ export function registerGauges(options: {
   });
   figure('callback_waiting', 'Deliveries that wait in this replica', () => dispatcher.figures().waiting);
   figure('callback_open_circuits', 'Addresses whose circuit is open', () => dispatcher.figures().openCircuits);
-  new Gauge({
+  registerStored(options);
+}
+
+function registerStored(options: Omit<Parameters<typeof registerGauges>[0], 'dispatcher'>): void {
+  const { metrics, deliveries, now, logger } = options;
+  registerReadGauge(metrics, {
     name: 'callback_overdue',
     help: 'Deliveries of all replicas that are overdue by 60 s; 10000 means 10000 or more',
-    registers,
-    async collect() {
-      try {
-        this.set(await countOverdue());
-      } catch (error) {
-        logger.warn('overdue callbacks could not be counted; the metric keeps its last value', { error });
-      }
-    },
+    reading: createReading({
+      name: 'overdue callbacks',
+      read: () => deliveries.countOverdue(now() - OVERDUE_MS),
+      logger,
+    }),
+    value: (count) => count,
+  });
+  const reading = createReading({ name: 'undelivered callbacks', read: () => deliveries.undelivered(), logger });
+  registerReadGauge(metrics, {
+    name: 'callback_deliveries_open',
+    help: 'Callbacks of all replicas that are not delivered, by state: pending, exhausted; 10000 means 10000 or more',
+    labelNames: ['state'],
+    reading,
+    value: ({ pending, exhausted }) => [
+      [{ state: 'pending' }, pending],
+      [{ state: 'exhausted' }, exhausted],
+    ],
+  });
+  registerReadGauge(metrics, {
+    name: 'callback_oldest_undelivered_seconds',
+    help: 'Age of the oldest pending callback, from its acceptance or its resend; 0 if there is none',
+    reading,
+    value: ({ oldestAt }) => (oldestAt === undefined ? 0 : Math.max(0, now() - oldestAt) / SECOND_MS),
   });
 }

@@ -1,4 +1,6 @@
 import type { RequestListener } from 'node:http';
+import type { TransactionType } from '@gateway/contracts';
+import { TRANSACTION_TYPES } from '@gateway/contracts';
 import type { Registry } from '@gateway/service-kit';
 import { connectionLimitsOf, createBodyReader, DEFAULT_BODY_LIMITS } from '@gateway/service-kit';
 import { showCheckout, submitCard } from '../../application/checkout-page';
@@ -11,6 +13,8 @@ import type { InitiatePorts } from '../../application/handle-payout-request';
 import { createPayoutRequestHandler } from '../../application/handle-payout-request';
 import type { AnnouncingBus } from '../../application/ports';
 import type { Config } from '../../config';
+import type { RawFields } from '../../domain/body';
+import { readText } from '../../domain/envelope-fields';
 import { createCheckoutPages, isForPages } from './checkout-pages';
 import type { MerchantEndpoint } from './merchant-api';
 import { CARD_CONTENT_TYPES, createMerchantApi, PAYOUT_CONTENT_TYPES } from './merchant-api';
@@ -37,11 +41,13 @@ export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Re
       {
         path: '/api/pf/host-to-host',
         contentTypes: CARD_CONTENT_TYPES,
+        operationOf: transactionTypeIn,
         handle: (incoming) => handleCardRequest(ports, incoming),
       },
       {
         path: '/api/pf/checkout',
         contentTypes: CARD_CONTENT_TYPES,
+        operationOf: () => 'CHECKOUT',
         handle: (incoming) => handleCheckoutRequest(ports, incoming),
       },
       ...payoutEndpoints(ports),
@@ -59,15 +65,22 @@ export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Re
 }
 
 function payoutEndpoints(ports: EdgePorts): MerchantEndpoint[] {
-  const endpoint = (path: string, handle: MerchantEndpoint['handle']): MerchantEndpoint => ({
+  const endpoint = (path: string, operation: string, handle: MerchantEndpoint['handle']): MerchantEndpoint => ({
     path: `/api/mp/${path}`,
     contentTypes: PAYOUT_CONTENT_TYPES,
+    operationOf: () => operation,
     handle,
   });
   return [
-    endpoint('payout', createPayoutRequestHandler(ports)),
-    endpoint('transaction', (incoming) => handlePayoutCheck(ports, incoming)),
-    endpoint('transactions', (incoming) => handlePayoutQuery(ports, incoming, 'with-fee')),
-    endpoint('transactions/ra', (incoming) => handlePayoutQuery(ports, incoming, 'without-fee')),
+    endpoint('payout', 'PAYOUT', createPayoutRequestHandler(ports)),
+    endpoint('transaction', 'PAYOUT_CHECK', (incoming) => handlePayoutCheck(ports, incoming)),
+    endpoint('transactions', 'PAYOUT_QUERY', (incoming) => handlePayoutQuery(ports, incoming, 'with-fee')),
+    endpoint('transactions/ra', 'PAYOUT_QUERY', (incoming) => handlePayoutQuery(ports, incoming, 'without-fee')),
   ];
+}
+
+/** Also of a request that is refused. A type that does not exist is none. */
+export function transactionTypeIn(fields: RawFields): TransactionType | undefined {
+  const given = readText(fields, 'transaction_type');
+  return TRANSACTION_TYPES.find((type) => type === given);
 }

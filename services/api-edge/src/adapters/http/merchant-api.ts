@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
 import type { ResponseCode } from '@gateway/contracts';
-import { RESPONSE_CODES, maskCardNumbers } from '@gateway/contracts';
+import { RESPONSE_CODES, maskCardNumbers, resultClassOf } from '@gateway/contracts';
 import type { BodyFault, BodyReader, Logger, Registry } from '@gateway/service-kit';
 import { bytesOf, Counter, Gauge, Histogram, readBody, strictTransport } from '@gateway/service-kit';
 import type { Incoming } from '../../application/admit';
@@ -27,6 +27,8 @@ const TOO_MANY_REQUESTS = 429;
 export interface MerchantEndpoint {
   path: string;
   contentTypes: readonly string[];
+  /** Names the operation in metrics, from a small fixed set. Undefined: the request names none. */
+  operationOf(fields: RawFields): string | undefined;
   handle(incoming: Incoming): Promise<Answer>;
 }
 
@@ -81,6 +83,9 @@ export function createMerchantApi(options: MerchantApiOptions): RequestListener 
 interface Locals {
   session: Session;
   startedAt: number;
+  /** From the answer on. */
+  code?: ResponseCode;
+  operation?: string | undefined;
 }
 
 function localsOf(response: Response): Locals {
@@ -102,9 +107,13 @@ function openSession(options: MerchantApiOptions, figures: Figures): RequestHand
     const session: Session = { family: familyOf(request), sessionId: randomUUID() };
     Object.assign(response.locals, { session, startedAt: options.now() } satisfies Locals);
     response.once('close', () => {
-      const code = String(response.locals['code'] ?? 'none');
-      figures.answered.inc({ path: request.route === undefined ? 'other' : request.path, code });
-      figures.duration.observe((options.now() - localsOf(response).startedAt) / 1000);
+      const { code, operation = 'none', startedAt } = localsOf(response);
+      figures.answered.inc({
+        path: request.route === undefined ? 'other' : request.path,
+        code: code === undefined ? 'none' : String(code),
+      });
+      const result = code === undefined ? 'none' : resultClassOf(code);
+      figures.duration.observe({ operation, class: result }, (options.now() - startedAt) / 1000);
     });
     traced(request, session.sessionId, next);
   };
@@ -128,8 +137,9 @@ function transportFigures(metrics: Registry) {
       registers: [metrics],
     }),
     duration: new Histogram({
-      name: 'gateway_request_seconds',
-      help: 'From the first byte of a merchant request to the end of its answer',
+      name: 'gateway_operation_seconds',
+      help: 'From the first byte of a merchant request to the end of its answer, by operation and class of the response code (docs/codes.md); class unknown: the outcome is open, none: the client left',
+      labelNames: ['operation', 'class'],
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers: [metrics],
     }),
@@ -160,6 +170,7 @@ function handle(
       send(response, failure(session, options.now(), RESPONSE_CODES.FORMAT_ERROR));
       return;
     }
+    localsOf(response).operation = endpoint.operationOf(fields);
     const incoming: Incoming = {
       fields,
       sourceIp: request.ip ?? '',
@@ -212,7 +223,7 @@ function transport(
 
 function send(response: Response, answer: Answer): void {
   if (response.headersSent) return;
-  response.locals['code'] = answer.body.code;
+  localsOf(response).code = answer.body.code;
   response.setHeader('X-Request-Id', sessionIdIn(answer));
   response.setHeader('Cache-Control', 'no-store');
   if (answer.retryAfterSeconds !== undefined) response.setHeader('Retry-After', answer.retryAfterSeconds);

@@ -7,6 +7,7 @@ import {
   dueIndexOn,
   endIndex,
   ensureTtlIndex,
+  FIGURE_BOUNDS,
   retryableWhenTransient,
 } from '@gateway/mongo';
 import type {
@@ -57,6 +58,8 @@ const INDEXES = {
 
 export interface JournalAdapter extends Journal {
   ensureIndexes(retentionDays?: number): Promise<void>;
+  /** Open entries that were due for a sweeper at that epoch ms, at most 10,000. */
+  countOverdue(before: number): Promise<number>;
 }
 
 /** References begin with their payment's id, so the primary index also finds all entries of a payment. */
@@ -168,6 +171,9 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
       const { claimed } = await claimDue(collection, claim);
       return claimed.map((document) => toEntry(document));
     },
+
+    countOverdue: (before) =>
+      collection.countDocuments({ sweepAt: { $lte: before } }, { hint: INDEXES.sweepAt, ...FIGURE_BOUNDS }),
 
     async keepSentAgain(entries, at) {
       if (entries.length === 0) return;

@@ -3,7 +3,7 @@ import { clockAt, connectMongo } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 import { openSpace } from '@gateway/testing';
 import type { DeliveriesAdapter } from './deliveries';
-import { createDeliveries, dueIn, dueLaneSteps, LANE_ORDER, overdueSince, pendingIn } from './deliveries';
+import { createDeliveries, dueIn, dueLaneSteps, LANE_ORDER, overdueSince, pendingIn, pendingSteps } from './deliveries';
 
 const NOW = Date.UTC(2026, 0, 15);
 const DEAD = 'merchant https://dead.example';
@@ -134,4 +134,31 @@ test('overdue deliveries are counted in all lanes', async () => {
   expect(await deliveries.countOverdue(NOW + 1)).toBe(WAITING + DUE_LANES);
   const count = mongo.collection('deliveries').aggregate([{ $match: overdueSince(NOW) }, { $count: 'count' }]);
   expect(readBy(await count.explain('executionStats')).totalDocsExamined).toBe(0);
+});
+
+describe('undelivered callbacks, for metrics', () => {
+  const collection = () => mongo.collection<{ _id: string }>('deliveries');
+  const failed = (id: string, createdAt: number, progress: object) => ({
+    ...{ _id: id, lane: `merchant ${id}`, createdAt, failures: 1 },
+    progress,
+  });
+
+  test('are counted by reading keys of an index alone', async () => {
+    const count = collection().aggregate(pendingSteps(), { hint: 'due_by_lane' });
+    expect(readBy(await count.explain('executionStats')).totalDocsExamined).toBe(0);
+  });
+
+  test('count by state, and the oldest is the one that was accepted first', async () => {
+    const pending = WAITING + DUE_LANES + LATER_LANES;
+    // Before its first attempt, a delivery is due since its acceptance.
+    expect(await deliveries.undelivered()).toEqual({ pending, exhausted: 0, oldestAt: NOW - 1_000_000 });
+    const later = { claimableAt: NOW + 1_000, nextAttemptAt: NOW + 1_000 };
+    await collection().insertMany([
+      failed('old', NOW - 5_000_000, { state: 'pending', ...later }),
+      failed('given up', NOW - 9_000_000, { state: 'exhausted', at: NOW }),
+    ]);
+    const found = await deliveries.undelivered();
+    await collection().deleteMany({ _id: { $in: ['old', 'given up'] } });
+    expect(found).toEqual({ pending: pending + 1, exhausted: 1, oldestAt: NOW - 5_000_000 });
+  });
 });

@@ -8,7 +8,15 @@ import type {
   OutboxOwner,
   Stored,
 } from '@gateway/mongo';
-import { claimSome, createAggregateStore, ensureEndIndex, isDue, leaseEnd, outboxIndex } from '@gateway/mongo';
+import {
+  claimSome,
+  createAggregateStore,
+  ensureEndIndex,
+  FIGURE_BOUNDS,
+  isDue,
+  leaseEnd,
+  outboxIndex,
+} from '@gateway/mongo';
 import type { Deliveries, DeliveryQuery, LaneRange } from '../../application/ports';
 import type { Delivery } from '../../domain/delivery';
 import { BEFORE_LANES } from '../../domain/lane';
@@ -16,8 +24,6 @@ import { RETENTION_DEFAULT_DAYS } from './retention';
 
 const COLLECTION = 'deliveries';
 const CLAIMABLE_AT = 'progress.claimableAt';
-const COUNT_MAX = 10_000;
-const COUNT_TIMEOUT_MS = 2_000;
 const LIST_TIMEOUT_MS = 5_000;
 const DUE_TIMEOUT_MS = 5_000;
 
@@ -42,6 +48,14 @@ const exhaustedIndex = {
   partialFilterExpression: { 'progress.state': 'exhausted' },
 } as const;
 
+/** The oldest ones, for metrics. A delivery whose first attempt succeeds costs no write here. */
+const failedIndex = {
+  key: { createdAt: 1 },
+  name: 'failed_so_far',
+  partialFilterExpression: { 'progress.state': 'pending', failures: { $gt: 0 } },
+} as const;
+const HAS_FAILED_SO_FAR = { 'progress.state': 'pending', failures: { $gt: 0 } } as const;
+
 export const LANE_ORDER = { lane: 1, 'progress.claimableAt': 1 } as const;
 /** The fields of a pending delivery that the index covers. */
 interface PendingKey {
@@ -51,10 +65,19 @@ interface PendingKey {
 
 const DAY_SECONDS = 86_400;
 
+export interface Undelivered {
+  /** At most 10,000 each. */
+  pending: number;
+  exhausted: number;
+  /** Epoch ms of the oldest pending delivery: its acceptance, or an operator's resend. */
+  oldestAt?: number;
+}
+
 export interface DeliveriesAdapter extends Deliveries, AggregateStore<Delivery> {
   ensureIndexes(retentionDays?: number): Promise<void>;
   /** Number of deliveries scheduled before that time and not tried since, at most 10,000. */
   countOverdue(before: number): Promise<number>;
+  undelivered(): Promise<Undelivered>;
   /** The same collection, as the outbox sees it. */
   readonly outboxes: Collection<OutboxOwner>;
 }
@@ -93,13 +116,11 @@ export function createDeliveries(mongo: MongoConnection, clock: Clock): Deliveri
       return await found.limit(query.limit).maxTimeMS(LIST_TIMEOUT_MS).toArray();
     },
     async countOverdue(before) {
-      return await collection.countDocuments(overdueSince(before), {
-        limit: COUNT_MAX,
-        maxTimeMS: COUNT_TIMEOUT_MS,
-      });
+      return await collection.countDocuments(overdueSince(before), FIGURE_BOUNDS);
     },
+    undelivered: () => findUndelivered(collection),
     async ensureIndexes(retentionDays = RETENTION_DEFAULT_DAYS) {
-      const indexes = [outboxIndex, dueIndex, byTimeIndex, byAccountIndex, byPaymentIndex, exhaustedIndex];
+      const indexes = [outboxIndex, dueIndex, byTimeIndex, byAccountIndex, byPaymentIndex, exhaustedIndex, failedIndex];
       await collection.createIndexes(indexes);
       await ensureEndIndex(collection, endOf, retentionDays * DAY_SECONDS);
     },
@@ -143,6 +164,34 @@ export function overdueSince(before: number) {
     'progress.claimableAt': { $gte: 0 },
     'progress.nextAttemptAt': { $lt: before },
   };
+}
+
+/** Reads keys of `due_by_lane` alone. Until its first attempt, a delivery is due since its acceptance. */
+export function pendingSteps(): Document[] {
+  return [
+    { $match: { lane: { $gt: BEFORE_LANES }, 'progress.claimableAt': { $gte: 0 } } },
+    { $limit: FIGURE_BOUNDS.limit },
+    { $group: { _id: null, count: { $sum: 1 }, dueSince: { $min: '$progress.nextAttemptAt' } } },
+  ];
+}
+
+async function findUndelivered(collection: Collection<Stored<Delivery>>): Promise<Undelivered> {
+  const { maxTimeMS } = FIGURE_BOUNDS;
+  const [pending] = await collection
+    .aggregate<{ count: number; dueSince: number }>(pendingSteps(), { hint: dueIndex.name, maxTimeMS })
+    .toArray();
+  const failed = await collection.findOne<{ createdAt: number }>(HAS_FAILED_SO_FAR, {
+    sort: failedIndex.key,
+    hint: failedIndex.name,
+    projection: { createdAt: 1 },
+    maxTimeMS,
+  });
+  const exhausted = await collection.countDocuments(
+    { 'progress.state': 'exhausted' },
+    { hint: exhaustedIndex.name, ...FIGURE_BOUNDS },
+  );
+  const since = [pending?.dueSince, failed?.createdAt].filter((at) => at !== undefined);
+  return { pending: pending?.count ?? 0, exhausted, ...(since.length > 0 && { oldestAt: Math.min(...since) }) };
 }
 
 function listed({ state, merchantAccount, before }: DeliveryQuery): Filter<Stored<Delivery>> {

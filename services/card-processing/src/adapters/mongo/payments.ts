@@ -1,9 +1,11 @@
-import type { AggregateStore, Clock, Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
+import type { AggregateStore, Clock, Collection, MongoConnection, OutboxOwner, UnknownOutcomes } from '@gateway/mongo';
 import {
+  countDueByAccount,
   createAggregateStore,
   createDueByAccount,
   dueByAccountIndex,
   ensureEndIndex,
+  FIGURE_BOUNDS,
   outboxIndex,
 } from '@gateway/mongo';
 import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
@@ -16,8 +18,21 @@ const COLLECTION = 'payments';
 /** Sorts after every character of a reference. Ids of separate records begin with their payment's id. */
 const AFTER_REFERENCES = '~';
 
+/** Payments count their inquiries from the moment when an outcome became unknown until it is known. */
+const unknownIndex = {
+  key: { inquiries: -1 },
+  name: 'unknown_outcomes',
+  partialFilterExpression: { inquiries: { $exists: true } },
+} as const;
+const IS_UNKNOWN = { inquiries: { $gte: 0 } } as const;
+/** The oldest is among those with the most inquiries, because the pauses between them are the same for all. */
+const OLDEST_AMONG = 100;
+
 export interface PaymentsAdapter extends Payments, AggregateStore<Payment> {
   ensureIndexes(retentionDays?: number): Promise<void>;
+  unknownOutcomes(): Promise<UnknownOutcomes>;
+  /** Payments that were due for a resolver at that epoch ms, at most 10,000. */
+  countOverdue(before: number): Promise<number>;
   /** The same collection, as the outbox sees it. */
   readonly outboxes: Collection<OutboxOwner>;
 }
@@ -29,14 +44,33 @@ export function createPayments(mongo: MongoConnection, clock: Clock): PaymentsAd
     ...createAggregateStore<Payment>(collection, endOf),
     due: createDueByAccount(collection, clock),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
+    unknownOutcomes: () => findUnknown(collection),
+    countOverdue: (before) => countDueByAccount(collection, before),
     async loadWhole(paymentId) {
       const range = { _id: { $gte: paymentId, $lt: paymentId + AFTER_REFERENCES } };
       const found = await collection.find(range).sort({ _id: 1 }).limit(PAYMENT_RECORDS_MAX).toArray();
       return found;
     },
     async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
-      await collection.createIndexes([outboxIndex, dueByAccountIndex]);
+      await collection.createIndexes([outboxIndex, dueByAccountIndex, unknownIndex]);
       await ensureEndIndex(collection, endOf, ownerRetentionSeconds(retentionDays));
     },
   };
+}
+
+async function findUnknown(collection: Collection<StoredPayment>): Promise<UnknownOutcomes> {
+  const hint = unknownIndex.name;
+  const open = await collection.countDocuments(IS_UNKNOWN, { hint, ...FIGURE_BOUNDS });
+  if (open === 0) return { open };
+  const projection = { 'pending.reference': 1, 'operations.reference': 1, 'operations.acceptedAt': 1 };
+  const oldest = await collection
+    .find<Pick<StoredPayment, 'pending' | 'operations'>>(IS_UNKNOWN, { projection, maxTimeMS: FIGURE_BOUNDS.maxTimeMS })
+    .sort(unknownIndex.key)
+    .limit(OLDEST_AMONG)
+    .hint(hint)
+    .toArray();
+  const accepted = oldest.flatMap(({ pending, operations }) =>
+    operations.filter(({ reference }) => reference === pending?.reference).map(({ acceptedAt }) => acceptedAt),
+  );
+  return { open, oldestAt: accepted.length === 0 ? undefined : Math.min(...accepted) };
 }

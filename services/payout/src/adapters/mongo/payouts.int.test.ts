@@ -246,3 +246,22 @@ describe('the operators’ list', () => {
     expect(keys).toEqual([]);
   });
 });
+
+describe('for metrics', () => {
+  it('unknown outcomes are counted, with the acceptance of the oldest', async () => {
+    expect(await payouts.unknownOutcomes()).toEqual({ open: 0, oldestAt: undefined });
+    await add('A', { acceptedAt: 2_000 }, 'unknown');
+    await add('B', { acceptedAt: 1_000 }, 'unknown');
+    await add('C', { acceptedAt: 500 }, 'submitting');
+    await add('D', { acceptedAt: 500 }, 'settled');
+    expect(await payouts.unknownOutcomes()).toEqual({ open: 2, oldestAt: 1_000 });
+  });
+
+  it('payouts that no resolver took are counted over all accounts', async () => {
+    await add('A', { resolveAt: 1_000, merchantAccount: 'merchant_1' }, 'unknown');
+    await add('B', { resolveAt: 2_000, merchantAccount: 'merchant_2' }, 'submitted');
+    await add('C', { resolveAt: 3_000, merchantAccount: 'merchant_2' }, 'submitted');
+    expect(await payouts.countOverdue(2_000)).toBe(2);
+    expect(await payouts.countOverdue(999)).toBe(0);
+  });
+});

@@ -1,9 +1,19 @@
-import type { AggregateStore, Clock, Collection, Filter, MongoConnection, OutboxOwner } from '@gateway/mongo';
+import type {
+  AggregateStore,
+  Clock,
+  Collection,
+  Filter,
+  MongoConnection,
+  OutboxOwner,
+  UnknownOutcomes,
+} from '@gateway/mongo';
 import {
+  countDueByAccount,
   createAggregateStore,
   createDueByAccount,
   dueByAccountIndex,
   ensureEndIndex,
+  FIGURE_BOUNDS,
   outboxIndex,
 } from '@gateway/mongo';
 import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
@@ -44,6 +54,13 @@ const heldIndex = {
   partialFilterExpression: { 'state.kind': 'held' },
 } as const;
 
+const unknownIndex = {
+  key: { acceptedAt: 1 },
+  name: 'unknown_outcomes',
+  partialFilterExpression: { 'state.kind': 'unknown' },
+} as const;
+const IS_UNKNOWN = { 'state.kind': 'unknown' } as const;
+
 /**
  * A claim counts as a write: its process may send an intent that it finds, so the one that stored the intent must not
  * take it back any more.
@@ -65,6 +82,9 @@ export interface PayoutsAdapter extends Payouts, AggregateStore<Payout> {
    */
   hasBeenPaid(merchantAccount: string, token: string, currency: string): Promise<boolean>;
   countHeld(): Promise<number>;
+  unknownOutcomes(): Promise<UnknownOutcomes>;
+  /** Payouts that were due for a resolver at that epoch ms, at most 10,000. */
+  countOverdue(before: number): Promise<number>;
   /** The same collection, with the outbox's type. */
   readonly outboxes: Collection<OutboxOwner>;
 }
@@ -91,7 +111,9 @@ export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdap
     held: (query) => findHeld(collection, query),
     notSubmitted: (scope, limit) => findNotSubmitted(collection, scope, limit),
     countOpen: (scope) => countOpen(collection, scope),
-    countHeld: () => collection.countDocuments(IS_HELD, { hint: heldIndex.name }),
+    countHeld: () => collection.countDocuments(IS_HELD, { hint: heldIndex.name, ...FIGURE_BOUNDS }),
+    unknownOutcomes: () => findUnknown(collection),
+    countOverdue: (before) => countDueByAccount(collection, before),
     async hasBeenPaid(merchantAccount, token, currency) {
       const paid = { merchantAccount, token, currency, 'state.kind': 'settled' } as Filter<StoredPayout>;
       return (await collection.findOne(paid, { projection: { _id: 1 } })) !== null;
@@ -99,7 +121,7 @@ export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdap
     async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
       await collection.createIndexes([
         ...[outboxIndex, dueByAccountIndex, pageIndex, paidIndex],
-        ...[exceptionalIndex, heldIndex],
+        ...[exceptionalIndex, heldIndex, unknownIndex],
       ]);
       await ensureEndIndex(collection, endOf, ownerRetentionSeconds(retentionDays));
     },
@@ -213,6 +235,18 @@ function scopeFilter(scope: WideScope): { merchantAccount: string | { $gt: strin
 /** The payouts of the scope in the index on due work. */
 function dueFilter(scope: WideScope) {
   return { ...scopeFilter(scope), resolveAt: { $exists: true } };
+}
+
+async function findUnknown(collection: Collection<StoredPayout>): Promise<UnknownOutcomes> {
+  const hint = unknownIndex.name;
+  const open = await collection.countDocuments(IS_UNKNOWN, { hint, ...FIGURE_BOUNDS });
+  const oldest = await collection.findOne<{ acceptedAt: number }>(IS_UNKNOWN, {
+    sort: unknownIndex.key,
+    projection: { acceptedAt: 1 },
+    hint,
+    maxTimeMS: FIGURE_BOUNDS.maxTimeMS,
+  });
+  return { open, oldestAt: oldest?.acceptedAt };
 }
 
 function isExceptional(kind: PayoutStateKind): boolean {

@@ -1,9 +1,11 @@
 import type { AggregateStore, Clock, Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
 import {
+  countDueByAccount,
   createAggregateStore,
   createDueByAccount,
   dueByAccountIndex,
   ensureEndIndex,
+  FIGURE_BOUNDS,
   outboxIndex,
 } from '@gateway/mongo';
 import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
@@ -27,6 +29,8 @@ const indexes = [
 
 export interface AuthenticationsAdapter extends Authentications, AggregateStore<Authentication> {
   ensureIndexes(retentionDays?: number): Promise<void>;
+  /** What was due at that epoch ms, at most 10,000: questions to the directory server, and challenges to expire. */
+  countOverdue: Record<'inquiry' | 'challenge', (before: number) => Promise<number>>;
   /** The same collection, as the outbox sees it. */
   readonly outboxes: Collection<OutboxOwner>;
 }
@@ -38,6 +42,10 @@ export function createAuthentications(mongo: MongoConnection, clock: Clock): Aut
     ...createAggregateStore<Authentication>(collection, endOf),
     due: createDueByAccount(collection, clock),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
+    countOverdue: {
+      inquiry: (before) => countDueByAccount(collection, before),
+      challenge: (before) => collection.countDocuments({ 'state.expiresAt': { $lte: before } }, FIGURE_BOUNDS),
+    },
     findByPage: async (pageId) => await collection.findOne({ pageId }),
     findByTransaction: async (id) => await collection.findOne({ 'ids.threeDSServerTransId': id }),
     async findExpired(now, limit) {

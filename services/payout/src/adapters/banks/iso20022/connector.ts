@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Clock, MongoConnection } from '@gateway/mongo';
 import type { Logger, Registry } from '@gateway/service-kit';
-import { Counter, repeat } from '@gateway/service-kit';
+import { Counter, fromZero, repeat } from '@gateway/service-kit';
 import type { BankConnector, Cancellation, Inquiry, SubmitAnswer } from '../../../application/bank-ports';
 import type { BatchOperations } from '../../../application/batch-ports';
 import type { Accounts } from '../../../application/ports';
@@ -79,6 +79,7 @@ export function createIso20022Connector(options: {
     labelNames: ['result'],
     registers: [options.metrics],
   });
+  fromZero(reports, { result: ['applied', 'duplicate', 'failed'] });
   const inbox = createInboxDirectory({
     directory: settings.inboxDir,
     records,
@@ -97,7 +98,7 @@ export function createIso20022Connector(options: {
     now,
     ...(options.answerWithinMs === undefined ? {} : { answerWithinMs: options.answerWithinMs }),
   });
-  registerGauges(options.metrics, records.batches, now);
+  registerGauges({ metrics: options.metrics, now, logger }, records.batches);
 
   /** Instant payouts have no cut-off; they go into the next round. */
   async function cutDue(): Promise<void> {

@@ -1,33 +1,36 @@
-import type { Registry } from '@gateway/service-kit';
-import { Gauge } from '@gateway/service-kit';
+import { FIGURE_BOUNDS } from '@gateway/mongo';
+import type { Logger, Registry } from '@gateway/service-kit';
+import { createReading, registerReadGauge } from '@gateway/service-kit';
 import type { Records } from './records';
 
 const SECOND_MS = 1_000;
 const UNREPORTED = { state: 'emitted', reportedAt: { $exists: false } } as const;
 
-/** Gauges of all replicas together: each scrape counts in the database. */
-export function registerGauges(metrics: Registry, batches: Records['batches'], now: () => number): void {
-  function gauge(name: string, help: string, value: () => Promise<number>): void {
-    new Gauge({
-      name: `gateway_iso20022_${name}`,
-      help,
-      registers: [metrics],
-      async collect() {
-        this.set(await value());
-      },
-    });
-  }
+/** Gauges of all replicas together, read from the database. */
+export function registerGauges(
+  { metrics, now, logger }: { metrics: Registry; now: () => number; logger: Logger },
+  batches: Records['batches'],
+): void {
+  const reading = createReading({
+    name: 'batches',
+    async read() {
+      const { maxTimeMS } = FIGURE_BOUNDS;
+      const held = await batches.countDocuments({ state: 'held' }, FIGURE_BOUNDS);
+      const unreported = await batches.countDocuments(UNREPORTED, FIGURE_BOUNDS);
+      const oldest = await batches.findOne(UNREPORTED, { sort: { emittedAt: 1 }, maxTimeMS });
+      return { held, unreported, since: oldest?.emittedAt ?? oldest?.createdAt };
+    },
+    logger,
+  });
+  type Read = Awaited<ReturnType<typeof reading.current>> & {};
+  const gauge = (name: string, help: string, value: (read: Read) => number): void =>
+    registerReadGauge(metrics, { name: `gateway_iso20022_${name}`, help, reading, value });
 
-  gauge('held_batches', 'Batches that wait for an operator', () => batches.countDocuments({ state: 'held' }));
-  gauge('unreported_batches', 'Batches that were written and not reported on', () =>
-    batches.countDocuments(UNREPORTED),
-  );
+  gauge('held_batches', 'Batches that wait for an operator', ({ held }) => held);
+  gauge('unreported_batches', 'Batches that were written and not reported on', ({ unreported }) => unreported);
   gauge(
     'oldest_unreported_seconds',
     'Age of the oldest unreported batch, from its move into the outbox; 0 if there is none',
-    async () => {
-      const oldest = await batches.findOne(UNREPORTED, { sort: { emittedAt: 1 } });
-      return oldest === null ? 0 : (now() - (oldest.emittedAt ?? oldest.createdAt)) / SECOND_MS;
-    },
+    ({ since }) => (since === undefined ? 0 : (now() - since) / SECOND_MS),
   );
 }
