@@ -15,6 +15,8 @@ export interface MessageDeclaration<T = unknown> {
   readonly schema: TObject;
   /** The problem of a value, in one line; undefined if it is valid. */
   problem(value: unknown): string | undefined;
+  /** Compiles the validator, so that no request waits for it. */
+  prepare(): void;
   /** Carries the TypeScript type; has no value. */
   readonly __data?: T;
 }
@@ -28,14 +30,16 @@ export function declareMessage<S extends TObject>(
   schema: S,
 ): MessageDeclaration<Static<S>> {
   let validate: ReturnType<typeof ajv.compile> | undefined;
+  const prepared = () => (validate ??= ajv.compile(schema));
   return {
     type,
     topic,
     description,
     schema,
     problem(value) {
-      validate ??= ajv.compile(schema);
-      return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: type });
+      const isValid = prepared();
+      return isValid(value) ? undefined : ajv.errorsText(isValid.errors, { dataVar: type });
     },
+    prepare: () => void prepared(),
   };
 }

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:net';
+import { MongoClient } from 'mongodb';
+import { mongo } from 'mongoose';
 import { Connection } from './driver-connection';
 
 /** More than the socket buffers of both sides take. */
@@ -19,4 +21,8 @@ test('a command that does not fit into the socket ends when its connection is de
   connection.destroy();
   await failure;
   silent.close();
+});
+
+test('mongoose takes our client: both use one copy of the driver', () => {
+  expect(mongo.MongoClient).toBe(MongoClient);
 });

@@ -1,4 +1,4 @@
-import type { ServiceDeclaration } from '@gateway/contracts';
+import type { MessageDeclaration, ServiceDeclaration } from '@gateway/contracts';
 import type { MessageHandler, WorkerOptions } from '@gateway/messaging';
 import { createWorker } from '@gateway/messaging';
 import type { Outbox } from '@gateway/mongo';
@@ -44,6 +44,8 @@ export interface Parts<Port extends string = never> {
     ListenOptions,
     'metrics' | 'tls'
   >;
+  /** Messages of the hot path: their validators are compiled before the service is ready. */
+  hotMessages?: readonly Pick<MessageDeclaration, 'prepare'>[];
   /** Checks beside those of the frame, or in their place. */
   readiness?: () => Record<string, boolean>;
 }
@@ -131,6 +133,7 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
     const { name, port, routes } = parts.internal;
     await serve(name, { listener: createInternalApi({ routes, access, logger }), port, host: access.host });
   }
+  for (const message of parts.hotMessages ?? []) message.prepare();
   for (const part of [publisher, ...opened.outboxes, ...(parts.beside ?? [])]) await start(part);
   await start(...(worker === undefined ? [] : [worker]), ...(parts.loops ?? []));
   if (parts.public !== undefined) {

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
 import type { OperationOutcome } from '@gateway/contracts';
-import { OperationReplied, services } from '@gateway/contracts';
+import { cardCommands, InitiatePayout, OperationReplied, services } from '@gateway/contracts';
 import { createBrokerProbe, createReplyListener } from '@gateway/messaging';
 import { isOutOfDiskSpace, registerOverdue } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
@@ -99,6 +99,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     publicBaseUrl: config.PUBLIC_BASE_URL,
   };
   return {
+    hotMessages: [...Object.values(cardCommands), InitiatePayout, OperationReplied],
     beside: [probe, cvvKeys, closer, late, replies],
     loops: [
       frame.repeat({ name: 'sweeping the journal', everyMs: SWEEP_EVERY_MS, work: () => sweepJournal(ports) }),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openAccountDirectory } from '@gateway/accounts';
-import { CvvKeyIssued, services } from '@gateway/contracts';
+import { cardCommands, cardEvents, CvvKeyIssued, OperationReplied, services } from '@gateway/contracts';
 import { createTopicReader } from '@gateway/messaging';
 import { createHandle, registerOverdue, registerUnknownOutcomes } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
@@ -109,6 +109,7 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
     logger,
   };
   return {
+    hotMessages: [...Object.values(cardCommands), ...Object.values(cardEvents), OperationReplied],
     beside: [cvvKeys, keyReader, calls],
     worker: {
       handlers: messageHandlers(ports),
