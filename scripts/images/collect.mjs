@@ -23,8 +23,8 @@ import { explain, Failure } from '../failure.mjs';
 import { MALLOC_ARENA_MAX, NODE_OPTIONS } from '../gateway/services.mjs';
 import { commandLines, images } from './declared.mjs';
 
-/** Types, maps of sources that are not there, and what only tests load. */
-const NEVER_LOADED = /\.(d\.[cm]?ts|map|tsbuildinfo|fixture\.js)$/;
+/** Types, maps of sources that are not there, tests and what only they load. */
+const NEVER_LOADED = /\.(d\.[cm]?ts|map|tsbuildinfo|fixture\.js|test\.[cm]?js)$/;
 const LIST_TIMEOUT_MS = 60_000;
 const APP = '/app';
 
