@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -66,6 +75,25 @@ test("checks the project's Node on the system's, before it first runs", async ()
   const { exitCode, called: untilCheck } = await run(CHECK);
   expect(exitCode).toBe(1);
   expect(untilCheck.at(-1)).toBe(CHECK);
+});
+
+describe('the workflows', () => {
+  const folder = join(__dirname, '..', '.github', 'workflows');
+  const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const);
+  const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, value]) => value);
+
+  test.each(files)('%s pins what it uses by commit or digest', (_name, text) => {
+    const others = found(text, /^\s*(?:- )?uses: (.+)$/gm).filter((used) => !used?.startsWith('./'));
+    expect(others.filter((used) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(used ?? ''))).toEqual([]);
+    const images = found(text, /^\s*(?:container|image): (.+)$/gm);
+    expect(images.filter((image) => !/@sha256:[0-9a-f]{64}$/.test(image ?? ''))).toEqual([]);
+  });
+
+  test('CI runs .ci/run and nothing else', () => {
+    const [, ci = ''] = files.find(([name]) => name === 'ci.yml') ?? [];
+    expect(found(ci, /^\s*- run: (.+)$/gm)).toEqual(['.ci/run']);
+    expect(ci.match(/run:/g)).toHaveLength(1);
+  });
 });
 
 test('ends at a failed step before the suites', async () => {
