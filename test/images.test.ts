@@ -12,7 +12,8 @@ const root = join(__dirname, '..');
 const node = join(root, 'node_modules', '.bin', 'node');
 const run = promisify(execFile);
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-const NAMES = [...Object.values(services).map(({ name }) => name as string), 'operations'].toSorted();
+/** The smallest service, one with files beside its code, and the command lines. */
+const NAMES = ['auth-expiry', 'operations', 'payout'];
 const EPOCH = 1_700_000_000;
 
 let output: string;
@@ -20,7 +21,7 @@ beforeAll(async () => {
   await build();
   output = mkdtempSync(join(tmpdir(), 'images-'));
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(EPOCH) };
-  await run(node, [join(root, 'scripts/images/collect.mjs'), output], { env, maxBuffer: 1 << 24 });
+  await run(node, [join(root, 'scripts/images/collect.mjs'), output, ...NAMES], { env, maxBuffer: 1 << 24 });
 }, 240_000);
 afterAll(() => rmSync(output, { recursive: true, force: true }));
 
@@ -30,7 +31,16 @@ function filesIn(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-test('each service has its image, and the command lines have one', () => {
+test('each service has an image, and the command lines have one', async () => {
+  const list = `import('${join(root, 'scripts/images/declared.mjs')}').then(({ images }) => console.log(JSON.stringify(images)))`;
+  const images = JSON.parse((await run(node, ['-e', list])).stdout) as { name: string; workspace: string }[];
+  const declared = Object.values(services).map(({ name }) => ({ name, workspace: `services/${name}` }));
+  const expected = [...declared, { name: 'operations', workspace: 'deploy/operations' }];
+  expect(images).toEqual(expect.arrayContaining(expected.map((image) => expect.objectContaining(image) as unknown)));
+  expect(images).toHaveLength(expected.length);
+});
+
+test('an image starts its service, or provisions', () => {
   expect(readdirSync(output).toSorted()).toEqual(NAMES);
   for (const name of NAMES) {
     const start = readFileSync(join(output, name, 'own/bin/start'), 'utf8');

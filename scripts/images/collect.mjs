@@ -1,5 +1,5 @@
 /**
- * `node scripts/images/collect.mjs OUTPUT`: a folder for each image, from a checkout that is installed and built. In it
+ * `node scripts/images/collect.mjs OUTPUT [IMAGE …]`: a folder for each image, or for these, from a checkout that is installed and built. In it
  * `packages` has what others wrote, `own` the gateway's part and `bin`, the commands of the image. Both keep their places
  * in the repository, so that Node finds everything as it does here. Runs while images are built: deploy/Dockerfile.
  */
@@ -139,9 +139,11 @@ function level(path, seconds) {
 }
 
 try {
-  const [output, ...rest] = process.argv.slice(2);
-  if (output === undefined || rest.length > 0) throw new Failure('Usage: node scripts/images/collect.mjs OUTPUT.');
-  for (const image of images) collect(output, image);
+  const [output, ...names] = process.argv.slice(2);
+  const wanted = names.length === 0 ? images : images.filter(({ name }) => names.includes(name));
+  if (output === undefined || wanted.length < names.length)
+    throw new Failure('Usage: node scripts/images/collect.mjs OUTPUT [IMAGE …].');
+  for (const image of wanted) collect(output, image);
   level(output, Number(process.env.SOURCE_DATE_EPOCH ?? 0));
 } catch (error) {
   console.error(explain(error));

@@ -3,8 +3,8 @@ import { openAudit } from '@gateway/audit';
 import { ensureIndexes as authExpiry } from '@gateway/auth-expiry/dist/indexes';
 import { ensureIndexes as callbackDispatcher } from '@gateway/callback-dispatcher/dist/indexes';
 import { ensureIndexes as cardProcessing } from '@gateway/card-processing/dist/indexes';
-import type { ServiceDeclaration } from '@gateway/contracts';
 import { services } from '@gateway/contracts';
+import type { MongoConnection } from '@gateway/mongo';
 import {
   applyRole,
   applyUser,
@@ -34,34 +34,38 @@ export const INDEXES: Record<Exclude<Service, 'simulator'>, (context: IndexConte
 };
 
 /** What each user may do, and the indexes of every database. */
-export async function provisionMongo({ config, logger, print }: Omit<Provisioning, 'env'>): Promise<void> {
+export async function provisionMongo(context: Omit<Provisioning, 'env'>): Promise<void> {
+  const { config, print } = context;
   if (config.MONGODB_ACCESS === 'apply') print(await access(config));
   const { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix } = config;
+  const mongo = await connectMongo({ uri, database: databasePrefix + services.apiEdge.database });
+  try {
+    print(`indexes: ${(await ensureAllIndexes(mongo, context)).join(', ')}`);
+  } finally {
+    await mongo.close();
+  }
+}
+
+/** @returns the databases, without prefix */
+async function ensureAllIndexes(
+  mongo: MongoConnection,
+  { config, logger }: Pick<Provisioning, 'config' | 'logger'>,
+): Promise<string[]> {
+  const { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix } = config;
+  const now = await databaseTime(mongo);
+  const clock = clockAt(() => now);
+  const storage = { uri, databasePrefix, mongo, logger };
+  const audit = await openAudit(storage);
   const own = Object.entries(INDEXES).map(async ([service, ensureIndexes]) => {
-    const { database } = services[service as Service] as ServiceDeclaration;
-    const mongo = await connectMongo({ uri, database: databasePrefix + database });
-    try {
-      const now = await databaseTime(mongo);
-      await ensureIndexes({ config, mongo, clock: clockAt(() => now), logger });
-    } finally {
-      await mongo.close();
-    }
+    const { database } = services[service as Service];
+    await ensureIndexes({ config, mongo: mongo.database(databasePrefix + database), clock, logger });
     return database;
   });
   const shared = [
-    ensureVaultIndexes({ uri, databasePrefix, logger }).then(() => 'vault'),
-    ensureAuditIndexes({ config, logger }).then(() => 'audit'),
+    ensureVaultIndexes(storage).then(() => 'vault'),
+    audit.ensureIndexes(config.AUDIT_RETENTION_DAYS).then(() => 'audit'),
   ];
-  print(`indexes: ${(await Promise.all([...own, ...shared])).join(', ')}`);
-}
-
-async function ensureAuditIndexes({ config, logger }: Pick<Provisioning, 'config' | 'logger'>): Promise<void> {
-  const audit = await openAudit({ uri: config.MONGODB_URI, databasePrefix: config.DATABASE_PREFIX, logger });
-  try {
-    await audit.ensureIndexes(config.AUDIT_RETENTION_DAYS);
-  } finally {
-    await audit.close();
-  }
+  return Promise.all([...own, ...shared]);
 }
 
 async function access({ MONGODB_URI: uri, DATABASE_PREFIX: prefix, MONGODB_PASSWORDS_DIR }: Config): Promise<string> {

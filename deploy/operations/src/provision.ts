@@ -23,7 +23,7 @@ export async function runProvision(args: readonly string[], env: Environment, pr
   }
   try {
     const config = readConfig(env);
-    const logger = createLogger({ service: 'provision', level: 'error' });
+    const logger = createLogger({ service: 'provision', level: 'silent' });
     await provision({ config, env, logger, print });
     return 0;
   } catch (error) {
@@ -33,11 +33,14 @@ export async function runProvision(args: readonly string[], env: Environment, pr
 }
 
 async function provision(context: Provisioning): Promise<void> {
-  await Promise.all([
+  const parts = [
     provisionKafka(context),
     // After the roles and indexes: what creates the accounts may be one of the users.
     provisionMongo(context).then(() => provisionDemoAccounts(context)),
-  ]);
+  ];
+  // One does not end in the middle because the other has failed.
+  await Promise.allSettled(parts);
+  await Promise.all(parts);
 }
 
 async function provisionDemoAccounts({ config, env, print }: Provisioning): Promise<void> {
