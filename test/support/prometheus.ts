@@ -31,6 +31,8 @@ export interface FiringAlert {
 export interface Prometheus {
   /** @throws Error with Prometheus' sentence if it rejects the expression */
   query(expression: string): Promise<Sample[]>;
+  /** Series that the expression had at any moment since the start, with their last values. */
+  lasting(expression: string): Promise<Sample[]>;
   /** Alerts in the state "firing". */
   firing(): Promise<FiringAlert[]>;
   stop(): Promise<void>;
@@ -85,12 +87,23 @@ export async function startPrometheus(options: {
       () => false,
     );
   await until('Prometheus to be ready', isReady, START_TIMEOUT_MS);
+  const startedAt = Date.now() / 1_000;
+
+  async function ask<Series>(path: string, query: string, times: Record<string, number> = {}): Promise<Series[]> {
+    const { data } = await http.get<QueryAnswer<Series>>(path, { params: { query, ...times } });
+    if (data.status !== 'success') throw new Error(`${data.error}: ${query}`);
+    return data.data.result;
+  }
 
   return {
     async query(expression) {
-      const { data } = await http.get<QueryAnswer>('/api/v1/query', { params: { query: expression } });
-      if (data.status !== 'success') throw new Error(`${data.error}: ${expression}`);
-      return data.data.result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }));
+      const series = await ask<{ metric: Labels; value: Value }>('/api/v1/query', expression);
+      return series.map(({ metric, value }) => ({ metric, value: Number(value[1]) }));
+    },
+    async lasting(expression) {
+      const times = { start: startedAt, end: Date.now() / 1_000, step: 1 };
+      const series = await ask<{ metric: Labels; values: Value[] }>('/api/v1/query_range', expression, times);
+      return series.map(({ metric, values }) => ({ metric, value: Number(values.at(-1)?.[1]) }));
     },
     async firing() {
       const { data } = await http.get<AlertsAnswer>('/api/v1/alerts');
@@ -105,10 +118,14 @@ export async function startPrometheus(options: {
   };
 }
 
-interface QueryAnswer {
+type Labels = Record<string, string>;
+/** Epoch seconds and the number as text. */
+type Value = [number, string];
+
+interface QueryAnswer<Series> {
   status: string;
   error?: string;
-  data: { result: { metric: Record<string, string>; value: [number, string] }[] };
+  data: { result: Series[] };
 }
 
 interface AlertsAnswer {

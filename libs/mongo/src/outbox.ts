@@ -120,7 +120,7 @@ function registerAge(collection: Collection<OutboxOwner>, metrics: Registry, clo
         { outboxSince: { $exists: true } },
         { sort: { outboxSince: 1 }, projection: { outboxSince: 1 }, maxTimeMS: FIGURE_BOUNDS.maxTimeMS },
       );
-      return oldest?.outboxSince;
+      return oldest?.outboxSince ?? null;
     },
     logger,
   });
@@ -130,7 +130,7 @@ function registerAge(collection: Collection<OutboxOwner>, metrics: Registry, clo
     labelNames: ['collection'],
     reading,
     value: (since) => {
-      const ageMs = since === undefined ? 0 : Math.max(0, clock.now() - since);
+      const ageMs = since === null ? 0 : Math.max(0, clock.now() - since);
       return [[{ collection: collection.collectionName }, ageMs / 1_000]];
     },
   });

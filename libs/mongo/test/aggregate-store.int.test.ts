@@ -186,6 +186,11 @@ describe('the outbox', () => {
     expect(await raw(owners[0]?._id ?? '')).not.toHaveProperty('outboxClaim');
   });
 
+  test('an empty outbox has an age of 0', async () => {
+    const { metrics } = outboxWith(async () => undefined);
+    expect(await metrics.metrics()).toMatch(/gateway_outbox_oldest_age_seconds\{collection="accounts".*\} 0\n/);
+  });
+
   test('rejected events do not delay others and are retried after growing pauses', async () => {
     await insertMany(600, 'Broken');
     const good = await insertMany(5, 'Good');

@@ -19,7 +19,7 @@ export interface Reading<T> {
 export interface ReadingOptions<T> {
   /** For logs: what is read. */
   name: string;
-  /** Must end by itself, with a time-out on the query. */
+  /** Must end by itself, with a time-out on the query. `undefined` would mean that nothing could be read. */
   read: () => Promise<T>;
   /** Default: 5 s. */
   freshMs?: number;
@@ -29,7 +29,7 @@ export interface ReadingOptions<T> {
 }
 
 /** Keeps the last value, and reads it again when a scrape asks and it is not fresh any more. */
-export function createReading<T>(options: ReadingOptions<T>): Reading<T> {
+export function createReading<T extends NonNullable<unknown> | null>(options: ReadingOptions<T>): Reading<T> {
   const { name, read, freshMs = FRESH_MS, logger, nowMs = () => performance.now() } = options;
   let last: { value: T; atMs: number } | undefined;
   let underWay: Promise<void> | undefined;
