@@ -21,7 +21,7 @@ import { gatewayEnvironment, gatewayPorts } from './gateway/settings.mjs';
  * @typedef {{ type?: string, secret?: true, const?: string, anyOf?: Setting[], minimum?: number, maximum?: number, default?: unknown, description?: string }} Setting
  * @typedef {{ properties: Record<string, Setting>, required?: string[] }} Settings
  * @typedef {{ name: string, type: string, help: string, services: string[] }} Metric
- * @typedef {{ name: string, retentionMs: number, description: string, deadLetters?: string }} Topic
+ * @typedef {{ name: string, key: string, retentionMs: number, description: string, deadLetters?: string }} Topic
  * @typedef {{ type: string, topic: string, description: string }} Message
  * @typedef {{ name: string, meaning: string, response?: number, check?: number, callback?: number }} AnswerField
  * @typedef {{ visa: string, mastercard: string, threeDS: string }} TestCards
@@ -162,9 +162,10 @@ function topicsTable() {
   const rows = Object.values(/** @type {Record<string, Topic>} */ (topics)).map((topic) => {
     const kept =
       topic.retentionMs < DAY_MS ? `${topic.retentionMs / MINUTE_MS} minutes` : `${topic.retentionMs / DAY_MS} days`;
-    return [code(topic.name), kept, topic.deadLetters ? code(topic.deadLetters) : '–', cell(topic.description)];
+    const deadLetters = topic.deadLetters ? code(topic.deadLetters) : '–';
+    return [code(topic.name), code(topic.key), kept, deadLetters, cell(topic.description)];
   });
-  return table(['topic', 'kept', 'dead letters', 'content'], rows);
+  return table(['topic', 'key', 'kept', 'dead letters', 'content'], rows);
 }
 
 /** @param {string} topic */

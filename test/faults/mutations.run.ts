@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CHECKS } from './checks/checks';
 import type { Mutation } from './mutations';
@@ -7,13 +6,13 @@ import type { RunResult } from './run';
 import { run } from './run';
 import type { Ground } from './world/ground';
 import { openGround } from './world/ground';
+import { edited, THIS_RELEASE } from './world/release';
 
 const MERCHANTS = 8;
 const THINK_MS = 500;
 const PATIENCE_MS = 40_000;
 const TEST_TIMEOUT_MS = 300_000;
 const START_TIMEOUT_MS = 180_000;
-const MUTATE_PRELOAD = join(__dirname, 'preload', 'mutate.cjs');
 
 let ground: Ground;
 const lines: string[] = [];
@@ -28,7 +27,6 @@ afterAll(async () => {
 });
 
 function runWith(mutation: Mutation, edits: Mutation['edits']): Promise<RunResult> {
-  const preload = { file: MUTATE_PRELOAD, env: { MUTATION: JSON.stringify(edits) } };
   return run({
     ground,
     seed: 1,
@@ -37,7 +35,7 @@ function runWith(mutation: Mutation, edits: Mutation['edits']): Promise<RunResul
     business: mutation.business,
     services: mutation.services,
     ...(mutation.settings === undefined ? {} : { settings: mutation.settings }),
-    preloads: edits.length === 0 ? [] : [preload],
+    release: edited(THIS_RELEASE, edits),
     during: async (scene) => {
       await Promise.all([mutation.faults?.(scene), wait(mutation.seconds * 1_000)]);
     },

@@ -3,14 +3,8 @@ import type { Fault } from './injection/schedule';
 import { inject } from './injection/inject';
 import type { Business } from './merchants/merchant';
 import type { Scene } from './run';
+import type { Edit } from './world/release';
 import type { ServiceName } from './world/world';
-
-/** Replaces a text of one built file, where it must occur exactly once. */
-export interface Edit {
-  file: string;
-  find: string;
-  replace: string;
-}
 
 /** A disabled guard, and a short run in which a check must notice. */
 export interface Mutation {

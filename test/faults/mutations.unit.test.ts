@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { ADDITIONS } from '../upgrade/additions';
 import { MUTATIONS } from './mutations';
 
 const root = join(__dirname, '..', '..');
@@ -16,11 +17,13 @@ function built(file: string): string {
   return ts.transpileModule(readFileSync(fileName, 'utf8'), { fileName, compilerOptions: options }).outputText;
 }
 
-test.each(MUTATIONS.map((mutation) => [mutation.guard, mutation] as const))(
-  'each text of the mutation "%s" occurs exactly once',
-  (_guard, { edits, delays = [] }) => {
-    for (const { file, find } of [...edits, ...delays]) {
-      expect({ file, find, times: built(file).split(find).length - 1 }).toEqual({ file, find, times: 1 });
-    }
-  },
-);
+const EDITS = [
+  ...MUTATIONS.map(({ guard, edits, delays = [] }) => [guard, [...edits, ...delays]] as const),
+  ['additions of the upgrade run', ADDITIONS] as const,
+];
+
+test.each(EDITS)('each text of the mutation "%s" occurs exactly once', (_guard, edits) => {
+  for (const { file, find } of edits) {
+    expect({ file, find, times: built(file).split(find).length - 1 }).toEqual({ file, find, times: 1 });
+  }
+});

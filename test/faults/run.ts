@@ -16,7 +16,7 @@ import { untilQuiet } from './quiet';
 import type { Random } from './random';
 import { createRandom } from './random';
 import type { Ground } from './world/ground';
-import type { Preload } from './world/replica';
+import type { Release } from './world/release';
 import type { ServiceName, World } from './world/world';
 import { openWorld } from './world/world';
 
@@ -44,7 +44,8 @@ export interface Run {
   thinkMs: number;
   business?: Business;
   settings?: Record<string, string>;
-  preloads?: readonly Preload[];
+  /** Default: this checkout. */
+  release?: Release;
   /** All unless given. */
   services?: readonly ServiceName[];
   /** Runs while the merchants work. They stop when it resolves. */
@@ -64,8 +65,8 @@ export async function run(options: Run): Promise<RunResult> {
   const owners = newOwners(options.merchants);
   const receivers = await startReceivers(owners, notebook);
   const space = await ground.openSpace();
-  const { settings, preloads, services } = options;
-  const world = await openWorld({ space, random, ca: receivers.ca, settings, preloads, services });
+  const { settings, release, services } = options;
+  const world = await openWorld({ space, random, ca: receivers.ca, settings, release, services });
   const storage: Storage = await openStorage(space);
   try {
     const terminals = await createAccounts(world.accounts, owners);

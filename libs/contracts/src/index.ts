@@ -13,6 +13,7 @@ export * from './masking';
 export * from './message';
 export * from './money';
 export * from './payout-messages';
+export * from './queries';
 export * from './references';
 export * from './replies';
 export * from './response-codes';

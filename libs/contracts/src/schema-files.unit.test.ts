@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messages, registryFile, schemaFiles } from './schema-files';
+import { topics } from './topics';
 
 const DOCS = join(__dirname, '..', '..', '..', 'docs');
 const FOLDER = join(DOCS, 'schemas');
@@ -25,4 +26,9 @@ test('no message has a field for card numbers, CVVs or passwords', () => {
 test('message types are declared once', () => {
   const types = messages.map((message) => message.type);
   expect(new Set(types).size).toBe(types.length);
+});
+
+test('every message has the field that is its Kafka key', () => {
+  const without = messages.filter(({ topic, schema }) => !schema.required?.includes(topics[topic].key));
+  expect(without.map(({ type }) => type)).toEqual([]);
 });

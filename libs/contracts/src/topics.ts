@@ -5,6 +5,8 @@ const DAY_MS = 24 * HOUR_MS;
 interface Topic {
   /** Without prefix; ends in the major version of its messages. */
   readonly name: string;
+  /** The field of all its messages whose value is their Kafka key. */
+  readonly key: string;
   readonly retentionMs: number;
   /** Kafka removes whole segments. Default: the broker's, a week. */
   readonly segmentMs?: number;
@@ -14,44 +16,65 @@ interface Topic {
   readonly deadLetters?: string;
 }
 
-function consumed(name: string, retentionMs: number, description: string): Topic {
-  return { name: `${name}.v1`, retentionMs, description, deadLetters: `${name}.dlq.v1` };
+function consumed(name: string, key: string, retentionMs: number, description: string): Topic {
+  return { name: `${name}.v1`, key, retentionMs, description, deadLetters: `${name}.dlq.v1` };
 }
 
 /** Every topic. Keys are payment or payout ids, so messages about one payment are in order on one partition. */
 export const topics = {
-  cardEvents: consumed('card.events', 30 * DAY_MS, 'What happened to payments. For readers outside the gateway too'),
+  cardEvents: consumed(
+    'card.events',
+    'paymentId',
+    30 * DAY_MS,
+    'What happened to payments. For readers outside the gateway too',
+  ),
   cardCommands: consumed(
     'card.commands',
+    'paymentId',
     7 * DAY_MS,
     'Requests of merchants, with personal data. Only card-processing reads it',
   ),
-  payoutEvents: consumed('payout.events', 30 * DAY_MS, 'What happened to payouts. For readers outside the gateway too'),
+  payoutEvents: consumed(
+    'payout.events',
+    'payoutId',
+    30 * DAY_MS,
+    'What happened to payouts. For readers outside the gateway too',
+  ),
   payoutCommands: consumed(
     'payout.commands',
+    'payoutId',
     7 * DAY_MS,
     'Payouts that merchants requested, with personal data. Only payout reads it',
   ),
-  threedsEvents: consumed('threeds.events', 30 * DAY_MS, 'Results of authentications. Only card-processing reads it'),
+  threedsEvents: consumed(
+    'threeds.events',
+    'paymentId',
+    30 * DAY_MS,
+    'Results of authentications. Only card-processing reads it',
+  ),
   threedsCommands: consumed(
     'threeds.commands',
+    'paymentId',
     7 * DAY_MS,
     'Authentications to run, with personal data. Only threeds reads it',
   ),
   callbackEvents: {
     name: 'callback.events.v1',
+    key: 'paymentId',
     retentionMs: 30 * DAY_MS,
     description: 'Attempts and results of callbacks to merchants. For readers outside the gateway',
   },
   /** The store has the outcome too, so ten minutes are plenty. */
   gatewayReplies: {
     name: 'gateway.replies.v1',
+    key: 'paymentId',
     retentionMs: HOUR_MS / 6,
     description: 'Outcomes for the api-edge replica that waits for them',
   },
   /** A key is used for 5 minutes, and what it encrypted may be read for 20 more (ADR 0042). */
   cvvKeys: {
     name: 'cvv.keys.v1',
+    key: 'keyId',
     retentionMs: 30 * MINUTE_MS,
     segmentMs: 5 * MINUTE_MS,
     description:

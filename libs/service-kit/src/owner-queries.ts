@@ -3,15 +3,24 @@ import { closeHttpClient, createHttpClient } from './http-client';
 
 const QUERY_TIMEOUT_MS = 3_000;
 
+/** A query that its owner declares. */
+interface Query<Answer> {
+  /** With its parameters, e.g. `/operations/:reference`. */
+  readonly path: string;
+  /** The problem of an answer; undefined if it is valid. */
+  readonly problem: (answer: unknown) => string | undefined;
+  readonly __answer?: Answer;
+}
+
 /**
- * Queries the internal API of the owning service, any replica. Returns undefined for 404, and throws a RetryableError
- * if the owner does not answer correctly in time.
+ * Queries the internal API of the owning service, any replica. Parameters that the path does not name go into the query
+ * string. Returns undefined for 404, and throws a RetryableError if the owner does not answer correctly in time.
  */
-export type AskOwner = <T>(
-  path: string,
-  params: Readonly<Record<string, string | number>>,
+export type AskOwner = <Answer>(
+  query: Query<Answer>,
+  parameters: Readonly<Record<string, string | number>>,
   bounds?: { answerBytesMax: number },
-) => Promise<T | undefined>;
+) => Promise<Answer | undefined>;
 
 export interface OwnerQueries {
   ask: AskOwner;
@@ -25,15 +34,37 @@ export function createOwnerQueries(
 ): OwnerQueries {
   const http = createHttpClient({ baseUrl: url, timeoutMs: QUERY_TIMEOUT_MS, identityToken });
   return {
-    async ask<T>(...[path, params, bounds]: Parameters<AskOwner>) {
+    async ask<Answer>(...[query, parameters, bounds]: Parameters<AskOwner>) {
       const size = bounds === undefined ? {} : { maxContentLength: bounds.answerBytesMax };
-      const { status, data } = await http.get<T>(path, { params, ...size }).catch((error: unknown) => {
-        throw new RetryableError(`${owner} does not answer queries`, { cause: error });
-      });
+      const { status, data } = await http
+        .get<unknown>(...addressed(query.path, parameters, size))
+        .catch((error: unknown) => {
+          throw new RetryableError(`${owner} does not answer queries`, { cause: error });
+        });
       if (status === 404) return undefined;
       if (status !== 200) throw new RetryableError(`${owner} answers ${status} to a query`);
-      return data;
+      const problem = query.problem(data);
+      if (problem !== undefined) throw new RetryableError(`${owner} answers a query wrongly: ${problem}`);
+      return data as Answer;
     },
     close: () => closeHttpClient(http),
   };
+}
+
+const PATH_PARAMETER = /:(\w+)/g;
+
+/** The arguments of a request: its path, with the parameters that it names, and the others. */
+function addressed(
+  path: string,
+  parameters: Readonly<Record<string, string | number>>,
+  size: { maxContentLength?: number },
+) {
+  const rest = { ...parameters };
+  const filled = path.replaceAll(PATH_PARAMETER, (_, name: string) => {
+    const value = parameters[name];
+    if (value === undefined) throw new Error(`broken invariant: a query of ${path} without ${name}`);
+    delete rest[name];
+    return encodeURIComponent(value);
+  });
+  return [filled, { params: rest, ...size }] as const;
 }

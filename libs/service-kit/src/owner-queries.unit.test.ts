@@ -27,7 +27,12 @@ afterAll(async () => {
   await server.close(0);
 });
 
-const ask = () => owner.ask<{ a: number }>('/operations/x', { account: 'a&b' });
+const query = {
+  path: '/operations/:reference',
+  problem: (value: unknown) => (typeof value === 'object' && value !== null && 'a' in value ? undefined : 'no a'),
+} as { path: string; problem: (value: unknown) => string | undefined; __answer?: { a: number } };
+
+const ask = () => owner.ask(query, { reference: 'x/y', account: 'a&b' });
 const failure = () =>
   ask().then(
     () => 'none',
@@ -37,7 +42,7 @@ const failure = () =>
 test('a found record is the answer; the query carries its parameters and the token', async () => {
   answer = { status: 200, body: '{"a":1}' };
   expect(await ask()).toEqual({ a: 1 });
-  expect(asked.at(-1)).toEqual({ url: '/operations/x?account=a%26b', authorization: `Bearer ${TOKEN}` });
+  expect(asked.at(-1)).toEqual({ url: '/operations/x%2Fy?account=a%26b', authorization: `Bearer ${TOKEN}` });
 });
 
 test('a missing record is undefined', async () => {
@@ -52,10 +57,17 @@ test.each([401, 500, 503])('status %i is a retryable error', async (status) => {
   expect(isRetryable(error)).toBe(true);
 });
 
+test('an answer that breaks its declaration is a retryable error, and is not shown', async () => {
+  answer = { status: 200, body: '{"b":1}' };
+  const error = await failure();
+  expect(error).toMatchObject({ message: 'card-processing answers a query wrongly: no a' });
+  expect(isRetryable(error)).toBe(true);
+});
+
 test('an oversized answer and a refused connection are retryable errors', async () => {
   answer = { status: 200, body: JSON.stringify('x'.repeat(2_000)) };
   const problem = { message: 'card-processing does not answer queries', retryable: true };
-  await expect(owner.ask('/', {}, { answerBytesMax: 1_000 })).rejects.toMatchObject(problem);
+  await expect(owner.ask({ ...query, path: '/' }, {}, { answerBytesMax: 1_000 })).rejects.toMatchObject(problem);
   const unreachable = createOwnerQueries('card-processing', { url: 'http://127.0.0.1:1' });
-  await expect(unreachable.ask('/', {})).rejects.toMatchObject(problem);
+  await expect(unreachable.ask({ ...query, path: '/' }, {})).rejects.toMatchObject(problem);
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
 import { openAudit } from '@gateway/audit';
-import { services } from '@gateway/contracts';
+import { queries, services } from '@gateway/contracts';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
@@ -127,7 +127,7 @@ function openQueries({ CARD_QUERY_URL, PAYOUT_QUERY_URL, IDENTITY_TOKEN: identit
   const cards = createOwnerQueries('card-processing', { url: CARD_QUERY_URL, identityToken });
   const payouts = createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, identityToken });
   return {
-    card: createOutcomeQueries(cards, '/operations'),
-    payout: createOutcomeQueries(payouts, '/payouts'),
+    card: createOutcomeQueries(cards, queries.operation),
+    payout: createOutcomeQueries(payouts, queries.payout),
   } satisfies Record<CallbackKind, OutcomeQueries>;
 }

@@ -354,6 +354,8 @@ describe('custom parameters', () => {
     expect(await world.deliveries.load(id)).toBeNull();
     queries.answer(200, {
       ...record,
+      timestamp: record.acceptedAt,
+      authcode: null,
       status: 'error',
       message: 'a later state',
       custom: { custom_card_last: '1111', custom_bank_id: '42', custom_card_bin: '411111' },
@@ -388,6 +390,7 @@ describe('custom parameters', () => {
     expect(await world.deliveries.load(id)).toBeNull();
     payoutQueries.answer(200, {
       ...record,
+      timestamp: record.acceptedAt,
       custom: { custom_bank_name: 'Sandbox SEPA Bank', custom_bank_id: '990002' },
     });
     await isIn(id, 'delivered');

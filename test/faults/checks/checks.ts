@@ -10,6 +10,7 @@ import {
   successesAreTheBanks,
 } from './money';
 import { checkKnowsWhatWasAccepted, everyPendingEnds, refusedRequestsDidNothing, terminalStatesStay } from './outcomes';
+import { lastReleaseCanReadAll } from './schemas';
 
 /** Returns the problems in the evidence, one sentence each. */
 export type Check = (evidence: Evidence) => string[];
@@ -28,4 +29,5 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   'events are in sequence and complete': eventsAreInSequence,
   'nothing is left behind': nothingIsLeftBehind,
   'card data stays in the vault': cardDataStaysInTheVault,
+  'the last release can read everything': lastReleaseCanReadAll,
 };

@@ -1,3 +1,4 @@
+import type { TopicRecord } from '../../support/topics';
 import type { Evidence } from '../model/evidence';
 import { NO_EVIDENCE } from '../model/evidence';
 import { CHECKS } from './checks';
@@ -19,6 +20,14 @@ const journalled = (_id: string, more: object = {}) => ({
   deadline: NOW + 15_000,
   ...more,
 });
+
+function expiry(more: Partial<TopicRecord> = {}): TopicRecord {
+  const data = { paymentId: PAYMENT, merchantAccount: 'merchant-1', reference: REFERENCE, expiresAt: NOW };
+  const headers = { ce_type: 'ExpireAuthorization' };
+  return event(1, { topic: 'card.commands.v1', value: JSON.stringify(data), headers, ...more });
+}
+
+const storedCvv = { _id: REFERENCE, keyId: 'k1', data: Buffer.from('sealed'), storedAt: new Date(NOW) };
 
 interface Case {
   given: string;
@@ -429,6 +438,32 @@ const cases: Record<string, Case[]> = {
         messages: [event(1, { value: Buffer.from('4929421234560013').toString('hex') })],
       }),
       says: /card.events.v1 \(hex\)/,
+    },
+  ],
+  'the last release can read everything': [
+    {
+      given: 'a message that lacks a field',
+      good: evidence({ messages: [expiry()] }),
+      bad: evidence({ messages: [expiry({ value: '{}', key: PAYMENT })] }),
+      says: /ExpireAuthorization must have required property 'expiresAt'/,
+    },
+    {
+      given: 'a message with another key',
+      good: evidence({ messages: [expiry()] }),
+      bad: evidence({ messages: [expiry({ key: REFERENCE })] }),
+      says: /card.commands.v1: the key of a ExpireAuthorization is not its paymentId/,
+    },
+    {
+      given: 'a document that lacks a field',
+      good: evidence({ documents: { 'vault.cvvs': [storedCvv] } }),
+      bad: evidence({ documents: { 'vault.cvvs': [{ ...storedCvv, storedAt: 'yesterday' }] } }),
+      says: /vault.cvvs.storedAt .* \(PAYMENT000000001AAAA\)/,
+    },
+    {
+      given: 'a collection without a schema',
+      good: evidence({ documents: { 'edge.journal': [] } }),
+      bad: evidence({ documents: { 'edge.diary': [] } }),
+      says: /edge.diary has no schema/,
     },
   ],
 };

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createHttpClient } from '@gateway/service-kit';
 import { until } from '@gateway/testing';
 import { freePort } from '../../support/free-port';
+import type { Preload, Release } from './release';
 
-const root = join(__dirname, '..', '..', '..');
 const READY_TIMEOUT_MS = 90_000;
 const PROBE_EVERY_MS = 400;
 const PROBE_TIMEOUT_MS = 1_000;
@@ -34,17 +34,13 @@ export interface Replica {
   /** SIGTERM, without a restart until `comeBack`. Resolves when the process has exited. */
   leave(): Promise<void>;
   comeBack(): void;
-  /** Restarts it with these preloads (`--require`). */
+  /** Restarts it with these preloads besides its release's. */
   restartWith(preloads: readonly Preload[]): Promise<void>;
+  /** Replaces it by a process of this release. Resolves when that is ready. */
+  restartAs(release: Release): Promise<void>;
   untilReady(): Promise<void>;
   /** Ends it permanently. */
   end(): Promise<void>;
-}
-
-/** A script that runs before the service, and its settings. */
-export interface Preload {
-  file: string;
-  env: Record<string, string>;
 }
 
 export interface ReplicaOptions {
@@ -54,7 +50,7 @@ export interface ReplicaOptions {
   /** The name of the setting for `port`. */
   portSetting?: string | undefined;
   port: number;
-  preloads: readonly Preload[];
+  release: Release;
   logDirectory: string;
   /** Called on an unexpected exit. */
   onDeath(name: string, how: string): void;
@@ -65,7 +61,8 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   const opsPort = await freePort();
   const log = createWriteStream(join(options.logDirectory, `${name}.log`), { flags: 'a' });
   const ops = createHttpClient({ baseUrl: `http://127.0.0.1:${opsPort}`, timeoutMs: PROBE_TIMEOUT_MS });
-  let preloads = options.preloads;
+  let { release } = options;
+  let beside: readonly Preload[] = [];
   let child: ChildProcess = launch();
   let ordered = false;
   let ended = false;
@@ -76,13 +73,14 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   function launch(): ChildProcess {
     const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', ...options.env, OPS_PORT: String(opsPort) };
     if (options.portSetting !== undefined) env[options.portSetting] = String(options.port);
+    const preloads = [...release.preloads, ...beside];
     for (const preload of preloads) Object.assign(env, preload.env);
     const args = [
       `--max-old-space-size=${HEAP_MB}`,
       '--require',
       LIFELINE_PRELOAD,
       ...preloads.flatMap(({ file }) => ['--require', file]),
-      join(root, 'services', options.service, 'dist', 'main.js'),
+      join(release.root, 'services', options.service, 'dist', 'main.js'),
     ];
     const started = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
     started.stdin.on('error', () => undefined);
@@ -130,6 +128,10 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     child.kill(name);
   }
 
+  async function untilReady(): Promise<void> {
+    await until(`${name} to be ready`, () => isReady, READY_TIMEOUT_MS);
+  }
+
   void probe();
   return {
     service: options.service,
@@ -150,10 +152,15 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
       if (hasEnded()) child = launch();
     },
     async restartWith(next) {
-      preloads = [...options.preloads, ...next];
+      beside = next;
       await endBy('SIGTERM');
     },
-    untilReady: async () => void (await until(`${name} to be ready`, () => isReady, READY_TIMEOUT_MS)),
+    async restartAs(next) {
+      release = next;
+      await endBy('SIGTERM');
+      await untilReady();
+    },
+    untilReady,
     async end() {
       ended = true;
       await endBy('SIGKILL');

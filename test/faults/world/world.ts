@@ -11,7 +11,9 @@ import type { Balancer } from './balancer';
 import { startBalancer } from './balancer';
 import type { Counterpart } from './counterpart';
 import { startCounterpart } from './counterpart';
-import type { Preload, Replica } from './replica';
+import type { Release } from './release';
+import { THIS_RELEASE } from './release';
+import type { Replica } from './replica';
 import { startReplica } from './replica';
 
 /** Services with two replicas, each with the name of the setting for its port. */
@@ -62,7 +64,8 @@ export interface WorldOptions {
   /** PEM of the CA of the merchants' servers. */
   ca: string;
   settings?: Record<string, string> | undefined;
-  preloads?: readonly Preload[] | undefined;
+  /** Default: this checkout. */
+  release?: Release | undefined;
   /** All unless given. */
   services?: readonly ServiceName[] | undefined;
 }
@@ -76,11 +79,11 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const byService = new Map<string, Replica[]>();
   const balancers: Balancer[] = [];
   const onDeath = (name: string, how: string) => void deaths.push(`${name}: ${how}`);
-  const preloads = options.preloads ?? [];
+  const { release = THIS_RELEASE } = options;
 
   async function start(service: string, index: number, portSetting: string | undefined): Promise<Replica> {
     const port = portSetting === undefined ? 0 : await freePort();
-    return startReplica({ service, index, env: { ...env }, portSetting, port, preloads, logDirectory, onDeath });
+    return startReplica({ service, index, env: { ...env }, portSetting, port, release, logDirectory, onDeath });
   }
   async function balance(service: ServiceName, ...settings: string[]): Promise<void> {
     const balancer = await startBalancer(() => byService.get(service) ?? []);

@@ -1,4 +1,4 @@
-import type { PayoutOutcome } from '@gateway/contracts';
+import { queries } from '@gateway/contracts';
 import type { AskOwner } from '@gateway/service-kit';
 import { RetryableError } from '@gateway/service-kit';
 import type { PayoutQueries } from '../../application/ports';
@@ -9,15 +9,15 @@ const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 /** Asks the payout service about payouts. */
 export function createPayoutQueries(ask: AskOwner): PayoutQueries {
   return {
-    outcome: (account, reference) => ask<PayoutOutcome>(`/payouts/${encodeURIComponent(reference)}`, { account }),
+    outcome: (account, reference) => ask(queries.payout, { reference, account }),
     async list(account, query) {
       const bounds = { answerBytesMax: PAGE_BYTES_MAX };
-      const page = await ask<{ payouts: PayoutOutcome[] }>('/payouts', { account, ...query }, bounds);
+      const page = await ask(queries.payouts, { account, ...query }, bounds);
       if (page === undefined) throw new RetryableError('payout answers 404 to a query for a list');
       return page.payouts;
     },
     async onRecord(references) {
-      const found = await ask<{ references: string[] }>('/payouts/on-record', { reference: references.join(',') });
+      const found = await ask(queries.payoutsOnRecord, { reference: references.join(',') });
       if (found === undefined) throw new RetryableError('payout answers 404 to a batch query');
       return found.references;
     },

@@ -4,7 +4,7 @@ import type { Checkout, Checkouts, EndedCheckout, OpenCheckout } from '../../app
 
 type Kept<C extends Checkout> = Omit<C, 'id'> & { _id: string };
 /** `sweepAt` (epoch ms) while it is open, `removeAt` once it has ended. */
-type Document = (Kept<OpenCheckout> | Kept<EndedCheckout>) & { sweepAt?: number; removeAt?: Date };
+export type StoredCheckout = (Kept<OpenCheckout> | Kept<EndedCheckout>) & { sweepAt?: number; removeAt?: Date };
 
 export interface CheckoutsAdapter extends Checkouts {
   ensureIndexes(): Promise<void>;
@@ -12,7 +12,7 @@ export interface CheckoutsAdapter extends Checkouts {
 
 /** One document per card-entry page. Its attempts are in the journal. */
 export function createCheckouts(mongo: MongoConnection, clock: Clock): CheckoutsAdapter {
-  const collection: Collection<Document> = mongo.collection<Document>('checkouts');
+  const collection: Collection<StoredCheckout> = mongo.collection<StoredCheckout>('checkouts');
 
   return {
     insert: ({ id, ...checkout }, sweepAt) =>
@@ -55,6 +55,6 @@ export function createCheckouts(mongo: MongoConnection, clock: Clock): Checkouts
   };
 }
 
-function toCheckout({ _id, sweepAt: _sweepAt, removeAt: _removeAt, ...checkout }: Document): Checkout {
+function toCheckout({ _id, sweepAt: _sweepAt, removeAt: _removeAt, ...checkout }: StoredCheckout): Checkout {
   return { id: _id, ...checkout };
 }

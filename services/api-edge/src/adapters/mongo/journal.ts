@@ -22,7 +22,7 @@ import type {
 import { CLAIM_MAX, PAYMENT_ENTRIES_MAX } from '../../application/ports';
 
 /** Fields of all kinds of entries; those of some kinds are read only through their index. */
-type Document = Omit<JournalEntry, 'reference' | 'command'> & {
+export type StoredJournalEntry = Omit<JournalEntry, 'reference' | 'command'> & {
   _id: string;
   command?: JournalEntry['command'];
   state: 'open' | 'closed';
@@ -64,7 +64,7 @@ export interface JournalAdapter extends Journal {
 
 /** References begin with their payment's id, so the primary index also finds all entries of a payment. */
 export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdapter {
-  const collection: Collection<Document> = mongo.collection<Document>('journal');
+  const collection: Collection<StoredJournalEntry> = mongo.collection<StoredJournalEntry>('journal');
   const insert = createGroupInsert(collection);
 
   /** In groups, because each follow-up first asks about its base. */
@@ -213,7 +213,7 @@ function ofPayment(merchantAccount: string, paymentId: string) {
   return { _id: { $gte: paymentId, $lt: paymentId + AFTER_REFERENCES }, merchantAccount, space: 'card' as const };
 }
 
-function nameOf({ _id, merchantAccount }: Pick<Document, '_id' | 'merchantAccount'>): string {
+function nameOf({ _id, merchantAccount }: Pick<StoredJournalEntry, '_id' | 'merchantAccount'>): string {
   return `${merchantAccount}|${_id}`;
 }
 
@@ -228,7 +228,7 @@ function insertionOf(index: string): Insertion {
   }
 }
 
-function toDocument({ reference, ...entry }: JournalEntry): Document {
+function toDocument({ reference, ...entry }: JournalEntry): StoredJournalEntry {
   if (entry.command === undefined) {
     return { _id: reference, ...entry, state: 'closed', endedAt: new Date(entry.acceptedAt) };
   }
@@ -236,13 +236,16 @@ function toDocument({ reference, ...entry }: JournalEntry): Document {
 }
 
 /** The document was searched for in that space. */
-function entryIn<Space extends IdSpace>(_space: Space, document: Document | null): EntryIn<Space> | undefined {
+function entryIn<Space extends IdSpace>(
+  _space: Space,
+  document: StoredJournalEntry | null,
+): EntryIn<Space> | undefined {
   return toEntry(document) as EntryIn<Space> | undefined;
 }
 
-function toEntry(document: Document): JournalEntry;
-function toEntry(document: Document | null): JournalEntry | undefined;
-function toEntry(document: Document | null): JournalEntry | undefined {
+function toEntry(document: StoredJournalEntry): JournalEntry;
+function toEntry(document: StoredJournalEntry | null): JournalEntry | undefined;
+function toEntry(document: StoredJournalEntry | null): JournalEntry | undefined {
   if (document === null) return undefined;
   const { _id, state: _s, sweepAt: _a, claim: _c, insertRepeated: _r, endedAt: _e, ...entry } = document;
   return { reference: _id, ...entry } as JournalEntry;

@@ -1,3 +1,4 @@
+import type { queries } from '@gateway/contracts';
 import type { OwnerQueries } from '@gateway/service-kit';
 import type { CustomValues } from '../../application/ports';
 
@@ -7,14 +8,14 @@ export interface OutcomeQueries {
   close(): void;
 }
 
-/**
- * Queries the service that owns an outcome, and reads only the custom values. `path` is where outcomes are found by
- * reference, e.g. `/operations`.
- */
-export function createOutcomeQueries({ ask, close }: OwnerQueries, path: string): OutcomeQueries {
+/** Queries the service that owns an outcome, and reads only the custom values. */
+export function createOutcomeQueries(
+  { ask, close }: OwnerQueries,
+  query: typeof queries.operation | typeof queries.payout,
+): OutcomeQueries {
   return {
     async customValues(account, reference) {
-      const found = await ask<{ custom?: CustomValues }>(`${path}/${encodeURIComponent(reference)}`, { account });
+      const found = await ask<{ custom?: CustomValues }>(query, { reference, account });
       return found && (found.custom ?? {});
     },
     close,

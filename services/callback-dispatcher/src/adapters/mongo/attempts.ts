@@ -9,7 +9,7 @@ const COLLECTION = 'attempts';
 const AFTER_TIMES = '~';
 
 /** A date, as the TTL index requires. */
-type StoredAttempt = Omit<Attempt, 'startedAt'> & { startedAt: Date };
+export type StoredAttempt = Omit<Attempt, 'startedAt'> & { startedAt: Date };
 
 const expiryIndex = { key: { startedAt: 1 }, name: 'expiry' } as const;
 const DAY_SECONDS = 86_400;

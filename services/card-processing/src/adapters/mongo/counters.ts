@@ -14,7 +14,7 @@ const BATCH_MAX = 128;
 const CORRECTIONS_MAX = 10_000;
 
 /** One counter. It never grows: slots that left the window go with the next count. */
-interface StoredCounter {
+export interface StoredCounter {
   _id: string;
   slots: Slot[];
   /** The latest attempts. */

@@ -1,4 +1,5 @@
-import type { CallerKind, InternalRoutes } from '@gateway/service-kit';
+import { queries } from '@gateway/contracts';
+import type { InternalRoutes } from '@gateway/service-kit';
 import { internalRoutes } from '@gateway/service-kit';
 import { findOutcome, listOutcomes } from '../../application/query-payouts';
 import type { PageQuery, Ports } from '../../application/ports';
@@ -7,30 +8,24 @@ import { PAGE_LIMIT_MAX } from '../../application/ports';
 /** Bounds the number of payouts before a page, so that it is exact; no window of an account is longer. */
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / PAGE_LIMIT_MAX);
 
-const QUERIERS: readonly CallerKind[] = ['api-edge', 'callback-dispatcher'];
-
-/**
- * Queries of other services: `GET /payouts/on-record?reference=a,b,…` (`{references}`, those that exist; api-edge asks
- * for all merchants), `GET /payouts/:reference?account=` (one, 404 if there is none) and `GET
- * /payouts?account=&from=&to=&order=asc|desc&page=&limit=` (`{payouts}`, by time, then reference; unix seconds, bounds
- * inclusive; 400 for an invalid query). `account` names the merchant; only its payouts are found.
- */
+/** Queries of other services, as `queries` of the contracts declares them. */
 export function queryRoutes(ports: Pick<Ports, 'payouts' | 'accounts'>): InternalRoutes {
   const routes = internalRoutes();
-  routes.get('/payouts/on-record', ['api-edge'], async (request, response) => {
+  // Before the path with a reference, which would match it too.
+  routes.get(queries.payoutsOnRecord.path, queries.payoutsOnRecord.askers, async (request, response) => {
     const { reference } = request.query;
     const references = typeof reference === 'string' ? reference.split(',') : [];
     if (references.length > PAGE_LIMIT_MAX) response.status(400).json({ error: 'too many references' });
     else response.json({ references: await ports.payouts.onRecord(references) });
   });
-  routes.get('/payouts/:reference', QUERIERS, async (request, response) => {
+  routes.get(queries.payout.path, queries.payout.askers, async (request, response) => {
     const { account } = request.query;
     const merchantAccount = typeof account === 'string' ? account : '';
     const outcome = await findOutcome(ports, merchantAccount, request.params.reference);
     if (outcome === undefined) response.status(404).json({ error: 'no such payout' });
     else response.json(outcome);
   });
-  routes.get('/payouts', ['api-edge'], async (request, response) => {
+  routes.get(queries.payouts.path, queries.payouts.askers, async (request, response) => {
     const query = parsePageQuery(request.query);
     if (query === undefined) response.status(400).json({ error: 'account, from, to, order, page or limit is wrong' });
     else response.json({ payouts: await listOutcomes(ports, query) });

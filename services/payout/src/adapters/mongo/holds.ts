@@ -8,7 +8,7 @@ const COLLECTION = 'holds';
 /** All holds are one document, so that a change of them conflicts with a departure. */
 const ID = 'holds';
 
-interface Document {
+export interface StoredHolds {
   _id: string;
   held: (Hold & { name: string })[];
   /** Counts the transactions in which payouts left for a file. */
@@ -25,7 +25,7 @@ export interface HoldsAdapter extends Holds {
 }
 
 export function createHolds(mongo: MongoConnection, clock: Pick<Clock, 'now'>): HoldsAdapter {
-  const collection = mongo.collection<Document>(COLLECTION);
+  const collection = mongo.collection<StoredHolds>(COLLECTION);
   const find = createGroupFind(collection);
 
   return {
@@ -69,7 +69,7 @@ export function createHolds(mongo: MongoConnection, clock: Pick<Clock, 'now'>): 
 }
 
 /** Throws without the document: nothing may leave while it is not known what is held. */
-function holdsIn(document: Document | null | undefined): Hold[] {
+function holdsIn(document: StoredHolds | null | undefined): Hold[] {
   if (!document) throw new Error(`broken invariant: the document of ${COLLECTION} is missing`);
   return document.held.map(({ scope, since, by }) => ({ scope, since, by }));
 }

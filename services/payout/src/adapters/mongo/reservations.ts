@@ -22,7 +22,7 @@ const PAUSE_MAX_MS = 80;
  * writers that append at once want the same `position`: one gets it, the other reads again and decides again. The `_id`
  * makes each step idempotent.
  */
-interface Entry {
+export interface StoredReservation {
   /** The payout's reference, or for a release its {@link releaseId}. */
   _id: string;
   ledger: string;
@@ -37,7 +37,7 @@ interface Entry {
   expiresAt: Date;
 }
 
-interface Step extends Pick<Entry, '_id' | 'amountE4' | 'count'> {
+interface Step extends Pick<StoredReservation, '_id' | 'amountE4' | 'count'> {
   refuse: Claim['refuse'];
 }
 
@@ -57,7 +57,7 @@ export interface ReservationsAdapter extends Reservations {
  * to other replicas.
  */
 export function createReservations(mongo: MongoConnection, options: { now: () => number }): ReservationsAdapter {
-  const collection = mongo.collection<Entry>(COLLECTION);
+  const collection = mongo.collection<StoredReservation>(COLLECTION);
   const findDone = createGroupFind(collection, { projection: { _id: 1 } });
   const insertOne = createGroupInsert(collection);
   const append = createLedgerQueues(appendAll);
@@ -83,7 +83,7 @@ export function createReservations(mongo: MongoConnection, options: { now: () =>
    * Inserts in order, up to the first position that another replica took. Entries before it stay, and the next read finds
    * them. A single entry is grouped with those of other ledgers.
    */
-  async function insert(entries: readonly Entry[]): Promise<boolean> {
+  async function insert(entries: readonly StoredReservation[]): Promise<boolean> {
     const [only, ...others] = entries;
     if (only !== undefined && others.length === 0) return (await insertOne(only)) === undefined;
     try {
@@ -147,13 +147,13 @@ function createLedgerQueues(appendAll: AppendAll): (ledger: string, step: Step) 
 }
 
 interface LedgerState {
-  tail: Entry | null;
+  tail: StoredReservation | null;
   /** The `_id`s of steps that are already in the ledger. */
   done: ReadonlySet<string>;
 }
 
 interface Plan {
-  entries: Entry[];
+  entries: StoredReservation[];
   /** One per step; valid once the entries are inserted. */
   answers: (Hit | undefined)[];
 }
@@ -161,7 +161,7 @@ interface Plan {
 /** Decides each step on the ledger's totals and the steps before it. */
 function plan(steps: readonly Step[], ledger: string, { tail, done }: LedgerState, now: number): Plan {
   const taken = new Set(done);
-  const entries: Entry[] = [];
+  const entries: StoredReservation[] = [];
   const used: DailyUse = { amountE4: tail?.usedAmountE4 ?? 0, count: tail?.usedCount ?? 0 };
   const first = (tail?.position ?? 0) + 1;
   const answers = steps.map(({ _id, amountE4, count, refuse }) => {

@@ -1,0 +1,48 @@
+import type { AccountRecord } from '../../libs/accounts/src/account-model';
+import type { StoredEntry } from '../../libs/audit/src/audit-log';
+import type { StoredCard } from '../../libs/vault/src/card-records';
+import type { StoredCvv } from '../../libs/vault/src/cvvs';
+import type { StoredCheckout } from '../../services/api-edge/src/adapters/mongo/checkouts';
+import type { StoredJournalEntry } from '../../services/api-edge/src/adapters/mongo/journal';
+import type { JournalEntry, OperationEntry, PayoutEntry } from '../../services/api-edge/src/application/ports';
+import type { StoredDeadline } from '../../services/auth-expiry/src/adapters/mongo/deadlines';
+import type { StoredAttempt } from '../../services/callback-dispatcher/src/adapters/mongo/attempts';
+import type { StoredDelivery } from '../../services/callback-dispatcher/src/application/ports';
+import type { StoredCounter } from '../../services/card-processing/src/adapters/mongo/counters';
+import type { StoredPayment } from '../../services/card-processing/src/application/ports';
+import type { Batch, Lease, Member, ReportRecord } from '../../services/payout/src/adapters/banks/iso20022/records';
+import type { StoredHolds } from '../../services/payout/src/adapters/mongo/holds';
+import type { StoredReservation } from '../../services/payout/src/adapters/mongo/reservations';
+import type { StoredPayout } from '../../services/payout/src/application/ports';
+import type { StoredAuthentication } from '../../services/threeds/src/application/ports';
+
+/** With the fields of its kind, which the adapter reads only through indexes. */
+type Kept<Entry extends JournalEntry> = Omit<StoredJournalEntry, keyof JournalEntry> &
+  Omit<Entry, 'reference' | 'command'> &
+  Pick<Partial<Entry>, 'command'>;
+
+/**
+ * What each collection stores, by `database.collection`. The schemas of documents follow from it. The simulator is no
+ * part of a deployment, so its collections are not here.
+ */
+export interface Documents {
+  'accounts.accounts': AccountRecord;
+  'audit.entries': StoredEntry;
+  'callbacks.attempts': StoredAttempt;
+  'callbacks.deliveries': StoredDelivery;
+  'cards.counters': StoredCounter;
+  'cards.payments': StoredPayment;
+  'edge.checkouts': StoredCheckout;
+  'edge.journal': Kept<OperationEntry> | Kept<PayoutEntry>;
+  'expiry.deadlines': StoredDeadline;
+  'payouts.holds': StoredHolds;
+  'payouts.iso20022_batches': Batch;
+  'payouts.iso20022_leases': Lease;
+  'payouts.iso20022_members': Member;
+  'payouts.iso20022_reports': ReportRecord;
+  'payouts.payouts': StoredPayout;
+  'payouts.reservations': StoredReservation;
+  'threeds.authentications': StoredAuthentication;
+  'vault.cards': StoredCard;
+  'vault.cvvs': StoredCvv;
+}
