@@ -1,4 +1,4 @@
-import type { AccountRecord } from '../../libs/accounts/src/account-model';
+import type { AccountRecord } from '../../libs/accounts/src/account-record';
 import type { StoredEntry } from '../../libs/audit/src/audit-log';
 import type { StoredCard } from '../../libs/vault/src/card-records';
 import type { StoredCvv } from '../../libs/vault/src/cvvs';
