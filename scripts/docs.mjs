@@ -94,9 +94,9 @@ const table = (head, rows) =>
 function valuesOf({ type, secret, anyOf, minimum, maximum }) {
   if (secret) return 'secret';
   if (anyOf !== undefined) return anyOf.map((choice) => code(choice.const)).join(', ');
-  if (type !== 'integer') return 'text';
-  if (minimum === undefined && maximum === undefined) return 'integer';
-  return maximum === undefined ? `integer ≥ ${minimum}` : `integer, ${minimum} to ${maximum}`;
+  if (type !== 'integer' && type !== 'number') return 'text';
+  if (minimum === undefined && maximum === undefined) return type;
+  return maximum === undefined ? `${type} ≥ ${minimum}` : `${type}, ${minimum} to ${maximum}`;
 }
 
 /**

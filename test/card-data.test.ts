@@ -1,11 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { newPaymentId, newReference, paymentIdOf, TEST_CARDS } from '@gateway/contracts';
 import { topicOf } from '@gateway/messaging';
-import { startPublisher, until } from '@gateway/testing';
+import type { OtlpReceiver } from '@gateway/testing';
+import { startOtlpReceiver, startPublisher, until } from '@gateway/testing';
 import type { CapturedLogs } from './support/captured-logs';
 import { captureLogs } from './support/captured-logs';
 import { FORM_TYPE, formOf, rawRequest } from './support/http';
-import { PAYOUT_PATH, payout, payoutClient, STATUS_PATH } from './support/payouts';
+import { IBAN, PAYOUT_PATH, payout, payoutClient, STATUS_PATH } from './support/payouts';
 import { formsOf, get, press, submit } from './support/form-client';
 import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
@@ -49,6 +50,7 @@ function publicCard(pan: string): string {
 
 let system: System;
 let merchant: Merchant;
+let collector: OtlpReceiver;
 let storage: Storage;
 let logs: CapturedLogs;
 let spies: jest.SpyInstance[];
@@ -56,9 +58,10 @@ let spies: jest.SpyInstance[];
 beforeAll(async () => {
   spies = (['error', 'warn', 'log'] as const).map((method) => jest.spyOn(console, method));
   logs = captureLogs();
+  collector = await startOtlpReceiver();
   system = await startSystem('pan', {
     logger: logs.logger,
-    settings: { SIMULATOR_TIMEOUT_MS: '1000' },
+    settings: { SIMULATOR_TIMEOUT_MS: '1000', OTLP_URL: collector.url, TRACE_SAMPLE_RATIO: '1' },
     withPayouts: true,
   });
   merchant = await startMerchant();
@@ -70,6 +73,7 @@ afterAll(async () => {
   await storage.close();
   await system.stop();
   await merchant.close();
+  await collector.close();
   jest.restoreAllMocks();
 });
 
@@ -313,6 +317,10 @@ describe('afterwards', () => {
     }
     (await system.metrics()).forEach((page, index) => written.set(`metrics ${index}`, page));
     written.set('logs', logs.text());
+    await until('the spans of the last requests', async () =>
+      collector.spans.some(({ name }) => name.startsWith('PUT')),
+    );
+    written.set('spans', collector.bodies.join('\n'));
   });
 
   const consoleText = (): string => spies.map(({ mock }) => JSON.stringify(mock.calls)).join();
@@ -347,6 +355,33 @@ describe('afterwards', () => {
     const topicNames = ['card.commands', 'card.events', 'gateway.replies', 'threeds.commands', 'threeds.events'];
     for (const topic of [...topicNames, 'callback.events', 'payout.commands', 'payout.events']) {
       expect([...written.keys()].some((name) => name.includes(topic))).toBe(true);
+    }
+  });
+
+  test('the search covered spans of all services and of every kind of work', () => {
+    const labels = new Set(collector.spans.map(({ service, name }) => `${service}: ${name}`));
+    for (const label of [
+      'api-edge: POST /api/pf/host-to-host',
+      'api-edge: POST /api/mp/payout',
+      'api-edge: POST /checkout/:id',
+      'card-processing: simulator sale',
+      'threeds: directory-server authenticate',
+      'payout: simulator-bank submit',
+      'callback-dispatcher: post card callback',
+      'callback-dispatcher: post payout callback',
+    ]) {
+      expect([label, labels.has(label)]).toEqual([label, true]);
+    }
+  });
+
+  test('no word about a person is in a span', () => {
+    const spans = written.get('spans') ?? '';
+    const words = ['Ann', 'Lee', 'ann@example.com', '1 Main Street', 'Z-10115-Q', '491234567', '192.0.2.1', IBAN];
+    for (const word of [...words, 'Jörg', 'Müller', 'Invoice 2026-17', 'Köln']) {
+      expect([word, new RegExp(`(?<![\\w-])${word.replaceAll('.', '\\.')}(?![\\w-])`).test(spans)]).toEqual([
+        word,
+        false,
+      ]);
     }
   });
 

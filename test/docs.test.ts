@@ -20,6 +20,8 @@ interface Metric {
 }
 
 const root = join(__dirname, '..');
+/** An address without a listener. */
+const NOBODY = 'http://127.0.0.1:9';
 
 let files: Record<string, string>;
 let merchant: Merchant;
@@ -31,7 +33,13 @@ beforeAll(async () => {
   callers = createCallers();
   await build();
   // With everything that has metrics of its own.
-  const settings = { PAYOUT_BANK: 'iso20022', CALLERS_FILE: callers.file, ...(await certificateFiles()), ...files };
+  const settings = {
+    PAYOUT_BANK: 'iso20022',
+    CALLERS_FILE: callers.file,
+    OTLP_URL: NOBODY,
+    ...(await certificateFiles()),
+    ...files,
+  };
   system = await startSystem('docs', { withPayouts: true, settings });
   merchant = await startMerchant();
   await system.startThreeds();

@@ -15,7 +15,7 @@ import { findOutcome, listOutcomes } from '@gateway/payout/dist/application/quer
 import { createScreening } from '@gateway/payout/dist/application/screen-payout';
 import { evolve } from '@gateway/payout/dist/domain/payout';
 import type { Logger, Registry } from '@gateway/service-kit';
-import { createMetrics, createDetachedWork } from '@gateway/service-kit';
+import { createMetrics, createDetachedWork, noTracer } from '@gateway/service-kit';
 
 /** The concurrency of the payout service. */
 const CONCURRENCY = 128;
@@ -70,6 +70,7 @@ export async function openDirectPayouts(options: {
     bank: (name) => banks.get(name),
     calls: createDetachedWork({ name: 'submission', max: CALLS_AT_ONCE, logger }),
     now,
+    tracer: noTracer,
     logger,
   };
   const waiting: PayoutCommand[] = [];

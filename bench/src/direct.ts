@@ -24,7 +24,14 @@ import { findOutcome, listOutcomes } from '@gateway/card-processing/dist/applica
 import { evolve } from '@gateway/card-processing/dist/domain/payment';
 import type { CvvKeyIssuedData } from '@gateway/contracts';
 import { clockAt, connectMongo, createHandle, createOutbox } from '@gateway/mongo';
-import { createBodyReader, createDetachedWork, createLogger, createMetrics, listen } from '@gateway/service-kit';
+import {
+  createBodyReader,
+  createDetachedWork,
+  createLogger,
+  createMetrics,
+  listen,
+  noTracer,
+} from '@gateway/service-kit';
 import { newVaultKeys, openVaultReader, openVaultWriter } from '@gateway/vault';
 import { openDirectPayouts } from './direct-payouts';
 
@@ -94,6 +101,7 @@ async function main(): Promise<void> {
     holdSeconds: 604_800,
     holds: [],
     authenticationPatienceMs: 1_200_000,
+    tracer: noTracer,
     logger,
   };
   const queries = {
@@ -165,6 +173,7 @@ async function main(): Promise<void> {
     bodies: createBodyReader(),
     bodyTimeoutMs: 10_000,
     now,
+    tracer: noTracer,
     logger,
     metrics,
   });

@@ -117,8 +117,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       edit(
         'mongo/dist/handle.js',
-        'await store.update(current, state, messages);',
-        '(setTimeout(() => void store.update(current, state, messages), 4000),' +
+        'await store.update(current, state, messages, traced);',
+        '(setTimeout(() => void store.update(current, state, messages, traced), 4000),' +
           ' { ...current, ...state, version: current.version + 1 });',
       ),
     ],

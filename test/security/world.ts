@@ -3,6 +3,8 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHttpClient } from '@gateway/service-kit';
+import type { OtlpReceiver } from '@gateway/testing';
+import { startOtlpReceiver } from '@gateway/testing';
 import { freePort } from '../support/free-port';
 import type { RawRequest, TextAnswer } from '../support/http';
 import { exchange } from '../support/http';
@@ -52,6 +54,8 @@ export interface World {
   readonly storage: Storage;
   readonly merchant: Merchant;
   readonly names: NameServer;
+  /** Gets the traces of all services. */
+  readonly collector: OtlpReceiver;
   readonly ports: Readonly<Record<PortName, number>>;
   readonly services: ReadonlyMap<ServiceName, ServiceProcess>;
   /** All answers so far: status, headers and body, without the identifiers that they give back to their sender. */
@@ -74,11 +78,14 @@ export async function openWorld(): Promise<World> {
   await build();
   const merchant = await startMerchant();
   const names = await startNameServer();
+  const collector = await startOtlpReceiver();
   const directory = mkdtempSync(join(tmpdir(), 'payment-gateway-security-'));
   const caFile = join(directory, 'ca.pem');
   writeFileSync(caFile, merchant.ca);
   const ports = await takePorts();
-  const surroundings = await openSurroundings('security', { settings: settingsOf(ports, { caFile, names }) });
+  const surroundings = await openSurroundings('security', {
+    settings: settingsOf(ports, { caFile, names, collector }),
+  });
   const { env, space } = surroundings;
   const storage = await openStorage(space);
   const services = new Map<ServiceName, ServiceProcess>();
@@ -92,6 +99,7 @@ export async function openWorld(): Promise<World> {
     storage,
     merchant,
     names,
+    collector,
     ports,
     services,
     answers,
@@ -113,7 +121,7 @@ export async function openWorld(): Promise<World> {
     async close() {
       agent.destroy();
       await Promise.all([...services.values()].map((service) => service.end('SIGKILL')));
-      await Promise.all([storage.close(), merchant.close(), names.close()]);
+      await Promise.all([storage.close(), merchant.close(), names.close(), collector.close()]);
       await surroundings.close();
       rmSync(directory, { recursive: true });
     },
@@ -135,12 +143,14 @@ async function takePorts(): Promise<Record<PortName, number>> {
 
 function settingsOf(
   ports: Record<PortName, number>,
-  { caFile, names }: { caFile: string; names: NameServer },
+  { caFile, names, collector }: { caFile: string; names: NameServer; collector: OtlpReceiver },
 ): Record<string, string> {
   const at = (name: PortName): string => `http://127.0.0.1:${ports[name]}`;
   return {
     ...Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)])),
     LOG_LEVEL: 'debug',
+    OTLP_URL: collector.url,
+    TRACE_SAMPLE_RATIO: '1',
     CARD_QUERY_URL: at('CARD_QUERY_PORT'),
     PAYOUT_QUERY_URL: at('PAYOUT_QUERY_PORT'),
     SIMULATOR_URL: at('SIMULATOR_PORT'),

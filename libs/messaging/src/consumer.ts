@@ -1,7 +1,7 @@
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { TopicName } from '@gateway/contracts';
-import type { Logger, Registry } from '@gateway/service-kit';
-import { messageOf, repeat } from '@gateway/service-kit';
+import type { Logger, Registry, Tracer } from '@gateway/service-kit';
+import { messageOf, noTracer, repeat } from '@gateway/service-kit';
 import type { KafkaClient } from './client';
 import { createDeadLetterPath } from './dead-letter-path';
 import type { RejectedMessage } from './dead-letters';
@@ -51,6 +51,8 @@ export interface WorkerOptions {
   /** The process cannot go on: the consumer is dead or a handler hangs. Called once. */
   onFatal: (error: Error) => void;
   limits?: Partial<WorkerLimits>;
+  /** Default: records nothing. */
+  tracer?: Tracer;
   metrics: Registry;
   logger: Logger;
 }
@@ -64,7 +66,15 @@ export interface WorkerOptions {
  * kafkajs fetches on from there.
  */
 export function createWorker(options: WorkerOptions): Worker {
-  const { kafka, topicPrefix, handlers, publisher, onDeadLetter, otherTypes = 'dead-letter' } = options;
+  const {
+    kafka,
+    topicPrefix,
+    handlers,
+    publisher,
+    onDeadLetter,
+    otherTypes = 'dead-letter',
+    tracer = noTracer,
+  } = options;
   const limits = { ...WORKER_LIMITS, ...options.limits };
   const groupId = topicName(topicPrefix, options.groupId);
   const logger = options.logger.child({ groupId });
@@ -101,6 +111,8 @@ export function createWorker(options: WorkerOptions): Worker {
         onPublished: () => metrics.deadLettered.inc(),
       }),
       limitedAttempts: limits.limitedAttempts,
+      groupId: options.groupId,
+      tracer,
       metrics,
       logger,
     }),

@@ -1,13 +1,14 @@
 import type { KafkaMessage } from 'kafkajs';
 import type { TopicName } from '@gateway/contracts';
-import type { Logger } from '@gateway/service-kit';
-import { isLimitedRetry, isRetryable, messageOf, newTraceparent, runWithTrace } from '@gateway/service-kit';
+import type { Logger, NewSpan, Tracer } from '@gateway/service-kit';
+import { errorType, inTrace, isLimitedRetry, isRetryable, messageOf } from '@gateway/service-kit';
 import type { DeadLetterPath, Rejection } from './dead-letter-path';
 import type { RejectedMessage } from './dead-letters';
 import type { Envelope } from './envelope';
-import { decode, InvalidMessageError, typeOf } from './envelope';
+import { decode, headerOf, InvalidMessageError, typeOf } from './envelope';
 import type { MessageHandler } from './message-handler';
 import type { WorkerMetrics } from './metrics';
+import { topicOf } from './topics';
 import type { Job, Outcome } from './work-queue';
 
 /** The state of a message from attempt to attempt. */
@@ -29,10 +30,13 @@ export function createMessageAttempts(options: {
   otherTypes: 'dead-letter' | 'skip';
   deadLetter: DeadLetterPath;
   limitedAttempts: number;
+  /** Without prefix. */
+  groupId: string;
+  tracer: Tracer;
   metrics: WorkerMetrics;
   logger: Logger;
 }): (job: MessageJob) => Promise<Outcome> {
-  const { topics, deadLetter, limitedAttempts, metrics, logger } = options;
+  const { topics, deadLetter, limitedAttempts, groupId, tracer, metrics, logger } = options;
   const handlers = new Map(
     options.handlers.map(({ declaration, handle, onlyWith }) => [
       declaration.type,
@@ -60,10 +64,11 @@ export function createMessageAttempts(options: {
     }
     if (handler.onlyWith !== undefined && lacks(job.message, handler.onlyWith)) return metrics.skipped.inc();
     const envelope = (progress.envelope ??= decode(handler.declaration, job, job.message));
-    const { correlationId, traceparent = newTraceparent() } = envelope;
+    const { correlationId } = envelope;
+    const span = handlingOf(job, envelope, { groupId, topic: handler.declaration.topic });
     const observe = handler.duration.startTimer();
     try {
-      await runWithTrace({ correlationId, traceparent }, () => handler.handle(envelope as Envelope<never>));
+      await inTrace(tracer, { ...span, correlationId }, () => handler.handle(envelope as Envelope<never>));
     } finally {
       observe();
     }
@@ -85,6 +90,9 @@ export function createMessageAttempts(options: {
       return 'done';
     }
     logger.error('a message cannot be processed', { ...place, error });
+    const span = tracer.start({ name: 'dead-letter message', parent: headerOf(job.message.headers, 'traceparent') });
+    span.fail(errorType(error));
+    span.end();
     progress.rejection = { reason: reasonFrom(error), published: false };
     progress.limitedFailures = 0;
     job.attempts = 1;
@@ -99,6 +107,32 @@ const [OPENING, CLOSING] = Buffer.from('{}') as unknown as [number, number];
 /** True for a complete object without the field. Our encoder escapes no letter of a name. */
 function lacks({ value }: KafkaMessage, field: string): boolean {
   return value !== null && value[0] === OPENING && value.at(-1) === CLOSING && !value.includes(`"${field}"`);
+}
+
+/** One span for each attempt. It ends with the handler; what the handler leaves running has spans of its own. */
+function handlingOf(
+  { message, partition, attempts }: MessageJob,
+  { id, type, key, offset, traceparent }: Envelope,
+  { groupId, topic }: { groupId: string; topic: TopicName },
+): NewSpan {
+  return {
+    name: `handle ${type}`,
+    kind: 'consumer',
+    parent: traceparent,
+    attributes: {
+      'messaging.system': 'kafka',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': topicOf(undefined, topic),
+      'messaging.destination.partition.id': String(partition),
+      'messaging.kafka.offset': Number(offset),
+      'messaging.message.id': id,
+      'messaging.consumer.group.name': groupId,
+      'gateway.message_type': type,
+      'gateway.payment': key,
+      'gateway.waited_ms': Math.max(0, Date.now() - Number(message.timestamp)),
+      'gateway.attempt': attempts,
+    },
+  };
 }
 
 function mayRetry(progress: Progress, error: unknown, limitedAttempts: number): boolean {

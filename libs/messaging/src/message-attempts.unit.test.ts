@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { KafkaMessage } from 'kafkajs';
 import { declareMessage } from '@gateway/contracts';
-import { createLogger, createMetrics } from '@gateway/service-kit';
+import { createLogger, createMetrics, noTracer } from '@gateway/service-kit';
 import type { MessageJob } from './message-attempts';
 import { createMessageAttempts } from './message-attempts';
 import { on } from './message-handler';
@@ -37,6 +37,8 @@ async function handle(value: string | null): Promise<{ handled: number; rejected
     otherTypes: 'dead-letter',
     deadLetter: async (_message, { reason }) => void rejected.push(reason),
     limitedAttempts: 1,
+    groupId: 'g',
+    tracer: noTracer,
     metrics: workerMetrics(registry, 'g'),
     logger: createLogger({ service: 'test', level: 'silent' }),
   });

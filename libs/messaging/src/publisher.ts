@@ -1,5 +1,5 @@
-import type { Logger, Registry } from '@gateway/service-kit';
-import { OverloadedError } from '@gateway/service-kit';
+import type { Logger, NewSpan, Registry, Span, Tracer } from '@gateway/service-kit';
+import { currentTrace, errorType, noTracer, OverloadedError } from '@gateway/service-kit';
 import { createAnyBroker } from './any-broker';
 import type { KafkaClient } from './client';
 import type { OutgoingMessage } from './envelope';
@@ -91,11 +91,13 @@ export function createPublisher(options: {
   topicPrefix?: string;
   /** Nothing can be published to other topics. Default: no restriction. */
   uses?: TopicUse;
+  /** Default: records nothing. */
+  tracer?: Tracer;
   metrics: Registry;
   logger: Logger;
   limits?: Partial<PublisherLimits>;
 }): Publisher {
-  const { kafka, source, topicPrefix, logger } = options;
+  const { kafka, source, topicPrefix, tracer = noTracer, logger } = options;
   const written = writtenTopics(topicPrefix, options.uses ?? everyTopic);
   const limits = { ...PUBLISHER_LIMITS, ...options.limits };
   const metrics = publisherMetrics(options.metrics);
@@ -154,6 +156,25 @@ export function createPublisher(options: {
     return publication.done;
   }
 
+  /** One span for each message, from here to its acknowledgement. Its consumers continue from there. */
+  async function publishAll(messages: readonly OutgoingMessage[]): Promise<void> {
+    const spans: Span[] = [];
+    try {
+      await enqueue(
+        messages.map((message) => {
+          const span = tracer.start(publishingOf(message));
+          spans.push(span);
+          return post({ ...message, traceparent: span.traceparent });
+        }),
+      );
+    } catch (error) {
+      for (const span of spans) span.fail(errorType(error));
+      throw error;
+    } finally {
+      for (const span of spans) span.end();
+    }
+  }
+
   function post(message: OutgoingMessage): Posting {
     return { topic: topicOf(topicPrefix, message.declaration.topic), message: encode(message, source) };
   }
@@ -178,12 +199,8 @@ export function createPublisher(options: {
       leaders.stop();
       publications.rejectAll(new PublishError('the publisher was stopped'));
     },
-    async publish(message) {
-      return enqueue([post(message)]);
-    },
-    async publishAll(messages) {
-      return enqueue(messages.map(post));
-    },
+    publish: (message) => publishAll([message]),
+    publishAll,
     async publishRaw({ topic, ...message }) {
       if (!isEncodable(message))
         return refuse('refused', new MessageRefusedError('key, value and headers must be text or bytes'));
@@ -191,6 +208,21 @@ export function createPublisher(options: {
     },
     saturated: () => publications.saturated(),
     permitted: () => leaders.permitted(),
+  };
+}
+
+function publishingOf({ declaration: { type, topic }, key, traceparent }: OutgoingMessage): NewSpan {
+  return {
+    name: `publish ${type}`,
+    kind: 'producer',
+    parent: traceparent ?? currentTrace()?.traceparent,
+    attributes: {
+      'messaging.system': 'kafka',
+      'messaging.operation.type': 'send',
+      'messaging.destination.name': topicOf(undefined, topic),
+      'gateway.message_type': type,
+      'gateway.payment': key,
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import type { MessageDeclaration } from '@gateway/contracts';
-import type { Logger } from '@gateway/service-kit';
-import { messageOf } from '@gateway/service-kit';
+import type { Logger, Tracer } from '@gateway/service-kit';
+import { messageOf, noTracer } from '@gateway/service-kit';
 import type { KafkaClient } from './client';
 import type { Envelope } from './envelope';
 import { decode, typeOf } from './envelope';
@@ -42,9 +42,11 @@ export function createReplyListener<T>(options: {
   limits?: Partial<GroupLimits>;
   /** Epoch ms; the system's clock by default. */
   now?: () => number;
+  /** Default: records nothing. */
+  tracer?: Tracer;
   logger: Logger;
 }): ReplyListener {
-  const { declaration, onReply, onPartitionsChanged, now = Date.now } = options;
+  const { declaration, onReply, onPartitionsChanged, now = Date.now, tracer = noTracer } = options;
   const topic = topicOf(options.topicPrefix, declaration.topic);
   const groupId = topicName(options.topicPrefix, options.groupId);
   const logger = options.logger.child({ groupId });
@@ -59,7 +61,10 @@ export function createReplyListener<T>(options: {
   function deliver(partition: number, message: KafkaMessage): void {
     if (typeOf(message) !== declaration.type) return;
     try {
-      onReply(decode(declaration, { topic, partition }, message));
+      const reply = decode(declaration, { topic, partition }, message);
+      onReply(reply);
+      // Also brings the news that the operation has failed: then this replica exports its part of the trace.
+      tracer.start({ name: `receive ${reply.type}`, kind: 'consumer', parent: reply.traceparent }).end();
     } catch (error) {
       logger.warn('a reply was discarded', { partition, offset: message.offset, reason: messageOf(error) });
     }

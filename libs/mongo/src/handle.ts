@@ -1,4 +1,4 @@
-import { causeOf, untilWritten } from '@gateway/service-kit';
+import { causeOf, keptTrace, untilWritten } from '@gateway/service-kit';
 import type { AggregateStore, NewMessage, Stored } from './aggregate-store';
 import { bodyOf } from './aggregate-store';
 
@@ -12,6 +12,8 @@ export interface AggregateKind<State extends object, Event> {
   evolve(state: State | undefined, event: Event): State;
   /** Undefined for an event that stays inside the service. `state` is the one after the event. */
   announce(state: State, event: Event, write: { id: string; at: number }): Announcement | undefined;
+  /** True while nothing is under way, so that the next write begins something. Default: never after the first write. */
+  isIdle?(state: State): boolean;
   /** Schedules the publication of the aggregate's outbox. Never throws. */
   publish(stored: Stored<State>): void;
   /** Called once for each committed event, e.g. to count it. */
@@ -78,7 +80,9 @@ export function createHandle<State extends object, Event>(kind: AggregateKind<St
     { causationId, publishLater = false }: HandleContext<State>,
   ): Promise<Stored<State> | undefined> {
     const at = kind.now();
-    const cause = causeOf(id, causationId);
+    const isIdle = current === null || kind.isIdle?.(current) === true;
+    const underWay = isIdle ? undefined : current.traceparent;
+    const cause = causeOf(id, causationId, underWay);
     const messages: NewMessage[] = [];
     let state = current === null ? undefined : bodyOf(current);
     for (const event of events) {
@@ -87,8 +91,12 @@ export function createHandle<State extends object, Event>(kind: AggregateKind<St
       if (announced !== undefined) messages.push({ id: kind.newId(), at, ...cause, ...announced });
     }
     if (state === undefined) throw new Error(`broken invariant: no events for ${id}`);
+    const traceparent = keptTrace(cause.traceparent, underWay);
+    const traced = traceparent === undefined ? undefined : { traceparent };
     const stored =
-      current === null ? await store.insert(id, state, messages) : await store.update(current, state, messages);
+      current === null
+        ? await store.insert(id, state, messages, traced)
+        : await store.update(current, state, messages, traced);
     if (stored === undefined) return undefined;
     for (const event of events) onWritten?.(event, stored);
     if (messages.length > 0 && !publishLater) publish(stored);

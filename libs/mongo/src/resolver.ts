@@ -1,5 +1,6 @@
-import type { FairWork, Logger } from '@gateway/service-kit';
-import { createFairWork, newTraceparent, runWithTrace } from '@gateway/service-kit';
+import type { FairWork, Logger, Tracer } from '@gateway/service-kit';
+import { createFairWork, inTrace } from '@gateway/service-kit';
+import type { Traced } from './aggregate-store';
 import type { DueByAccount } from './due-by-account';
 
 /** A call may still be running this long after its time-out if its process is slow. */
@@ -43,22 +44,24 @@ export interface ResolverOptions<T> {
   parallel?: number;
   parallelPerAccount?: number;
   now(): number;
+  tracer: Tracer;
   logger: Logger;
 }
 
 /**
  * Claims aggregates when they are due and resolves them. Any replica may; the claim gives each item to one replica at a
- * time. Accounts take turns, so slow work for one account does not delay the others.
+ * time. Accounts take turns, so slow work for one account does not delay the others. The work continues the trace of
+ * what it resolves.
  */
-export function createResolver<T extends { _id: string }>(options: ResolverOptions<T>): FairWork {
-  const { name, due, leaseMs = RESOLVER_LEASE_MS, resolve, logger } = options;
+export function createResolver<T extends { _id: string } & Traced>(options: ResolverOptions<T>): FairWork {
+  const { name, due, leaseMs = RESOLVER_LEASE_MS, resolve, tracer, logger } = options;
   return createFairWork({
     name,
     everyMs: options.everyMs,
     dueParties: (after, limit) => due.accounts(options.now(), after, limit),
     claim: (account) => due.claim(account, leaseMs),
     work: (claimed) =>
-      runWithTrace({ correlationId: options.correlationId(claimed), traceparent: newTraceparent() }, () =>
+      inTrace(tracer, { name, correlationId: options.correlationId(claimed), parent: claimed.traceparent }, () =>
         resolve(claimed),
       ),
     onFailure: ({ _id: id }, error) => logger.warn(`${name} failed for one item; it is due again later`, { id, error }),

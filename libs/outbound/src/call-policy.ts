@@ -1,4 +1,5 @@
-import type { Registry } from '@gateway/service-kit';
+import type { NewSpan, Registry } from '@gateway/service-kit';
+import { failSpan, inSpan } from '@gateway/service-kit';
 import type { BulkheadLimits, Place } from './bulkhead';
 import { createBulkhead } from './bulkhead';
 import type { Circuit } from './circuit';
@@ -48,10 +49,12 @@ export interface CallPolicy {
 
 /**
  * @param options.lane label of the work that shares these places; lanes never wait for each other
+ * @param options.host of the counterpart, for traces
  * @param options.circuit shared by all lanes of a counterpart, since any answer shows that it is alive
  */
 export function createCallPolicy(options: {
   counterpart: string;
+  host?: string | undefined;
   lane: string;
   limits: BulkheadLimits;
   circuit: Circuit;
@@ -64,8 +67,15 @@ export function createCallPolicy(options: {
   const metrics = outboundMetrics(options.metrics);
   metrics.observe({ labels, limits, bulkhead, circuit });
 
+  function spanOf(operation: string): NewSpan {
+    const host = options.host === undefined ? {} : { 'server.address': options.host };
+    const attributes = { 'gateway.counterpart': labels.counterpart, 'gateway.lane': labels.lane, ...host };
+    return { name: `${labels.counterpart} ${operation}`, kind: 'client', attributes };
+  }
+
   function refuse(reason: Refusal): Refusal {
     metrics.refused.inc({ ...labels, reason });
+    failSpan(reason);
     return reason;
   }
 
@@ -82,10 +92,16 @@ export function createCallPolicy(options: {
       return call.onFault(refuse('circuit-open'));
     }
     const observe = metrics.seconds.startTimer({ ...labels, operation: call.operation });
-    const sent = await outcomeOf(call);
-    admission.end('response' in sent);
-    place.leave();
-    const answer = 'response' in sent ? call.read(sent.response) : call.onFault(sent.fault);
+    const answer = await inSpan(spanOf(call.operation), async (span) => {
+      const sent = await outcomeOf(call);
+      admission.end('response' in sent);
+      place.leave();
+      const understood = 'response' in sent ? call.read(sent.response) : call.onFault(sent.fault);
+      span.set({ 'gateway.answer': understood.kind });
+      if ('fault' in sent) span.fail(sent.fault);
+      else if (understood.kind === 'unknown') span.fail(understood.kind);
+      return understood;
+    });
     observe({ answer: answer.kind });
     return answer;
   }

@@ -1,6 +1,6 @@
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import type { Registry } from '@gateway/service-kit';
-import { closeHttpClient, createHttpClient } from '@gateway/service-kit';
+import { annotate, closeHttpClient, createHttpClient } from '@gateway/service-kit';
 import type { BulkheadLimits, Place } from './bulkhead';
 import type { CallPolicy, OutboundCall } from './call-policy';
 import { createCallPolicy } from './call-policy';
@@ -34,11 +34,12 @@ export function openCounterpart<Lane extends string>(options: {
   const limits = Object.entries<BulkheadLimits>(lanes);
   const maxSockets = limits.reduce((sum, [, { atOnce }]) => sum + atOnce, 0);
   const http = createHttpClient({ baseUrl, timeoutMs, maxSockets });
+  const host = URL.parse(baseUrl)?.hostname;
   const circuit = createCircuit();
   const policies = new Map(
     limits.map(([lane, bulkhead]) => [
       lane,
-      createCallPolicy({ counterpart: name, lane, limits: bulkhead, circuit, metrics }),
+      createCallPolicy({ counterpart: name, host, lane, limits: bulkhead, circuit, metrics }),
     ]),
   );
   const policyOf = (lane: Lane): CallPolicy => {
@@ -47,7 +48,15 @@ export function openCounterpart<Lane extends string>(options: {
     return policy;
   };
   return {
-    call: (lane, call) => policyOf(lane).call({ ...call, send: () => call.send(http) }),
+    call: (lane, call) =>
+      policyOf(lane).call({
+        ...call,
+        async send() {
+          const response = await call.send(http);
+          annotate({ 'http.response.status_code': response.status });
+          return response;
+        },
+      }),
     tryEnter: (lane, party) => policyOf(lane).tryEnter(party),
     room: (lane, party) => policyOf(lane).room(party),
     longestMs: (lane) => policyOf(lane).limits.waitMs + timeoutMs,

@@ -13,8 +13,18 @@ import type {
   TimeSources,
 } from '@gateway/mongo';
 import { connectMongo, createOutbox, startDatabaseClock } from '@gateway/mongo';
-import type { CommonConfig, KeyIds, Logger, OnStop, Registry, Repeating, RepeatOptions } from '@gateway/service-kit';
+import type {
+  CommonConfig,
+  KeyIds,
+  Logger,
+  OnStop,
+  Registry,
+  Repeating,
+  RepeatOptions,
+  Tracer,
+} from '@gateway/service-kit';
 import { createMetrics, repeat } from '@gateway/service-kit';
+import { openServiceTracing } from './tracing';
 
 /** What a process, or a test, hands to a service. */
 export interface ServiceDeps<Config extends CommonConfig> extends TimeSources {
@@ -40,6 +50,7 @@ export interface Frame<Config extends CommonConfig> {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Registry;
+  readonly tracer: Tracer;
   /** The service's own database. */
   readonly mongo: MongoConnection;
   readonly clock: DatabaseClock;
@@ -92,6 +103,9 @@ export async function openFrame<Config extends CommonConfig>(
   const connection = kafkaConnection(config);
   const { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix, TOPIC_PREFIX: topicPrefix } = config;
   const metrics = deps.metrics ?? createMetrics(name, { processFigures: true });
+  const tracing = await openServiceTracing(name, { config, metrics, logger });
+  const { tracer } = tracing;
+  onStop(() => tracing.stop());
   const last: Parameters<OnStop>[0][] = [];
   onStop(async () => {
     for (const close of last.reverse()) await close();
@@ -115,11 +129,12 @@ export async function openFrame<Config extends CommonConfig>(
     config,
     logger,
     metrics,
+    tracer,
     mongo,
     clock,
     kafka,
     topicPrefix,
-    publisher: createPublisher({ kafka, source: name, topicPrefix, uses: service, metrics, logger }),
+    publisher: createPublisher({ kafka, source: name, topicPrefix, uses: service, tracer, metrics, logger }),
     storage: { uri, mongo, databasePrefix, now: clock.now, logger },
     database(client) {
       databases.push(client);

@@ -146,10 +146,10 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
 function workerOf({ service, deps, frame, parts }: Opened<string>) {
   if (parts.worker === undefined) return undefined;
   assertDeclared(service, parts.worker.handlers);
-  const { kafka, topicPrefix, publisher, metrics, logger } = frame;
+  const { kafka, topicPrefix, publisher, tracer, metrics, logger } = frame;
   const { name: groupId } = service;
   const { onFatal } = deps;
-  return createWorker({ ...parts.worker, kafka, groupId, topicPrefix, publisher, onFatal, metrics, logger });
+  return createWorker({ ...parts.worker, kafka, groupId, topicPrefix, publisher, onFatal, tracer, metrics, logger });
 }
 
 /** The rights of the service's user follow from the declaration, so it has to be what the service really does. */

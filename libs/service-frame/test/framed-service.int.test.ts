@@ -48,6 +48,7 @@ function newService(changes: Partial<Parts<'inner' | 'outer'>> = {}) {
       DATABASE_PREFIX: space.databasePrefix,
       MAX_CLOCK_SKEW_MS: 60_000,
       INTERNAL_HOST: '127.0.0.1',
+      TRACE_SAMPLE_RATIO: 0,
     },
     logger: silentLogger,
     metrics: createMetrics('framed', { processFigures: false }),

@@ -125,6 +125,29 @@ export const mongoSchema = Type.Object({ NODE_ENV, ...mongoSettings });
 export type KafkaConfig = Readonly<Static<typeof kafkaSchema>>;
 export type MongoConfig = Readonly<Static<typeof mongoSchema>>;
 
+/** Where traces go; ADR 0055. */
+const tracingSettings = {
+  OTLP_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/?#@\\s]+(/[^/?#\\s]+)*$',
+      description:
+        'Collector that takes traces by OTLP over HTTP, without `/v1/traces`; unset, [traces](operator.md#traces) are not recorded',
+    }),
+  ),
+  OTLP_HEADERS: Type.Optional(
+    secretText({
+      pattern: '^[\\w-]+=[^,]+(,[\\w-]+=[^,]+)*$',
+      description: 'Headers for that collector, such as `authorization=Bearer …`, comma-separated',
+    }),
+  ),
+  TRACE_SAMPLE_RATIO: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    default: 0.01,
+    description: 'Share of traces that are exported; those that fail are exported anyway. The same in all services',
+  }),
+};
+
 /**
  * The settings that every service has; a service spreads them into its own schema. Descriptions go into docs/settings.md
  * (`npm run docs`).
@@ -142,6 +165,7 @@ export const commonSettings = {
     description: 'Port of `/health/live`, `/health/ready`, `/metrics` and `/about`; 0 takes a free port',
   }),
   ...buildSettings,
+  ...tracingSettings,
   ...kafkaSettings,
   ...mongoSettings,
   MAX_CLOCK_SKEW_MS: Type.Integer({

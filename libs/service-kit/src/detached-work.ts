@@ -1,4 +1,5 @@
 import type { Logger } from './logger';
+import { inSpan } from './trace';
 
 /** Background work that its caller does not await. Bounded, and drained before the process ends. */
 export interface DetachedWork {
@@ -19,7 +20,7 @@ export function createDetachedWork(options: { name: string; max: number; logger:
   const waiting: (() => void)[] = [];
 
   function start(work: () => Promise<void>): void {
-    const one: Promise<void> = work()
+    const one: Promise<void> = inSpan({ name }, work)
       .catch((error: unknown) => logger.warn(`${name} failed`, { error }))
       .finally(() => {
         running.delete(one);

@@ -1,5 +1,5 @@
 import winston from 'winston';
-import { currentTrace } from './trace';
+import { currentTrace, parseTraceparent } from './trace';
 
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void;
@@ -12,12 +12,14 @@ export interface Logger {
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Adds correlation id and trace to every line written while a request or message is handled. */
+/** Adds correlation id, trace and span to every line written while a request or message is handled. */
 const withTrace = winston.format((line) => {
   const trace = currentTrace();
   if (trace !== undefined) {
+    const { traceId, spanId } = parseTraceparent(trace.traceparent) ?? {};
     line['correlationId'] ??= trace.correlationId;
-    line['traceparent'] ??= trace.traceparent;
+    line['traceId'] ??= traceId;
+    line['spanId'] ??= spanId;
   }
   return line;
 });

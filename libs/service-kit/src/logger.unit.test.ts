@@ -35,7 +35,8 @@ test('every line written while a request is handled carries its trace', async ()
     logger.warn('inside');
   });
   logger.warn('outside');
-  expect(lines[0]).toMatchObject(trace);
+  const [, traceId, spanId] = trace.traceparent.split('-');
+  expect(lines[0]).toMatchObject({ correlationId: 'c-1', traceId, spanId });
   expect(lines[1]).not.toHaveProperty('correlationId');
 });
 
@@ -53,8 +54,4 @@ test('text that ends lines, controls terminals or changes the direction is escap
   logger.info(name, { name });
   expect(lines).toMatchObject([{ message: name, name }]);
   expect(texts.join('').trimEnd()).toMatch(/^[\x20-\x7e\u00e9]+$/);
-});
-
-test('a traceparent follows W3C', () => {
-  expect(newTraceparent()).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
 });

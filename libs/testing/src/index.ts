@@ -6,6 +6,8 @@ export * from './https-server';
 export * from './fail-test';
 export * from './memory-store';
 export * from './kms';
+export { startOtlpReceiver } from './otlp-receiver';
+export type { OtlpReceiver, ReceivedSpan } from './otlp-receiver';
 export { moveLeaders } from './leaders';
 export { startPublisher } from './publisher';
 export { openSecuredServers } from './secured-servers';

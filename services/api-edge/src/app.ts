@@ -45,7 +45,7 @@ export function createApiEdge(deps: ApiEdgeDeps): ApiEdge {
 }
 
 async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Parts<'api'>> {
-  const { config, mongo, clock, kafka, topicPrefix, publisher, metrics, logger } = frame;
+  const { config, mongo, clock, kafka, topicPrefix, publisher, tracer, metrics, logger } = frame;
   const { now } = clock;
   const journal = createJournal(mongo, clock);
   const checkouts = createCheckouts(mongo, clock);
@@ -86,6 +86,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     randomBytes,
     bodyHash: (content) => createHmac('sha256', hmacKey).update(content).digest('base64'),
     replyTimeoutMs: config.REPLY_TIMEOUT_MS,
+    tracer,
     logger,
     pending,
     closer,
@@ -129,7 +130,7 @@ function slotsOf({ config, metrics }: Frame<Config>, name: string, help: string)
 
 /** The outcomes that requests wait for: they come as replies, or the owner is asked. */
 function createReplies(
-  { config, clock: { now }, kafka, topicPrefix, logger }: Frame<Config>,
+  { config, clock: { now }, kafka, topicPrefix, tracer, logger }: Frame<Config>,
   ask: (merchantAccount: string, reference: string) => Promise<OperationOutcome | undefined>,
   onFatal: ApiEdgeDeps['onFatal'],
 ) {
@@ -141,6 +142,7 @@ function createReplies(
     onReply: ({ data }) => pending.deliver(data),
     onPartitionsChanged: () => pending.askForAll(),
     onFatal,
+    tracer,
     logger,
   });
   const pending: PendingOutcomes = createPendingOutcomes({

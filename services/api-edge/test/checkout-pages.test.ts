@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { ListeningServer } from '@gateway/service-kit';
-import { createBodyReader, createMetrics, listen } from '@gateway/service-kit';
+import { createBodyReader, createMetrics, listen, noTracer } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
 import type { CheckoutPagesOptions } from '../src/adapters/http/checkout-pages';
 import { createCheckoutPages } from '../src/adapters/http/checkout-pages';
@@ -25,6 +25,7 @@ async function serve(options: Partial<CheckoutPagesOptions>) {
     bodies: createBodyReader(),
     bodyTimeoutMs: 10_000,
     now: Date.now,
+    tracer: noTracer,
     logger: silentLogger,
     metrics,
     ...options,

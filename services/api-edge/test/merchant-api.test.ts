@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import type { ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 import type { ListeningServer } from '@gateway/service-kit';
-import { createBodyReader, createMetrics, listen } from '@gateway/service-kit';
+import { createBodyReader, createMetrics, listen, noTracer } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
 import { transactionTypeIn } from '../src/adapters/http/edge-listener';
 import type { MerchantEndpoint } from '../src/adapters/http/merchant-api';
@@ -23,6 +23,7 @@ async function serve(handle: MerchantEndpoint['handle'], operationOf: MerchantEn
     bodies: createBodyReader(),
     bodyTimeoutMs: 10_000,
     now: Date.now,
+    tracer: noTracer,
     logger: silentLogger,
     metrics,
   });

@@ -30,7 +30,7 @@ export function createAuthExpiry(deps: AuthExpiryDeps): AuthExpiry {
 }
 
 async function open(frame: Frame<Config>): Promise<Parts> {
-  const { config, mongo, clock, kafka, topicPrefix, publisher, metrics, logger } = frame;
+  const { config, mongo, clock, kafka, topicPrefix, publisher, tracer, metrics, logger } = frame;
   const { now } = clock;
   const deadlines = createDeadlines(mongo, clock);
   await ensureIndexes(frame);
@@ -38,7 +38,7 @@ async function open(frame: Frame<Config>): Promise<Parts> {
   const queue = createGroupWatch({ kafka, ...services.authExpiry.watches, topicPrefix });
   const ports: Ports = {
     deadlines,
-    askToExpire: askToExpire(publisher),
+    askToExpire: askToExpire(publisher, tracer),
     room: createRoom(() => queue.look(), now),
     asked: createAskCounter(metrics),
     now,

@@ -52,7 +52,7 @@ export function createCallbackDispatcher(deps: CallbackDispatcherDeps): Callback
 }
 
 async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise<Parts<'admin'>> {
-  const { config, mongo, clock, metrics, logger } = frame;
+  const { config, mongo, clock, tracer, metrics, logger } = frame;
   const { now } = clock;
   const guard = createAddressGuard(config.CALLBACK_ALLOW_CIDRS);
   const client = createCallbackClient({ guard, ca: deps.ca, timeouts: deps.timeouts });
@@ -89,6 +89,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
     now,
     newId: randomUUID,
     random: deps.random ?? Math.random,
+    tracer,
     logger,
   };
   const dispatcher = createDispatcher({

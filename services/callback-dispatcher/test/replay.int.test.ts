@@ -1,6 +1,7 @@
 import { Secret } from '@gateway/contracts';
 import type { MongoConnection } from '@gateway/mongo';
 import { bodyOf, clockAt, connectMongo, createHandle } from '@gateway/mongo';
+import { noTracer } from '@gateway/service-kit';
 import type { Space } from '@gateway/testing';
 import { openSpace, silentLogger } from '@gateway/testing';
 import { createAttempts } from '../src/adapters/mongo/attempts';
@@ -67,6 +68,7 @@ function world() {
     now: () => now,
     newId: () => `${id}-${(ids += 1)}`,
     random: () => 0,
+    tracer: noTracer,
     logger: silentLogger,
   };
   const dispatcher = {

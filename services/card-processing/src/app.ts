@@ -23,7 +23,7 @@ import { createResolver } from './application/resolve-outcomes';
 import type { Config } from './config';
 import { holdsOf } from './config';
 import type { Payment, PaymentEvent } from './domain/payment';
-import { evolve } from './domain/payment';
+import { evolve, pendingReference } from './domain/payment';
 import { ensureIndexes } from './indexes';
 
 const RESOLVE_EVERY_MS = 250;
@@ -47,7 +47,7 @@ export function createCardProcessing(deps: CardProcessingDeps): CardProcessing {
 }
 
 async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Parts<'query'>> {
-  const { config, mongo, clock, publisher, metrics, logger } = frame;
+  const { config, mongo, clock, publisher, tracer, metrics, logger } = frame;
   const { now } = clock;
   const payments = createPayments(mongo, clock);
   await ensureIndexes(frame);
@@ -91,6 +91,7 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
       store: payments,
       evolve,
       announce,
+      isIdle: (payment) => pendingReference(payment) === undefined,
       publish: outbox.publish,
       onWritten,
       now,
@@ -106,6 +107,7 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
     holdSeconds: config.AUTH_HOLD_SECONDS,
     holds: holdsOf(config),
     authenticationPatienceMs: (config.CHALLENGE_TIMEOUT_SECONDS + AUTHENTICATION_MARGIN_SECONDS) * 1000,
+    tracer,
     logger,
   };
   return {

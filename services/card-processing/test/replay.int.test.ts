@@ -3,6 +3,7 @@ import type { CardCommand, ThreedsEvent } from '@gateway/contracts';
 import { Secret } from '@gateway/contracts';
 import type { MongoConnection } from '@gateway/mongo';
 import { bodyOf, clockAt, connectMongo, createHandle } from '@gateway/mongo';
+import { noTracer } from '@gateway/service-kit';
 import type { Space } from '@gateway/testing';
 import { openSpace, silentLogger } from '@gateway/testing';
 import type { CardData } from '@gateway/vault';
@@ -128,6 +129,7 @@ function world(
     holdSeconds: HOLD_SECONDS,
     holds: [],
     authenticationPatienceMs: 1_200_000,
+    tracer: noTracer,
     logger: silentLogger,
   };
   return {

@@ -50,7 +50,7 @@ export function createPayout(deps: PayoutDeps): Payout {
 }
 
 async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'query'>> {
-  const { config, mongo, clock, metrics, logger } = frame;
+  const { config, mongo, clock, tracer, metrics, logger } = frame;
   const { now } = clock;
   const callsAtOnce = config.BANK_CALLS_AT_ONCE;
   const payouts = createPayouts(mongo, clock);
@@ -84,6 +84,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
     bank: (name) => banks.get(name),
     calls,
     now,
+    tracer,
     logger,
   };
   const batches = banks.all.find(({ operations }) => operations !== undefined)?.operations;

@@ -2,7 +2,7 @@ import type { MongoConnection } from '@gateway/mongo';
 import { clockAt, connectMongo, createHandle } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 import { openSpace, silentLogger } from '@gateway/testing';
-import { createMetrics } from '@gateway/service-kit';
+import { createMetrics, noTracer } from '@gateway/service-kit';
 import type { Iso20022Connector } from '../src/adapters/banks/iso20022/connector';
 import { createIso20022Connector } from '../src/adapters/banks/iso20022/connector';
 import { instruction, PAYING_ACCOUNT, testSettings } from '../src/adapters/banks/iso20022/iso20022.fixture';
@@ -116,6 +116,7 @@ function world({ beforeLook, onCall, connector = settlingBank }: Hooks) {
     calls: { begin: async (work) => void begun.push(work()) },
     batches: connector === files ? files.operations : undefined,
     now: () => NOW,
+    tracer: noTracer,
     logger: silentLogger,
   };
   const { reference } = request;

@@ -1,5 +1,6 @@
 import type { MongoConnection } from '@gateway/mongo';
 import { bodyOf, clockAt, connectMongo, createHandle } from '@gateway/mongo';
+import { noTracer } from '@gateway/service-kit';
 import type { Space } from '@gateway/testing';
 import { openSpace, silentLogger } from '@gateway/testing';
 import type { PayoutsAdapter } from '../src/adapters/mongo/payouts';
@@ -104,6 +105,7 @@ function world(bank: Bank, { passes = true, passesAgain = true, hasPlace = true 
     bank: () => connector,
     calls: { begin: async (work) => void begun.push(work()) },
     now: () => now,
+    tracer: noTracer,
     logger: silentLogger,
   };
   const own = { ...request, payoutId: reference.slice(0, 16), reference };

@@ -39,7 +39,7 @@ export function createThreeds(deps: ThreedsDeps): Threeds {
 }
 
 async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
-  const { config, mongo, clock, metrics, logger } = frame;
+  const { config, mongo, clock, tracer, metrics, logger } = frame;
   const { THREEDS_PUBLIC_URL: publicUrl, THREEDS_RESULTS_URL: resultsUrl = publicUrl } = config;
   const authentications = createAuthentications(mongo, clock);
   await ensureIndexes(frame);
@@ -84,6 +84,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
     now: clock.now,
     publicUrl,
     challengeTimeoutMs: config.CHALLENGE_TIMEOUT_SECONDS * SECOND_MS,
+    tracer,
     logger,
   };
   const connections = connectionLimitsOf(config);

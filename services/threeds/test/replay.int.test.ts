@@ -2,6 +2,7 @@ import type { AuthenticateCardholderData } from '@gateway/contracts';
 import { Secret } from '@gateway/contracts';
 import type { MongoConnection } from '@gateway/mongo';
 import { bodyOf, clockAt, connectMongo, createHandle } from '@gateway/mongo';
+import { noTracer } from '@gateway/service-kit';
 import type { Space } from '@gateway/testing';
 import { openSpace, silentLogger } from '@gateway/testing';
 import type { AuthenticationsAdapter } from '../src/adapters/mongo/authentications';
@@ -78,6 +79,7 @@ function world(answer: DirectoryAnswer | 'none', { card = true } = {}) {
     now: () => now,
     publicUrl,
     challengeTimeoutMs: CHALLENGE_MS,
+    tracer: noTracer,
     logger: silentLogger,
   };
   const data: AuthenticateCardholderData = {

@@ -2,6 +2,7 @@ import type { Account } from '@gateway/accounts';
 import { payoutCurrenciesOf } from '@gateway/accounts';
 import type { ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
+import { annotate } from '@gateway/service-kit';
 import type { AccountForRules } from '../domain/account-rules';
 import type { RawFields } from '../domain/body';
 import type { FieldCheck } from '../domain/field-check';
@@ -38,6 +39,7 @@ export async function handleRequest<Type, Request>(
     const admitted = await admit(ports, incoming, session);
     if ('refused' in admitted) return admitted.refused;
     const { account, slot } = admitted;
+    annotate({ 'gateway.account': account.merchantAccount });
     try {
       const read = kind.readType(incoming, account, session, ports.now());
       if ('refused' in read) return read.refused;

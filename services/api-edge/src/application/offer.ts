@@ -1,5 +1,5 @@
 import { newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
-import { isRetryable } from '@gateway/service-kit';
+import { annotate, isRetryable } from '@gateway/service-kit';
 import type { OperationRequest } from './commands';
 import { baseReferenceOf, commandOf, cvvOf, withMaskedReference } from './commands';
 import type { Bus, Idempotency, Insertion, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
@@ -26,6 +26,7 @@ export async function offer<Entry extends JournalEntry>(
   for (let attempts = 0; attempts < REFERENCE_ATTEMPTS_MAX; attempts += 1) {
     const entry = await prepared(ports, prepare);
     if (entry === undefined) return { kind: 'unavailable' };
+    annotate({ 'gateway.reference': entry.reference });
     const attempt = { inserts: 0 };
     try {
       const insertion = await insertUntil(ports, entry, deadline, attempt);

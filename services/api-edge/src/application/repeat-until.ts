@@ -1,5 +1,5 @@
 import type { Logger } from '@gateway/service-kit';
-import { isRetryable, RetryableError } from '@gateway/service-kit';
+import { inSpan, isRetryable, RetryableError } from '@gateway/service-kit';
 
 const REPEAT_AFTER_MS = 250;
 
@@ -8,12 +8,16 @@ const REPEAT_AFTER_MS = 250;
  * (epoch ms) on, and at once if it is not retryable or the disk is full. An attempt that is running at the deadline
  * continues: it may still succeed.
  */
-export async function repeatUntil<T>(
+export function repeatUntil<T>(
   ports: { now(): number; isDiskFull(error: unknown): boolean; logger: Logger },
   deadline: number,
   name: string,
   work: () => Promise<T>,
 ): Promise<T> {
+  return inSpan({ name }, () => repeated(ports, deadline, name, work));
+}
+
+async function repeated<T>(...[ports, deadline, name, work]: Parameters<typeof repeatUntil<T>>): Promise<T> {
   for (;;) {
     try {
       return await within(deadline - ports.now(), name, work());

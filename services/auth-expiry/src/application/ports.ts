@@ -5,6 +5,8 @@ import type { Deadline } from '../domain/deadline';
 export interface ClaimedDeadline extends Deadline {
   /** Unique to this claim. */
   readonly claim: string;
+  /** W3C: the trace of the authorization. */
+  readonly traceparent?: string;
 }
 
 export interface Deadlines {
@@ -30,7 +32,7 @@ export interface CommandQueue {
 export interface Ports {
   deadlines: Deadlines;
   /** Asks card-processing to void an authorization. Resolves when the brokers have the command, else rejects. */
-  askToExpire(deadline: Deadline): Promise<void>;
+  askToExpire(deadline: ClaimedDeadline): Promise<void>;
   /** Number of commands that card-processing has room for now. Rejects if that is not known. */
   room(): Promise<number>;
   /** Counts asks that the brokers accepted, and those that they did not. */

@@ -27,7 +27,6 @@ export async function acceptOutcome(
       at: now,
       claimableAt: hasPlace ? now + LEASE_MS : now,
       correlationId: trace?.correlationId ?? outcome.paymentId,
-      ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
     };
     const { written, stored } = await ports.handle(eventId, (known) => (known === null ? [accepted] : []), {
       expectNew: true,

@@ -22,7 +22,6 @@ export function announce(after: Delivery, event: DeliveryEvent, { id }: { id: st
     data: event.type === 'Attempted' ? { ...record, ...attemptOf(event) } : record,
     correlationId: after.correlationId,
     causationId: id,
-    ...(after.traceparent === undefined ? {} : { traceparent: after.traceparent }),
   };
 }
 

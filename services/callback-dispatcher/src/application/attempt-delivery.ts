@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { newTraceparent, runWithTrace } from '@gateway/service-kit';
+import { maskCardNumbers } from '@gateway/contracts';
+import type { NewSpan, Span } from '@gateway/service-kit';
+import { inTrace } from '@gateway/service-kit';
 import type { CallEnd } from '../domain/address-health';
 import { callEnd } from '../domain/address-health';
 import { isAcknowledgement, signedText } from '../domain/callback';
@@ -23,8 +25,8 @@ export type AddressVerdict = CallEnd | 'none';
 export async function attemptDelivery(ports: Ports, stored: StoredDelivery): Promise<AddressVerdict> {
   const { progress } = stored;
   if (progress.state !== 'pending' || progress.claimableAt - ports.now() < ATTEMPT_BUDGET_MS) return 'none';
-  const trace = { correlationId: stored.correlationId, traceparent: stored.traceparent ?? newTraceparent() };
-  return runWithTrace(trace, async () => {
+  const { correlationId } = stored;
+  return inTrace(ports.tracer, { ...attemptOf(stored), correlationId }, async (span) => {
     const signed = await signedBody(ports, stored);
     const startedAt = ports.now();
     const attempt = {
@@ -46,9 +48,34 @@ export async function attemptDelivery(ports: Ports, stored: StoredDelivery): Pro
       }),
       recordResult(ports, stored, result, acknowledged),
     ]);
+    tell(span, result, outcomeOf(result, acknowledged));
     ports.figures.attempted(stored.kind, outcomeOf(result, acknowledged), result.durationMs);
     return 'problem' in signed ? 'none' : callEnd(result);
   });
+}
+
+/** Of the address only the host, as the rest may be a secret of the merchant. A host may be anything, too. */
+function attemptOf({ kind, url, merchantAccount, reference, attempts, traceparent }: StoredDelivery): NewSpan {
+  return {
+    name: `post ${kind} callback`,
+    kind: 'client',
+    parent: traceparent,
+    attributes: {
+      'http.request.method': 'POST',
+      'server.address': maskCardNumbers(URL.parse(url)?.hostname ?? ''),
+      'gateway.account': merchantAccount,
+      'gateway.reference': reference,
+      'gateway.attempt': attempts + 1,
+    },
+  };
+}
+
+function tell(span: Span, { httpStatus }: AttemptResult, outcome: AttemptOutcome): void {
+  span.set({
+    'gateway.answer': outcome,
+    ...(httpStatus === undefined ? {} : { 'http.response.status_code': httpStatus }),
+  });
+  if (outcome !== 'acknowledged') span.fail(outcome);
 }
 
 function notSent(error: string): AttemptResult {

@@ -1,5 +1,5 @@
 import type { CustomParameter, Secret } from '@gateway/contracts';
-import type { Logger } from '@gateway/service-kit';
+import type { Logger, Tracer } from '@gateway/service-kit';
 import type { Handle, Stored } from '@gateway/mongo';
 import type { CallbackKind, Outcome } from '../domain/callback';
 import type { AttemptResult, Delivery, DeliveryEvent, DeliveryState } from '../domain/delivery';
@@ -110,5 +110,6 @@ export interface Ports {
   newId(): string;
   /** From 0 up to 1. */
   random(): number;
+  tracer: Tracer;
   logger: Logger;
 }

@@ -27,7 +27,6 @@ export interface Delivery extends Callback {
   progress: Progress;
   /** Of the reported event, so that the callback's log lines and events can be traced to it. */
   correlationId: string;
-  traceparent?: string;
 }
 
 /** How one attempt ended. */
@@ -61,7 +60,7 @@ export type DeliveryEvent =
     }
   | { type: 'Delivered' | 'Recovered' | 'Exhausted' | 'Resent'; at: number };
 
-export interface Beginning extends Pick<Delivery, 'correlationId' | 'traceparent'> {
+export interface Beginning extends Pick<Delivery, 'correlationId'> {
   at: number;
   /** Epoch ms from which any replica may take it. */
   claimableAt: number;

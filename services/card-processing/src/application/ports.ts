@@ -1,7 +1,7 @@
 import type { Account } from '@gateway/accounts';
 import type { CardCommand, Customer, OperationOutcome, Secret } from '@gateway/contracts';
 import type { Place } from '@gateway/outbound';
-import type { DetachedWork, Logger } from '@gateway/service-kit';
+import type { DetachedWork, Logger, Tracer } from '@gateway/service-kit';
 import type { DueByAccount, Handle, Stored } from '@gateway/mongo';
 import type { CardData } from '@gateway/vault';
 import type { AcquirerAnswer } from '../domain/decide';
@@ -151,6 +151,7 @@ export interface Ports {
   holds: readonly HoldRule[];
   /** How long a cardholder may be authenticated before the operation is given up as lost. */
   authenticationPatienceMs: number;
+  tracer: Tracer;
   logger: Logger;
 }
 

@@ -16,6 +16,7 @@ export function createResolver(ports: Ports, everyMs: number): FairWork {
     correlationId: ({ _id: paymentId }) => paymentId,
     resolve: (payment) => resolveOutcome(ports, payment),
     now: ports.now,
+    tracer: ports.tracer,
     logger: ports.logger,
   });
 }

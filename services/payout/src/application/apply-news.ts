@@ -1,4 +1,4 @@
-import { newTraceparent, runWithTrace } from '@gateway/service-kit';
+import { inTrace } from '@gateway/service-kit';
 import { paymentIdOf } from '@gateway/contracts';
 import { decideNews } from '../domain/decide';
 import type { BankNews, NewsVerdict } from './bank-ports';
@@ -10,7 +10,8 @@ import { reportContradiction } from './submit-payout';
  * if the result cannot be stored; the bank then has to report it again.
  */
 export function applyNews(ports: Ports, bank: string, { reference, outcome }: BankNews): Promise<NewsVerdict> {
-  return runWithTrace({ correlationId: paymentIdOf(reference), traceparent: newTraceparent() }, async () => {
+  const trace = { name: `apply news of ${bank}`, correlationId: paymentIdOf(reference) };
+  return inTrace(ports.tracer, trace, async () => {
     const { stored, rejection } = await ports.handle<Exclude<NewsVerdict, 'applied'>>(reference, (payout) =>
       payout?.bank === bank ? decideNews(payout, outcome, ports.now()) : 'unknown-payout',
     );

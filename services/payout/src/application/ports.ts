@@ -1,5 +1,5 @@
 import type { Account } from '@gateway/accounts';
-import type { DetachedWork, Logger } from '@gateway/service-kit';
+import type { DetachedWork, Logger, Tracer } from '@gateway/service-kit';
 import type { DueByAccount, Handle, Stored } from '@gateway/mongo';
 import type { Payout, PayoutEvent, PayoutRequest, PayoutStateKind } from '../domain/payout';
 import type { WideScope } from '../domain/holds';
@@ -87,5 +87,6 @@ export interface Ports {
   /** Runs submissions to banks after the message is done. */
   calls: Pick<DetachedWork, 'begin'>;
   now(): number;
+  tracer: Tracer;
   logger: Logger;
 }

@@ -1,4 +1,4 @@
-import { newTraceparent, runWithTrace } from '@gateway/service-kit';
+import { inTrace } from '@gateway/service-kit';
 import { decideDeadLetter } from '../domain/decide';
 import type { PayoutRequest } from '../domain/payout';
 import type { Ports } from './ports';
@@ -8,7 +8,7 @@ import type { Ports } from './ports';
  * is replayed or redelivered afterwards, it has no effect.
  */
 export async function recordDeadLetter(ports: Ports, request: PayoutRequest, causationId?: string): Promise<void> {
-  await runWithTrace({ correlationId: request.payoutId, traceparent: newTraceparent() }, () =>
+  await inTrace(ports.tracer, { name: 'end a dead-lettered payout', correlationId: request.payoutId }, () =>
     ports.handle(request.reference, (known) => (known === null ? decideDeadLetter(request) : []), { causationId }),
   );
 }

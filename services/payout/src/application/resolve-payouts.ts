@@ -5,7 +5,7 @@ import {
   RESOLVER_LEASE_MS,
 } from '@gateway/mongo';
 import type { FairWork } from '@gateway/service-kit';
-import { newTraceparent, runWithTrace } from '@gateway/service-kit';
+import { inTrace } from '@gateway/service-kit';
 import type { BankConnector, Cancellation, Inquiry, SubmitAnswer } from './bank-ports';
 import { decideCancelled, decideRelease, decideTurn, SUBMITTED_INQUIRY_EVERY_MS } from '../domain/decide';
 import { endedWithoutSuccess, isOpen } from '../domain/payout';
@@ -29,6 +29,7 @@ export function createResolver(ports: Ports, options: { everyMs: number; atOnce:
     parallel: options.atOnce,
     parallelPerAccount: Math.max(1, Math.floor(options.atOnce / 2)),
     now: ports.now,
+    tracer: ports.tracer,
     logger: ports.logger,
   });
 }
@@ -38,8 +39,12 @@ export async function resolveNow(ports: Ports, reference: string): Promise<Store
   const payout = await ports.payouts.due.claimNow(reference, RESOLVER_LEASE_MS);
   if (payout === null) return undefined;
   if (isOpen(payout.state) && bankOf(ports, payout) === undefined) return 'not-connected';
-  const trace = { correlationId: payout.payoutId, traceparent: newTraceparent() };
-  await runWithTrace(trace, () => resolve(ports, payout));
+  const trace = {
+    name: 'resolve a payout for an operator',
+    correlationId: payout.payoutId,
+    parent: payout.traceparent,
+  };
+  await inTrace(ports.tracer, trace, () => resolve(ports, payout));
   return (await ports.payouts.load(reference)) ?? undefined;
 }
 

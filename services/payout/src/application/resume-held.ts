@@ -1,5 +1,5 @@
 import { PAYOUT_CURRENCIES } from '@gateway/accounts';
-import { newTraceparent, runWithTrace } from '@gateway/service-kit';
+import { inTrace } from '@gateway/service-kit';
 import { decideResume } from '../domain/decide';
 import { clearanceOf } from './clearance';
 import type { Ports, StoredPayout } from './ports';
@@ -48,6 +48,6 @@ async function resumeAccount(
 }
 
 async function resume(ports: Ports, payout: StoredPayout): Promise<void> {
-  const trace = { correlationId: payout.payoutId, traceparent: newTraceparent() };
-  await runWithTrace(trace, () => ports.handle(payout, (current) => decideResume(current, ports.now())));
+  const trace = { name: 'resume a held payout', correlationId: payout.payoutId, parent: payout.traceparent };
+  await inTrace(ports.tracer, trace, () => ports.handle(payout, (current) => decideResume(current, ports.now())));
 }

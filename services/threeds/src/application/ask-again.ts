@@ -15,6 +15,7 @@ export function createAskAgain(ports: Ports, everyMs: number): FairWork {
       if (stored.command !== undefined) await ask(ports, stored, stored.command);
     },
     now: ports.now,
+    tracer: ports.tracer,
     logger: ports.logger,
   });
 }

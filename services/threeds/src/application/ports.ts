@@ -1,7 +1,7 @@
 import type { Account } from '@gateway/accounts';
 import type { Customer, Secret } from '@gateway/contracts';
 import type { DueByAccount, Handle, Stored } from '@gateway/mongo';
-import type { DetachedWork, Logger } from '@gateway/service-kit';
+import type { DetachedWork, Logger, Tracer } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
 import type { Authentication, AuthenticationEvent } from '../domain/authentication';
 import type { DirectoryAnswer } from '../domain/decide';
@@ -70,5 +70,6 @@ export interface Ports {
   /** Where browsers find the pages: scheme, host, port. */
   publicUrl: string;
   challengeTimeoutMs: number;
+  tracer: Tracer;
   logger: Logger;
 }

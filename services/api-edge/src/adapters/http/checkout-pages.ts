@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { RenderedPage } from '@gateway/pages';
-import type { BodyFault, BodyReader, Logger, Registry } from '@gateway/service-kit';
-import { bytesOf, Counter, assertNever, readBody, strictTransport } from '@gateway/service-kit';
+import type { BodyFault, BodyReader, Logger, Registry, Tracer } from '@gateway/service-kit';
+import { bytesOf, Counter, assertNever, readBody, strictTransport, traceRequest } from '@gateway/service-kit';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
 import type { PageAnswer, SubmittedForm } from '../../application/checkout-page';
 import type { Checkout } from '../../application/ports';
 import { parseFormBody } from '../../domain/body';
 import * as view from './checkout-views';
-import { FORM, isOver, mediaTypeOf, traced } from './requests';
+import { FORM, isOver, mediaTypeOf } from './requests';
 
 const BODY_BYTES_MAX = 16 * 1024;
 /** 16 bytes in base64url. */
@@ -18,6 +18,7 @@ const PAGE_ID = /^[\w-]{22}$/;
 const LOGGED_ID_LENGTH = 4;
 const RETRY_AFTER_SECONDS = 2;
 const PATH = '/checkout/';
+const ROUTE = `${PATH}:id`;
 
 export interface CheckoutPagesOptions {
   show(id: string, returnedReference: string | undefined): Promise<PageAnswer>;
@@ -33,6 +34,7 @@ export interface CheckoutPagesOptions {
   /** Time limit for receiving a body. */
   bodyTimeoutMs: number;
   now: () => number;
+  tracer: Tracer;
   logger: Logger;
   metrics: Registry;
 }
@@ -52,7 +54,7 @@ export function createCheckoutPages(options: CheckoutPagesOptions): RequestListe
   app.use(strictTransport, openRequest(options));
   const takePlace = limitConcurrency(options.maxConcurrent);
   app
-    .route(`${PATH}:id`)
+    .route(ROUTE)
     .get(requirePageId(), takePlace, show(options))
     .post(
       requirePageId(),
@@ -95,7 +97,7 @@ function openRequest(options: CheckoutPagesOptions): RequestHandler {
       const method = request.method === 'POST' ? 'POST' : 'GET';
       answered.inc({ method, status: String(response.statusCode) });
     });
-    traced(request, requestId, next);
+    traceRequest(options.tracer, { request, response, route: ROUTE, correlationId: requestId }, next);
   };
 }
 

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { TransactionType } from '@gateway/contracts';
 import { TRANSACTION_TYPES } from '@gateway/contracts';
-import type { Registry } from '@gateway/service-kit';
+import type { Registry, Tracer } from '@gateway/service-kit';
 import { connectionLimitsOf, createBodyReader, DEFAULT_BODY_LIMITS } from '@gateway/service-kit';
 import { showCheckout, submitCard } from '../../application/checkout-page';
 import type { CheckoutPorts } from '../../application/checkout-ports';
@@ -19,7 +19,7 @@ import { createCheckoutPages, isForPages } from './checkout-pages';
 import type { MerchantEndpoint } from './merchant-api';
 import { CARD_CONTENT_TYPES, createMerchantApi, PAYOUT_CONTENT_TYPES } from './merchant-api';
 
-export type EdgePorts = CheckoutPorts & InitiatePorts & { bus: AnnouncingBus };
+export type EdgePorts = CheckoutPorts & InitiatePorts & { bus: AnnouncingBus; tracer: Tracer };
 
 /** Merchants and browsers share a port. Each has its own limit, so that neither can lock the other out. */
 export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Registry): RequestListener {
@@ -32,6 +32,7 @@ export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Re
     }),
     bodyTimeoutMs: config.REQUEST_TIMEOUT_MS,
     now: ports.now,
+    tracer: ports.tracer,
     logger: ports.logger,
     metrics,
   };

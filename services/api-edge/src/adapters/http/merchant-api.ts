@@ -4,8 +4,8 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import express from 'express';
 import type { ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES, maskCardNumbers, resultClassOf } from '@gateway/contracts';
-import type { BodyFault, BodyReader, Logger, Registry } from '@gateway/service-kit';
-import { bytesOf, Counter, Gauge, Histogram, readBody, strictTransport } from '@gateway/service-kit';
+import type { BodyFault, BodyReader, Logger, Registry, Span, Tracer } from '@gateway/service-kit';
+import { bytesOf, Counter, Gauge, Histogram, readBody, strictTransport, traceRequest } from '@gateway/service-kit';
 import type { Incoming } from '../../application/admit';
 import { sessionOf } from '../../application/admit';
 import type { Answer, Family, Session } from '../../application/responses';
@@ -13,7 +13,7 @@ import { failure, sessionIdIn } from '../../application/responses';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody, parseJsonBody } from '../../domain/body';
 import { createRefusalPace } from './refusal-pace';
-import { FORM, JSON_TYPE, isOver, mediaTypeOf, traced } from './requests';
+import { FORM, JSON_TYPE, isOver, mediaTypeOf } from './requests';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
@@ -40,6 +40,7 @@ export interface MerchantApiOptions {
   /** Time limit for receiving a body. */
   bodyTimeoutMs: number;
   now: () => number;
+  tracer: Tracer;
   logger: Logger;
   metrics: Registry;
 }
@@ -115,8 +116,19 @@ function openSession(options: MerchantApiOptions, figures: Figures): RequestHand
       const result = code === undefined ? 'none' : resultClassOf(code);
       figures.duration.observe({ operation, class: result }, (options.now() - startedAt) / 1000);
     });
-    traced(request, session.sessionId, next);
+    const route = options.endpoints.find(({ path }) => path === request.path)?.path;
+    const onEnd = (span: Span): void => tell(span, localsOf(response));
+    traceRequest(options.tracer, { request, response, route, correlationId: session.sessionId, onEnd }, next);
   };
+}
+
+/** A fault of the gateway, or an open outcome, fails the trace. What a merchant or a bank got wrong does not. */
+function tell(span: Span, { code, operation }: Pick<Locals, 'code' | 'operation'>): void {
+  if (operation !== undefined) span.set({ 'gateway.operation': operation });
+  if (code === undefined) return;
+  const result = resultClassOf(code);
+  span.set({ 'gateway.code': code, 'gateway.code_class': result });
+  if (result === 'unknown' || result === 'service' || code === RESPONSE_CODES.PROCESSING_ERROR) span.fail(String(code));
 }
 
 /** Counts requests once their bodies have arrived. */

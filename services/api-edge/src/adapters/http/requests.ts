@@ -1,5 +1,4 @@
 import type { Request, Response } from 'express';
-import { newTraceparent, runWithTrace } from '@gateway/service-kit';
 
 export const FORM = 'application/x-www-form-urlencoded';
 export const JSON_TYPE = 'application/json';
@@ -15,15 +14,4 @@ export function mediaTypeOf(request: Request): string {
  */
 export function isOver(request: Request, response: Response): boolean {
   return response.headersSent || request.socket.destroyed;
-}
-
-/** Continues the client's trace, or starts a new one. */
-export function traced(request: Request, correlationId: string, next: () => void): void {
-  const { traceparent } = request.headers;
-  const trace = typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent : newTraceparent();
-  runWithTrace({ correlationId, traceparent: trace }, next);
-}
-
-function isTraceparent(value: string): boolean {
-  return /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(value);
 }

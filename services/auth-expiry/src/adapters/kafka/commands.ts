@@ -1,18 +1,17 @@
 import { ExpireAuthorization, paymentIdOf } from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
-import { newTraceparent } from '@gateway/service-kit';
+import type { Tracer } from '@gateway/service-kit';
+import { inTrace } from '@gateway/service-kit';
 import type { Ports } from '../../application/ports';
 
 /** Commands to card-processing, in order with all others of their payment. They have no deadline: the payment's state decides. */
-export function askToExpire(publisher: Publisher): Ports['askToExpire'] {
-  return ({ reference, merchantAccount, expiresAt }) => {
+export function askToExpire(publisher: Publisher, tracer: Tracer): Ports['askToExpire'] {
+  return ({ reference, merchantAccount, expiresAt, traceparent }) => {
     const paymentId = paymentIdOf(reference);
-    return publisher.publish({
-      declaration: ExpireAuthorization,
-      data: { paymentId, merchantAccount, reference, expiresAt },
-      key: paymentId,
-      correlationId: paymentId,
-      traceparent: newTraceparent(),
-    });
+    const data = { paymentId, merchantAccount, reference, expiresAt };
+    // Days after the authorization, so this is a trace of its own.
+    return inTrace(tracer, { name: 'ask for an expiry', correlationId: paymentId, links: [traceparent] }, () =>
+      publisher.publish({ declaration: ExpireAuthorization, data, key: paymentId }),
+    );
   };
 }

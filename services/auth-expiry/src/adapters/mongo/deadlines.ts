@@ -1,6 +1,6 @@
 import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
 import { claimDue, createGroupInsert, dueIndexOn, duplicateKeyIndex } from '@gateway/mongo';
-import { createBatcher, RetryableError } from '@gateway/service-kit';
+import { createBatcher, currentTrace, RetryableError } from '@gateway/service-kit';
 import type { ClaimedDeadline, Deadlines } from '../../application/ports';
 
 const COLLECTION = 'deadlines';
@@ -19,6 +19,8 @@ export interface StoredDeadline {
   dueAt?: number;
   asks?: number;
   claim?: string;
+  /** W3C: the trace of the authorization. */
+  traceparent?: string;
   endedAt?: Date;
 }
 
@@ -51,7 +53,9 @@ export function createDeadlines(mongo: MongoConnection, clock: Clock): Deadlines
   return {
     async open({ reference, merchantAccount, expiresAt }) {
       // Refused if it is already known: the stored one is at least as new.
-      await insert({ _id: reference, merchantAccount, expiresAt, dueAt: expiresAt, asks: 0 });
+      const { traceparent } = currentTrace() ?? {};
+      const traced = traceparent === undefined ? {} : { traceparent };
+      await insert({ _id: reference, merchantAccount, expiresAt, dueAt: expiresAt, asks: 0, ...traced });
     },
     end: (reference) => close(reference),
     async claimDue(leaseMs, limit) {
@@ -86,11 +90,12 @@ export function dueAt(now: number): { dueAt: { $lte: number } } {
   return { dueAt: { $lte: now } };
 }
 
-function fromStored({ _id, merchantAccount, expiresAt, asks, claim }: StoredDeadline): ClaimedDeadline {
+function fromStored({ _id, merchantAccount, expiresAt, asks, claim, traceparent }: StoredDeadline): ClaimedDeadline {
   if (merchantAccount === undefined || expiresAt === undefined || claim === undefined) {
     throw new Error(`broken invariant: deadline ${_id} is incomplete`);
   }
-  return { reference: _id, merchantAccount, expiresAt, asks: asks ?? 0, claim };
+  const traced = traceparent === undefined ? {} : { traceparent };
+  return { reference: _id, merchantAccount, expiresAt, asks: asks ?? 0, claim, ...traced };
 }
 
 /** Ends are written in groups, like other writes. An end without a beginning is written too. */
@@ -98,7 +103,7 @@ function createGroupEnd(collection: Collection<StoredDeadline>, now: () => numbe
   const batcher = createBatcher<string, void>(async (ids) => {
     const update = {
       $set: { endedAt: new Date(now()) },
-      $unset: { merchantAccount: '', expiresAt: '', dueAt: '', asks: '', claim: '' },
+      $unset: { merchantAccount: '', expiresAt: '', dueAt: '', asks: '', claim: '', traceparent: '' },
     } as const;
     const updates = ids.map((_id) => ({ updateOne: { filter: { _id }, update, upsert: true } }));
     try {

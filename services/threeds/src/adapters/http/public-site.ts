@@ -4,7 +4,7 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import express from 'express';
 import type { Secret } from '@gateway/contracts';
 import type { BodyFault, BodyReader, Logger } from '@gateway/service-kit';
-import { bytesOf, isRetryable, newTraceparent, readBody, runWithTrace, strictTransport } from '@gateway/service-kit';
+import { bytesOf, isRetryable, readBody, strictTransport, traceRequest } from '@gateway/service-kit';
 import { retryableWhenTransient } from '@gateway/mongo';
 import type { Turn } from '../../application/browser';
 import { comeBack, lookForResult, openPage } from '../../application/browser';
@@ -26,6 +26,8 @@ import { challengePage, messagePage, outOfTimePage, problemPage, resultPath, ret
 
 export const RESULTS_PATH = '/3ds/results';
 export const NOTIFICATION_PATH = '/challenge/notification';
+const PAGE = { route: '/challenge/:pageId', pattern: /^\/challenge\/[^/]+$/ } as const;
+const RESULT_PAGE = { route: '/challenge/:pageId/result', pattern: /^\/challenge\/[^/]+\/result$/ } as const;
 
 const BODY_BYTES_MAX = 64 * 1024;
 /** From the head of a request to the end of its body. */
@@ -54,7 +56,7 @@ export function createPublicSite(options: PublicSiteOptions): RequestListener {
   app.set('trust proxy', [...trustedProxies]);
   const takePlace = limitConcurrency();
   const body = [readForm(bodies), takePlace];
-  app.use(strictTransport, openRequest());
+  app.use(strictTransport, openRequest(ports));
 
   app
     .route(RESULTS_PATH)
@@ -74,12 +76,12 @@ export function createPublicSite(options: PublicSiteOptions): RequestListener {
     })
     .all(refuseMethod('POST'));
   app
-    .route('/challenge/:pageId')
+    .route(PAGE.route)
     .get(takePlace, async (request, response) => show(response, await openedByAddress(ports, request.params.pageId)))
     .post(...body, async (request, response) => show(response, await openedByForm(ports, request)))
     .all(refuseMethod('GET, HEAD, POST'));
   app
-    .route('/challenge/:pageId/result')
+    .route(RESULT_PAGE.route)
     .get(takePlace, async (request, response) => show(response, await lookedAgain(ports, request.params.pageId)))
     .all(refuseMethod('GET, HEAD'));
   app.use((_request, response) => sendPage(response, problemPage('unknown-page')));
@@ -88,13 +90,19 @@ export function createPublicSite(options: PublicSiteOptions): RequestListener {
 }
 
 /** Assigns the request its id and trace. */
-function openRequest(): RequestHandler {
-  return (_request, response, next) => {
+function openRequest({ tracer }: Ports): RequestHandler {
+  return (request, response, next) => {
     const correlationId = randomUUID();
     // Knowing a page's address opens it, so it is never passed on.
     response.set({ 'X-Request-Id': correlationId, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
-    runWithTrace({ correlationId, traceparent: newTraceparent() }, next);
+    traceRequest(tracer, { request, response, route: routeOf(request.path), correlationId }, next);
   };
+}
+
+/** The address of a page is a secret, so spans have the route. */
+function routeOf(path: string): string | undefined {
+  if (path === RESULTS_PATH || path === NOTIFICATION_PATH) return path;
+  return [RESULT_PAGE, PAGE].find(({ pattern }) => pattern.test(path))?.route;
 }
 
 function limitConcurrency(): RequestHandler {

@@ -1,0 +1,56 @@
+import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import { closeHttpClient, createHttpClient, RetryableError } from '@gateway/service-kit';
+
+/** For a whole export, up to the end of the collector's answer. */
+const TIMEOUT_MS = 5_000;
+/** OTLP/HTTP 1.7: these may succeed later; others never will. */
+const RETRYABLE = new Set([429, 502, 503, 504]);
+
+/** Takes spans by OTLP over HTTP, in JSON. */
+export interface Collector {
+  /**
+   * Resolves with the number of spans that the collector rejected.
+   *
+   * @throws RetryableError if it is away or busy; Error if it refuses all of them
+   */
+  take(spans: ReadableSpan[]): Promise<number>;
+  close(): void;
+}
+
+/** @param options.headers `name=value`, comma-separated */
+export function openCollector({ url, headers = '' }: { url: string; headers?: string | undefined }): Collector {
+  const http = createHttpClient({ baseUrl: url, timeoutMs: TIMEOUT_MS, maxSockets: 1 });
+  const sent = { ...headersFrom(headers), 'content-type': 'application/json' };
+  return {
+    async take(spans) {
+      const body = Buffer.from(JsonTraceSerializer.serializeRequest(spans) ?? []);
+      const { status, data } = await http
+        .post<unknown>('/v1/traces', body, { headers: sent })
+        .catch((error: unknown) => {
+          throw new RetryableError('the collector does not answer', { cause: error });
+        });
+      if (RETRYABLE.has(status)) throw new RetryableError(`the collector answers ${status}`);
+      if (status < 200 || status > 299) throw new Error(`the collector answers ${status}`);
+      return rejectedIn(data);
+    },
+    close: () => closeHttpClient(http),
+  };
+}
+
+function headersFrom(text: string): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const separator = pair.indexOf('=');
+      return [pair.slice(0, separator).trim(), pair.slice(separator + 1).trim()];
+    }),
+  );
+}
+
+/** Of an answer that takes only a part. Numbers of 64 bits are text in OTLP's JSON. */
+function rejectedIn(answer: unknown): number {
+  const { partialSuccess } = (answer ?? {}) as { partialSuccess?: { rejectedSpans?: unknown } };
+  const rejected = Number(partialSuccess?.rejectedSpans ?? 0);
+  return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
+}

@@ -1,0 +1,2 @@
+export { openTracing } from './open-tracing';
+export type { Tracing, TracingOptions } from './open-tracing';
