@@ -6,7 +6,7 @@ import { createCertificate, startHttpsServer } from '@gateway/testing';
 import { isSigned } from './support/merchant';
 import type { Body, System } from './support/system';
 import { cardRequest, startSystem } from './support/system';
-import { readOnce } from './support/topics';
+import { eventsOf, readOnce } from './support/topics';
 
 /** The answers of a merchant's server to its callbacks, in order; the last one repeats. */
 type Script = readonly { status: number; body?: string; location?: string }[];
@@ -118,4 +118,16 @@ test('an account with custom parameters gets them, covered by the signature', as
     custom_mid_reference: expect.stringMatching(/^MD[0-9A-F]{14}$/),
   });
   expect(isSigned(callback ?? new URLSearchParams(), 'demo_password')).toBe(true);
+});
+
+test('the event of an outcome carries the callback address, and no personal data', async () => {
+  const { answer, path } = await sale([OK]);
+  const events = await until('its event', async () => {
+    const found = await eventsOf(system.space, String(answer['reference']).slice(0, 16));
+    return found.length === 0 ? undefined : found.map(({ value }) => JSON.parse(value) as Body);
+  });
+  expect(events).toMatchObject([
+    { transactionType: 'SALE3D', status: 'success', code: 0, eci: 5, callbackUrl: server.url + path },
+  ]);
+  expect(JSON.stringify(events)).not.toMatch(/Ann|Lee|Main Street|example\.com/);
 });

@@ -5,6 +5,7 @@ import {
   cardRequest,
   checkOf,
   CREDENTIALS,
+  CUSTOM,
   followUp,
   recordsOf,
   startSystem,
@@ -33,7 +34,7 @@ describe('a charge', () => {
     const response = await send(request);
     expect(response).toEqual({
       api_version: 1,
-      merchant_account: 'demo_merchant',
+      merchant_account: CREDENTIALS.merchant_account,
       sessionid: expect.stringMatching(/^[0-9a-f-]{36}$/),
       transaction_unique_id: request['transaction_unique_id'],
       token: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -59,7 +60,7 @@ describe('a charge', () => {
   });
 
   test('with a token that another merchant got: 3002', async () => {
-    const foreign = await send(cardRequest('SALE', { merchant_account: 'demo_custom' }));
+    const foreign = await send(cardRequest('SALE', CUSTOM));
     const own = await send(cardRequest('SALE'));
     expect(foreign['token']).not.toBe(own['token']);
     expect(await send(tokenRequest('SALE', foreign['token']))).toMatchObject({ status: 'error', code: 3002 });
@@ -137,7 +138,7 @@ describe('follow-ups of an AUTH', () => {
   test('a reference that does not exist and one of another merchant get the same answer', async () => {
     const auth = await send(cardRequest('AUTH'));
     const unknown = await send(followUp('VOID', 'ABCDEFGHIJKLMNOP0001'));
-    const foreign = await send(followUp('VOID', auth['reference'], { merchant_account: 'demo_custom' }));
+    const foreign = await send(followUp('VOID', auth['reference'], CUSTOM));
     for (const response of [unknown, foreign]) expect(response).toMatchObject({ status: 'error', code: 3003 });
     expect(Object.keys(unknown).sort()).toEqual(Object.keys(foreign).sort());
     expect(await send(followUp('VOID', auth['reference']))).toMatchObject({ status: 'success' });
@@ -150,7 +151,12 @@ describe('CHECK', () => {
     const settled = await send(followUp('SETTLE', auth['reference']));
     const refunded = await send(followUp('REFUND', settled['reference']));
     const ofAuth = await send(checkOf({ transaction_unique_id: auth['transaction_unique_id'] }));
-    expect(ofAuth).toMatchObject({ api_version: 1, merchant_account: 'demo_merchant', status: 'success', code: 0 });
+    expect(ofAuth).toMatchObject({
+      api_version: 1,
+      merchant_account: CREDENTIALS.merchant_account,
+      status: 'success',
+      code: 0,
+    });
     expect(recordsOf(ofAuth)).toMatchObject([
       {
         reference: auth['reference'],
@@ -183,8 +189,8 @@ describe('CHECK', () => {
     for (const fields of [
       checkOf({ transaction_unique_id: uniqueId() }),
       checkOf({ reference: 'ABCDEFGHIJKLMNOP0001' }),
-      checkOf({ reference: sale['reference'], merchant_account: 'demo_custom' }),
-      checkOf({ transaction_unique_id: sale['transaction_unique_id'], merchant_account: 'demo_custom' }),
+      checkOf({ reference: sale['reference'], ...CUSTOM }),
+      checkOf({ transaction_unique_id: sale['transaction_unique_id'], ...CUSTOM }),
       checkOf({ transaction_unique_id: 'expiry-ABCDEFGHIJKLMNOP0001' }),
     ]) {
       expect(await send(fields)).toMatchObject({ status: 'error', code: 3014, transactions: [] });
@@ -269,7 +275,7 @@ describe('money rules under races', () => {
 describe('custom parameters', () => {
   test('are in the responses of an account that has them activated, and only there', async () => {
     const named = { descriptor_merchant: '12.5', descriptor_phone: 'not a number' };
-    const response = await send(cardRequest('SALE', { merchant_account: 'demo_custom', ...named }));
+    const response = await send(cardRequest('SALE', { ...CUSTOM, ...named }));
     expect(response).toMatchObject({
       status: 'success',
       custom_card_bin: '411111',
@@ -288,7 +294,7 @@ describe('custom parameters', () => {
     expect(response).not.toHaveProperty('custom_descriptor_phone');
     const plain = await send(cardRequest('SALE', named));
     expect(Object.keys(plain).filter((name) => name.startsWith('custom_'))).toEqual([]);
-    const refunded = await send(followUp('REFUND', response['reference'], { merchant_account: 'demo_custom' }));
+    const refunded = await send(followUp('REFUND', response['reference'], CUSTOM));
     expect(refunded).toMatchObject({ status: 'success', custom_card_last: '1111' });
   });
 });

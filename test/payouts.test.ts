@@ -1,37 +1,22 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { SANDBOX_PAYOUTS } from '@gateway/accounts';
-import { newPaymentId, newReference, Secret } from '@gateway/contracts';
-import type { Publisher } from '@gateway/messaging';
-import { topicOf } from '@gateway/messaging';
-import { startPublisher, until } from '@gateway/testing';
+import { until } from '@gateway/testing';
 import type { Merchant } from './support/merchant';
 import { isSigned, startMerchant } from './support/merchant';
-import { IBAN, payout, payoutClient } from './support/payouts';
+import { payout, payoutClient } from './support/payouts';
 import type { PayoutClient } from './support/payouts';
-import type { Storage } from './support/storage';
-import { openStorage } from './support/storage';
 import type { Body, CheckRecord, System } from './support/system';
-import { checkOf, recordsOf, startSystem, uniqueId } from './support/system';
-import type { TopicRecord } from './support/topics';
-import { readOnce, readTopics } from './support/topics';
+import { ACCOUNTS, checkOf, CUSTOM, recordsOf, startSystem, uniqueId } from './support/system';
 
 let system: System;
-let storage: Storage;
 let merchant: Merchant;
 let demo: PayoutClient;
-let publisher: Publisher;
 
 beforeAll(async () => {
   merchant = await startMerchant();
   system = await startSystem('payouts', { withPayouts: true });
   await system.startDispatcher(merchant.ca);
-  storage = await openStorage(system.space);
   demo = payoutClient(system);
-  publisher = await startPublisher(system.space);
 });
 afterAll(async () => {
-  await publisher.stop();
-  await storage.close();
   await system.stop();
   await merchant.close();
 });
@@ -61,7 +46,7 @@ describe('a final status is the same in callback, CHECK and query', () => {
     const callback = await merchant.callbackOf(reference);
     const fields = Object.fromEntries(callback);
     expect(fields).toMatchObject({ reference, transaction_unique_id: unique, status, code: String(code) });
-    expect(isSigned(callback, 'demo_payout_secret')).toBe(true);
+    expect(isSigned(callback, ACCOUNTS.merchant.payoutSecret)).toBe(true);
     const { token, message } = fields;
     expect(token).toHaveLength(36);
     const record = {
@@ -103,28 +88,6 @@ describe('a bank that does not answer: nothing is paid twice, and no outcome is 
   });
 });
 
-test('a repeated command: one payout, one effect', async () => {
-  const { reference } = await demo.pay();
-  await demo.ended({ reference });
-  const topic = topicOf(system.space.topicPrefix, 'payoutCommands');
-  const isOfIt = ({ key }: TopicRecord): boolean => key === String(reference).slice(0, 16);
-  const [command] = (await readTopics(system.space, [topic])).filter(isOfIt);
-  if (command === undefined) throw new Error('no command');
-  const before = await storage.collection('payouts', 'payouts').findOne({ _id: reference } as object);
-  const again = { topic, key: command.key, value: Buffer.from(command.value), headers: command.headers };
-  for (let times = 0; times < 3; times += 1) await publisher.publishRaw(again);
-  // A later payout on the same partition shows that the earlier ones have been read.
-  const data = { ...(JSON.parse(command.value) as Body) };
-  const payoutId = newPaymentId(randomBytes);
-  const behind = newReference(payoutId, randomBytes);
-  Object.assign(data, { payoutId, reference: behind, transactionUniqueId: uniqueId() });
-  const headers = { ...command.headers, ce_id: randomUUID() };
-  await publisher.publishRaw({ ...again, value: Buffer.from(JSON.stringify(data)), headers });
-  await until('the one behind them', async () => (await effects(behind)).length === 1);
-  expect(await effects(reference)).toHaveLength(1);
-  expect(await storage.collection('payouts', 'payouts').findOne({ _id: reference } as object)).toEqual(before);
-});
-
 test('parallel requests with one transaction_unique_id: one payout', async () => {
   const unique = uniqueId();
   const answers = await Promise.all(
@@ -143,7 +106,7 @@ test('parallel requests with one transaction_unique_id: one payout', async () =>
 });
 
 test('/transactions amounts include fees, /ra amounts do not', async () => {
-  const custom = payoutClient(system, { merchant_account: 'demo_custom' });
+  const custom = payoutClient(system, CUSTOM);
   const { reference } = await custom.pay({ amount: '100.01' });
   await custom.ended({ reference });
   const amountIn = async (path: string) =>
@@ -158,7 +121,7 @@ test('cards and payouts are separate', async () => {
   for (const by of [{ reference }, { transaction_unique_id: unique }]) {
     expect((await system.send(checkOf(by))).data).toMatchObject({ code: 3014, transactions: [] });
   }
-  const other = payoutClient(system, { merchant_account: 'demo_custom' });
+  const other = payoutClient(system, CUSTOM);
   for (const by of [{ reference }, { transaction_unique_id: unique }]) {
     expect(await other.check(by)).toMatchObject({ status: 'error', code: 3014, transactions: [] });
   }
@@ -189,43 +152,6 @@ test('pages of a window: each payout on one page, in both orders', async () => {
   expect(recordsOf(await demo.query({ time_from: 0, time_to: second - 1 }))).toEqual([]);
 });
 
-const SCREENED = { merchant_account: 'screened_shop', merchant_password: 'screened_password' };
-
-describe('screening', () => {
-  beforeAll(async () => {
-    await system.accounts.administration.create({
-      merchantAccount: SCREENED.merchant_account,
-      password: new Secret(SCREENED.merchant_password),
-      settings: {
-        ...SANDBOX_PAYOUTS,
-        payoutRules: [
-          { kind: 'blocked-countries', countries: ['NL'] },
-          { kind: 'daily-amount', currency: 'XTS', maxE4: 4_000_000 },
-        ],
-      },
-    });
-  });
-
-  test('a blocked country is FRAUDED 3220, and no bank is called', async () => {
-    const custom = payoutClient(system, SCREENED);
-    const { reference } = await custom.pay({ receiver_iban: 'NL91ABNA0417164300', ...callbackUrl() });
-    expect(await custom.ended({ reference })).toMatchObject({ status: 'FRAUDED', code: 3220 });
-    expect(Object.fromEntries(await merchant.callbackOf(reference))).toMatchObject({ status: 'FRAUDED', code: '3220' });
-    expect(await effects(reference)).toEqual([]);
-  });
-
-  test('concurrent payouts cannot exceed a limit together', async () => {
-    const custom = payoutClient(system, SCREENED);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => custom.pay({ amount: '90.00' })));
-    const records = await Promise.all(answers.map(({ reference }) => custom.ended({ reference })));
-    const passed = records.filter(({ status }) => status === 'SUCCESS');
-    const refused = records.filter(({ status }) => status === 'FRAUDED');
-    expect([passed.length, refused.length]).toEqual([4, 16]);
-    for (const record of refused) expect(record).toMatchObject({ code: 3202 });
-    for (const record of passed) expect(await effects(record.reference)).toHaveLength(1);
-  });
-});
-
 test('a return is in the listing, and the status stays', async () => {
   const { reference } = await demo.pay(callbackUrl());
   expect(await demo.ended({ reference })).toMatchObject({ status: 'SUCCESS', code: 0 });
@@ -244,23 +170,4 @@ test('a return is in the listing, and the status stays', async () => {
   expect(record).toMatchObject({ status: 'SUCCESS', code: 0, change_reason_type: 'RETURNED AC04' });
   expect(recordsOf(await demo.check({ reference }))).toMatchObject([{ status: 'SUCCESS', code: 0 }]);
   expect(merchant.callbacks.filter((callback) => callback.get('reference') === reference)).toHaveLength(1);
-});
-
-test('events follow a payout without data of its receiver', async () => {
-  const { reference } = await demo.pay({ receiver_name: 'Xaverine Quillfeather', transfer_description: 'Zebrafinch' });
-  await demo.ended({ reference });
-  const key = String(reference).slice(0, 16);
-  const events = await until('its last event', async () => {
-    const found = (await readOnce(system.space, 'payoutEvents')).filter((message) => message.key === key);
-    return found.some(({ headers }) => headers['ce_type'] === 'PayoutSettled') ? found : undefined;
-  });
-  expect(events.map(({ headers }) => headers['ce_type'])).toEqual([
-    'PayoutAccepted',
-    'PayoutScreened',
-    'PayoutSettled',
-  ]);
-  expect(events.map(({ headers }) => headers['ce_aggregateversion'])).toEqual(['1', '2', '3']);
-  for (const { value } of events) {
-    for (const secret of [IBAN, 'Quillfeather', 'Zebrafinch', 'Köln']) expect(value).not.toContain(secret);
-  }
 });

@@ -5,8 +5,16 @@ import { formsOf, get, press, submit } from './support/form-client';
 import type { Merchant } from './support/merchant';
 import { isSigned, startMerchant } from './support/merchant';
 import type { Body, CheckRecord, System } from './support/system';
-import { cardRequest, checkOf, followUp, recordsOf, startSystem, tokenRequest } from './support/system';
-import { eventsOf } from './support/topics';
+import {
+  cardRequest,
+  checkOf,
+  CREDENTIALS,
+  CUSTOM,
+  followUp,
+  recordsOf,
+  startSystem,
+  tokenRequest,
+} from './support/system';
 
 let system: System;
 let merchant: Merchant;
@@ -73,7 +81,7 @@ describe('SALE3D', () => {
     const first = await send(request);
     expect(first).toEqual({
       api_version: 1,
-      merchant_account: 'demo_merchant',
+      merchant_account: CREDENTIALS.merchant_account,
       sessionid: expect.any(String),
       transaction_unique_id: request['transaction_unique_id'],
       token: expect.any(String),
@@ -90,7 +98,7 @@ describe('SALE3D', () => {
     expect(await effects(reference)).toEqual([]);
 
     const issuer = await toIssuer(first['acs_url']);
-    expect(issuer.body).toContain('demo_merchant');
+    expect(issuer.body).toContain(CREDENTIALS.merchant_account);
     expect(issuer.body).toContain('10.00 XTS');
     expect(issuer.body).toContain('1003');
     expect(issuer.body).not.toContain(CHALLENGED);
@@ -113,7 +121,7 @@ describe('SALE3D', () => {
       message: 'Transaction processed successfully',
       checkSum: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
-    expect(isSigned(callback, 'demo_password')).toBe(true);
+    expect(isSigned(callback, CREDENTIALS.merchant_password)).toBe(true);
     expect(await send(followUp('REFUND', reference))).toMatchObject({ status: 'success', code: 0 });
     // Later, the page only leads back.
     expect((await get(String(first['acs_url']))).location).toBe(back.href);
@@ -295,7 +303,7 @@ describe('AUTH3D', () => {
       [{ card_number: TEST_CARDS.notEnrolled.visa }, 3002, 'error'],
       [{ amount: '10.01' }, 3022, 'error'],
       [{ reference: `${'0'.repeat(19)}A` }, 3003, 'error'],
-      [{ merchant_account: 'demo_custom' }, 3003, 'error'],
+      [CUSTOM, 3003, 'error'],
     ];
     for (const [more, code, status] of attempts) {
       const answer = await send(proven('SALE', authenticated, more));
@@ -352,16 +360,4 @@ describe('AUTH3D', () => {
       expect([page.status, formsOf(page)]).toEqual([400, []]);
     }
   });
-});
-
-test('events report the progress of a SALE3D without personal data', async () => {
-  const { reference } = await send(sale3d(FRICTIONLESS));
-  await ended(reference);
-  const own = await until('its events', async () => {
-    const events = await eventsOf(system.space, String(reference).slice(0, 16));
-    return events.length === 0 ? undefined : events.map(({ value }) => JSON.parse(value) as Body);
-  });
-  expect(own).toMatchObject([
-    { transactionType: 'SALE3D', status: 'success', code: 0, eci: 5, callbackUrl: `${merchant.url}/callback` },
-  ]);
 });

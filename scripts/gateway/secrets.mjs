@@ -5,7 +5,7 @@ import { Failure } from '../failure.mjs';
 import { readPrivateFile, writePrivateFile } from './private-file.mjs';
 
 const KEY_BYTES = 32;
-/** Id of the first key in each setting of the form `id:key,id:key`. */
+/** Id of the first key in each setting of the form `id:key,id:key`. Production refuses keys that are called dev-. */
 const KEY_ID = 'dev-1';
 
 const secretsFile = join(stateDirectory, 'secrets.json');
@@ -31,8 +31,12 @@ export const holders = {
   DS_MESSAGE_KEY: ['threeds', 'simulator'],
 };
 
-/** @returns {Record<string, string>} */
-function newSecrets() {
+/**
+ * @param {string} id of each key that has one
+ * @returns {Record<string, string>} a value for each of {@link holders}
+ */
+export function newSecrets(id) {
+  const entry = (/** @type {string} */ key) => `${id}:${key}`;
   const card = newKeyPair();
   const cvv = newKeyPair();
   return {
@@ -61,7 +65,7 @@ export function developmentSecrets() {
     );
   }
   if (Object.keys(holders).every((name) => kept[name] !== undefined)) return kept;
-  const secrets = { ...newSecrets(), ...kept };
+  const secrets = { ...newSecrets(KEY_ID), ...kept };
   writePrivateFile(secretsFile, secrets);
   return secrets;
 }
@@ -87,11 +91,6 @@ export function withOwnSecrets(holder, env, secrets) {
 /** @returns {Record<string, string>} of this checkout; empty before the first start */
 export function storedSecrets() {
   return readPrivateFile(secretsFile) ?? {};
-}
-
-/** @param {string} key */
-function entry(key) {
-  return `${KEY_ID}:${key}`;
 }
 
 function newKey() {

@@ -4,8 +4,9 @@ import { get } from 'node:http';
 const TIMEOUT_MS = 3_000;
 const ANYWHERE = ['0.0.0.0', '::'];
 
-const { OPS_PORT, INTERNAL_HOST = '' } = process.env;
-const host = INTERNAL_HOST === '' || ANYWHERE.includes(INTERNAL_HOST) ? '127.0.0.1' : INTERNAL_HOST;
+const { OPS_PORT, OPS_HOST, INTERNAL_HOST } = process.env;
+const [first = ''] = (OPS_HOST || INTERNAL_HOST || '').split(',');
+const host = first === '' || ANYWHERE.includes(first) ? '127.0.0.1' : first.trim();
 
 const request = get({ host, port: OPS_PORT, path: '/health/ready', timeout: TIMEOUT_MS, agent: false }, (response) => {
   // Docker keeps the text: it names what is missing.

@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Certificate, HttpsServer } from '@gateway/testing';
 import { createCertificate, startHttpsServer, until } from '@gateway/testing';
+import { composed } from './composed-system';
 
 /**
  * A merchant's own server: takes callbacks, gets browsers back, and has the page that begins a classic 3-D Secure.
@@ -25,7 +28,7 @@ export interface Merchant {
 }
 
 export async function startMerchant(): Promise<Merchant> {
-  const certificate: Certificate = await createCertificate();
+  const certificate = composed === undefined ? await createCertificate() : givenCertificate(composed.directory);
   const callbacks: URLSearchParams[] = [];
   const returns: URLSearchParams[] = [];
   let offered = '';
@@ -61,6 +64,7 @@ export async function startMerchant(): Promise<Merchant> {
   const server: HttpsServer = await startHttpsServer(
     certificate,
     (request, response) => void answer(request, response),
+    composed?.merchant,
   );
   return {
     url: server.url,
@@ -84,6 +88,12 @@ export async function startMerchant(): Promise<Merchant> {
     },
     close: () => server.close(),
   };
+}
+
+/** The one that the containers trust. */
+function givenCertificate(directory: string): Certificate {
+  const read = (file: string): string => readFileSync(join(directory, file), 'utf8');
+  return { cert: read('merchant.crt'), key: read('merchant.key') };
 }
 
 async function text(request: IncomingMessage): Promise<string> {

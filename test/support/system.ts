@@ -29,6 +29,8 @@ import { settings as apiEdgeSettings } from '../../services/api-edge/src/config'
 import { settings as threedsSettings } from '../../services/threeds/src/config';
 import type { Addresses, Space } from '@gateway/testing';
 import { environmentOf, failTest, openSpace, silentLogger } from '@gateway/testing';
+import type { TestAccounts } from './composed-system';
+import { composed, composedSystem, fromEnvironment } from './composed-system';
 import { freePort } from './free-port';
 
 /** An address without a listener. */
@@ -146,7 +148,9 @@ export async function openSurroundings(
   };
 }
 
+/** Starts the gateway in this process, or returns the composed one if that is under test. */
 export async function startSystem(name: string, options: SystemOptions = {}): Promise<System> {
+  if (composed !== undefined) return composedSystem(composed);
   const logger = options.logger ?? silentLogger;
   const surroundings = await openSurroundings(name, options);
   const { space, env, accounts } = surroundings;
@@ -261,7 +265,20 @@ export function post(
   return http.post<Body>(CARD_PATH, { ...CREDENTIALS, ...fields }, { headers });
 }
 
-export const CREDENTIALS = { api_version: 1, merchant_account: 'demo_merchant', merchant_password: 'demo_password' };
+/** demo_merchant and demo_custom, but where they may not be. */
+export const ACCOUNTS: TestAccounts = fromEnvironment<TestAccounts>('TEST_ACCOUNTS') ?? {
+  merchant: { name: 'demo_merchant', password: 'demo_password', payoutSecret: 'demo_payout_secret' },
+  custom: { name: 'demo_custom', password: 'demo_password', payoutSecret: 'demo_payout_secret' },
+};
+
+export const CREDENTIALS = {
+  api_version: 1,
+  merchant_account: ACCOUNTS.merchant.name,
+  merchant_password: ACCOUNTS.merchant.password,
+};
+
+/** In place of {@link CREDENTIALS}. */
+export const CUSTOM = { merchant_account: ACCOUNTS.custom.name, merchant_password: ACCOUNTS.custom.password };
 
 let count = 0;
 export function uniqueId(): string {

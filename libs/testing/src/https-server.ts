@@ -38,17 +38,25 @@ export async function createCertificate(commonName = 'localhost', lastsMs = YEAR
 }
 
 export interface HttpsServer {
-  /** `https://localhost:<port>` */
+  /** `https://<name>:<port>` */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** An HTTPS server on loopback, like a merchant's. */
-export async function startHttpsServer(certificate: Certificate, listener: RequestListener): Promise<HttpsServer> {
-  const server = createServer(certificate, listener).listen(0, '127.0.0.1');
+/**
+ * An HTTPS server on loopback, like a merchant's.
+ *
+ * @param name by which others reach it; another one than `localhost` makes it listen on every address
+ */
+export async function startHttpsServer(
+  certificate: Certificate,
+  listener: RequestListener,
+  name = 'localhost',
+): Promise<HttpsServer> {
+  const server = createServer(certificate, listener).listen(0, name === 'localhost' ? '127.0.0.1' : '0.0.0.0');
   await once(server, 'listening');
   return {
-    url: `https://localhost:${(server.address() as AddressInfo).port}`,
+    url: `https://${name}:${(server.address() as AddressInfo).port}`,
     async close() {
       const closed = once(server, 'close');
       server.close();

@@ -1,0 +1,15 @@
+#!/bin/bash
+# A member that admits only users, over TLS. /run/secrets has its certificate with the key, and the members' common key,
+# which mongod wants to be readable by nobody else. The health check makes the first user.
+set -euo pipefail
+
+key=/tmp/member.key
+if [ "$(id -u)" = 0 ] && id mongodb >/dev/null 2>&1; then
+  install -o mongodb -g mongodb -m 400 /run/secrets/member.key "$key"
+else
+  install -m 400 /run/secrets/member.key "$key"
+fi
+exec docker-entrypoint.sh mongod --replSet rs0 --wiredTigerCacheSizeGB 0.25 \
+  --auth --keyFile "$key" \
+  --tlsMode requireTLS --tlsCertificateKeyFile /run/secrets/tls.pem --tlsCAFile /run/ca.pem \
+  --tlsAllowConnectionsWithoutCertificates

@@ -1,0 +1,128 @@
+import type { Edge, Party } from '@gateway/contracts';
+import { edges, services } from '@gateway/contracts';
+import { isSecret } from '../libs/service-kit/src/secret-settings';
+import { settings as apiEdge } from '../services/api-edge/src/config';
+import { settings as callbackDispatcher } from '../services/callback-dispatcher/src/config';
+import { settings as cardProcessing } from '../services/card-processing/src/config';
+import { settings as threeds } from '../services/threeds/src/config';
+import type { ComposeFile, Container } from './compose/files';
+import { isService, partyOf, readCompose, SYSTEMS } from './compose/files';
+import { version } from '../package.json';
+
+/** Settings in which a container names where it listens. */
+const LISTENING = ['HOST', 'INTERNAL_HOST', 'OPS_HOST', 'SIMULATOR_HOST'];
+const LOOPBACK = '127.0.0.1';
+/** What only the development system has. */
+const WATCHING: readonly Party[] = ['otel-collector', 'prometheus', 'grafana'];
+const ONE_SHOT = ['provision', 'operations'];
+
+const secrets = [apiEdge, cardProcessing, threeds, callbackDispatcher].flatMap(({ properties }) =>
+  Object.entries(properties).flatMap(([name, setting]) => (isSecret(setting) ? [name] : [])),
+);
+
+const inSandbox = edges.filter(({ only }) => only === undefined || only === 'sandbox');
+const isPublic = ({ to, from }: Edge): boolean => to === 'outside' || from.includes('outside');
+
+describe.each(Object.entries(SYSTEMS))('the %s system', (name, files) => {
+  const file: ComposeFile = readCompose(files);
+  const containers = Object.entries(file.services);
+  const there = new Set(containers.map(([container]) => partyOf(container)));
+  const declared = inSandbox.filter(({ to, from }) => to === 'outside' || there.has(to) || from.includes('outside'));
+  const ofParty = (party: Party): string[] => [
+    ...new Set(declared.filter(({ to, from }) => to === party || from.includes(party)).map(({ network }) => network)),
+  ];
+
+  test('has every service, from its own image', () => {
+    for (const { name: service } of Object.values(services)) {
+      expect(file.services[service]?.image).toBe(`payment-gateway/${service}:\${GATEWAY_VERSION:-${version}}`);
+    }
+    const parties = new Set<Party>([...Object.values(services).map((service) => service.name), 'operations', 'kafka']);
+    if (name === 'development') for (const party of WATCHING) parties.add(party);
+    expect(there).toEqual(parties.add('mongodb'));
+  });
+
+  test.each(containers)('%s is in the networks of its edges and in no other', (container, { networks }) => {
+    const needed = ofParty(partyOf(container));
+    // Provisioning is one of the command lines, and needs the servers alone. Only the first replica has public ports.
+    const spared = container === 'provision' ? needed.filter((network) => !['kafka', 'mongodb'].includes(network)) : [];
+    const published = /-\d$/.test(container) ? ['pages'] : [];
+    const traces = there.has('otel-collector') ? [] : ['traces'];
+    const expected = needed.filter((network) => ![...spared, ...published].includes(network));
+    expect(
+      Object.keys(networks)
+        .filter((network) => !traces.includes(network))
+        .toSorted(),
+    ).toEqual(expected.toSorted());
+  });
+
+  test.each(containers)(
+    '%s listens only in the networks where it is called',
+    (container, { environment, networks }) => {
+      const party = partyOf(container);
+      if (!isService(party)) return;
+      const hosts = LISTENING.flatMap((setting) => environment[setting]?.split(',') ?? []).filter(
+        (host) => host !== LOOPBACK,
+      );
+      const called = declared.filter(({ to }) => to === party).map(({ network }) => network);
+      const expected = called.filter((network) => network in networks).map((network) => `${container}.${network}`);
+      expect(hosts.toSorted()).toEqual([...new Set(expected)].toSorted());
+      for (const host of hosts) expect(networks[host.split('.')[1] ?? '']?.aliases).toContain(host);
+    },
+  );
+
+  test('only networks with an edge to the outside reach it', () => {
+    const open = Object.entries(file.networks).filter(([, network]) => network?.internal !== true);
+    const expected = declared.filter(isPublic).map(({ network }) => network);
+    expect(open.map(([network]) => network).toSorted()).toEqual(
+      expected.filter((network) => network in file.networks).toSorted(),
+    );
+  });
+
+  test.each(containers)('%s has no more rights than it needs, and bounds', (container, fields: Container) => {
+    expect(fields).toMatchObject({
+      init: true,
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      restart: ONE_SHOT.includes(container) ? 'no' : 'unless-stopped',
+      logging: { driver: 'json-file', options: { 'max-size': '10m', 'max-file': '3' } },
+      pids_limit: 256,
+      mem_limit: expect.stringMatching(/^\d+[mg]$/),
+      tmpfs: expect.arrayContaining([expect.stringMatching(/^\/tmp/)]),
+    });
+    const added = partyOf(container) === 'mongodb' ? ['CHOWN', 'SETGID', 'SETUID'] : undefined;
+    expect([fields['cap_add'], fields['privileged'], fields['network_mode']]).toEqual([added, undefined, undefined]);
+  });
+
+  test('ports are published by the services that edges from outside reach, and by no other', () => {
+    const published = containers.flatMap(([container, { ports }]) => (ports.length > 0 ? [partyOf(container)] : []));
+    const expected = declared.filter(({ to, from }) => from.includes('outside') && there.has(to)).map(({ to }) => to);
+    expect(published.toSorted()).toEqual(expected.toSorted());
+  });
+});
+
+test('the development system publishes its ports on this machine alone', () => {
+  const ports = Object.values(readCompose(SYSTEMS.development).services).flatMap((container) => container.ports);
+  for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+});
+
+test('the closed system has every secret in a file', () => {
+  const containers = Object.entries(readCompose(SYSTEMS.production).services);
+  for (const [container, { environment }] of containers) {
+    if (isService(partyOf(container))) expect([container, environment['NODE_ENV']]).toEqual([container, 'production']);
+    for (const [setting, value] of Object.entries(environment)) {
+      expect([container, setting, secrets.includes(setting)]).toEqual([container, setting, false]);
+      expect(value).not.toMatch(/[A-Za-z0-9+/]{40}|:\/\/[^/]*@/);
+    }
+  }
+  expect(secrets).toEqual(expect.arrayContaining(['ACCOUNT_KEYS', 'MONGODB_URI', 'KAFKA_PASSWORD', 'IDENTITY_TOKEN']));
+});
+
+test('the closed system has no setting of the sandbox', () => {
+  const settings = Object.values(readCompose(SYSTEMS.production).services).flatMap(({ environment }) =>
+    Object.keys(environment),
+  );
+  expect(
+    settings.filter((name) => ['ALLOW_SIMULATED_MONEY', 'DEMO_ACCOUNTS', 'CALLBACK_ALLOW_CIDRS'].includes(name)),
+  ).toEqual([]);
+});
