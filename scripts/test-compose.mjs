@@ -70,7 +70,6 @@ async function settingsOf(name, directory) {
   const npmRegistry = process.env.npm_config_registry;
   return {
     name,
-    command: [],
     project: `gateway-test-${randomBytes(4).toString('hex')}`,
     files: [...files.map((file) => join(root, file)), overlayFile],
     directory,
@@ -127,7 +126,7 @@ async function testSystem(name, args) {
 }
 
 /**
- * @param {Awaited<ReturnType<typeof settingsOf>>} composed
+ * @param {{ environment: { SECRETS: string } }} composed all that the tests know of the system
  * @param {string[]} args
  * @returns {Promise<number>}
  */
