@@ -20,10 +20,14 @@ const portsOf = ({ service }: RunningContainer): number[] => [
   ...new Set(edges.filter(({ to }) => to === partyOf(service)).flatMap(({ port }) => port ?? [])),
 ];
 
+/** Without replicas and members of the same: they share their networks. */
+const othersOf = ({ service }: RunningContainer): RunningContainer[] =>
+  running.filter((container) => partyOf(container.service) !== partyOf(service));
+
 /** `from -> to:port` for every port that a container reaches. */
 async function reachedFrom(source: RunningContainer): Promise<string[]> {
   const places = new Map<string, string>();
-  for (const target of running.filter(({ id }) => id !== source.id)) {
+  for (const target of othersOf(source)) {
     for (const port of portsOf(target)) {
       for (const address of Object.values(target.addresses)) {
         places.set(`${address}/${port}`, `${source.service} -> ${target.service}:${port}`);
@@ -39,8 +43,8 @@ function declared(): string[] {
     edges
       .filter(({ to, network }) => to === partyOf(target.service) && network in target.addresses)
       .flatMap(({ from, port, network }) =>
-        running
-          .filter((source) => source.id !== target.id && network in source.addresses)
+        othersOf(target)
+          .filter((source) => network in source.addresses)
           .filter(({ service }) => from.includes(partyOf(service)))
           .map(({ service }) => `${service} -> ${target.service}:${String(port)}`),
       ),

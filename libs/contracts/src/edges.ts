@@ -79,9 +79,9 @@ export const edges: readonly Edge[] = [
     from: [apiEdge.name, cardProcessing.name, threeds.name, callbackDispatcher.name, 'operations'],
     only: 'kms',
   },
-  // Whoever watches.
+  // Whoever watches. In one network for all, services would reach each other's metrics.
   ...everyService.map((to) => ({
-    network: 'metrics',
+    network: `${to}-metrics`,
     to,
     port: opsPorts[to],
     from: ['prometheus', 'operations'] as const,
