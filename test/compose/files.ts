@@ -50,8 +50,9 @@ export function readCompose(files: readonly string[]): ComposeFile {
 
 function merged(one: Fields, other: Fields): Fields {
   const maps = ['environment', 'networks'].map((key) => [key, { ...asMap(one[key]), ...asMap(other[key]) }] as const);
-  const lists = ['ports', 'volumes'].map((key) => [key, [one[key] ?? [], other[key] ?? []].flat()] as const);
-  return { ...one, ...other, ...Object.fromEntries([...maps, ...lists]) };
+  const listOf = (fields: Fields, key: string) => (fields[key] ?? []) as unknown[];
+  const lists = ['ports', 'volumes'].map((key) => [key, [...listOf(one, key), ...listOf(other, key)]] as const);
+  return { ...one, ...other, ...Object.fromEntries<unknown>([...maps, ...lists]) };
 }
 
 function completed(fields: Fields): Container {
@@ -66,7 +67,7 @@ function asMap(value: unknown): Fields {
   return (value ?? {}) as Fields;
 }
 
-/** Whom a container is in {@link edges}; undefined for what is not. Replicas and members have a number at the end. */
+/** Whom a container is in `edges`. Replicas and members have a number at the end. */
 export function partyOf(container: string): Party {
   const name = container.replace(/-\d$/, '');
   return name === 'provision' ? 'operations' : (name as Party);
