@@ -20,6 +20,8 @@ const THINK_MS = 500;
 /** Nothing that ends in an unknown outcome by itself. */
 const BUSINESS = { sale: 40, sale3d: 20, paid: 40 };
 const FAULT_MS = 20_000;
+/** CounterpartSlow waits for twenty seconds. */
+const SLOW_MS = 45_000;
 /** Callbacks are retried for a while, so their alert waits longer. */
 const RECEIVERS_MS = 75_000;
 const FIRES_WITHIN_MS = 120_000;
@@ -64,6 +66,7 @@ function receivers(kind: 'receivers failing' | 'receivers hanging' | 'receivers 
 }
 
 const MANNERS = ['slow', 'silent', 'lying', 'dead'] as const;
+const durationOf = (manner: (typeof MANNERS)[number]): number => (manner === 'slow' ? SLOW_MS : FAULT_MS);
 
 const BROKERS_FROZEN: Trial = {
   what: 'two brokers frozen',
@@ -96,13 +99,13 @@ const UNREADABLE_MESSAGE: Trial = {
 /** Lanes run beside each other, because their alerts do not touch; the trials of a lane run one after the other. */
 const LANES: readonly (readonly Trial[])[] = [
   [receivers('receivers failing'), receivers('receivers hanging'), receivers('receivers absent')],
-  MANNERS.map((manner) => trial({ kind: `bank ${manner}`, manner }, 'payout')),
+  MANNERS.map((manner) => trial({ kind: `bank ${manner}`, manner }, 'payout', durationOf(manner))),
   [
-    ...MANNERS.map((manner) => trial({ kind: `acquirer ${manner}`, manner }, 'card-processing')),
+    ...MANNERS.map((manner) => trial({ kind: `acquirer ${manner}`, manner }, 'card-processing', durationOf(manner))),
     UNREADABLE_MESSAGE,
     trial({ kind: 'service away', service: 'auth-expiry' }, 'auth-expiry'),
     trial({ kind: 'replica frozen', service: 'threeds', replica: 0 }, 'threeds', FAULT_MS + 10_000),
-    trial({ kind: 'clock off', service: 'auth-expiry', replica: 1, offsetMs: 30_000 }, 'auth-expiry', 2 * FAULT_MS),
+    trial({ kind: 'clock off', service: 'auth-expiry', replica: 1, offsetMs: 30_000 }, 'auth-expiry', 3 * FAULT_MS),
     BROKERS_FROZEN,
     trial({ kind: 'primary stepped down' }),
     trial({ kind: 'primary frozen' }),
