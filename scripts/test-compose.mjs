@@ -1,9 +1,10 @@
 /**
- * `npm run test:compose [-- development|production] [jest's arguments]`: brings the composed system up from images that it
- * builds, under a name and on ports of its own, runs the end-to-end tests and those of test/compose against it, and takes
- * everything down. Without a name, both systems, one after the other. Needs a Docker engine.
+ * `npm run test:compose [-- development|production] [--built] [jest's arguments]`: builds the images, brings the composed
+ * system up under a name and on ports of its own, runs the end-to-end tests and those of test/compose against it, and
+ * takes everything down. Without a name, both systems, one after the other. With --built it takes the images that are
+ * there. Needs a Docker engine.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,6 +19,7 @@ import { supervise } from './processes/supervise.mjs';
 import { createProgress } from './progress.mjs';
 import { findLastingPorts } from './servers/ports.mjs';
 
+const BUILT = '--built';
 const ASK_TIMEOUT_MS = 10_000;
 const BUILD_TIMEOUT_MS = 1_200_000;
 const UP_TIMEOUT_MS = 480_000;
@@ -99,28 +101,34 @@ async function settingsOf(name, directory) {
 async function testSystem(name, args) {
   const directory = directoryOf(name);
   const logs = { recordFile: join(directory, 'processes.json'), logDirectory: directory };
+  let takeDown = () => {};
   try {
     return await supervise(logs, async (processes) => {
       await installDependencies({ processes, progress });
       const command = await composeCommand(processes);
       const composed = { ...(await settingsOf(name, directory)), command };
       const [program = '', ...first] = command;
-      const compose = (/** @type {string} */ task, /** @type {number} */ timeoutMs, /** @type {string[]} */ ...rest) =>
-        processes.run(`compose-${task}`, {
-          command: program,
-          args: [...first, '-p', composed.project, ...composed.files.flatMap((file) => ['-f', file]), ...rest],
-          env: { ...process.env, ...composed.environment },
-          timeoutMs,
-        });
-      await progress.during(`Images of the ${name} system`, () => compose('build', BUILD_TIMEOUT_MS, 'build'));
-      try {
-        await progress.during('Containers', () => compose('up', UP_TIMEOUT_MS, 'up', '-d'));
-        return await runJest(composed, args);
-      } finally {
-        await progress.during('Containers away', () => compose('down', DOWN_TIMEOUT_MS, 'down', '-v', '-t', '30'));
+      const given = [...first, '-p', composed.project, ...composed.files.flatMap((file) => ['-f', file])];
+      const env = { ...process.env, ...composed.environment };
+      const compose = (/** @type {number} */ timeoutMs, /** @type {string[]} */ ...task) =>
+        processes.run(`compose-${task[0]}`, { command: program, args: [...given, ...task], env, timeoutMs });
+      if (!args.includes(BUILT)) {
+        await progress.during(`Images of the ${name} system`, () => compose(BUILD_TIMEOUT_MS, 'build'));
       }
+      takeDown = () => {
+        progress.note('Containers away …');
+        const { status } = spawnSync(program, [...given, 'down', '-v'], { env, timeout: DOWN_TIMEOUT_MS });
+        if (status !== 0) progress.note(`Containers of ${composed.project} are left.`);
+      };
+      await progress.during('Containers', () => compose(UP_TIMEOUT_MS, 'up', '-d'));
+      return await runJest(
+        composed,
+        args.filter((argument) => argument !== BUILT),
+      );
     });
   } finally {
+    // Also after a signal, when nothing can be started under supervision any more.
+    takeDown();
     rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -81,12 +81,16 @@ async function certificates(authority, hosts) {
  * @param {readonly string[]} services
  */
 function keys(services) {
-  const secrets = Object.entries(newSecrets(KEY_ID));
-  const owned = secrets.flatMap(([setting, value]) => {
-    const names = (holders[setting] ?? []).map((holder) => (services.includes(holder) ? holder : 'operations'));
-    return names.map((holder) => [`${holder}/${setting}`, value]);
-  });
-  return Object.fromEntries(owned);
+  const all = Object.entries(newSecrets(KEY_ID));
+  const isPublic = ([/** @type {string} */ setting]) => setting.endsWith('_PUBLIC_KEY');
+  const publicKeys = all.filter(isPublic).map(([setting, value]) => `${setting}=${value}\n`);
+  const owned = all
+    .filter((entry) => !isPublic(entry))
+    .flatMap(([setting, value]) => {
+      const names = (holders[setting] ?? []).map((holder) => (services.includes(holder) ? holder : 'operations'));
+      return names.map((holder) => [`${holder}/${setting}`, value]);
+    });
+  return { 'api-edge/public-keys.env': publicKeys.join(''), ...Object.fromEntries(owned) };
 }
 
 function identities() {
