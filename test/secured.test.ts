@@ -18,6 +18,7 @@ import { runKafkaCli } from '../libs/messaging/src/kafka-cli';
 import type { TopicUse } from '../libs/messaging/src/topic-use';
 import { writtenTopics } from '../libs/messaging/src/topic-use';
 import { runMongoCli } from '../libs/mongo/src/cli';
+import { runDoctor } from '../deploy/operations/src/doctor/doctor';
 import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
 import type { PayoutClient } from './support/payouts';
@@ -406,6 +407,36 @@ describe('a missing access list', () => {
     expect((await merchant.callbackOf(paid['reference'])).get('code')).toBe('0');
   }, 120_000);
 });
+
+test('the doctor looks with rights of its own, and says which right a user lacks', async () => {
+  const examine = async (): Promise<string> => {
+    const lines: string[] = [];
+    const own = { ...servers.kafkaUser('doctor'), KAFKA_BROKERS: servers.brokers, MONGODB_URI: uriOf('doctor') };
+    const prefixes = { TOPIC_PREFIX: space.topicPrefix, DATABASE_PREFIX: space.databasePrefix };
+    await runDoctor([], { ...own, ...prefixes }, (line) => lines.push(line));
+    return lines.join('\n');
+  };
+  const healthy = await examine();
+  for (const check of ['groups', 'topics', 'access', 'indexes', 'keys', 'certificates'])
+    expect(healthy).toMatch(new RegExp(`^ok +${check} `, 'm'));
+  const topic = nameOf('cardCommands');
+  await admin.deleteAcls({
+    filters: [
+      {
+        resourceType: AclResourceTypes.TOPIC,
+        resourceName: topic,
+        resourcePatternType: ResourcePatternTypes.LITERAL,
+        principal: 'User:dlq',
+        operation: AclOperationTypes.WRITE,
+        permissionType: AclPermissionTypes.ALLOW,
+      },
+    ],
+  });
+  const sentence = `MEND  access        User:dlq may not write topic ${topic}: npm run kafka -- acls --apply grants it.`;
+  await until('the doctor says so', async () => (await examine()).includes(sentence));
+  expect(await run(runKafkaCli, 'admin', ['acls', '--apply'])).toMatchObject({ exitCode: 0 });
+  await until('the right is back', async () => /^ok +access /m.test(await examine()));
+}, 60_000);
 
 describe('MongoDB refuses', () => {
   const own = all.map(({ database }) => database);
