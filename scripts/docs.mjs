@@ -1,8 +1,8 @@
 /**
  * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/response-codes.json, catalog-info.yaml,
- * deploy/monitoring and the generated tables of docs from the declarations in the code. With `--check` it writes nothing
- * and fails if a file would change. FILE lists the metrics that running services serve, as JSON; without it their table
- * stays as it is.
+ * deploy/monitoring, the generated parts of the Helm chart and the generated tables of docs from the declarations in the
+ * code. With `--check` it writes nothing and fails if a file would change. FILE lists the metrics that running services
+ * serve, as JSON; without it their table stays as it is.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
 import { stringify } from 'yaml';
 import { catalog } from './catalog.mjs';
+import { chartFiles } from './chart.mjs';
 import { root } from './checkout.mjs';
 import { explain, Failure } from './failure.mjs';
 import { holders } from './gateway/secrets.mjs';
@@ -314,6 +315,18 @@ function monitoringFiles() {
   );
 }
 
+/** Of the Helm chart, by path. */
+function chart() {
+  const entries = Object.entries(declarations).map(([service, files]) => {
+    const declared = files.map((file) => load(`services/${service}/${file}`).settings);
+    const properties = Object.assign({}, ...declared.map((settings) => settings.properties));
+    return /** @type {const} */ ([service, { properties, required: declared.flatMap(({ required }) => required) }]);
+  });
+  const settings = { services: new Map(entries), provisioning: load('deploy/operations/settings').settings };
+  const { STOP_TIMEOUT_MS } = load('libs/service-kit/service');
+  return chartFiles(settings, { contracts: load('libs/contracts/index'), stopTimeoutMs: STOP_TIMEOUT_MS });
+}
+
 /**
  * The content between `<!-- generated: NAME ARGUMENT -->` and `<!-- end -->`; undefined leaves it unchanged.
  * @param {Metric[] | undefined} metrics
@@ -372,6 +385,7 @@ async function generatedFiles(metrics) {
   files.set(join(folder, 'response-codes.json'), registryFile());
   for (const [name, content] of schemaFiles()) files.set(join(folder, 'schemas', name), content);
   for (const [path, content] of monitoringFiles()) files.set(path, await formatted(path, content));
+  for (const [path, content] of chart()) files.set(path, await formatted(path, content));
   return files;
 }
 

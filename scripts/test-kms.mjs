@@ -3,39 +3,15 @@
  * {@link holdServers}.
  */
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { cached } from './install/download-cache.mjs';
+import { installPackages } from './install/python-packages.mjs';
 import { answers, findFreePorts, until } from './servers/ports.mjs';
 import { holdServers, newTestRunDirectory } from './test-run.mjs';
 
-const MOTO = 'moto-5.1.22';
-const REQUIREMENTS = fileURLToPath(new URL('install/moto-requirements.txt', import.meta.url));
-/** pip unpacks what it has checked, and writes byte code beside it: afterwards there are no sums to compare. */
-const checkedByPip = () => undefined;
-const DOWNLOAD_TIMEOUT_MS = 300_000;
 const READY_TIMEOUT_MS = 60_000;
 const directory = newTestRunDirectory();
 
 await holdServers(directory, async ({ processes, progress }) => {
-  const download = (/** @type {string} */ folder) =>
-    progress.during('moto: download with pip', () =>
-      processes.run('moto-download', {
-        command: 'python3',
-        args: [
-          '-m',
-          'pip',
-          'install',
-          '--quiet',
-          '--target',
-          folder,
-          '--require-hashes',
-          '--requirement',
-          REQUIREMENTS,
-        ],
-        timeoutMs: DOWNLOAD_TIMEOUT_MS,
-      }),
-    );
-  const packages = await cached(MOTO, download, checkedByPip);
+  const packages = await installPackages('moto-5.1.22', 'moto-requirements.txt', { processes, progress });
   const [port = 0] = await findFreePorts(1);
   processes.launch('server', 'moto', {
     command: 'python3',

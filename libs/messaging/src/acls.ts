@@ -18,10 +18,14 @@ export interface Access {
   readonly name: string;
 }
 
-/** Everything that the gateway's users need: a user for each service, and `dlq`, `kafka` and `doctor` for command lines. */
+/**
+ * Everything that the gateway's users need: a user for each service, `dlq`, `kafka` and `doctor` for the command lines,
+ * `keda` for the autoscaler of a Kubernetes cluster.
+ */
 export function neededAccess(prefix?: string): Access[] {
   const ofServices = Object.values<ServiceDeclaration>(services).flatMap((service) => serviceAccess(prefix, service));
-  return [...ofServices, ...deadLetterAccess(prefix), ...topicAccess(prefix), ...doctorAccess(prefix)];
+  const ofOthers = [deadLetterAccess, topicAccess, doctorAccess, scalerAccess].flatMap((access) => access(prefix));
+  return [...ofServices, ...ofOthers];
 }
 
 function serviceAccess(prefix: string | undefined, service: ServiceDeclaration): Access[] {
@@ -86,6 +90,22 @@ function doctorAccess(prefix: string | undefined): Access[] {
 function allTopics(prefix: string | undefined): string[] {
   const names = (Object.keys(topics) as TopicName[]).map((topic) => topicOf(prefix, topic));
   return [...names, ...deadLetterTopics(prefix).keys()];
+}
+
+/** KEDA, which scales services by their lag. */
+function scalerAccess(prefix: string | undefined): Access[] {
+  const consumers = Object.values<ServiceDeclaration>(services).filter(({ consumes }) => consumes.length > 0);
+  const consumed = new Set(consumers.flatMap(({ consumes }) => consumes));
+  const describe = (resource: Access['resource'], name: string): Access => ({
+    user: 'keda',
+    operation: 'describe',
+    resource,
+    name,
+  });
+  return [
+    ...consumers.map(({ name }) => describe('group', topicName(prefix, name))),
+    ...[...consumed].map((topic) => describe('topic', topicOf(prefix, topic))),
+  ];
 }
 
 const OPERATIONS: Readonly<Record<Operation, AclOperationTypes>> = {

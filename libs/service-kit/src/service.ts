@@ -60,7 +60,8 @@ export function createService<Ports>(open: (onStop: OnStop, isStarted: IsStarted
   };
 }
 
-const STOP_TIMEOUT_MS = 20_000;
+/** After a signal, a process that has not drained by then ends all the same. Whoever sends SIGKILL waits for longer. */
+export const STOP_TIMEOUT_MS = 20_000;
 
 /**
  * The `main` of a service: reads the settings from the environment and runs the service as this process. With a wrong

@@ -1,0 +1,301 @@
+{{/* Name of an object: (list $ "payout") */}}
+{{- define "gateway.fullname" -}}
+{{- printf "%s-%s" (index . 0).Release.Name (index . 1) | trunc 63 | trimSuffix "-" -}}
+{{- end }}
+
+{{/* Services that are installed, with their declarations: a JSON object */}}
+{{- define "gateway.services" -}}
+{{- $services := (.Files.Get "files/services.json" | fromJson).services -}}
+{{- if not .Values.services.simulator.enabled }}{{ $services = omit $services "simulator" }}{{ end -}}
+{{- toJson $services -}}
+{{- end }}
+
+{{/* Labels by which selectors find pods, which never change: (list $ "payout") */}}
+{{- define "gateway.selectorLabels" -}}
+app.kubernetes.io/name: {{ index . 1 }}
+app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+{{- end }}
+
+{{- define "gateway.labels" -}}
+{{- $root := index . 0 -}}
+{{ include "gateway.selectorLabels" . }}
+app.kubernetes.io/part-of: payment-gateway
+app.kubernetes.io/version: {{ include "gateway.version" $root | quote }}
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
+{{- end }}
+
+{{- define "gateway.version" -}}
+{{- .Values.image.tag | default .Chart.AppVersion | trunc 63 | trimAll "-_." -}}
+{{- end }}
+
+{{/* Reference of an image: (list $ "payout") */}}
+{{- define "gateway.image" -}}
+{{- $root := index . 0 -}}
+{{- $image := $root.Values.image -}}
+{{- with $image.registry }}{{ . }}/{{ end -}}
+{{ $image.repository }}/{{ index . 1 -}}
+{{- with index $image.digests (index . 1) }}@{{ . }}{{ else }}:{{ $image.tag | default $root.Chart.AppVersion }}{{ end -}}
+{{- end }}
+
+{{- define "gateway.simulatorUrl" -}}
+http://{{ include "gateway.fullname" (list $ "simulator") }}:{{ .services.simulator.ports.http }}
+{{- end }}
+
+{{/* Settings that are no secrets, as YAML: (list $ "payout" declaration values) */}}
+{{- define "gateway.settings" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- $service := index . 2 -}}
+{{- $values := index . 3 -}}
+{{- $all := ($root.Files.Get "files/services.json" | fromJson).services -}}
+{{- $context := merge (dict "name" $name "service" $service "services" $all "values" $values) $root -}}
+{{- $settings := tpl ($root.Files.Get "files/settings.yaml") $context | fromYaml -}}
+{{- range list $root.Values.settings $values.settings -}}
+{{- range $setting, $value := . -}}
+{{- /* Helm's numbers are floats, and a large one would be written as 2.592e+06. */ -}}
+{{- $isWhole := and (kindIs "float64" $value) (eq (toString (float64 $value)) (toString (floor (float64 $value)))) -}}
+{{- $_ := set $settings $setting (ternary (int64 $value) $value $isWhole) -}}
+{{- end -}}
+{{- end -}}
+{{- range $setting, $value := $settings }}
+{{- if and (has $setting $service.settings) (ne (toString $value) "") }}
+{{ $setting }}: {{ toString $value | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Names of the secrets that the Secret of a service, or of provisioning, has, as JSON: (list $ declaration values) */}}
+{{- define "gateway.secrets" -}}
+{{- $root := index . 0 -}}
+{{- $names := list -}}
+{{- if eq ((index . 2).settings.DEMO_ACCOUNTS | default "no") "yes" }}{{ $names = list "ACCOUNT_KEYS" "IDENTITY_TOKEN" }}{{ end }}
+{{- range (index . 1).secrets }}
+{{- if or .required (eq .name "IDENTITY_TOKEN") (has .name $root.Values.optionalSecrets) (and (eq .name "KAFKA_PASSWORD") (eq $root.Values.kafka.authentication "scram")) }}
+{{- $names = append $names .name }}
+{{- end }}
+{{- end }}
+{{- toJson $names -}}
+{{- end }}
+
+{{/* Files that a service reads, as JSON: each with its path, and the source of its volume. (list $ "payout" declaration values) */}}
+{{- define "gateway.files" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- $service := index . 2 -}}
+{{- $values := index . 3 -}}
+{{- $onKafka := has "KAFKA_BROKERS" $service.settings -}}
+{{- $files := list -}}
+
+{{- $items := list -}}
+{{- range include "gateway.secrets" (list $root $service $values) | fromJsonArray }}
+{{- $items = append $items (dict "key" . "path" .) }}
+{{- end }}
+{{- if $root.Values.mongodb.clientCertificates }}
+{{- $items = append $items (dict "key" "mongodb.pem" "path" "mongodb.pem") }}
+{{- end }}
+{{- $files = append $files (dict "name" "secrets" "path" "/run/secrets/gateway" "source" (dict "secret" (dict "secretName" ($values.secretName | default $name) "items" $items "defaultMode" 288))) }}
+{{- $files = append $files (dict "name" "callers" "path" "/etc/gateway/callers" "source" (dict "configMap" (dict "name" (include "gateway.fullname" (list $root (ternary "provisioning" "callers" (eq $name "provisioning"))))))) }}
+
+{{- range $server, $secret := dict "kafka" $values.kafkaPasswordsSecretName "mongodb" $values.mongodbPasswordsSecretName }}
+{{- with $secret }}
+{{- $files = append $files (dict "name" (printf "%s-passwords" $server) "path" (printf "/run/secrets/%s-passwords" $server) "source" (dict "secret" (dict "secretName" . "defaultMode" 288))) }}
+{{- end }}
+{{- end }}
+{{- with $values.tlsSecretName }}
+{{- $files = append $files (dict "name" "tls" "path" "/etc/gateway/tls" "source" (dict "secret" (dict "secretName" . "defaultMode" 288))) }}
+{{- end }}
+{{- if and $onKafka (eq $root.Values.kafka.authentication "certificate") }}
+{{- $files = append $files (dict "name" "kafka-certificate" "path" "/etc/gateway/kafka-certificate" "source" (dict "secret" (dict "secretName" ($values.kafkaCertificateSecretName | default (printf "%s-kafka" $name)) "defaultMode" 288))) }}
+{{- end }}
+{{- if and $onKafka $root.Values.kafka.ca.secretName }}
+{{- $files = append $files (include "gateway.authority" (list "kafka-ca" $root.Values.kafka.ca) | fromJson) }}
+{{- end }}
+{{- if $root.Values.mongodb.ca.secretName }}
+{{- $files = append $files (include "gateway.authority" (list "mongodb-ca" $root.Values.mongodb.ca) | fromJson) }}
+{{- end }}
+{{- if $root.Values.extraCa.secretName }}
+{{- $files = append $files (include "gateway.authority" (list "extra-ca" $root.Values.extraCa) | fromJson) }}
+{{- end }}
+{{- if and (eq $name "payout") $root.Values.iso20022.enabled }}
+{{- $debtors := $root.Values.iso20022.debtors }}
+{{- $files = append $files (dict "name" "debtors" "path" "/etc/gateway/debtors" "source" (dict "secret" (dict "secretName" $debtors.secretName "items" (list (dict "key" $debtors.key "path" $debtors.key)) "defaultMode" 288))) }}
+{{- end }}
+{{- toJson $files -}}
+{{- end }}
+
+{{/* The file of an authority: (list "kafka-ca" reference) */}}
+{{- define "gateway.authority" -}}
+{{- $name := index . 0 -}}
+{{- $reference := index . 1 -}}
+{{- $items := list (dict "key" $reference.key "path" $reference.key) -}}
+{{- toJson (dict "name" $name "path" (printf "/etc/gateway/%s" $name) "source" (dict "secret" (dict "secretName" $reference.secretName "items" $items))) -}}
+{{- end }}
+
+{{- define "gateway.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 1000
+runAsGroup: 1000
+fsGroup: 1000
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile: { type: RuntimeDefault }
+{{- end }}
+
+{{- define "gateway.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
+{{- end }}
+
+{{/* Where pods run, and what they carry */}}
+{{- define "gateway.placement" -}}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- with .Values.pod.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.pod.nodeSelector }}
+nodeSelector: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.pod.tolerations }}
+tolerations: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Replicas are left to an autoscaler: (list $ "payout"). Empty if not */}}
+{{- define "gateway.scaled" -}}
+{{- $root := index . 0 -}}
+{{- if and (eq $root.Values.scaling.provider "keda") (index $root.Values.services (index . 1)).scaling }}yes{{ end -}}
+{{- end }}
+
+{{/* The most replicas of a service: (list $ "payout") */}}
+{{- define "gateway.maxReplicas" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- $scaling := (index $root.Values.services $name).scaling -}}
+{{- $partitions := int $root.Values.kafka.partitions -}}
+{{- $max := $scaling.maxReplicas | default $partitions | int -}}
+{{- if gt $max $partitions }}
+{{- fail (printf "services.%s.scaling.maxReplicas is %d, and there are %d partitions: a replica without a partition has no work. Grow the topics first (docs/runbook.md), then set kafka.partitions." $name $max $partitions) }}
+{{- end }}
+{{- if lt $max (int $scaling.minReplicas) }}
+{{- fail (printf "services.%s.scaling: minReplicas is %d, and the most is %d." $name (int $scaling.minReplicas) $max) }}
+{{- end }}
+{{- $max -}}
+{{- end }}
+
+{{/* An edge that this installation has: (list $ edge). Empty if not */}}
+{{- define "gateway.applies" -}}
+{{- $root := index . 0 -}}
+{{- $only := (index . 1).only -}}
+{{- $simulated := $root.Values.services.simulator.enabled -}}
+{{- if not $only }}yes
+{{- else if eq $only "sandbox" }}{{ ternary "yes" "" $simulated }}
+{{- else if eq $only "counterparts" }}{{ ternary "" "yes" (and $simulated (eq $root.Values.profile "sandbox")) }}
+{{- else if eq $only "kms" }}{{ ternary "yes" "" (eq ($root.Values.settings.KEY_PROVIDER | default "settings") "aws-kms") }}
+{{- end -}}
+{{- end }}
+
+{{/* Ports of one end of an edge, as JSON; none: any. (list $ edge) */}}
+{{- define "gateway.edgePorts" -}}
+{{- $root := index . 0 -}}
+{{- $edge := index . 1 -}}
+{{- $numbers := list -}}
+{{- if eq $edge.to "kafka" }}
+{{- range $root.Values.kafka.brokers }}{{ $numbers = append $numbers (splitList ":" . | last | int) }}{{ end }}
+{{- else if eq $edge.to "mongodb" }}
+{{- range $root.Values.mongodb.ports }}{{ $numbers = append $numbers (int .) }}{{ end }}
+{{- else if eq $edge.to "otel-collector" }}
+{{- $url := urlParse $root.Values.settings.OTLP_URL }}
+{{- $numbers = list (ternary (splitList ":" $url.host | last | int) (ternary 443 80 (eq $url.scheme "https")) (regexMatch ":[0-9]+$" $url.host)) }}
+{{- else if $edge.port }}
+{{- $numbers = list (int $edge.port) }}
+{{- end }}
+{{- $ports := list -}}
+{{- range uniq $numbers }}{{ $ports = append $ports (dict "port" . "protocol" "TCP") }}{{ end }}
+{{- toJson $ports -}}
+{{- end }}
+
+{{/* NetworkPolicyPeers of a party, as JSON; none: anyone. (list $ "payout" edge) */}}
+{{- define "gateway.peers" -}}
+{{- $root := index . 0 -}}
+{{- $party := index . 1 -}}
+{{- $edge := index . 2 -}}
+{{- $policy := $root.Values.networkPolicy -}}
+{{- if eq $party "outside" }}{{ toJson (ternary $policy.outside $policy.ingressController (eq $edge.to "outside")) }}
+{{- else if eq $party "kafka" }}{{ toJson $policy.kafka }}
+{{- else if eq $party "mongodb" }}{{ toJson $policy.mongodb }}
+{{- else if eq $party "prometheus" }}{{ toJson $policy.prometheus }}
+{{- else if eq $party "otel-collector" }}{{ toJson $policy.otelCollector }}
+{{- else }}{{ toJson (list (dict "podSelector" (dict "matchLabels" (include "gateway.selectorLabels" (list $root $party) | fromYaml)))) }}
+{{- end -}}
+{{- end }}
+
+{{/* The spec of a party's NetworkPolicy: what its edges allow, and DNS. (list $ "payout" further-egress) */}}
+{{- define "gateway.networkPolicy" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- $ours := append (include "gateway.services" $root | fromJson | keys) "operations" -}}
+{{- $ingress := list -}}
+{{- $egress := list (dict "to" $root.Values.networkPolicy.dns "ports" (list (dict "port" 53 "protocol" "UDP") (dict "port" 53 "protocol" "TCP"))) -}}
+{{- range $edge := ($root.Files.Get "files/services.json" | fromJson).edges }}
+{{- if include "gateway.applies" (list $root $edge) | trim }}
+{{- if eq $edge.to $name }}
+{{- $from := list }}
+{{- $anyone := false }}
+{{- range $edge.from }}
+{{- if or (has . $ours) (has . (list "outside" "prometheus")) }}
+{{- $peers := include "gateway.peers" (list $root . $edge) | trim | fromJsonArray }}
+{{- $from = concat $from $peers }}
+{{- if not $peers }}{{ $anyone = true }}{{ end }}
+{{- end }}
+{{- end }}
+{{- $rule := dict "ports" (include "gateway.edgePorts" (list $root $edge) | fromJsonArray) }}
+{{- if not $anyone }}{{ $_ := set $rule "from" $from }}{{ end }}
+{{- $ingress = append $ingress $rule }}
+{{- end }}
+{{- $known := or (has $edge.to $ours) (has $edge.to (list "outside" "kafka" "mongodb")) (and (eq $edge.to "otel-collector") $root.Values.settings.OTLP_URL) }}
+{{- if and $known (has $name $edge.from) }}
+{{- $rule := dict }}
+{{- with include "gateway.peers" (list $root $edge.to $edge) | trim | fromJsonArray }}{{ $_ := set $rule "to" . }}{{ end }}
+{{- with include "gateway.edgePorts" (list $root $edge) | fromJsonArray }}{{ $_ := set $rule "ports" . }}{{ end }}
+{{- $egress = append $egress $rule }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- range index . 2 }}
+{{- $ports := list }}
+{{- range .ports }}{{ $ports = append $ports (dict "port" (int .) "protocol" "TCP") }}{{ end }}
+{{- $egress = append $egress (dict "to" .to "ports" $ports) }}
+{{- end }}
+podSelector:
+  matchLabels: {{ include "gateway.selectorLabels" (list $root $name) | nindent 4 }}
+policyTypes: [Ingress, Egress]
+ingress: {{ toYaml $ingress | nindent 2 }}
+egress: {{ toYaml $egress | nindent 2 }}
+{{- end }}
+
+{{/* Each change of a group's members makes all of them stop and share out the partitions again. */}}
+{{- define "gateway.scalingBehavior" -}}
+scaleUp:
+  stabilizationWindowSeconds: 0
+  policies:
+    - { type: Percent, value: 100, periodSeconds: 60 }
+scaleDown:
+  stabilizationWindowSeconds: 300
+  policies:
+    - { type: Pods, value: 1, periodSeconds: 120 }
+{{- end }}
+
+{{/* Labels that select the series of a group: (list $ "payout") */}}
+{{- define "gateway.seriesSelector" -}}
+{{- $selector := printf "group=%q" (index . 1) -}}
+{{- range $label, $value := (index . 0).Values.scaling.prometheus.selector -}}
+{{- $selector = printf "%s,%s=%q" $selector $label $value -}}
+{{- end -}}
+{{- $selector -}}
+{{- end }}

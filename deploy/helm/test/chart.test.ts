@@ -1,0 +1,332 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Ajv from 'ajv';
+import { parse } from 'yaml';
+import { STOP_TIMEOUT_MS } from '@gateway/service-kit';
+import type { Chart } from './support/chart';
+import { CHART, KUBERNETES_VERSIONS, openChart, VALUE_SETS } from './support/chart';
+import type { KubernetesObject, PodSpec, Workload } from './support/objects';
+import { named, ofKind } from './support/objects';
+
+let chart: Chart;
+const rendered = new Map<string, KubernetesObject[]>();
+
+beforeAll(async () => {
+  chart = await openChart();
+  for (const valueSet of VALUE_SETS) rendered.set(valueSet, await chart.render(valueSet));
+}, 900_000);
+afterAll(() => chart.close());
+
+function objectsOf(valueSet: string): KubernetesObject[] {
+  return rendered.get(valueSet) ?? [];
+}
+
+const podsOf = (objects: readonly KubernetesObject[]): Workload[] => [
+  ...ofKind(objects, 'Deployment'),
+  ...ofKind(objects, 'Job'),
+];
+
+const isKeda = ({ apiVersion }: KubernetesObject): boolean => apiVersion.startsWith('keda.sh/');
+
+test('there are six sets of values', () => {
+  expect(VALUE_SETS).toHaveLength(6);
+});
+
+describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
+  test('helm lint finds nothing', async () => {
+    const { code, stdout } = await chart.lint(valueSet);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('1 chart(s) linted, 0 chart(s) failed')]);
+    expect(stdout).not.toMatch(/\[(WARNING|ERROR)\]/);
+  });
+
+  test.each(KUBERNETES_VERSIONS)('every object is one of Kubernetes %s', async (version) => {
+    const objects = objectsOf(valueSet).filter((object) => !isKeda(object));
+    expect(objects.length).toBeGreaterThan(20);
+    const { code, stdout, stderr } = await chart.validate(objects, version);
+    expect([code, stdout + stderr]).toEqual([0, expect.any(String)]);
+    expect(stdout.match(/passed/g)).toHaveLength(objects.length);
+  });
+
+  test('every object of KEDA is one', () => {
+    for (const object of objectsOf(valueSet).filter(isKeda)) {
+      const isValid = kedaValidator(object);
+      expect([object.metadata.name, isValid(object), isValid.errors]).toEqual([object.metadata.name, true, null]);
+    }
+  });
+
+  test('names and labels are unique and complete', () => {
+    const names = objectsOf(valueSet).map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { metadata } of objectsOf(valueSet)) {
+      expect(metadata.labels).toMatchObject({
+        'app.kubernetes.io/instance': 'gateway',
+        'app.kubernetes.io/part-of': 'payment-gateway',
+        'app.kubernetes.io/name': expect.any(String),
+      });
+    }
+  });
+
+  test('pods have no rights, neither in their machine nor in the cluster', () => {
+    for (const { spec } of podsOf(objectsOf(valueSet))) {
+      const pod = spec.template.spec;
+      expect(pod.automountServiceAccountToken).toBe(false);
+      expect(pod.securityContext).toEqual({
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        runAsGroup: 1000,
+        fsGroup: 1000,
+        fsGroupChangePolicy: 'OnRootMismatch',
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      expect(pod.containers.map(({ securityContext }) => securityContext)).toEqual([
+        { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+      ]);
+    }
+  });
+
+  test('only /tmp and the folders of bank files can be written', () => {
+    for (const { metadata, spec } of podsOf(objectsOf(valueSet))) {
+      const [{ volumeMounts }] = spec.template.spec.containers;
+      const writable = volumeMounts.filter(({ readOnly }) => readOnly !== true).map(({ mountPath }) => mountPath);
+      const hasFolders = metadata.name === 'gateway-payout' && valueSet !== 'sandbox';
+      expect(writable).toEqual(['/tmp', ...(hasFolders ? ['/var/lib/gateway/iso20022'] : [])]);
+    }
+  });
+
+  test('every volume that is mounted exists, and the other way round', () => {
+    for (const { spec } of podsOf(objectsOf(valueSet))) {
+      const { volumes, containers } = spec.template.spec;
+      const mounted = containers[0].volumeMounts.map(({ name }) => name);
+      expect(mounted.toSorted()).toEqual(volumes.map(({ name }) => name).toSorted());
+    }
+  });
+
+  test('secrets are referred to, and nowhere written', () => {
+    expect(objectsOf(valueSet).filter(({ kind }) => kind === 'Secret')).toEqual([]);
+    for (const { spec } of podsOf(objectsOf(valueSet))) {
+      const secret = spec.template.spec.volumes.find(({ name }) => name === 'secrets')?.secret;
+      expect(secret?.items).toContainEqual({ key: 'MONGODB_URI', path: 'MONGODB_URI' });
+    }
+  });
+
+  test('a pod ends by itself before Kubernetes kills it', () => {
+    for (const { spec } of ofKind(objectsOf(valueSet), 'Deployment')) {
+      const { terminationGracePeriodSeconds: grace = 0, containers } = spec.template.spec;
+      const quietSeconds = containers[0].lifecycle?.preStop.sleep.seconds ?? 0;
+      expect(quietSeconds).toBeGreaterThanOrEqual(5);
+      expect(grace).toBeGreaterThanOrEqual(quietSeconds + STOP_TIMEOUT_MS / 1_000 + 5);
+    }
+  });
+
+  test('probes ask the port for health, and have bounds', () => {
+    for (const { spec } of ofKind(objectsOf(valueSet), 'Deployment')) {
+      const [{ ports = [], startupProbe, livenessProbe, readinessProbe }] = spec.template.spec.containers;
+      expect(ports.map(({ name }) => name)).toContain('ops');
+      const paths = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
+      expect(paths).toEqual([
+        { path: '/health/live', port: 'ops' },
+        { path: '/health/live', port: 'ops' },
+        { path: '/health/ready', port: 'ops' },
+      ]);
+    }
+  });
+
+  test('several replicas are spread over zones and machines, and leave one at a time', () => {
+    const objects = objectsOf(valueSet);
+    const several = ofKind(objects, 'Deployment').filter(({ spec }) => spec.replicas !== 1);
+    const budgets = ofKind(objects, 'PodDisruptionBudget');
+    expect(budgets.map(({ metadata }) => metadata.name)).toEqual(several.map(({ metadata }) => metadata.name));
+    for (const { metadata, spec } of several) {
+      const budget = named(objects, 'PodDisruptionBudget', metadata.name).spec;
+      expect([budget.maxUnavailable, budget.selector]).toEqual([1, spec.selector]);
+      expect(spec.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+      const spread = spec.template.spec.topologySpreadConstraints ?? [];
+      expect(spread.map(({ topologyKey }) => topologyKey)).toEqual([
+        'topology.kubernetes.io/zone',
+        'kubernetes.io/hostname',
+      ]);
+      for (const { labelSelector } of spread) expect(labelSelector).toEqual(spec.selector);
+    }
+  });
+
+  test('a Service leads to every port but that of health and metrics', () => {
+    const objects = objectsOf(valueSet);
+    for (const { metadata, spec } of ofKind(objects, 'Deployment')) {
+      const { ports = [] } = spec.template.spec.containers[0];
+      const offered = ports.filter(({ name }) => name !== 'ops');
+      const services = ofKind(objects, 'Service').filter((service) => service.metadata.name === metadata.name);
+      expect(services.flatMap((service) => service.spec.ports)).toEqual(
+        offered.map(({ name, containerPort: port }) => ({ name, port, targetPort: name, protocol: 'TCP' })),
+      );
+      for (const service of services) expect(service.spec.selector).toEqual(spec.selector.matchLabels);
+    }
+  });
+
+  test('pods carry the labels by which they are found', () => {
+    for (const { spec } of ofKind(objectsOf(valueSet), 'Deployment')) {
+      expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels ?? {});
+    }
+  });
+});
+
+test.each(KUBERNETES_VERSIONS)('a field that Kubernetes %s does not know is noticed', async (version) => {
+  const deployment = named(objectsOf('production'), 'Deployment', 'gateway-payout');
+  const wrong = { ...deployment, spec: { ...deployment.spec, replica: 2 } };
+  expect(await chart.validate([wrong], version)).toMatchObject({ code: 1 });
+});
+
+test('a field that KEDA does not know is noticed', () => {
+  const scaled = named(objectsOf('production'), 'ScaledObject', 'gateway-payout');
+  const isValid = kedaValidator(scaled);
+  expect(isValid({ ...scaled, spec: { ...scaled.spec, minReplicas: 2 } })).toBe(false);
+});
+
+test('the oldest Kubernetes is the one that Chart.yaml allows', () => {
+  const { kubeVersion } = parse(readFileSync(join(CHART, 'Chart.yaml'), 'utf8')) as { kubeVersion: string };
+  expect(kubeVersion).toBe(`>=${KUBERNETES_VERSIONS[0]}.0-0`);
+});
+
+interface Definition {
+  spec: { names: { kind: string }; versions: [{ schema: { openAPIV3Schema: Schema } }] };
+}
+interface Schema {
+  type?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  'x-kubernetes-preserve-unknown-fields'?: boolean;
+  additionalProperties?: unknown;
+}
+
+/** KEDA's schema of an object. Kubernetes drops unknown fields silently, so here they are errors. */
+function kedaValidator({ kind }: KubernetesObject) {
+  const file = join(chart.kedaSchemas, `keda.sh_${kind.toLowerCase()}s.yaml`);
+  const [{ schema }] = (parse(readFileSync(file, 'utf8')) as Definition).spec.versions;
+  return new Ajv({ strict: false, formats: { int32: true, int64: true, 'date-time': true } }).compile(
+    closed({ ...schema.openAPIV3Schema, properties: { ...schema.openAPIV3Schema.properties, metadata: {} } }),
+  );
+}
+
+function closed(schema: Schema): Schema {
+  const isOpen = schema.additionalProperties !== undefined || schema['x-kubernetes-preserve-unknown-fields'] === true;
+  return {
+    ...schema,
+    ...(schema.items && { items: closed(schema.items) }),
+    ...(schema.properties && {
+      properties: Object.fromEntries(Object.entries(schema.properties).map(([name, part]) => [name, closed(part)])),
+      ...(!isOpen && { additionalProperties: false }),
+    }),
+  };
+}
+
+describe('bank files', () => {
+  const podOf = (valueSet: string, name: string): PodSpec =>
+    named(objectsOf(valueSet), 'Deployment', `gateway-${name}`).spec.template.spec;
+  const claimOf = (valueSet: string, name: string) =>
+    podOf(valueSet, name).volumes.flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
+
+  test('are on a volume that all replicas of payout share, and no other service', () => {
+    const claims = objectsOf('production').filter(({ kind }) => kind === 'PersistentVolumeClaim');
+    expect(claims).toMatchObject([
+      {
+        metadata: { name: 'gateway-iso20022', annotations: { 'helm.sh/resource-policy': 'keep' } },
+        spec: { accessModes: ['ReadWriteMany'], storageClassName: 'nfs' },
+      },
+    ]);
+    expect(claimOf('production', 'payout')).toEqual(['gateway-iso20022']);
+    expect(claimOf('production', 'api-edge')).toEqual([]);
+  });
+
+  test('may be on a volume of the operator', () => {
+    expect(objectsOf('certificates').filter(({ kind }) => kind === 'PersistentVolumeClaim')).toEqual([]);
+    expect(claimOf('certificates', 'payout')).toEqual(['bank-files']);
+  });
+});
+
+describe('addresses', () => {
+  test('merchants and browsers reach the edge and the pages, each under its own name', () => {
+    const rules = ofKind(objectsOf('production'), 'Ingress').map(({ spec }) => [
+      spec.tls,
+      spec.rules.map(({ host, http }) => [
+        host,
+        ...http.paths.map(({ path, backend }) => [path, backend.service.name]),
+      ]),
+    ]);
+    expect(rules).toEqual([
+      [[{ hosts: ['pay.example.com'], secretName: 'pay-tls' }], [['pay.example.com', ['/', 'gateway-api-edge']]]],
+      [[{ hosts: ['3ds.example.com'], secretName: '3ds-tls' }], [['3ds.example.com', ['/', 'gateway-threeds']]]],
+    ]);
+  });
+
+  test("of the simulator only the issuer's page is public", () => {
+    const { spec } = named(objectsOf('shared-servers'), 'Ingress', 'gateway-simulator');
+    expect(spec.rules[0]?.http.paths.map(({ path }) => path)).toEqual(['/acs/v2/challenge']);
+  });
+
+  test('a balancer keeps the address of whoever connects', () => {
+    for (const name of ['api-edge', 'threeds']) {
+      expect(named(objectsOf('certificates'), 'Service', `gateway-${name}`).spec).toMatchObject({
+        type: 'LoadBalancer',
+        externalTrafficPolicy: 'Local',
+      });
+    }
+    expect(ofKind(objectsOf('certificates'), 'Ingress')).toEqual([]);
+  });
+});
+
+test('images come from the registry, by version or digest', () => {
+  const imageOf = (name: string) =>
+    named(objectsOf('large'), 'Deployment', `gateway-${name}`).spec.template.spec.containers[0].image;
+  const repository = 'registry.example.com:5000/shop/payment-gateway';
+  expect(imageOf('payout')).toBe(`${repository}/payout:1.4.2`);
+  expect(imageOf('api-edge')).toMatch(new RegExp(`^${repository}/api-edge@sha256:[0-9a-f]{64}$`));
+});
+
+test('pods run where the operator wants them', () => {
+  const { spec } = named(objectsOf('large'), 'Deployment', 'gateway-payout').spec.template;
+  expect(spec).toMatchObject({
+    nodeSelector: { pool: 'payments' },
+    priorityClassName: 'payments',
+    tolerations: [{ key: 'dedicated', operator: 'Equal', value: 'payments', effect: 'NoSchedule' }],
+    imagePullSecrets: [{ name: 'registry' }],
+  });
+  expect(spec.topologySpreadConstraints?.map(({ whenUnsatisfiable }) => whenUnsatisfiable)).toEqual([
+    'DoNotSchedule',
+    'DoNotSchedule',
+  ]);
+});
+
+test('the simulator runs only where it is wanted', () => {
+  const with_ = VALUE_SETS.filter((valueSet) =>
+    objectsOf(valueSet).some(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'gateway-simulator'),
+  );
+  expect(with_).toEqual(['sandbox', 'shared-servers']);
+});
+
+describe('provisioning', () => {
+  const jobOf = (valueSet: string) => named(objectsOf(valueSet), 'Job', 'gateway-provisioning');
+
+  test('runs before every installation and upgrade, and a failed run stays for its log', () => {
+    expect(jobOf('production').metadata.annotations).toEqual({
+      'helm.sh/hook': 'pre-install,pre-upgrade',
+      'helm.sh/hook-weight': '0',
+      'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded',
+    });
+    expect(jobOf('production').spec).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 600 });
+  });
+
+  test('finds all that it needs made before it', () => {
+    const objects = objectsOf('production');
+    const earlier = objects.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook-weight'] === '-1');
+    expect(earlier.map(({ kind, metadata }) => `${kind}/${metadata.name}`).toSorted()).toEqual([
+      'ConfigMap/gateway-provisioning',
+      'NetworkPolicy/gateway-operations',
+    ]);
+    const { volumes, serviceAccountName } = jobOf('production').spec.template.spec;
+    expect(volumes.flatMap(({ configMap }) => configMap?.name ?? [])).toEqual(['gateway-provisioning']);
+    expect(serviceAccountName).toBeUndefined();
+  });
+
+  test('can be left to an operator', () => {
+    expect(ofKind(objectsOf('fixed'), 'Job')).toEqual([]);
+  });
+});

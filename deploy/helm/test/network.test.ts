@@ -1,0 +1,193 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Edge, Party } from '@gateway/contracts';
+import { edges, services } from '@gateway/contracts';
+import type { Chart } from './support/chart';
+import { openChart } from './support/chart';
+import type { KubernetesObject, NetworkPolicy, Peer, PolicyRule } from './support/objects';
+import { named, ofKind } from './support/objects';
+
+const OURS: readonly Party[] = [...Object.values(services).map(({ name }) => name), 'operations'];
+const DNS: Peer = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } };
+
+let chart: Chart;
+beforeAll(async () => {
+  chart = await openChart();
+}, 900_000);
+afterAll(() => chart.close());
+
+/** Where the parties are that the chart does not install. */
+interface Surroundings {
+  peers: Partial<Record<Party, Peer[]>>;
+  /** Where merchants and browsers come from. */
+  arrivals: Peer[];
+  ports: Partial<Record<Party, number[]>>;
+}
+
+const PRODUCTION: Surroundings = {
+  peers: {
+    kafka: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kafka' } } }],
+    mongodb: [{ ipBlock: { cidr: '10.30.0.0/24' } }],
+    outside: [
+      {
+        ipBlock: {
+          cidr: '0.0.0.0/0',
+          except: [
+            '0.0.0.0/8',
+            '10.0.0.0/8',
+            '100.64.0.0/10',
+            '127.0.0.0/8',
+            '169.254.0.0/16',
+            '172.16.0.0/12',
+            '192.168.0.0/16',
+          ],
+        },
+      },
+    ],
+    prometheus: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+  },
+  arrivals: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress-nginx' } } }],
+  ports: { kafka: [9093], mongodb: [27017] },
+};
+
+const podsOf = (party: Party): Peer => ({
+  podSelector: { matchLabels: { 'app.kubernetes.io/name': party, 'app.kubernetes.io/instance': 'gateway' } },
+});
+
+const includes = (list: readonly Peer[] | undefined, peers: readonly Peer[]): boolean =>
+  list === undefined || peers.every((peer) => list.some((one) => isDeepStrictEqual(one, peer)));
+
+interface Connection {
+  from: Party;
+  to: Party;
+  port: number | undefined;
+}
+
+/** Whether the policies let `from` open connections to a port of `to`. Parties that we do not install have no policy. */
+function isAllowed(
+  policies: readonly NetworkPolicy[],
+  { peers, arrivals }: Surroundings,
+  { from, to, port }: Connection,
+): boolean {
+  const policyOf = (party: Party) => policies.find(({ metadata }) => metadata.name === `gateway-${party}`);
+  const hasPort = ({ ports }: PolicyRule) => ports === undefined || ports.some((one) => one.port === port);
+  const allows = (rules: PolicyRule[] | undefined, side: 'from' | 'to', others: Peer[]) =>
+    rules === undefined || rules.some((rule) => hasPort(rule) && includes(rule[side], others));
+  const peersOf = (party: Party) => (OURS.includes(party) ? [podsOf(party)] : peers[party]);
+  const [target, source] = [peersOf(to), from === 'outside' ? arrivals : peersOf(from)];
+  if (target === undefined || source === undefined) throw new Error(`nobody knows where ${from} and ${to} are`);
+  return allows(policyOf(from)?.spec.egress, 'to', target) && allows(policyOf(to)?.spec.ingress, 'from', source);
+}
+
+/** Every pair of which we install at least one, with every port that is somebody's. */
+function connections(policies: readonly NetworkPolicy[], ports: Surroundings['ports']): Connection[] {
+  const installed = OURS.filter((party) => policies.some(({ metadata }) => metadata.name === `gateway-${party}`));
+  const parties: Party[] = [...installed, 'kafka', 'mongodb', 'outside', 'prometheus'];
+  const portsOf = (to: Party) => [
+    ...new Set(edges.filter((edge) => edge.to === to).flatMap((edge) => ports[to] ?? [edge.port])),
+  ];
+  return parties.flatMap((to) =>
+    parties
+      .filter((from) => from !== to && (installed.includes(from) || installed.includes(to)))
+      .flatMap((from) => portsOf(to).map((port) => ({ from, to, port }))),
+  );
+}
+
+function differences(
+  objects: readonly KubernetesObject[],
+  surroundings: Surroundings,
+  applies: (edge: Edge) => boolean,
+): string[] {
+  const policies = ofKind(objects, 'NetworkPolicy');
+  const declared = edges.filter(applies);
+  return connections(policies, surroundings.ports).flatMap((connection) => {
+    const { from, to, port } = connection;
+    const isDeclared = declared.some(
+      (edge) =>
+        edge.to === to &&
+        edge.from.includes(from) &&
+        (surroundings.ports[to] !== undefined || edge.port === port || edge.port === undefined),
+    );
+    const isOpen = isAllowed(policies, surroundings, connection);
+    return isOpen === isDeclared ? [] : [`${from} to ${to}:${port} is ${isOpen ? 'open' : 'closed'}`];
+  });
+}
+
+const withoutSandbox = ({ only }: Edge): boolean => only === undefined || only === 'counterparts';
+
+describe('network policies', () => {
+  test('allow the declared edges and nothing else', async () => {
+    const objects = await chart.render('production');
+    const compared = connections(ofKind(objects, 'NetworkPolicy'), PRODUCTION.ports);
+    expect(compared.length).toBeGreaterThan(80);
+    expect(differences(objects, PRODUCTION, withoutSandbox)).toEqual([]);
+  });
+
+  test('let those who hold keys reach the key service, where it wraps them', async () => {
+    const objects = await chart.render('production', { settings: { KEY_PROVIDER: 'aws-kms', KMS_KEY_ID: 'key' } });
+    expect(differences(objects, PRODUCTION, (edge) => withoutSandbox(edge) || edge.only === 'kms')).toEqual([]);
+  });
+
+  test('let services reach the simulator in a sandbox, and no counterpart outside', async () => {
+    const objects = await chart.render('sandbox', { networkPolicy: valuesOf(PRODUCTION) });
+    const surroundings = { ...PRODUCTION, ports: { kafka: [9092], mongodb: [27017] } };
+    const applies = ({ only }: Edge) => only === undefined || only === 'sandbox';
+    expect(differences(objects, surroundings, applies)).toEqual([]);
+  });
+
+  test('notice an edge that is missing', async () => {
+    const objects = await chart.render('production');
+    const { spec } = named(objects, 'NetworkPolicy', 'gateway-api-edge');
+    spec.egress = spec.egress.filter(({ ports }) => ports?.[0]?.port !== 9203);
+    expect(differences(objects, PRODUCTION, withoutSandbox)).toEqual(['api-edge to payout:9203 is closed']);
+  });
+
+  test('cover every pod, in both directions, and let it resolve names', async () => {
+    const objects = await chart.render('production');
+    const policies = ofKind(objects, 'NetworkPolicy');
+    const pods = [...ofKind(objects, 'Deployment'), ...ofKind(objects, 'Job')];
+    for (const { spec } of pods) {
+      const labels = spec.template.metadata.labels;
+      const covering = policies.filter((policy) =>
+        Object.entries(policy.spec.podSelector.matchLabels ?? {}).every(([name, value]) => labels[name] === value),
+      );
+      expect(covering.map((policy) => policy.spec.policyTypes)).toEqual([['Ingress', 'Egress']]);
+      expect(covering[0]?.spec.egress[0]).toEqual({
+        to: [DNS],
+        ports: [
+          { port: 53, protocol: 'UDP' },
+          { port: 53, protocol: 'TCP' },
+        ],
+      });
+    }
+  });
+
+  test('let one service reach what an operator adds', async () => {
+    const { spec } = named(await chart.render('large'), 'NetworkPolicy', 'gateway-card-processing');
+    expect(spec.egress).toContainEqual({
+      to: [{ ipBlock: { cidr: '10.99.0.0/28' } }],
+      ports: [{ port: 8443, protocol: 'TCP' }],
+    });
+  });
+
+  test('let services send traces where they are configured, and the simulator none', async () => {
+    const traces = {
+      to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+      ports: [{ port: 4318, protocol: 'TCP' }],
+    };
+    const objects = await chart.render('large', { services: { simulator: { enabled: true } } });
+    const senders = edges.find(({ to }) => to === 'otel-collector')?.from ?? [];
+    for (const party of OURS) {
+      const { egress } = named(objects, 'NetworkPolicy', `gateway-${party}`).spec;
+      const sends = egress.some((rule) => isDeepStrictEqual(rule, traces));
+      expect([party, sends]).toEqual([party, senders.includes(party)]);
+    }
+  });
+
+  test('can be left out', async () => {
+    expect(ofKind(await chart.render('fixed'), 'NetworkPolicy')).toEqual([]);
+  });
+});
+
+function valuesOf({ peers: { kafka, mongodb, prometheus }, arrivals }: Surroundings) {
+  return { kafka, mongodb, prometheus, ingressController: arrivals };
+}

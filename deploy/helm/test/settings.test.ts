@@ -1,0 +1,230 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { TObject } from '@sinclair/typebox';
+import type { ProductionRule } from '@gateway/service-kit';
+import { loadConfig } from '@gateway/service-kit';
+import { productionRules as provisioningRules, settings as provisioning } from '../../operations/src/settings';
+import * as apiEdge from '../../../services/api-edge/src/config';
+import * as authExpiry from '../../../services/auth-expiry/src/config';
+import * as callbackDispatcher from '../../../services/callback-dispatcher/src/config';
+import { settings as acquirerSimulator } from '../../../services/card-processing/src/adapters/acquirers/simulator/connector';
+import * as cardProcessing from '../../../services/card-processing/src/config';
+import { settings as iso20022 } from '../../../services/payout/src/adapters/banks/iso20022/settings';
+import { settings as bankSimulator } from '../../../services/payout/src/adapters/banks/simulator/connector';
+import * as payout from '../../../services/payout/src/config';
+import * as simulator from '../../../services/simulator/src/config';
+import * as threeds from '../../../services/threeds/src/config';
+import type { Chart } from './support/chart';
+import { openChart, VALUE_SETS } from './support/chart';
+import type { Container, KubernetesObject, PodSpec, Volume } from './support/objects';
+import { named, ofKind } from './support/objects';
+
+type Env = Record<string, string>;
+
+interface Declared {
+  settings: TObject;
+  productionRules: readonly ProductionRule<never>[];
+  /** Settings of connectors. */
+  connectors?: readonly TObject[];
+}
+
+const SERVICES: Record<string, Declared> = {
+  'api-edge': apiEdge,
+  'auth-expiry': authExpiry,
+  'callback-dispatcher': callbackDispatcher,
+  'card-processing': { ...cardProcessing, connectors: [acquirerSimulator] },
+  payout: { ...payout, connectors: [bankSimulator, iso20022] },
+  simulator,
+  threeds,
+  provisioning: { settings: provisioning, productionRules: provisioningRules },
+};
+
+/** Set besides settings: Node's own, and what `DEMO_ACCOUNTS` of provisioning needs. */
+const NO_SETTINGS = ['NODE_EXTRA_CA_CERTS'];
+const OF_DEMO_ACCOUNTS = ['ACCOUNT_KEYS_FILE', 'IDENTITY_TOKEN_FILE', 'CALLERS_FILE'];
+
+const KEY = Buffer.alloc(32, 7).toString('base64');
+/** What an operator would have in the Secret of each service. */
+const SECRETS: Env = {
+  ACCOUNT_KEYS: `k1:${KEY}`,
+  CARD_HASH_KEY: `k1:${KEY}`,
+  CARD_KEYS: `k1:${KEY}`,
+  CVV_KEYS: `k1:${KEY}`,
+  DS_MESSAGE_KEY: KEY,
+  IDENTITY_TOKEN: 'f'.repeat(64),
+  JOURNAL_HMAC_KEY: KEY,
+  KAFKA_PASSWORD: 'password',
+  MONGODB_URI: 'mongodb://user:password@db.example.com/?replicaSet=rs0&tls=true',
+  OTLP_HEADERS: 'authorization=Bearer token',
+  THREEDS_PROOF_KEY: KEY,
+  TOKEN_KEYS: `k1:${KEY}`,
+};
+
+let chart: Chart;
+let secretsFolder: string;
+const rendered = new Map<string, KubernetesObject[]>();
+
+beforeAll(async () => {
+  chart = await openChart();
+  for (const valueSet of VALUE_SETS) rendered.set(valueSet, await chart.render(valueSet));
+  secretsFolder = mkdtempSync(join(tmpdir(), 'payment-gateway-secrets-'));
+  for (const [name, value] of Object.entries(SECRETS)) writeFileSync(join(secretsFolder, name), `${value}\n`);
+}, 900_000);
+
+afterAll(() => {
+  chart.close();
+  rmSync(secretsFolder, { recursive: true });
+});
+
+interface Process {
+  service: string;
+  env: Env;
+  pod: PodSpec;
+}
+
+/** Every process of an installation, with its environment. */
+function processesOf(valueSet: string): Process[] {
+  const objects = rendered.get(valueSet) ?? [];
+  const pods = [...ofKind(objects, 'Deployment'), ...ofKind(objects, 'Job')].map(({ spec }) => spec.template.spec);
+  return pods.map((pod) => ({ service: pod.containers[0].name, env: environmentOf(objects, pod.containers[0]), pod }));
+}
+
+function environmentOf(objects: readonly KubernetesObject[], { env = [], envFrom = [] }: Container): Env {
+  const maps = envFrom.map(({ configMapRef }) => named(objects, 'ConfigMap', configMapRef.name).data);
+  const variables = env.map(({ name, value }): [string, string] => [name, value]);
+  const entries: [string, string][] = [...maps.flatMap((data) => Object.entries(data)), ...variables];
+  return Object.fromEntries(entries);
+}
+
+function propertiesOf(service: string): [string, unknown][] {
+  const { settings, connectors = [] } = SERVICES[service] as Declared;
+  return [settings, ...connectors].flatMap((schema) => Object.entries<unknown>(schema.properties));
+}
+
+const isSecret = (setting: unknown): boolean => (setting as { secret?: true }).secret === true;
+
+/** Variables that a service reads: its settings, and the files of its secrets. */
+function readBy(service: string): string[] {
+  return propertiesOf(service).map(([name, setting]) => (isSecret(setting) ? `${name}_FILE` : name));
+}
+
+/** As in the pod, with the operator's secrets. */
+function withSecrets(env: Env): Env {
+  const files = Object.keys(env).filter((name) => name.replace(/_FILE$/, '') in SECRETS);
+  const found = files.map((name): [string, string] => [name, join(secretsFolder, name.replace(/_FILE$/, ''))]);
+  return { ...env, ...Object.fromEntries(found) };
+}
+
+describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
+  test('each process gets only settings that it has', () => {
+    for (const { service, env } of processesOf(valueSet)) {
+      const known = [...readBy(service), ...NO_SETTINGS, ...(service === 'provisioning' ? OF_DEMO_ACCOUNTS : [])];
+      expect([service, Object.keys(env).filter((name) => !known.includes(name))]).toEqual([service, []]);
+    }
+  });
+
+  test('each process starts: nothing required is missing, nothing is wrong or unsafe', () => {
+    const processes = processesOf(valueSet);
+    expect(processes.length).toBeGreaterThanOrEqual(6);
+    for (const { service, env } of processes) {
+      const { settings, productionRules, connectors = [] } = SERVICES[service] as Declared;
+      const used = connectors.filter((connector) => connector !== iso20022 || env['PAYOUT_BANK'] === 'iso20022');
+      expect(env['NODE_ENV']).toBe(valueSet === 'sandbox' ? 'development' : 'production');
+      loadConfig(settings, withSecrets(env), productionRules as readonly ProductionRule<unknown>[]);
+      for (const connector of used) loadConfig(connector, withSecrets(env));
+    }
+  });
+
+  test('each file that a setting names is there', () => {
+    for (const { service, env, pod } of processesOf(valueSet)) {
+      const paths = Object.entries(env).filter(([, value]) => /^\/(etc|run|var)\//.test(value));
+      expect(paths.length).toBeGreaterThan(1);
+      for (const [name, path] of paths) expect([service, name, isMounted(pod, path)]).toEqual([service, name, true]);
+    }
+  });
+
+  test('each process gets the secrets that it has, and no other', () => {
+    for (const { service, pod } of processesOf(valueSet)) {
+      const declared = propertiesOf(service).filter(([, setting]) => isSecret(setting));
+      const own = [
+        ...declared.map(([name]) => name),
+        ...(valueSet === 'certificates' ? ['mongodb.pem'] : []),
+        ...(service === 'provisioning' ? ['ACCOUNT_KEYS', 'IDENTITY_TOKEN'] : []),
+      ];
+      const { items = [] } = pod.volumes.find(({ name }) => name === 'secrets')?.secret ?? {};
+      expect([service, items.map(({ key }) => key).filter((key) => !own.includes(key))]).toEqual([service, []]);
+    }
+  });
+});
+
+/** A file of a volume with `items` is one of them; the content of others is the operator's. */
+function isMounted({ volumes, containers }: PodSpec, path: string): boolean {
+  const mounts = containers[0].volumeMounts.filter(
+    ({ mountPath }) => path.startsWith(`${mountPath}/`) || path === mountPath,
+  );
+  return mounts.some(({ name, mountPath }) => {
+    const volume = volumes.find((one) => one.name === name);
+    const items = itemsOf(volume);
+    return volume !== undefined && (items === undefined || items.includes(path.slice(mountPath.length + 1)));
+  });
+}
+
+function itemsOf(volume: Volume | undefined): string[] | undefined {
+  return (volume?.secret ?? volume?.configMap)?.items?.map((item) => item.path);
+}
+
+describe('settings', () => {
+  const envOf = (valueSet: string, service: string): Env =>
+    processesOf(valueSet).find((process) => process.service === service)?.env ?? {};
+
+  test('of one service come before those of all', () => {
+    expect(envOf('large', 'card-processing')).toMatchObject({ LOG_LEVEL: 'warn', CONCURRENCY: '256' });
+    expect(envOf('large', 'payout')).toMatchObject({ LOG_LEVEL: 'warn' });
+    expect(envOf('large', 'payout')).not.toHaveProperty('CONCURRENCY');
+  });
+
+  test('of all reach every process that has them', () => {
+    for (const service of ['api-edge', 'card-processing', 'threeds', 'payout', 'provisioning']) {
+      expect(envOf('production', service)).toMatchObject({ RECORD_RETENTION_DAYS: '3650' });
+    }
+    expect(envOf('production', 'auth-expiry')).not.toHaveProperty('RECORD_RETENTION_DAYS');
+  });
+
+  test('large numbers are written in full, and parts of one as they are', () => {
+    expect(envOf('large', 'card-processing')).toMatchObject({ TRACE_SAMPLE_RATIO: '0.25', CONCURRENCY: '256' });
+    expect(envOf('production', 'card-processing')).toMatchObject({ AUTH_HOLD_SECONDS: '2592000' });
+  });
+
+  test('a secret that services can do without is a file too, where their Secrets have it', () => {
+    expect(envOf('large', 'payout')).toMatchObject({ OTLP_HEADERS_FILE: '/run/secrets/gateway/OTLP_HEADERS' });
+    expect(envOf('production', 'payout')).not.toHaveProperty('OTLP_HEADERS_FILE');
+  });
+
+  test('prefixes reach every process', () => {
+    for (const { service, env } of processesOf('shared-servers')) {
+      expect(env['DATABASE_PREFIX']).toBe('staging_');
+      if (service !== 'simulator') expect(env['TOPIC_PREFIX']).toBe('staging.');
+    }
+  });
+
+  test('each process is a user of its own at Kafka', () => {
+    const users = processesOf('production').map(({ service, env }) => [service, env['KAFKA_USER']]);
+    expect(users).toEqual(users.map(([service]) => [service, service === 'provisioning' ? 'admin' : service]));
+  });
+
+  test('a changed setting replaces the pods, a changed list of callers does not', async () => {
+    const hashes = (objects: readonly KubernetesObject[]) =>
+      ofKind(objects, 'Deployment').map(({ spec }) => spec.template.metadata.annotations?.['gateway/settings']);
+    const before = hashes(rendered.get('production') ?? []);
+    const callers = [{ name: 'bob', kind: 'operator', tokenSha256: '5'.repeat(64) }];
+    expect(hashes(await chart.render('production', { callers }))).toEqual(before);
+    const after = hashes(await chart.render('production', { settings: { LOG_LEVEL: 'debug' } }));
+    expect(after.filter((hash) => before.includes(hash))).toEqual([]);
+  });
+
+  test('folders of payout lie in the volume, the outbox beside the inbox', () => {
+    const { ISO20022_OUTBOX_DIR: outbox = '', ISO20022_INBOX_DIR: inbox = '' } = envOf('production', 'payout');
+    expect([dirname(outbox), dirname(inbox)]).toEqual(['/var/lib/gateway/iso20022', '/var/lib/gateway/iso20022']);
+  });
+});

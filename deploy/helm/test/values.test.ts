@@ -1,0 +1,117 @@
+import type { Chart } from './support/chart';
+import { openChart } from './support/chart';
+
+let chart: Chart;
+beforeAll(async () => {
+  chart = await openChart();
+}, 900_000);
+afterAll(() => chart.close());
+
+const inService = (name: string, values: object) => ({ services: { [name]: values } });
+const settingOf = (name: string, settings: object) => inService(name, { settings });
+const caller = { name: 'alice', kind: 'operator', tokenSha256: 'a'.repeat(64) };
+
+/** Each is wrong in one place. Helm names it. */
+const WRONG: [string, object, string][] = [
+  ['a value that does not exist', { kafak: { tls: true } }, "additional properties 'kafak' not allowed"],
+  ['an unknown profile', { profile: 'prod' }, "at '/profile'"],
+  ['no brokers', { kafka: { brokers: [] } }, "at '/kafka/brokers'"],
+  ['a broker without a port', { kafka: { brokers: ['kafka'] } }, "at '/kafka/brokers/0'"],
+  ['Kafka in plain text in production', { kafka: { tls: false } }, "at '/kafka/tls'"],
+  ['Kafka as nobody in production', { kafka: { authentication: 'none' } }, "at '/kafka/authentication'"],
+  ['an unknown way to authenticate', { kafka: { authentication: 'plain' } }, "at '/kafka/authentication'"],
+  ['a prefix that no topic can have', { kafka: { topicPrefix: 'my shop' } }, "at '/kafka/topicPrefix'"],
+  ['one partition, which two replicas cannot share', { kafka: { partitions: 1 } }, "at '/kafka/partitions'"],
+  ['a public address over HTTP', { publicUrls: { apiEdge: 'http://pay.example.com' } }, "at '/publicUrls/apiEdge'"],
+  ['no public address', { publicUrls: { threeds: '' } }, "at '/publicUrls/threeds'"],
+  ['neither a proxy nor a certificate', { trustedProxyCidrs: [] }, "at '/services/api-edge/tlsSecretName'"],
+  ['a proxy by name', { trustedProxyCidrs: ['nginx'] }, "at '/trustedProxyCidrs/0'"],
+  ['no callers', { callers: [] }, "at '/callers'"],
+  ['a token in place of its hash', { callers: [{ ...caller, tokenSha256: 'secret' }] }, "at '/callers/0/tokenSha256'"],
+  ['an unknown kind of caller', { callers: [{ ...caller, kind: 'admin' }] }, "at '/callers/0/kind'"],
+  ['a single replica', inService('payout', { replicas: 1 }), "at '/services/payout/replicas'"],
+  [
+    'scaling down to a single replica',
+    inService('payout', { scaling: { minReplicas: 1 } }),
+    "at '/services/payout/scaling/minReplicas'",
+  ],
+  [
+    'a setting with a typing error',
+    settingOf('callback-dispatcher', { CALLBACK_CONCURENCY: 64 }),
+    "additional properties 'CALLBACK_CONCURENCY' not allowed",
+  ],
+  ['a setting of another service', settingOf('payout', { CARD_QUERY_PORT: 9301 }), "at '/services/payout/settings'"],
+  [
+    'a setting out of its range',
+    settingOf('card-processing', { CONCURRENCY: 5_000 }),
+    "at '/services/card-processing/settings/CONCURRENCY'",
+  ],
+  [
+    'a setting that the chart sets',
+    settingOf('api-edge', { CARD_QUERY_URL: 'http://cards' }),
+    "additional properties 'CARD_QUERY_URL' not allowed",
+  ],
+  [
+    'a secret among the settings',
+    settingOf('threeds', { CARD_KEYS: 'k1:x' }),
+    "additional properties 'CARD_KEYS' not allowed",
+  ],
+  [
+    'a retention that only one service has',
+    settingOf('payout', { RECORD_RETENTION_DAYS: 400 }),
+    "additional properties 'RECORD_RETENTION_DAYS' not allowed",
+  ],
+  [
+    'a required setting that is missing',
+    settingOf('api-edge', { CARD_PUBLIC_KEY: null }),
+    "at '/services/api-edge/settings/CARD_PUBLIC_KEY'",
+  ],
+  ['a level that no log has', { settings: { LOG_LEVEL: 'verbose' } }, "at '/settings/LOG_LEVEL'"],
+  [
+    'simulated money in production',
+    { settings: { ALLOW_SIMULATED_MONEY: 'yes' } },
+    "at '/settings/ALLOW_SIMULATED_MONEY'",
+  ],
+  [
+    'demo accounts in production',
+    { provisioning: { settings: { DEMO_ACCOUNTS: 'yes' } } },
+    "at '/provisioning/settings/DEMO_ACCOUNTS'",
+  ],
+  ['no directory server', { directoryServerUrl: '' }, "at '/directoryServerUrl'"],
+  ['bank files without debtors', { iso20022: { debtors: { secretName: '' } } }, "at '/iso20022/debtors/secretName'"],
+  ['images of no version', { image: { tag: 'latest' } }, "at '/image/tag'"],
+  ['a digest of another kind', { image: { digests: { payout: 'md5:0' } } }, "at '/image/digests/payout'"],
+  [
+    'a digest of no image',
+    { image: { digests: { payouts: `sha256:${'0'.repeat(64)}` } } },
+    "at '/image/digests': additional properties 'payouts'",
+  ],
+  ['memory without a limit', inService('payout', { resources: { limits: null } }), "at '/services/payout/resources'"],
+  [
+    'memory without a unit',
+    inService('payout', { resources: { limits: { memory: '512' } } }),
+    "at '/services/payout/resources/limits/memory'",
+  ],
+  ['an unknown autoscaler', { scaling: { provider: 'vpa' } }, "at '/scaling/provider'"],
+  [
+    'a network that is none',
+    { networkPolicy: { kafka: [{ ipBlock: { cidr: 'kafka' } }] } },
+    "at '/networkPolicy/kafka/0/ipBlock/cidr'",
+  ],
+  ['a peer that is nobody', { networkPolicy: { mongodb: [{}] } }, "at '/networkPolicy/mongodb/0'"],
+  [
+    'the name of a Secret with a slash',
+    inService('payout', { secretName: 'vault/payout' }),
+    "at '/services/payout/secretName'",
+  ],
+];
+
+test.each(WRONG)('%s is refused', async (_name, values, place) => {
+  const { code, stdout, stderr } = await chart.template('production', values);
+  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(place) });
+  expect(stderr).toContain("values don't meet the specifications of the schema");
+});
+
+test('the values that these change are right without them', async () => {
+  expect(await chart.template('production')).toMatchObject({ code: 0 });
+});
