@@ -16,7 +16,7 @@ import * as payout from '../services/payout/src/config';
 import { testSettings } from '../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
 import * as simulator from '../services/simulator/src/config';
 import * as threeds from '../services/threeds/src/config';
-import { build, runScript, runToEnd, startProcess } from './support/processes';
+import { build, runToEnd, startProcess } from './support/processes';
 import type { Surroundings } from './support/system';
 import { openSurroundings } from './support/system';
 
@@ -252,13 +252,6 @@ describe('in production MongoDB as nobody is refused by npm run', () => {
     const env = { ...safe, MONGODB_URI: 'mongodb://db/?replicaSet=rs0&tls=true' };
     expect(await run(env, (line) => lines.push(line))).toBe(1);
     expect(lines.join('\n')).toContain(`${REFUSED}MONGODB_URI names no user.`);
-  });
-});
-
-test('demo accounts are not made in production', async () => {
-  expect(await runScript('libs/accounts/dist/seed-demo.js', safe)).toEqual({
-    code: 1,
-    output: `${REFUSED}The password of the demo accounts is public.\n`,
   });
 });
 

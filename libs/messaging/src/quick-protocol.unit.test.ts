@@ -133,7 +133,7 @@ interface StoredPartition {
   readonly partition: number;
   readonly errorCode: number;
   readonly batches: readonly StoredBatch[];
-  /** Bytes that the broker left out at the end. */
+  /** Bytes that the broker left out at the end, but never of the first batch. */
   readonly cut: number;
   readonly aborted: readonly { producerId: string; firstOffset: string }[];
   readonly replica: number;
@@ -150,7 +150,9 @@ const stored: fc.Arbitrary<StoredPartition> = fc.record({
 });
 
 async function encodePartition({ aborted, batches, cut, ...own }: StoredPartition): Promise<Encoder> {
-  const records = Buffer.concat(await Promise.all(batches.map(bytesOf)));
+  const stored = await Promise.all(batches.map(bytesOf));
+  const records = Buffer.concat(stored);
+  const end = Math.max(stored[0]?.length ?? 0, records.length - cut);
   return new EncoderOf()
     .writeInt32(own.partition)
     .writeInt16(own.errorCode)
@@ -159,7 +161,7 @@ async function encodePartition({ aborted, batches, cut, ...own }: StoredPartitio
     .writeInt64(-1)
     .writeArray(aborted.map((one) => new EncoderOf().writeInt64(one.producerId).writeInt64(one.firstOffset)))
     .writeInt32(own.replica)
-    .writeBytes(records.subarray(0, Math.max(0, records.length - cut)));
+    .writeBytes(records.subarray(0, end));
 }
 
 async function responseOf(topics: readonly { topic: string; partitions: readonly StoredPartition[] }[]) {

@@ -7,7 +7,7 @@ import { sizeOfText, sizeOfVarint } from './byte-writer';
 /**
  * Kafka's record batches, format 2, without compression and transactions. kafkajs allocates and clears 512 bytes for each
  * header that it writes, copies all headers again for each one that it reads, and computes offsets with BigInt.
- * `record-batch.unit.test.ts` compares with kafkajs.
+ * `quick-protocol.unit.test.ts` compares with kafkajs.
  */
 
 const MAGIC = 2;

@@ -31,6 +31,11 @@ export const SHARD_KEYS: Readonly<Record<string, ShardKey>> = {
   'payouts.reservations': {},
   // One document.
   'payouts.holds': {},
+  // A few thousand changes for each file.
+  'payouts.iso20022_members': {},
+  'payouts.iso20022_batches': {},
+  'payouts.iso20022_reports': {},
+  'payouts.iso20022_leases': {},
   'expiry.deadlines': { key: { _id: 'hashed' }, sweptBy: ['dueAt'] },
   'callbacks.deliveries': { key: { _id: 'hashed' }, sweptBy: [OUTBOX, 'lane'] },
   'callbacks.attempts': { key: { _id: 1 } },
