@@ -1,5 +1,5 @@
 import { Secret } from '@gateway/contracts';
-import { createBodyReader, RetryableError, listen } from '@gateway/service-kit';
+import { createBodyReader, RetryableError, listen, noTracer } from '@gateway/service-kit';
 import type { ListeningServer } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
 import type { Ports } from '../../application/ports';
@@ -9,7 +9,7 @@ let server: ListeningServer;
 let findByPage: () => Promise<null>;
 
 beforeAll(async () => {
-  const ports = { authentications: { findByPage: () => findByPage() } } as unknown as Ports;
+  const ports = { authentications: { findByPage: () => findByPage() }, tracer: noTracer } as unknown as Ports;
   const listener = createPublicSite({
     ports,
     messageKey: new Secret(Buffer.alloc(32)),
