@@ -274,6 +274,9 @@ describe('when none is chosen', () => {
     });
     await system.startThreeds();
     await system.startDispatcher(merchant.ca);
+    // As above, but by the log: nothing is exported here unless it fails.
+    const repliesArrive = (line: string) => line.startsWith('partitions assigned') && line.includes('gateway.replies');
+    await until('replies reach the edge', async () => lines.some(repliesArrive));
   });
   afterAll(() => system.stop());
 
