@@ -28,9 +28,8 @@ export async function check(
     operations = withUnderWay(await onRecord(ports, merchantAccount, reference, journalled), journalled);
   } catch (error) {
     ports.logger.warn('CHECK got no answer from the owner', { reference: maskCardNumbers(reference), error });
-    // Read again: the query may have taken seconds, and a request answered meanwhile is not pending.
-    const now = await journalledOf(ports, merchantAccount, reference);
-    return withoutOwner(session, request, now.filter(isOperation));
+    // Not even "pending" about an open request: its entry stays open for a while after the merchant got the outcome.
+    return checkResponse(session, RESPONSE_CODES.SERVICE_UNAVAILABLE, []);
   }
   const asked = operations.filter((operation) => isAsked(operation, request));
   return asked.length === 0
@@ -96,18 +95,6 @@ function withUnderWay(
   const known = new Set(onRecord.map((operation) => operation.reference));
   const underWay = journalled.filter((entry) => !known.has(entry.reference)).map(pendingOutcome);
   return [...onRecord, ...underWay].sort((a, b) => a.timestamp - b.timestamp);
-}
-
-/**
- * The owner is silent. An open request is pending as far as we know. About anything else we say nothing, and never "not
- * found" about a request that may have been accepted.
- */
-function withoutOwner(session: Session, request: CheckRequest, journalled: readonly OperationEntry[]): Answer {
-  const open = journalled.filter((entry) => entry.command !== undefined).map(pendingOutcome);
-  const asked = open.filter((operation) => isAsked(operation, request));
-  return asked.length === 0
-    ? checkResponse(session, RESPONSE_CODES.SERVICE_UNAVAILABLE, [])
-    : checkResponse(session, RESPONSE_CODES.SUCCESS, withDependents(asked, open).map(checkRecord));
 }
 
 /** Both oldest first, by the clocks of the accepting replicas, so a dependent may come before its base. */

@@ -40,8 +40,8 @@ async function check(
     payout = await ports.payoutQueries.outcome(merchantAccount, entry.reference);
   } catch (error) {
     ports.logger.warn('CHECK got no answer from the owner', { reference: entry.reference, error });
-    // Says nothing about a payout that its owner has; one that may still be on its way is pending.
-    if (entry.command === undefined) return checkResponse(session, RESPONSE_CODES.SERVICE_UNAVAILABLE, []);
+    // Not even "pending": an entry stays open for a while after its payout has ended.
+    return checkResponse(session, RESPONSE_CODES.SERVICE_UNAVAILABLE, []);
   }
   return checkResponse(session, RESPONSE_CODES.SUCCESS, [payoutCheckRecord(payout ?? standingAs('pending', entry))]);
 }
