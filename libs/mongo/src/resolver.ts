@@ -3,7 +3,7 @@ import { createFairWork, inTrace } from '@gateway/service-kit';
 import type { Traced } from './aggregate-store';
 import type { DueByAccount } from './due-by-account';
 
-/** A call may still be running this long after its time-out if its process is slow. */
+/** For the write of the intent. A call that would outlast its lease all the same is not sent. */
 const LEASE_MARGIN_MS = 2_000;
 /** After a call that ended without an answer: nothing of ours is running any more. */
 const FIRST_INQUIRY_AFTER_MS = 500;

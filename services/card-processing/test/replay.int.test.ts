@@ -91,6 +91,7 @@ function world(
   const connector: AcquirerConnector = {
     name: 'simulator',
     longestCallMs: 1_000,
+    callMs: 1_000,
     takes: () => true,
     placeForExpiry: () => ({ leave: () => undefined }),
     operate: says(...answers),

@@ -16,6 +16,7 @@ import type { HoldingPorts } from '../src/application/hold-payouts';
 import { CANCELLED_AT_ONCE, cancelPayouts, holdPayouts, releaseEnded } from '../src/application/hold-payouts';
 import { processCommand } from '../src/application/process-command';
 import { resolveNow } from '../src/application/resolve-payouts';
+import { submitPayout } from '../src/application/submit-payout';
 import type { Scope } from '../src/domain/holds';
 import { nameOf } from '../src/domain/holds';
 import { evolve } from '../src/domain/payout';
@@ -67,6 +68,7 @@ interface Hooks {
 const settlingBank: BankConnector = {
   name: 'bank',
   longestCallMs: 1_000,
+  callMs: 1_000,
   placeForNew: () => ({ leave: () => undefined }),
   submit: async (_payout, options) => (await options?.instead?.()) ?? { kind: 'settled' },
   inquire: async () => ({ kind: 'not-found' }),
@@ -131,6 +133,19 @@ function world({ beforeLook, onCall, connector = settlingBank }: Hooks) {
     state: async () => (await payouts.load(reference))?.state,
   };
 }
+
+test('a payout whose intent took so long to write that its submission could outlast the lease is left to the resolver', async () => {
+  const { ports, sent, state, reference } = world({});
+  await processCommand({ ...ports, calls: { begin: async () => undefined } }, { request, id: 'message' });
+  const stored = await payouts.load(reference);
+  if (stored === null) throw new Error('not stored');
+  const at = (lateByMs: number) => (stored.resolveAt ?? 0) - settlingBank.callMs + lateByMs;
+  await submitPayout({ ...ports, now: () => at(1) }, stored);
+  expect(sent).toEqual([]);
+  expect(await state()).toMatchObject({ kind: 'submitting' });
+  await submitPayout({ ...ports, now: () => at(0) }, stored);
+  expect(sent).toEqual([reference]);
+});
 
 const OPEN = { waiting: 0, onTheirWay: 0, withBank: 0 };
 const SCOPES: Scope[] = [

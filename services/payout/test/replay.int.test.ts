@@ -74,6 +74,7 @@ function world(bank: Bank, { passes = true, passesAgain = true, hasPlace = true 
   const connector: BankConnector = {
     name: 'bank',
     longestCallMs: 1_000,
+    callMs: 1_000,
     placeForNew: () => (hasPlace ? { leave: () => undefined } : undefined),
     start: async () => undefined,
     stop: async () => undefined,

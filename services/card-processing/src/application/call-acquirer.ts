@@ -5,7 +5,7 @@ import type { Place } from '@gateway/outbound';
 import type { CardData } from '@gateway/vault';
 import { CVV_KEY_WAIT_MS } from '@gateway/vault';
 import type { AcquirerAnswer, CallDeadline } from '../domain/decide';
-import { decideAnswer, lateAnswer } from '../domain/decide';
+import { decideAnswer, lateAnswer, leaseDeadline } from '../domain/decide';
 import type { AuthenticationResult, PendingCall, Route } from '../domain/payment';
 import { findOperation } from '../domain/payment';
 import type { AcquirerRequest, Ports, StoredPayment } from './ports';
@@ -51,7 +51,6 @@ async function answerOf(
   pending: PendingCall,
   context: CallContext,
 ): Promise<AcquirerAnswer> {
-  const { deadline } = context;
   const connector = payment.route && ports.connector(payment.route.acquirer);
   if (connector === undefined) return { kind: 'not-executed', code: RESPONSE_CODES.BANK_CONNECTION_ERROR };
   const card = await cardOf(ports, pending, context);
@@ -59,6 +58,10 @@ async function answerOf(
   if (card === 'card-gone') return { kind: 'not-executed', code: RESPONSE_CODES.TOKEN_NOT_FOUND };
   if (card === 'cvv-gone') return { kind: 'not-executed', code: RESPONSE_CODES.PROCESSING_ERROR };
   const authentication = authenticationOf(payment, pending.reference);
+  const deadlines = [
+    ...(context.deadline === undefined ? [] : [context.deadline]),
+    leaseDeadline(payment, connector.callMs),
+  ];
   // A VOID has no amount of its own.
   const currency = findOperation(payment, pending.reference)?.currency ?? currencyOf(payment);
   return connector.operate(pending.kind, {
@@ -72,7 +75,7 @@ async function answerOf(
     ...(card === undefined ? {} : { card }),
     ...(authentication === undefined ? {} : { authentication }),
     ...(context.place === undefined ? {} : { place: context.place }),
-    ...(deadline === undefined ? {} : { lateAnswer: () => lateAnswer(deadline, ports.now()) }),
+    lateAnswer: () => lateAnswer(deadlines, ports.now()),
   });
 }
 

@@ -8,6 +8,7 @@ import { CVV_KEY_WAIT_MS } from '@gateway/vault';
 import type { AcquirerTranslation } from '../adapters/acquirers/acquirer';
 import { openAcquirer } from '../adapters/acquirers/acquirer';
 import { deadlineOf } from '../domain/decide';
+import { SALE_WITHIN_MS } from '../domain/decide-authentication';
 import type { Payment } from '../domain/payment';
 import { evolve, findOperation } from '../domain/payment';
 import {
@@ -28,8 +29,8 @@ import type { Ports, StoredPayment } from './ports';
 import { processAuthentication } from './process-authentication';
 import { processCommand } from './process-command';
 
-const DEADLINE = NOW + 30_000;
-const SALE_DEADLINE = NOW + 5 * 60_000;
+/** Early enough for the leases of the calls. */
+const DEADLINE = NOW + 1_500;
 /** Another call of the same account. */
 const OTHER = 'OTHER';
 const CARD = new Secret<CardData>({ pan: '4111111111111111', expMonth: '12', expYear: '2030', holder: 'Ann Lee' });
@@ -104,7 +105,7 @@ describe.each([
     await callAcquirer(ports, stored(), {
       request: { amountE4: 1, withCvv: true, card: CARD },
       causationId: 'cause',
-      deadline: deadlineOf(purchaseCommand('ChargeCard')),
+      deadline: deadlineOf(purchaseCommand('ChargeCard', { deadline: DEADLINE })),
     });
     expect(operation('SALE')).toMatchObject({ status, code });
     expect(sent).toEqual(code === 0 ? [ref('SALE')] : []);
@@ -118,7 +119,9 @@ describe.each([
       currency: 'XTS',
       midReference: ROUTE.midReference,
     });
-    await processCommand(ports, { command: settle(), id: 'message', correlationId: 'trace' });
+    const command = settle();
+    command.data.deadline = DEADLINE;
+    await processCommand(ports, { command, id: 'message', correlationId: 'trace' });
     waitUntil(at);
     answerOther();
     await other;
@@ -129,16 +132,34 @@ describe.each([
 });
 
 test.each([
-  ['in time', SALE_DEADLINE, 'success', 0],
-  ['too late', SALE_DEADLINE + 1, 'error', 3024],
+  ['in time', DEADLINE, 'success', 0],
+  ['too late', DEADLINE + 1, 'error', 3024],
 ])('the sale of a SALE3D that is %s when the vault has given its card', async (_name, at, status, code) => {
   const asked = PAYMENTS['SALE3D asked for'];
   const { ports, sent, vaultTakesUntil, done, operation } = world(asked);
   vaultTakesUntil(at);
-  await processAuthentication(ports, threedsEvent('CardholderAuthenticated', 'SA3D', authenticated), 'cause');
+  const occurredAt = DEADLINE - SALE_WITHIN_MS;
+  const event = threedsEvent('CardholderAuthenticated', 'SA3D', { ...authenticated, occurredAt });
+  await processAuthentication(ports, event, 'cause');
   await done();
   expect(operation('SA3D')).toMatchObject({ status, code });
   expect(sent).toEqual(code === 0 ? [ref('SA3D')] : []);
+});
+
+describe.each([
+  ['a moment before', 0, 'success', 0],
+  ['when', 1, 'error', 11],
+])('a call whose intent was written %s it could outlast its lease', (_name, lateByMs, status, code) => {
+  test.each([
+    ['of a merchant', { deadline: deadlineOf(settle()) }],
+    ['for an expired hold, which has no deadline,', {}],
+  ])('%s', async (_who, context) => {
+    const { ports, connector, stored, sent, waitUntil, operation } = world(PAYMENTS.settling);
+    waitUntil((stored().resolveAt ?? 0) - connector.callMs + lateByMs);
+    await callAcquirer(ports, stored(), { request: {}, causationId: 'cause', ...context });
+    expect(operation('SETT')).toMatchObject({ status, code });
+    expect(sent).toEqual(code === 0 ? [ref('SETT')] : []);
+  });
 });
 
 test('nobody else looks for the outcome of a call while it waits for the key of its CVV', async () => {

@@ -27,6 +27,7 @@ function world(payment: Payment, answer: () => Promise<AcquirerAnswer> = () => P
   const connector = {
     name: 'simulator',
     longestCallMs: TIMEOUT_MS,
+    callMs: TIMEOUT_MS,
     placeForExpiry: () => {
       places -= 1;
       return { leave: () => (places += 1) };

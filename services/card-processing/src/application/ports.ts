@@ -64,6 +64,8 @@ export interface AcquirerConnector {
   readonly name: string;
   /** From waiting for a place to the end of the call; the lease of an intent has to cover it. */
   readonly longestCallMs: number;
+  /** From sending a request to the end of the call. */
+  readonly callMs: number;
   /** False for a currency in which it gets no operations: `operate` then sends nothing. */
   takes(currency: string): boolean;
   /** A place for the VOID of an expired hold; undefined if the account's share, or every place, is taken. */

@@ -6,7 +6,7 @@ import type { Authentication, Operation, Payment, PaymentEvent } from './payment
 import { findOperation, pendingReference } from './payment';
 
 /** The longest time between an authentication and its sale (architecture.md, invariant 5). */
-const SALE_WITHIN_MS = 5 * 60_000;
+export const SALE_WITHIN_MS = 5 * 60_000;
 
 /** Epoch ms: now, and from when a resolver may look for the outcome of a sale that begins now. */
 export interface AuthenticationTimes {

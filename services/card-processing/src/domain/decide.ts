@@ -104,9 +104,20 @@ export function deadlineOf({ data }: CardCommand): CallDeadline {
   return { at: data.deadline, code: codeOfRejection('deadline-passed') };
 }
 
-/** The outcome of a call past its deadline: certain, because nothing was sent. Undefined while in time. */
-export function lateAnswer({ at, code }: CallDeadline, now: number): AcquirerAnswer | undefined {
-  return now > at ? { kind: 'not-executed', code } : undefined;
+/**
+ * A call that began later than this could outlast its lease, because the intent took so long to write. Another process
+ * may look for its outcome by then, and cancels what the acquirer does not know yet.
+ *
+ * @param callMs the longest that the call takes once it is sent
+ */
+export function leaseDeadline({ resolveAt = 0 }: Payment, callMs: number): CallDeadline {
+  return { at: resolveAt - callMs, code: RESPONSE_CODES.OUTCOME_UNKNOWN };
+}
+
+/** The outcome of a call past a deadline: certain, because nothing was sent. Undefined while in time. */
+export function lateAnswer(deadlines: readonly CallDeadline[], now: number): AcquirerAnswer | undefined {
+  const missed = deadlines.find(({ at }) => now > at);
+  return missed && { kind: 'not-executed', code: missed.code };
 }
 
 /** A rejection as an event: every accepted operation is recorded with its end. */

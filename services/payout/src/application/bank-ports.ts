@@ -55,6 +55,8 @@ export interface BankConnector {
   readonly name: string;
   /** From waiting for a place to the end of a submission; the lease of an intent has to cover it. */
   readonly longestCallMs: number;
+  /** From sending a submission to its end. */
+  readonly callMs: number;
   /** A place for a new payout; undefined if it has to wait in the store for its account's turn. */
   placeForNew(merchantAccount: string): Place | undefined;
   /** Never throws: an unclear outcome is `unknown`. Releases the place. */

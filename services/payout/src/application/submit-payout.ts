@@ -47,8 +47,16 @@ export async function submit(
     place?.leave();
     return clearance;
   }
-  const instead = () => orNotSent(ports, () => withheldByOperator(ports, payout));
+  const instead = async () =>
+    outlastsLease(ports, bank, payout)
+      ? ({ kind: 'not-sent' } as const)
+      : orNotSent(ports, () => withheldByOperator(ports, payout));
   return bank.submit(instructionOf(payout, clearance), { place, instead });
+}
+
+/** The intent took so long to write that another process may look for the outcome before this submission ends. */
+function outlastsLease({ now }: Ports, { callMs }: BankConnector, { resolveAt = 0 }: Payout): boolean {
+  return now() + callMs > resolveAt;
 }
 
 async function clearanceFor(ports: Ports, { merchantAccount, currency }: Payout): Promise<Clearance | NotSubmitted> {

@@ -56,6 +56,7 @@ export function openAcquirer(
   return {
     name,
     longestCallMs: counterpart.longestMs('merchants'),
+    callMs: timeoutMs,
     takes,
     placeForExpiry: (merchantAccount) => counterpart.tryEnter('expiry', merchantAccount),
     async operate(operation, request) {

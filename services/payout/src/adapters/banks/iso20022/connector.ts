@@ -109,6 +109,7 @@ export function createIso20022Connector(options: {
   return {
     name: 'iso20022',
     longestCallMs: CALL_TIMEOUT_MS,
+    callMs: CALL_TIMEOUT_MS,
     // Its records are in our own database, so there is no counterpart to wait for.
     placeForNew: () => ({ leave: () => undefined }),
     operations,

@@ -79,6 +79,7 @@ export function createSimulatorConnector(context: BankContext): OpenBank {
   return {
     name: 'simulator',
     longestCallMs: bank.longestMs('stored'),
+    callMs: SIMULATOR_TIMEOUT_MS,
     placeForNew: (merchantAccount) => bank.tryEnter('arriving', merchantAccount),
     async submit(instruction, { place, instead } = {}) {
       const { currency, reference } = instruction;
