@@ -158,8 +158,9 @@ describe('without a processor', () => {
       const { transaction_unique_id } = fields[index] ?? {};
       expect(answer).toMatchObject({ status: 'error', code: 11, message: 'Internal timeout', transaction_unique_id });
       expect(answer['reference']).toMatch(/^[0-9A-Z]{20}$/);
-      // The owner is down: an open request is still pending.
-      expect(await recordOf(alone, { transaction_unique_id })).toMatchObject({ status: 'PENDING', code: 11 });
+      // Without the owner, CHECK neither denies the request nor says how it stands.
+      const { data: check } = await alone.send(checkOf({ transaction_unique_id }));
+      expect(check).toMatchObject({ status: 'error', code: 10, transactions: [] });
     }
 
     // An owner that answers queries, but reads commands of another system.
