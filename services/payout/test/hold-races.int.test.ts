@@ -143,6 +143,13 @@ test('a payout whose intent took so long to write that its submission could outl
   await submitPayout({ ...ports, now: () => at(1) }, stored);
   expect(sent).toEqual([]);
   expect(await state()).toMatchObject({ kind: 'submitting' });
+  let now = at(0);
+  const slowly = async () => {
+    now = at(1);
+    return holds.read();
+  };
+  await submitPayout({ ...ports, now: () => now, holds: { ...ports.holds, read: slowly } }, stored);
+  expect(sent).toEqual([]);
   await submitPayout({ ...ports, now: () => at(0) }, stored);
   expect(sent).toEqual([reference]);
 });

@@ -47,10 +47,11 @@ export async function submit(
     place?.leave();
     return clearance;
   }
-  const instead = async () =>
-    outlastsLease(ports, bank, payout)
-      ? ({ kind: 'not-sent' } as const)
-      : orNotSent(ports, () => withheldByOperator(ports, payout));
+  const instead = async (): Promise<NotSubmitted | undefined> => {
+    const withheld = await orNotSent(ports, () => withheldByOperator(ports, payout));
+    // Last, because the look at the holds takes time as well.
+    return withheld ?? (outlastsLease(ports, bank, payout) ? { kind: 'not-sent' } : undefined);
+  };
   return bank.submit(instructionOf(payout, clearance), { place, instead });
 }
 
