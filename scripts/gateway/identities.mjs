@@ -7,8 +7,11 @@ import { writePrivateFile, writePrivateText } from './private-file.mjs';
 const TOKEN_BYTES = 32;
 const directory = join(stateDirectory, 'identities');
 
-/** Whoever calls internal ports: services, and the operator at the command lines. Each is the only one of its kind. */
-const callers = ['operator', 'api-edge', 'callback-dispatcher'];
+/**
+ * Those who call internal ports: services, the operator at the command lines, and a Prometheus beside the gateway. Each
+ * is the only one of its kind.
+ */
+const callers = ['operator', 'api-edge', 'callback-dispatcher', 'metrics'];
 
 /**
  * The identities of this checkout, created once: a token for each caller, and the list of their hashes.
