@@ -180,16 +180,39 @@ function messagesTable(topic) {
 }
 
 function codesTable() {
-  const { responseCodes, cardStatusOfCode } = load('libs/contracts/index');
+  const { responseCodes, cardStatusOfCode, adviceOfCode, cardholderTextOfCode } = load('libs/contracts/index');
   const rows = /** @type {Code[]} */ (responseCodes).map((entry) => [
     entry.code,
     cell(entry.message) + (entry.extension ? ' (ours)' : ''),
     cardStatusOfCode(entry.code),
     entry.outcomeUnknown ? 'unknown' : '',
+    `[\`${adviceOfCode(entry.code)}\`](#advice)`,
+    cell(cardholderTextOfCode(entry.code) ?? '–'),
     entry.class,
     code(entry.name),
   ]);
-  return table(['code', 'message', 'status of a card operation', 'outcome', 'class', 'name in the code'], rows);
+  return table(
+    [
+      'code',
+      'message',
+      'status of a card operation',
+      'outcome',
+      'advice',
+      'for the cardholder',
+      'class',
+      'name in the code',
+    ],
+    rows,
+  );
+}
+
+function adviceTable() {
+  /** @type {Record<string, string>} */
+  const advice = load('libs/contracts/index').ADVICE;
+  return table(
+    ['advice', 'what to do'],
+    Object.entries(advice).map(([name, meaning]) => [code(name), cell(meaning)]),
+  );
 }
 
 function answersTable() {
@@ -341,6 +364,7 @@ const blocks = (metrics) => ({
   messages: messagesTable,
   answers: answersTable,
   codes: codesTable,
+  advice: adviceTable,
   decisions: decisionsTable,
   audited: auditedTable,
   'test-cards': testCardsTable,

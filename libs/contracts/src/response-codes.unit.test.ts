@@ -1,5 +1,8 @@
 import type { ResponseCode } from './response-codes';
 import {
+  adviceOfCode,
+  cardholderTextOfCode,
+  CARDHOLDER_TEXTS,
   RESPONSE_CODES,
   cardStatusOfCode,
   isRegisteredCode,
@@ -39,4 +42,31 @@ test('an unknown outcome is never a decline', () => {
   const unknown = responseCodes.filter(({ outcomeUnknown }) => outcomeUnknown);
   expect(unknown.map(({ name }) => name)).toContain('BANK_TIMEOUT');
   for (const { name } of unknown) expect([name, cardStatusOfCode(RESPONSE_CODES[name])]).toEqual([name, 'error']);
+});
+
+test('an unknown outcome is always checked, and the cardholder never told to pay again', () => {
+  const unknown = responseCodes.filter(({ outcomeUnknown }) => outcomeUnknown);
+  for (const { name } of unknown) {
+    const code = RESPONSE_CODES[name];
+    expect([name, adviceOfCode(code), cardholderTextOfCode(code)]).toEqual([name, 'check', CARDHOLDER_TEXTS.unknown]);
+  }
+});
+
+test.each([
+  ['SUCCESS', 'none', CARDHOLDER_TEXTS.approved],
+  ['TOO_MANY_REQUESTS', 'retry', CARDHOLDER_TEXTS.later],
+  ['FIELD_INVALID', 'fix-request', CARDHOLDER_TEXTS.failed],
+  ['UNIQUE_ID_USED', 'check', CARDHOLDER_TEXTS.unknown],
+  ['ALREADY_REFUNDED', 'check', undefined],
+  ['INSUFFICIENT_FUNDS', 'other-card', CARDHOLDER_TEXTS.funds],
+  ['ISSUER_VERIFICATION_REQUIRED', 'authenticate', CARDHOLDER_TEXTS.authentication],
+] as const)('after %s a merchant is advised: %s', (name, advice, text) => {
+  expect([adviceOfCode(RESPONSE_CODES[name]), cardholderTextOfCode(RESPONSE_CODES[name])]).toEqual([advice, text]);
+});
+
+test('no text for cardholders tells a thief, or a tester of cards, what was noticed', () => {
+  const secret = ['CARD_LOST_OR_STOLEN', 'CARD_RESTRICTED', 'BANK_NEGATIVE_LIST', 'BANK_FRAUD_DECLINE'] as const;
+  const rules = ['ANTIFRAUD_DECLINE', 'TRUST_LIST_DECLINE', 'BANK_RISK_DECLINE'] as const;
+  for (const name of [...secret, ...rules])
+    expect([name, cardholderTextOfCode(RESPONSE_CODES[name])]).toEqual([name, CARDHOLDER_TEXTS.declined]);
 });

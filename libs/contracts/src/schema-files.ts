@@ -4,7 +4,7 @@ import { cardEvents } from './card-events';
 import type { MessageDeclaration } from './message';
 import { payoutCommands, payoutEvents } from './payout-messages';
 import { OperationReplied } from './replies';
-import { responseCodes } from './response-codes';
+import { adviceOfCode, cardholderTextOfCode, responseCodes } from './response-codes';
 import { threedsCommands, threedsEvents } from './threeds-messages';
 import { topics } from './topics';
 import { CvvKeyIssued } from './vault-messages';
@@ -42,6 +42,9 @@ function schemaFile({ type, topic, description, schema }: MessageDeclaration): s
 
 /** The registry of response codes for merchants' programs, one entry per line. */
 export function registryFile(): string {
-  const lines = responseCodes.map(({ name: _, cardStatus: __, ...published }) => `  ${JSON.stringify(published)}`);
+  const lines = responseCodes.map(({ name: _, cardStatus: __, advice: ___, cardholder: ____, ...entry }) => {
+    const advised = { advice: adviceOfCode(entry.code), cardholderText: cardholderTextOfCode(entry.code) };
+    return `  ${JSON.stringify({ ...entry, ...advised })}`;
+  });
   return `[\n${lines.join(',\n')}\n]\n`;
 }
