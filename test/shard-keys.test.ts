@@ -8,7 +8,7 @@ import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
 import { payoutClient } from './support/payouts';
 import type { Body, System } from './support/system';
-import { cardRequest, checkOf, followUp, startSystem, tokenRequest } from './support/system';
+import { cardRequest, checkOf, CREDENTIALS, followUp, startSystem, tokenRequest } from './support/system';
 
 const PROFILE_BYTES = 64 * 1_048_576;
 const DATABASES = [...new Set(Object.keys(SHARD_KEYS).map((name) => name.split('.')[0] ?? ''))];
@@ -80,8 +80,25 @@ async function useEverything(): Promise<void> {
     const { data } = await system.send(checkOf({ reference: expiring['reference'] }));
     return (data['transactions'] as unknown[]).length === 2;
   });
+  await useCallbackViews(authenticated);
   const paid = await payoutClient(system).pay({ callback_url: `${merchant.url}/callback` });
   await merchant.callbackOf(paid['reference']);
+}
+
+/** As a merchant follows its callbacks. */
+async function useCallbackViews({ reference, transaction_unique_id: id }: Body): Promise<void> {
+  const ask = async (path: string, fields: Body): Promise<Body> => {
+    const { data } = await system.http.post<Body>(`/api/pf/${path}`, { ...CREDENTIALS, ...fields });
+    expect(data).toMatchObject({ code: 0 });
+    return data;
+  };
+  await ask('callbacks', { limit: 1 });
+  await ask('callbacks', { reference });
+  const { callbacks } = await ask('callbacks', { transaction_unique_id: id });
+  const [{ callback_id: callbackId } = {}] = callbacks as Body[];
+  const { cursor } = await ask('callbacks/events', { since: 1, wait: 0 });
+  await ask('callbacks/events', { cursor, wait: 0 });
+  await ask('callbacks/resend', { callback_id: callbackId });
 }
 
 /** An approval, which corrects its counters, and a refusal. */

@@ -73,6 +73,8 @@ async function open(onEnd: OnEnd): Promise<Bench> {
   const accounts = await openAccounts({ uri: mongodbUri, databasePrefix: prefix, ACCOUNT_KEYS });
   for (const merchantAccount of [MERCHANT, NEIGHBOUR]) {
     await accounts.administration.create({ merchantAccount, password: new Secret('bench_password') });
+    // Callbacks of sandbox accounts are also written to their feed.
+    await accounts.administration.changeState(merchantAccount, 'activate');
   }
   await accounts.close();
 

@@ -69,7 +69,7 @@ function topicBreaks(before: TopicPromise, after: TopicPromise, name: string): s
 }
 
 function queryBreaks(before: QueryPromise, after: QueryPromise, name: string): string[] {
-  const at = ({ owner, path }: QueryPromise): string => `${path} of ${owner}`;
+  const at = ({ owner, method = 'GET', path }: QueryPromise): string => `${method} ${path} of ${owner}`;
   const refused = before.askers.filter((asker) => !after.askers.includes(asker));
   return [
     ...(at(before) === at(after) ? [] : [`The query ${name} was ${at(before)} and is ${at(after)}.`]),

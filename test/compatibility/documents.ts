@@ -7,6 +7,7 @@ import type { StoredJournalEntry } from '../../services/api-edge/src/adapters/mo
 import type { JournalEntry, OperationEntry, PayoutEntry } from '../../services/api-edge/src/application/ports';
 import type { StoredDeadline } from '../../services/auth-expiry/src/adapters/mongo/deadlines';
 import type { StoredAttempt } from '../../services/callback-dispatcher/src/adapters/mongo/attempts';
+import type { StoredFeedEntry } from '../../services/callback-dispatcher/src/adapters/mongo/feed';
 import type { StoredDelivery } from '../../services/callback-dispatcher/src/application/ports';
 import type { StoredCounter } from '../../services/card-processing/src/adapters/mongo/counters';
 import type { StoredPayment } from '../../services/card-processing/src/application/ports';
@@ -30,6 +31,7 @@ export interface Documents {
   'audit.entries': StoredEntry;
   'callbacks.attempts': StoredAttempt;
   'callbacks.deliveries': StoredDelivery;
+  'callbacks.feed': StoredFeedEntry;
   'cards.counters': StoredCounter;
   'cards.payments': StoredPayment;
   'edge.checkouts': StoredCheckout;

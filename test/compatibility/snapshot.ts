@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import type { QueryDeclaration } from '@gateway/contracts';
 import { DEFAULT_PARTITIONS, messages, queries, topics } from '@gateway/contracts';
 import { documentSchemas } from './document-schemas';
 import type { Schema } from './schema';
@@ -25,6 +26,7 @@ export interface TopicPromise {
 
 export interface QueryPromise {
   owner: string;
+  method?: string;
   path: string;
   askers: readonly string[];
   parameters: Schema;
@@ -53,9 +55,9 @@ export function currentSnapshot(): Snapshot {
     ),
     messages: Object.fromEntries(messages.map(({ topic, type, schema }) => [`${topics[topic].name}/${type}`, schema])),
     queries: Object.fromEntries(
-      Object.entries(queries).map(([name, { owner, path, askers, parameters, answer }]) => [
+      Object.entries<QueryDeclaration>(queries).map(([name, { owner, method, path, askers, parameters, answer }]) => [
         name,
-        { owner, path, askers, parameters, answer },
+        { owner, method, path, askers, parameters, answer },
       ]),
     ),
     documents: documentSchemas(),

@@ -20,6 +20,11 @@ export function isEnabledType(
   return type === 'PAYOUT' ? payoutCurrenciesOf(account).length > 0 : account.transactionTypes.includes(type);
 }
 
+/** True for an account that moves no real money: it takes the test currency only. */
+export function isSandbox(account: Pick<Account, 'state'>): boolean {
+  return account.state === 'test';
+}
+
 /**
  * The active terminal for a currency: the one of that `mid_reference`, else the first. Undefined without a
  * `mid_reference`: no terminal for the currency (2006); with one: it is not an active terminal for it (2005).

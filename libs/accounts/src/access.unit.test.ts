@@ -1,4 +1,4 @@
-import { isAllowedSource, isEnabledType, isOpen, terminalFor } from './access';
+import { isAllowedSource, isEnabledType, isOpen, isSandbox, terminalFor } from './access';
 import type { Terminal } from './account';
 import { ACCOUNT_STATES } from './account-state';
 
@@ -48,6 +48,10 @@ describe('terminal', () => {
 describe('state', () => {
   it('decides whether requests are accepted', () => {
     expect(ACCOUNT_STATES.filter((state) => isOpen({ state }))).toEqual(['test', 'active']);
+  });
+
+  it('decides whether an account moves no real money', () => {
+    expect(ACCOUNT_STATES.filter((state) => isSandbox({ state }))).toEqual(['test']);
   });
 });
 

@@ -67,7 +67,7 @@ export const edges: readonly Edge[] = [
     port: 9203,
     from: [apiEdge.name, callbackDispatcher.name, 'operations'],
   },
-  { network: 'callback-admin', to: callbackDispatcher.name, port: 9202, from: ['operations'] },
+  { network: 'callback-admin', to: callbackDispatcher.name, port: 9202, from: [apiEdge.name, 'operations'] },
   // Servers.
   { network: 'kafka', to: 'kafka', port: 9092, from: [...onKafka, 'operations', 'kafka'] },
   { network: 'kafka-quorum', to: 'kafka', port: 9093, from: ['kafka'] },

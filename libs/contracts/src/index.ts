@@ -1,5 +1,6 @@
 export * from './answers';
 export * from './callback-events';
+export * from './callback-views';
 export * from './card-commands';
 export * from './card-events';
 export * from './card-number';

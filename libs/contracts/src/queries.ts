@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
+import { CallbackEventPage, CallbackPage, CallbackView } from './callback-views';
 import { GivenReference, MerchantAccount, Reference } from './fields';
 import type { Validator } from './message';
 import { validatorOf } from './message';
@@ -9,10 +10,12 @@ import { OperationOutcome } from './replies';
 /** A service that asks others. */
 type Asker = 'api-edge' | 'callback-dispatcher';
 
-/** What services ask the owner of a record over HTTP: a GET, answered in JSON. It validates answers. */
+/** What services ask the owner of a record over HTTP, answered in JSON. It validates answers. */
 export interface QueryDeclaration<Answer = unknown, Path extends string = string> extends Validator {
   /** Name of the service that answers. */
   readonly owner: string;
+  /** Default: GET. */
+  readonly method?: 'POST';
   /** With its parameters (`:reference`); all others are in the query string. */
   readonly path: Path;
   readonly askers: readonly Asker[];
@@ -24,7 +27,10 @@ export interface QueryDeclaration<Answer = unknown, Path extends string = string
 }
 
 function declareQuery<Path extends string, S extends TSchema>(
-  declared: Pick<QueryDeclaration, 'owner' | 'askers' | 'description' | 'parameters'> & { path: Path; answer: S },
+  declared: Pick<QueryDeclaration, 'owner' | 'method' | 'askers' | 'description' | 'parameters'> & {
+    path: Path;
+    answer: S;
+  },
 ): QueryDeclaration<Static<S>, Path> {
   return { ...declared, ...validatorOf(declared.answer, declared.path) };
 }
@@ -80,5 +86,44 @@ export const queries = {
     description: 'Those of some references, of any merchant, that are payouts on record.',
     parameters: Type.Object({ reference: Type.String({ description: 'References, separated by commas' }) }),
     answer: Type.Object({ references: Type.Array(Reference) }),
+  }),
+  callbacks: declareQuery({
+    owner: 'callback-dispatcher',
+    path: '/callbacks',
+    askers: ['api-edge'],
+    description: 'One page of the callbacks of an account, newest first. 400 for an invalid query.',
+    parameters: Type.Object({
+      account,
+      payment: Type.Optional(
+        Type.String({ description: 'Only of these payments or payouts: ids, separated by commas' }),
+      ),
+      from: Type.Optional(Type.Integer({ minimum: 0, description: 'Epoch ms: no older ones' })),
+      before: Type.Optional(Type.String({ description: '`next` of the page before' })),
+      limit: Type.Integer({ minimum: 1 }),
+    }),
+    answer: CallbackPage,
+  }),
+  callbackEvents: declareQuery({
+    owner: 'callback-dispatcher',
+    path: '/callbacks/events',
+    askers: ['api-edge'],
+    description:
+      'The next entries of the feed of a sandbox account, oldest first; none if neither `after` nor `since` is there. 404 if the feed has no such cursor, 400 for an invalid query.',
+    parameters: Type.Object({
+      account,
+      after: Type.Optional(Type.String({ description: 'A cursor of the feed. It wins over `since`' })),
+      since: Type.Optional(Type.Integer({ minimum: 0, description: 'Epoch ms' })),
+      limit: Type.Integer({ minimum: 1 }),
+    }),
+    answer: CallbackEventPage,
+  }),
+  resendCallback: declareQuery({
+    owner: 'callback-dispatcher',
+    method: 'POST',
+    path: '/callbacks/:id/resend',
+    askers: ['api-edge'],
+    description: 'Sends a callback again, whatever its state: its schedule begins anew. 404 if there is none.',
+    parameters: Type.Object({ id: Type.String(), account }),
+    answer: CallbackView,
   }),
 } as const;

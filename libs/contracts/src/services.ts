@@ -48,7 +48,7 @@ const inspect = {
     iso20022_reports: ['listIndexes'],
   },
   expiry: { deadlines: ['listIndexes'] },
-  callbacks: { deliveries: ['listIndexes'], attempts: ['listIndexes'] },
+  callbacks: { deliveries: ['listIndexes'], attempts: ['listIndexes'], feed: ['listIndexes'] },
   vault: { cards: ['find', 'listIndexes'], cvvs: ['listIndexes'] },
   audit: { entries: ['listIndexes'] },
   accounts: { accounts: ['find'] },

@@ -37,8 +37,10 @@ export const SHARD_KEYS: Readonly<Record<string, ShardKey>> = {
   'payouts.iso20022_reports': {},
   'payouts.iso20022_leases': {},
   'expiry.deadlines': { key: { _id: 'hashed' }, sweptBy: ['dueAt'] },
-  'callbacks.deliveries': { key: { _id: 'hashed' }, sweptBy: [OUTBOX, 'lane'] },
+  'callbacks.deliveries': { key: { _id: 'hashed' }, sweptBy: [OUTBOX, 'lane', 'merchantAccount'] },
   'callbacks.attempts': { key: { _id: 1 } },
+  // A place in the feed is unique within an account, which has all of its feed on one shard.
+  'callbacks.feed': { key: { merchantAccount: 1 } },
   'vault.cards': { key: { _id: 'hashed' } },
   'vault.cvvs': { key: { _id: 'hashed' } },
 };

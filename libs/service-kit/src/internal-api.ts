@@ -73,3 +73,10 @@ export function createInternalApi(options: {
   };
   return app.use(fail);
 }
+
+/** A parameter of a query; undefined if it is no whole number within these bounds. */
+export function wholeNumber(value: unknown, min: number, max: number): number | undefined {
+  if (typeof value !== 'string' || !/^\d{1,16}$/.test(value)) return undefined;
+  const number = Number(value);
+  return number >= min && number <= max ? number : undefined;
+}

@@ -5,6 +5,8 @@ const QUERY_TIMEOUT_MS = 3_000;
 
 /** A query that its owner declares. */
 interface Query<Answer> {
+  /** Default: GET. */
+  readonly method?: 'POST';
   /** With its parameters, e.g. `/operations/:reference`. */
   readonly path: string;
   /** The problem of an answer; undefined if it is valid. */
@@ -36,8 +38,9 @@ export function createOwnerQueries(
   return {
     async ask<Answer>(...[query, parameters, bounds]: Parameters<AskOwner>) {
       const size = bounds === undefined ? {} : { maxContentLength: bounds.answerBytesMax };
+      const { method = 'GET', path } = query;
       const { status, data } = await http
-        .get<unknown>(...addressed(query.path, parameters, size))
+        .request<unknown>({ method, ...addressed(path, parameters), ...size })
         .catch((error: unknown) => {
           throw new RetryableError(`${owner} does not answer queries`, { cause: error });
         });
@@ -53,12 +56,8 @@ export function createOwnerQueries(
 
 const PATH_PARAMETER = /:(\w+)/g;
 
-/** The arguments of a request: its path, with the parameters that it names, and the others. */
-function addressed(
-  path: string,
-  parameters: Readonly<Record<string, string | number>>,
-  size: { maxContentLength?: number },
-) {
+/** The path of a request, with the parameters that it names, and the others. */
+function addressed(path: string, parameters: Readonly<Record<string, string | number>>) {
   const rest = { ...parameters };
   const filled = path.replaceAll(PATH_PARAMETER, (_, name: string) => {
     const value = parameters[name];
@@ -66,5 +65,5 @@ function addressed(
     delete rest[name];
     return encodeURIComponent(value);
   });
-  return [filled, { params: rest, ...size }] as const;
+  return { url: filled, params: rest };
 }

@@ -9,12 +9,12 @@ const TOKEN = 'an-identity-token-of-at-least-32-characters';
 let server: ListeningServer;
 let owner: OwnerQueries;
 let answer = { status: 200, body: '{}' };
-const asked: { url: string | undefined; authorization: string | undefined }[] = [];
+const asked: { method: string | undefined; url: string | undefined; authorization: string | undefined }[] = [];
 
 beforeAll(async () => {
   server = await listen({
-    listener: ({ url, headers: { authorization } }, response) => {
-      asked.push({ url, authorization });
+    listener: ({ method, url, headers: { authorization } }, response) => {
+      asked.push({ method, url, authorization });
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
     },
     port: 0,
@@ -42,7 +42,15 @@ const failure = () =>
 test('a found record is the answer; the query carries its parameters and the token', async () => {
   answer = { status: 200, body: '{"a":1}' };
   expect(await ask()).toEqual({ a: 1 });
-  expect(asked.at(-1)).toEqual({ url: '/operations/x%2Fy?account=a%26b', authorization: `Bearer ${TOKEN}` });
+  const url = '/operations/x%2Fy?account=a%26b';
+  expect(asked.at(-1)).toEqual({ method: 'GET', url, authorization: `Bearer ${TOKEN}` });
+});
+
+test('a query that changes something is a POST', async () => {
+  answer = { status: 200, body: '{"a":1}' };
+  const parameters = { reference: 'x', account: 'a' };
+  expect(await owner.ask({ ...query, method: 'POST' }, parameters)).toEqual({ a: 1 });
+  expect(asked.at(-1)).toMatchObject({ method: 'POST', url: '/operations/x?account=a' });
 });
 
 test('a missing record is undefined', async () => {

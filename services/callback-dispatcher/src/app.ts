@@ -9,6 +9,7 @@ import type { Service } from '@gateway/service-kit';
 import { createOwnerQueries } from '@gateway/service-kit';
 import { createAddressGuard } from './adapters/http/address-guard';
 import { adminRoutes } from './adapters/http/admin-api';
+import { merchantRoutes } from './adapters/http/merchant-routes';
 import type { CallbackTimeouts } from './adapters/http/callback-client';
 import { createCallbackClient } from './adapters/http/callback-client';
 import type { OutcomeQueries } from './adapters/http/outcome-queries';
@@ -19,6 +20,7 @@ import { createMerchants } from './adapters/merchants';
 import { createFigures, registerGauges } from './adapters/metrics';
 import { createAttempts } from './adapters/mongo/attempts';
 import { createDeliveries } from './adapters/mongo/deliveries';
+import { createFeed } from './adapters/mongo/feed';
 import { announce } from './application/announcements';
 import { attemptDelivery, reportEnd } from './application/attempt-delivery';
 import { createClaimer, handBack } from './application/claim-due';
@@ -81,6 +83,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
       newId: randomUUID,
     }),
     attempts,
+    feed: createFeed(mongo, clock),
     merchants: createMerchants(accounts),
     customValues: ({ kind, merchantAccount, reference }) => queries[kind].customValues(merchantAccount, reference),
     post: (request) => client.post(request),
@@ -118,7 +121,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
     internal: {
       name: 'admin',
       port: config.CALLBACK_ADMIN_PORT,
-      routes: [adminRoutes({ ...ports, audit })],
+      routes: [adminRoutes({ ...ports, audit }), merchantRoutes(ports)],
     },
   };
 }

@@ -41,7 +41,7 @@ export const settings = Type.Object({
     minimum: 0,
     maximum: 65_535,
     default: 9202,
-    description: 'Port of `npm run callbacks`; 0 takes a free port',
+    description: 'Port of queries and of `npm run callbacks`; 0 takes a free port',
   }),
   CALLBACK_CONCURRENCY: Type.Integer({
     minimum: 2,

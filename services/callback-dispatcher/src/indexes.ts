@@ -1,6 +1,7 @@
 import type { IndexContext } from '@gateway/service-frame';
 import { createAttempts } from './adapters/mongo/attempts';
 import { createDeliveries } from './adapters/mongo/deliveries';
+import { createFeed } from './adapters/mongo/feed';
 import type { Config } from './config';
 
 /** Makes the indexes of the service's database, or changes their times. At its start, and by `npm run provision`. */
@@ -12,5 +13,6 @@ export async function ensureIndexes({
   await Promise.all([
     createDeliveries(mongo, clock).ensureIndexes(retentionDays),
     createAttempts(mongo).ensureIndexes(retentionDays),
+    createFeed(mongo, clock).ensureIndexes(retentionDays),
   ]);
 }

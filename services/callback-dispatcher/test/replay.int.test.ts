@@ -7,6 +7,7 @@ import { openSpace, silentLogger } from '@gateway/testing';
 import { createAttempts } from '../src/adapters/mongo/attempts';
 import type { DeliveriesAdapter } from '../src/adapters/mongo/deliveries';
 import { createDeliveries } from '../src/adapters/mongo/deliveries';
+import { createFeed } from '../src/adapters/mongo/feed';
 import { acceptOutcome } from '../src/application/accept-outcome';
 import { announce } from '../src/application/announcements';
 import { attemptDelivery } from '../src/application/attempt-delivery';
@@ -60,7 +61,10 @@ function world() {
       newId: () => `${id}-${(ids += 1)}`,
     }),
     attempts: createAttempts(mongo),
-    merchants: { find: async () => ({ customParameters: [], secret: () => new Secret('secret') }) },
+    feed: createFeed(mongo, { now: () => now }),
+    merchants: {
+      find: async () => ({ isSandbox: false, customParameters: [], secret: () => new Secret('secret') }),
+    },
     customValues: async () => undefined,
     post: async () => result,
     figures: { attempted: () => undefined, ended: () => undefined },
@@ -108,7 +112,7 @@ function world() {
       await attemptDelivery(ports, await claimed());
     },
     handBack: async () => handBack(ports, await read()),
-    resend: () => resendDelivery(ports, id),
+    resend: () => resendDelivery(ports, id, 'an operator'),
     async stored() {
       const body = bodyOf(await read());
       return body;

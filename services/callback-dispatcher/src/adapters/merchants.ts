@@ -1,4 +1,5 @@
 import type { Account, OpenAccounts, SigningSecrets } from '@gateway/accounts';
+import { isSandbox } from '@gateway/accounts';
 import type { Merchants } from '../application/ports';
 
 /** decisions.md, section 6: card callbacks are signed with the API password, payouts with the payout secret. */
@@ -17,6 +18,7 @@ export function createMerchants(accounts: Pick<OpenAccounts, 'directory' | 'sign
       const account = await accounts.directory.find(merchantAccount);
       if (account === undefined) return undefined;
       return {
+        isSandbox: isSandbox(account),
         customParameters: account.customParameters,
         secret(kind) {
           const { cardSecret, payoutSecret } = secretsOf(account);

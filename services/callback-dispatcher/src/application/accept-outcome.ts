@@ -1,10 +1,10 @@
 import { currentTrace } from '@gateway/service-kit';
-import type { Field, Outcome } from '../domain/callback';
+import type { Callback, Field, Outcome } from '../domain/callback';
 import { callbackOf } from '../domain/callback';
 import type { DeliveryEvent } from '../domain/delivery';
 import { LEASE_MS } from './attempt-delivery';
 import type { Dispatcher } from './dispatcher';
-import type { Ports } from './ports';
+import type { Merchant, Ports } from './ports';
 
 /**
  * Stores the callback of a committed outcome, once per event, and attempts it immediately if there is a place. Throws a
@@ -16,7 +16,14 @@ export async function acceptOutcome(
   eventId: string,
   outcome: Outcome,
 ): Promise<void> {
-  const callback = callbackOf(outcome, await customFields(ports, outcome));
+  const { merchantAccount } = outcome;
+  const merchant = await ports.merchants.find(merchantAccount);
+  await store(ports, dispatcher, eventId, callbackOf(outcome, await customFields(ports, outcome, merchant)));
+  // Also for a known delivery: a crash may have come between the two writes.
+  if (merchant?.isSandbox === true) await ports.feed.append({ id: eventId, merchantAccount, deliveryId: eventId });
+}
+
+async function store(ports: Ports, dispatcher: Dispatcher, eventId: string, callback: Callback): Promise<void> {
   const now = ports.now();
   const hasPlace = dispatcher.reserve(callback.lane);
   try {
@@ -26,7 +33,7 @@ export async function acceptOutcome(
       callback,
       at: now,
       claimableAt: hasPlace ? now + LEASE_MS : now,
-      correlationId: trace?.correlationId ?? outcome.paymentId,
+      correlationId: trace?.correlationId ?? callback.paymentId,
     };
     const { written, stored } = await ports.handle(eventId, (known) => (known === null ? [accepted] : []), {
       expectNew: true,
@@ -41,9 +48,8 @@ export async function acceptOutcome(
 }
 
 /** decisions.md, section 8: only parameters that the account has activated and the outcome has a value for. */
-async function customFields(ports: Ports, outcome: Outcome): Promise<Field[]> {
-  const { kind, merchantAccount, reference } = outcome;
-  const merchant = await ports.merchants.find(merchantAccount);
+async function customFields(ports: Ports, outcome: Outcome, merchant: Merchant | undefined): Promise<Field[]> {
+  const { kind, reference } = outcome;
   if (merchant === undefined || merchant.customParameters.length === 0) return [];
   const values = await ports.customValues(outcome);
   if (values === undefined) {

@@ -83,7 +83,10 @@ function notSent(error: string): AttemptResult {
 }
 
 /** interface.md, "Authentication": SHA-256, in lower-case hex. Signed anew at each attempt, with the current secret. */
-async function signedBody(ports: Ports, delivery: StoredDelivery): Promise<{ body: string } | { problem: string }> {
+export async function signedBody(
+  ports: Pick<Ports, 'merchants' | 'logger'>,
+  delivery: StoredDelivery,
+): Promise<{ body: string } | { problem: string }> {
   const merchant = await ports.merchants.find(delivery.merchantAccount);
   if (merchant === undefined) return { problem: 'the account is unknown' };
   try {

@@ -1,7 +1,7 @@
 import { decideResend } from '../domain/delivery';
 import type { Attempt, DeliveryQuery, Ports, StoredDelivery } from './ports';
 
-type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'handle' | 'now' | 'logger'>;
+type Managing = Pick<Ports, 'deliveries' | 'feed' | 'merchants' | 'handle' | 'now' | 'newId' | 'logger'>;
 
 export function listDeliveries(ports: Pick<Ports, 'deliveries'>, query: DeliveryQuery): Promise<StoredDelivery[]> {
   return ports.deliveries.list(query);
@@ -16,12 +16,25 @@ export async function showDelivery(
   return delivery === null ? undefined : { delivery, attempts };
 }
 
-/** Makes a delivery due now in any state; its schedule begins again. Undefined for an unknown id. */
-export async function resendDelivery(ports: Managing, id: string): Promise<StoredDelivery | undefined> {
+/**
+ * Makes a delivery due now in any state: its schedule begins again, and whoever follows the account's callbacks gets it
+ * once more. Undefined for an unknown id.
+ *
+ * @param by who asked for it, for the log
+ */
+export async function resendDelivery(
+  ports: Managing,
+  id: string,
+  by: 'an operator' | 'the merchant',
+): Promise<StoredDelivery | undefined> {
   const { written, stored, before } = await ports.handle(id, (known) =>
     known === null ? [] : decideResend(ports.now()),
   );
   if (!written) return undefined;
-  ports.logger.info('an operator sends a callback again', { deliveryId: id, was: before?.progress.state });
+  ports.logger.info(`${by} sends a callback again`, { deliveryId: id, was: before?.progress.state });
+  const { merchantAccount } = stored;
+  if ((await ports.merchants.find(merchantAccount))?.isSandbox === true) {
+    await ports.feed.append({ id: ports.newId(), merchantAccount, deliveryId: id });
+  }
   return stored;
 }

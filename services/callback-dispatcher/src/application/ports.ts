@@ -11,6 +11,10 @@ export type StoredDelivery = Stored<Delivery>;
 export interface DeliveryQuery {
   state?: DeliveryState;
   merchantAccount?: string;
+  /** Of payments or payouts: only their callbacks. */
+  paymentIds?: readonly string[];
+  /** Epoch ms: none that was created earlier. */
+  from?: number;
   before?: { createdAt: number; id: string };
   limit: number;
 }
@@ -56,8 +60,8 @@ export interface Attempt {
 export interface Attempts {
   begin(attempt: Attempt): Promise<void>;
   end(attempt: Attempt): Promise<void>;
-  /** The latest {@link ATTEMPTS_LISTED_MAX}, oldest first. */
-  list(deliveryId: string): Promise<Attempt[]>;
+  /** The latest ones, oldest first. @param limit at most, and by default, {@link ATTEMPTS_LISTED_MAX} */
+  list(deliveryId: string, limit?: number): Promise<Attempt[]>;
 }
 export const ATTEMPTS_LISTED_MAX = 200;
 
@@ -66,12 +70,52 @@ export function attemptId(deliveryId: string, rest: string): string {
   return `${deliveryId}/${rest}`;
 }
 
+/** A callback of a sandbox account that arose or was sent again. */
+export interface FeedEntry {
+  /** Unique. For a callback that arose: the delivery's. */
+  id: string;
+  merchantAccount: string;
+  deliveryId: string;
+}
+
+/** Where an entry is. */
+export interface FeedPlace {
+  /** From 1, without gaps. */
+  seq: number;
+  /** The entry's, to recognize places of another feed. Absent before the first entry. */
+  id?: string;
+}
+
+export interface FeedPage {
+  /** Oldest first. */
+  entries: (FeedEntry & { place: FeedPlace; at: number })[];
+  /** Where to continue. */
+  next: FeedPlace;
+}
+
+/**
+ * The callbacks of each sandbox account, in the order in which they arose, for merchants that follow them. An entry is
+ * there only after all entries before it: a reader that continues behind the last one that it saw misses none.
+ */
+export interface Feed {
+  /** Adds it at the end, once. Throws a RetryableError if others add too much at the same time. */
+  append(entry: FeedEntry): Promise<void>;
+  /** What comes after `place`. Undefined if that is not in the feed, or no longer. */
+  after(merchantAccount: string, place: FeedPlace, limit: number): Promise<FeedPage | undefined>;
+  /** What was added at that time (epoch ms) or later. */
+  since(merchantAccount: string, time: number, limit: number): Promise<FeedPage>;
+  /** The end of the feed. */
+  end(merchantAccount: string): Promise<FeedPlace>;
+}
+
 /** The accounts as callbacks need them. */
 export interface Merchants {
   /** Undefined for an unknown account. Throws a RetryableError if the look-up fails. */
   find(merchantAccount: string): Promise<Merchant | undefined>;
 }
 export interface Merchant {
+  /** It takes the test currency only, and can follow its callbacks. */
+  isSandbox: boolean;
   customParameters: readonly CustomParameter[];
   /** Throws if its decryption key is gone. */
   secret(kind: CallbackKind): Secret;
@@ -99,6 +143,7 @@ export interface Ports {
   /** The only way to change a delivery. */
   handle: Handle<Delivery, DeliveryEvent>;
   attempts: Attempts;
+  feed: Feed;
   merchants: Merchants;
   /** Queries the outcome's owner; undefined if it is unknown there. Throws a RetryableError without an answer. */
   customValues(outcome: Pick<Outcome, 'kind' | 'merchantAccount' | 'reference'>): Promise<CustomValues | undefined>;

@@ -5,6 +5,13 @@ import { laneOf } from './lane';
 /** The origin of an outcome. Determines the secret, the expected acknowledgement and the spelling of the status. */
 export type CallbackKind = 'card' | 'payout';
 
+/** Headers of every callback. The content type: interface.md, "Events". */
+export const CALLBACK_HEADERS = {
+  'content-type': 'application/x-www-form-urlencoded',
+  'accept-encoding': 'identity',
+  'user-agent': 'payment-gateway',
+} as const;
+
 /** Name and value before URL encoding. */
 export type Field = readonly [name: string, value: string];
 

@@ -5,6 +5,7 @@ import { internalRoutes } from '@gateway/service-kit';
 import { listDeliveries, resendDelivery, showDelivery } from '../../application/manage-deliveries';
 import type { Attempt, DeliveryQuery, Ports, StoredDelivery } from '../../application/ports';
 import { DELIVERY_STATES } from '../../domain/delivery';
+import { pageAfter, parsePage } from './pages';
 
 export const LIST_LIMIT_DEFAULT = 50;
 export const LIST_LIMIT_MAX = 500;
@@ -44,7 +45,7 @@ export interface DeliveryDetails extends DeliverySummary {
 
 const OPERATORS: readonly CallerKind[] = ['operator'];
 
-type Managing = Pick<Ports, 'deliveries' | 'attempts' | 'handle' | 'now' | 'logger'> & {
+type Managing = Ports & {
   /** Every action has its entries there. */
   audit: Pick<AuditLog, 'record'>;
 };
@@ -62,7 +63,7 @@ export function adminRoutes(ports: Managing): InternalRoutes {
     const last = found.length === query.limit ? found.at(-1) : undefined;
     const list: DeliveryList = {
       deliveries: found.map(summaryOf),
-      ...(last === undefined ? {} : { next: `${last.createdAt}:${last._id}` }),
+      ...(last === undefined ? {} : { next: pageAfter(last) }),
     };
     response.json(list);
   });
@@ -82,7 +83,7 @@ export function adminRoutes(ports: Managing): InternalRoutes {
         subject: id,
         before: { state: known.progress.state },
       },
-      () => resendDelivery(ports, id),
+      () => resendDelivery(ports, id, 'an operator'),
       (delivery) => (delivery === undefined ? {} : { state: delivery.progress.state }),
     );
     if (resent === undefined) response.status(404).json({ error: 'no such delivery' });
@@ -98,13 +99,13 @@ function parseQuery(query: Record<string, unknown>): DeliveryQuery | { problem: 
   if (account !== undefined && typeof account !== 'string') return { problem: 'account is one name' };
   const rows = typeof limit === 'string' && /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
   if (rows < 1 || rows > LIST_LIMIT_MAX) return { problem: `limit is a number from 1 to ${LIST_LIMIT_MAX}` };
-  const cursor = typeof before === 'string' ? /^(\d{1,15}):(.{1,64})$/.exec(before) : undefined;
-  if (before !== undefined && !cursor) return { problem: 'before is what the page before gave as next' };
+  const page = before === undefined ? undefined : parsePage(before);
+  if (page === 'wrong') return { problem: 'before is what the page before gave as next' };
   return {
     limit: rows,
     ...(known === undefined ? {} : { state: known }),
     ...(account === undefined ? {} : { merchantAccount: account }),
-    ...(cursor ? { before: { createdAt: Number(cursor[1]), id: String(cursor[2]) } } : {}),
+    ...(page === undefined ? {} : { before: page }),
   };
 }
 

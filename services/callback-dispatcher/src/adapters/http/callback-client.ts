@@ -6,6 +6,7 @@ import type { AxiosResponse } from 'axios';
 import axios, { AxiosHeaders } from 'axios';
 import { Deadline } from '@gateway/service-kit';
 import type { CallbackRequest } from '../../application/ports';
+import { CALLBACK_HEADERS } from '../../domain/callback';
 import type { AttemptResult } from '../../domain/delivery';
 import type { AddressGuard } from './address-guard';
 import { CallbackAgent, CONNECT_TIMED_OUT } from './callback-agent';
@@ -21,12 +22,6 @@ export interface CallbackTimeouts {
 /** decisions.md, section 6. */
 export const CALLBACK_TIMEOUTS: CallbackTimeouts = { connectTimeoutMs: 5_000, totalTimeoutMs: 15_000 };
 export const ANSWER_MAX_BYTES = 4_096;
-
-const HEADERS = {
-  'content-type': 'application/x-www-form-urlencoded',
-  'accept-encoding': 'identity',
-  'user-agent': 'payment-gateway',
-};
 
 /** Calls the axios adapter directly: merging and transforming the settings would take a third of each call's time. */
 const call = axios.getAdapter('http');
@@ -74,7 +69,7 @@ export function createCallbackClient(options: {
   async function exchange(url: string, body: string, signal: Deadline): Promise<Omit<AttemptResult, 'durationMs'>> {
     let response: AxiosResponse<Readable>;
     try {
-      const request = { ...settings, url, data: body, signal, headers: new AxiosHeaders(HEADERS) };
+      const request = { ...settings, url, data: body, signal, headers: new AxiosHeaders(CALLBACK_HEADERS) };
       response = (await call(request)) as AxiosResponse<Readable>;
     } catch (error) {
       const address = agent.addressOf((error as { request?: ClientRequest }).request?.socket);

@@ -28,9 +28,9 @@ export function createAttempts(mongo: MongoConnection): AttemptsAdapter {
       await insert({ ...attempt, startedAt: new Date(attempt.startedAt) });
     },
     end: ({ _id, deliveryId: _deliveryId, startedAt: _startedAt, ...ended }) => set(_id, ended),
-    async list(deliveryId) {
+    async list(deliveryId, limit = ATTEMPTS_LISTED_MAX) {
       const ofDelivery = { _id: { $gte: attemptId(deliveryId, ''), $lt: attemptId(deliveryId, AFTER_TIMES) } };
-      const found = collection.find(ofDelivery).sort({ _id: -1 }).limit(ATTEMPTS_LISTED_MAX);
+      const found = collection.find(ofDelivery).sort({ _id: -1 }).limit(limit);
       const latest = await found.toArray();
       return latest.reverse().map((attempt) => ({ ...attempt, startedAt: attempt.startedAt.getTime() }));
     },

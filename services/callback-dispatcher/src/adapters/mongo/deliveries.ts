@@ -194,13 +194,15 @@ async function findUndelivered(collection: Collection<Stored<Delivery>>): Promis
   return { pending: pending?.count ?? 0, exhausted, ...(since.length > 0 && { oldestAt: Math.min(...since) }) };
 }
 
-function listed({ state, merchantAccount, before }: DeliveryQuery): Filter<Stored<Delivery>> {
+function listed({ state, merchantAccount, paymentIds, from, before }: DeliveryQuery): Filter<Stored<Delivery>> {
   const page = before && {
     $or: [{ createdAt: { $lt: before.createdAt } }, { createdAt: before.createdAt, _id: { $lt: before.id } }],
   };
   return {
-    ...(state === undefined ? {} : { 'progress.state': state }),
     ...(merchantAccount === undefined ? {} : { merchantAccount }),
+    ...(state === undefined ? {} : { 'progress.state': state }),
+    ...(paymentIds === undefined ? {} : { paymentId: { $in: [...paymentIds] } }),
+    ...(from === undefined ? {} : { createdAt: { $gte: from } }),
     ...page,
   };
 }

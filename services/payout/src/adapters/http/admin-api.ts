@@ -3,7 +3,7 @@ import type { AuditLog } from '@gateway/audit';
 import { requestOperator } from '@gateway/audit';
 import type { ResponseCode } from '@gateway/contracts';
 import type { CallerKind, InternalRoutes } from '@gateway/service-kit';
-import { internalRoutes } from '@gateway/service-kit';
+import { internalRoutes, wholeNumber } from '@gateway/service-kit';
 import type { BankFacts, HoldReason } from '../../application/bank-ports';
 import type { BatchOperations, BatchSummary } from '../../application/batch-ports';
 import type { Ports, ShownPayout } from '../../application/ports';
@@ -11,7 +11,6 @@ import { resolveNow } from '../../application/resolve-payouts';
 import type { PayoutState, ScreeningRecord } from '../../domain/payout';
 import { merchantStatus, PAYOUT_STATES } from '../../domain/payout';
 import { isName } from './hold-api';
-import { wholeNumber } from './query-api';
 
 export const LIST_LIMIT_DEFAULT = 50;
 export const LIST_LIMIT_MAX = 500;

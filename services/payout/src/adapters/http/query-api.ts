@@ -1,6 +1,6 @@
 import { queries } from '@gateway/contracts';
 import type { InternalRoutes } from '@gateway/service-kit';
-import { internalRoutes } from '@gateway/service-kit';
+import { internalRoutes, wholeNumber } from '@gateway/service-kit';
 import { findOutcome, listOutcomes } from '../../application/query-payouts';
 import type { PageQuery, Ports } from '../../application/ports';
 import { PAGE_LIMIT_MAX } from '../../application/ports';
@@ -43,10 +43,4 @@ export function parsePageQuery(query: Record<string, unknown>): PageQuery | unde
   const limit = wholeNumber(query['limit'] ?? String(PAGE_LIMIT_MAX), 1, PAGE_LIMIT_MAX);
   if (from === undefined || to === undefined || page === undefined || limit === undefined) return undefined;
   return { merchantAccount: account, from, to, order, page, limit };
-}
-
-export function wholeNumber(value: unknown, min: number, max: number): number | undefined {
-  if (typeof value !== 'string' || !/^\d{1,16}$/.test(value)) return undefined;
-  const number = Number(value);
-  return number >= min && number <= max ? number : undefined;
 }
