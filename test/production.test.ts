@@ -168,7 +168,13 @@ beforeAll(async () => {
   callers = createCallers();
   servers = await openSecuredServers({ users: [], certified: [] });
   surroundings = await openSurroundings('prod', { servers });
-  const addresses = ['CARD_QUERY_URL', 'PAYOUT_QUERY_URL', 'DIRECTORY_SERVER_URL', 'SIMULATOR_URL'];
+  const addresses = [
+    'CARD_QUERY_URL',
+    'PAYOUT_QUERY_URL',
+    'CALLBACK_ADMIN_URL',
+    'DIRECTORY_SERVER_URL',
+    'SIMULATOR_URL',
+  ];
   const nobody = Object.fromEntries(addresses.map((name) => [name, 'http://127.0.0.1:9']));
   const identity = { CALLERS_FILE: callers.file, IDENTITY_TOKEN: callers.token('api-edge') };
   safe = { ...surroundings.env, ...nobody, ...files, ...SAFE, ...identity, THREEDS_PORT: '0' };

@@ -34,8 +34,8 @@ export async function startGateway(
 ): Promise<GatewayProcesses> {
   await build();
   const surroundings = await openSurroundings(name, { settings: options.settings });
-  const ports = (await Promise.all(Array.from({ length: 5 }, freePort))).map(String);
-  const [edge = '', query = '', payoutQuery = '', simulator = '', threeds = ''] = ports;
+  const ports = (await Promise.all(Array.from({ length: 6 }, freePort))).map(String);
+  const [edge = '', query = '', payoutQuery = '', simulator = '', threeds = '', callbacks = ''] = ports;
   const env: Record<string, string> = {
     ...surroundings.env,
     LOG_LEVEL: 'warn',
@@ -45,6 +45,8 @@ export async function startGateway(
     CARD_QUERY_URL: `http://127.0.0.1:${query}`,
     PAYOUT_QUERY_PORT: payoutQuery,
     PAYOUT_QUERY_URL: `http://127.0.0.1:${payoutQuery}`,
+    CALLBACK_ADMIN_PORT: callbacks,
+    CALLBACK_ADMIN_URL: `http://127.0.0.1:${callbacks}`,
     SIMULATOR_PORT: simulator,
     SIMULATOR_URL: `http://127.0.0.1:${simulator}`,
     DIRECTORY_SERVER_URL: `http://127.0.0.1:${simulator}`,

@@ -23,6 +23,7 @@ import type { Threeds } from '@gateway/threeds';
 import { createThreeds } from '@gateway/threeds';
 import { settings as authExpirySettings } from '../../services/auth-expiry/src/config';
 import { settings as payoutSettings } from '../../services/payout/src/config';
+import type { Config as CallbackDispatcherConfig } from '../../services/callback-dispatcher/src/config';
 import { settings as callbackDispatcherSettings } from '../../services/callback-dispatcher/src/config';
 import { settings as cardProcessingSettings } from '../../services/card-processing/src/config';
 import { settings as apiEdgeSettings } from '../../services/api-edge/src/config';
@@ -126,6 +127,7 @@ export async function openSurroundings(
     PAYOUT_BANK: 'simulator',
     ALLOW_SIMULATED_MONEY: 'yes',
     CALLBACK_ADMIN_PORT: '0',
+    CALLBACK_ADMIN_URL: NOBODY,
     CALLBACK_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
     ...settings,
   };
@@ -197,9 +199,11 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
   const startEdge: System['startEdge'] = (...how) => start(services.apiEdge, apiEdgeSettings, createApiEdge, ...how);
 
   // Links contain these addresses before the services listen.
-  const [edgePort, threedsPort] = [await freePort(), await freePort()];
+  const [edgePort, threedsPort, firstDispatcher] = [await freePort(), await freePort(), await freePort()];
   env['PUBLIC_BASE_URL'] = `http://127.0.0.1:${edgePort}`;
   env['THREEDS_PORT'] = String(threedsPort);
+  if (env['CALLBACK_ADMIN_URL'] === NOBODY) env['CALLBACK_ADMIN_URL'] = `http://127.0.0.1:${firstDispatcher}`;
+  let dispatcherPort = String(firstDispatcher);
   env['THREEDS_PUBLIC_URL'] = `http://127.0.0.1:${threedsPort}`;
   if (options.withoutProcessor !== true) await startProcessor();
   if (options.withPayouts === true) await startPayouts();
@@ -219,13 +223,12 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     startThreeds: (...how) => start(services.threeds, threedsSettings, createThreeds, ...how),
     startPayouts,
     startExpiry: (...how) => start(services.authExpiry, authExpirySettings, createAuthExpiry, ...how),
-    startDispatcher: (ca, ...how) =>
-      start(
-        services.callbackDispatcher,
-        callbackDispatcherSettings,
-        (deps) => createCallbackDispatcher({ ...deps, ca }),
-        ...how,
-      ),
+    startDispatcher(ca, overrides, sources) {
+      const own = { CALLBACK_ADMIN_PORT: dispatcherPort, ...overrides };
+      dispatcherPort = '0';
+      const create = (deps: Deps<CallbackDispatcherConfig>) => createCallbackDispatcher({ ...deps, ca });
+      return start(services.callbackDispatcher, callbackDispatcherSettings, create, own, sources);
+    },
     send: (fields, headers = {}) => post(http, fields, headers),
     async ledger(reference) {
       const { data } = await ledger.get<{ entries: LedgerEntry[] }>('/ledger', { params: { reference } });

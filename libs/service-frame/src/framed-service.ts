@@ -40,10 +40,13 @@ export interface Parts<Port extends string = never> {
   /** For other services and operators. Opens before the worker and closes after it, so that queries work during a drain. */
   internal?: { name: Port; port: number; routes: readonly InternalRoutes[] };
   /** For merchants and browsers. Opens last and closes first, so that running requests still get their answers. */
-  public?: { name: Port; drainTimeoutMs?: number; tls?: ReloadedCertificate | undefined } & Omit<
-    ListenOptions,
-    'metrics' | 'tls'
-  >;
+  public?: {
+    name: Port;
+    drainTimeoutMs?: number;
+    /** Ends requests that only wait. Must not throw. */
+    onClosing?: () => void;
+    tls?: ReloadedCertificate | undefined;
+  } & Omit<ListenOptions, 'metrics' | 'tls'>;
   /** Messages of the hot path: their validators are compiled before the service is ready. */
   hotMessages?: readonly Pick<MessageDeclaration, 'prepare'>[];
   /** Checks beside those of the frame, or in their place. */
@@ -139,6 +142,7 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
   if (parts.public !== undefined) {
     if (parts.public.tls !== undefined) await start(parts.public.tls);
     await serve(parts.public.name, { ...parts.public, metrics }, parts.public.drainTimeoutMs);
+    onStop(() => parts.public?.onClosing?.());
   }
   return ports;
 }

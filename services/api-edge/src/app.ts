@@ -12,6 +12,7 @@ import { openVaultWriter } from '@gateway/vault';
 import type { AccountSlotsOptions } from './adapters/account-slots';
 import { createAccountSlots, createPageAdmission } from './adapters/account-slots';
 import { isoBankAddresses } from './adapters/bank-addresses/iso';
+import { createCallbackQueries } from './adapters/http/callback-queries';
 import { createCardQueries } from './adapters/http/card-queries';
 import type { EdgePorts } from './adapters/http/edge-listener';
 import { createEdgeListener } from './adapters/http/edge-listener';
@@ -20,6 +21,7 @@ import { createBus } from './adapters/kafka/bus';
 import { publishCvvKeys } from './adapters/kafka/cvv-keys';
 import { createCheckouts } from './adapters/mongo/checkouts';
 import { createJournal } from './adapters/mongo/journal';
+import { createPollPlaces } from './adapters/poll-places';
 import { measureSources } from './adapters/source-metrics';
 import { createDiskWatch } from './application/disk-watch';
 import { createJournalCloser } from './application/journal-closer';
@@ -66,11 +68,15 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   const closer = createJournalCloser((entries) => journal.close(entries), logger);
   const disk = createDiskWatch({ isOutOfDiskSpace, now, logger });
   const late = createLateEntries({ journal, now, logger });
+  let stopping = false;
   const hmacKey = Buffer.from(config.JOURNAL_HMAC_KEY, 'base64');
   const ports: EdgePorts = {
     journal,
     queries,
     payoutQueries: createPayoutQueries(owners.payouts.ask),
+    callbackQueries: createCallbackQueries(owners.callbacks.ask),
+    pollPlaces: createPollPlaces(metrics),
+    isStopping: () => stopping,
     bankAddresses: isoBankAddresses,
     receiverToken: (merchantAccount, iban) => vault.receiverToken(merchantAccount, iban),
     vault,
@@ -115,6 +121,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
       requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
       connections: connectionLimitsOf(config),
       drainTimeoutMs: DRAIN_TIMEOUT_MS,
+      onClosing: () => void (stopping = true),
     },
     readiness: () => ({
       database: disk.hasRoom() && frame.databasesHealthy(),
@@ -155,10 +162,12 @@ function createReplies(
   return { pending, replies };
 }
 
-/** Queries to the owners of payments and payouts. */
-function openOwners({ CARD_QUERY_URL, PAYOUT_QUERY_URL, IDENTITY_TOKEN: identityToken }: Config) {
+/** Queries to the owners of payments, payouts and callbacks. */
+function openOwners(config: Config) {
+  const { CARD_QUERY_URL, PAYOUT_QUERY_URL, CALLBACK_ADMIN_URL, IDENTITY_TOKEN: identityToken } = config;
   return {
     cards: createOwnerQueries('card-processing', { url: CARD_QUERY_URL, identityToken }),
     payouts: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, identityToken }),
+    callbacks: createOwnerQueries('callback-dispatcher', { url: CALLBACK_ADMIN_URL, identityToken }),
   };
 }

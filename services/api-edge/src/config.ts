@@ -64,6 +64,7 @@ export const settings = Type.Object({
   }),
   CARD_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of card-processing' }),
   PAYOUT_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of payout' }),
+  CALLBACK_ADMIN_URL: Type.String({ minLength: 1, description: 'Internal port of callback-dispatcher' }),
   JOURNAL_HMAC_KEY: secretText({
     pattern: '^[A-Za-z0-9+/]{43,}=*$',
     description:

@@ -9,6 +9,7 @@ const ENV = {
   MONGODB_URI: 'mongodb://m',
   CARD_QUERY_URL: 'http://c',
   PAYOUT_QUERY_URL: 'http://p',
+  CALLBACK_ADMIN_URL: 'http://k',
   JOURNAL_HMAC_KEY: Buffer.alloc(32).toString('base64'),
 };
 

@@ -164,6 +164,7 @@ export async function startEdgeFixture(name: string, overrides: Record<string, s
   const own = {
     CARD_QUERY_URL: owner.url,
     PAYOUT_QUERY_URL: owner.url,
+    CALLBACK_ADMIN_URL: owner.url,
     PORT: '0',
     PUBLIC_BASE_URL: ORIGIN,
     REPLY_TIMEOUT_MS: '2000',

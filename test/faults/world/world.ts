@@ -23,7 +23,7 @@ const SERVICES = {
   threeds: 'THREEDS_PORT',
   'api-edge': 'PORT',
   'auth-expiry': undefined,
-  'callback-dispatcher': undefined,
+  'callback-dispatcher': 'CALLBACK_ADMIN_PORT',
 } as const;
 
 export type ServiceName = keyof typeof SERVICES;
@@ -104,6 +104,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   env['DIRECTORY_SERVER_URL'] = target;
   await balance('card-processing', 'CARD_QUERY_URL');
   await balance('payout', 'PAYOUT_QUERY_URL');
+  await balance('callback-dispatcher', 'CALLBACK_ADMIN_URL');
   await balance('threeds', 'THREEDS_PUBLIC_URL');
   for (const service of options.services ?? SERVICE_NAMES) {
     env['SIMULATOR_URL'] = service === 'payout' ? bank.url : acquirer.url;
@@ -152,7 +153,6 @@ function environmentOf({ space, ca, settings }: WorldOptions): Record<string, st
     NODE_EXTRA_CA_CERTS: caFile,
     PAYOUT_BANK: 'simulator',
     ALLOW_SIMULATED_MONEY: 'yes',
-    CALLBACK_ADMIN_PORT: '0',
     CALLBACK_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
     CALLBACK_RETRY_SCHEDULE: '1,1,2,2,3,3,5,5,5,5,10,10',
     REPLY_TIMEOUT_MS: String(TIMES.replyTimeoutMs),

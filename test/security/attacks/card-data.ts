@@ -226,6 +226,16 @@ export function seedCardData(world: () => World): void {
     }
   });
 
+  test('questions about callbacks with a number in every field', async () => {
+    for (const field of ['reference', 'transaction_unique_id', 'time_from', 'limit', 'cursor', 'note']) {
+      await accepted(world().send({ [field]: newPan() }, '/api/pf/callbacks'));
+    }
+    for (const field of ['cursor', 'since', 'wait', 'limit', 'note']) {
+      await accepted(world().send({ wait: 0, [field]: newPan() }, '/api/pf/callbacks/events'));
+    }
+    await accepted(world().send({ callback_id: newPan() }, '/api/pf/callbacks/resend'));
+  });
+
   const PORT_NAMES: readonly PortName[] = [
     'PORT',
     'THREEDS_PORT',
@@ -283,6 +293,9 @@ export function seedCardData(world: () => World): void {
         { method, path: `/payouts/${newPan()}?account=${newPan()}`, body: `{"reason":"${newPan()}"}` },
         { method, path: `/deliveries/${newPan()}?account=${newPan()}`, body: `{"reason":"${newPan()}"}` },
         { method, path: `/deliveries?state=${newPan()}&account=${newPan()}&before=${newPan()}:x` },
+        { method, path: `/callbacks?account=${newPan()}&payment=${newPan()}&before=${newPan()}:x&limit=1` },
+        { method, path: `/callbacks/events?account=${newPan()}&after=${newPan()}:x&limit=1` },
+        { method, path: `/callbacks/${newPan()}/resend?account=${newPan()}` },
         { method, path: `/metrics?${query()}` },
         { method, path: `/%${newPan()}` },
       ]),

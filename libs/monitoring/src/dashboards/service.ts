@@ -85,6 +85,7 @@ export const service: Dashboard = {
           query('{{instance}} all', `gateway_requests_concurrent{${OWN}}`),
           query('{{account}}', `sum by (account) (gateway_account_requests_concurrent{${OWN}})`),
           query('{{account}} pages', `sum by (account) (gateway_account_page_requests_concurrent{${OWN}})`),
+          query('{{account}} polls', `sum by (account) (gateway_account_polls_concurrent{${OWN}})`),
         ]),
       ],
     },

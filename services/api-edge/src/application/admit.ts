@@ -1,5 +1,5 @@
 import type { Account, AccountTransactionType } from '@gateway/accounts';
-import { isAllowedSource, isEnabledType, isOpen } from '@gateway/accounts';
+import { isAllowedSource, isEnabledType, isOpen, isSandbox } from '@gateway/accounts';
 import type { TransactionType } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Slot } from '@gateway/service-kit';
@@ -16,6 +16,8 @@ export interface Incoming {
   sourceIp: string;
   endpoint: string;
   idempotencyKey?: string | undefined;
+  /** Aborted when the client leaves before its answer. */
+  gone(): AbortSignal;
   session: Session;
 }
 
@@ -127,3 +129,9 @@ export function enabled<Type extends AccountTransactionType>(type: Type): ReadTy
       ? { type }
       : { refused: failure(session, now, RESPONSE_CODES.TRANSACTION_TYPE_NOT_ALLOWED) };
 }
+
+/** Step 4 for endpoints that move no money and have no type, for accounts that take the test currency only. */
+export const sandboxOnly: ReadType<undefined> = (_incoming, account, session, now) =>
+  isSandbox(account)
+    ? { type: undefined }
+    : { refused: failure(session, now, RESPONSE_CODES.TRANSACTION_TYPE_NOT_ALLOWED) };

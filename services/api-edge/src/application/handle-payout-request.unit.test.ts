@@ -22,6 +22,7 @@ const FIELDS = {
 const INCOMING: Incoming = {
   fields: new Map(Object.entries(FIELDS)),
   sourceIp: '192.0.2.1',
+  gone: () => new AbortController().signal,
   endpoint: '/api/mp/payout',
   session: { family: 'payout', sessionId: 's' },
 };

@@ -2,6 +2,7 @@ import type { Account } from '@gateway/accounts';
 import { payoutCurrenciesOf } from '@gateway/accounts';
 import type { ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
+import type { Slot } from '@gateway/service-kit';
 import { annotate } from '@gateway/service-kit';
 import type { AccountForRules } from '../domain/account-rules';
 import type { RawFields } from '../domain/body';
@@ -23,7 +24,14 @@ export interface RequestKind<Type, Request> {
   checkFields(type: Type, fields: RawFields, nowMs: number): FieldCheck<Request>;
   /** Step 6: the code of the refusal. */
   checkRules(request: Request, account: AccountForRules): ResponseCode | undefined;
-  carryOut(session: Session, account: Account, request: Request, idempotency: Idempotency | undefined): Promise<Answer>;
+  /** `slot` is released afterwards, or earlier: a request that only waits must not hold it. */
+  carryOut(
+    session: Session,
+    account: Account,
+    request: Request,
+    idempotency: Idempotency | undefined,
+    slot: Slot,
+  ): Promise<Answer>;
 }
 
 const KEY_LENGTH_MAX = 255;
@@ -45,7 +53,7 @@ export async function handleRequest<Type, Request>(
       if ('refused' in read) return read.refused;
       const checked = checkRequest(ports, incoming, session, account, kind, read.type);
       if ('refused' in checked) return checked.refused;
-      return await kind.carryOut(session, account, checked.request, idempotencyOf(ports, incoming));
+      return await kind.carryOut(session, account, checked.request, idempotencyOf(ports, incoming), slot);
     } finally {
       slot.release();
     }

@@ -1,6 +1,9 @@
 import type { Account, CredentialCheck, RateLimiter } from '@gateway/accounts';
 import type {
   AnnounceOutcomeData,
+  CallbackEventPage,
+  CallbackPage,
+  CallbackView,
   CardCommand,
   DataOf,
   EndCheckout,
@@ -170,6 +173,29 @@ export interface PayoutQueries {
   onRecord(references: readonly string[]): Promise<string[]>;
 }
 
+/** A page of callbacks, as their owner is asked for it. */
+export interface CallbackPageQuery {
+  /** Of payments or payouts: only their callbacks. */
+  payments?: readonly string[];
+  /** Epoch ms: none that arose earlier. */
+  from?: number;
+  /** `next` of the page before. */
+  before?: string;
+  limit: number;
+}
+
+/** Where to begin in the feed of an account: behind a cursor, or at a time (epoch ms). */
+export type FeedStart = { after: string } | { since: number };
+
+/** The owner of callbacks, queried over HTTP. Throws a retryable error if it does not answer. */
+export interface CallbackQueries {
+  list(merchantAccount: string, query: CallbackPageQuery): Promise<CallbackPage>;
+  /** Undefined if the feed has no such cursor, or no longer. Without a start only the cursor of its end. */
+  events(merchantAccount: string, start: FeedStart | undefined, limit: number): Promise<CallbackEventPage | undefined>;
+  /** Undefined if the account has no callback of that id. */
+  resend(merchantAccount: string, id: string): Promise<CallbackView | undefined>;
+}
+
 export interface CardVault {
   putCard(merchantAccount: string, card: Secret<CardData>): Promise<string>;
   /** Throws if no CVV can be stored now. */
@@ -223,6 +249,15 @@ export interface PayoutPorts {
   /** The token of an IBAN (electronic form) at this merchant. */
   receiverToken(merchantAccount: string, iban: string): string;
   bankAddresses: BankAddresses;
+}
+
+/** What merchants' view of their callbacks needs in addition. */
+export interface CallbackPorts {
+  callbackQueries: CallbackQueries;
+  /** Places for requests that wait for a callback. They hold no slot of other requests meanwhile. */
+  pollPlaces: { take(account: Account): Promise<Slot | SlotRefusal> };
+  /** True when the edge stops: then nobody waits any longer. */
+  isStopping(): boolean;
 }
 
 export type { Account };

@@ -3,6 +3,9 @@ import type { TransactionType } from '@gateway/contracts';
 import { TRANSACTION_TYPES } from '@gateway/contracts';
 import type { Registry, Tracer } from '@gateway/service-kit';
 import { connectionLimitsOf, createBodyReader, DEFAULT_BODY_LIMITS } from '@gateway/service-kit';
+import { handleCallbackEvents } from '../../application/handle-callback-events';
+import { handleCallbackList } from '../../application/handle-callback-list';
+import { handleCallbackResend } from '../../application/handle-callback-resend';
 import { showCheckout, submitCard } from '../../application/checkout-page';
 import type { CheckoutPorts } from '../../application/checkout-ports';
 import { handleCardRequest } from '../../application/handle-card-request';
@@ -11,7 +14,7 @@ import { handlePayoutCheck } from '../../application/handle-payout-check';
 import { handlePayoutQuery } from '../../application/handle-payout-query';
 import type { InitiatePorts } from '../../application/handle-payout-request';
 import { createPayoutRequestHandler } from '../../application/handle-payout-request';
-import type { AnnouncingBus } from '../../application/ports';
+import type { AnnouncingBus, CallbackPorts } from '../../application/ports';
 import type { Config } from '../../config';
 import type { RawFields } from '../../domain/body';
 import { readText } from '../../domain/envelope-fields';
@@ -19,7 +22,7 @@ import { createCheckoutPages, isForPages } from './checkout-pages';
 import type { MerchantEndpoint } from './merchant-api';
 import { CARD_CONTENT_TYPES, createMerchantApi, PAYOUT_CONTENT_TYPES } from './merchant-api';
 
-export type EdgePorts = CheckoutPorts & InitiatePorts & { bus: AnnouncingBus; tracer: Tracer };
+export type EdgePorts = CheckoutPorts & InitiatePorts & CallbackPorts & { bus: AnnouncingBus; tracer: Tracer };
 
 /** Merchants and browsers share a port. Each has its own limit, so that neither can lock the other out. */
 export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Registry): RequestListener {
@@ -51,6 +54,7 @@ export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Re
         operationOf: () => 'CHECKOUT',
         handle: (incoming) => handleCheckoutRequest(ports, incoming),
       },
+      ...callbackEndpoints(ports),
       ...payoutEndpoints(ports),
     ],
   });
@@ -63,6 +67,23 @@ export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Re
     threedsUrl: config.THREEDS_PUBLIC_URL,
   });
   return (request, response) => (isForPages(request.url) ? pages : merchants)(request, response);
+}
+
+function callbackEndpoints(ports: EdgePorts): MerchantEndpoint[] {
+  const endpoint = (path: string, operation: string, handle: MerchantEndpoint['handle']): MerchantEndpoint => ({
+    path: `/api/pf/${path}`,
+    contentTypes: CARD_CONTENT_TYPES,
+    operationOf: () => operation,
+    handle,
+  });
+  return [
+    endpoint('callbacks', 'CALLBACKS', (incoming) => handleCallbackList(ports, incoming)),
+    endpoint('callbacks/resend', 'CALLBACK_RESEND', (incoming) => handleCallbackResend(ports, incoming)),
+    {
+      ...endpoint('callbacks/events', 'CALLBACK_EVENTS', (incoming) => handleCallbackEvents(ports, incoming)),
+      waits: true,
+    },
+  ];
 }
 
 function payoutEndpoints(ports: EdgePorts): MerchantEndpoint[] {

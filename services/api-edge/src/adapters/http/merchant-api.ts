@@ -29,6 +29,8 @@ export interface MerchantEndpoint {
   contentTypes: readonly string[];
   /** Names the operation in metrics, from a small fixed set. Undefined: the request names none. */
   operationOf(fields: RawFields): string | undefined;
+  /** It may wait on purpose, so its duration is no latency. */
+  waits?: true;
   handle(incoming: Incoming): Promise<Answer>;
 }
 
@@ -106,6 +108,7 @@ type Figures = ReturnType<typeof transportFigures>;
 function openSession(options: MerchantApiOptions, figures: Figures): RequestHandler {
   return (request, response, next) => {
     const session: Session = { family: familyOf(request), sessionId: randomUUID() };
+    const endpoint = options.endpoints.find(({ path }) => path === request.path);
     Object.assign(response.locals, { session, startedAt: options.now() } satisfies Locals);
     response.once('close', () => {
       const { code, operation = 'none', startedAt } = localsOf(response);
@@ -113,10 +116,11 @@ function openSession(options: MerchantApiOptions, figures: Figures): RequestHand
         path: request.route === undefined ? 'other' : request.path,
         code: code === undefined ? 'none' : String(code),
       });
+      if (endpoint?.waits === true) return;
       const result = code === undefined ? 'none' : resultClassOf(code);
       figures.duration.observe({ operation, class: result }, (options.now() - startedAt) / 1000);
     });
-    const route = options.endpoints.find(({ path }) => path === request.path)?.path;
+    const route = endpoint?.path;
     const onEnd = (span: Span): void => tell(span, localsOf(response));
     traceRequest(options.tracer, { request, response, route, correlationId: session.sessionId, onEnd }, next);
   };
@@ -188,6 +192,7 @@ function handle(
       sourceIp: request.ip ?? '',
       endpoint: endpoint.path,
       idempotencyKey: request.get('idempotency-key'),
+      gone: () => goneSignal(response),
       session,
     };
     const answer = await endpoint.handle(incoming);
@@ -195,6 +200,13 @@ function handle(
     logAnswer(options, incoming, answer, localsOf(response).startedAt);
     send(response, answer);
   };
+}
+
+function goneSignal(response: Response): AbortSignal {
+  const gone = new AbortController();
+  if (response.closed) gone.abort();
+  else response.once('close', () => gone.abort());
+  return gone.signal;
 }
 
 function parseBody(request: Request): RawFields | 'malformed' {

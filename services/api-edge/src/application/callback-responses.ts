@@ -1,0 +1,52 @@
+import type { CallbackEventPage, CallbackView } from '@gateway/contracts';
+import { coded, RESPONSE_CODES, unixSeconds } from '@gateway/contracts';
+import type { Answer, Session } from './responses';
+import { envelope } from './responses';
+
+/** One callback with its latest attempts. Times in unix seconds. */
+export function callbackRecord(callback: CallbackView): object {
+  const { id, kind, reference, transactionUniqueId, url, state, createdAt, nextAttemptAt, endedAt } = callback;
+  return {
+    callback_id: id,
+    type: kind,
+    reference,
+    transaction_unique_id: transactionUniqueId,
+    callback_url: url,
+    state,
+    timestamp: unixSeconds(createdAt),
+    ...(nextAttemptAt === undefined ? {} : { next_attempt_at: unixSeconds(nextAttemptAt) }),
+    ...(endedAt === undefined ? {} : { ended_at: unixSeconds(endedAt) }),
+    attempts: callback.attempts.map(({ startedAt, acknowledged, httpStatus, error, durationMs }) => ({
+      timestamp: unixSeconds(startedAt),
+      ...(acknowledged === undefined ? {} : { acknowledged }),
+      ...(httpStatus === undefined ? {} : { http_status: httpStatus }),
+      ...(error === undefined ? {} : { error }),
+      ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
+    })),
+  };
+}
+
+/** `cursor`: where the next page begins; absent on the last one. */
+export function callbacksResponse(session: Session, callbacks: readonly object[], cursor?: string): Answer {
+  return success(session, { callbacks, ...(cursor === undefined ? {} : { cursor }) });
+}
+
+/** What to post to the merchant's own server: the body and these headers, as they are. */
+export function eventsResponse(session: Session, { events, cursor }: CallbackEventPage): Answer {
+  const records = events.map(({ id, kind, reference, transactionUniqueId, at, headers, body, cursor: place }) => ({
+    callback_id: id,
+    type: kind,
+    reference,
+    transaction_unique_id: transactionUniqueId,
+    timestamp: unixSeconds(at),
+    headers,
+    body,
+    cursor: place,
+  }));
+  return success(session, { events: records, cursor });
+}
+
+function success(session: Session, fields: object): Answer {
+  const { SUCCESS } = RESPONSE_CODES;
+  return { httpStatus: 200, body: { ...envelope(session), ...fields, status: 'success', ...coded(SUCCESS) } };
+}

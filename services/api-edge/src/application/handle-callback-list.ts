@@ -1,0 +1,65 @@
+import type { CallbackPage } from '@gateway/contracts';
+import { paymentIdOf, RESPONSE_CODES } from '@gateway/contracts';
+import { checkCallbackListFields } from '../domain/callback-fields';
+import type { CallbackListRequest } from '../domain/callback-request';
+import type { Incoming } from './admit';
+import { callbackRecord, callbacksResponse } from './callback-responses';
+import { handleRequest } from './handle-request';
+import type { CallbackPageQuery, CallbackPorts, Ports } from './ports';
+import type { Answer, Session } from './responses';
+import { failure } from './responses';
+
+const SECOND_MS = 1_000;
+
+export type CallbackListPorts = Ports & Pick<CallbackPorts, 'callbackQueries'>;
+
+/** `POST /api/pf/callbacks`: the account's own callbacks with their attempts, newest first. For every account. */
+export function handleCallbackList(ports: CallbackListPorts, incoming: Incoming): Promise<Answer> {
+  return handleRequest(ports, incoming, {
+    echoed: ['merchant_account'],
+    takesKey: false,
+    readType: () => ({ type: undefined }),
+    checkFields: (_type, fields, now) => checkCallbackListFields(fields, now),
+    checkRules: () => undefined,
+    carryOut: (session, { merchantAccount }, request) => list(ports, session, merchantAccount, request),
+  });
+}
+
+async function list(
+  ports: CallbackListPorts,
+  session: Session,
+  merchantAccount: string,
+  request: CallbackListRequest,
+): Promise<Answer> {
+  const { of, from, cursor, limit } = request;
+  const payments = of === undefined ? undefined : await paymentsOf(ports, merchantAccount, of);
+  if (payments?.length === 0) return callbacksResponse(session, []);
+  const query: CallbackPageQuery = {
+    limit,
+    ...(payments === undefined ? {} : { payments }),
+    ...(from === undefined ? {} : { from: from * SECOND_MS }),
+    ...(cursor === undefined ? {} : { before: cursor }),
+  };
+  let page: CallbackPage;
+  try {
+    page = await ports.callbackQueries.list(merchantAccount, query);
+  } catch (error) {
+    ports.logger.warn('a list of callbacks got no answer from the owner', { error });
+    return failure(session, ports.now(), RESPONSE_CODES.SERVICE_UNAVAILABLE);
+  }
+  return callbacksResponse(session, page.callbacks.map(callbackRecord), page.next);
+}
+
+/** Card operations and payouts have ids of their own, so one id may name both. */
+async function paymentsOf(
+  { journal }: Pick<Ports, 'journal'>,
+  merchantAccount: string,
+  of: NonNullable<CallbackListRequest['of']>,
+): Promise<string[]> {
+  if ('reference' in of) return [paymentIdOf(of.reference)];
+  const spaces = ['card', 'payout'] as const;
+  const entries = await Promise.all(
+    spaces.map((space) => journal.findByUniqueId(merchantAccount, space, of.transactionUniqueId)),
+  );
+  return entries.flatMap((entry) => (entry === undefined ? [] : [entry.paymentId]));
+}

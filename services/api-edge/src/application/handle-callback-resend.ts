@@ -1,0 +1,40 @@
+import type { CallbackView } from '@gateway/contracts';
+import { RESPONSE_CODES } from '@gateway/contracts';
+import { checkCallbackResendFields } from '../domain/callback-fields';
+import type { Incoming } from './admit';
+import { sandboxOnly } from './admit';
+import { callbackRecord, callbacksResponse } from './callback-responses';
+import type { CallbackListPorts } from './handle-callback-list';
+import { handleRequest } from './handle-request';
+import type { Answer, Session } from './responses';
+import { failure } from './responses';
+
+/** `POST /api/pf/callbacks/resend`: sends one callback of a sandbox account again, whatever its state. */
+export function handleCallbackResend(ports: CallbackListPorts, incoming: Incoming): Promise<Answer> {
+  return handleRequest(ports, incoming, {
+    echoed: ['merchant_account'],
+    takesKey: false,
+    readType: sandboxOnly,
+    checkFields: (_type, fields, now) => checkCallbackResendFields(fields, now),
+    checkRules: () => undefined,
+    carryOut: (session, { merchantAccount }, { callbackId }) => resend(ports, session, merchantAccount, callbackId),
+  });
+}
+
+async function resend(
+  ports: CallbackListPorts,
+  session: Session,
+  merchantAccount: string,
+  callbackId: string,
+): Promise<Answer> {
+  let resent: CallbackView | undefined;
+  try {
+    resent = await ports.callbackQueries.resend(merchantAccount, callbackId);
+  } catch (error) {
+    ports.logger.warn('a resend got no answer from the owner', { error });
+    return failure(session, ports.now(), RESPONSE_CODES.SERVICE_UNAVAILABLE);
+  }
+  return resent === undefined
+    ? failure(session, ports.now(), RESPONSE_CODES.TRANSACTION_NOT_FOUND)
+    : callbacksResponse(session, [callbackRecord(resent)]);
+}

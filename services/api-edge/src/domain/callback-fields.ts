@@ -1,0 +1,87 @@
+import type { RawFields } from './body';
+import type { CallbackEventsRequest, CallbackListRequest, CallbackResendRequest } from './callback-request';
+import type { FieldCheck, RequestTable } from './field-check';
+import { checkTable } from './field-check';
+import * as rule from './field-rules';
+import type { FieldNeed, FieldReader, FieldRow } from './field-table';
+
+/** The last second of the year 9999: milliseconds sent by mistake are beyond it. */
+const MAX_UNIX_SECONDS = 253_402_300_799;
+const MAX_REFERENCE_LENGTH = 20;
+const MAX_CURSOR_LENGTH = 100;
+const MAX_ID_LENGTH = 64;
+
+/** callback-dispatcher has the same bounds. */
+const CALLBACKS_LIMIT_MAX = 50;
+const CALLBACKS_LIMIT_DEFAULT = 20;
+const EVENTS_LIMIT_MAX = 100;
+const EVENTS_LIMIT_DEFAULT = 50;
+
+/** Less than proxies usually wait for an answer. */
+const WAIT_SECONDS_MAX = 25;
+const WAIT_SECONDS_DEFAULT = 20;
+
+const row = (name: string, need: FieldNeed, read: FieldReader): FieldRow => ({ name, need, read });
+const cursor = row('cursor', 'optional', rule.text(1, MAX_CURSOR_LENGTH));
+
+const LIST_TABLE: RequestTable<CallbackListRequest> = {
+  rows: [
+    row('transaction_unique_id', 'optional', rule.knownUniqueId(1)),
+    row('reference', 'optional', rule.text(1, MAX_REFERENCE_LENGTH)),
+    row('time_from', 'optional', rule.integer(0, MAX_UNIX_SECONDS)),
+    row('limit', 'optional', rule.integer(1, CALLBACKS_LIMIT_MAX)),
+    cursor,
+  ],
+  build(found) {
+    const transactionUniqueId = found.optionalText('transaction_unique_id');
+    const reference = found.optionalText('reference');
+    const from = found.optionalNumber('time_from');
+    const place = found.optionalText('cursor');
+    return {
+      limit: found.optionalNumber('limit') ?? CALLBACKS_LIMIT_DEFAULT,
+      ...(reference === undefined ? {} : { of: { reference } }),
+      ...(transactionUniqueId === undefined ? {} : { of: { transactionUniqueId } }),
+      ...(from === undefined ? {} : { from }),
+      ...(place === undefined ? {} : { cursor: place }),
+    };
+  },
+};
+
+/** Step 5 for `POST /api/pf/callbacks`. */
+export function checkCallbackListFields(fields: RawFields, nowMs: number): FieldCheck<CallbackListRequest> {
+  return checkTable(LIST_TABLE, fields, nowMs);
+}
+
+const EVENTS_TABLE: RequestTable<CallbackEventsRequest> = {
+  rows: [
+    cursor,
+    row('since', 'optional', rule.integer(0, MAX_UNIX_SECONDS)),
+    row('wait', 'optional', rule.integer(0, WAIT_SECONDS_MAX)),
+    row('limit', 'optional', rule.integer(1, EVENTS_LIMIT_MAX)),
+  ],
+  build(found) {
+    const after = found.optionalText('cursor');
+    const since = found.optionalNumber('since');
+    return {
+      waitSeconds: found.optionalNumber('wait') ?? WAIT_SECONDS_DEFAULT,
+      limit: found.optionalNumber('limit') ?? EVENTS_LIMIT_DEFAULT,
+      ...(since === undefined ? {} : { start: { since } }),
+      ...(after === undefined ? {} : { start: { after } }),
+    };
+  },
+};
+
+/** Step 5 for `POST /api/pf/callbacks/events`. */
+export function checkCallbackEventsFields(fields: RawFields, nowMs: number): FieldCheck<CallbackEventsRequest> {
+  return checkTable(EVENTS_TABLE, fields, nowMs);
+}
+
+const RESEND_TABLE: RequestTable<CallbackResendRequest> = {
+  rows: [row('callback_id', 'required', rule.text(1, MAX_ID_LENGTH))],
+  build: (found) => ({ callbackId: found.text('callback_id') }),
+};
+
+/** Step 5 for `POST /api/pf/callbacks/resend`. */
+export function checkCallbackResendFields(fields: RawFields, nowMs: number): FieldCheck<CallbackResendRequest> {
+  return checkTable(RESEND_TABLE, fields, nowMs);
+}
