@@ -1,7 +1,7 @@
 /**
- * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/response-codes.json, catalog-info.yaml,
- * deploy/monitoring, the generated parts of the Helm chart and the generated tables of docs from the declarations in the
- * code. With `--check` it writes nothing and fails if a file would change. FILE lists the metrics that running services
+ * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/asyncapi.yaml, docs/response-codes.json,
+ * catalog-info.yaml, deploy/monitoring, the generated parts of the Helm chart and the generated tables of docs from the
+ * declarations in the code. With `--check` it writes nothing and fails if a file would change. FILE lists the metrics that running services
  * serve, as JSON; without it their table stays as it is.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -167,6 +167,31 @@ function topicsTable() {
     return [code(topic.name), code(topic.key), kept, deadLetters, cell(topic.description)];
   });
   return table(['topic', 'key', 'kept', 'dead letters', 'content'], rows);
+}
+
+function headersTable() {
+  /** @type {Map<string, string>} */
+  const meanings = load('libs/contracts/index').headerMeanings;
+  return table(
+    ['header', 'meaning'],
+    Array.from(meanings, ([name, meaning]) => [code(name), cell(meaning)]),
+  );
+}
+
+const readingRules = () =>
+  /** @type {string[]} */ (load('libs/contracts/index').readingRules).map((rule) => `- ${rule}`).join('\n');
+
+/**
+ * docs/asyncapi.yaml, with messages that the tests have seen.
+ * @param {string} path
+ */
+function asyncApi(path) {
+  const { asyncApiDocument } = load('libs/contracts/index');
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const examples = JSON.parse(readFileSync(join(folder, 'message-examples.json'), 'utf8'));
+  const document = asyncApiDocument({ version, broker: `127.0.0.1:${gatewayPorts({}).KAFKA_PORT}`, examples });
+  const head = '# Written by `npm run docs` from libs/contracts.\n';
+  return formatted(path, head + stringify(document, { lineWidth: 0, aliasDuplicateObjects: false }));
 }
 
 /** @param {string} topic */
@@ -361,6 +386,8 @@ const blocks = (metrics) => ({
   'provision-settings': provisionSettings,
   'doctor-settings': doctorSettings,
   topics: topicsTable,
+  headers: headersTable,
+  reading: readingRules,
   messages: messagesTable,
   answers: answersTable,
   codes: codesTable,
@@ -407,6 +434,8 @@ async function generatedFiles(metrics) {
   const readmeOf = (/** @type {string} */ name) => readFileSync(join(root, 'services', name, 'README.md'), 'utf8');
   files.set(join(root, 'catalog-info.yaml'), catalog({ services, topics, messages, readmeOf }));
   files.set(join(folder, 'response-codes.json'), registryFile());
+  const asyncApiPath = join(folder, 'asyncapi.yaml');
+  files.set(asyncApiPath, await asyncApi(asyncApiPath));
   for (const [name, content] of schemaFiles()) files.set(join(folder, 'schemas', name), content);
   for (const [path, content] of monitoringFiles()) files.set(path, await formatted(path, content));
   for (const [path, content] of chart()) files.set(path, await formatted(path, content));

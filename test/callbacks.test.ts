@@ -1,11 +1,14 @@
 import type { ServerResponse } from 'node:http';
+import type { CallbackDispatcher } from '@gateway/callback-dispatcher';
 import { TEST_CARDS } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { Certificate, HttpsServer } from '@gateway/testing';
 import { createCertificate, startHttpsServer } from '@gateway/testing';
+import { runCli } from '../services/callback-dispatcher/src/cli';
 import { isSigned } from './support/merchant';
 import type { Body, System } from './support/system';
 import { cardRequest, startSystem } from './support/system';
+import type { TopicRecord } from './support/topics';
 import { eventsOf, readOnce } from './support/topics';
 
 /** The answers of a merchant's server to its callbacks, in order; the last one repeats. */
@@ -15,6 +18,7 @@ const OK: Script[number] = { status: 200, body: ' OK\n' };
 let system: System;
 let certificate: Certificate;
 let server: HttpsServer;
+let dispatcher: CallbackDispatcher;
 const scripts = new Map<string, Script>();
 /** Output of a script with status 0. */
 const unanswered = new Set<ServerResponse>();
@@ -37,7 +41,7 @@ beforeAll(async () => {
   });
   system = await startSystem('callbacks');
   await system.startThreeds();
-  await system.startDispatcher(certificate.cert, { CALLBACK_RETRY_SCHEDULE: '1,1,1' });
+  dispatcher = await system.startDispatcher(certificate.cert, { CALLBACK_RETRY_SCHEDULE: '1,1,1' });
 });
 afterAll(async () => {
   await system.stop();
@@ -64,12 +68,13 @@ const callbacks = (path: string, count: number) =>
     return found.length < count ? undefined : found;
   });
 
-const eventTypes = async (reference: unknown): Promise<(string | undefined)[]> => {
+const eventsAbout = async (reference: unknown): Promise<TopicRecord[]> => {
   const events = await readOnce(system.space, 'callbackEvents');
-  return events
-    .filter(({ value }) => (JSON.parse(value) as Body)['reference'] === reference)
-    .map(({ headers }) => headers['ce_type']);
+  return events.filter(({ value }) => (JSON.parse(value) as Body)['reference'] === reference);
 };
+
+const eventTypes = async (reference: unknown): Promise<(string | undefined)[]> =>
+  (await eventsAbout(reference)).map(({ headers }) => headers['ce_type']);
 
 test.each<[string, Script]>([
   ['an error', [{ status: 500 }, OK]],
@@ -89,7 +94,7 @@ test.each<[string, Script]>([
   expect(received.get(path)).toHaveLength(2);
 });
 
-test('after the last retry it is exhausted', async () => {
+test('after the last retry it is exhausted, until an operator sends it again', async () => {
   const { answer, path } = await sale([{ status: 503 }]);
   const types = await until('the end of the delivery', async () => {
     const found = await eventTypes(answer['reference']);
@@ -97,6 +102,13 @@ test('after the last retry it is exhausted', async () => {
   });
   expect(types).toEqual([...Array.from({ length: 4 }, () => 'CallbackAttempted'), 'CallbackExhausted']);
   expect(received.get(path)).toHaveLength(4);
+
+  scripts.set(path, [OK]);
+  const [last] = await eventsAbout(answer['reference']);
+  const { deliveryId = '' } = JSON.parse(last?.value ?? '{}') as { deliveryId?: string };
+  const env = { CALLBACK_ADMIN_URL: `http://127.0.0.1:${dispatcher.ports.admin}` };
+  expect(await runCli(['resend', deliveryId], env, () => undefined)).toBe(0);
+  await until('its end', async () => (await eventTypes(answer['reference'])).includes('CallbackRecovered'));
 });
 
 test("unanswered callbacks of one merchant do not delay another's on the same host", async () => {

@@ -80,7 +80,7 @@ async function askEverywhere(reference: string, expiresAt: number): Promise<void
   const data: ExpireAuthorizationData = { paymentId, merchantAccount: 'demo_merchant', reference, expiresAt };
   await Promise.all(
     Array.from({ length: PARTITIONS }, (_, partition) =>
-      publisher.publish({ declaration: ExpireAuthorization, data, key: `${paymentId}${partition}`, partition }),
+      publisher.publish({ declaration: ExpireAuthorization, data, key: paymentId, partition }),
     ),
   );
 }

@@ -198,7 +198,17 @@ function newIds(): { paymentId: string; reference: string } {
 
 /** A message as the edge would send it, with any data. */
 function publish(type: string, key: string, data: unknown, headers: Record<string, string> = {}): Promise<void> {
-  const attributes = { ce_specversion: '1.0', ce_id: randomUUID(), ce_source: 'test', ce_type: type, ce_subject: key };
+  const id = randomUUID();
+  const attributes = {
+    ce_specversion: '1.0',
+    ce_id: id,
+    ce_source: 'test',
+    ce_type: type,
+    ce_time: new Date().toISOString(),
+    ce_subject: key,
+    ce_correlationid: id,
+    'content-type': 'application/json',
+  };
   const value = Buffer.isBuffer(data) ? data : Buffer.from(JSON.stringify(data));
   return publisher.publishRaw({ topic: commandTopic, key, value, headers: { ...attributes, ...headers } });
 }

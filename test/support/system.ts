@@ -32,6 +32,7 @@ import type { Addresses, Space } from '@gateway/testing';
 import { environmentOf, failTest, openSpace, silentLogger } from '@gateway/testing';
 import type { TestAccounts } from './composed-system';
 import { composed, composedSystem, fromEnvironment } from './composed-system';
+import { checkTopics } from './documented-topics';
 import { freePort } from './free-port';
 
 /** An address without a listener. */
@@ -145,7 +146,11 @@ export async function openSurroundings(
     accounts,
     async close() {
       await accounts.close();
-      await space.remove();
+      try {
+        await checkTopics(space);
+      } finally {
+        await space.remove();
+      }
     },
   };
 }

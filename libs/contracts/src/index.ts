@@ -1,4 +1,5 @@
 export * from './answers';
+export * from './asyncapi';
 export * from './callback-events';
 export * from './callback-views';
 export * from './card-commands';
@@ -10,6 +11,7 @@ export * from './custom-parameters';
 export * from './edges';
 export * from './fields';
 export * from './given';
+export * from './headers';
 export * from './masking';
 export * from './message';
 export * from './money';
