@@ -31,7 +31,7 @@ async function run(fails = 'no command'): Promise<{ exitCode: number; last: stri
     writeFileSync(file, `#!/usr/bin/env bash\necho "${name} $*" >>"${log}"\n${body}\n`);
     chmodSync(file, 0o755);
   };
-  for (const name of ['chromium', 'java', 'mvn', 'python3']) program(name);
+  for (const name of ['chromium', 'curl', 'openssl', 'java', 'mvn', 'python3']) program(name);
   program('git', 'if [[ $* == *clone* ]]; then mkdir -p "${@: -1}"; fi');
   // The system's Node counts results; scripts are not in the clone that the false git makes.
   program(

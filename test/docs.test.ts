@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestCallers } from '@gateway/testing';
 import { createCallers, createCertificate } from '@gateway/testing';
 import { testSettings } from '../services/payout/src/adapters/banks/iso20022/iso20022.fixture';
+import { documents, root } from './documents/blocks';
 import { build } from './support/processes';
 import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
@@ -19,7 +20,6 @@ interface Metric {
   services: string[];
 }
 
-const root = join(__dirname, '..');
 /** An address without a listener. */
 const NOBODY = 'http://127.0.0.1:9';
 
@@ -90,15 +90,6 @@ test('docs and schemas match the code and the running services', async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Markdown files of the project itself. */
-function documents(folder = root): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return /^(node_modules|dist|coverage|\..*)$/.test(entry.name) ? [] : documents(path);
-    return entry.name.endsWith('.md') ? [path] : [];
-  });
-}
-
 const slug = (heading: string): string =>
   heading
     .toLowerCase()
@@ -111,12 +102,13 @@ function anchors(path: string): string[] {
 }
 
 test('every link between documents points to an existing file and heading', () => {
-  const broken = documents().flatMap((path) => {
+  const broken = documents().flatMap((document) => {
+    const path = join(root, document);
     const links = readFileSync(path, 'utf8').matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g);
     return Array.from(links).flatMap(([link, file = '', anchor]) => {
       const target = file === '' ? path : join(dirname(path), file);
       const exists = existsSync(target) && (anchor === undefined || anchors(target).includes(anchor));
-      return exists ? [] : [`${path.slice(root.length + 1)}: ${link}`];
+      return exists ? [] : [`${document}: ${link}`];
     });
   });
   expect(broken).toEqual([]);
