@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, Filter } from '@gateway/mongo';
-import { duplicateKeyIndex, ensureTtlIndex } from '@gateway/mongo';
+import { duplicateKeyIndex, ensureTtlIndex, indexesOf } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { OverloadedError, RetryableError } from '@gateway/service-kit';
 import type { Action, FieldsOf } from './actions';
@@ -70,8 +70,6 @@ const LIST_TIMEOUT_MS = 10_000;
 const READ_AT_ONCE = 1_000;
 const DAY_SECONDS = 86_400;
 const expiryIndex = { key: { at: 1 }, name: 'expiry' } as const;
-/** The server's code for the indexes of a collection that does not exist. */
-const NO_COLLECTION = 26;
 
 export function createAuditLog(options: {
   collection: Collection<StoredEntry>;
@@ -171,10 +169,7 @@ export function createAuditLog(options: {
       await ensureTtlIndex(collection, expiryIndex, retentionDays * DAY_SECONDS);
     },
     async retentionDays() {
-      const indexes = await collection.indexes().catch((error: unknown): { expireAfterSeconds?: number }[] => {
-        if ((error as { code?: unknown }).code === NO_COLLECTION) return [];
-        throw error;
-      });
+      const indexes = await indexesOf(collection);
       // An index of another name removes entries as well.
       const seconds = indexes.flatMap(({ expireAfterSeconds }) => expireAfterSeconds ?? []);
       return seconds.length === 0 ? undefined : Math.min(...seconds) / DAY_SECONDS;

@@ -5,6 +5,7 @@ export type {
   Document,
   Filter,
   FindOptions,
+  IndexDescriptionInfo,
   OptionalUnlessRequiredId,
   UpdateFilter,
 } from 'mongodb';

@@ -1,5 +1,6 @@
 import type { Ending, Stored } from './aggregate-store';
-import type { Collection, Document } from './driver';
+import type { Collection } from './driver';
+import { indexesOf } from './indexes';
 import { ensureTtlIndex } from './ttl-index';
 
 /** What has not ended is neither in it nor removed. */
@@ -9,8 +10,6 @@ export const endIndex = {
   partialFilterExpression: { endedAt: { $exists: true } },
 } as const;
 
-/** The server's code for the indexes of a collection that does not exist. */
-const NO_COLLECTION = 26;
 const AT_ONCE = 1_000;
 
 /**
@@ -24,16 +23,9 @@ export async function ensureEndIndex<Body extends object>(
   endOf: (body: Body) => number | undefined,
   seconds: number,
 ): Promise<void> {
-  if (!(await hasEndIndex(collection))) await recordEnds(collection as unknown as Collection<Endless>, endOf);
+  const isThere = (await indexesOf(collection)).some(({ name }) => name === endIndex.name);
+  if (!isThere) await recordEnds(collection as unknown as Collection<Endless>, endOf);
   await ensureTtlIndex(collection, endIndex, seconds);
-}
-
-async function hasEndIndex<T extends Document>(collection: Collection<T>): Promise<boolean> {
-  const indexes = await collection.indexes().catch((error: unknown): { name?: string }[] => {
-    if ((error as { code?: unknown }).code === NO_COLLECTION) return [];
-    throw error;
-  });
-  return indexes.some(({ name }) => name === endIndex.name);
 }
 
 interface Endless extends Ending {

@@ -17,4 +17,5 @@ export type { Role } from './roles';
 export * from './due-by-account';
 export * from './shard-keys';
 export * from './end-index';
+export * from './indexes';
 export * from './ttl-index';

@@ -1,9 +1,8 @@
 import type { Document } from '@gateway/mongo';
+import { indexesOf } from '@gateway/mongo';
 import type { PlannedIndex } from '../planned-indexes';
 import { plannedIndexes } from '../planned-indexes';
 import type { Check, Deployment } from '../check';
-
-const NO_COLLECTION = 26;
 
 /** Every index exists as the code declares it. */
 export const indexesCheck: Check = {
@@ -25,13 +24,7 @@ async function existingIn(
   { database: name, collection }: PlannedIndex,
 ): Promise<Map<string, Document>> {
   const connection = await database(name);
-  const indexes = await connection
-    .collection(collection)
-    .indexes()
-    .catch((error: unknown): Document[] => {
-      if ((error as { code?: unknown }).code === NO_COLLECTION) return [];
-      throw error;
-    });
+  const indexes = await indexesOf(connection.collection(collection));
   return new Map(indexes.map((index) => [String(index['name']), index]));
 }
 
