@@ -6,7 +6,7 @@ import { formsOf, get, submit } from './support/form-client';
 import type { Merchant } from './support/merchant';
 import { isSigned, startMerchant } from './support/merchant';
 import type { Body, System } from './support/system';
-import { CARD, cardRequest, checkOf, CREDENTIALS, followUp, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, CREDENTIALS, followUp, pageRequest, recordsOf, startSystem } from './support/system';
 import { eventsOf } from './support/topics';
 
 const FRICTIONLESS = TEST_CARDS.frictionless.visa;
@@ -20,15 +20,8 @@ beforeAll(async () => (merchant = await startMerchant()));
 afterAll(() => merchant.close());
 afterEach(() => system.stop());
 
-const sale3d = (card_number: string): Body =>
-  cardRequest('SALE3D', {
-    card_number,
-    callback_url: `${merchant.url}/callback`,
-    redirect_url: `${merchant.url}/back`,
-  });
-
-const withoutCard = (request: Body): Body =>
-  Object.fromEntries(Object.entries(request).filter(([name]) => !(name in CARD)));
+const urls = (): Body => ({ callback_url: `${merchant.url}/callback`, redirect_url: `${merchant.url}/back` });
+const sale3d = (card_number: string): Body => cardRequest('SALE3D', { card_number, ...urls() });
 
 async function answeredWith11(fields: Body): Promise<string> {
   const { status, data } = await system.send(fields);
@@ -138,7 +131,7 @@ test(
   'a card-entry page whose attempt was never run: when its time is over, one callback says ERROR 11',
   async () => {
     await startWithoutProcessor('told-page', { CHECKOUT_LIFETIME_SECONDS: '4' });
-    const request = withoutCard(sale3d(NOT_ENROLLED));
+    const request = pageRequest('SALE3D', urls());
     const { data: page } = await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...request });
     const [form] = formsOf(await get(String(page['checkout_url'])));
     await submit(form?.action ?? '', { ...form?.fields, ...TYPED });
@@ -157,8 +150,8 @@ test(
     await system.startDispatcher(merchant.ca);
     const ask = async (fields: Body, headers = {}): Promise<Body> =>
       (await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...fields }, { headers })).data;
-    const lost = withoutCard(sale3d(NOT_ENROLLED));
-    const kept = withoutCard(sale3d(NOT_ENROLLED));
+    const lost = pageRequest('SALE3D', urls());
+    const kept = pageRequest('SALE3D', urls());
     const key = { 'Idempotency-Key': 'page-1' };
 
     const mongo = await connectMongo({ uri: system.space.mongoUri, database: `${system.space.databasePrefix}edge` });

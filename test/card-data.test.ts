@@ -20,8 +20,10 @@ import {
   checkOf,
   CREDENTIALS,
   followUp,
+  pageRequest,
   recordsOf,
   startSystem,
+  tokenRequest,
   uniqueId,
 } from './support/system';
 import { allTopics, readTopics } from './support/topics';
@@ -107,14 +109,7 @@ describe.each(['demo_merchant', 'demo_custom'])('%s sends card data', (merchant_
     const card = { ...CARD, card_number: newPan(), cvv: CVV, merchant_account };
     const tokenized = await send({ transaction_type: 'TOKENIZE', transaction_unique_id: uniqueId(), ...card });
     expect(tokenized).toMatchObject({ status: 'success' });
-    const {
-      card_number: _n,
-      card_exp_month: _m,
-      card_exp_year: _y,
-      cvv: _c,
-      ...rest
-    } = cardRequest('AUTH', { merchant_account });
-    const auth = await send({ ...rest, token: tokenized['token'] });
+    const auth = await send(tokenRequest('AUTH', tokenized['token'], { merchant_account }));
     expect(await send(followUp('SETTLE', auth['reference'], { merchant_account }))).toMatchObject({ code: 0 });
     expect(await send(checkOf({ reference: auth['reference'], merchant_account }))).toMatchObject({ code: 0 });
   });
@@ -147,15 +142,8 @@ describe('with 3-D Secure', () => {
   });
 
   test('on the card-entry page', async () => {
-    const {
-      card_number: _n,
-      card_exp_month: _m,
-      card_exp_year: _y,
-      cvv: _c,
-      card_holder: _h,
-      ...rest
-    } = cardRequest('SALE');
-    const { data } = await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...rest, ...urls() });
+    const request = { ...CREDENTIALS, ...pageRequest('SALE'), ...urls() };
+    const { data } = await system.http.post<Body>('/api/pf/checkout', request);
     const [form] = formsOf(await get(String(data['checkout_url'])));
     const typed = { card_exp: '12/30', cvv: CVV, card_holder: `Ann ${newPan()}` };
     const fields = { ...form?.fields, ...typed };

@@ -2,7 +2,7 @@ import { formsOf, get, submit } from './support/form-client';
 import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
 import type { Body, System } from './support/system';
-import { CARD, cardRequest, checkOf, CREDENTIALS, recordsOf, startSystem } from './support/system';
+import { CARD, checkOf, CREDENTIALS, pageRequest, recordsOf, startSystem } from './support/system';
 
 let system: System;
 let merchant: Merchant;
@@ -18,11 +18,10 @@ afterAll(async () => {
 
 test('a session that expires after a decline reports it by one callback', async () => {
   const brief = await system.startEdge({ PORT: '0', CHECKOUT_LIFETIME_SECONDS: '2' });
-  const fields = Object.entries(cardRequest('SALE', { amount: '31.01' })).filter(([name]) => !(name in CARD));
   const urls = { redirect_url: `${merchant.url}/back`, callback_url: `${merchant.url}/callback` };
   const { data } = await system.http.post<Body>(`http://127.0.0.1:${brief.ports.api}/api/pf/checkout`, {
     ...CREDENTIALS,
-    ...Object.fromEntries(fields),
+    ...pageRequest('SALE', { amount: '31.01' }),
     ...urls,
   });
   const url = String(data['checkout_url']);

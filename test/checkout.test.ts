@@ -6,7 +6,16 @@ import { formsOf, get, press, submit } from './support/form-client';
 import type { Merchant } from './support/merchant';
 import { isSigned, startMerchant } from './support/merchant';
 import type { Body, CheckRecord, System } from './support/system';
-import { CARD, cardRequest, checkOf, CREDENTIALS, followUp, recordsOf, startSystem } from './support/system';
+import {
+  CARD,
+  cardRequest,
+  checkOf,
+  CREDENTIALS,
+  followUp,
+  pageRequest,
+  recordsOf,
+  startSystem,
+} from './support/system';
 
 let system: System;
 let merchant: Merchant;
@@ -25,9 +34,8 @@ const CHALLENGED = TEST_CARDS.challenged.visa;
 const TYPED = { card_number: '4111 1111 1111 1111', card_exp: '12 / 30', cvv: '123', card_holder: 'Ann Lee' };
 
 function session(type: 'AUTH' | 'SALE' | 'SALE3D', more: Body = {}): Body {
-  const fields = Object.entries(cardRequest(type)).filter(([name]) => !(name in CARD));
   const urls = { redirect_url: `${merchant.url}/back?cart=7`, callback_url: `${merchant.url}/callback` };
-  return { ...CREDENTIALS, ...Object.fromEntries(fields), ...urls, ...more };
+  return { ...CREDENTIALS, ...pageRequest(type), ...urls, ...more };
 }
 
 const post = (fields: Body): Promise<AxiosResponse<Body>> => system.http.post<Body>('/api/pf/checkout', fields);

@@ -7,7 +7,7 @@ import { payoutClient } from './support/payouts';
 import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, System } from './support/system';
-import { cardRequest, checkOf, CREDENTIALS, followUp, startSystem } from './support/system';
+import { cardRequest, checkOf, CREDENTIALS, followUp, pageRequest, startSystem } from './support/system';
 
 const DAY_MS = 86_400_000;
 /** Longer than every default. The database's own clock is not changed, so all records look that old to it. */
@@ -86,14 +86,7 @@ test('what has ended is removed after its time, and what has not stays', async (
 }, 300_000);
 
 async function openPage(customer: Body): Promise<void> {
-  const {
-    card_number: _number,
-    card_exp_month: _month,
-    card_exp_year: _year,
-    cvv: _cvv,
-    card_holder: _holder,
-    ...fields
-  } = cardRequest('SALE', customer);
-  const { data } = await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...fields, ...urls() });
+  const request = { ...CREDENTIALS, ...pageRequest('SALE', customer), ...urls() };
+  const { data } = await system.http.post<Body>('/api/pf/checkout', request);
   expect(data).toMatchObject({ code: 0 });
 }

@@ -13,11 +13,11 @@ import type { Storage } from './support/storage';
 import { openStorage } from './support/storage';
 import type { Body, System } from './support/system';
 import {
-  CARD,
   CARD_PATH,
   cardRequest,
   checkOf,
   followUp,
+  pageRequest,
   recordsOf,
   startSystem,
   tokenRequest,
@@ -133,10 +133,8 @@ describe('card testing on the card-entry page', () => {
 
   /** Types three cards into a page of its own; the shop states another customer's address each time. */
   async function testThreeCards(headers: Record<string, string>): Promise<Body[]> {
-    const { card_number: _number, ...customer } = buyer({ amount: DECLINED });
-    const fields = Object.entries(cardRequest('SALE', customer)).filter(([name]) => !(name in CARD));
     const redirect_url = 'https://shop.example/back';
-    const opened = await shop.openPage({ ...Object.fromEntries(fields), redirect_url });
+    const opened = await shop.openPage(pageRequest('SALE', { ...buyer({ amount: DECLINED }), redirect_url }));
     const url = String(opened['checkout_url']);
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       const [form] = formsOf(await get(url));

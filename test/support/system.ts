@@ -326,6 +326,12 @@ export function cardRequest(type: 'AUTH' | 'AUTH3D' | 'SALE' | 'SALE3D', more: B
   };
 }
 
+/** For `/api/pf/checkout`: the card is entered on the page. */
+export function pageRequest(type: 'AUTH' | 'SALE' | 'SALE3D', more: Body = {}): Body {
+  const fields = Object.entries(cardRequest(type, more));
+  return Object.fromEntries(fields.filter(([name]) => !(name in CARD)));
+}
+
 export function tokenRequest(type: 'AUTH' | 'SALE', token: unknown, more: Body = {}): Body {
   const {
     card_number: _number,

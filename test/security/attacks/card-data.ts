@@ -5,7 +5,17 @@ import type { RawRequest } from '../../support/http';
 import { FORM_TYPE, formOf } from '../../support/http';
 import { PAYOUT_PATH, payout, QUERY_PATH, STATUS_PATH } from '../../support/payouts';
 import type { Body } from '../../support/system';
-import { CARD, CARD_PATH, cardRequest, checkOf, CREDENTIALS, followUp, uniqueId } from '../../support/system';
+import {
+  CARD,
+  CARD_PATH,
+  cardRequest,
+  checkOf,
+  CREDENTIALS,
+  followUp,
+  pageRequest,
+  tokenRequest,
+  uniqueId,
+} from '../../support/system';
 import type { SentCardData } from '../../support/card-data-search';
 import { panFrom } from '../../support/traces';
 import type { PortName, World } from '../world';
@@ -170,8 +180,7 @@ export function seedCardData(world: () => World): void {
       const reference = type === 'SETTLE' ? auth['reference'] : sale['reference'];
       expect(await world().send(followUp(type, reference, texts(FREE_TEXT)))).toMatchObject({ code: 0 });
     }
-    const { card_number: _n, card_exp_month: _m, card_exp_year: _y, cvv: _c, ...rest } = cardRequest('SALE');
-    const byToken = { ...rest, ...texts([...FREE_TEXT, ...CUSTOMER_TEXT, 'card_holder']), token: sale['token'] };
+    const byToken = tokenRequest('SALE', sale['token'], texts([...FREE_TEXT, ...CUSTOMER_TEXT, 'card_holder']));
     expect(await world().send(byToken)).toMatchObject({ code: 0 });
     for (const fields of [{ reference: `${newPan()}ABCD` }, { transaction_unique_id: newPan() }]) {
       expect(await world().send(checkOf(fields))).toMatchObject({ code: 3014 });
@@ -179,16 +188,9 @@ export function seedCardData(world: () => World): void {
   });
 
   test('a card-entry page with numbers in its request and in its form', async () => {
-    const {
-      card_number: _n,
-      card_exp_month: _m,
-      card_exp_year: _y,
-      cvv: _c,
-      card_holder: _h,
-      ...rest
-    } = cardRequest('SALE');
     const texts = Object.fromEntries([...FREE_TEXT, ...CUSTOMER_TEXT].map((name) => [name, newPan()]));
-    const opened = await world().send({ ...rest, ...texts, redirect_url: 'https://shop.example/' }, CHECKOUT_PATH);
+    const request = pageRequest('SALE', { ...texts, redirect_url: 'https://shop.example/' });
+    const opened = await world().send(request, CHECKOUT_PATH);
     const path = new URL(String(opened['checkout_url'])).pathname;
     const page = await world().exchange(world().ports.PORT, { method: 'GET', path });
     const [form] = formsOf({ status: 200, url: 'http://page', headers: {}, body: page.text });

@@ -2,7 +2,7 @@ import { formsOf } from '../../support/form-client';
 import type { TextAnswer } from '../../support/http';
 import { FORM_TYPE, formOf } from '../../support/http';
 import type { Body } from '../../support/system';
-import { CARD, cardRequest, checkOf, recordsOf } from '../../support/system';
+import { CARD, checkOf, pageRequest, recordsOf } from '../../support/system';
 import type { World } from '../world';
 
 const CHECKOUT_PATH = '/api/pf/checkout';
@@ -18,15 +18,7 @@ export function attackCheckout(world: () => World): void {
   }
 
   async function open(): Promise<Opened> {
-    const {
-      card_number: _n,
-      card_exp_month: _m,
-      card_exp_year: _y,
-      cvv: _c,
-      card_holder: _h,
-      ...rest
-    } = cardRequest('SALE');
-    const fields: Body = { ...rest, redirect_url: `${world().merchant.url}/back` };
+    const fields = pageRequest('SALE', { redirect_url: `${world().merchant.url}/back` });
     const url = String((await world().send(fields, CHECKOUT_PATH))['checkout_url']);
     const { text } = await world().exchange(world().ports.PORT, { method: 'GET', path: new URL(url).pathname });
     const [form] = formsOf({ status: 200, url, headers: {}, body: text });

@@ -1,7 +1,7 @@
 import { RESPONSE_CODES } from '@gateway/contracts';
 import { FORM_TYPE, formOf } from '../../support/http';
 import type { Body } from '../../support/system';
-import { CARD_PATH, cardRequest, CREDENTIALS } from '../../support/system';
+import { CARD_PATH, cardRequest, CREDENTIALS, pageRequest } from '../../support/system';
 import { talk } from '../talk';
 import type { World } from '../world';
 import { SERVICE_NAMES } from '../world';
@@ -104,15 +104,7 @@ export function attackHeadersAndLogs(world: () => World): void {
       "https://shop.example/?'<b>",
     ];
     for (const redirect_url of redirects) {
-      const {
-        card_number: _n,
-        card_exp_month: _m,
-        card_exp_year: _y,
-        cvv: _c,
-        card_holder: _h,
-        ...rest
-      } = cardRequest('SALE');
-      const opened = await world().send({ ...rest, redirect_url }, '/api/pf/checkout');
+      const opened = await world().send(pageRequest('SALE', { redirect_url }), '/api/pf/checkout');
       const path = new URL(String(opened['checkout_url'])).pathname;
       const typed = {
         attempt: '1',
