@@ -9,6 +9,7 @@ import type { AccountRecord } from './account-record';
 import { ACCOUNTS } from './account-record';
 import { ACCOUNT_STATES } from './account-state';
 import { SANDBOX_ACQUIRER } from './acquirers';
+import { DISPLAY_NAME_RULE, isDisplayName } from './display-name';
 import { atMost, currency, text, whole, withoutRepeats } from './field-types';
 import { cardRuleList } from './card-rule-model';
 import { declareKinds, payoutRuleList } from './payout-rule-model';
@@ -57,6 +58,10 @@ const schema = new Schema<AccountRecord>(
     _id: {
       ...text,
       match: [MERCHANT_ACCOUNT, '{VALUE} is not 6 to 32 letters, digits, ., _, @ or -, a letter or digit first'],
+    },
+    displayName: {
+      type: String,
+      validate: { validator: isDisplayName, message: `its display name is not ${DISPLAY_NAME_RULE}` },
     },
     state: { ...text, enum: ACCOUNT_STATES },
     suspendedFrom: { type: String, enum: ['test', 'active'] },

@@ -4,6 +4,7 @@ import type { Account, AmountLimit, PayoutRule, Terminal } from './account';
 import type { CardRule } from './card-rules';
 import { DEFAULT_CARD_RULES } from './card-rules';
 import { formatFee } from './command-options';
+import { displayNameOf } from './display-name';
 import { payoutCurrenciesOf, payoutProblem } from './payout-permission';
 
 /** Everything about an account except its credentials, with the default rules for cards where they apply. */
@@ -15,6 +16,7 @@ export function publicFields({ credentials: _, ...account }: Account): Omit<Acco
 export function printAccount(account: Account): string {
   const lines: [string, readonly string[]][] = [
     ['account', [account.merchantAccount]],
+    ['display name', [displayNameOf(account)]],
     ['state', [account.state]],
     ['types', [account.transactionTypes.join(' ') || 'none']],
     ['terminals', account.terminals.map(printTerminal)],

@@ -37,6 +37,7 @@ export function toAccount(record: AccountRecord): Account {
   return {
     merchantAccount: record._id,
     state: record.state,
+    ...(record.displayName === undefined ? {} : { displayName: record.displayName }),
     transactionTypes: [...record.transactionTypes],
     terminals: record.terminals.map(toTerminal),
     limits: record.limits.map(({ currency: code, minE4, maxE4 }) => ({ currency: code, minE4, maxE4 })),

@@ -55,6 +55,8 @@ export type PayoutRuleKind = PayoutRule['kind'];
 
 /** Set by an operator. */
 export interface AccountSettings extends CardRules {
+  /** What cardholders know the merchant by; see display-name.ts. If absent, the account's name. */
+  readonly displayName?: string | undefined;
   readonly transactionTypes: readonly AccountTransactionType[];
   /** At most one per currency; if absent, the interface's own bounds apply. */
   readonly limits: readonly AmountLimit[];

@@ -336,9 +336,11 @@ function requirePayoutSettings(document: AccountDocument): void {
 }
 
 function canonical(settings: Partial<AccountSettings>): Partial<AccountSettings> {
-  const { ipAllowlist, returnHosts, payoutRules, payoutDebtor, ...others } = settings;
+  const { displayName, ipAllowlist, returnHosts, payoutRules, payoutDebtor, ...others } = settings;
   return {
     ...others,
+    // The account's name again if it is undefined.
+    ...('displayName' in settings ? { displayName: displayName?.normalize('NFC') } : {}),
     // Leaves values without a canonical form as they are; the schema refuses them by name.
     ...(ipAllowlist === undefined ? {} : { ipAllowlist: ipAllowlist.map((range) => canonicalRange(range) ?? range) }),
     ...(returnHosts === undefined ? {} : { returnHosts: returnHosts.map((host) => host.toLowerCase()) }),

@@ -285,6 +285,25 @@ describe('set', () => {
     expect(await verify('acme_shop', password)).toMatchObject({ kind: 'ok' });
   });
 
+  it('names the merchant for cardholders', async () => {
+    expect(await json('create', 'acme_shop')).not.toHaveProperty('displayName');
+    expect((await run(['show', 'acme_shop'])).out).toMatch(/^display name +acme_shop$/m);
+    // Two characters here, one when stored.
+    const named = await json('set', 'acme_shop', '--display-name', 'Mu\u0308ller & Söhne');
+    expect(named).toMatchObject({ displayName: 'Müller & Söhne' });
+    expect(await accounts.directory.find('acme_shop')).toMatchObject({ displayName: 'Müller & Söhne' });
+    for (const name of ['', ' Acme', 'Acme\u202e', 'x'.repeat(41)]) {
+      expect(await run(['set', 'acme_shop', '--display-name', name])).toEqual({
+        code: 2,
+        out: '',
+        err: 'Account "acme_shop": its display name is not 1 to 40 visible characters, with single spaces between words.',
+      });
+    }
+    expect(await json('set', 'acme_shop', '--display-name', 'none')).not.toHaveProperty('displayName');
+    const changes = (await auditOf('acme_shop')).map(({ after }) => after);
+    expect(changes).toContainEqual(expect.objectContaining({ displayName: 'Müller & Söhne' }));
+  });
+
   it('replaces the payout rules of the kinds that it names, and shows them', async () => {
     const daily = ['--payout-daily-amount', 'EUR:10000', '--payout-daily-count', '7'];
     await json('create', 'acme_shop', ...daily, '--payout-blocked-ibans', 'LV80BANK0000435195001');

@@ -19,6 +19,7 @@ const ALL = 'all';
 const DEFAULT = 'default';
 
 const SETTING_OPTIONS = {
+  'display-name': { type: 'string' },
   types: { type: 'string' },
   terminal: { type: 'string', multiple: true },
   limit: { type: 'string', multiple: true },
@@ -107,6 +108,7 @@ export function newSettingsOf(values: OptionValues): Partial<AccountSettings> {
 export function settingsOf(
   values: OptionValues,
 ): Omit<Partial<AccountSettings>, 'transactionTypes'> & { transactionTypes?: readonly TransactionType[] } {
+  const displayName = textOf(values, 'display-name');
   const types = textOf(values, 'types');
   const limits = listOf(values, 'limit');
   const ipAllowlist = listOf(values, 'allow-ip');
@@ -118,6 +120,7 @@ export function settingsOf(
   const payoutInstant = textOf(values, 'payout-instant');
   const payoutDebtor = textOf(values, 'payout-debtor');
   return {
+    ...(displayName === undefined ? {} : { displayName: displayName === NONE ? undefined : displayName }),
     ...(types === undefined ? {} : { transactionTypes: cardTypesIn(types) }),
     ...(limits === undefined ? {} : { limits: limits.map(parseLimit) }),
     ...(ipAllowlist === undefined ? {} : { ipAllowlist: ipAllowlist.map(parseRange) }),

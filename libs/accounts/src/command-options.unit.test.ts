@@ -16,6 +16,8 @@ const set = (...args: string[]) => readArguments(['acme_shop', ...args], 'set').
 
 describe('settings', () => {
   it.each([
+    [['--display-name', 'Acme & Söhne'], { displayName: 'Acme & Söhne' }],
+    [['--display-name', 'none'], { displayName: undefined }],
     [['--types', 'SALE, AUTH'], { transactionTypes: ['AUTH', 'SALE'] }],
     [['--types', 'all'], { transactionTypes: TRANSACTION_TYPES }],
     [['--types', 'none'], { transactionTypes: [] }],

@@ -26,6 +26,7 @@ export type {
   PayoutRulesByKind,
 } from './administration';
 export { AccountError } from './account-error';
+export { displayNameOf } from './display-name';
 export type { CredentialAttempt, CredentialCheck, CredentialVerdict } from './credentials';
 export { createCredentialCheck } from './credentials';
 export type { AccountDirectory, AccountDirectoryOptions } from './directory';

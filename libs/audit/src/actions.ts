@@ -1,5 +1,6 @@
 /** Everything that an entry about an account may show. Credentials have no place here. */
 const ACCOUNT = [
+  'displayName',
   'state',
   'transactionTypes',
   'terminals',
