@@ -5,7 +5,7 @@ import { keepPicture, openBrowser, PHONE } from './support/browser';
 import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
 import type { Body, CheckRecord, System } from './support/system';
-import { CARD, cardRequest, checkOf, CREDENTIALS, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, CREDENTIALS, CUSTOM, pageRequest, recordsOf, startSystem } from './support/system';
 import { until } from '@gateway/testing';
 
 let system: System;
@@ -14,6 +14,7 @@ let browser: OpenBrowser;
 beforeAll(async () => {
   [merchant, browser] = await Promise.all([startMerchant(), openBrowser()]);
   system = await startSystem('browser');
+  await system.accounts.administration.change(CUSTOM.merchant_account, { displayName: 'Blumen Müller & Söhne' });
   await system.startThreeds();
   await system.startDispatcher(merchant.ca);
 });
@@ -27,7 +28,7 @@ const PLAIN = TEST_CARDS.notEnrolled.visa;
 const CHALLENGED = TEST_CARDS.challenged.visa;
 
 async function checkoutUrl(type: 'SALE' | 'SALE3D', more: Body = {}): Promise<{ url: string; id: unknown }> {
-  const fields = Object.fromEntries(Object.entries(cardRequest(type)).filter(([name]) => !(name in CARD)));
+  const fields = pageRequest(type);
   const urls = { redirect_url: `${merchant.url}/back`, callback_url: `${merchant.url}/callback` };
   const { data } = await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...fields, ...urls, ...more });
   return { url: String(data['checkout_url']), id: fields['transaction_unique_id'] };
@@ -149,6 +150,31 @@ describe.each([
     expect(sale).toMatchObject({ status: 'success', code: 0 });
     expect(complaints).toEqual([]);
   });
+});
+
+test("a browser's language and the merchant's display name are on every page, up to the issuer's", async () => {
+  const { page, complaints } = await browser.visitor({ locale: 'de-AT', colorScheme: 'dark', viewport: PHONE });
+  const { url, id } = await checkoutUrl('SALE3D', CUSTOM);
+  await page.goto(url);
+  expect(await page.title()).toBe('Zahlung an Blumen Müller & Söhne');
+  await keepPicture(page, 'card-entry-german-dark-phone');
+  await page.getByLabel('Kartennummer').fill(CHALLENGED);
+  await page.getByLabel('Gültig bis').fill('12/30');
+  await page.getByLabel('Sicherheitscode').fill('123');
+  await page.getByLabel('Name auf der Karte').fill('Ann Lee');
+  await page.getByRole('button', { name: '10,00 XTS bezahlen' }).click();
+  await page.getByRole('button', { name: 'Zahlung bestätigen (Erfolg)' }).waitFor();
+  expect(await page.locator('dd').first().textContent()).toBe('Blumen Müller & Söhne');
+  expect(await page.locator('html').getAttribute('lang')).toBe('de');
+  await keepPicture(page, 'issuer-german-dark-phone');
+  await page.getByRole('button', { name: 'Zahlung bestätigen (Erfolg)' }).click();
+  await backInShop(page);
+  const by = { transaction_unique_id: id };
+  await until('the end', async () => {
+    const record = recordsOf(await send({ ...checkOf(by), ...CUSTOM })).at(-1);
+    return record?.status === 'SUCCESS';
+  });
+  expect(complaints).toEqual([]);
 });
 
 test('an unknown page shows a readable error', async () => {

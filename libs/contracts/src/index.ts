@@ -7,6 +7,7 @@ export * from './card-events';
 export * from './card-number';
 export * from './countries';
 export * from './currencies';
+export * from './numeric-currencies';
 export * from './custom-parameters';
 export * from './edges';
 export * from './fields';

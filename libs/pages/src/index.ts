@@ -1,5 +1,10 @@
 export { html, Html } from './html';
+export type { Language } from './languages';
+export { languageFor, LANGUAGES } from './languages';
+export type { Locale } from './locale';
+export { localeFor } from './locale';
 export { renderPage } from './page';
 export type { Page, RenderedPage } from './page';
-export { displayedAmount, summary } from './summary';
+export { summary } from './summary';
 export type { Purchase } from './summary';
+export type { Texts } from './texts';

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Html } from './html';
 import { html, Html as Markup } from './html';
+import type { Locale } from './locale';
 import { STYLE } from './style';
 
 export interface Page {
+  locale: Locale;
   /** Shown by browsers as the title, and read first by screen readers. */
   title: string;
   /** Everything inside `<main>`. */
@@ -13,8 +15,11 @@ export interface Page {
    * `https://host[:port]`. Empty if the page has no form.
    */
   formActions?: readonly string[];
-  /** The browser loads this page again, or another one, after so many seconds. */
-  refresh?: { seconds: number; url?: string };
+  /**
+   * The browser loads `url` after so many seconds, unless the cardholder needs more time and chooses `stayUrl`, the
+   * same page without a refresh. Both are addresses of ours.
+   */
+  refresh?: { seconds: number; url: string; stayUrl: string };
   /** Submits the page's only form automatically if scripts run. Otherwise its button does. */
   sendsItself?: boolean;
 }
@@ -41,23 +46,23 @@ const LOCK = new Markup(
 
 /** A whole page with its headers: never cached, never framed, nothing loaded from elsewhere. */
 export function renderPage(page: Page): RenderedPage {
-  const { refresh } = page;
-  const content = refresh && `${refresh.seconds}${refresh.url === undefined ? '' : `; url=${refresh.url}`}`;
+  const { locale, refresh } = page;
+  const { secure, stay } = locale.texts.page;
   const document = html`<!doctype html>
-    <html lang="en">
+    <html lang="${locale.language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
-        ${content !== undefined && html`<meta http-equiv="refresh" content="${content}" />`}
+        <meta name="color-scheme" content="light dark" />
         <title>${page.title}</title>
         ${STYLE_ELEMENT}
       </head>
       <body>
         <main>
           <div class="panel">
-            <p class="lock">${LOCK} Secure payment</p>
-            ${page.body}
+            <p class="lock">${LOCK} ${secure}</p>
+            ${page.body} ${refresh !== undefined && html`<p class="hint"><a href="${refresh.stayUrl}">${stay}</a></p>`}
           </div>
         </main>
         ${page.sendsItself === true && SCRIPT_ELEMENT}
@@ -66,22 +71,25 @@ export function renderPage(page: Page): RenderedPage {
   return { headers: headersOf(page), body: document.markup };
 }
 
-function headersOf(page: Page): Record<string, string> {
+function headersOf({ locale, refresh, formActions, sendsItself }: Page): Record<string, string> {
   const policy = [
     "default-src 'none'",
     `style-src ${STYLE_SOURCE}`,
-    ...(page.sendsItself === true ? [`script-src ${SCRIPT_SOURCE}`] : []),
-    `form-action ${[...new Set(page.formActions ?? ["'none'"])].join(' ')}`,
+    ...(sendsItself === true ? [`script-src ${SCRIPT_SOURCE}`] : []),
+    `form-action ${[...new Set(formActions ?? ["'none'"])].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];
   return {
     'Content-Type': 'text/html; charset=utf-8',
+    'Content-Language': locale.language,
+    Vary: 'Accept-Language',
     'Content-Security-Policy': policy.join('; '),
     'Cache-Control': 'no-store',
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
     'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+    ...(refresh === undefined ? {} : { Refresh: `${refresh.seconds}; url=${refresh.url}` }),
   };
 }

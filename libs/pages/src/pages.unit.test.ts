@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { displayedAmount, html, renderPage, summary } from '.';
+import { displayedAmount } from './amounts';
+import { html, localeFor, renderPage, summary } from '.';
 
+const ENGLISH = localeFor('en');
 const HOSTILE = `"><script>alert('1')</script>&`;
 const ESCAPED = '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;';
 
@@ -12,26 +14,58 @@ test('text is escaped, markup is not, undefined is empty', () => {
 
 test('input of merchants and cardholders cannot become markup', () => {
   const { body } = renderPage({
+    locale: ENGLISH,
     title: HOSTILE,
-    body: summary({ merchant: HOSTILE, amountE4: 100_000, currency: 'XTS', card: HOSTILE }),
-    refresh: { seconds: 2, url: HOSTILE },
+    body: summary(ENGLISH, { merchant: HOSTILE, amountE4: 100_000, currency: 'XTS', card: HOSTILE }),
+    refresh: { seconds: 2, url: '/result', stayUrl: HOSTILE },
   });
   expect(body).not.toContain('<script>');
   expect(body.split(ESCAPED)).toHaveLength(5);
 });
 
+test('a page says in which language it is, and that another browser may get another one', () => {
+  const { headers, body } = renderPage({ locale: localeFor('de-AT'), title: 'T', body: html`b` });
+  expect(headers).toMatchObject({ 'Content-Language': 'de', Vary: 'Accept-Language' });
+  expect(body).toContain('<html lang="de">');
+  expect(body).toContain('Sichere Zahlung');
+});
+
+test('a page that loads again by itself has a link to one that does not', () => {
+  const { headers, body } = renderPage({
+    locale: ENGLISH,
+    title: 'T',
+    body: html`b`,
+    refresh: { seconds: 2, url: '/result', stayUrl: '/result?stay' },
+  });
+  expect(headers['Refresh']).toBe('2; url=/result');
+  expect(body).toContain('<a href="/result?stay">Stop reloading this page automatically</a>');
+  expect(renderPage({ locale: ENGLISH, title: 'T', body: html`b` }).headers).not.toHaveProperty('Refresh');
+});
+
+const NARROW = '\u202f';
+const SPACE = '\u00a0';
+
 test.each([
-  [0, '0.00 XTS'],
-  [100_000, '10.00 XTS'],
-  [12_345_678, '1,234.5678 XTS'],
-  [99_999_999_999, '9,999,999.9999 XTS'],
-])('%i is shown as %s', (amountE4, shown) => {
-  expect(displayedAmount(amountE4, 'XTS')).toBe(shown);
+  ['en', 0, 'XTS', '0.00 XTS'],
+  ['en', 100_000, 'XTS', '10.00 XTS'],
+  ['en', 12_345_678, 'XTS', '1,234.5678 XTS'],
+  ['en', 99_999_999_999, 'XTS', '9,999,999.9999 XTS'],
+  ['en', 100_000, 'JPY', '10 JPY'],
+  ['en', 15_000, 'KWD', '1.500 KWD'],
+  ['de', 12_345_678, 'EUR', `1.234,5678${SPACE}EUR`],
+  ['fr', 99_999_999_999, 'EUR', `9${NARROW}999${NARROW}999,9999${SPACE}EUR`],
+  ['es', 12_345_000, 'EUR', `1234,50${SPACE}EUR`],
+  ['it', 125_000, 'EUR', `12,50${SPACE}EUR`],
+  ['nl', 12_345_000, 'EUR', `EUR${SPACE}1.234,50`],
+  ['pl', 123_450_000, 'PLN', `12${SPACE}345,00${SPACE}PLN`],
+  ['lt', 123_450_000, 'EUR', `12${SPACE}345,00${SPACE}EUR`],
+] as const)('%s: %i of 1/10000 %s is %s', (language, amountE4, currency, shown) => {
+  expect(displayedAmount(language, amountE4, currency)).toBe(shown);
 });
 
 describe('the policy', () => {
   const policyOf = (page: Partial<Parameters<typeof renderPage>[0]> = {}) => {
-    const { headers, body } = renderPage({ title: 'T', body: html`b`, ...page });
+    const { headers, body } = renderPage({ locale: ENGLISH, title: 'T', body: html`b`, ...page });
     return { body, policy: headers['Content-Security-Policy'] ?? '' };
   };
 

@@ -1,8 +1,9 @@
-import { formatAmountE4 } from '@gateway/contracts';
 import type { Html } from './html';
 import { html } from './html';
+import type { Locale } from './locale';
 
 export interface Purchase {
+  /** The name that cardholders know the merchant by. */
   merchant: string;
   amountE4: number;
   /** ISO 4217 alpha-3. */
@@ -12,25 +13,17 @@ export interface Purchase {
 }
 
 /** Amount, merchant and card: on every page, so that cardholders see what they confirm. */
-export function summary({ merchant, amountE4, currency, card }: Purchase): Html {
+export function summary({ texts, amount }: Locale, { merchant, amountE4, currency, card }: Purchase): Html {
+  const labels = texts.purchase;
   return html`<dl class="summary">
-    <dt>Merchant</dt>
+    <dt>${labels.merchant}</dt>
     <dd>${merchant}</dd>
     ${
       card !== undefined &&
-      html`<dt>Card</dt>
+      html`<dt>${labels.card}</dt>
         <dd>${card}</dd>`
     }
-    <dt>Amount</dt>
-    <dd class="total">${displayedAmount(amountE4, currency)}</dd>
+    <dt>${labels.amount}</dt>
+    <dd class="total">${amount(amountE4, currency)}</dd>
   </dl>`;
-}
-
-const USUAL_DECIMALS = 2;
-
-/** `1,234.50 EUR`: at least two decimals, more if the amount has more. */
-export function displayedAmount(amountE4: number, currency: string): string {
-  const [whole = '', fraction = ''] = formatAmountE4(amountE4).split('.');
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-  return `${grouped}.${fraction.padEnd(USUAL_DECIMALS, '0')} ${currency}`;
 }

@@ -159,6 +159,26 @@ describe('the page', () => {
     });
   });
 
+  test("speaks the browser's language and calls the merchant by its display name", async () => {
+    const { path } = await open('SALE', { merchant_account: 'demo_custom' });
+    const german = { 'accept-language': 'ja, de-CH;q=0.8, en;q=0.5' };
+    await edge.accounts.administration.change('demo_custom', { displayName: 'Müller & Söhne' });
+    // Account data is cached for up to 30 s.
+    edge.pass(31_000);
+    const { headers, text } = await edge.request('GET', path, undefined, german);
+    await edge.accounts.administration.change('demo_custom', { displayName: undefined });
+    edge.pass(31_000);
+    expect(headers).toMatchObject({ 'content-language': 'de', vary: 'Accept-Language' });
+    expect(text).toContain('<title>Zahlung an Müller &amp; Söhne</title>');
+    expect(text).toContain('12,50\u00a0XTS bezahlen');
+    expect(text).not.toContain('demo_custom');
+    const wrong = await edge.request('POST', path, typed({ cvv: 'x' }), german);
+    expect(wrong.text).toContain('<title>Fehler: Zahlung an demo_custom</title>');
+    expect(wrong.text).toContain('Der Sicherheitscode hat 3 oder 4 Ziffern.');
+    const unknown = await edge.request('GET', '/checkout/AAAAAAAAAAAAAAAAAAAAAA', undefined, german);
+    expect(unknown.text).toContain('<h1>Seite nicht gefunden</h1>');
+  });
+
   test("does not let a merchant's address extend its policy", async () => {
     const { path } = await open('SALE', { redirect_url: 'https://shop;sandbox.example/done' });
     expect((await look(path)).headers['content-security-policy']).not.toContain('sandbox');
@@ -314,9 +334,11 @@ describe('a payment', () => {
     edge.owner.answers = [{ status: 'pending', code: 3109 }];
     const { headers } = await pay(path);
     expect(headers.location).toBe(path);
-    const { status, text } = await look(path);
-    expect(status).toBe(200);
-    expect(text).toContain('http-equiv="refresh" content="2"');
+    const { status, text, headers: refreshing } = await look(path);
+    expect([status, refreshing['refresh']]).toEqual([200, '2; url=?']);
+    const staying = await look(`${path}?stay=yes`);
+    expect([staying.status, staying.headers['refresh']]).toEqual([200, undefined]);
+    expect(staying.text).toContain('<a class="button" href="?">Look again</a>');
     expect(text).not.toContain('<form');
     const commands = edge.owner.commands.length;
     expect((await pay(path, { attempt: '2' })).headers.location).toBe(path);
@@ -340,7 +362,8 @@ describe('a payment', () => {
     expect((await pay(path)).headers.location).toBe(ACS);
     const returned = await look(`${path}?reference=${data.reference}&transaction_unique_id=${id}`);
     expect(returned.status).toBe(200);
-    expect(returned.text).toContain('http-equiv="refresh"');
+    expect(returned.headers['refresh']).toBe(`2; url=?reference=${data.reference}`);
+    expect(returned.text).toContain(`<a href="?reference=${data.reference}&amp;stay=yes">`);
     expect(returned.text).toContain(`href="${ACS}"`);
 
     edge.owner.record(data.reference, { status: 'decline', code: 3103 });

@@ -97,10 +97,29 @@ describe("the issuer's page", () => {
   it.each([
     ['1000', '2', '10.00 XTS', '963'],
     ['0', '4', '0.00 XTS', '963'],
-    ['7', '0', '7.00 (currency 392)', '392'],
+    ['7', '0', '7 JPY', '392'],
+    ['1500', '3', '1.500 KWD', '414'],
   ])('shows %s with exponent %s as %s', async (purchaseAmount, purchaseExponent, shown, purchaseCurrency) => {
     const page = await one.open(await challenged({ purchaseAmount, purchaseExponent, purchaseCurrency }));
     expect(page.text).toContain(`<dd class="total">${shown}</dd>`);
+  });
+
+  it("speaks the browser's language, errors too", async () => {
+    const german = { 'accept-language': 'de-AT,de;q=0.9,en;q=0.8' };
+    const form = { creq: challengeRequest(await challenged({ merchantName: 'Müller & Söhne' })) };
+    const page = await post(`${one.base}/acs/v2/challenge`, form, german);
+    expect([page.headers.get('content-language'), page.headers.get('vary')]).toEqual(['de', 'Accept-Language']);
+    expect(page.text).toContain('<html lang="de">');
+    expect(page.text).toContain('Bitte bestätigen Sie Ihre Zahlung');
+    expect(page.text).toContain('1.234,5678\u00a0XTS');
+    expect(page.forms.map(({ button }) => button)).toEqual([
+      'Zahlung bestätigen (Erfolg)',
+      'Prüfung nicht bestehen',
+      'Abbrechen',
+    ]);
+    const refused = await post(`${one.base}/acs/v2/challenge`, { creq: '' }, german);
+    expect(refused.text).toContain('<h1>Ihre Bank kann nicht fortfahren</h1>');
+    expect(refused.text).toContain('role="alert" lang="en">creq is missing or malformed</p>');
   });
 
   it('never turns what it was given into markup', async () => {

@@ -23,6 +23,7 @@ export const PUBLIC_URL = 'https://threeds.example';
 /** Where the directory server sends results. */
 export const RESULTS_URL = 'https://results.example';
 export const MERCHANT = 'shop_one';
+export const MERCHANT_NAME = 'Müller & Söhne';
 export const RETURN_HOST = 'pay.shop.example';
 export const TERM_URL = `https://${RETURN_HOST}:8443/3ds/back?order=1`;
 export const REDIRECT_URL = 'https://shop.example/thanks?lang=en#top';
@@ -126,7 +127,7 @@ export async function openFixture(name: string) {
   });
   await world.accounts.administration.create({
     merchantAccount: MERCHANT,
-    settings: { returnHosts: [RETURN_HOST] },
+    settings: { displayName: MERCHANT_NAME, returnHosts: [RETURN_HOST] },
   });
   const authentications = world.mongo.collection<StoredAuthentication>('authentications');
 

@@ -16,6 +16,7 @@ import {
   formOf,
   MASTERCARD,
   MERCHANT,
+  MERCHANT_NAME,
   openFixture,
   PUBLIC_URL,
   RESULTS_URL,
@@ -104,7 +105,7 @@ function expectNowhere(page: Page, status = 400): void {
   expect(page.status).toBe(status);
   expect(page.headers.get('location')).toBeNull();
   expect(page.body).not.toContain('<form');
-  expect(page.body).not.toContain('http-equiv="refresh"');
+  expect(page.headers.get('refresh')).toBeNull();
   expect(formActionOf(page)).toBe("'none'");
 }
 
@@ -122,13 +123,13 @@ describe('the authentication request', () => {
       deviceChannel: '02',
       messageCategory: '01',
       threeDSRequestorID: MERCHANT,
-      threeDSRequestorName: MERCHANT,
+      threeDSRequestorName: MERCHANT_NAME,
       threeDSRequestorURL: PUBLIC_URL,
       acctNumber: VISA,
       cardExpiryDate: '3112',
       cardholderName: holder,
       email: 'c@example.org',
-      merchantName: MERCHANT,
+      merchantName: MERCHANT_NAME,
       acquirerMerchantID: command.midReference,
       purchaseAmount: '1234',
       purchaseCurrency: '978',
@@ -272,6 +273,7 @@ describe('the challenge of a SALE3D', () => {
     expect(formActionOf(page)).toBe('https://acs.bank.example');
     expect(page.body).toContain('•••• 1003');
     expect(page.body).toContain('12.34 EUR');
+    expect(page.body).toContain('Müller &amp; Söhne');
     expect(page.body).toContain('<button type="submit">');
     expect(page.body).not.toContain(VISA.slice(0, 12));
     expect(page.headers.get('cache-control')).toBe('no-store');
@@ -282,7 +284,9 @@ describe('the challenge of a SALE3D', () => {
     expect([early.status, early.headers.get('location')]).toEqual([303, `${addressOf(begun)}/result`]);
     const waiting = await browse(threeds, `${addressOf(begun)}/result`);
     expect(waiting.status).toBe(200);
-    expect(waiting.body).toContain(`http-equiv="refresh" content="2; url=${pathOf(begun, '/result')}"`);
+    expect(waiting.headers.get('refresh')).toBe(`2; url=${pathOf(begun, '/result')}`);
+    const staying = await browse(threeds, `${addressOf(begun)}/result?stay`);
+    expect([staying.status, staying.headers.get('refresh')]).toEqual([200, null]);
 
     expect(await finish(begun)).toEqual({
       status: 200,

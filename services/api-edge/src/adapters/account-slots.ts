@@ -1,5 +1,5 @@
 import type { Account, AccountDirectory } from '@gateway/accounts';
-import { isOpen } from '@gateway/accounts';
+import { displayNameOf, isOpen } from '@gateway/accounts';
 import type { Registry, Slot, SlotRefusal } from '@gateway/service-kit';
 import { createFairSlots, createTopGauge } from '@gateway/service-kit';
 import type { CheckoutPorts } from '../application/checkout-ports';
@@ -30,16 +30,20 @@ export function createAccountSlots({ max, metrics, gauge }: AccountSlotsOptions)
   };
 }
 
-/** Which accounts have pages, and slots for requests to them. */
+/** Which accounts have pages, under which names, and slots for requests to them. */
 export function createPageAdmission(
   directory: AccountDirectory,
   options: AccountSlotsOptions,
-): Pick<CheckoutPorts, 'accountIsOpen' | 'takePageSlot'> {
+): Pick<CheckoutPorts, 'accountIsOpen' | 'merchantName' | 'takePageSlot'> {
   const slots = createAccountSlots(options);
   return {
     async accountIsOpen(merchantAccount) {
       const account = await directory.find(merchantAccount);
       return account !== undefined && isOpen(account);
+    },
+    async merchantName(merchantAccount) {
+      const account = await directory.find(merchantAccount);
+      return account === undefined ? merchantAccount : displayNameOf(account);
     },
     async takePageSlot(merchantAccount) {
       const account = await directory.find(merchantAccount);

@@ -125,6 +125,7 @@ function world(): World {
     databaseAvailable: () => !here.databaseAway,
     takePageSlot: async () => ({ release: () => undefined }),
     accountIsOpen: async () => true,
+    merchantName: async (merchantAccount) => merchantAccount,
     now: () => NOW,
     randomBytes: (size) => new Uint8Array(size).fill((bytes += 1)),
     replyTimeoutMs: REPLY_TIMEOUT_MS,

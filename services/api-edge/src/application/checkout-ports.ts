@@ -7,6 +7,8 @@ export interface CheckoutPorts extends SubmitPorts {
   checkouts: Checkouts;
   /** True while the merchant account may be used. */
   accountIsOpen(merchantAccount: string): Promise<boolean>;
+  /** What cardholders know the merchant by. */
+  merchantName(merchantAccount: string): Promise<string>;
   /** A slot for a request to a page of the account; undefined when its share, or every slot, is taken. */
   takePageSlot(merchantAccount: string): Promise<Slot | undefined>;
   checkoutLifetimeMs: number;

@@ -4,9 +4,6 @@ import type { MaskedCard } from './masked-card';
 /** EMV 3-D Secure 2.2, the only version supported. */
 export const MESSAGE_VERSION = '2.2.0';
 
-/** XTS in ISO 4217's numeric codes. */
-export const NUMERIC_TEST_CURRENCY = '963';
-
 /** An AReq as the directory server keeps it. EMVCo's fields keep EMVCo's names. */
 export interface AuthenticationRequest {
   threeDSServerTransID: string;

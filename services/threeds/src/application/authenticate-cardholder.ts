@@ -8,6 +8,7 @@ import type {
   CardFacts,
   Command,
 } from '../domain/authentication';
+import { merchantNameOf } from '../domain/authentication';
 import { decideAnswer, decideCardUnknown, decideDeadline } from '../domain/decide';
 import { schemeOf } from '../domain/scheme';
 import type { Ports, StoredAuthentication } from './ports';
@@ -28,8 +29,9 @@ export interface ReceivedCommand {
 export async function authenticateCardholder(ports: Ports, received: ReceivedCommand): Promise<void> {
   const { data, id, correlationId } = received;
   const command = { data, id };
+  const account = await ports.accounts.find(data.merchantAccount);
   const request = { command, resolveAt: ports.now() + leaseMs(ports) };
-  const requested = { ...requestedNow(ports, data, correlationId), request };
+  const requested = { ...requestedNow(ports, data, correlationId, account?.displayName), request };
   const { written, stored } = await ports.handle(data.reference, (known) => (known === null ? [requested] : []), {
     causationId: id,
   });
@@ -41,9 +43,10 @@ function isUnclaimed({ state, command }: StoredAuthentication): boolean {
   return state.kind === 'requested' && command === undefined;
 }
 
-export function requestedNow(ports: Ports, asked: AskedAuthentication, correlationId: string) {
+export function requestedNow(ports: Ports, asked: AskedAuthentication, correlationId: string, merchantName?: string) {
   const names = { pageId: ports.newPageId(), threeDSServerTransId: ports.newId(), correlationId };
-  return { type: 'AuthenticationRequested', asked, names } as const;
+  const known = merchantName === undefined ? names : { ...names, merchantName };
+  return { type: 'AuthenticationRequested', asked, names: known } as const;
 }
 
 /** From the moment of storing, how long no other replica may ask. */
@@ -64,6 +67,7 @@ export async function ask(ports: Ports, stored: StoredAuthentication, command: C
     card,
     customer: data.customer,
     merchantAccount: data.merchantAccount,
+    merchantName: merchantNameOf(stored),
     midReference: data.midReference,
     amountE4: data.amountE4,
     currency: data.currency,

@@ -26,6 +26,8 @@ export interface DirectoryRequest {
   card: Secret<CardData>;
   customer: Customer;
   merchantAccount: string;
+  /** At most 40 characters, as EMV 3-D Secure requires. */
+  merchantName: string;
   midReference: string;
   amountE4: number;
   currency: string;
@@ -50,7 +52,7 @@ export interface Cards {
 }
 
 export interface Accounts {
-  find(merchantAccount: string): Promise<Pick<Account, 'returnHosts'> | undefined>;
+  find(merchantAccount: string): Promise<Pick<Account, 'displayName' | 'returnHosts'> | undefined>;
 }
 
 export interface Ports {

@@ -47,6 +47,11 @@ export interface Authentication extends Pick<
   | 'redirectUrl'
   | 'deadline'
 > {
+  /**
+   * The account's display name, if it had one at the start: a repeated request to the directory server must be the
+   * same.
+   */
+  merchantName?: string;
   /** Random, at least 128 bits: knowing it grants access to the page. */
   pageId: string;
   ids: AuthenticationIds;
@@ -85,10 +90,11 @@ export type AuthenticationEvent =
 /** The part of an authentication that the command sets. */
 export type AskedAuthentication = Omit<
   Authentication,
-  'pageId' | 'ids' | 'state' | 'returnUrl' | 'correlationId' | 'command' | 'resolveAt'
+  'merchantName' | 'pageId' | 'ids' | 'state' | 'returnUrl' | 'correlationId' | 'command' | 'resolveAt'
 >;
 
 export interface Names {
+  merchantName?: string;
   pageId: string;
   threeDSServerTransId: string;
   correlationId: string;
@@ -105,6 +111,7 @@ export function newAuthentication(asked: AskedAuthentication, names: Names): Aut
     currency: asked.currency,
     ...(asked.redirectUrl === undefined ? {} : { redirectUrl: asked.redirectUrl }),
     deadline: asked.deadline,
+    ...(names.merchantName === undefined ? {} : { merchantName: names.merchantName }),
     pageId: names.pageId,
     ids: { threeDSServerTransId: names.threeDSServerTransId },
     state: { kind: 'requested' },
@@ -136,6 +143,11 @@ export function evolve(authentication: Authentication | undefined, event: Authen
     case 'ReturnUrlChosen':
       return { ...authentication, returnUrl: event.url };
   }
+}
+
+/** What cardholders know the merchant by. */
+export function merchantNameOf({ merchantName, merchantAccount }: Authentication): string {
+  return merchantName ?? merchantAccount;
 }
 
 /** True once the outcome is final. */

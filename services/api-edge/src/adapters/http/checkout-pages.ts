@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import type { RenderedPage } from '@gateway/pages';
+import type { Locale, RenderedPage } from '@gateway/pages';
+import { localeFor } from '@gateway/pages';
 import type { BodyFault, BodyReader, Logger, Registry, Tracer } from '@gateway/service-kit';
 import { bytesOf, Counter, assertNever, readBody, strictTransport, traceRequest } from '@gateway/service-kit';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
@@ -19,10 +20,14 @@ const LOGGED_ID_LENGTH = 4;
 const RETRY_AFTER_SECONDS = 2;
 const PATH = '/checkout/';
 const ROUTE = `${PATH}:id`;
+/** In the query of a page that shall not load itself again. */
+const STAY = 'stay';
 
 export interface CheckoutPagesOptions {
   show(id: string, returnedReference: string | undefined): Promise<PageAnswer>;
   submit(id: string, submitted: SubmittedForm): Promise<PageAnswer>;
+  /** What cardholders know an account by. */
+  merchantName(merchantAccount: string): Promise<string>;
   /** Base URLs at which browsers reach this page and the challenge pages. */
   publicBaseUrl: string;
   threedsUrl: string;
@@ -70,7 +75,7 @@ export function createCheckoutPages(options: CheckoutPagesOptions): RequestListe
     )
     .all((_request, response) => {
       response.setHeader('Allow', 'GET, HEAD, POST');
-      send(response, 405, view.noticePage('Not possible', 'This page cannot be used that way.'));
+      send(response, 405, view.noticePage(localeOf(response), 'wrongMethod'));
     });
   app.use((_request, response) => notFound(response));
   app.use(refuseBroken(options));
@@ -105,7 +110,7 @@ function openRequest(options: CheckoutPagesOptions): RequestHandler {
 function limitConcurrency(maxConcurrent: number): RequestHandler {
   let concurrent = 0;
   return (_request, response, next) => {
-    if (concurrent >= maxConcurrent) return lookAgain(response, view.unknownPage());
+    if (concurrent >= maxConcurrent) return lookAgain(response, view.unknownPage(localeOf(response)));
     concurrent += 1;
     response.once('close', () => (concurrent -= 1));
     next();
@@ -130,33 +135,39 @@ function requireOwnOrigin(ownOrigin: string): RequestHandler {
     const { origin } = request.headers;
     const isForeign = origin !== undefined && origin !== 'null' && origin !== ownOrigin;
     if (!isForeign && request.get('sec-fetch-site') !== 'cross-site') return next();
-    send(response, 403, view.noticePage('Not possible', 'This form was sent from another site, and was not taken.'));
+    send(response, 403, view.noticePage(localeOf(response), 'foreignForm'));
   };
 }
 
 function requireForm(): RequestHandler {
-  return (request, response, next) => (mediaTypeOf(request) === FORM ? next() : send(response, 415, notUnderstood()));
+  return (request, response, next) => (mediaTypeOf(request) === FORM ? next() : notUnderstood(response, 415));
 }
 
 function show(options: CheckoutPagesOptions): RequestHandler {
   return async (request, response) => {
     const id = pageIdOf(request);
     const { reference } = request.query;
-    answer(options, request, response, await options.show(id, typeof reference === 'string' ? reference : undefined));
+    const page = await options.show(id, typeof reference === 'string' ? reference : undefined);
+    await answer(options, request, response, page);
   };
 }
 
 function submit(options: CheckoutPagesOptions): RequestHandler {
   return async (request, response) => {
     const fields = parseFormBody(bytesOf(request));
-    if (fields === 'malformed') return send(response, 400, notUnderstood());
+    if (fields === 'malformed') return notUnderstood(response, 400);
     const submitted = { fields, browserIp: request.ip ?? '' };
-    answer(options, request, response, await options.submit(pageIdOf(request), submitted));
+    await answer(options, request, response, await options.submit(pageIdOf(request), submitted));
   };
 }
 
-function answer(options: CheckoutPagesOptions, request: Request, response: Response, page: PageAnswer): void {
-  sendAnswer(options, response, page);
+async function answer(
+  options: CheckoutPagesOptions,
+  request: Request,
+  response: Response,
+  page: PageAnswer,
+): Promise<void> {
+  await sendAnswer(options, request, response, page);
   options.logger.info('page answered', {
     page: loggedId(request),
     method: request.method,
@@ -171,27 +182,49 @@ function loggedId(request: Request): string {
   return `${pageIdOf(request).slice(0, LOGGED_ID_LENGTH)}…`;
 }
 
-function sendAnswer(options: CheckoutPagesOptions, response: Response, page: PageAnswer): void {
+async function sendAnswer(
+  options: CheckoutPagesOptions,
+  request: Request,
+  response: Response,
+  page: PageAnswer,
+): Promise<void> {
+  const locale = localeOf(response);
+  const contextOf = async ({ checkout }: { checkout: Checkout }): Promise<view.PageContext> => {
+    return { locale, merchantName: await options.merchantName(checkout.merchantAccount), checkout };
+  };
   switch (page.kind) {
     case 'not-found':
       return notFound(response);
     case 'form':
-      return send(response, 200, view.formPage(page, formActionsOf(options, page.checkout)));
+      return send(response, 200, view.formPage(await contextOf(page), page, formActionsOf(options, page.checkout)));
     case 'waiting':
-      return send(response, 200, view.waitingPage(page.checkout, page.acsUrl));
+      return send(response, 200, view.waitingPage(await contextOf(page), page.acsUrl, waitingAddressesOf(request)));
     case 'expired':
-      return send(response, 410, view.expiredPage(page.checkout, page.returnUrl));
+      return send(response, 410, view.expiredPage(await contextOf(page), page.returnUrl));
     case 'closed':
-      return send(response, 403, view.closedPage(page.checkout));
+      return send(response, 403, view.closedPage(await contextOf(page)));
     case 'unavailable':
-      return lookAgain(response, view.unavailablePage());
+      return lookAgain(response, view.unavailablePage(locale));
     case 'busy':
-      return lookAgain(response, view.unknownPage());
+      return lookAgain(response, view.unknownPage(locale));
     case 'see-other':
       return redirect(response, page.location);
     default:
       return assertNever(page);
   }
+}
+
+/** The browser's language. */
+function localeOf(response: Response): Locale {
+  return localeFor(response.req.get('accept-language'));
+}
+
+/** They keep the reference that a challenge has brought. */
+function waitingAddressesOf({ query }: Request): view.WaitingAddresses {
+  const { reference } = query;
+  const kept = typeof reference === 'string' ? { reference } : undefined;
+  const search = (more?: Record<string, string>) => `?${new URLSearchParams({ ...kept, ...more }).toString()}`;
+  return { again: search(), stay: search({ [STAY]: 'yes' }), stays: STAY in query };
 }
 
 /** Origins that the POST may be redirected to, one after the other. */
@@ -212,24 +245,24 @@ function redirect(response: Response, location: string): void {
 }
 
 function notFound(response: Response): void {
-  send(response, 404, view.noticePage('Page not found', 'There is no payment at this address. Check the link.'));
+  send(response, 404, view.noticePage(localeOf(response), 'notFound'));
 }
 
 function refuseBody(response: Response, fault: Exclude<BodyFault, 'cut-off'>): void {
   switch (fault) {
     case 'too-slow':
-      return send(response, 408, view.noticePage('Please try again', 'Your details took too long to arrive.'));
+      return send(response, 408, view.noticePage(localeOf(response), 'tooSlow'));
     case 'too-large':
-      return send(response, 413, notUnderstood());
+      return notUnderstood(response, 413);
     case 'encoded':
-      return send(response, 400, notUnderstood());
+      return notUnderstood(response, 400);
     default:
       return assertNever(fault);
   }
 }
 
-function notUnderstood(): RenderedPage {
-  return view.noticePage('Not understood', 'The form did not arrive as it was sent. Go back and try again.');
+function notUnderstood(response: Response, status: number): void {
+  send(response, status, view.noticePage(localeOf(response), 'notUnderstood'));
 }
 
 function lookAgain(response: Response, page: RenderedPage): void {
@@ -247,8 +280,8 @@ function refuseBroken(options: CheckoutPagesOptions): ErrorRequestHandler {
   return (error: { status?: number }, request, response, _next) => {
     // Otherwise Express writes to standard error.
     if (isOver(request, response)) return void request.destroy();
-    if (error.status !== undefined && error.status < 500) return send(response, 400, notUnderstood());
+    if (error.status !== undefined && error.status < 500) return notUnderstood(response, 400);
     options.logger.error('a page failed', { error });
-    lookAgain(response, view.unknownPage());
+    lookAgain(response, view.unknownPage(localeOf(response)));
   };
 }

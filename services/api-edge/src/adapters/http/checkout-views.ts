@@ -1,6 +1,6 @@
 import { CHECKOUT_ATTEMPTS_MAX } from '@gateway/contracts';
-import type { Html, RenderedPage } from '@gateway/pages';
-import { displayedAmount, html, renderPage, summary } from '@gateway/pages';
+import type { Html, Locale, RenderedPage, Texts } from '@gateway/pages';
+import { html, renderPage, summary } from '@gateway/pages';
 import type { PageAnswer } from '../../application/checkout-page';
 import type { Checkout } from '../../application/ports';
 import type { CardFormField, CardFormProblem } from '../../domain/card-form';
@@ -9,89 +9,84 @@ type FormAnswer = Extract<PageAnswer, { kind: 'form' }>;
 
 const REFRESH_SECONDS = 2;
 
+/** What pages about a payment have in common. */
+export interface PageContext {
+  locale: Locale;
+  /** The name that cardholders know the merchant by. */
+  merchantName: string;
+  checkout: Checkout;
+}
+
 interface FieldTexts {
   label: string;
   hint?: string;
+  placeholder?: string;
   missing: string;
   invalid: string;
-  /** Hints for browsers, keyboards and password managers. `pattern` accepts everything that the server can parse. */
-  attributes: Html;
 }
 
-const FIELDS: Readonly<Record<CardFormField, FieldTexts>> = {
-  card_number: {
-    label: 'Card number',
-    missing: 'Enter the card number.',
-    invalid: 'Check the card number. It is the long number on the card.',
-    attributes: html`class="digits" autocomplete="cc-number" inputmode="numeric" maxlength="23" pattern="[0-9
-    \\-]{13,23}" placeholder="1234 1234 1234 1234"`,
-  },
-  card_exp: {
-    label: 'Expiry date',
-    hint: 'Month and year, MM / YY',
-    missing: 'Enter the expiry date.',
-    invalid: 'Enter the expiry date as month and year, for example 09 / 30.',
-    attributes: html`autocomplete="cc-exp" inputmode="numeric" maxlength="9" placeholder="MM / YY"`,
-  },
-  cvv: {
-    label: 'Security code',
-    hint: '3 or 4 digits on the card',
-    missing: 'Enter the security code.',
-    invalid: 'The security code has 3 or 4 digits.',
-    attributes: html`autocomplete="cc-csc" inputmode="numeric" maxlength="4" pattern="[0-9]{3,4}" placeholder="123"`,
-  },
-  card_holder: {
-    label: 'Name on card',
-    missing: 'Enter the name on the card.',
-    invalid: 'The name has 2 to 32 characters.',
-    attributes: html`autocomplete="cc-name" maxlength="32" autocapitalize="words" spellcheck="false"`,
-  },
+/** Everything that the server can parse. */
+const CARD_NUMBER = '[0-9 \\-]{13,23}';
+/** Hints for browsers, keyboards and password managers. */
+const ATTRIBUTES: Readonly<Record<CardFormField, Html>> = {
+  card_number: html`class="digits" autocomplete="cc-number" inputmode="numeric" maxlength="23" pattern="${CARD_NUMBER}"
+  placeholder="1234 1234 1234 1234"`,
+  card_exp: html`autocomplete="cc-exp" inputmode="numeric" maxlength="9"`,
+  cvv: html`autocomplete="cc-csc" inputmode="numeric" maxlength="4" pattern="[0-9]{3,4}" placeholder="123"`,
+  card_holder: html`autocomplete="cc-name" maxlength="32" autocapitalize="words" spellcheck="false"`,
 };
 
 /** The card-entry form. Its policy lists the origins that the POST is redirected to. */
-export function formPage(answer: FormAnswer, formActions: readonly string[]): RenderedPage {
-  const { checkout, situation, problems } = answer;
+export function formPage(context: PageContext, answer: FormAnswer, formActions: readonly string[]): RenderedPage {
+  const { locale, merchantName, checkout } = context;
+  const { situation, problems } = answer;
   const { amountE4, currency } = checkout.request;
+  const texts = locale.texts.cardEntry;
+  const title = texts.title(merchantName);
   return renderPage({
-    title: `${problems.length > 0 ? 'Error: ' : ''}Pay ${checkout.merchantAccount}`,
+    locale,
+    title: problems.length > 0 ? texts.titleOfErrors(title) : title,
     formActions,
-    body: html`<h1>Pay by card</h1>
-      ${purchaseOf(checkout)} ${situation.declined && problems.length === 0 && declineNotice(situation.attemptsLeft)}
-      ${problems.length > 0 && errorSummary(problems)}
+    body: html`<h1>${texts.heading}</h1>
+      ${purchaseOf(context)}
+      ${situation.declined && problems.length === 0 && declineNotice(locale, situation.attemptsLeft)}
+      ${problems.length > 0 && errorSummary(locale, problems)}
       <form method="post" action="${checkout.id}">
         <input type="hidden" name="attempt" value="${situation.attempt}" />
-        ${field('card_number', answer)}
-        <div class="row">${field('card_exp', answer)} ${field('cvv', answer)}</div>
-        ${field('card_holder', answer)}
-        <button type="submit">Pay ${displayedAmount(amountE4, currency)}</button>
+        ${field(locale, 'card_number', answer)}
+        <div class="row">${field(locale, 'card_exp', answer)} ${field(locale, 'cvv', answer)}</div>
+        ${field(locale, 'card_holder', answer)}
+        <button type="submit">${texts.pay(locale.amount(amountE4, currency))}</button>
       </form>
-      <p class="hint">Your card details go to the payment service only, not to the merchant.</p>`,
+      <p class="hint">${texts.privacy}</p>`,
   });
 }
 
-function purchaseOf({ merchantAccount, request: { amountE4, currency } }: Checkout): Html {
-  return summary({ merchant: merchantAccount, amountE4, currency });
+function purchaseOf({ locale, merchantName, checkout }: PageContext): Html {
+  const { amountE4, currency } = checkout.request;
+  return summary(locale, { merchant: merchantName, amountE4, currency });
 }
 
 /** Does not reveal the bank's reason, which is for the merchant. */
-function declineNotice(attemptsLeft: number): Html {
+function declineNotice({ texts }: Locale, attemptsLeft: number): Html {
+  const { declined, declinedText } = texts.cardEntry;
   return html`<div class="notice bad" role="alert">
-    <strong>The payment was declined.</strong> Nothing was charged. Check the details or use another card:
-    ${attemptsLeft} of ${CHECKOUT_ATTEMPTS_MAX} attempts left.
+    <strong>${declined}</strong> ${declinedText(attemptsLeft, CHECKOUT_ATTEMPTS_MAX)}
   </div>`;
 }
 
-function errorSummary(problems: readonly CardFormProblem[]): Html {
+function errorSummary({ texts }: Locale, problems: readonly CardFormProblem[]): Html {
+  const { errors, fields } = texts.cardEntry;
   return html`<div class="notice bad" role="alert" tabindex="-1" autofocus>
-    <h2>Please check the form</h2>
+    <h2>${errors}</h2>
     <ul>
-      ${problems.map(({ field: name, kind }) => html`<li><a href="#${name}">${FIELDS[name][kind]}</a></li>`)}
+      ${problems.map(({ field: name, kind }) => html`<li><a href="#${name}">${fields[name][kind]}</a></li>`)}
     </ul>
   </div>`;
 }
 
-function field(name: CardFormField, { problems, kept }: FormAnswer): Html {
-  const { label, hint, attributes, ...texts } = FIELDS[name];
+function field(locale: Locale, name: CardFormField, { problems, kept }: FormAnswer): Html {
+  const { label, hint, placeholder, ...texts }: FieldTexts = locale.texts.cardEntry.fields[name];
   const problem = problems.find((one) => one.field === name);
   const described = [
     ...(hint === undefined ? [] : [`${name}-hint`]),
@@ -105,7 +100,8 @@ function field(name: CardFormField, { problems, kept }: FormAnswer): Html {
       name="${name}"
       type="text"
       required
-      ${attributes}
+      ${ATTRIBUTES[name]}
+      ${placeholder !== undefined && html`placeholder="${placeholder}"`}
       ${value !== '' && html`value="${value}"`}
       ${described.length > 0 && html`aria-describedby="${described.join(' ')}"`}
       ${problem !== undefined && html`aria-invalid="true"`}
@@ -115,61 +111,82 @@ function field(name: CardFormField, { problems, kept }: FormAnswer): Html {
   </div>`;
 }
 
+/** The addresses of a page that waits, relative to it. */
+export interface WaitingAddresses {
+  again: string;
+  /** The same page without a refresh. */
+  stay: string;
+  /** True for that page. */
+  stays: boolean;
+}
+
 /** `acsUrl`: the cardholder may have left the issuer's page early. */
-export function waitingPage(checkout: Checkout, acsUrl: string | undefined): RenderedPage {
+export function waitingPage(
+  context: PageContext,
+  acsUrl: string | undefined,
+  { again, stay, stays }: WaitingAddresses,
+): RenderedPage {
+  const { locale } = context;
+  const { title, text, notFinished, goOn } = locale.texts.cardEntry.waiting;
   return renderPage({
-    title: 'Your payment is being processed',
-    refresh: { seconds: REFRESH_SECONDS },
-    body: html`<h1>Your payment is being processed</h1>
-      ${purchaseOf(checkout)}
-      <div class="notice" role="status">
-        Please wait. This page looks for the result by itself; do not pay a second time.
-      </div>
-      ${acsUrl !== undefined && html`<p class="hint">Not finished there? <a href="${acsUrl}">Go on with the check by your bank</a></p>`}`,
+    locale,
+    title,
+    ...(stays ? {} : { refresh: { seconds: REFRESH_SECONDS, url: again, stayUrl: stay } }),
+    body: html`<h1>${title}</h1>
+      ${purchaseOf(context)}
+      <div class="notice" role="status">${text}</div>
+      ${stays && html`<a class="button" href="${again}">${locale.texts.page.lookAgain}</a>`}
+      ${acsUrl !== undefined && html`<p class="hint">${notFinished} <a href="${acsUrl}">${goOn}</a></p>`}`,
   });
 }
 
-export function expiredPage(checkout: Checkout, returnUrl: string): RenderedPage {
+export function expiredPage(context: PageContext, returnUrl: string): RenderedPage {
+  const { locale } = context;
+  const { title, text, back } = locale.texts.cardEntry.expired;
   return renderPage({
-    title: 'This page has expired',
-    body: html`<h1>This page has expired</h1>
-      ${purchaseOf(checkout)}
-      <p>The time to pay is over. Nothing was charged.</p>
-      <a class="button" href="${returnUrl}">Back to the merchant</a>`,
+    locale,
+    title,
+    body: html`<h1>${title}</h1>
+      ${purchaseOf(context)}
+      <p>${text}</p>
+      <a class="button" href="${returnUrl}">${back}</a>`,
   });
 }
 
-export function closedPage(checkout: Checkout): RenderedPage {
+export function closedPage(context: PageContext): RenderedPage {
+  const { locale } = context;
+  const { title, text } = locale.texts.cardEntry.closed;
   return renderPage({
-    title: 'Payment not possible',
-    body: html`<h1>Payment not possible</h1>
-      ${purchaseOf(checkout)}
-      <p>This merchant does not take payments at the moment. Nothing was charged.</p>`,
+    locale,
+    title,
+    body: html`<h1>${title}</h1>
+      ${purchaseOf(context)}
+      <p>${text}</p>`,
   });
 }
 
 /** The page may still be used: the link requests its own address again. */
-export function unavailablePage(): RenderedPage {
-  return renderPage({
-    title: 'Please try again',
-    body: html`<h1>Please try again</h1>
-      <p>The payment service could not take your card just now. Nothing was charged.</p>
-      <a class="button" href="">Try again</a>`,
-  });
+export function unavailablePage(locale: Locale): RenderedPage {
+  const { title, text, again } = locale.texts.cardEntry.unavailable;
+  return renderPage({ locale, title, body: linkedText(title, text, again) });
 }
 
 /** Makes no claim: an earlier submission may have been charged. The link requests the page and resubmits no form. */
-export function unknownPage(): RenderedPage {
-  return renderPage({
-    title: 'Please look again',
-    body: html`<h1>Please look again</h1>
-      <p>It is not known yet how your payment stands. Load this page again; do not pay a second time.</p>
-      <a class="button" href="">Look again</a>`,
-  });
+export function unknownPage(locale: Locale): RenderedPage {
+  const { title, text } = locale.texts.cardEntry.unknown;
+  return renderPage({ locale, title, body: linkedText(title, text, locale.texts.page.lookAgain) });
 }
 
-export function noticePage(title: string, text: string): RenderedPage {
+function linkedText(title: string, text: string, link: string): Html {
+  return html`<h1>${title}</h1>
+    <p>${text}</p>
+    <a class="button" href="">${link}</a>`;
+}
+
+export function noticePage(locale: Locale, notice: keyof Texts['cardEntry']['notices']): RenderedPage {
+  const { title, text } = locale.texts.cardEntry.notices[notice];
   return renderPage({
+    locale,
     title,
     body: html`<h1>${title}</h1>
       <p>${text}</p>`,

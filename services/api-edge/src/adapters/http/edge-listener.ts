@@ -63,6 +63,7 @@ export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Re
     maxConcurrent: config.MAX_CONCURRENT_REQUESTS,
     show: (id, returnedReference) => showCheckout(ports, id, returnedReference),
     submit: (id, submitted) => submitCard(ports, id, submitted),
+    merchantName: (merchantAccount) => ports.merchantName(merchantAccount),
     publicBaseUrl: config.PUBLIC_BASE_URL,
     threedsUrl: config.THREEDS_PUBLIC_URL,
   });

@@ -1,7 +1,7 @@
-import type { Html, RenderedPage } from '@gateway/pages';
+import { currencyOfNumber } from '@gateway/contracts';
+import type { Html, Locale, RenderedPage } from '@gateway/pages';
 import { html, renderPage, summary } from '@gateway/pages';
 import type { ChallengeDecision, DecidedChallenge, OpenChallenge } from '../../domain/authentication';
-import { NUMERIC_TEST_CURRENCY } from '../../domain/authentication';
 
 /** The content of a page, including what its forms carry to the next request. */
 export interface ChallengePage<Challenge = OpenChallenge | DecidedChallenge> {
@@ -14,42 +14,46 @@ export interface ChallengePage<Challenge = OpenChallenge | DecidedChallenge> {
   cresOf(decision: ChallengeDecision): string;
 }
 
-const labels: Record<ChallengeDecision, string> = {
-  success: 'Confirm payment (success)',
-  failure: 'Fail authentication',
-  cancel: 'Cancel',
-};
-
 /** Asks the cardholder. Each button is its own form, with the `cres` that the browser takes to the 3DS server. */
-export function challengePage(page: ChallengePage): RenderedPage {
+export function challengePage(locale: Locale, page: ChallengePage): RenderedPage {
+  const { challenge, decisions } = locale.texts.issuer;
   return bankPage(
-    'Confirm your payment',
-    html`<p>Your bank wants to be sure that it is you who pays.</p>
-      ${purchase(page)}
-      <p class="notice">This is a test bank. Choose how the authentication ends.</p>
-      ${decisionForm(page, 'success', labels.success)} ${decisionForm(page, 'failure', labels.failure)}
-      ${decisionForm(page, 'cancel', labels.cancel)}`,
+    locale,
+    challenge.heading,
+    html`<p>${challenge.text}</p>
+      ${purchase(locale, page)}
+      <p class="notice">${challenge.notice}</p>
+      ${decisionForm(page, 'success', decisions.success)} ${decisionForm(page, 'failure', decisions.failure)}
+      ${decisionForm(page, 'cancel', decisions.cancel)}`,
   );
 }
 
 /** The first decision is final; the page only lets the browser go on with it. */
-export function alreadyAnsweredPage(page: ChallengePage<DecidedChallenge>): RenderedPage {
+export function alreadyAnsweredPage(locale: Locale, page: ChallengePage<DecidedChallenge>): RenderedPage {
+  const { answered, decisions } = locale.texts.issuer;
+  const { decision } = page.challenge;
   return bankPage(
-    'You have already answered',
-    html`<p>Your first answer stands: ${labels[page.challenge.decision]}.</p>
-      ${purchase(page)} ${decisionForm(page, page.challenge.decision, 'Go on')}`,
+    locale,
+    answered.heading,
+    html`<p>${answered.text(decisions[decision])}</p>
+      ${purchase(locale, page)} ${decisionForm(page, decision, answered.button)}`,
   );
 }
 
-export function errorPage(status: number, message: string): RenderedPage {
-  const what = status === 404 ? 'Your bank knows no such payment' : 'Your bank cannot go on';
-  return bankPage(what, html`<p class="notice bad" role="alert">${message}</p>`);
+/** `reason` is in English, for the developers of 3DS servers: only an unknown challenge is the cardholder's affair. */
+export function errorPage(locale: Locale, status: number, reason: string): RenderedPage {
+  const { unknown, refused } = locale.texts.issuer;
+  return status === 404
+    ? bankPage(locale, unknown.heading, html`<p class="notice bad" role="alert">${unknown.text}</p>`)
+    : bankPage(locale, refused, html`<p class="notice bad" role="alert" lang="en">${reason}</p>`);
 }
 
-function bankPage(heading: string, body: Html): RenderedPage {
+function bankPage(locale: Locale, heading: string, body: Html): RenderedPage {
+  const { bank, title } = locale.texts.issuer;
   return renderPage({
-    title: `${heading} – Your bank`,
-    body: html`<p class="muted">Your bank</p>
+    locale,
+    title: title(heading),
+    body: html`<p class="muted">${bank}</p>
       <h1>${heading}</h1>
       ${body}`,
     // A bank does not know the shop's address, to which the 3DS server redirects.
@@ -57,12 +61,12 @@ function bankPage(heading: string, body: Html): RenderedPage {
   });
 }
 
-function purchase({ challenge }: ChallengePage): Html {
+function purchase(locale: Locale, { challenge }: ChallengePage): Html {
   const { merchantName, amountE4, purchaseCurrency, card } = challenge.request;
-  return summary({
+  return summary(locale, {
     merchant: merchantName,
     amountE4,
-    currency: purchaseCurrency === NUMERIC_TEST_CURRENCY ? 'XTS' : `(currency ${purchaseCurrency})`,
+    currency: currencyOfNumber(purchaseCurrency) ?? purchaseCurrency,
     card: `•••• •••• •••• ${card.last4}`,
   });
 }

@@ -1,3 +1,5 @@
+import type { Locale } from '@gateway/pages';
+import { localeFor } from '@gateway/pages';
 import type { AcsPorts, NoChallenge } from '../../application/authentication';
 import { answerChallenge, findChallenge } from '../../application/authentication';
 import type { ChallengeDecision, ChallengeIds, DecidedChallenge, OpenChallenge } from '../../domain/authentication';
@@ -28,8 +30,8 @@ export function acsRoutes(ports: AcsPorts, acsURL: () => string): Route[] {
     const challenge = found.authentication;
     const page =
       challenge.state === 'decided'
-        ? alreadyAnsweredPage(contentOf(challenge, sessionData, acsURL()))
-        : challengePage(contentOf(challenge, sessionData, acsURL()));
+        ? alreadyAnsweredPage(localeOf(request), contentOf(challenge, sessionData, acsURL()))
+        : challengePage(localeOf(request), contentOf(challenge, sessionData, acsURL()));
     return { kind: 'page', status: 200, page };
   }
 
@@ -42,7 +44,8 @@ export function acsRoutes(ports: AcsPorts, acsURL: () => string): Route[] {
     if (challenge.decision === decision) {
       return { kind: 'post-again', location: challenge.request.notificationURL };
     }
-    return { kind: 'page', status: 200, page: alreadyAnsweredPage(contentOf(challenge, sessionData, acsURL())) };
+    const page = alreadyAnsweredPage(localeOf(request), contentOf(challenge, sessionData, acsURL()));
+    return { kind: 'page', status: 200, page };
   }
 
   return [
@@ -79,8 +82,13 @@ function noChallenge(reason: NoChallenge): HttpProblem {
 }
 
 /** Browsers always get a page. */
-function refusal({ status, message }: HttpProblem): HttpAnswer {
-  return { kind: 'page', status, page: errorPage(status, message) };
+function refusal({ status, message }: HttpProblem, request: HttpRequest): HttpAnswer {
+  return { kind: 'page', status, page: errorPage(localeOf(request), status, message) };
+}
+
+/** The browser's language. */
+function localeOf(request: HttpRequest): Locale {
+  return localeFor(request.header('accept-language'));
 }
 
 /** Reads base64url of JSON; throws a 400 for anything else. */

@@ -1,17 +1,12 @@
 import { createHmac } from 'node:crypto';
 import type { Secret } from '@gateway/contracts';
-import { behaviourOfCard, MAX_AMOUNT_E4, TEST_CURRENCY } from '@gateway/contracts';
+import { behaviourOfCard, currencyOfNumber, MAX_AMOUNT_E4, numericCurrency, TEST_CURRENCY } from '@gateway/contracts';
 import type { Logger } from '@gateway/service-kit';
 import { createHttpClient, messageOf } from '@gateway/service-kit';
 import type { DirectoryPorts } from '../../application/authentication';
 import { authenticate } from '../../application/authentication';
 import type { AttemptEnd, AuthenticationRequest, ResultRequest } from '../../domain/authentication';
-import {
-  authenticationResponse,
-  MESSAGE_VERSION,
-  NUMERIC_TEST_CURRENCY,
-  RESULT_TIMEOUT_MS,
-} from '../../domain/authentication';
+import { authenticationResponse, MESSAGE_VERSION, RESULT_TIMEOUT_MS } from '../../domain/authentication';
 import { maskedCard } from '../../domain/masked-card';
 import type { Takes } from './keyed';
 import { isRecord } from './keyed';
@@ -69,8 +64,12 @@ async function answer(api: DirectoryApi, request: HttpRequest): Promise<HttpAnsw
   const { ports, acsURL, takes, onAuthentication } = api;
   const asked = readAuthenticationRequest(await request.json());
   // The simulator's page authenticates nobody.
-  if (!takes(asked.purchaseCurrency === NUMERIC_TEST_CURRENCY ? TEST_CURRENCY : asked.purchaseCurrency)) {
-    throw new MessageProblem(ERROR_CODES.dataNotValid, `purchaseCurrency is not ${NUMERIC_TEST_CURRENCY}`);
+  const currency = currencyOfNumber(asked.purchaseCurrency);
+  if (currency === undefined) {
+    throw new MessageProblem(ERROR_CODES.dataNotValid, 'purchaseCurrency is not the number of a currency');
+  }
+  if (!takes(currency)) {
+    throw new MessageProblem(ERROR_CODES.dataNotValid, `purchaseCurrency is not ${numericCurrency(TEST_CURRENCY)}`);
   }
   const authentication = await authenticate(ports, asked);
   if (authentication === 'other-request') {

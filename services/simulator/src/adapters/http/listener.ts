@@ -40,7 +40,7 @@ export interface Route {
   path: string;
   handle(request: HttpRequest): Promise<HttpAnswer>;
   /** How to answer a problem, if not with `{"error"}`. */
-  refusal?(problem: HttpProblem): HttpAnswer;
+  refusal?(problem: HttpProblem, request: HttpRequest): HttpAnswer;
 }
 
 /** A request refused before it had any effect or, with 500, one that failed. */
@@ -103,22 +103,23 @@ export function createHttpListener(options: {
     }
   }
 
-  async function handle(request: IncomingMessage): Promise<HttpAnswer> {
+  async function handle(incoming: IncomingMessage): Promise<HttpAnswer> {
+    const [path = '', search = ''] = (incoming.url ?? '').split('?', 2);
+    const request = {
+      params: {},
+      query: new URLSearchParams(search),
+      header: (name: string) => incoming.headers[name] as string | undefined,
+      json: () => readJson(incoming),
+      form: () => readForm(incoming),
+    };
     let route: Route | undefined;
     try {
-      const [path = '', search = ''] = (request.url ?? '').split('?', 2);
-      const found = match(request.method ?? '', path);
+      const found = match(incoming.method ?? '', path);
       route = found.route;
-      return await route.handle({
-        params: found.params,
-        query: new URLSearchParams(search),
-        header: (name) => request.headers[name] as string | undefined,
-        json: () => readJson(request),
-        form: () => readForm(request),
-      });
+      return await route.handle({ ...request, params: found.params });
     } catch (error) {
-      const problem = problemOf(request, error, options.logger);
-      return route?.refusal?.(problem) ?? json(problem.status, { error: problem.message });
+      const problem = problemOf(incoming, error, options.logger);
+      return route?.refusal?.(problem, request) ?? json(problem.status, { error: problem.message });
     }
   }
 

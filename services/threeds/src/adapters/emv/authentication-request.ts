@@ -1,5 +1,6 @@
+import { numericCurrency } from '@gateway/contracts';
 import type { DirectoryRequest } from '../../application/ports';
-import { inMinorUnits, numericCurrency } from '../../domain/numeric-currency';
+import { inMinorUnits } from '../../domain/minor-units';
 import { MESSAGE_VERSION } from './fields';
 
 /** Addresses for results and returning browsers. */
@@ -21,7 +22,7 @@ const PAYMENT = '01';
 
 /** The AReq. Holds the card number: never log it. Throws for a currency without a numeric code. */
 export function authenticationRequest(request: DirectoryRequest, own: OwnAddresses): object {
-  const { customer, merchantAccount } = request;
+  const { customer, merchantAccount, merchantName } = request;
   const { pan, expMonth, expYear, holder } = request.card.expose();
   const purchaseCurrency = numericCurrency(request.currency);
   if (purchaseCurrency === undefined) throw new Error(`${request.currency} has no numeric code`);
@@ -35,13 +36,13 @@ export function authenticationRequest(request: DirectoryRequest, own: OwnAddress
     deviceChannel: BROWSER_CHANNEL,
     messageCategory: PAYMENT,
     threeDSRequestorID: merchantAccount,
-    threeDSRequestorName: merchantAccount,
+    threeDSRequestorName: merchantName,
     threeDSRequestorURL: own.publicUrl,
     acctNumber: pan,
     cardExpiryDate: `${expYear.slice(-2)}${expMonth}`,
     cardholderName: holder,
     email: customer.email,
-    merchantName: merchantAccount,
+    merchantName,
     acquirerMerchantID: request.midReference,
     purchaseAmount: String(amount),
     purchaseCurrency,

@@ -44,6 +44,7 @@ const ask = () =>
     card: new Secret({ pan: TEST_CARDS.notEnrolled.visa, expMonth: '01', expYear: '2031', holder: 'C' }),
     customer: { firstName: 'C', lastName: 'C', country: 'DEU', email: 'c@example.org', ip: '::1' },
     merchantAccount: 'shop_one',
+    merchantName: 'Shop One',
     midReference: 'm',
     amountE4: 0,
     currency: 'XTS',

@@ -1,60 +1,78 @@
-import type { Html, RenderedPage } from '@gateway/pages';
+import type { Html, Locale, RenderedPage, Texts } from '@gateway/pages';
 import { html, renderPage, summary } from '@gateway/pages';
 import type { Problem, Turn } from '../../application/browser';
 import type { Authentication } from '../../domain/authentication';
+import { merchantNameOf } from '../../domain/authentication';
 import { challengeFields } from '../emv/challenge';
 
 const LOOK_AGAIN_SECONDS = 2;
+/** In the query of a result page that shall not load itself again. */
+export const STAY = 'stay';
 
 type TurnOf<K extends Turn['kind']> = Extract<Turn, { kind: K }>;
 
 /** Sends the browser on to the issuer's challenge. */
-export function challengePage({ authentication, acsUrl, card }: TurnOf<'challenge'>): RenderedPage {
+export function challengePage(locale: Locale, { authentication, acsUrl, card }: TurnOf<'challenge'>): RenderedPage {
+  const { title, text, button } = locale.texts.challenge.start;
   const purchase = { ...purchaseOf(authentication), card: `•••• ${card.lastDigits}` };
   return renderPage({
-    title: 'Confirm your payment',
-    body: html`<h1>Confirm your payment</h1>
-      <p class="muted">Your bank wants to make sure that it is you. You continue on its page.</p>
-      ${summary(purchase)} ${form(acsUrl, challengeFields(authentication), 'Continue to your bank')}`,
+    locale,
+    title,
+    body: html`<h1>${title}</h1>
+      <p class="muted">${text}</p>
+      ${summary(locale, purchase)} ${form(acsUrl, challengeFields(authentication), button)}`,
     formActions: [new URL(acsUrl).origin],
     sendsItself: true,
   });
 }
 
 /** Returns the browser to the merchant of an AUTH3D. */
-export function returnPage({ authentication, url, pares }: TurnOf<'return'>): RenderedPage {
+export function returnPage(locale: Locale, { authentication, url, pares }: TurnOf<'return'>): RenderedPage {
+  const { title, heading, text, button } = locale.texts.challenge.back;
+  const fields = { PaRes: pares, MD: authentication.reference };
   return renderPage({
-    title: 'Back to the merchant',
-    body: html`<h1>Thank you</h1>
-      <p class="muted">You continue on the merchant's page.</p>
-      ${summary(purchaseOf(authentication))} ${form(url, { PaRes: pares, MD: authentication.reference }, 'Continue')}`,
+    locale,
+    title,
+    body: html`<h1>${heading}</h1>
+      <p class="muted">${text}</p>
+      ${summary(locale, purchaseOf(authentication))} ${form(url, fields, button)}`,
     formActions: [new URL(url).origin],
     sendsItself: true,
   });
 }
 
-/** Waits for the result message by reloading. */
-export function waitingPage({ authentication }: TurnOf<'wait'>): RenderedPage {
+/** Waits for the result message: by reloading, or with `stays` until the cardholder looks again. */
+export function waitingPage(locale: Locale, { authentication }: TurnOf<'wait'>, stays: boolean): RenderedPage {
+  const { title, text } = locale.texts.challenge.waiting;
   return renderPage({
-    title: 'One moment, please',
-    body: html`<h1>One moment, please</h1>
-      <p role="status">Your bank is confirming the payment. This page goes on by itself.</p>
-      ${summary(purchaseOf(authentication))}
-      <p><a class="button" href="${resultPath(authentication)}">Look again</a></p>`,
-    refresh: { seconds: LOOK_AGAIN_SECONDS, url: resultPath(authentication) },
+    locale,
+    title,
+    body: html`<h1>${title}</h1>
+      <p role="status">${text}</p>
+      ${summary(locale, purchaseOf(authentication))}
+      <p><a class="button" href="${resultPath(authentication)}">${locale.texts.page.lookAgain}</a></p>`,
+    ...refreshOf(authentication, stays),
   });
 }
 
 /** The time of the challenge is over; its result is recorded within moments. */
-export function outOfTimePage({ authentication }: TurnOf<'out-of-time'>): RenderedPage {
+export function outOfTimePage(locale: Locale, { authentication }: TurnOf<'out-of-time'>, stays: boolean): RenderedPage {
+  const { title, text, button } = locale.texts.challenge.outOfTime;
   return renderPage({
-    title: 'The time has run out',
-    body: html`<h1>The time has run out</h1>
-      <p class="notice bad" role="alert">The payment was not confirmed in time. You are taken back to the merchant.</p>
-      ${summary(purchaseOf(authentication))}
-      <p><a class="button" href="${resultPath(authentication)}">Continue</a></p>`,
-    refresh: { seconds: LOOK_AGAIN_SECONDS, url: resultPath(authentication) },
+    locale,
+    title,
+    body: html`<h1>${title}</h1>
+      <p class="notice bad" role="alert">${text}</p>
+      ${summary(locale, purchaseOf(authentication))}
+      <p><a class="button" href="${resultPath(authentication)}">${button}</a></p>`,
+    ...refreshOf(authentication, stays),
   });
+}
+
+function refreshOf(authentication: Authentication, stays: boolean) {
+  if (stays) return {};
+  const url = resultPath(authentication);
+  return { refresh: { seconds: LOOK_AGAIN_SECONDS, url, stayUrl: `${url}?${STAY}` } };
 }
 
 /** Relative to the origin, where the browser already is. */
@@ -62,57 +80,34 @@ export function resultPath({ pageId }: Authentication): string {
   return `/challenge/${pageId}/result`;
 }
 
-const PROBLEMS: Readonly<Record<Problem, { status: number; title: string; text: string }>> = {
-  'unknown-page': {
-    status: 404,
-    title: 'This page does not exist',
-    text: 'The address is not complete, or it was never valid. Go back to the merchant and try again.',
-  },
-  'form-needed': {
-    status: 400,
-    title: 'This page cannot be opened like this',
-    text: 'It is opened by the page of the merchant. Go back there and try again.',
-  },
-  'wrong-form': {
-    status: 400,
-    title: 'This request does not fit',
-    text: 'The page of the merchant has sent something that does not belong to this payment. Go back there and try again.',
-  },
-  'wrong-return-address': {
-    status: 400,
-    title: 'The way back is not allowed',
-    text: 'The page of the merchant wants you to be sent to an address that is not known here, so you stay. Nothing was paid on this page.',
-  },
-  'wrong-challenge': {
-    status: 400,
-    title: 'This confirmation does not fit',
-    text: 'What your bank has sent does not belong to this payment. Go back to the merchant to see how it stands.',
-  },
-  'no-return': {
-    status: 400,
-    title: 'This confirmation has ended',
-    text: 'Go back to the merchant to see how your payment stands.',
-  },
-};
-
 export interface StatusPage extends RenderedPage {
   status: number;
 }
 
-export function problemPage(problem: Problem): StatusPage {
-  const { status, title, text } = PROBLEMS[problem];
-  return messagePage(status, title, text);
+const PROBLEM_STATUSES: Readonly<Record<Problem, number>> = {
+  'unknown-page': 404,
+  'form-needed': 400,
+  'wrong-form': 400,
+  'wrong-return-address': 400,
+  'wrong-challenge': 400,
+  'no-return': 400,
+};
+
+export function problemPage(locale: Locale, problem: Problem): StatusPage {
+  return messagePage(locale, PROBLEM_STATUSES[problem], problem);
 }
 
 /** A page without a next step. */
-export function messagePage(status: number, title: string, text: string): StatusPage {
+export function messagePage(locale: Locale, status: number, problem: keyof Texts['challenge']['problems']): StatusPage {
+  const { title, text } = locale.texts.challenge.problems[problem];
   const body = html`<h1>${title}</h1>
     <p class="notice bad" role="alert">${text}</p>`;
-  return { status, ...renderPage({ title, body }) };
+  return { status, ...renderPage({ locale, title, body }) };
 }
 
-function purchaseOf({ merchantAccount, amountE4, currency }: Authentication) {
-  return { merchant: merchantAccount, amountE4, currency };
+function purchaseOf(authentication: Authentication) {
+  const { amountE4, currency } = authentication;
+  return { merchant: merchantNameOf(authentication), amountE4, currency };
 }
 
 function form(action: string, fields: Record<string, string>, button: string): Html {

@@ -1,6 +1,8 @@
+import { localeFor } from '@gateway/pages';
 import type { Authentication } from '../../domain/authentication';
 import { challengePage, outOfTimePage, problemPage, returnPage, waitingPage } from './pages';
 
+const ENGLISH = localeFor(undefined);
 const HOSTILE = `"><script>alert('1')</script>`;
 const authentication = {
   pageId: 'page',
@@ -12,15 +14,15 @@ const authentication = {
 } as Authentication;
 
 const pages = {
-  challenge: challengePage({
+  challenge: challengePage(ENGLISH, {
     kind: 'challenge',
     authentication,
     acsUrl: `https://acs.example/?${encodeURI(HOSTILE)}`,
     card: { scheme: 'other', lastDigits: '1003' },
   }),
-  return: returnPage({ kind: 'return', authentication, url: 'https://a.example/?x=%22', pares: HOSTILE }),
-  wait: waitingPage({ kind: 'wait', authentication }),
-  'out of time': outOfTimePage({ kind: 'out-of-time', authentication }),
+  return: returnPage(ENGLISH, { kind: 'return', authentication, url: 'https://a.example/?x=%22', pares: HOSTILE }),
+  wait: waitingPage(ENGLISH, { kind: 'wait', authentication }, false),
+  'out of time': outOfTimePage(ENGLISH, { kind: 'out-of-time', authentication }, false),
 };
 
 test.each(Object.entries(pages))('%s: escapes input', (_name, { body }) => {
@@ -30,16 +32,31 @@ test.each(Object.entries(pages))('%s: escapes input', (_name, { body }) => {
 });
 
 test('the page of an expired challenge says so, and continues by itself', () => {
-  const { body } = pages['out of time'];
+  const { body, headers } = pages['out of time'];
   expect(body).toContain('The time has run out');
   expect(body).toContain('role="alert"');
-  expect(body).toContain('content="2; url=/challenge/page/result"');
+  expect(headers['Refresh']).toBe('2; url=/challenge/page/result');
   expect(body).not.toContain('<form');
 });
 
 test('the waiting page announces itself to screen readers, and works without the refresh', () => {
   expect(pages.wait.body).toContain('role="status"');
   expect(pages.wait.body).toContain('href="/challenge/page/result"');
+});
+
+test('the waiting page stays for those who need more time', () => {
+  expect(pages.wait.body).toContain('href="/challenge/page/result?stay"');
+  const { headers, body } = waitingPage(ENGLISH, { kind: 'wait', authentication }, true);
+  expect(headers).not.toHaveProperty('Refresh');
+  expect(body).toContain('href="/challenge/page/result"');
+});
+
+test("cardholders see the merchant's display name", () => {
+  const named = { ...authentication, merchantName: 'Müller & Söhne' };
+  const { body } = waitingPage(localeFor('de'), { kind: 'wait', authentication: named }, false);
+  expect(body).toContain('<dd>Müller &amp; Söhne</dd>');
+  expect(body).toContain('Einen Moment, bitte');
+  expect(body).toContain('1,00\u00a0XTS');
 });
 
 test.each(['challenge', 'return'] as const)(
@@ -53,7 +70,7 @@ test.each(['challenge', 'return'] as const)(
 );
 
 test('the page of a problem has no form', () => {
-  const { status, body, headers } = problemPage('wrong-return-address');
+  const { status, body, headers } = problemPage(ENGLISH, 'wrong-return-address');
   expect(status).toBe(400);
   expect(body).not.toContain('<form');
   expect(headers['Content-Security-Policy']).toContain("form-action 'none'");

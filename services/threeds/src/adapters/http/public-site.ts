@@ -3,6 +3,8 @@ import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
 import type { Secret } from '@gateway/contracts';
+import type { Locale } from '@gateway/pages';
+import { localeFor } from '@gateway/pages';
 import type { BodyFault, BodyReader, Logger } from '@gateway/service-kit';
 import { bytesOf, isRetryable, readBody, strictTransport, traceRequest } from '@gateway/service-kit';
 import { retryableWhenTransient } from '@gateway/mongo';
@@ -22,7 +24,16 @@ import {
 } from '../emv/result-message';
 import { parseForm } from './form';
 import type { StatusPage } from './pages';
-import { challengePage, messagePage, outOfTimePage, problemPage, resultPath, returnPage, waitingPage } from './pages';
+import {
+  challengePage,
+  messagePage,
+  outOfTimePage,
+  problemPage,
+  resultPath,
+  returnPage,
+  STAY,
+  waitingPage,
+} from './pages';
 
 export const RESULTS_PATH = '/3ds/results';
 export const NOTIFICATION_PATH = '/challenge/notification';
@@ -84,7 +95,7 @@ export function createPublicSite(options: PublicSiteOptions): RequestListener {
     .route(RESULT_PAGE.route)
     .get(takePlace, async (request, response) => show(response, await lookedAgain(ports, request.params.pageId)))
     .all(refuseMethod('GET, HEAD'));
-  app.use((_request, response) => sendPage(response, problemPage('unknown-page')));
+  app.use((_request, response) => sendPage(response, problemPage(localeOf(response), 'unknown-page')));
   app.use(explainFault(logger));
   return app;
 }
@@ -108,7 +119,7 @@ function routeOf(path: string): string | undefined {
 function limitConcurrency(): RequestHandler {
   let concurrent = 0;
   return (_request, response, next) => {
-    if (concurrent >= CONCURRENT_MAX) return sendPage(response, TRY_AGAIN);
+    if (concurrent >= CONCURRENT_MAX) return sendPage(response, tryAgain(localeOf(response)));
     concurrent += 1;
     response.once('close', () => (concurrent -= 1));
     next();
@@ -120,7 +131,7 @@ function readForm(bodies: BodyReader): RequestHandler {
   return readBody(bodies, {
     limitBytes: BODY_BYTES_MAX,
     timeoutMs: BODY_TIMEOUT_MS,
-    refuse: (response, fault) => sendPage(response, messagePage(BODY_FAULTS[fault], REFUSED, GO_BACK)),
+    refuse: (response, fault) => sendPage(response, messagePage(localeOf(response), BODY_FAULTS[fault], 'unreadable')),
   });
 }
 
@@ -160,8 +171,8 @@ function formOf(request: Request<object>): ReadonlyMap<string, string> | undefin
 }
 
 function show(response: Response, turn: Turn): void {
-  if (turn.kind === 'redirect') sendElsewhere(response, turn.url);
-  else sendPage(response, pageOf(turn));
+  if (turn.kind === 'redirect') return sendElsewhere(response, turn.url);
+  sendPage(response, pageOf(localeOf(response), turn, STAY in response.req.query));
 }
 
 /** 303: the browser continues with GET. */
@@ -169,19 +180,24 @@ function sendElsewhere(response: Response, url: string): void {
   response.status(303).set('Location', url).end();
 }
 
-function pageOf(turn: Exclude<Turn, { kind: 'redirect' }>): StatusPage {
+function pageOf(locale: Locale, turn: Exclude<Turn, { kind: 'redirect' }>, stays: boolean): StatusPage {
   switch (turn.kind) {
     case 'challenge':
-      return { status: 200, ...challengePage(turn) };
+      return { status: 200, ...challengePage(locale, turn) };
     case 'wait':
-      return { status: 200, ...waitingPage(turn) };
+      return { status: 200, ...waitingPage(locale, turn, stays) };
     case 'out-of-time':
-      return { status: 200, ...outOfTimePage(turn) };
+      return { status: 200, ...outOfTimePage(locale, turn, stays) };
     case 'return':
-      return { status: 200, ...returnPage(turn) };
+      return { status: 200, ...returnPage(locale, turn) };
     case 'problem':
-      return problemPage(turn.problem);
+      return problemPage(locale, turn.problem);
   }
+}
+
+/** The browser's language. */
+function localeOf(response: Response): Locale {
+  return localeFor(response.req.get('accept-language'));
 }
 
 function sendPage(response: Response, { status, headers, body }: StatusPage): void {
@@ -191,26 +207,18 @@ function sendPage(response: Response, { status, headers, body }: StatusPage): vo
 function refuseMethod(allowed: string): RequestHandler {
   return (_request, response) => {
     response.set('Allow', allowed);
-    sendPage(response, messagePage(405, 'This page cannot be used like this', GO_BACK));
+    sendPage(response, messagePage(localeOf(response), 405, 'wrong-method'));
   };
 }
 
-const REFUSED = 'This request cannot be read';
-const GO_BACK = 'Go back to the merchant and try again.';
 const BODY_FAULTS = { 'too-large': 413, 'too-slow': 408, encoded: 415 } as const satisfies Record<
   Exclude<BodyFault, 'cut-off'>,
   number
 >;
-const TRY_AGAIN = messagePage(
-  503,
-  'This takes longer than usual',
-  'Nothing is lost. Load this page again in a few seconds.',
-);
-const BROKEN = messagePage(
-  500,
-  'Something went wrong here',
-  'Nothing is lost. Go back to the merchant to see how your payment stands.',
-);
+
+function tryAgain(locale: Locale): StatusPage {
+  return messagePage(locale, 503, 'busy');
+}
 
 /** Reveals nothing about the fault. */
 function explainFault(logger: Logger): ErrorRequestHandler {
@@ -218,10 +226,11 @@ function explainFault(logger: Logger): ErrorRequestHandler {
     if (response.headersSent) return next(error);
     const refusal = refusalOf(error);
     if (refusal !== undefined) {
-      return sendPage(response, messagePage(refusal, REFUSED, GO_BACK));
+      return sendPage(response, messagePage(localeOf(response), refusal, 'unreadable'));
     }
     logger.error('a request could not be answered', { method: request.method, error });
-    sendPage(response, isRetryable(error) ? TRY_AGAIN : BROKEN);
+    const locale = localeOf(response);
+    sendPage(response, isRetryable(error) ? tryAgain(locale) : messagePage(locale, 500, 'broken'));
   };
 }
 

@@ -1,5 +1,3 @@
-import { isWholeInMinorUnits } from '@gateway/contracts';
-
 /** ISO 4217 numeric codes of the supported currencies. */
 const NUMERIC_CODES =
   'AED784 AFN971 ALL008 AMD051 AOA973 ARS032 AUD036 AWG533 AZN944 BAM977 BBD052 BDT050 BHD048 BIF108 BMD060 BND096 ' +
@@ -19,21 +17,14 @@ const numericCodes = new Map(
   NUMERIC_CODES.split(' ').map((entry) => [entry.slice(0, ALPHA_LENGTH), entry.slice(ALPHA_LENGTH)]),
 );
 
+const currencies = new Map([...numericCodes].map(([currency, number]) => [number, currency]));
+
 /** Three digits; undefined for an unsupported currency. */
 export function numericCurrency(currency: string): string | undefined {
   return numericCodes.get(currency);
 }
 
-const DECIMALS = 4;
-
-export interface MinorUnits {
-  amount: number;
-  exponent: number;
-}
-
-/** An EMVCo amount, an integer in the currency's minor unit: 12.34 EUR is 1234 with exponent 2. */
-export function inMinorUnits(amountE4: number, currency: string): MinorUnits {
-  let exponent = DECIMALS;
-  while (exponent > 0 && !isWholeInMinorUnits(10 ** (DECIMALS - exponent), currency)) exponent -= 1;
-  return { amount: amountE4 / 10 ** (DECIMALS - exponent), exponent };
+/** ISO 4217 alpha-3, for three digits; undefined for an unsupported currency. */
+export function currencyOfNumber(number: string): string | undefined {
+  return currencies.get(number);
 }
