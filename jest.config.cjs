@@ -6,7 +6,7 @@ const swc = [
 /** Unit tests live beside the code; *.int.test.ts and test/ run against the real servers that global set-up provides. */
 module.exports = {
   testEnvironment: 'node',
-  roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/deploy', '<rootDir>/test'],
+  roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/deploy', '<rootDir>/examples', '<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   modulePathIgnorePatterns: ['/dist/'],
   transform: { '^.+\\.ts$': swc },

@@ -283,19 +283,22 @@ function auditedTable() {
 }
 
 function usersTable() {
-  const { services, commandLines, topics } = load('libs/contracts/index');
+  const { services, commandLines, outsideReaders, topics } = load('libs/contracts/index');
   const names = (/** @type {string[]} */ used = []) => used.map((topic) => code(topics[topic].name)).join(', ') || '–';
-  const rows = [...Object.values(services), ...Object.values(commandLines)].map((user) => {
-    const shared = Object.entries(/** @type {Record<string, Record<string, string[]>>} */ (user.shares)).flatMap(
-      ([database, collections]) =>
+  const rows = [services, commandLines, outsideReaders]
+    .flatMap((users) => Object.values(users))
+    .map((user) => {
+      const shared = Object.entries(
+        /** @type {Record<string, Record<string, string[]>>} */ (user.shares ?? {}),
+      ).flatMap(([database, collections]) =>
         Object.entries(collections).map(
           ([collection, actions]) => `${code(`${database}.${collection}`)}: ${actions.join(', ')}`,
         ),
-    );
-    const database = user.database === undefined ? '–' : code(user.database);
-    const reads = [...(user.consumes ?? []), ...(user.reads ?? [])];
-    return [code(user.name), names(reads), names(user.produces), database, shared.join('; ') || '–'];
-  });
+      );
+      const database = user.database === undefined ? '–' : code(user.database);
+      const reads = [...(user.consumes ?? []), ...(user.reads ?? [])];
+      return [code(user.name), names(reads), names(user.produces), database, shared.join('; ') || '–'];
+    });
   return table(['user', 'reads', 'writes', 'own database', 'in shared databases'], rows);
 }
 

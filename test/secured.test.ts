@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } from 'kafkajs';
 import { openAccounts } from '@gateway/accounts';
 import type { ServiceDeclaration, TopicName } from '@gateway/contracts';
-import { AnnounceOutcome, commandLines, InitiatePayout, services, TEST_CARDS, topics } from '@gateway/contracts';
+import {
+  AnnounceOutcome,
+  commandLines,
+  InitiatePayout,
+  outsideReaders,
+  services,
+  TEST_CARDS,
+  topics,
+} from '@gateway/contracts';
 import type { KafkaClient } from '@gateway/messaging';
 import { createPublisher, createTopics, createWorker, on, topicOf } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
@@ -21,6 +29,7 @@ import { runMongoCli } from '../libs/mongo/src/cli';
 import { runDoctor } from '../deploy/operations/src/doctor/doctor';
 import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
+import { build, runScript } from './support/processes';
 import type { PayoutClient } from './support/payouts';
 import { payoutClient } from './support/payouts';
 import type { Body, System } from './support/system';
@@ -29,6 +38,7 @@ import { cardRequest, checkOf, clientOf, recordsOf, startSystem } from './suppor
 const all = Object.values<ServiceDeclaration>(services);
 const onKafka = all.filter(({ consumes, produces }) => consumes.length + produces.length > 0);
 const databaseUsers = [...all, ...Object.values(commandLines)].map(({ name }) => name);
+const analyst = outsideReaders.analytics;
 const everyTopic = Object.keys(topics) as TopicName[];
 const PAYOUT = services.payout.name;
 const UNAUTHORIZED = 13;
@@ -110,7 +120,7 @@ async function connectTo(kafka: KafkaClient, uses: TopicUse): Promise<void> {
 }
 
 beforeAll(async () => {
-  servers = await openSecuredServers({ users: databaseUsers, certified: [PAYOUT, 'stranger'] });
+  servers = await openSecuredServers({ users: [...databaseUsers, analyst.name], certified: [PAYOUT, 'stranger'] });
   closers.push(() => servers.close());
   merchant = await startMerchant();
   closers.push(() => merchant.close());
@@ -210,6 +220,24 @@ describe('with a user of its own at each server, every service does its part', (
     expect(await run(runDeadLetterCli, 'dlq', ['replay', topic, partition, offset])).toMatchObject({ exitCode: 0 });
   });
 
+  test('a reader outside reads all events, in its own group', async () => {
+    await build();
+    const directory = mkdtempSync(join(tmpdir(), 'analytics-'));
+    const read = (user: string, group: string) =>
+      runScript(join('examples', 'analytics', 'dist', 'main.js'), {
+        ...servers.kafkaUser(user),
+        KAFKA_BROKERS: servers.brokers,
+        TOPIC_PREFIX: space.topicPrefix,
+        ANALYTICS_DIR: directory,
+        ANALYTICS_GROUP: group,
+      });
+    const { name } = analyst;
+    expect(await read(name, name)).toEqual({ code: 0, output: expect.stringMatching(/^complete to .+ 0 gaps/m) });
+    expect(await read(name, `${name}.finance`)).toMatchObject({ code: 0 });
+    expect(await read(name, PAYOUT)).toEqual({ code: 1, output: expect.stringMatching(/^analytics: .*authori[sz]/im) });
+    rmSync(directory, { recursive: true });
+  }, 60_000);
+
   test('kafka creates topics and grows them', async () => {
     const prefix = `${space.topicPrefix}new.`;
     const names = writtenTopics(prefix, { consumes: everyTopic, produces: everyTopic });
@@ -297,7 +325,9 @@ test('audit entries name the database user that has written them, whoever the cl
 });
 
 describe('Kafka refuses', () => {
-  test.each(onKafka)('$name all other topics', async ({ name, consumes, produces, reads = [], watches }) => {
+  const users: readonly Omit<ServiceDeclaration, 'database' | 'shares'>[] = [...onKafka, { ...analyst, produces: [] }];
+
+  test.each(users)('$name all other topics', async ({ name, consumes, produces, reads = [], watches }) => {
     const own = [...consumes, ...produces, ...reads, ...(watches === undefined ? [] : [watches.topic])];
     const foreign = {
       consumes: everyTopic.filter((topic) => !consumes.includes(topic)),

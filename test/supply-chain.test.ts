@@ -225,7 +225,7 @@ describe('ADR 0012', () => {
         .slice(1, -1)
         .map((cell) => cell.trim()),
     );
-  const workspaces = ['libs', 'services'].flatMap((folder) =>
+  const workspaces = ['libs', 'services', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => join(folder, name)),
   );
   const manifests = ['', 'bench', 'deploy/operations', ...workspaces].map((folder) => ({

@@ -14,8 +14,8 @@ import { blocksOf, documents, NOT_RUN, notRunBecause, orphansOf, placeOf, readDo
 import type { Stands } from './runner';
 import { runDocument, syntaxErrors, typeErrors } from './runner';
 
-/** Languages that a block may have. What a newcomer can copy is `sh` or `ts`. */
-const LANGUAGES = ['sh', 'ts', 'js', 'json', 'yaml', 'http', 'html', 'text', 'mermaid'];
+/** Languages that a block may have. What a newcomer can copy is `sh` or `ts`; test/analytics runs `sql`. */
+const LANGUAGES = ['sh', 'ts', 'js', 'json', 'yaml', 'http', 'html', 'text', 'mermaid', 'sql'];
 const DOCUMENT_TIMEOUT_MS = 120_000;
 
 const byDocument = documents()
@@ -116,6 +116,7 @@ describe('on a running gateway', () => {
       PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
       GATEWAY_URL: `http://${base}`,
       XDG_STATE_HOME: directory,
+      ANALYTICS_DIR: join(directory, 'analytics'),
     };
     const receiver = await freePort();
     stands = [

@@ -96,7 +96,7 @@ export function runToEnd(service: string, env: Record<string, string>): Promise<
 }
 
 /** Runs a built script to its end. `path` is relative to the repository. */
-async function runScript(path: string, env: Record<string, string>): Promise<Ended> {
+export async function runScript(path: string, env: Record<string, string>): Promise<Ended> {
   const child = spawn(process.execPath, [join(root, path)], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

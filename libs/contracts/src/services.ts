@@ -75,6 +75,14 @@ export const commandLines = {
   },
 } as const satisfies Record<string, Pick<ServiceDeclaration, 'name' | 'shares'>>;
 
+/**
+ * Who reads topics from outside the gateway, with a user and a consumer group of the same name. Writes nothing, and has no
+ * user at MongoDB. examples/analytics is one.
+ */
+export const outsideReaders = {
+  analytics: { name: 'analytics', consumes: ['cardEvents', 'payoutEvents', 'callbackEvents'] },
+} as const satisfies Record<string, Pick<ServiceDeclaration, 'name' | 'consumes'>>;
+
 /** Every service. */
 export const services = {
   apiEdge: {

@@ -1,7 +1,7 @@
 import type { AclEntry, Admin } from 'kafkajs';
 import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } from 'kafkajs';
 import type { ServiceDeclaration, TopicName } from '@gateway/contracts';
-import { services, topics } from '@gateway/contracts';
+import { outsideReaders, services, topics } from '@gateway/contracts';
 import type { KafkaClient } from './client';
 import { DEAD_LETTER_GROUPS } from './dead-letters';
 import { writtenTopics } from './topic-use';
@@ -20,11 +20,13 @@ export interface Access {
 
 /**
  * Everything that the gateway's users need: a user for each service, `dlq`, `kafka` and `doctor` for the command lines,
- * `keda` for the autoscaler of a Kubernetes cluster.
+ * `keda` for the autoscaler of a Kubernetes cluster, `analytics` for who reads events from outside.
  */
 export function neededAccess(prefix?: string): Access[] {
   const ofServices = Object.values<ServiceDeclaration>(services).flatMap((service) => serviceAccess(prefix, service));
-  const ofOthers = [deadLetterAccess, topicAccess, doctorAccess, scalerAccess].flatMap((access) => access(prefix));
+  const ofOthers = [deadLetterAccess, topicAccess, doctorAccess, scalerAccess, outsideAccess].flatMap((access) =>
+    access(prefix),
+  );
   return [...ofServices, ...ofOthers];
 }
 
@@ -106,6 +108,22 @@ function scalerAccess(prefix: string | undefined): Access[] {
     ...consumers.map(({ name }) => describe('group', topicName(prefix, name))),
     ...[...consumed].map((topic) => describe('topic', topicOf(prefix, topic))),
   ];
+}
+
+/** Readers outside the gateway. Each copy of the data needs a group of its own, whose name begins with the user's and a dot. */
+function outsideAccess(prefix: string | undefined): Access[] {
+  return Object.values(outsideReaders).flatMap(({ name: user, consumes }) => {
+    const group = topicName(prefix, user);
+    return [
+      ...[group, `${group}.*`].map((name): Access => ({ user, operation: 'read', resource: 'group', name })),
+      ...consumes.map((topic): Access => ({
+        user,
+        operation: 'read',
+        resource: 'topic',
+        name: topicOf(prefix, topic),
+      })),
+    ];
+  });
 }
 
 const OPERATIONS: Readonly<Record<Operation, AclOperationTypes>> = {
