@@ -69,6 +69,8 @@ export function createReader(
   let fail: (error: Error) => void = () => undefined;
   const failed = new Promise<never>((_resolve, reject) => (fail = reject));
   failed.catch(() => undefined); // may reject before anybody waits for it
+  const ended = (cause: Error): Error =>
+    new Error(`The group ${groupId} cannot be read in: ${cause.message}.`, { cause });
   const shortName = (topic: string): string => topic.slice(topicPrefix.length);
   const commits = createCommits(consumer, onTrouble);
   let committing: NodeJS.Timeout | undefined;
@@ -84,7 +86,7 @@ export function createReader(
   });
   consumer.on(consumer.events.CRASH, ({ payload: { error, restart } }) => {
     if (restart) onTrouble(`reading again after: ${error.message}`);
-    else fail(error);
+    else fail(ended(error));
   });
 
   async function take({ batch, resolveOffset, heartbeat, isRunning, isStale }: EachBatchPayload): Promise<void> {
@@ -153,7 +155,9 @@ export function createReader(
       await consumer.connect();
       await consumer.subscribe({ topics: TOPICS.map((topic) => topicPrefix + topic), fromBeginning: true });
       // DuckDB has one writer, so partitions wait for one another.
-      await consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: take });
+      await consumer
+        .run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: take })
+        .catch((error: Error) => fail(ended(error)));
       committing = setInterval(() => void commits.commit(), COMMIT_EVERY_MS);
     },
     catchUp,

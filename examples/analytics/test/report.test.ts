@@ -186,7 +186,7 @@ test.each(['light', 'dark'] as const)(
     expect(await page.locator('.findings').allInnerTexts()).toEqual(
       colorScheme === 'light' ? [] : ['card.events.v1: PAYMENTWITHAGAP1 lacks version 1'],
     );
-    await keepPicture(page, `analytics-${colorScheme}`);
+    if (colorScheme === 'light') await keepPicture(page, 'analytics');
     for (const width of [1_240, 390]) {
       await page.setViewportSize({ width, height: 900 });
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);

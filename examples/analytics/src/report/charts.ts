@@ -31,7 +31,7 @@ export interface Chart {
 }
 
 const COLUMNS = { height: 240, left: 48, right: 4, top: 12, bottom: 28, widest: 44, gap: 0.28 } as const;
-const BARS = { row: 32, thick: 18, left: 190, right: 110, top: 4 } as const;
+const BARS = { row: 32, thick: 18, left: 206, right: 106, top: 4 } as const;
 /** What has room before a bar. */
 const LABEL_LENGTH = 24;
 /** A narrower chart would be too small to read. */

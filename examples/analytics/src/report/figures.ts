@@ -68,7 +68,7 @@ const CODES = 12;
 const BRANDS = 8;
 const CURRENCIES = 8;
 /** Upper limits of the columns of times, in ms; the last has none. */
-const CALLBACK_LIMITS_MS = [50, 100, 250, 500, 1_000, 5_000, 30_000, 300_000, 3_600_000];
+const CALLBACK_LIMITS_MS = [100, 250, 500, 1_000, 5_000, 30_000, 300_000, 3_600_000];
 
 /** Operations that ask a bank for money. */
 const PAYMENTS = `(FROM card_operations WHERE transaction_type IN ('AUTH', 'SALE', 'SALE3D'))`;
