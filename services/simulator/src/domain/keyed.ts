@@ -1,7 +1,7 @@
-import type { ResponseCode } from '@gateway/contracts';
+import type { Misbehaviour, ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 import type { LedgerEntry } from './ledger';
-import type { Behaviour, Misbehaviour } from './triggers';
+import type { Behaviour } from './triggers';
 
 /** Common to every request that moves money under an idempotency key. */
 export interface KeyedRequest {
