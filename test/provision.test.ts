@@ -101,7 +101,7 @@ describe('topics', () => {
     const first = await run({ ...settings, KAFKA_PARTITIONS: '2' });
     expect(first.exitCode).toBe(0);
     expect(first.lines.toSorted()).toEqual([
-      'indexes: edge, cards, threeds, payouts, expiry, callbacks, vault, audit',
+      'indexes: edge, cards, threeds, payouts, expiry, callbacks, vault, audit, accounts',
       expect.stringMatching(/^topics: \d+ created, 0 reconfigured \(replication factor 1, min\.insync\.replicas 1\)$/),
     ]);
     const topics = await listTopics({ kafka: kafkaOf(space), prefix });

@@ -33,7 +33,7 @@ import { build, runScript } from './support/processes';
 import type { PayoutClient } from './support/payouts';
 import { payoutClient } from './support/payouts';
 import type { Body, System } from './support/system';
-import { cardRequest, checkOf, clientOf, recordsOf, startSystem } from './support/system';
+import { cardRequest, checkOf, clientOf, CREDENTIALS, recordsOf, startSystem } from './support/system';
 
 const all = Object.values<ServiceDeclaration>(services);
 const onKafka = all.filter(({ consumes, produces }) => consumes.length + produces.length > 0);
@@ -167,6 +167,11 @@ describe('with a user of its own at each server, every service does its part', (
     await until('the hold ends', async () => recordsOf(await send(voids))[0]?.status === 'SUCCESS', 60_000);
     expect(await system.readiness()).toEqual(Array.from({ length: onKafka.length }, () => 200));
   }, 120_000);
+
+  test('the clock of a sandbox account, which all that wait for a time follow', async () => {
+    const { data } = await system.http.post<Body>('/api/sandbox/clock', { ...CREDENTIALS, advance: 60 });
+    expect(data).toMatchObject({ status: 'success', ahead: 60, followed: true });
+  });
 
   test('a service changes how long its own database keeps records', async () => {
     const stored = await connectMongo({ uri: servers.mongoUri, database: databaseOf(services.payout.database) });

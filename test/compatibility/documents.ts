@@ -1,4 +1,5 @@
 import type { AccountRecord } from '../../libs/accounts/src/account-record';
+import type { ClockRecord } from '../../libs/accounts/src/sandbox-clocks';
 import type { StoredEntry } from '../../libs/audit/src/audit-log';
 import type { StoredCard } from '../../libs/vault/src/card-records';
 import type { StoredCvv } from '../../libs/vault/src/cvvs';
@@ -28,6 +29,7 @@ type Kept<Entry extends JournalEntry> = Omit<StoredJournalEntry, keyof JournalEn
  */
 export interface Documents {
   'accounts.accounts': AccountRecord;
+  'accounts.clocks': ClockRecord;
   'audit.entries': StoredEntry;
   'callbacks.attempts': StoredAttempt;
   'callbacks.deliveries': StoredDelivery;

@@ -1,3 +1,4 @@
+import { ensureAccountIndexes } from '@gateway/accounts';
 import { ensureIndexes as apiEdge } from '@gateway/api-edge/dist/indexes';
 import { openAudit } from '@gateway/audit';
 import { ensureIndexes as authExpiry } from '@gateway/auth-expiry/dist/indexes';
@@ -64,6 +65,7 @@ async function ensureAllIndexes(
   const shared = [
     ensureVaultIndexes(storage).then(() => 'vault'),
     audit.ensureIndexes(config.AUDIT_RETENTION_DAYS).then(() => 'audit'),
+    ensureAccountIndexes(storage).then(() => 'accounts'),
   ];
   return Promise.all([...own, ...shared]);
 }

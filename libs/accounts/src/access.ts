@@ -1,5 +1,6 @@
-import type { Account, AccountTransactionType, Terminal } from './account';
+import { TEST_CURRENCY } from '@gateway/contracts';
 import { rangeContains } from '@gateway/service-kit';
+import type { Account, AccountTransactionType, Terminal } from './account';
 import { payoutCurrenciesOf } from './payout-permission';
 
 /** True if requests may come from this address (else 2008): the allowlist contains it, or is empty. */
@@ -23,6 +24,20 @@ export function isEnabledType(
 /** True for an account that moves no real money: it takes the test currency only. */
 export function isSandbox(account: Pick<Account, 'state'>): boolean {
   return account.state === 'test';
+}
+
+/**
+ * True for a sandbox account that knows no currency but the test currency: in no terminal, active or not, nor in payouts.
+ * It has never moved real money, because no account returns to test.
+ */
+export function mayMoveClock(
+  account: Pick<Account, 'state' | 'terminals' | 'transactionTypes' | 'payoutRules' | 'payoutDebtor'>,
+): boolean {
+  return (
+    isSandbox(account) &&
+    account.terminals.every(({ currency }) => currency === TEST_CURRENCY) &&
+    payoutCurrenciesOf(account).every((currency) => currency === TEST_CURRENCY)
+  );
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isAllowedSource, isEnabledType, isOpen, isSandbox, terminalFor } from './access';
+import { isAllowedSource, isEnabledType, isOpen, isSandbox, mayMoveClock, terminalFor } from './access';
 import type { Terminal } from './account';
 import { ACCOUNT_STATES } from './account-state';
 
@@ -58,4 +58,28 @@ describe('state', () => {
 it('allows only the enabled types', () => {
   expect(isEnabledType({ transactionTypes: ['SALE'] }, 'SALE')).toBe(true);
   expect(isEnabledType({ transactionTypes: ['SALE'] }, 'AUTH')).toBe(false);
+});
+
+describe('a sandbox account', () => {
+  const sandbox = { state: 'test', terminals: [terminal('MD1', 'XTS')], transactionTypes: ['SALE'] } as const;
+  const payouts = {
+    transactionTypes: ['PAYOUT'],
+    payoutRules: [{ kind: 'daily-amount', currency: 'EUR', maxE4: 1 }],
+  } as const;
+
+  it('is in test and knows no currency but XTS', () => {
+    expect(mayMoveClock(sandbox)).toBe(true);
+    expect(mayMoveClock({ ...sandbox, terminals: [] })).toBe(true);
+    const ofXts = { ...payouts.payoutRules[0], currency: 'XTS' };
+    expect(mayMoveClock({ ...sandbox, ...payouts, payoutRules: [ofXts], payoutDebtor: 'DE00' })).toBe(true);
+  });
+
+  it.each(ACCOUNT_STATES.filter((state) => state !== 'test'))('is not %s', (state) => {
+    expect(mayMoveClock({ ...sandbox, state })).toBe(false);
+  });
+
+  it('has no terminal for real money, not even an inactive one, and no payouts in EUR', () => {
+    expect(mayMoveClock({ ...sandbox, terminals: [...sandbox.terminals, terminal('MD2', 'EUR', false)] })).toBe(false);
+    expect(mayMoveClock({ ...sandbox, ...payouts, payoutDebtor: 'DE00' })).toBe(false);
+  });
 });

@@ -20,6 +20,8 @@ import { createAccountDirectory } from './directory';
 import { createPasswordHasher } from './passwords';
 import type { RateLimiter } from './rate-limit';
 import { createRateLimiter } from './rate-limit';
+import type { ClockRecord, SandboxClocks } from './sandbox-clocks';
+import { CLOCKS, createSandboxClocks } from './sandbox-clocks';
 import type { SafetyOptions } from './safe-accounts';
 import { requireSafeAccounts } from './safe-accounts';
 import type { SigningSecrets } from './signing';
@@ -27,6 +29,7 @@ import { createPasswordOpener, signingSecrets } from './signing';
 
 export interface OpenAccountDirectory {
   readonly directory: AccountDirectory;
+  readonly clocks: SandboxClocks;
   /** For the start of a service: throws a ConfigurationError that names the accounts with which none should start. */
   requireSafe(options: SafetyOptions): Promise<void>;
   /** False once the primary is lost; for a service's readiness. */
@@ -92,8 +95,14 @@ export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAc
 
 /** The accounts for services that neither check passwords nor sign. They hold no key to the accounts' secrets. */
 export async function openAccountDirectory(options: AccountStorage): Promise<OpenAccountDirectory> {
-  const { directory, requireSafe, healthy, close } = await openStorage(options);
-  return { directory, requireSafe, healthy, close };
+  const { directory, clocks, requireSafe, healthy, close } = await openStorage(options);
+  return { directory, clocks, requireSafe, healthy, close };
+}
+
+/** Makes the indexes of the accounts' database. api-edge does so at its start, too. Needs no key. */
+export async function ensureAccountIndexes(options: AccountStorage): Promise<void> {
+  const accounts = await openAccountDirectory(options);
+  await accounts.clocks.ensureIndexes().finally(() => accounts.close());
 }
 
 async function openStorage({ uri, mongo, databasePrefix, now = Date.now }: AccountStorage) {
@@ -104,6 +113,7 @@ async function openStorage({ uri, mongo, databasePrefix, now = Date.now }: Accou
     connection,
     now,
     directory: createAccountDirectory({ load, now }),
+    clocks: createSandboxClocks(connection.collection<ClockRecord>(CLOCKS), now),
     requireSafe: (safety: SafetyOptions) => requireSafeAccounts(accounts, safety),
     healthy: () => connection.healthy(),
     close: () => connection.close(),

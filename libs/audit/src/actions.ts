@@ -32,6 +32,7 @@ export const AUDITED = {
   'account.close': ACCOUNT,
   'account.rotate-password': [...ACCOUNT, 'password', 'signWithOldSeconds'],
   'account.rotate-payout-secret': [...ACCOUNT, 'payoutSecret'],
+  'clock.move': ['aheadSeconds', 'refused'],
   'accounts.reencrypt': ['accounts'],
   'payout.retry': ['state', 'code'],
   'payouts.hold': ['result', 'waiting', 'onTheirWay', 'withBank'],

@@ -48,6 +48,12 @@ export const CardAuthorized = declareMessage(
   'AUTH succeeded: the issuer holds the amount. It cannot be settled from expiresAt on.',
   Type.Composite([OperationRecord, Type.Object({ expiresAt: EpochMs })]),
 );
+export const HoldMoved = declareMessage(
+  'cardEvents',
+  'HoldMoved',
+  'The clock of a sandbox account was moved, so that the hold of an AUTH ends sooner: at expiresAt.',
+  Type.Composite([OperationRecord, Type.Object({ expiresAt: EpochMs })]),
+);
 export const CardCharged = event('CardCharged', 'SALE or SALE3D succeeded: the amount is collected.');
 export const AuthorizationSettled = event('AuthorizationSettled', 'SETTLE succeeded: held funds move to the merchant.');
 export const AuthorizationVoided = event(
@@ -91,6 +97,7 @@ export const OperationOutcomeUnknown = event(
 
 export const cardEvents = {
   CardAuthorized,
+  HoldMoved,
   CardCharged,
   AuthorizationSettled,
   AuthorizationVoided,

@@ -22,6 +22,7 @@ export * from './references';
 export * from './replies';
 export * from './response-codes';
 export * from './return-address';
+export * from './sandbox-clock';
 export * from './scenarios';
 export * from './schema-files';
 export * from './screening';

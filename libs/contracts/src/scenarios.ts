@@ -1,5 +1,5 @@
 import { TEST_CURRENCY } from './currencies';
-import type { OutcomeUnknownCode, ResponseCode } from './response-codes';
+import type { OutcomeUnknownCode } from './response-codes';
 import { cardStatusOfCode, messageOfCode, RESPONSE_CODES, responseCodes } from './response-codes';
 import { TEST_CARDS } from './test-cards';
 
@@ -152,7 +152,7 @@ function forcedCodes(): Forced[] {
   const codes = responseCodes
     .filter(({ code }) => code >= FORCED_CODES.first && code <= FORCED_CODES.lastOfPayouts && !triggers.has(code))
     .map(({ name, code, message }): Forced => {
-      const status = cardStatusOfCode(code as ResponseCode);
+      const status = cardStatusOfCode(code);
       return { name: kebab(name), trigger: code, outcome: `${status} ${code}: ${message}` };
     });
   return [...behaviours, ...codes].sort((one, other) => one.trigger - other.trigger);

@@ -35,6 +35,11 @@ const keepAudit = {
 
 const readAccounts = { accounts: { accounts: ['find'] } } as const satisfies SharedCollections;
 
+/** Also follows the clocks of sandbox accounts, and reports how far it has come (ADR 0067). */
+const followAccounts = {
+  accounts: { ...readAccounts.accounts, clocks: ['find', 'update'] },
+} as const satisfies SharedCollections;
+
 /** `npm run doctor` compares indexes, and counts records by their keys' ids. */
 const inspect = {
   edge: { journal: ['listIndexes'], checkouts: ['listIndexes'] },
@@ -51,7 +56,7 @@ const inspect = {
   callbacks: { deliveries: ['listIndexes'], attempts: ['listIndexes'], feed: ['listIndexes'] },
   vault: { cards: ['find', 'listIndexes'], cvvs: ['listIndexes'] },
   audit: { entries: ['listIndexes'] },
-  accounts: { accounts: ['find'] },
+  accounts: { accounts: ['find'], clocks: ['listIndexes'] },
 } as const satisfies SharedCollections;
 
 /** Command lines that connect to MongoDB themselves. */
@@ -91,7 +96,8 @@ export const services = {
     consumes: ['gatewayReplies'],
     produces: ['cardCommands', 'payoutCommands', 'cvvKeys'],
     shares: {
-      ...readAccounts,
+      ...writeAudit,
+      accounts: { ...readAccounts.accounts, clocks: ['find', 'insert', 'update', 'createIndex'] },
       vault: { cards: ['find', 'insert', 'update'], cvvs: ['insert', 'update', 'remove'] },
     },
   },
@@ -102,7 +108,7 @@ export const services = {
     produces: ['cardEvents', 'threedsCommands', 'gatewayReplies'],
     reads: ['cvvKeys'],
     shares: {
-      ...readAccounts,
+      ...followAccounts,
       vault: { cards: ['find', 'update', 'createIndex'], cvvs: ['find', 'remove', 'createIndex'] },
     },
   },
@@ -111,7 +117,7 @@ export const services = {
     database: 'threeds',
     consumes: ['threedsCommands'],
     produces: ['threedsEvents'],
-    shares: { ...readAccounts, vault: { cards: ['find', 'update'] } },
+    shares: { ...followAccounts, vault: { cards: ['find', 'update'] } },
   },
   payout: {
     name: 'payout',
@@ -133,7 +139,7 @@ export const services = {
     database: 'callbacks',
     consumes: ['cardEvents', 'payoutEvents'],
     produces: ['callbackEvents'],
-    shares: { ...readAccounts, ...keepAudit },
+    shares: { ...followAccounts, ...keepAudit },
   },
   simulator: { name: 'simulator', database: 'simulator', consumes: [], produces: [], shares: {} },
 } as const satisfies Record<string, ServiceDeclaration>;

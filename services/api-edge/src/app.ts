@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { openAccounts } from '@gateway/accounts';
+import { createClockFollower, openAccounts } from '@gateway/accounts';
+import { openAudit } from '@gateway/audit';
 import type { OperationOutcome } from '@gateway/contracts';
 import { cardCommands, InitiatePayout, OperationReplied, services } from '@gateway/contracts';
 import { createBrokerProbe, createReplyListener } from '@gateway/messaging';
@@ -24,6 +25,7 @@ import { createJournal } from './adapters/mongo/journal';
 import { createPollPlaces } from './adapters/poll-places';
 import { measureSources } from './adapters/source-metrics';
 import { createDiskWatch } from './application/disk-watch';
+import { waitingCheckouts } from './application/follow-clock';
 import { createJournalCloser } from './application/journal-closer';
 import { createLateEntries } from './application/late-entries';
 import { createPendingOutcomes } from './application/pending-outcomes';
@@ -59,6 +61,8 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   registerOverdue({ metrics, now, logger }, { journal: journal.countOverdue });
   measureSources(metrics, accounts.credentials);
   await accounts.requireSafe(config);
+  await accounts.clocks.ensureIndexes();
+  const audit = frame.database(await openAudit(frame.storage));
   const owners = openOwners(config);
   frame.onStop(() => Object.values(owners).forEach((owner) => owner.close()));
   const queries = createCardQueries(owners.cards.ask);
@@ -104,6 +108,9 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     ),
     checkoutLifetimeMs: config.CHECKOUT_LIFETIME_SECONDS * 1_000,
     publicBaseUrl: config.PUBLIC_BASE_URL,
+    clocks: accounts.clocks,
+    latestAccount: (merchantAccount) => accounts.directory.findLatest(merchantAccount),
+    audit,
   };
   return {
     hotMessages: [...Object.values(cardCommands), InitiatePayout, OperationReplied],
@@ -111,6 +118,13 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     loops: [
       frame.repeat({ name: 'sweeping the journal', everyMs: SWEEP_EVERY_MS, work: () => sweepJournal(ports) }),
       frame.repeat({ name: 'sweeping card-entry pages', everyMs: SWEEP_EVERY_MS, work: () => sweepCheckouts(ports) }),
+      createClockFollower({
+        clocks: accounts.clocks,
+        service: 'api-edge',
+        kinds: [waitingCheckouts(checkouts, now)],
+        now,
+        logger,
+      }),
     ],
     public: {
       name: 'api',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openAccounts } from '@gateway/accounts';
+import { createClockFollower, openAccounts } from '@gateway/accounts';
 import { openAudit } from '@gateway/audit';
 import { queries, services } from '@gateway/contracts';
 import { createHandle } from '@gateway/mongo';
@@ -25,6 +25,7 @@ import { announce } from './application/announcements';
 import { attemptDelivery, reportEnd } from './application/attempt-delivery';
 import { createClaimer, handBack } from './application/claim-due';
 import { createDispatcher, DISPATCHER_LIMITS } from './application/dispatcher';
+import { waitingDeliveries } from './application/follow-clock';
 import type { Ports } from './application/ports';
 import type { Config } from './config';
 import { retryScheduleOf } from './config';
@@ -117,7 +118,16 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
       otherTypes: 'skip',
       limits: { concurrency: OUTCOMES_AT_ONCE, gatherMs: GATHER_MS },
     },
-    loops: [frame.repeat({ name: 'looking for due callbacks', everyMs: LOOK_EVERY_MS, work: () => look() })],
+    loops: [
+      frame.repeat({ name: 'looking for due callbacks', everyMs: LOOK_EVERY_MS, work: () => look() }),
+      createClockFollower({
+        clocks: accounts.clocks,
+        service: 'callback-dispatcher',
+        kinds: [waitingDeliveries(ports)],
+        now,
+        logger,
+      }),
+    ],
     internal: {
       name: 'admin',
       port: config.CALLBACK_ADMIN_PORT,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openAccountDirectory } from '@gateway/accounts';
+import { createClockFollower, openAccountDirectory } from '@gateway/accounts';
 import { cardCommands, cardEvents, CvvKeyIssued, OperationReplied, services } from '@gateway/contracts';
 import { createTopicReader } from '@gateway/messaging';
 import { createHandle, registerOverdue, registerUnknownOutcomes } from '@gateway/mongo';
@@ -17,6 +17,7 @@ import { countRefusals } from './adapters/metrics';
 import { createCounters } from './adapters/mongo/counters';
 import { createPayments } from './adapters/mongo/payments';
 import { announce } from './application/announcements';
+import { waitingPayments } from './application/follow-clock';
 import type { Ports } from './application/ports';
 import { countEnd } from './application/screen-attempt';
 import { createResolver } from './application/resolve-outcomes';
@@ -54,7 +55,7 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
   registerUnknownOutcomes({ metrics, now, logger }, payments.unknownOutcomes);
   registerOverdue({ metrics, now, logger }, { inquiry: payments.countOverdue });
   const { vault, cvvKeys } = frame.database(await openVaultReader({ ...frame.storage, ...config }));
-  const accounts = frame.database(await openAccountDirectory(frame.storage));
+  const { clocks, ...accounts } = frame.database(await openAccountDirectory(frame.storage));
   await accounts.requireSafe(config);
   const keyReader = createTopicReader({
     kafka: frame.kafka,
@@ -118,7 +119,10 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
       onDeadLetter: deadLetterHandler(ports),
       limits: { concurrency: config.CONCURRENCY },
     },
-    loops: [createResolver(ports, RESOLVE_EVERY_MS)],
+    loops: [
+      createResolver(ports, RESOLVE_EVERY_MS),
+      createClockFollower({ clocks, service: 'card-processing', kinds: waitingPayments(ports), now, logger }),
+    ],
     readiness: () => ({ cvvKeys: keyReader.ready() }),
     internal: {
       name: 'query',

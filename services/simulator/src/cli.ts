@@ -4,7 +4,7 @@ import { runCommandLine } from '@gateway/service-kit';
 
 const WRONG_USAGE = 2;
 const USAGE = `usage: npm run sandbox -- scenarios         what the sandbox does on request, by test card and amount
-       npm run sandbox -- fields SCENARIO   the fields that choose it, as a form: curl -d "$(npm run -s sandbox -- fields …)"`;
+       npm run sandbox -- fields SCENARIO   the fields that choose it, as a form: curl -d "$(npm run --silent sandbox -- fields …)"`;
 const COLUMNS = ['scenario', `send in ${TEST_CURRENCY}`, 'with', 'then'];
 
 /** Runs one command. @returns the exit code: 0, 1 for an unknown scenario, 2 for wrong usage */

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { openAccountDirectory } from '@gateway/accounts';
+import { createClockFollower, openAccountDirectory } from '@gateway/accounts';
 import { Secret, services } from '@gateway/contracts';
 import { createHandle, registerOverdue } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
@@ -16,6 +16,7 @@ import { countOutcomes } from './adapters/metrics';
 import { announcer } from './application/announcements';
 import { createAskAgain } from './application/ask-again';
 import { expireChallenges } from './application/expire-challenges';
+import { waitingChallenges } from './application/follow-clock';
 import type { Ports } from './application/ports';
 import { createProofs } from './application/proofs';
 import type { Config } from './config';
@@ -98,6 +99,13 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
         work: (stopping) => expireChallenges(ports, stopping),
       }),
       createAskAgain(ports, ASK_AGAIN_EVERY_MS),
+      createClockFollower({
+        clocks: accounts.clocks,
+        service: 'threeds',
+        kinds: [waitingChallenges(ports)],
+        now: clock.now,
+        logger,
+      }),
     ],
     public: {
       name: 'http',

@@ -1,3 +1,5 @@
+import type { ClockRecord } from '@gateway/accounts';
+import { CLOCKS, createSandboxClocks } from '@gateway/accounts';
 import type { StoredEntry } from '@gateway/audit';
 import { createAuditLog } from '@gateway/audit';
 import type { ServiceDeclaration } from '@gateway/contracts';
@@ -32,6 +34,8 @@ export async function plannedIndexes({ config, logger, now }: Deployment): Promi
   const vault = remembering('vault', planned);
   await ensureCardIndexes(vault.collection('cards'));
   await ensureCvvIndexes(vault.collection('cvvs'));
+  const clocks = remembering('accounts', planned).collection<ClockRecord>(CLOCKS);
+  await createSandboxClocks(clocks, clock.now).ensureIndexes();
   const entries = remembering('audit', planned).collection<StoredEntry>('entries');
   const audit = createAuditLog({ collection: entries, databaseUser: undefined, now: clock.now, logger });
   await audit.ensureIndexes(config.AUDIT_RETENTION_DAYS);

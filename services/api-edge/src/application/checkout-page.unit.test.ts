@@ -82,6 +82,8 @@ function world(): World {
       find: async (id) => (id === CHECKOUT.id ? CHECKOUT : undefined),
       claimExpired: async () => (claimed ? undefined : ((claimed = true), CHECKOUT)),
       end: async (_id, removeAt) => void here.done.push(`end ${removeAt - NOW}`),
+      behind: async () => [],
+      follow: async () => true,
     },
     journal: {
       insert: async (entry: OperationEntry) => {

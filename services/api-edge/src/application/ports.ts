@@ -11,6 +11,7 @@ import type {
   OperationOutcome,
   OperationType,
   PayoutOutcome,
+  SandboxClock,
   Secret,
 } from '@gateway/contracts';
 import type { Logger, Slot, SlotRefusal } from '@gateway/service-kit';
@@ -141,6 +142,8 @@ interface CheckoutSession<Request> {
   acceptedAt: number;
   /** Epoch ms from which no attempt is accepted. */
   expiresAt: number;
+  /** How far the clock of a sandbox account was ahead when `expiresAt` last followed it. */
+  clockMs?: number;
 }
 export type OpenCheckout = CheckoutSession<CheckoutRequest> & { state: 'open' };
 /** What remains for a late browser: nothing about the customer. */
@@ -155,6 +158,10 @@ export interface Checkouts {
   claimExpired(leaseMs: number): Promise<OpenCheckout | undefined>;
   /** The page has ended: removes the customer's data now, the rest at `removeAt`. */
   end(id: string, removeAt: number): Promise<void>;
+  /** Open pages in XTS that have not followed the clock of their account, at most `limit`. */
+  behind(clock: SandboxClock, limit: number): Promise<OpenCheckout[]>;
+  /** Lets a page, as it was read, end `byMs` sooner. False if it has changed since. */
+  follow(checkout: OpenCheckout, moved: { byMs: number; clockMs: number }): Promise<boolean>;
 }
 
 /** The owner of card payments, queried over HTTP. Throws a retryable error if it does not answer. */

@@ -30,6 +30,7 @@ function world(options: { due: number; room?: number; asksBefore?: number; refus
   const ports: Ports = {
     deadlines: {
       open: () => Promise.resolve(),
+      move: () => Promise.resolve(),
       end: () => Promise.resolve(),
       dueSince: () => Promise.resolve(waiting[0]?.expiresAt),
       claimDue: (leaseMs, limit) => {

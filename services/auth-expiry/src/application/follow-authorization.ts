@@ -1,4 +1,4 @@
-import type { DataOf, CardAuthorized, OperationRecord } from '@gateway/contracts';
+import type { DataOf, CardAuthorized, HoldMoved, OperationRecord } from '@gateway/contracts';
 import type { Ports } from './ports';
 
 type Following = Pick<Ports, 'deadlines'>;
@@ -10,6 +10,12 @@ export async function authorizationOpened(
 ): Promise<void> {
   const { reference, merchantAccount, expiresAt } = data;
   await deadlines.open({ reference, merchantAccount, expiresAt });
+}
+
+/** The clock of a sandbox account was moved. */
+export async function holdMoved({ deadlines }: Following, data: DataOf<typeof HoldMoved>): Promise<void> {
+  const { reference, merchantAccount, expiresAt } = data;
+  await deadlines.move({ reference, merchantAccount, expiresAt });
 }
 
 /** Settled or voided, by anyone: nothing is left to expire. */

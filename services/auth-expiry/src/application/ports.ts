@@ -12,6 +12,8 @@ export interface ClaimedDeadline extends Deadline {
 export interface Deadlines {
   /** Stores the deadline of an authorization, unless it is already known, open or ended. */
   open(deadline: Omit<Deadline, 'asks'>): Promise<void>;
+  /** Sets another end of an open authorization's hold. What is being asked for just now is left alone. */
+  move(deadline: Omit<Deadline, 'asks'>): Promise<void>;
   /** Ends the deadline; {@link open} has no effect on this authorization afterwards. */
   end(reference: string): Promise<void>;
   /** Epoch ms at which the most overdue one fell due; undefined if nothing is due. */

@@ -1,4 +1,4 @@
-import type { CustomParameter, Secret } from '@gateway/contracts';
+import type { CustomParameter, SandboxClock, Secret } from '@gateway/contracts';
 import type { Logger, Tracer } from '@gateway/service-kit';
 import type { Handle, Stored } from '@gateway/mongo';
 import type { CallbackKind, Outcome } from '../domain/callback';
@@ -39,6 +39,8 @@ export interface Deliveries {
   /** Claims for `leaseMs` those that are still due by the database's clock. */
   claim(ids: readonly string[], leaseMs: number): Promise<StoredDelivery[]>;
   list(query: DeliveryQuery): Promise<StoredDelivery[]>;
+  /** Pending ones whose schedule has not followed the clock of its account, at most `limit`. */
+  behind(clock: SandboxClock, limit: number): Promise<StoredDelivery[]>;
 }
 
 /** One attempt. Without `endedAt` it is running, or its process died: the merchant may still have received it. */

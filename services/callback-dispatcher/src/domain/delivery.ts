@@ -1,3 +1,5 @@
+import type { SandboxClock } from '@gateway/contracts';
+import { movedSince, sooner } from '@gateway/contracts';
 import type { Callback } from './callback';
 import { isAcknowledgement } from './callback';
 
@@ -25,6 +27,10 @@ export interface Delivery extends Callback {
   /** The attempts were used up once, without an acknowledgement since. */
   wasExhausted: boolean;
   progress: Progress;
+  /** How far the clock of a sandbox account was ahead when the schedule last followed it. */
+  clockMs?: number;
+  /** How much of the time by which that clock was moved the schedule has yet to use. */
+  aheadMs?: number;
   /** Of the reported event, so that the callback's log lines and events can be traced to it. */
   correlationId: string;
 }
@@ -56,8 +62,12 @@ export type DeliveryEvent =
       error?: string;
       durationMs: number;
       nextAttemptAt?: number;
+      /** What is left of `aheadMs`. */
+      aheadMs?: number;
       at: number;
     }
+  /** The schedule follows the clock of its sandbox account. */
+  | { type: 'ClockMoved'; nextAttemptAt: number; aheadMs: number; clockMs: number }
   | { type: 'Delivered' | 'Recovered' | 'Exhausted' | 'Resent'; at: number };
 
 export interface Beginning extends Pick<Delivery, 'correlationId'> {
@@ -104,7 +114,32 @@ export function decideAfterAttempt(delivery: Delivery, result: AttemptResult, co
   if (acknowledged) return [attempted, { type: delivery.wasExhausted ? 'Recovered' : 'Delivered', at }];
   const delaySeconds = context.scheduleSeconds[delivery.failures];
   if (delaySeconds === undefined) return [attempted, { type: 'Exhausted', at }];
-  return [{ ...attempted, nextAttemptAt: at + Math.round(delaySeconds * 1000 * (1 + JITTER * context.random)) }];
+  const delayMs = Math.round(delaySeconds * 1000 * (1 + JITTER * context.random));
+  if (delivery.aheadMs === undefined) return [{ ...attempted, nextAttemptAt: at + delayMs }];
+  // Moved time passes before real time.
+  const skippedMs = Math.min(delayMs, delivery.aheadMs);
+  return [{ ...attempted, nextAttemptAt: at + delayMs - skippedMs, aheadMs: delivery.aheadMs - skippedMs }];
+}
+
+/**
+ * Lets the schedule follow the clock of its sandbox account. What the move leaves over when the next attempt is due is for
+ * the retries after it, so that every attempt is made. Undefined if it has followed, or if no attempt is to come;
+ * `running` while an attempt is being made, or a replica is about to.
+ *
+ * @param now epoch ms
+ */
+export function decideClock(
+  delivery: Delivery,
+  clock: SandboxClock,
+  now: number,
+): DeliveryEvent | 'running' | undefined {
+  const { progress, clockMs, createdAt: since } = delivery;
+  if (progress.state !== 'pending' || (clockMs !== undefined && clockMs >= clock.aheadMs)) return undefined;
+  if (progress.claimableAt > Math.max(now, progress.nextAttemptAt)) return 'running';
+  const byMs = movedSince(clock, { since, clockMs });
+  const nextAttemptAt = sooner(progress.nextAttemptAt, byMs, now);
+  const aheadMs = (delivery.aheadMs ?? 0) + byMs - (progress.nextAttemptAt - nextAttemptAt);
+  return { type: 'ClockMoved', nextAttemptAt, aheadMs, clockMs: clock.aheadMs };
 }
 
 /** An operator sends it again, in any state: the schedule begins again. */
@@ -128,15 +163,25 @@ export function evolve(delivery: Delivery | undefined, event: DeliveryEvent): De
         attempts: delivery.attempts + 1,
         failures: delivery.failures + (event.acknowledged ? 0 : 1),
         progress: event.nextAttemptAt === undefined ? delivery.progress : due(event.nextAttemptAt),
+        ...(event.aheadMs === undefined ? {} : { aheadMs: event.aheadMs }),
       };
+    case 'ClockMoved': {
+      const { nextAttemptAt, aheadMs, clockMs } = event;
+      return { ...delivery, progress: due(nextAttemptAt), aheadMs, clockMs };
+    }
     case 'Delivered':
     case 'Recovered':
-      return { ...delivery, wasExhausted: false, progress: { state: 'delivered', at: event.at } };
+      return { ...onRealTime(delivery), wasExhausted: false, progress: { state: 'delivered', at: event.at } };
     case 'Exhausted':
-      return { ...delivery, wasExhausted: true, progress: { state: 'exhausted', at: event.at } };
+      return { ...onRealTime(delivery), wasExhausted: true, progress: { state: 'exhausted', at: event.at } };
     case 'Resent':
-      return { ...delivery, failures: 0, progress: due(event.at) };
+      return { ...onRealTime(delivery), failures: 0, progress: due(event.at) };
   }
+}
+
+/** A schedule that begins again has no moved time left. */
+function onRealTime({ aheadMs: _aheadMs, ...delivery }: Delivery): Delivery {
+  return delivery;
 }
 
 function due(at: number): Progress {

@@ -1,6 +1,7 @@
+import type { SandboxClock } from '@gateway/contracts';
 import { callbackOf } from './callback';
 import type { AttemptResult, Delivery, DeliveryEvent, RetryContext } from './delivery';
-import { decideAfterAttempt, decideResend, evolve, heldUntil, newDelivery } from './delivery';
+import { decideAfterAttempt, decideClock, decideResend, evolve, heldUntil, newDelivery } from './delivery';
 
 const NOW = 1_000_000;
 const callback = callbackOf(
@@ -120,5 +121,70 @@ describe('holding', () => {
   it('does not affect a delivery that has ended', () => {
     const delivered = attempted(fresh, OK);
     expect(heldUntil(delivered, NOW + 77)).toEqual(delivered);
+  });
+});
+
+describe('the clock of a sandbox account', () => {
+  const SCHEDULE = [10, 20, 40];
+  const retries: RetryContext = { now: NOW, scheduleSeconds: SCHEDULE, random: 0 };
+  const movedBy = (...movesMs: number[]): SandboxClock => {
+    let aheadMs = 0;
+    const moves = movesMs.map((byMs, index) => ({ at: NOW + index, aheadMs: (aheadMs += byMs) }));
+    return { merchantAccount: 'merchant_1', aheadMs, beforeMs: 0, moves };
+  };
+  const fail = (delivery: Delivery, now = NOW) =>
+    after(delivery, decideAfterAttempt(delivery, REFUSED, { ...retries, now }));
+  const follow = (delivery: Delivery, clock: SandboxClock, now = NOW): Delivery => {
+    const event = decideClock(delivery, clock, now);
+    if (event === 'running') throw new Error('running');
+    return event === undefined ? delivery : after(delivery, [event]);
+  };
+  const dueAt = ({ progress }: Delivery) => (progress.state === 'pending' ? progress.nextAttemptAt : progress.state);
+  const failedOnce = fail(fresh);
+
+  it('brings the next attempt closer', () => {
+    const moved = follow(failedOnce, movedBy(4_000));
+    expect(moved.progress).toEqual({ state: 'pending', nextAttemptAt: NOW + 6_000, claimableAt: NOW + 6_000 });
+    expect(decideClock(moved, movedBy(4_000), NOW)).toBeUndefined();
+    expect(dueAt(fail(moved, NOW + 6_000))).toBe(NOW + 26_000);
+  });
+
+  it('counts what is left for the attempts after it, so that each is made', () => {
+    const moved = follow(failedOnce, movedBy(45_000));
+    expect(dueAt(moved)).toBe(NOW);
+    const twice = fail(moved, NOW + 100);
+    expect(dueAt(twice)).toBe(NOW + 100);
+    const thrice = fail(twice, NOW + 200);
+    // 45 s: 10 and 20 for the first two pauses, 15 of the third.
+    expect(dueAt(thrice)).toBe(NOW + 200 + 25_000);
+    expect(fail(thrice, NOW + 25_200)).toMatchObject({ attempts: 4, progress: { state: 'exhausted' } });
+  });
+
+  it('adds up over moves, in whatever steps they are followed', () => {
+    const inSteps = follow(follow(failedOnce, movedBy(25_000)), movedBy(25_000, 20_000));
+    const atOnce = follow(failedOnce, movedBy(25_000, 20_000));
+    expect(inSteps).toEqual(atOnce);
+    expect(dueAt(fail(fail(inSteps)))).toBe(NOW + 25_000);
+  });
+
+  it('waits for the attempt that a replica is making', () => {
+    expect(decideClock(fresh, movedBy(1_000), NOW)).toBe('running');
+    expect(decideClock(heldUntil(failedOnce, NOW + 60_000), movedBy(1_000), NOW)).toBe('running');
+    expect(decideClock(heldUntil(failedOnce, NOW + 60_000), movedBy(1_000), NOW + 60_000)).toMatchObject({
+      type: 'ClockMoved',
+    });
+  });
+
+  it('does not concern a callback that came after the move, or has ended', () => {
+    const later = newDelivery(callback, { at: NOW + 1, claimableAt: NOW + 1, correlationId: 'c' });
+    expect(decideClock(later, movedBy(60_000), NOW + 2)).toMatchObject({ nextAttemptAt: NOW + 1, aheadMs: 0 });
+    expect(decideClock(after(fresh, decideAfterAttempt(fresh, OK, retries)), movedBy(60_000), NOW)).toBeUndefined();
+  });
+
+  it('leaves no moved time to a schedule that begins again', () => {
+    const exhausted = [0, 1, 2].reduce((delivery) => fail(delivery), follow(failedOnce, movedBy(1_000_000)));
+    expect(exhausted.progress.state).toBe('exhausted');
+    const again = fail(after(exhausted, decideResend(NOW + 5)), NOW + 5);
+    expect(dueAt(again)).toBe(NOW + 5 + 10_000);
   });
 });

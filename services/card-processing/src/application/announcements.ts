@@ -27,7 +27,10 @@ export function announce(payment: Payment, event: PaymentEvent, { at }: { at: nu
     case 'OperationStarted':
     case 'AuthenticatedSaleStarted':
     case 'InquiryFailed':
+    case 'ProofMoved':
       return undefined;
+    case 'HoldMoved':
+      return event.byMs === 0 ? undefined : published(payment, event, at);
     default:
       return published(payment, event, at);
   }
@@ -35,7 +38,7 @@ export function announce(payment: Payment, event: PaymentEvent, { at }: { at: nu
 
 type Published = Exclude<
   PaymentEvent,
-  { type: 'PaymentOpened' | 'OperationStarted' | 'AuthenticatedSaleStarted' | 'InquiryFailed' }
+  { type: 'PaymentOpened' | 'OperationStarted' | 'AuthenticatedSaleStarted' | 'InquiryFailed' | 'ProofMoved' }
 >;
 
 function published(payment: Payment, event: Published, at: number): Announcement | undefined {
@@ -54,12 +57,13 @@ function published(payment: Payment, event: Published, at: number): Announcement
         at,
         callbackUrl: isTold(event, operation) ? operation.callbackUrl : undefined,
       }),
-      ...(event.type === 'OperationSucceeded' && event.expiresAt !== undefined ? { expiresAt: event.expiresAt } : {}),
+      ...('expiresAt' in event && event.expiresAt !== undefined ? { expiresAt: event.expiresAt } : {}),
     },
   };
 }
 
 function isTold(event: Published, operation: Operation): boolean {
+  if (event.type === 'HoldMoved') return false;
   return event.type === 'CheckoutEnded' ? operation.callbackUrl !== undefined : tellsMerchant(operation);
 }
 
@@ -92,7 +96,7 @@ function authenticationCommand(
 function eventType(event: Published, operation: Operation): CardEventType {
   if (event.type === 'OutcomeBecameUnknown') return 'OperationOutcomeUnknown';
   if (event.type === 'AuthenticationStarted' || event.type === 'CheckoutEnded') return event.type;
-  if (event.type === 'OutcomeAnnounced') return event.type;
+  if (event.type === 'OutcomeAnnounced' || event.type === 'HoldMoved') return event.type;
   switch (operation.status) {
     case 'success':
       return SUCCESS_EVENTS[operation.type];

@@ -1,5 +1,5 @@
 import type { Account } from '@gateway/accounts';
-import type { CardCommand, Customer, OperationOutcome, Secret } from '@gateway/contracts';
+import type { CardCommand, Customer, OperationOutcome, SandboxClock, Secret } from '@gateway/contracts';
 import type { Place } from '@gateway/outbound';
 import type { DetachedWork, Logger, Tracer } from '@gateway/service-kit';
 import type { DueByAccount, Handle, Stored } from '@gateway/mongo';
@@ -26,6 +26,10 @@ export interface Payments {
   /** The payment and its operations with separate documents: at most {@link PAYMENT_RECORDS_MAX} in all. */
   loadWhole(paymentId: string): Promise<StoredPayment[]>;
   due: DueByAccount<StoredPayment>;
+  /** Payments in XTS whose hold has not followed the clock of its account, at most `limit`. */
+  holdsBehind(clock: SandboxClock, limit: number): Promise<StoredPayment[]>;
+  /** The same for unused proofs of AUTH3Ds. */
+  proofsBehind(clock: SandboxClock, limit: number): Promise<StoredPayment[]>;
 }
 
 /** An acquirer's request. The idempotency key, the operation's reference, travels beside it. */

@@ -86,6 +86,8 @@ export interface Hold {
   currency: string;
   /** Epoch ms; from then on it cannot be settled. */
   expiresAt: number;
+  /** How far the clock of a sandbox account was ahead when `expiresAt` last followed it. */
+  clockMs?: number;
 }
 
 /** Money collected by a SALE or SETTLE, which a REFUND returns. */
@@ -103,6 +105,10 @@ export interface Proof {
   token: string;
   /** Epoch ms. */
   authenticatedAt: number;
+  /** By how many ms it is older in a sandbox account whose clock was moved. */
+  olderMs?: number;
+  /** How far that clock was ahead when `olderMs` last followed it. */
+  clockMs?: number;
 }
 
 /**
@@ -253,6 +259,9 @@ export type PaymentEvent =
   | { type: 'OutcomeBecameUnknown'; reference: string; code: OutcomeUnknownCode; message: string; resolveAt: number }
   /** The resolver could not find out the outcome. */
   | { type: 'InquiryFailed'; reference: string; resolveAt: number }
+  /** The hold follows the clock of its sandbox account. It ends `byMs` sooner, or just as before. */
+  | { type: 'HoldMoved'; reference: string; byMs: number; expiresAt: number; clockMs: number }
+  | { type: 'ProofMoved'; reference: string; byMs: number; clockMs: number }
   /** Ended without an acquirer: refused by a rule, declined by a property of the card, recorded for a token. */
   | { type: 'OperationRecorded'; operation: Operation; presentation?: CardPresentation };
 
@@ -297,16 +306,6 @@ export function evolve(payment: Payment | undefined, event: PaymentEvent): Payme
     }
     case 'AuthenticationVoided':
       return { ...payment, operations: [...payment.operations, event.operation], state: { kind: 'voided' } };
-    case 'CheckoutEnded':
-      return { ...payment, checkoutEnded: true };
-    case 'OutcomeAnnounced':
-      return withFields(payment, event.reference, { announced: true, callbackUrl: event.callbackUrl });
-    case 'OutcomeBecameUnknown': {
-      const { reference, code, message, resolveAt } = event;
-      return { ...change(payment, reference, { code, message }), resolveAt, inquiries: 0 };
-    }
-    case 'InquiryFailed':
-      return { ...payment, resolveAt: event.resolveAt, inquiries: (payment.inquiries ?? 0) + 1 };
     case 'OperationSucceeded':
       return operationSucceeded(payment, event);
     case 'OperationDeclined':
@@ -324,6 +323,32 @@ export function evolve(payment: Payment | undefined, event: PaymentEvent): Payme
         ...end(payment, event.reference, { status: 'error', code: event.code, message: event.message }),
         state: undone(payment.state),
       };
+    default:
+      return noted(payment, event);
+  }
+}
+
+type Note = EventOf<
+  'CheckoutEnded' | 'OutcomeAnnounced' | 'OutcomeBecameUnknown' | 'InquiryFailed' | 'HoldMoved' | 'ProofMoved'
+>;
+
+/** Events with which no operation begins or ends. */
+function noted(payment: Payment, event: Note): Payment {
+  switch (event.type) {
+    case 'CheckoutEnded':
+      return { ...payment, checkoutEnded: true };
+    case 'OutcomeAnnounced':
+      return withFields(payment, event.reference, { announced: true, callbackUrl: event.callbackUrl });
+    case 'HoldMoved':
+      return { ...payment, state: holdMoved(payment.state, event) };
+    case 'ProofMoved':
+      return { ...payment, state: proofMoved(payment.state, event) };
+    case 'OutcomeBecameUnknown': {
+      const { reference, code, message, resolveAt } = event;
+      return { ...change(payment, reference, { code, message }), resolveAt, inquiries: 0 };
+    }
+    case 'InquiryFailed':
+      return { ...payment, resolveAt: event.resolveAt, inquiries: (payment.inquiries ?? 0) + 1 };
   }
 }
 
@@ -472,6 +497,25 @@ function undone(state: PaymentState): PaymentState {
     default:
       return broken(`nothing can end while ${state.kind}`);
   }
+}
+
+function holdMoved(state: PaymentState, { expiresAt, clockMs }: EventOf<'HoldMoved'>): PaymentState {
+  if (!isHolding(state)) return broken(`no hold can move while ${state.kind}`);
+  return { ...state, hold: { ...state.hold, expiresAt, clockMs } };
+}
+
+function proofMoved(state: PaymentState, { byMs, clockMs }: EventOf<'ProofMoved'>): PaymentState {
+  if (state.kind !== 'authenticated') return broken(`no proof can move while ${state.kind}`);
+  return { ...state, proof: { ...state.proof, olderMs: (state.proof.olderMs ?? 0) + byMs, clockMs } };
+}
+
+/** Kinds of states with a hold that can end. */
+export const HOLDING_KINDS = ['authorized', 'settling', 'voiding'] as const;
+
+export function isHolding(
+  state: PaymentState,
+): state is Extract<PaymentState, { kind: (typeof HOLDING_KINDS)[number] }> {
+  return HOLDING_KINDS.some((kind) => kind === state.kind);
 }
 
 function chargeOf(operation: Operation): Charge {

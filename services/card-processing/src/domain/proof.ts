@@ -36,5 +36,6 @@ export function proofRejection(payment: Payment, asked: ProvenPurchase): Rejecti
   if (asked.amountE4 !== state.proof.amountE4 || asked.currency !== state.proof.currency) {
     return 'amount-or-currency-differs';
   }
-  return asked.now > state.proof.authenticatedAt + PROOF_LIFETIME_MS ? 'hold-ended' : undefined;
+  const { authenticatedAt, olderMs = 0 } = state.proof;
+  return asked.now > authenticatedAt - olderMs + PROOF_LIFETIME_MS ? 'hold-ended' : undefined;
 }

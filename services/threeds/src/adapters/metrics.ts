@@ -11,8 +11,12 @@ export function countOutcomes(metrics: Registry): (event: AuthenticationEvent) =
     registers: [metrics],
   });
   return (event) => {
-    if (event.type === 'AuthenticationRequested' || event.type === 'ReturnUrlChosen') return;
+    if (isInside(event)) return;
     const refused = event.type === 'Refused' ? String(event.code) : undefined;
     outcomes.inc({ outcome: refused ?? (event.type === 'Authenticated' ? 'authenticated' : 'challenge') });
   };
+}
+
+function isInside({ type }: AuthenticationEvent): boolean {
+  return type === 'AuthenticationRequested' || type === 'ReturnUrlChosen' || type === 'ChallengeMoved';
 }

@@ -51,6 +51,7 @@ function announcement(
     }
     case 'AuthenticationRequested':
     case 'ReturnUrlChosen':
+    case 'ChallengeMoved':
       return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import type { Account } from '@gateway/accounts';
-import type { Customer, Secret } from '@gateway/contracts';
+import type { Customer, SandboxClock, Secret } from '@gateway/contracts';
 import type { DueByAccount, Handle, Stored } from '@gateway/mongo';
 import type { DetachedWork, Logger, Tracer } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
@@ -16,6 +16,8 @@ export interface Authentications {
   findByTransaction(threeDSServerTransId: string): Promise<StoredAuthentication | null>;
   /** Challenges expired at `now`, oldest first. */
   findExpired(now: number, limit: number): Promise<StoredAuthentication[]>;
+  /** Challenges in XTS that have not followed the clock of their account, at most `limit`. */
+  behind(clock: SandboxClock, limit: number): Promise<StoredAuthentication[]>;
   /** Requests without a stored answer. */
   due: DueByAccount<StoredAuthentication>;
 }

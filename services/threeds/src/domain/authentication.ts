@@ -23,8 +23,11 @@ export type ResultStatus = (typeof RESULT_STATUSES)[number];
 export type State =
   /** The request to the directory server is pending or running. */
   | { kind: 'requested' }
-  /** The cardholder has to act. From `expiresAt` (epoch ms) on, results are refused. */
-  | { kind: 'challenge'; acsUrl: string; card: CardFacts; expiresAt: number }
+  /**
+   * The cardholder has to act. From `expiresAt` (epoch ms) on, results are refused. `clockMs`: how far the clock of a
+   * sandbox account was ahead when `expiresAt` last followed it.
+   */
+  | { kind: 'challenge'; acsUrl: string; card: CardFacts; expiresAt: number; clockMs?: number }
   | {
       kind: 'authenticated';
       challenged: boolean;
@@ -85,7 +88,9 @@ export type AuthenticationEvent =
   | { type: 'ChallengeStarted'; ids: AuthenticationIds; acsUrl: string; card: CardFacts; expiresAt: number }
   | ({ type: 'Authenticated'; ids: AuthenticationIds } & Omit<Extract<State, { kind: 'authenticated' }>, 'kind'>)
   | ({ type: 'Refused'; ids: AuthenticationIds } & Omit<Extract<State, { kind: 'refused' }>, 'kind'>)
-  | { type: 'ReturnUrlChosen'; url: string };
+  | { type: 'ReturnUrlChosen'; url: string }
+  /** The challenge follows the clock of its sandbox account. */
+  | { type: 'ChallengeMoved'; expiresAt: number; clockMs: number };
 
 /** The part of an authentication that the command sets. */
 export type AskedAuthentication = Omit<
@@ -142,6 +147,11 @@ export function evolve(authentication: Authentication | undefined, event: Authen
     }
     case 'ReturnUrlChosen':
       return { ...authentication, returnUrl: event.url };
+    case 'ChallengeMoved': {
+      const { state } = authentication;
+      if (state.kind !== 'challenge') throw new Error(`broken invariant: no challenge can move while ${state.kind}`);
+      return { ...authentication, state: { ...state, expiresAt: event.expiresAt, clockMs: event.clockMs } };
+    }
   }
 }
 

@@ -1,5 +1,5 @@
-import type { AuthenticationIds, ResponseCode } from '@gateway/contracts';
-import { RESPONSE_CODES } from '@gateway/contracts';
+import type { AuthenticationIds, ResponseCode, SandboxClock } from '@gateway/contracts';
+import { movedSince, RESPONSE_CODES, sooner, TEST_CURRENCY } from '@gateway/contracts';
 import type { Authentication, AuthenticationEvent, CardFacts, ChallengeResult, Scheme } from './authentication';
 import { isExpired } from './authentication';
 import { ECI_FAILED, eciOf } from './scheme';
@@ -143,6 +143,19 @@ function isSame(one: ChallengeResult, other: ChallengeResult): boolean {
 export function decideExpiry(authentication: Authentication, now: number): AuthenticationEvent | undefined {
   if (!isExpired(authentication, now)) return undefined;
   return { type: 'Refused', ids: authentication.ids, challenged: true, code: RESPONSE_CODES.TRANSACTION_EXPIRED };
+}
+
+/** Lets a challenge follow the clock of its sandbox account; undefined if there is none, or if it has. */
+export function decideClock(
+  { state, currency }: Authentication,
+  clock: SandboxClock,
+  { now, challengeTimeoutMs }: Omit<AnswerFacts, 'card'>,
+): AuthenticationEvent | undefined {
+  if (state.kind !== 'challenge' || currency !== TEST_CURRENCY) return undefined;
+  const { expiresAt, clockMs } = state;
+  if (clockMs !== undefined && clockMs >= clock.aheadMs) return undefined;
+  const byMs = movedSince(clock, { since: expiresAt - challengeTimeoutMs, clockMs });
+  return { type: 'ChallengeMoved', expiresAt: sooner(expiresAt, byMs, now), clockMs: clock.aheadMs };
 }
 
 /** The possible outcomes of an authentication: the table of decisions.md, section 3. */

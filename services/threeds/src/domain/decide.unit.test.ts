@@ -5,6 +5,7 @@ import type { DirectoryAnswer } from './decide';
 import {
   decideAnswer,
   decideCardUnknown,
+  decideClock,
   decideDeadline,
   decideExpiry,
   decideResult,
@@ -240,5 +241,38 @@ describe('an ended authentication', () => {
 
   test('is neither a request nor a challenge', () => {
     expect([hasEnded(REQUESTED), hasEnded(CHALLENGE)]).toEqual([false, false]);
+  });
+});
+
+describe('the clock of a sandbox account', () => {
+  const clock = (aheadMs: number, at = NOW) => ({
+    merchantAccount: 'shop_one',
+    aheadMs,
+    beforeMs: 0,
+    moves: [{ at, aheadMs }],
+  });
+  const facts = { now: NOW, challengeTimeoutMs: 900 };
+
+  test.each([
+    [300, NOW + 600],
+    [900, NOW],
+    [5_000, NOW],
+  ])('moved by %d ms lets a challenge end at %d', (byMs, expiresAt) => {
+    const event = decideClock(CHALLENGE, clock(byMs), facts);
+    expect(event).toEqual({ type: 'ChallengeMoved', expiresAt, clockMs: byMs });
+    const moved = evolve(CHALLENGE, event as AuthenticationEvent);
+    expect(moved).toEqual({ ...CHALLENGE, state: { ...CHALLENGE.state, expiresAt, clockMs: byMs } });
+    expect(isExpired(moved, NOW)).toBe(byMs >= 900);
+    expect(decideClock(moved, clock(byMs), facts)).toBeUndefined();
+  });
+
+  test('moved before the challenge began marks it only', () => {
+    expect(decideClock(CHALLENGE, clock(300, NOW - 1), facts)).toMatchObject({ expiresAt: NOW + 900, clockMs: 300 });
+  });
+
+  test('concerns no other state, and no real money', () => {
+    for (const one of [REQUESTED, ...Object.values(ENDED), { ...CHALLENGE, currency: 'EUR' }]) {
+      expect(decideClock(one, clock(300), facts)).toBeUndefined();
+    }
   });
 });

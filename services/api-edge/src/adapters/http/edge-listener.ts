@@ -10,6 +10,8 @@ import { showCheckout, submitCard } from '../../application/checkout-page';
 import type { CheckoutPorts } from '../../application/checkout-ports';
 import { handleCardRequest } from '../../application/handle-card-request';
 import { handleCheckoutRequest } from '../../application/handle-checkout-request';
+import type { ClockPorts } from '../../application/handle-clock-request';
+import { handleClockRequest } from '../../application/handle-clock-request';
 import { handlePayoutCheck } from '../../application/handle-payout-check';
 import { handlePayoutQuery } from '../../application/handle-payout-query';
 import type { InitiatePorts } from '../../application/handle-payout-request';
@@ -22,7 +24,10 @@ import { createCheckoutPages, isForPages } from './checkout-pages';
 import type { MerchantEndpoint } from './merchant-api';
 import { CARD_CONTENT_TYPES, createMerchantApi, PAYOUT_CONTENT_TYPES } from './merchant-api';
 
-export type EdgePorts = CheckoutPorts & InitiatePorts & CallbackPorts & { bus: AnnouncingBus; tracer: Tracer };
+export type EdgePorts = CheckoutPorts &
+  InitiatePorts &
+  CallbackPorts &
+  ClockPorts & { bus: AnnouncingBus; tracer: Tracer };
 
 /** Merchants and browsers share a port. Each has its own limit, so that neither can lock the other out. */
 export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Registry): RequestListener {
@@ -55,6 +60,13 @@ export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Re
         handle: (incoming) => handleCheckoutRequest(ports, incoming),
       },
       ...callbackEndpoints(ports),
+      {
+        path: '/api/sandbox/clock',
+        contentTypes: CARD_CONTENT_TYPES,
+        operationOf: () => 'CLOCK',
+        waits: true,
+        handle: (incoming) => handleClockRequest(ports, incoming),
+      },
       ...payoutEndpoints(ports),
     ],
   });

@@ -1,3 +1,4 @@
+import { TEST_CURRENCY } from '@gateway/contracts';
 import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
 import { claimOne, dueIndexOn, duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
 import type { Checkout, Checkouts, EndedCheckout, OpenCheckout } from '../../application/ports';
@@ -5,6 +6,14 @@ import type { Checkout, Checkouts, EndedCheckout, OpenCheckout } from '../../app
 type Kept<C extends Checkout> = Omit<C, 'id'> & { _id: string };
 /** `sweepAt` (epoch ms) while it is open, `removeAt` once it has ended. */
 export type StoredCheckout = (Kept<OpenCheckout> | Kept<EndedCheckout>) & { sweepAt?: number; removeAt?: Date };
+
+const IS_OPEN_SANDBOX = { 'request.currency': TEST_CURRENCY, sweepAt: { $exists: true } } as const;
+/** Only what a sandbox account's clock can move. */
+const openSandboxIndex = {
+  key: { merchantAccount: 1 },
+  name: 'sandbox_open',
+  partialFilterExpression: IS_OPEN_SANDBOX,
+} as const;
 
 export interface CheckoutsAdapter extends Checkouts {
   ensureIndexes(): Promise<void>;
@@ -46,8 +55,23 @@ export function createCheckouts(mongo: MongoConnection, clock: Clock): Checkouts
       );
     },
 
+    async behind({ merchantAccount, aheadMs }, limit) {
+      const behind = { merchantAccount, ...IS_OPEN_SANDBOX, clockMs: { $not: { $gte: aheadMs } } };
+      const found = await collection.find(behind, { hint: openSandboxIndex.name }).limit(limit).toArray();
+      // Only open pages have a time for sweepers.
+      return found.map((document) => toCheckout(document) as OpenCheckout);
+    },
+
+    async follow({ id, expiresAt, clockMs: known }, { byMs, clockMs }) {
+      // A page that has not ended is not leased by a sweeper.
+      const sooner = byMs === 0 ? {} : { $inc: { expiresAt: -byMs, sweepAt: -byMs } };
+      const unchanged = { _id: id, expiresAt, clockMs: known ?? { $exists: false }, sweepAt: { $exists: true } };
+      return (await collection.updateOne(unchanged, { $set: { clockMs }, ...sooner })).matchedCount === 1;
+    },
+
     async ensureIndexes() {
       await collection.createIndexes([
+        openSandboxIndex,
         dueIndexOn('sweepAt', 'sweep_at'),
         { key: { removeAt: 1 }, name: 'remove_at', expireAfterSeconds: 0 },
       ]);

@@ -85,3 +85,35 @@ test('an end written at the same moment as its beginning leaves a tombstone, in 
   expect(await collection.countDocuments({ _id: /^RACE/, endedAt: { $exists: true } })).toBe(references.length);
   expect(await collection.countDocuments({ _id: /^RACE/, dueAt: { $exists: true } })).toBe(0);
 });
+
+describe('a hold whose end moved', () => {
+  const deadlines = () =>
+    createDeadlines(
+      mongo,
+      clockAt(() => NOW),
+    );
+  const stored = (reference: string) => mongo.collection<StoredDeadline>('deadlines').findOne({ _id: reference });
+  const named = (reference: string, expiresAt: number) => ({ reference, merchantAccount: 'merchant', expiresAt });
+
+  test('is due at its new end, whether its beginning is known or not', async () => {
+    await deadlines().open(named('MOVE1', NOW + 1_000));
+    await deadlines().move(named('MOVE1', NOW));
+    expect(await stored('MOVE1')).toMatchObject({ expiresAt: NOW, dueAt: NOW, asks: 0 });
+    await deadlines().move(named('MOVE2', NOW + 5));
+    await deadlines().open(named('MOVE2', NOW + 1_000));
+    expect(await stored('MOVE2')).toMatchObject({ expiresAt: NOW + 5, dueAt: NOW + 5, asks: 0 });
+  });
+
+  test('keeps the lease of a replica that asks just now', async () => {
+    await deadlines().open(named('MOVE3', NOW - 100_000));
+    await deadlines().claimDue(30_000, 1);
+    await deadlines().move(named('MOVE3', NOW - 200_000));
+    expect(await stored('MOVE3')).toMatchObject({ dueAt: NOW + 30_000, claim: expect.any(String) });
+  });
+
+  test('stays ended', async () => {
+    await deadlines().end('MOVE4');
+    await deadlines().move(named('MOVE4', NOW));
+    expect(await stored('MOVE4')).toEqual({ _id: 'MOVE4', endedAt: new Date(NOW) });
+  });
+});

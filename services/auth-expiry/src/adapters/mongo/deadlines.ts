@@ -57,6 +57,18 @@ export function createDeadlines(mongo: MongoConnection, clock: Clock): Deadlines
       const traced = traceparent === undefined ? {} : { traceparent };
       await insert({ _id: reference, merchantAccount, expiresAt, dueAt: expiresAt, asks: 0, ...traced });
     },
+    async move({ reference, merchantAccount, expiresAt }) {
+      const isClaimed = { $ne: [{ $type: '$claim' }, 'missing'] };
+      const next = { merchantAccount, expiresAt, asks: { $ifNull: ['$asks', 0] } };
+      const dueAt = { $cond: [isClaimed, '$dueAt', expiresAt] };
+      try {
+        const open = { _id: reference, endedAt: { $exists: false } };
+        await collection.updateOne(open, [{ $set: { ...next, dueAt } }], { upsert: true });
+      } catch (error) {
+        // There is a tombstone: the authorization has ended.
+        if (duplicateKeyIndex(error) === undefined) throw error;
+      }
+    },
     end: (reference) => close(reference),
     async claimDue(leaseMs, limit) {
       const { claimed } = await claimDue(collection, { field: 'dueAt', clock, leaseMs, limit, mark: 'claim' });

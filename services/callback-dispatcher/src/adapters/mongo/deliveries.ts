@@ -19,7 +19,7 @@ import {
 } from '@gateway/mongo';
 import type { Deliveries, DeliveryQuery, LaneRange } from '../../application/ports';
 import type { Delivery } from '../../domain/delivery';
-import { BEFORE_LANES } from '../../domain/lane';
+import { BEFORE_LANES, lanesOf } from '../../domain/lane';
 import { RETENTION_DEFAULT_DAYS } from './retention';
 
 const COLLECTION = 'deliveries';
@@ -114,6 +114,11 @@ export function createDeliveries(mongo: MongoConnection, clock: Clock): Deliveri
     async list(query) {
       const found = collection.find(listed(query)).sort({ createdAt: -1, _id: -1 });
       return await found.limit(query.limit).maxTimeMS(LIST_TIMEOUT_MS).toArray();
+    },
+    async behind({ merchantAccount, aheadMs }, limit) {
+      const { after, end } = lanesOf(merchantAccount);
+      const behind = { ...pendingIn({ after, upTo: end }), clockMs: { $not: { $gte: aheadMs } } };
+      return await collection.find(behind, { hint: dueIndex.name }).limit(limit).maxTimeMS(DUE_TIMEOUT_MS).toArray();
     },
     async countOverdue(before) {
       return await collection.countDocuments(overdueSince(before), FIGURE_BOUNDS);

@@ -63,3 +63,33 @@ test('both counts read the index alone', async () => {
     expect(plan).toMatch(/"totalDocsExamined":0/);
   }
 });
+
+describe('behind the clock of a sandbox account', () => {
+  const clock = { merchantAccount: 'sandbox', aheadMs: 50, beforeMs: 0, moves: [{ at: 1, aheadMs: 50 }] };
+  const hold = { reference: 'R', amountE4: 1, currency: 'XTS', expiresAt: 9 };
+  const proof = { reference: 'R', amountE4: 1, currency: 'XTS', token: 't', authenticatedAt: 1 };
+  const mine = { merchantAccount: 'sandbox' };
+  const ids = (found: readonly { _id: string }[]) => found.map(({ _id }) => _id).sort();
+
+  test('are open holds and unused proofs in XTS that have not followed', async () => {
+    await add('A', 1, { ...mine, state: { kind: 'authorized', hold } });
+    await add('B', 1, { ...mine, state: { kind: 'voiding', hold: { ...hold, clockMs: 49 } } });
+    await add('C', 1, { ...mine, state: { kind: 'authorized', hold: { ...hold, clockMs: 50 } } });
+    await add('D', 1, { ...mine, state: { kind: 'authorized', hold: { ...hold, currency: 'EUR' } } });
+    await add('E', 1, { ...mine, state: { kind: 'voided', hold } });
+    await add('F', 1, { state: { kind: 'authorized', hold } });
+    await add('G', 1, { ...mine, state: { kind: 'authenticated', proof } });
+    await add('H', 1, { ...mine, state: { kind: 'authenticated', proof: { ...proof, clockMs: 50 } } });
+    expect(ids(await payments.holdsBehind(clock, 10))).toEqual(['A', 'B']);
+    expect(await payments.holdsBehind(clock, 1)).toHaveLength(1);
+    expect(ids(await payments.proofsBehind(clock, 10))).toEqual(['G']);
+  });
+
+  test('the indexes hold nothing of real money', async () => {
+    const real = { ...hold, currency: 'EUR' };
+    await add('A', 1, { ...mine, state: { kind: 'authorized', hold: real } });
+    await add('B', 1, { ...mine, state: { kind: 'authorized', hold } });
+    const found = mongo.collection('payments').find({ 'state.hold.currency': 'XTS' }).hint('sandbox_holds');
+    expect(await found.explain('executionStats')).toMatchObject({ executionStats: { totalKeysExamined: 1 } });
+  });
+});

@@ -1,3 +1,4 @@
+import { TEST_CURRENCY } from '@gateway/contracts';
 import type { AggregateStore, Clock, Collection, MongoConnection, OutboxOwner, UnknownOutcomes } from '@gateway/mongo';
 import {
   countDueByAccount,
@@ -12,7 +13,7 @@ import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/s
 import type { Payments, StoredPayment } from '../../application/ports';
 import { PAYMENT_RECORDS_MAX } from '../../application/ports';
 import type { Payment } from '../../domain/payment';
-import { isAtRest } from '../../domain/payment';
+import { HOLDING_KINDS, isAtRest } from '../../domain/payment';
 
 const COLLECTION = 'payments';
 /** Sorts after every character of a reference. Ids of separate records begin with their payment's id. */
@@ -25,6 +26,19 @@ const unknownIndex = {
   partialFilterExpression: { inquiries: { $exists: true } },
 } as const;
 const IS_UNKNOWN = { inquiries: { $gte: 0 } } as const;
+
+/** Only what a sandbox account's clock can move, so real payments cost no write here. */
+const sandboxHoldsIndex = {
+  key: { merchantAccount: 1, 'state.kind': 1, 'state.hold.clockMs': 1 },
+  name: 'sandbox_holds',
+  partialFilterExpression: { 'state.hold.currency': TEST_CURRENCY },
+} as const;
+const sandboxProofsIndex = {
+  key: { merchantAccount: 1, 'state.kind': 1, 'state.proof.clockMs': 1 },
+  name: 'sandbox_proofs',
+  partialFilterExpression: { 'state.proof.currency': TEST_CURRENCY },
+} as const;
+
 /** The oldest is among those with the most inquiries, because the pauses between them are the same for all. */
 const OLDEST_AMONG = 100;
 
@@ -51,11 +65,33 @@ export function createPayments(mongo: MongoConnection, clock: Clock): PaymentsAd
       const found = await collection.find(range).sort({ _id: 1 }).limit(PAYMENT_RECORDS_MAX).toArray();
       return found;
     },
+    async holdsBehind({ merchantAccount, aheadMs }, limit) {
+      const holding = { merchantAccount, 'state.kind': { $in: [...HOLDING_KINDS] } };
+      const behind = { 'state.hold.currency': TEST_CURRENCY, ...isBehind('state.hold.clockMs', aheadMs) };
+      return await collection
+        .find({ ...holding, ...behind }, { hint: sandboxHoldsIndex.name })
+        .limit(limit)
+        .toArray();
+    },
+    async proofsBehind({ merchantAccount, aheadMs }, limit) {
+      const proven = { merchantAccount, 'state.kind': 'authenticated' as const };
+      const behind = { 'state.proof.currency': TEST_CURRENCY, ...isBehind('state.proof.clockMs', aheadMs) };
+      return await collection
+        .find({ ...proven, ...behind }, { hint: sandboxProofsIndex.name })
+        .limit(limit)
+        .toArray();
+    },
     async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
-      await collection.createIndexes([outboxIndex, dueByAccountIndex, unknownIndex]);
+      const ofSandbox = [sandboxHoldsIndex, sandboxProofsIndex];
+      await collection.createIndexes([outboxIndex, dueByAccountIndex, unknownIndex, ...ofSandbox]);
       await ensureEndIndex(collection, endOf, ownerRetentionSeconds(retentionDays));
     },
   };
+}
+
+/** Also what has never followed. */
+function isBehind(field: string, aheadMs: number) {
+  return { [field]: { $not: { $gte: aheadMs } } };
 }
 
 async function findUnknown(collection: Collection<StoredPayment>): Promise<UnknownOutcomes> {

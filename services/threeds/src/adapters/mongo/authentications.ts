@@ -1,3 +1,4 @@
+import { TEST_CURRENCY } from '@gateway/contracts';
 import type { AggregateStore, Clock, Collection, MongoConnection, OutboxOwner } from '@gateway/mongo';
 import {
   countDueByAccount,
@@ -15,6 +16,14 @@ import { hasEnded } from '../../domain/authentication';
 
 const COLLECTION = 'authentications';
 
+const IS_SANDBOX_CHALLENGE = { currency: TEST_CURRENCY, 'state.expiresAt': { $exists: true } } as const;
+/** Only what a sandbox account's clock can move. */
+const SANDBOX_CHALLENGES = {
+  key: { merchantAccount: 1 },
+  name: 'sandbox_challenges',
+  partialFilterExpression: IS_SANDBOX_CHALLENGE,
+} as const;
+
 const indexes = [
   outboxIndex,
   dueByAccountIndex,
@@ -25,6 +34,7 @@ const indexes = [
     name: 'challenge_expires_at',
     partialFilterExpression: { 'state.expiresAt': { $exists: true } },
   },
+  SANDBOX_CHALLENGES,
 ] as const;
 
 export interface AuthenticationsAdapter extends Authentications, AggregateStore<Authentication> {
@@ -51,6 +61,10 @@ export function createAuthentications(mongo: MongoConnection, clock: Clock): Aut
     async findExpired(now, limit) {
       const overdue = { 'state.expiresAt': { $lte: now } };
       return await collection.find(overdue).sort({ 'state.expiresAt': 1 }).limit(limit).toArray();
+    },
+    async behind({ merchantAccount, aheadMs }, limit) {
+      const behind = { merchantAccount, ...IS_SANDBOX_CHALLENGE, 'state.clockMs': { $not: { $gte: aheadMs } } };
+      return await collection.find(behind, { hint: SANDBOX_CHALLENGES.name }).limit(limit).toArray();
     },
     async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
       await collection.createIndexes(indexes.map((index) => ({ ...index })));
