@@ -47,6 +47,13 @@ module.exports = {
       to: { path: '^(libs/(?!contracts)|services/)' },
     },
     {
+      name: 'client-stands-alone',
+      comment: 'Shops install it: it may use nothing but Node.',
+      severity: 'error',
+      from: { path: '^libs/merchant-client/src', pathNot: '\\.test\\.ts$' },
+      to: { pathNot: '^libs/merchant-client/src/', dependencyTypesNot: ['core'] },
+    },
+    {
       name: 'testing-only-in-tests',
       severity: 'error',
       from: { pathNot: ['\\.test\\.ts$', '/test/', '^libs/testing/'] },

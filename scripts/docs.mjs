@@ -1,8 +1,8 @@
 /**
- * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/asyncapi.yaml, docs/response-codes.json,
- * catalog-info.yaml, deploy/monitoring, the generated parts of the Helm chart and the generated tables of docs from the
- * declarations in the code. With `--check` it writes nothing and fails if a file would change. FILE lists the metrics that running services
- * serve, as JSON; without it their table stays as it is.
+ * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/asyncapi.yaml, docs/response-codes.json, the codes
+ * of the merchants' client, catalog-info.yaml, deploy/monitoring, the generated parts of the Helm chart and the generated
+ * tables of docs from the declarations in the code. With `--check` it writes nothing and fails if a file would change.
+ * FILE lists the metrics that running services serve, as JSON; without it their table stays as it is.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -41,6 +41,7 @@ const GENERATED = '# Written by `npm run docs` from libs/monitoring.\n';
 const require = createRequire(import.meta.url);
 const folder = join(root, 'docs');
 const monitoringFolder = join(root, 'deploy', 'monitoring');
+const clientCodes = join(root, 'libs', 'merchant-client', 'src', 'codes.ts');
 
 /** @param {string} path of a compiled file, without `dist` and ending */
 const load = (path) => {
@@ -458,12 +459,13 @@ async function generatedFiles(metrics) {
   const files = new Map();
   for (const path of globSync([join(folder, '*.md'), join(folder, 'adr', 'README.md')]))
     files.set(path, await filled(path, blocks(metrics)));
-  const { registryFile, schemaFiles, services, topics, messages } = load('libs/contracts/index');
+  const { clientCodesFile, registryFile, schemaFiles, services, topics, messages } = load('libs/contracts/index');
   const readmeOf = (/** @type {string} */ name) => readFileSync(join(root, 'services', name, 'README.md'), 'utf8');
   files.set(join(root, 'catalog-info.yaml'), catalog({ services, topics, messages, readmeOf }));
   files.set(join(folder, 'response-codes.json'), registryFile());
   const asyncApiPath = join(folder, 'asyncapi.yaml');
   files.set(asyncApiPath, await asyncApi(asyncApiPath));
+  files.set(clientCodes, await formatted(clientCodes, clientCodesFile()));
   for (const [name, content] of schemaFiles()) files.set(join(folder, 'schemas', name), content);
   for (const [path, content] of monitoringFiles()) files.set(path, await formatted(path, content));
   for (const [path, content] of chart()) files.set(path, await formatted(path, content));

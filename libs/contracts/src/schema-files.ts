@@ -4,7 +4,7 @@ import { cardEvents } from './card-events';
 import type { MessageDeclaration } from './message';
 import { payoutCommands, payoutEvents } from './payout-messages';
 import { OperationReplied } from './replies';
-import { adviceOfCode, cardholderTextOfCode, responseCodes } from './response-codes';
+import { ADVICE, adviceOfCode, cardholderTextOfCode, RESPONSE_CODES, responseCodes } from './response-codes';
 import { threedsCommands, threedsEvents } from './threeds-messages';
 import { topics } from './topics';
 import { CvvKeyIssued } from './vault-messages';
@@ -47,4 +47,38 @@ export function registryFile(): string {
     return `  ${JSON.stringify({ ...entry, ...advised })}`;
   });
   return `[\n${lines.join(',\n')}\n]\n`;
+}
+
+/** The registry as the merchants' client has it, in TypeScript: that package may not depend on this one. */
+export function clientCodesFile(): string {
+  const registry = responseCodes.map(({ code, message, outcomeUnknown }) => {
+    const entry = { message, outcomeUnknown, advice: adviceOfCode(code), cardholderText: cardholderTextOfCode(code) };
+    return [code, entry] as const;
+  });
+  const literal = (value: object): string => JSON.stringify(value, null, 2);
+  return [
+    '// Written by `npm run docs` from libs/contracts/src/response-codes.ts.',
+    '',
+    "/** The codes of the gateway's answers, by name. */",
+    `export const RESPONSE_CODES = ${literal(RESPONSE_CODES)} as const;`,
+    '',
+    '/** What to do after a code. */',
+    `export const ADVICE = ${literal(ADVICE)} as const;`,
+    'export type Advice = keyof typeof ADVICE;',
+    '',
+    '/** What the gateway says about a code. */',
+    'export interface RegisteredCode {',
+    '  /** For developers: never show it to a buyer. `[field]` stands for a field of the request. */',
+    '  readonly message: string;',
+    '  /** The operation may or may not have happened. */',
+    '  readonly outcomeUnknown?: true;',
+    '  readonly advice: Advice;',
+    '  /** May be shown to the cardholder. Without one, nothing may. */',
+    '  readonly cardholderText?: string;',
+    '}',
+    '',
+    '/** All codes. */',
+    `export const REGISTRY: Readonly<Record<number, RegisteredCode>> = ${literal(Object.fromEntries(registry))};`,
+    '',
+  ].join('\n');
 }

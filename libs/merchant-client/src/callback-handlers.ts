@@ -1,0 +1,102 @@
+import type { Callback, CallbackSecrets } from './callbacks';
+import { verifyCallback } from './callbacks';
+
+/** Callbacks have less than 10 KiB. */
+const BODY_BYTES_MAX = 64 * 1024;
+/** The contract's acknowledgement: anything else is sent again. */
+const ACKNOWLEDGEMENT = 'OK';
+
+/**
+ * What the shop does with a callback. When it returns, the callback is acknowledged; when it throws, the gateway sends the
+ * callback again later.
+ */
+export type OnCallback = (callback: Callback) => void | Promise<void>;
+
+type Received = Parameters<typeof verifyCallback>[0];
+type Answer = { readonly status: 200 | 400; readonly text: string };
+
+/** Throws what `onCallback` throws. */
+async function answerTo(received: Received, secrets: CallbackSecrets, onCallback: OnCallback): Promise<Answer> {
+  const verification = verifyCallback(received, secrets);
+  if (!verification.verified) return { status: 400, text: verification.refusal };
+  await onCallback(verification.callback);
+  return { status: 200, text: ACKNOWLEDGEMENT };
+}
+
+/** What this needs of a request of express, connect or Node's http. */
+export interface NodeRequest extends AsyncIterable<unknown> {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** If a body parser has read it. */
+  readonly body?: unknown;
+}
+
+export interface NodeResponse {
+  statusCode: number;
+  setHeader(name: string, value: string): unknown;
+  end(text: string): unknown;
+}
+
+/**
+ * For express, connect and Node's http. It reads the body itself. Behind a body parser it takes `request.body`, which must
+ * be the bytes (`express.raw`) if `webhookSecret` is given. Errors of `onCallback` go to `next`; without a `next` they are
+ * answered with 500.
+ */
+export function expressCallbackHandler(secrets: CallbackSecrets, onCallback: OnCallback) {
+  return async (request: NodeRequest, response: NodeResponse, next?: (error: unknown) => void): Promise<void> => {
+    const body = request.body === undefined ? await bytesOf(request) : request.body;
+    try {
+      const { status, text } = await answerTo({ body, headers: request.headers }, secrets, onCallback);
+      response.statusCode = status;
+      response.setHeader('content-type', 'text/plain');
+      response.end(text);
+    } catch (error) {
+      if (next !== undefined) return next(error);
+      response.statusCode = 500;
+      response.end('');
+    }
+  };
+}
+
+/** Undefined, which is no callback, if it is too long or breaks off. */
+async function bytesOf(chunks: AsyncIterable<unknown>): Promise<Uint8Array | undefined> {
+  const kept: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of chunks) {
+      if (!(chunk instanceof Uint8Array)) return undefined;
+      length += chunk.length;
+      if (length > BODY_BYTES_MAX) return undefined;
+      kept.push(chunk);
+    }
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(kept);
+}
+
+/** What this needs of a `Request` of fetch. */
+export interface WebRequest {
+  readonly headers: { get(name: string): string | null };
+  readonly body: { getReader(): { read(): Promise<{ done: boolean; value?: unknown }> } } | null;
+}
+
+/** `Response`, where the types of fetch are known. */
+export type WebResponse = typeof globalThis extends { Response: { prototype: infer Response } } ? Response : unknown;
+
+/** For frameworks whose handlers turn a `Request` into a `Response`. Rejects with what `onCallback` throws. */
+export function fetchCallbackHandler(secrets: CallbackSecrets, onCallback: OnCallback) {
+  return async (request: WebRequest): Promise<WebResponse> => {
+    const body = await bytesOf(chunksOf(request));
+    const { status, text } = await answerTo({ body, headers: request.headers }, secrets, onCallback);
+    return new Response(text, { status, headers: { 'content-type': 'text/plain' } });
+  };
+}
+
+async function* chunksOf({ body }: WebRequest): AsyncGenerator<unknown> {
+  const reader = body?.getReader();
+  while (reader !== undefined) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}

@@ -1,0 +1,672 @@
+// Written by `npm run docs` from libs/contracts/src/response-codes.ts.
+
+/** The codes of the gateway's answers, by name. */
+export const RESPONSE_CODES = {
+  SUCCESS: 0,
+  INTERNAL_ERROR: 1,
+  DATABASE_ERROR: 2,
+  SERVICE_ERROR: 3,
+  ACCESS_DENIED: 4,
+  SERVICE_UNAVAILABLE: 10,
+  OUTCOME_UNKNOWN: 11,
+  SSL_ERROR: 12,
+  GATE_ERROR: 1000,
+  FORMAT_ERROR: 1001,
+  FIELD_MISSING: 1002,
+  COMMUNICATION_ERROR: 1003,
+  FIELD_INVALID: 1004,
+  API_VERSION_UNSUPPORTED: 1005,
+  FIELD_FORBIDDEN: 1006,
+  TOO_MANY_REQUESTS: 1007,
+  ACCOUNT_ERROR: 2000,
+  WRONG_CREDENTIALS: 2001,
+  COUNTRY_NOT_AVAILABLE: 2002,
+  ACCOUNT_NOT_ACTIVE: 2003,
+  TRANSACTION_TYPE_NOT_ALLOWED: 2004,
+  MID_NOT_ACTIVE: 2005,
+  NO_MID_FOR_CURRENCY: 2006,
+  AMOUNT_OUT_OF_LIMITS: 2007,
+  IP_ADDRESS_NOT_ALLOWED: 2008,
+  ACCOUNT_NOT_ACTIVATED: 2009,
+  GATE_NOT_ACTIVE: 2010,
+  ENTITY_EXISTS: 2011,
+  ENTITY_NOT_FOUND: 2012,
+  WRONG_API_CREDENTIALS: 2013,
+  PROCESSING_ERROR: 3000,
+  UNIQUE_ID_USED: 3001,
+  TOKEN_NOT_FOUND: 3002,
+  REFERENCE_NOT_FOUND: 3003,
+  NOT_VOIDABLE: 3004,
+  NOT_REFUNDABLE: 3005,
+  CHARGED_BACK: 3006,
+  INTERVAL_EXCEEDED: 3007,
+  ALREADY_VOIDED: 3008,
+  ALREADY_REFUNDED: 3009,
+  ALREADY_SETTLED: 3010,
+  MID_WITHOUT_CARD_TYPE: 3011,
+  ACCOUNT_WITHOUT_3DS: 3012,
+  ACCOUNT_REQUIRES_3DS: 3013,
+  TRANSACTION_NOT_FOUND: 3014,
+  MID_WITHOUT_CURRENCY: 3015,
+  SETTLE_AMOUNT_INCORRECT: 3016,
+  MID_CREDENTIALS_INCORRECT: 3017,
+  BANK_REFUSED_CONNECTION: 3018,
+  REQUEST_NOT_VALIDATED: 3019,
+  CHARGEBACK_INVALID: 3020,
+  BLOCKED_BY_ROUTING: 3021,
+  AMOUNT_INCORRECT: 3022,
+  CANCELLED_BY_CARDHOLDER: 3023,
+  TRANSACTION_EXPIRED: 3024,
+  TRANSACTION_COMPLETED: 3025,
+  DECLINED_BY_NETWORK: 3100,
+  INSUFFICIENT_FUNDS: 3101,
+  CARD_LOST_OR_STOLEN: 3102,
+  AUTHENTICATION_FAILED: 3103,
+  CVV_INVALID: 3104,
+  CARD_EXPIRED: 3105,
+  BANK_AMOUNT_NOT_POSSIBLE: 3106,
+  CARD_NUMBER_INVALID: 3107,
+  BANK_REFUND_LIMIT: 3108,
+  BANK_TIMEOUT: 3109,
+  BANK_DATA_MISSING: 3110,
+  BANK_ACCESS_ERROR: 3111,
+  BANK_CARD_TYPE_UNSUPPORTED: 3112,
+  BANK_TRANSACTION_TYPE_UNSUPPORTED: 3113,
+  BANK_CURRENCY_UNSUPPORTED: 3114,
+  BANK_REFUND_NOT_POSSIBLE: 3115,
+  BANK_COUNTRY_UNSUPPORTED: 3116,
+  BANK_RESPONSE_MALFORMED: 3117,
+  BANK_CONNECTION_ERROR: 3118,
+  CARD_RESTRICTED: 3119,
+  BANK_RISK_DECLINE: 3120,
+  ACQUIRER_TOKEN_INVALID: 3121,
+  ACQUIRER_REFERENCE_INVALID: 3122,
+  CARD_WITHOUT_3DS: 3123,
+  BANK_STATUS_UNKNOWN: 3124,
+  BANK_INTERNAL_ERROR: 3125,
+  WITHDRAWAL_FREQUENCY_EXCEEDED: 3126,
+  BANK_NEGATIVE_LIST: 3127,
+  BANK_FRAUD_DECLINE: 3128,
+  AUTHORIZATION_DECLINED: 3129,
+  AUTHORIZATION_REVOKED: 3130,
+  REPEATS_NOT_ALLOWED: 3131,
+  RECURRING_STOPPED: 3132,
+  EXPIRED_AT_BANK: 3134,
+  ISSUER_VERIFICATION_REQUIRED: 3135,
+  GENERAL_BANK_DECLINE: 3140,
+  INVALID_TRANSACTION: 3150,
+  TRANSACTION_NOT_PERMITTED: 3157,
+  BANK_ACCOUNT_INVALID: 3170,
+  ANTIFRAUD_DECLINE: 3200,
+  ANTIFRAUD_REVIEW: 3201,
+  VOLUME_LIMIT_EXCEEDED: 3202,
+  REFUND_LIMIT_EXCEEDED: 3203,
+  TRUST_LIST_DECLINE: 3220,
+  TRUST_LIST_REVIEW: 3221,
+  PAYOUT_ERROR: 3300,
+  PAYOUT_INVALID: 3310,
+  MID_REFERENCE_INVALID: 3311,
+  CARD_NOT_REGISTERED: 3330,
+  QUERY_ERROR: 5000,
+  QUERY_VERSION_UNSUPPORTED: 5001,
+  QUERY_TIMES_OUT_OF_ORDER: 5002,
+} as const;
+
+/** What to do after a code. */
+export const ADVICE = {
+  none: 'Nothing to do.',
+  retry: 'Nothing was done, and the cause may pass: send it again later, under a new id if this one is used up.',
+  'other-card': 'Do not send this card again. The cardholder checks its details, or uses another card.',
+  authenticate: 'Send the payment again as SALE3D: the issuer wants to see the cardholder.',
+  check: 'Ask with CHECK what happened, and do not send it again under another id.',
+  'fix-request': 'The request is wrong, and will be each time: correct it.',
+  'contact-support': 'Something at the gateway or the bank has to change first: contact support.',
+} as const;
+export type Advice = keyof typeof ADVICE;
+
+/** What the gateway says about a code. */
+export interface RegisteredCode {
+  /** For developers: never show it to a buyer. `[field]` stands for a field of the request. */
+  readonly message: string;
+  /** The operation may or may not have happened. */
+  readonly outcomeUnknown?: true;
+  readonly advice: Advice;
+  /** May be shown to the cardholder. Without one, nothing may. */
+  readonly cardholderText?: string;
+}
+
+/** All codes. */
+export const REGISTRY: Readonly<Record<number, RegisteredCode>> = {
+  '0': {
+    message: 'Transaction processed successfully',
+    advice: 'none',
+    cardholderText: 'Your payment was approved.',
+  },
+  '1': {
+    message: 'General internal service error',
+    outcomeUnknown: true,
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '2': {
+    message: 'Internal DB error',
+    outcomeUnknown: true,
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '3': {
+    message: 'General service error',
+    outcomeUnknown: true,
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '4': {
+    message: 'Access denied',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '10': {
+    message: 'General internal service communication error',
+    outcomeUnknown: true,
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '11': {
+    message: 'Internal timeout',
+    outcomeUnknown: true,
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '12': {
+    message: 'Internal SSL error',
+    outcomeUnknown: true,
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '1000': {
+    message: 'Merchant gate error',
+    advice: 'fix-request',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '1001': {
+    message: 'Request format error',
+    advice: 'fix-request',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '1002': {
+    message: '[field] not present in request',
+    advice: 'fix-request',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '1003': {
+    message: 'Internal communication error',
+    outcomeUnknown: true,
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '1004': {
+    message: 'Invalid [field] in request message',
+    advice: 'fix-request',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '1005': {
+    message: 'Unsupported API version',
+    advice: 'fix-request',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '1006': {
+    message: '[field] should not be present in request',
+    advice: 'fix-request',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '1007': {
+    message: 'Too many requests',
+    advice: 'retry',
+    cardholderText: 'Your payment could not be processed just now. Please try again later.',
+  },
+  '2000': {
+    message: 'General MMS error',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '2001': {
+    message: 'Incorrect value in merchant account or pass field',
+    advice: 'fix-request',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '2002': {
+    message: 'Country is not available',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '2003': {
+    message: 'Merchant account exists but not active',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '2004': {
+    message: 'Transaction is not allowed to account',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '2005': {
+    message: 'MID is not active',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '2006': {
+    message: 'There is no currency configured for account',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '2007': {
+    message: 'Amount is below or above amount restrictions',
+    advice: 'fix-request',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '2008': {
+    message: 'Access from this IP-address is not available',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '2009': {
+    message: 'Merchant is not activated',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '2010': {
+    message: 'Gate is not active',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '2011': {
+    message: 'Entity already exists',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '2012': {
+    message: 'Entity not found',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '2013': {
+    message: 'Bad API credentials',
+    advice: 'fix-request',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3000': {
+    message: 'General processing error',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3001': {
+    message: 'Transaction ID/Order ID is already used',
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '3002': {
+    message: 'Token not found or invalid',
+    advice: 'fix-request',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3003': {
+    message: 'Reference not found or invalid',
+    advice: 'check',
+  },
+  '3004': {
+    message: 'It is not possible to void the provided reference',
+    advice: 'check',
+  },
+  '3005': {
+    message: 'It is not possible to refund the provided reference',
+    advice: 'check',
+  },
+  '3006': {
+    message: 'Transaction is chargebacked',
+    advice: 'contact-support',
+  },
+  '3007': {
+    message: 'Illegal interval between AUTH and SETTLE/VOID, between AUTH3D and SETTLE/SALE',
+    advice: 'fix-request',
+    cardholderText: 'The payment was not finished in time. Please try again.',
+  },
+  '3008': {
+    message: 'Transaction was already voided',
+    advice: 'check',
+  },
+  '3009': {
+    message: 'Transaction was already refunded',
+    advice: 'check',
+  },
+  '3010': {
+    message: 'Transaction was already settled',
+    advice: 'check',
+  },
+  '3011': {
+    message: "MID doesn't support the card type",
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3012': {
+    message: "Account doesn't support 3D secure",
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3013': {
+    message: 'Account support only 3D secure transaction',
+    advice: 'authenticate',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3014': {
+    message: 'There was no transaction found on your Check request',
+    advice: 'retry',
+  },
+  '3015': {
+    message: "Bank MID doesn't support the currency",
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3016': {
+    message: 'Amount in settle transaction is incorrect',
+    advice: 'fix-request',
+  },
+  '3017': {
+    message: 'Bank MID access credentials are incorrect',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3018': {
+    message: 'Bank refused the connection',
+    advice: 'retry',
+    cardholderText: 'Your payment could not be processed just now. Please try again later.',
+  },
+  '3019': {
+    message: 'Request cannot be validated',
+    advice: 'fix-request',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3020': {
+    message: 'Chargeback is invalid',
+    advice: 'contact-support',
+  },
+  '3021': {
+    message: 'Transaction is blocked by routing',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3022': {
+    message: 'The amount is incorrect',
+    advice: 'fix-request',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3023': {
+    message: 'Transaction is aborted by the customer',
+    advice: 'retry',
+    cardholderText: 'You cancelled the payment.',
+  },
+  '3024': {
+    message: 'Transaction is expired',
+    advice: 'retry',
+    cardholderText: 'The payment was not finished in time. Please try again.',
+  },
+  '3025': {
+    message: 'Transaction is completed',
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '3100': {
+    message: 'Transaction declined by bank network',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3101': {
+    message: 'Insufficient funds',
+    advice: 'other-card',
+    cardholderText: 'There is not enough money on this card. Please use another card.',
+  },
+  '3102': {
+    message: 'Card lost or stolen',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3103': {
+    message: '3d secure authentication failed',
+    advice: 'other-card',
+    cardholderText: 'Your bank could not confirm that it was you. Please try again or use another card.',
+  },
+  '3104': {
+    message: 'Invalid CVV',
+    advice: 'other-card',
+    cardholderText: 'Please check the card number, the expiry date and the security code.',
+  },
+  '3105': {
+    message: 'Card expired due to expiry date or expiry date is not correct',
+    advice: 'other-card',
+    cardholderText: 'Please check the card number, the expiry date and the security code.',
+  },
+  '3106': {
+    message: 'Bank cannot process selected amount',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3107': {
+    message: 'Invalid card number',
+    advice: 'other-card',
+    cardholderText: 'Please check the card number, the expiry date and the security code.',
+  },
+  '3108': {
+    message: 'It is not possible to issue refund due to bank limit',
+    advice: 'contact-support',
+  },
+  '3109': {
+    message: 'Timeout between PSP and bank',
+    outcomeUnknown: true,
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '3110': {
+    message: 'Not all required data was provided to the specific bank',
+    advice: 'fix-request',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3111': {
+    message: 'Access error to a bank acquirer',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3112': {
+    message: 'Card type is not supported by MID',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3113': {
+    message: 'Transaction type is not supported by MID',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3114': {
+    message: 'Currency is not supported by MID',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3115': {
+    message: 'Refund not possible by bank',
+    advice: 'contact-support',
+  },
+  '3116': {
+    message: 'Country is not supported by MID',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3117': {
+    message: 'Malformed bank response',
+    outcomeUnknown: true,
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '3118': {
+    message: 'Connection error between PSP and bank',
+    outcomeUnknown: true,
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '3119': {
+    message: 'Referral or restricted card',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3120': {
+    message: 'Risk Bank Decline',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3121': {
+    message: 'Invalid acquirer token',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3122': {
+    message: 'Invalid acquirer reference',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3123': {
+    message: 'Card 3D secure is not enabled',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3124': {
+    message: 'Unknown acquirer processing status',
+    outcomeUnknown: true,
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '3125': {
+    message: 'Acquirer internal error',
+    outcomeUnknown: true,
+    advice: 'check',
+    cardholderText: 'We do not know yet whether your payment went through. Please do not pay again.',
+  },
+  '3126': {
+    message: 'Withdrawal frequency limit exceeded',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3127': {
+    message: 'Bank negative list',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3128': {
+    message: 'Fraud bank decline',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3129': {
+    message: 'Authorization declined',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3130': {
+    message: 'Revocation of authorization order',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3131': {
+    message: 'Repeats not allowed by operator',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3132': {
+    message: 'Recurring is stopped by the customer',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3134': {
+    message: 'Transaction is expired (by bank)',
+    advice: 'retry',
+    cardholderText: 'The payment was not finished in time. Please try again.',
+  },
+  '3135': {
+    message: 'Verification required by issuer',
+    advice: 'authenticate',
+    cardholderText: 'Your bank could not confirm that it was you. Please try again or use another card.',
+  },
+  '3140': {
+    message: 'General bank decline',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3150': {
+    message: 'Invalid transaction',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3157': {
+    message: 'Transaction not permitted',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3170': {
+    message: 'Invalid or closed account',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3200': {
+    message: 'Declined by anti-fraud system',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3201': {
+    message: 'Sent for manual review by anti-fraud system',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3202': {
+    message: 'Volume limit exceeded',
+    advice: 'retry',
+    cardholderText: 'Your payment could not be processed just now. Please try again later.',
+  },
+  '3203': {
+    message: 'Refund limit exceeded',
+    advice: 'contact-support',
+  },
+  '3220': {
+    message: 'Declined by anti-fraud trust lists',
+    advice: 'other-card',
+    cardholderText: 'Your payment was declined. Please use another card.',
+  },
+  '3221': {
+    message: 'Sent for manual review by anti-fraud trust lists',
+    advice: 'contact-support',
+    cardholderText: 'Your payment could not be processed. Please contact the shop.',
+  },
+  '3300': {
+    message: 'General payout error',
+    advice: 'contact-support',
+  },
+  '3310': {
+    message: 'Payout validation error',
+    advice: 'fix-request',
+  },
+  '3311': {
+    message: 'Invalid mid reference',
+    advice: 'fix-request',
+  },
+  '3330': {
+    message: 'Unregistered card',
+    advice: 'fix-request',
+  },
+  '5000': {
+    message: 'General QoD error',
+    advice: 'retry',
+  },
+  '5001': {
+    message: 'Unsupported QoD API version',
+    advice: 'fix-request',
+  },
+  '5002': {
+    message: 'Invalid time fields order',
+    advice: 'fix-request',
+  },
+};

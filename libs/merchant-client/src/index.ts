@@ -1,0 +1,34 @@
+export { createClient } from './client';
+export type { CallOptions, Client, ClientOptions, Listing, PayoutOutcome, PayoutRecord } from './client';
+export { ADVICE, RESPONSE_CODES } from './codes';
+export type { Advice } from './codes';
+export { adviceOf, assertNever } from './outcomes';
+export type { Approved, Challenge, CheckRecord, Declined, Failed, Outcome, Page, Pending, Unknown } from './outcomes';
+export type {
+  Amount,
+  Auth3dRequest,
+  ChargeRequest,
+  CheckoutRequest,
+  PayoutQuery,
+  PayoutRequest,
+  RefundRequest,
+  Sale3dRequest,
+  SettleRequest,
+  Subject,
+  TokenizeRequest,
+  VoidRequest,
+} from './requests';
+export { signTestCallback, verifyCallback } from './callbacks';
+export type {
+  Callback,
+  CallbackHeaders,
+  CallbackRefusal,
+  CallbackSecrets,
+  HoldCallback,
+  OutcomeCallback,
+  ReceivedCallback,
+  TestCallback,
+  Verification,
+} from './callbacks';
+export { expressCallbackHandler, fetchCallbackHandler } from './callback-handlers';
+export type { NodeRequest, NodeResponse, OnCallback, WebRequest, WebResponse } from './callback-handlers';

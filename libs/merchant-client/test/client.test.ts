@@ -1,0 +1,297 @@
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { ChargeRequest, Client, ClientOptions } from '../src';
+import { createClient } from '../src';
+import type { FakeGateway, Step } from './fake-gateway';
+import {
+  answer,
+  approved,
+  cut,
+  ended,
+  foreign,
+  notFound,
+  record,
+  refusal,
+  silence,
+  startFakeGateway,
+} from './fake-gateway';
+
+let gateway: FakeGateway;
+let client: Client;
+beforeAll(async () => {
+  gateway = await startFakeGateway();
+  client = clientOf({});
+});
+afterAll(async () => {
+  client.close();
+  await gateway.close();
+});
+
+function clientOf(options: Partial<ClientOptions>): Client {
+  return createClient({ baseUrl: gateway.url, account: 'demo_merchant', password: 'demo_password', ...options });
+}
+
+const SALE: ChargeRequest = {
+  amount: '10.00',
+  currency: 'XTS',
+  card_number: '4111111111111111',
+  card_exp_month: '12',
+  card_exp_year: '2030',
+  card_holder: 'Ann Lee',
+  first_name: 'Ann',
+  last_name: 'Lee',
+  country: 'DEU',
+  user_email: 'ann@example.com',
+  user_ip: '192.0.2.1',
+};
+const OWN_ID = 'order-2026-0001';
+
+const types = (): unknown[] => gateway.seen.map(({ fields }) => fields['transaction_type']);
+const ids = (): unknown[] => gateway.seen.map(({ fields }) => fields['transaction_unique_id']);
+
+test('a request has the credentials, an id, and the same id as Idempotency-Key', async () => {
+  gateway.play(approved);
+  const outcome = await client.sale(SALE);
+  expect(outcome).toMatchObject({ kind: 'approved', code: 0, authcode: 'A12345', token: 'token' });
+  const [seen] = gateway.seen;
+  expect(seen?.fields).toMatchObject({ ...SALE, api_version: 1, merchant_account: 'demo_merchant' });
+  expect(seen?.key).toBe(outcome.transaction_unique_id);
+  expect(seen?.fields['transaction_unique_id']).toBe(outcome.transaction_unique_id);
+});
+
+test('a decline says what to do and what the cardholder may read', async () => {
+  gateway.play(ended('decline', 3102, 'Card lost or stolen'));
+  const cardholderText = 'Your payment was declined. Please use another card.';
+  expect(await client.sale(SALE)).toMatchObject({ kind: 'declined', code: 3102, advice: 'other-card', cardholderText });
+});
+
+/** Such an answer ends where the connection does. */
+const brokenOff: Step = (response) => void response.socket?.end('HTTP/1.1 200 OK\r\n\r\n{"api');
+
+describe('after a lost connection', () => {
+  test.each([
+    ['before the answer', cut()],
+    ['in the answer', cut('{"api_version":1,"status":"success","code":0')],
+    ['by a proxy that gives up', foreign(504, 'Gateway Time-out')],
+    ['by a proxy without a gateway', foreign(503, 'Service Unavailable')],
+    ['in an answer of unknown length', brokenOff],
+  ])('%s CHECK has the outcome, and nothing is sent again', async (_where, loss) => {
+    gateway.play(loss, record('SUCCESS', 0));
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'approved', reference: '0123456789ABCDEF0001' });
+    expect(types()).toEqual(['SALE', 'CHECK']);
+  });
+
+  test('what is not on record is sent again, with the same id and key', async () => {
+    gateway.play(cut(), notFound, approved);
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'approved' });
+    expect(types()).toEqual(['SALE', 'CHECK', 'SALE']);
+    expect(new Set(ids()).size).toBe(1);
+    expect(gateway.seen[2]?.key).toBe(gateway.seen[0]?.key);
+  });
+
+  test('a pending outcome is awaited', async () => {
+    gateway.play(cut(), record('PENDING', 11), cut(), record('DECLINE', 3101));
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'declined', code: 3101 });
+    expect(types()).toEqual(['SALE', 'CHECK', 'CHECK', 'CHECK']);
+  });
+
+  test("an id of the shop's own may name another request: the gateway tells by the key", async () => {
+    gateway.play(cut(), refusal(3001, 'Transaction ID/Order ID is already used'));
+    const outcome = await client.sale({ ...SALE, transaction_unique_id: OWN_ID });
+    expect(outcome).toMatchObject({ kind: 'error', code: 3001, advice: 'check', transaction_unique_id: OWN_ID });
+    expect(types()).toEqual(['SALE', 'SALE']);
+    expect(ids()).toEqual([OWN_ID, OWN_ID]);
+  });
+
+  test('SALE3D asks for its answer again, because CHECK has no address for the browser', async () => {
+    const challenge = answer({ status: 'success', code: 0, message: 'started', acs_url: 'https://acs.example/1' });
+    gateway.play(cut(), record('PENDING', 11), challenge);
+    const urls = { callback_url: 'https://shop.example/callback', redirect_url: 'https://shop.example/back' };
+    const outcome = await client.sale3d({ ...(SALE as Parameters<Client['sale3d']>[0]), ...urls });
+    expect(outcome).toMatchObject({ kind: 'challenge', acs_url: 'https://acs.example/1' });
+    expect(types()).toEqual(['SALE3D', 'CHECK', 'SALE3D']);
+  });
+
+  test('a refusal of the repetition does not speak for the first request', async () => {
+    const suspended = refusal(2003, 'Merchant account exists but not active');
+    gateway.play(cut(), notFound, suspended, suspended);
+    expect(await client.sale(SALE, { timeoutMs: 500 })).toMatchObject({ kind: 'unknown', advice: 'check' });
+    gateway.play(cut(), notFound, suspended, notFound);
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'error', code: 2003 });
+  });
+});
+
+describe('an unknown outcome', () => {
+  test('is asked for until it is known', async () => {
+    gateway.play(ended('error', 3109, 'Timeout'), record('PENDING', 11), record('SUCCESS', 0));
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'approved' });
+    expect(gateway.seen[1]?.fields).toMatchObject({ transaction_type: 'CHECK', reference: '0123456789ABCDEF0001' });
+  });
+
+  test.each([3118, 11])('that ended as ERROR %i is an error: nothing was done', async (code) => {
+    gateway.play(ended('error', code, 'unknown'), record('ERROR', code));
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'error', code, advice: 'retry' });
+  });
+
+  test('stays unknown at the deadline, with what names it', async () => {
+    gateway.play(ended('error', 3109, 'Timeout'), record('PENDING', 11));
+    const outcome = await client.sale({ ...SALE, transaction_unique_id: OWN_ID }, { timeoutMs: 300 });
+    expect(outcome).toMatchObject({ kind: 'unknown', advice: 'check', reference: '0123456789ABCDEF0001' });
+  });
+
+  test('without a reference is settled by the key', async () => {
+    gateway.play(refusal(11, 'Internal timeout'), approved);
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'approved' });
+    expect(types()).toEqual(['SALE', 'SALE']);
+  });
+});
+
+describe('a request that the gateway did not take', () => {
+  const unavailable = answer({ status: 'error', code: 10, message: 'away' }, 503, { 'retry-after': '1' });
+
+  test('is sent again, not before the time that the gateway names', async () => {
+    gateway.play(unavailable, approved);
+    const before = performance.now();
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'approved' });
+    expect(performance.now() - before).toBeGreaterThanOrEqual(990);
+    expect(types()).toEqual(['SALE', 'SALE']);
+  });
+
+  test('is an error at once if that time is after the deadline', async () => {
+    gateway.play(answer({ status: 'error', code: 1007, message: 'Too many requests' }, 429, { 'retry-after': '60' }));
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'error', code: 1007, advice: 'retry' });
+    expect(types()).toEqual(['SALE']);
+  });
+
+  test('may be an earlier one that it did take', async () => {
+    gateway.play(cut(), notFound, unavailable);
+    expect(await client.sale(SALE, { timeoutMs: 900 })).toMatchObject({ kind: 'unknown', code: 10 });
+  });
+
+  test('because its fields are wrong is an error', async () => {
+    gateway.play(refusal(1004, 'Invalid amount in request message'));
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'error', code: 1004, advice: 'fix-request' });
+  });
+});
+
+describe('the deadline', () => {
+  test('ends a call to a silent gateway, whose outcome is unknown', async () => {
+    gateway.play(silence);
+    const before = performance.now();
+    expect(await client.sale(SALE, { timeoutMs: 400 })).toMatchObject({ kind: 'unknown' });
+    expect(performance.now() - before).toBeLessThan(600);
+    expect(types().slice(0, 2)).toEqual(['SALE', 'CHECK']);
+  });
+
+  test('leaves time to ask what became of a request', async () => {
+    gateway.play(silence, record('SUCCESS', 0));
+    expect(await client.sale(SALE, { timeoutMs: 1_000 })).toMatchObject({ kind: 'approved' });
+  });
+});
+
+test('nothing can have happened where no connection opens, and the client gives up early', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  const lonely = clientOf({ baseUrl: `http://127.0.0.1:${port}` });
+  const outcome = await lonely.sale(SALE);
+  expect(outcome).toMatchObject({ kind: 'error', advice: 'retry', code: undefined });
+  expect(outcome.kind === 'error' && outcome.message).toContain('ECONNREFUSED');
+});
+
+test('something else at the address leaves the outcome unknown, and the client gives up early', async () => {
+  gateway.play(foreign(404, '<h1>Not Found</h1>'));
+  const outcome = await client.sale(SALE);
+  expect(outcome).toMatchObject({ kind: 'unknown', message: 'not the gateway: HTTP 404 <h1>Not Found</h1>' });
+});
+
+test('a kept-alive connection that breaks under the next request is a lost one', async () => {
+  gateway.play(approved, cut(), record('SUCCESS', 0));
+  await client.sale(SALE);
+  expect(await client.sale(SALE)).toMatchObject({ kind: 'approved' });
+});
+
+test('a card-entry page', async () => {
+  const urls = { redirect_url: 'https://shop.example/back' };
+  const page = { status: 'success', code: 0, message: 'ok', checkout_url: 'https://pay.example/1', expires_at: 17 };
+  gateway.play(cut(), notFound, answer(page));
+  const { first_name, last_name, country, user_email, user_ip, amount, currency } = SALE;
+  const order = { first_name, last_name, country, user_email, user_ip, amount, currency };
+  const outcome = await client.checkout({ transaction_type: 'SALE', ...order, ...urls });
+  expect(outcome).toMatchObject({ kind: 'page', checkout_url: 'https://pay.example/1', expires_at: 17 });
+  expect(gateway.seen.map(({ path }) => path)).toEqual([
+    '/api/pf/checkout',
+    '/api/pf/host-to-host',
+    '/api/pf/checkout',
+  ]);
+});
+
+const PAYOUT = {
+  amount: '12.50',
+  currency: 'XTS',
+  callback_url: 'https://shop.example/callback',
+  receiver_iban: 'DE89370400440532013000',
+  receiver_name: 'Ann Lee',
+  transfer_description: 'Invoice 17',
+};
+
+test.each([
+  ['PENDING', 'pending'],
+  ['SUCCESS', 'approved'],
+  ['FRAUDED', 'declined'],
+  ['ERROR', 'error'],
+])('a payout whose answer is lost and whose record says %s is %s', async (status, kind) => {
+  gateway.play(cut(), record(status, 0));
+  expect(await client.payout(PAYOUT)).toMatchObject({ kind });
+  expect(gateway.seen.map(({ path }) => path)).toEqual(['/api/mp/payout', '/api/mp/transaction']);
+  expect(gateway.seen[0]?.fields).toMatchObject({ method: 'init', type: 'sepa', ...PAYOUT });
+});
+
+test('a payout is pending', async () => {
+  gateway.play(answer({ status: 'pending', code: 0, message: 'ok', reference: '0123456789ABCDEF0001' }));
+  const outcome = await client.payout({ ...PAYOUT, transaction_unique_id: 'p1' });
+  expect(outcome).toMatchObject({ kind: 'pending', transaction_unique_id: 'p1', reference: '0123456789ABCDEF0001' });
+});
+
+describe('questions', () => {
+  test('are repeated until they are answered', async () => {
+    const cannotTell = answer({ status: 'error', code: 10, message: 'away', transactions: [] });
+    gateway.play(cut(), cannotTell, record('SUCCESS', 0));
+    const found = await client.check({ transaction_unique_id: OWN_ID });
+    expect(found).toMatchObject({ kind: 'found', transactions: [{ status: 'SUCCESS' }] });
+    expect(gateway.seen[0]?.key).toBeUndefined();
+  });
+
+  test('about what the gateway does not know have an empty answer, and no outcome', async () => {
+    gateway.play(notFound);
+    expect(await client.check({ transaction_unique_id: OWN_ID })).toEqual({ kind: 'found', transactions: [] });
+    expect(await client.outcomeOf({ transaction_unique_id: OWN_ID })).toMatchObject({ kind: 'error', code: 3014 });
+  });
+
+  test('that are refused leave the outcome unknown, at once', async () => {
+    gateway.play(refusal(2001, 'Incorrect value'));
+    expect(await client.check({ reference: '0123456789ABCDEF0001' })).toMatchObject({ kind: 'error', code: 2001 });
+    const outcome = await client.outcomeOf({ reference: '0123456789ABCDEF0001' });
+    expect(outcome).toMatchObject({ kind: 'unknown', message: 'Incorrect value' });
+  });
+
+  test('list payouts, with the fee in the amount or without', async () => {
+    gateway.play(answer({ status: 'success', code: 0, message: 'ok', transactions: [{ amount: 12.5 }] }));
+    const query = { time_from: 1, time_to: 2 };
+    expect(await client.payouts(query, { amounts: 'without-fee' })).toMatchObject({ transactions: [{ amount: 12.5 }] });
+    await client.payouts(query);
+    expect(gateway.seen.map(({ path }) => path)).toEqual(['/api/mp/transactions/ra', '/api/mp/transactions']);
+    expect(gateway.seen[0]?.fields).toMatchObject({ qod_type: 'transactions', time_from: 1, time_to: 2 });
+  });
+});
+
+test.each([
+  [{ baseUrl: 'http://pay.example' }, 'https://'],
+  [{ baseUrl: 'https://pay.example?x=1' }, 'end with the path'],
+  [{ baseUrl: 'pay' }, 'Invalid URL'],
+  [{ password: '' }, 'must not be empty'],
+])('options that cannot work are refused: %j', (options, message) => {
+  expect(() => clientOf(options)).toThrow(message);
+});

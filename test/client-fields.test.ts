@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { RESPONSE_CODES } from '@gateway/contracts';
+import ts from 'typescript';
+import type { RawFields, RawValue } from '../services/api-edge/src/domain/body';
+import { checkCheckoutFields, checkFields } from '../services/api-edge/src/domain/fields';
+import {
+  checkPayoutCheckFields,
+  checkPayoutQueryFields,
+  createPayoutFieldCheck,
+} from '../services/api-edge/src/domain/payout-fields';
+
+/** The types of the merchants' client are written by hand. These tests compare them with what the edge checks. */
+
+const root = join(__dirname, '..');
+const REQUESTS = join(root, 'libs/merchant-client/src/requests.ts');
+const TABLES = ['fields', 'payout-fields'].map((file) => join(root, `services/api-edge/src/domain/${file}.ts`));
+const NOW = Date.now();
+
+interface Fields {
+  required: string[];
+  allowed: string[];
+}
+
+type Check = (fields: RawFields) => { ok: true } | { ok: false; problems: readonly { field: string; code: number }[] };
+
+const checkPayoutFields = createPayoutFieldCheck({ isIban: () => true, isBic: () => true });
+const card =
+  (type: Parameters<typeof checkFields>[0]): Check =>
+  (fields) =>
+    checkFields(type, fields, NOW);
+
+/** By the names of types in requests.ts; `token` is the variant without card data. */
+const CHECKS: Record<string, Check[]> = {
+  'ChargeRequest card': [card('SALE'), card('AUTH')],
+  'ChargeRequest token': [card('SALE'), card('AUTH')],
+  Sale3dRequest: [card('SALE3D')],
+  Auth3dRequest: [card('AUTH3D')],
+  SettleRequest: [card('SETTLE')],
+  RefundRequest: [card('REFUND')],
+  VoidRequest: [card('VOID')],
+  TokenizeRequest: [card('TOKENIZE')],
+  CheckoutRequest: [(fields) => checkCheckoutFields('SALE', fields, NOW)],
+  PayoutRequest: [(fields) => checkPayoutFields(fields, NOW)],
+  PayoutQuery: [(fields) => checkPayoutQueryFields(fields, NOW)],
+};
+
+/** What the client adds itself, or the edge reads before these checks. */
+const NOT_COMPARED = new Set(['transaction_unique_id', 'transaction_type', 'method', 'type', 'qod_type']);
+const compared = (names: Iterable<string>): string[] =>
+  [...new Set(names)].filter((name) => !NOT_COMPARED.has(name)).sort();
+
+/** Every text in the tables that could name a field. */
+const names = TABLES.flatMap((path) =>
+  Array.from(readFileSync(path, 'utf8').matchAll(/'([a-z_]+)'/g), ([, name]) => name),
+).filter((name) => name !== undefined);
+
+function problemsOf(check: Check, fields: ReadonlyMap<string, RawValue>, code: number): string[] {
+  const checked = check(fields);
+  return checked.ok ? [] : checked.problems.filter((problem) => problem.code === code).map(({ field }) => field);
+}
+
+/** No field accepts an object, so each that is read is reported as invalid. */
+function fieldsOf(check: Check, variant: string | undefined): Fields {
+  const present: [string, RawValue][] = variant === 'token' ? [['token', {}]] : [];
+  const all = names.filter((name) => variant === 'token' || name !== 'token');
+  const invalid = problemsOf(check, new Map(all.map((name) => [name, {}])), RESPONSE_CODES.FIELD_INVALID);
+  const missing = problemsOf(check, new Map(present), RESPONSE_CODES.FIELD_MISSING);
+  return { required: compared([...missing, ...present.map(([name]) => name)]), allowed: compared(invalid) };
+}
+
+const program = ts.createProgram([REQUESTS], { strict: true, target: ts.ScriptTarget.ES2022, types: [] });
+const checker = program.getTypeChecker();
+
+function typesOf(name: string): Fields {
+  const [typeName, variant] = name.split(' ');
+  const source = program.getSourceFile(REQUESTS);
+  const module = source && checker.getSymbolAtLocation(source);
+  const symbol = module && checker.getExportsOfModule(module).find((one) => one.name === typeName);
+  if (symbol === undefined) throw new Error(`requests.ts has no ${name}`);
+  const declared = checker.getDeclaredTypeOfSymbol(symbol);
+  const variants = declared.isUnion() ? declared.types : [declared];
+  const wanted = variants.find((one) => (one.getProperty('token') === undefined) === (variant !== 'token'));
+  const properties = (wanted ?? declared).getProperties();
+  const isOptional = ({ flags }: ts.Symbol): boolean => (flags & ts.SymbolFlags.Optional) !== 0;
+  return {
+    required: compared(properties.filter((property) => !isOptional(property)).map((property) => property.name)),
+    allowed: compared(properties.map((property) => property.name)),
+  };
+}
+
+test.each(Object.keys(CHECKS))('%s has the fields that the edge takes, and demands those that it demands', (name) => {
+  const [, variant] = name.split(' ');
+  for (const check of CHECKS[name] ?? []) expect(typesOf(name)).toEqual(fieldsOf(check, variant));
+});
+
+test('a subject is what both kinds of CHECK take', () => {
+  for (const check of [card('CHECK'), (fields: RawFields) => checkPayoutCheckFields(fields, NOW)]) {
+    for (const name of ['transaction_unique_id', 'reference'])
+      expect(check(new Map([[name, '0123456789ABCDEF0001']])).ok).toBe(true);
+    expect(check(new Map()).ok).toBe(false);
+  }
+});
