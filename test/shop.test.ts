@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RequestListener } from 'node:http';
+import { createClient } from '@gateway/client';
+import type { HttpsServer } from '@gateway/testing';
+import { createCertificate, startHttpsServer, until } from '@gateway/testing';
+import { TEST_CARDS } from '@gateway/contracts';
+import type { Page } from 'playwright-core';
+import type { OpenBrowser } from './support/browser';
+import { openBrowser } from './support/browser';
+import type { System } from './support/system';
+import { ACCOUNTS, startSystem } from './support/system';
+import { createShop } from '../examples/shop/src/shop';
+
+const SOURCES = join(__dirname, '..', 'examples', 'shop', 'src');
+const LINES_MAX = 200;
+
+let system: System;
+let browser: OpenBrowser;
+let server: HttpsServer;
+/** Set once the shop's address is known. */
+let shop: RequestListener;
+/** Callbacks are taken, but not by the shop. */
+let dropsCallbacks = false;
+
+beforeAll(async () => {
+  const certificate = await createCertificate();
+  server = await startHttpsServer(certificate, (request, response) => {
+    if (dropsCallbacks && request.url === '/callback') return void response.end('OK');
+    shop(request, response);
+  });
+  browser = await openBrowser();
+  system = await startSystem('shop');
+  await system.startThreeds();
+  await system.startDispatcher(certificate.cert);
+  const { name: account, password } = ACCOUNTS.merchant;
+  const baseUrl = `http://127.0.0.1:${system.edge.ports.api}`;
+  const client = createClient({ baseUrl, account, password });
+  const price = { amount: '25.00', currency: 'XTS' };
+  shop = createShop({ client, secrets: { password }, publicUrl: server.url, price }) as RequestListener;
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await system.stop();
+  await server.close();
+});
+
+async function buy(page: Page): Promise<void> {
+  await page.goto(server.url);
+  await page.getByRole('button', { name: /buy/i }).click();
+  await page.getByLabel(/card number/i).pressSequentially(TEST_CARDS.challenged.visa);
+  await page.getByLabel(/expiry/i).fill('12/30');
+  await page.getByLabel(/security code/i).fill('123');
+  await page.getByLabel(/name on card/i).fill('Ann Lee');
+  await page.getByRole('button', { name: /pay/i }).click();
+}
+
+const title = (page: Page): Promise<string> => page.getByRole('heading', { level: 1 }).innerText();
+const inShop = (page: Page): Promise<void> => page.waitForURL(`${server.url}/orders/**`);
+/** The callback may come after the browser. */
+const reads = (page: Page, heading: string): Promise<true> =>
+  until(heading, async () => {
+    if ((await title(page)) === heading) return true;
+    await page.reload();
+    return false;
+  });
+
+test.each([
+  ['by callback', false],
+  ['by CHECK, without a callback', true],
+])('a payment with 3-D Secure on the card-entry page, its outcome %s, and a refund', async (_how, drops) => {
+  dropsCallbacks = drops;
+  const { page } = await browser.visitor();
+  await buy(page);
+  await page.getByRole('button', { name: /success/i }).click();
+  await inShop(page);
+  await reads(page, 'Paid');
+  await page.getByRole('button', { name: 'Refund' }).click();
+  await reads(page, 'Refunded');
+});
+
+test('a cardholder whom the issuer refuses stays on the page, for another card', async () => {
+  dropsCallbacks = false;
+  const { page } = await browser.visitor();
+  await buy(page);
+  await page.getByRole('button', { name: /fail/i }).click();
+  await page.getByText(/declined/i).waitFor();
+});
+
+test('a forged callback changes nothing', async () => {
+  const { page } = await browser.visitor();
+  const form = {
+    transaction_unique_id: 'x',
+    status: 'success',
+    code: '0',
+    message: 'm',
+    reference: 'r',
+    checkSum: 'x',
+  };
+  const answer = await page.request.post(`${server.url}/callback`, { form });
+  expect(answer.status()).toBe(400);
+});
+
+test(`the shop has at most ${LINES_MAX} lines`, () => {
+  const lines = readdirSync(SOURCES).map((file) => readFileSync(join(SOURCES, file), 'utf8').split('\n').length - 1);
+  expect(lines.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(LINES_MAX);
+});
