@@ -83,12 +83,19 @@ const NAMES = '{ adviceOf, createClient, RESPONSE_CODES, signTestCallback, verif
 test('it holds nothing but the built client and its README, and needs no other package', async () => {
   const listed = await succeed(run('tar', ['-tzf', tarball], work));
   const files = listed.trim().split('\n');
-  expect(files.filter((file) => !/^package\/(package\.json|README\.md|dist\/.+\.(d\.)?m?[jt]s)$/.test(file))).toEqual(
-    [],
-  );
+  expect(
+    files.filter(
+      (file) => !/^package\/(package\.json|README\.md|bin\/gateway\.js|dist\/.+\.(d\.)?m?[jt]s)$/.test(file),
+    ),
+  ).toEqual([]);
   expect(files.filter((file) => /test|fixture|tsbuildinfo/.test(file))).toEqual([]);
   const manifest = JSON.parse(await succeed(run('tar', ['-xzOf', tarball, 'package/package.json'], work))) as object;
   expect(Object.keys(manifest).filter((key) => /dependencies|^private$/i.test(key))).toEqual([]);
+});
+
+test('its command runs where it is installed', async () => {
+  const cwd = await project('command', {});
+  expect(await succeed(run(join(cwd, 'node_modules', '.bin', 'gateway'), ['help'], cwd))).toMatch(/^Usage: gateway /);
 });
 
 test('publint finds nothing', async () => {

@@ -1,0 +1,63 @@
+import type { Send } from '../send';
+import { askOnce, recordsOf, requireSuccess } from './gateway';
+import type { Terminal } from './terminal';
+
+/** As `POST /api/pf/callbacks` answers. Times in unix seconds. */
+export interface CallbackRecord {
+  callback_id: string;
+  type: string;
+  reference: string;
+  transaction_unique_id: string;
+  state: string;
+  timestamp: number;
+  next_attempt_at?: number;
+  attempts: { timestamp: number; acknowledged?: boolean; http_status?: number; error?: string }[];
+}
+
+export const CALLBACKS_PATH = '/api/pf/callbacks';
+const SECOND_MS = 1_000;
+
+/** Prints the account's callbacks, newest first, one line each. */
+export async function listEvents({
+  limit,
+  agoSeconds,
+  reference,
+  asJson,
+  send,
+  terminal,
+}: {
+  limit: number;
+  agoSeconds?: number;
+  reference?: string;
+  asJson: boolean;
+  send: Send;
+  terminal: Terminal;
+}): Promise<void> {
+  const fields = {
+    limit,
+    ...(reference === undefined ? {} : { reference }),
+    ...(agoSeconds === undefined ? {} : { time_from: unixSeconds() - agoSeconds }),
+  };
+  const answer = requireSuccess(await askOnce(send, { path: CALLBACKS_PATH, fields }));
+  const records = recordsOf<CallbackRecord>(answer, 'callbacks');
+  if (asJson) return terminal.print(JSON.stringify(records, null, 2));
+  if (records.length === 0) return terminal.print('No callbacks.');
+  for (const record of records) terminal.print(lineOf(record));
+}
+
+export function unixSeconds(): number {
+  return Math.floor(Date.now() / SECOND_MS);
+}
+
+export function timeOf(seconds: number): string {
+  return new Date(seconds * SECOND_MS).toISOString().replace('.000', '');
+}
+
+export function lineOf(record: CallbackRecord): string {
+  const { callback_id: id, type, reference, transaction_unique_id: uniqueId, state, timestamp, attempts } = record;
+  const last = attempts.at(-1);
+  const result = last?.error ?? (last?.http_status === undefined ? undefined : `HTTP ${last.http_status}`);
+  const tried = attempts.length === 0 ? 'not tried yet' : `${attempts.length}x, last: ${result ?? 'under way'}`;
+  const next = record.next_attempt_at === undefined ? '' : `, next at ${timeOf(record.next_attempt_at)}`;
+  return [timeOf(timestamp), id, type.padEnd(6), reference, uniqueId, state.padEnd(9), tried + next].join('  ');
+}

@@ -1,0 +1,134 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Answer } from '../answers';
+import { RESPONSE_CODES } from '../codes';
+import type { Send } from '../send';
+import { CALLBACKS_PATH, timeOf, unixSeconds } from './events';
+import type { CallbackEvent, Forwarder } from './forward';
+import { createForwarder } from './forward';
+import { reasonOf, recordsOf, requireSuccess } from './gateway';
+import type { Place, PlaceFile } from './place-file';
+import { defaultPlacePath, openPlaceFile } from './place-file';
+import type { Terminal } from './terminal';
+
+const WAIT_SECONDS = 20;
+/** The wait, and some time for the answer. */
+const TIMEOUT_MS = 30_000;
+const PAGE_LIMIT = 20;
+/** Shops refuse a callback that was signed five minutes ago. */
+const FRESH_MS = 120_000;
+/** After a poll that came back empty too soon: the gateway had no place for it to wait. */
+const PAUSE_MS = 1_000;
+const PAUSE_MAX_MS = 10_000;
+
+export interface ListenOptions {
+  target: URL;
+  /** Begin that long ago instead of at the kept place. */
+  agoSeconds?: number;
+  placeFile?: string;
+  url: string;
+  account: string;
+  send: Send;
+  terminal: Terminal;
+}
+
+/** Behind a cursor, at a time, or (neither) from now on. */
+type Start = { cursor: string } | { since: number } | Record<string, never>;
+
+/**
+ * Forwards callbacks one after the other, for good. Its place is kept after each one, so one that is killed is continued:
+ * each callback is forwarded at least once, and those of a payment in their order.
+ *
+ * @throws GatewayError if the gateway refuses, and will again
+ */
+export async function listen(options: ListenOptions): Promise<void> {
+  const { target, agoSeconds, url, account, send, terminal } = options;
+  const file = openPlaceFile(options.placeFile ?? defaultPlacePath(process.env, url, account, target.href));
+  const kept = agoSeconds === undefined ? file.read() : undefined;
+  const since = agoSeconds === undefined ? undefined : unixSeconds() - agoSeconds;
+  const forwarder = createForwarder(target, terminal);
+  let at = kept?.at ?? since ?? unixSeconds();
+  let start: Start = kept === undefined ? (since === undefined ? {} : { since }) : { cursor: kept.cursor };
+  greet(options, file, kept, since);
+  try {
+    for (;;) {
+      const page = await pageFrom(send, start, terminal);
+      if (page === undefined) {
+        terminal.warn(`The gateway does not know the kept place. Continuing at ${timeOf(at)}.`);
+        start = { since: at };
+        continue;
+      }
+      const reached = await forwardAll(page, at, { forwarder, file });
+      if (reached === undefined) continue;
+      start = { cursor: reached.cursor };
+      at = reached.at;
+    }
+  } finally {
+    forwarder.close();
+  }
+}
+
+/** Forwards a page, or as much of it as is fresh. Returns where it got, which is kept; undefined if it got nowhere. */
+async function forwardAll(
+  page: Page,
+  at: number,
+  { forwarder, file }: { forwarder: Forwarder; file: PlaceFile },
+): Promise<Place | undefined> {
+  const freshUntil = Date.now() + FRESH_MS;
+  let reached: Place | undefined;
+  for (const event of page.events) {
+    if (!(await forwarder.forward(event, freshUntil))) return reached;
+    reached = { cursor: event.cursor, at: event.timestamp };
+    file.keep(reached);
+  }
+  reached = { cursor: page.cursor, at: reached?.at ?? at };
+  file.keep(reached);
+  return reached;
+}
+
+function greet(
+  { target, url, account, terminal }: ListenOptions,
+  { path }: PlaceFile,
+  kept: Place | undefined,
+  since: number | undefined,
+): void {
+  const from = since ?? kept?.at;
+  const begin = from === undefined ? 'from now on' : `since ${timeOf(from)}`;
+  terminal.print(`Forwarding the callbacks of ${account} at ${url} to ${target.href}, ${begin}`);
+  terminal.print(`The place is kept in ${path}`);
+}
+
+interface Page {
+  events: CallbackEvent[];
+  cursor: string;
+}
+
+/** The next callbacks; asks until there is an answer. Undefined if the gateway does not know the cursor. */
+async function pageFrom(send: Send, start: Start, { warn }: Terminal): Promise<Page | undefined> {
+  const isFirst = !('cursor' in start) && !('since' in start);
+  const fields = { ...start, wait: WAIT_SECONDS, limit: PAGE_LIMIT };
+  for (let failures = 0; ;) {
+    const askedAt = Date.now();
+    const reading = await send({ path: `${CALLBACKS_PATH}/events`, fields }, TIMEOUT_MS);
+    if (reading.kind === 'answer' && reading.answer.code !== RESPONSE_CODES.SERVICE_UNAVAILABLE) {
+      if (isAboutCursor(reading.answer)) return undefined;
+      const page = pageIn(requireSuccess(reading.answer));
+      if (page.events.length > 0 || isFirst) return page;
+      if (Date.now() - askedAt < PAUSE_MS) await pause(PAUSE_MS);
+      return page;
+    }
+    const reason = reading.kind === 'answer' ? reading.answer.message : reasonOf(reading);
+    if (failures === 0) warn(`The gateway does not answer (${reason}). Trying until it does.`);
+    failures += 1;
+    const retryAfterMs = reading.kind === 'refused' ? reading.retryAfterMs : 0;
+    await pause(Math.max(retryAfterMs, Math.min(failures * PAUSE_MS, PAUSE_MAX_MS)));
+  }
+}
+
+function pageIn(answer: Answer): Page {
+  return { events: recordsOf<CallbackEvent>(answer, 'events'), cursor: String(answer['cursor']) };
+}
+
+function isAboutCursor(answer: Answer): boolean {
+  const [first] = recordsOf<{ field: string }>(answer, 'errors');
+  return answer.code === RESPONSE_CODES.FIELD_INVALID && first?.field === 'cursor';
+}
