@@ -528,6 +528,17 @@ describe('MongoDB refuses', () => {
     }
   });
 
+  test('the webhook secrets to all services but callback-dispatcher, which cannot change them', async () => {
+    for (const { name } of all) {
+      const accounts = await connectMongo({ uri: uriOf(name), database: databaseOf('accounts') });
+      const secrets = accounts.collection('webhookSecrets');
+      const mayRead = name === services.callbackDispatcher.name;
+      expect([name, await codeOf(secrets.findOne())]).toEqual([name, mayRead ? undefined : UNAUTHORIZED]);
+      expect([name, await codeOf(secrets.updateOne({}, { $set: { secrets: [] } }))]).toEqual([name, UNAUTHORIZED]);
+      await accounts.close();
+    }
+  });
+
   test('whoever has no user, a wrong password or no TLS', async () => {
     const nobody = await connectMongo({ uri: servers.mongoUriOf(), database: databaseOf('cards') });
     expect(await codeOf(nobody.collection('payments').findOne())).toBe(UNAUTHORIZED);
@@ -550,5 +561,7 @@ test('merchant changes accounts as a user of its own', async () => {
   expect(await accounts.administration.change(merchantAccount, { rateLimitPerSecond: 7 })).toMatchObject({
     rateLimitPerSecond: 7,
   });
+  await accounts.administration.addWebhookSecret(merchantAccount);
+  await accounts.administration.retireWebhookSecret(merchantAccount);
   await accounts.close();
 });

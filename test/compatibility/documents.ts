@@ -1,5 +1,6 @@
 import type { AccountRecord } from '../../libs/accounts/src/account-record';
 import type { ClockRecord } from '../../libs/accounts/src/sandbox-clocks';
+import type { WebhookSecretsRecord } from '../../libs/accounts/src/webhook-secrets';
 import type { StoredEntry } from '../../libs/audit/src/audit-log';
 import type { StoredCard } from '../../libs/vault/src/card-records';
 import type { StoredCvv } from '../../libs/vault/src/cvvs';
@@ -30,6 +31,7 @@ type Kept<Entry extends JournalEntry> = Omit<StoredJournalEntry, keyof JournalEn
 export interface Documents {
   'accounts.accounts': AccountRecord;
   'accounts.clocks': ClockRecord;
+  'accounts.webhookSecrets': WebhookSecretsRecord;
   'audit.entries': StoredEntry;
   'callbacks.attempts': StoredAttempt;
   'callbacks.deliveries': StoredDelivery;

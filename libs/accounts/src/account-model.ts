@@ -17,6 +17,8 @@ import { declareKinds, payoutRuleList } from './payout-rule-model';
 const MAX_TERMINALS = 200;
 const MAX_LIST_LENGTH = 100;
 const MAX_HOLD_SECONDS = 366 * 24 * 60 * 60;
+/** As long as the longest hold. */
+const MAX_HOLD_CALLBACK_HOURS = 366 * 24;
 const MAX_RATE_PER_SECOND = 1_000_000;
 const MAX_CONCURRENT_REQUESTS = 100_000;
 const MAX_PERCENT_E4 = 100 * 10_000;
@@ -115,6 +117,7 @@ const schema = new Schema<AccountRecord>(
     },
     rateLimitPerSecond: { ...whole(1, MAX_RATE_PER_SECOND), required: false },
     maxConcurrentRequests: { ...whole(1, MAX_CONCURRENT_REQUESTS), required: false },
+    holdCallbackHours: { ...whole(1, MAX_HOLD_CALLBACK_HOURS), required: false },
     customParameters: [{ ...text, enum: { values: CUSTOM_PARAMETERS, message: '{VALUE} is not a custom parameter' } }],
     payoutFee: { type: fee, required: true },
     payoutInstant: { type: Boolean },

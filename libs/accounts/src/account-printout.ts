@@ -25,6 +25,7 @@ export function printAccount(account: Account): string {
     ['return hosts', account.returnHosts],
     ['rate limit', [`${account.rateLimitPerSecond}/s`]],
     ['concurrency', [String(account.maxConcurrentRequests)]],
+    ['hold callbacks', [printHoldCallbacks(account)]],
     ['custom', account.customParameters],
     ['payouts', [printPayouts(account)]],
     ['payout debtor', account.payoutDebtor === undefined ? [] : [account.payoutDebtor]],
@@ -50,6 +51,10 @@ export function printSummary(account: Account): string {
   const currencies = new Set(account.terminals.filter((one) => one.active).map((one) => one.currency));
   const payouts = `payouts ${payoutCurrenciesOf(account).join(' ') || 'off'}`;
   return [account.merchantAccount.padEnd(32), account.state.padEnd(9), payouts.padEnd(15), ...currencies].join('  ');
+}
+
+function printHoldCallbacks({ holdCallbackHours }: Account): string {
+  return holdCallbackHours === undefined ? 'off' : `${holdCallbackHours} h before the end, and at the end`;
 }
 
 function printPayouts(account: Account): string {

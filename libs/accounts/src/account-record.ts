@@ -44,6 +44,7 @@ export function toAccount(record: AccountRecord): Account {
     ipAllowlist: [...record.ipAllowlist],
     returnHosts: [...record.returnHosts],
     ...requestLimitsOf(record),
+    ...(record.holdCallbackHours === undefined ? {} : { holdCallbackHours: record.holdCallbackHours }),
     customParameters: [...record.customParameters],
     payoutFee: { fixedE4: record.payoutFee.fixedE4, percentE4: record.payoutFee.percentE4 },
     // Accounts of earlier releases lack both.
@@ -73,6 +74,6 @@ function toFormerSigning({ password, until }: FormerSigning): FormerSigning {
 }
 
 /** The driver's documents hold its Binary, mongoose's a Buffer. */
-function toSealed({ keyId, data }: { keyId: string; data: Buffer | { buffer: Uint8Array } }): Sealed {
+export function toSealed({ keyId, data }: { keyId: string; data: Buffer | { buffer: Uint8Array } }): Sealed {
   return { keyId, data: Buffer.from(Buffer.isBuffer(data) ? data : data.buffer) };
 }

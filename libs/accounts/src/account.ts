@@ -68,6 +68,10 @@ export interface AccountSettings extends CardRules {
   readonly rateLimitPerSecond: number;
   /** Concurrent requests per replica of api-edge. */
   readonly maxConcurrentRequests: number;
+  /**
+   * Callbacks before and at the end of a hold, and the hold's end in CHECK: so many hours before. Absent: none of them.
+   */
+  readonly holdCallbackHours?: number | undefined;
   /** Activated optional response and callback parameters. */
   readonly customParameters: readonly CustomParameter[];
   readonly payoutFee: PayoutFee;

@@ -20,6 +20,7 @@ import type { PasswordHasher } from './passwords';
 import { payoutProblem } from './payout-permission';
 import type { SigningPurpose } from './signing';
 import { sealSigningSecret, signingSecrets } from './signing';
+import type { WebhookSecrets } from './webhook-secrets';
 
 const MAX_PAGE = 1000;
 const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
@@ -43,6 +44,8 @@ export interface NewAccount {
   /** Generated when absent. */
   password?: Secret;
   payoutSecret?: Secret;
+  /** `whsec_…`, generated when absent. */
+  webhookSecret?: Secret;
   /**
    * Defaults: all types but PAYOUT, no limits, no allowlist, the request limits of the account's state, nothing custom;
    * for payouts no fee, no rules, no debtor, not instant.
@@ -76,6 +79,7 @@ export interface CreatedAccount {
   account: Account;
   password: Secret;
   payoutSecret: Secret;
+  webhookSecret: Secret;
 }
 
 /** Creates and changes accounts. Changes take effect within 30 s everywhere. Throws {@link AccountError}. */
@@ -92,6 +96,14 @@ export interface AccountAdministration {
     options?: { password?: Secret | undefined; signWithOldSeconds?: number | undefined },
   ): Promise<{ account: Account; password: Secret }>;
   rotatePayoutSecret(merchantAccount: string): Promise<{ account: Account; payoutSecret: Secret }>;
+  /** Another secret for callbacks by Standard Webhooks: both sign until the older one is retired. Refused if there are two. */
+  addWebhookSecret(merchantAccount: string): Promise<{ account: Account; webhookSecret: Secret }>;
+  /** Sets the first one of an account that has none. */
+  ensureWebhookSecret(merchantAccount: string, secret: Secret): Promise<Account>;
+  /** Removes the older one. Refused if there is only one. */
+  retireWebhookSecret(merchantAccount: string): Promise<Account>;
+  /** How many sign callbacks: none, one, or two during a rotation. */
+  countWebhookSecrets(merchantAccount: string): Promise<number>;
   /** Re-encrypts the secrets of every account that are not under the active key. Returns how many were. */
   reencrypt(): Promise<number>;
   /** From the database, not from a cache. */
@@ -104,6 +116,7 @@ export interface AccountAdministrationOptions {
   model: AccountModel;
   keyRing: KeyRing;
   passwords: Pick<PasswordHasher, 'hash'>;
+  webhookSecrets: WebhookSecrets;
   /** The connectors that a terminal may name. */
   acquirers: readonly string[];
   simulatedMoney: SimulatedMoney;
@@ -112,7 +125,7 @@ export interface AccountAdministrationOptions {
 }
 
 export function createAccountAdministration(options: AccountAdministrationOptions): AccountAdministration {
-  const { model, keyRing, passwords, acquirers, simulatedMoney, now } = options;
+  const { model, keyRing, passwords, webhookSecrets, acquirers, simulatedMoney, now } = options;
 
   const seal = (merchantAccount: string, purpose: SigningPurpose, secret: Secret) =>
     sealSigningSecret(keyRing, merchantAccount, purpose, secret);
@@ -131,10 +144,14 @@ export function createAccountAdministration(options: AccountAdministrationOption
   }
 
   /** A closed account never changes. */
-  async function edit(merchantAccount: string, change: (document: AccountDocument) => Promise<void> | void) {
+  async function loadOpen(merchantAccount: string): Promise<AccountDocument> {
     const document = await load(merchantAccount);
-    if (document.state === 'closed')
-      throw new AccountError('refused', `Account "${merchantAccount}" is closed, for good.`);
+    if (document.state !== 'closed') return document;
+    throw new AccountError('refused', `Account "${merchantAccount}" is closed, for good.`);
+  }
+
+  async function edit(merchantAccount: string, change: (document: AccountDocument) => Promise<void> | void) {
+    const document = await loadOpen(merchantAccount);
     await change(document);
     return save(document);
   }
@@ -195,7 +212,9 @@ export function createAccountAdministration(options: AccountAdministrationOption
       };
       const document = new model(record);
       requirePayoutSettings(document);
-      return { account: await save(document), password, payoutSecret };
+      const account = await save(document);
+      const webhookSecret = await webhookSecrets.begin(merchantAccount, given.webhookSecret);
+      return { account, password, payoutSecret, webhookSecret };
     },
 
     change: (merchantAccount, changes) =>
@@ -257,6 +276,25 @@ export function createAccountAdministration(options: AccountAdministrationOption
       return { account, payoutSecret };
     },
 
+    async addWebhookSecret(merchantAccount) {
+      const account = toAccount((await loadOpen(merchantAccount)).toObject());
+      return { account, webhookSecret: await webhookSecrets.add(merchantAccount) };
+    },
+
+    async ensureWebhookSecret(merchantAccount, secret) {
+      const account = toAccount((await loadOpen(merchantAccount)).toObject());
+      await webhookSecrets.ensure(merchantAccount, secret);
+      return account;
+    },
+
+    async retireWebhookSecret(merchantAccount) {
+      const account = toAccount((await loadOpen(merchantAccount)).toObject());
+      await webhookSecrets.retire(merchantAccount);
+      return account;
+    },
+
+    countWebhookSecrets: (merchantAccount) => webhookSecrets.count(merchantAccount),
+
     async reencrypt() {
       const active = keyRing.activeKeyId;
       const stale = {
@@ -266,19 +304,21 @@ export function createAccountAdministration(options: AccountAdministrationOption
           { 'formerSigning.password.keyId': { $exists: true, $ne: active } },
         ],
       };
-      let count = 0;
-      const failures: string[] = [];
+      const { done, failed } = await webhookSecrets.reencrypt();
+      const reencrypted = new Set(done);
+      const failures = failed.map(([merchantAccount, error]) => `${merchantAccount} (${messageOf(error)})`);
       for await (const document of model.find(stale).cursor()) {
         try {
           document.set(sealedAgain(toAccount(document.toObject())));
           await save(document);
-          count += 1;
+          reencrypted.add(document._id);
         } catch (error) {
+          reencrypted.delete(document._id);
           failures.push(`${document._id} (${messageOf(error)})`);
         }
       }
-      if (failures.length === 0) return count;
-      throw new AccountError('refused', `${count} encrypted again, but not ${failures.join(', ')}.`);
+      if (failures.length === 0) return reencrypted.size;
+      throw new AccountError('refused', `${reencrypted.size} encrypted again, but not ${failures.join(', ')}.`);
     },
 
     get: async (merchantAccount) => toAccount((await load(merchantAccount)).toObject()),

@@ -32,7 +32,12 @@ export function auditedAdministration(options: {
       audit.record(
         { operator, action: 'account.create', subject: account.merchantAccount },
         () => administration.create(account),
-        (created) => ({ ...auditedFields(created.account), password: CHANGED, payoutSecret: CHANGED }),
+        (created) => ({
+          ...auditedFields(created.account),
+          password: CHANGED,
+          payoutSecret: CHANGED,
+          webhookSecret: CHANGED,
+        }),
       ),
     change: (name, changes) => changed('account.change', name, () => administration.change(name, changes)),
     changeState: (name, action) => changed(`account.${action}`, name, () => administration.changeState(name, action)),
@@ -52,6 +57,25 @@ export function auditedAdministration(options: {
         () => administration.rotatePayoutSecret(subject),
         ({ account }) => ({ ...auditedFields(account), payoutSecret: CHANGED }),
       ),
+    addWebhookSecret: async (subject) =>
+      audit.record(
+        { operator, action: 'account.add-webhook-secret', subject, before: await before(subject) },
+        () => administration.addWebhookSecret(subject),
+        ({ account }) => ({ ...auditedFields(account), webhookSecret: CHANGED }),
+      ),
+    ensureWebhookSecret: async (subject, secret) =>
+      audit.record(
+        { operator, action: 'account.add-webhook-secret', subject, before: await before(subject) },
+        () => administration.ensureWebhookSecret(subject, secret),
+        (account) => ({ ...auditedFields(account), webhookSecret: CHANGED }),
+      ),
+    retireWebhookSecret: async (subject) =>
+      audit.record(
+        { operator, action: 'account.retire-webhook-secret', subject, before: await before(subject) },
+        () => administration.retireWebhookSecret(subject),
+        (account) => ({ ...auditedFields(account), webhookSecret: CHANGED }),
+      ),
+    countWebhookSecrets: (name) => administration.countWebhookSecrets(name),
     reencrypt: () =>
       audit.record(
         { operator, action: 'accounts.reencrypt', subject: 'all accounts' },

@@ -9,10 +9,11 @@ import { accountModel } from './account-model';
 import { createAccountAdministration } from './administration';
 import { publicFields } from './account-printout';
 import { main } from './command-line';
-import { DEMO_ACCOUNTS, seedDemoAccounts } from './demo-accounts';
+import { DEMO_ACCOUNTS, DEMO_WEBHOOK_SECRET, seedDemoAccounts } from './demo-accounts';
 import type { OpenAccounts } from './open-accounts';
 import { openAccounts } from './open-accounts';
 import { createPasswordHasher } from './passwords';
+import { createWebhookSecrets, WEBHOOK_SECRETS } from './webhook-secrets';
 import { createKeyRing, readKeys } from '@gateway/vault';
 import { CUSTOM_PARAMETERS, TRANSACTION_TYPES } from '@gateway/contracts';
 
@@ -82,6 +83,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await connection.collection('accounts').deleteMany({});
+  await connection.collection(WEBHOOK_SECRETS).deleteMany({});
   now = Date.now();
   accounts = await openAccounts({ uri, databasePrefix, ACCOUNT_KEYS: oldKey, now: () => now });
 });
@@ -94,6 +96,11 @@ afterAll(async () => {
   await connection.close();
   callers.remove();
 });
+
+/** As callback-dispatcher reads them. */
+async function webhookSecrets(merchantAccount: string): Promise<string[]> {
+  return (await accounts.webhookSecrets(merchantAccount)).map((secret) => secret.expose());
+}
 
 /** The audit entries about an account, oldest first. */
 async function auditOf(subject: string): Promise<Entry[]> {
@@ -123,6 +130,7 @@ describe('create', () => {
     });
     expect(created['password']).toMatch(/^[A-Za-z0-9]{32}$/);
     expect(created['payoutSecret']).toMatch(/^[A-Za-z0-9]{32}$/);
+    expect(created['webhookSecret']).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     const [terminal] = created['terminals'] as { midReference: string; midId: string }[];
     expect(terminal?.midReference).toMatch(/^MD[0-9A-F]{14}$/);
     expect(terminal?.midId).toMatch(/^\d{10}$/);
@@ -132,6 +140,7 @@ describe('create', () => {
     const secrets = accounts.signingSecrets(verdict.account);
     expect(secrets.cardSecret.expose()).toBe(created['password']);
     expect(secrets.payoutSecret.expose()).toBe(created['payoutSecret']);
+    expect(await webhookSecrets('acme_shop')).toEqual([created['webhookSecret']]);
     expect(await verify('acme_shop', created['payoutSecret'])).toEqual({ kind: 'refused' });
   });
 
@@ -142,7 +151,7 @@ describe('create', () => {
       '--payout-fee 0.50+1% --payout-instant yes --payout-daily-amount EUR:10000,XTS:5 --payout-daily-count 7 ' +
       '--payout-first-receiver EUR:500 --payout-blocked-countries rs,IR,RS ' +
       '--payout-blocked-ibans LV80BANK0000435195001 --card-declines ip:5/1h --test-card-attempts card:3/1d ' +
-      '--payout-debtor de89370400440532013000 --ask-password';
+      '--payout-debtor de89370400440532013000 --hold-callbacks 24 --ask-password';
     typed = 'chosen_password_of_32_characters';
     const { password, ...created } = await json('create', 'acme_shop', ...options.split(' '));
     expect(password).toBe('chosen_password_of_32_characters');
@@ -162,6 +171,7 @@ describe('create', () => {
       payoutFee: { fixedE4: 5_000, percentE4: 10_000 },
       payoutInstant: true,
       payoutDebtor: 'DE89370400440532013000',
+      holdCallbackHours: 24,
       payoutRules: [
         { kind: 'daily-amount', currency: 'EUR', maxE4: 100_000_000 },
         { kind: 'daily-amount', currency: 'XTS', maxE4: 50_000 },
@@ -174,7 +184,7 @@ describe('create', () => {
       testCardRules: [{ kind: 'attempts', by: 'card', max: 3, windowSeconds: 86_400 }],
     });
     const account = await accounts.directory.find('acme_shop');
-    const { payoutSecret: _, ...shown } = created;
+    const { payoutSecret: _, webhookSecret: _other, ...shown } = created;
     expect(JSON.parse(JSON.stringify({ ...account, credentials: undefined }))).toEqual(shown);
   });
 
@@ -223,6 +233,9 @@ describe('create', () => {
     [['acme_shop', '--types', 'SALE,PAYOUT'], '--payouts on'],
     [['acme_shop', '--payout-blocked-ibans', ibans(1_001)], 'blocks at most 1000 IBANs'],
     [['acme_shop', '--types', 'FOO'], '--types does not know'],
+    [['acme_shop', '--hold-callbacks', '1.5'], '--hold-callbacks 1.5 is neither a whole number of hours nor off'],
+    [['acme_shop', '--hold-callbacks', '8785'], '8785 is more than 8784'],
+    [['acme_shop', '--webhook-secret', 'new'], "Unknown option '--webhook-secret'"],
     [['acme_shop', 'other_shop'], 'takes the name of one account'],
     [[], 'takes the name of one account'],
   ])('refuses %j and stores nothing', async (args, problem) => {
@@ -249,7 +262,9 @@ describe('a password that is typed', () => {
 describe('show and list', () => {
   it('print everything but secrets', async () => {
     await run(['create', 'other_shop']);
-    const { password, payoutSecret } = await json('create', 'acme_shop', '--terminal', 'EUR:simulator:3600');
+    const { password, payoutSecret, webhookSecret } = await json(
+      ...['create', 'acme_shop', '--terminal', 'EUR:simulator:3600'],
+    );
     const stored = (await connection.collection('accounts').findOne({ _id: 'acme_shop' as never })) as unknown as {
       passwordHash: string;
     };
@@ -262,7 +277,15 @@ describe('show and list', () => {
     for (const { code, out, err } of outputs) {
       expect({ code, err }).toEqual({ code: 0, err: '' });
       expect(out).toContain('acme_shop');
-      for (const secret of [password, payoutSecret, stored.passwordHash, 'credentials', 'redacted', 'signing']) {
+      for (const secret of [
+        password,
+        payoutSecret,
+        webhookSecret,
+        stored.passwordHash,
+        'credentials',
+        'redacted',
+        'signing',
+      ]) {
         expect(out).not.toContain(secret);
       }
     }
@@ -273,7 +296,8 @@ describe('show and list', () => {
 
 describe('set', () => {
   it('replaces lists, and changes nothing else', async () => {
-    const { password, payoutSecret: _, ...before } = await json('create', 'acme_shop', '--limit', 'EUR:1-2');
+    const created = await json('create', 'acme_shop', '--limit', 'EUR:1-2');
+    const { password, payoutSecret: _, webhookSecret: _other, ...before } = created;
     const after = await json('set', 'acme_shop', '--limit', 'USD:3-4', '--rate-limit', '7');
     expect(after).toEqual({
       ...before,
@@ -446,16 +470,87 @@ describe('set', () => {
     const stale = await model.findById('acme_shop');
     await json('set', 'acme_shop', '--rate-limit', '7');
     const racing = Object.create(model, { findById: { value: async () => stale } }) as typeof model;
+    const keyRing = createKeyRing((await readKeys({ ACCOUNT_KEYS: oldKey }, ['ACCOUNT_KEYS'])).ACCOUNT_KEYS);
     const administration = createAccountAdministration({
       model: racing,
-      keyRing: createKeyRing((await readKeys({ ACCOUNT_KEYS: oldKey }, ['ACCOUNT_KEYS'])).ACCOUNT_KEYS),
+      keyRing,
       passwords: createPasswordHasher(),
+      webhookSecrets: createWebhookSecrets(connection.collection(WEBHOOK_SECRETS), keyRing),
       acquirers: [],
       simulatedMoney: 'no',
       now: () => now,
     });
     await expect(administration.change('acme_shop', { rateLimitPerSecond: 8 })).rejects.toThrow('by someone else');
     expect(await json('show', 'acme_shop')).toMatchObject({ rateLimitPerSecond: 7 });
+  });
+});
+
+describe('callbacks about holds', () => {
+  it('are off, until an option names the hours', async () => {
+    await json('create', 'acme_shop');
+    expect((await run(['show', 'acme_shop'])).out).toMatch(/^hold callbacks +off$/m);
+    expect(await accounts.directory.find('acme_shop')).not.toHaveProperty('holdCallbackHours');
+    expect(await json('set', 'acme_shop', '--hold-callbacks', '24')).toMatchObject({ holdCallbackHours: 24 });
+    expect((await run(['show', 'acme_shop'])).out).toMatch(/^hold callbacks +24 h before the end, and at the end$/m);
+    now += 30_000;
+    expect(await accounts.directory.find('acme_shop')).toMatchObject({ holdCallbackHours: 24 });
+    expect(await json('set', 'acme_shop', '--hold-callbacks', 'off')).not.toHaveProperty('holdCallbackHours');
+    now += 30_000;
+    expect(await accounts.directory.find('acme_shop')).not.toHaveProperty('holdCallbackHours');
+  });
+});
+
+describe('webhook secrets', () => {
+  it('sign both from the making of a new one until the old one is retired, within 30 s everywhere', async () => {
+    const { webhookSecret: first } = await json('create', 'acme_shop');
+    expect(await webhookSecrets('acme_shop')).toEqual([first]);
+    const made = await run(['set', 'acme_shop', '--webhook-secret', 'new']);
+    const [, second] = /^webhook secret: +(whsec_\S+)$/m.exec(made.out) ?? [];
+    expect(made.out).toContain('This is shown once');
+    expect(await webhookSecrets('acme_shop')).toEqual([first]);
+    now += 30_000;
+    expect(await webhookSecrets('acme_shop')).toEqual([second, first]);
+    const third = await run(['set', 'acme_shop', '--webhook-secret', 'new']);
+    expect(third).toMatchObject({ code: 1, out: '', err: expect.stringContaining('has two webhook secrets already') });
+    expect(await run(['set', 'acme_shop', '--webhook-secret', 'retire'])).toMatchObject({ code: 0, err: '' });
+    now += 30_000;
+    expect(await webhookSecrets('acme_shop')).toEqual([second]);
+    const last = await run(['set', 'acme_shop', '--webhook-secret', 'retire']);
+    expect(last).toMatchObject({ code: 1, out: '', err: expect.stringContaining('no older webhook secret') });
+  });
+
+  it('do not exist for an account from before there were any, until one is made', async () => {
+    await json('create', 'acme_shop');
+    await connection.collection(WEBHOOK_SECRETS).deleteMany({});
+    expect(await webhookSecrets('acme_shop')).toEqual([]);
+    expect(await run(['set', 'acme_shop', '--webhook-secret', 'retire'])).toMatchObject({ code: 1 });
+    const { webhookSecret } = await json('set', 'acme_shop', '--webhook-secret', 'new', '--rate-limit', '7');
+    now += 30_000;
+    expect(await webhookSecrets('acme_shop')).toEqual([webhookSecret]);
+    expect(await json('show', 'acme_shop')).toMatchObject({ rateLimitPerSecond: 7 });
+  });
+
+  it('made at the same time are two at most', async () => {
+    await json('create', 'acme_shop');
+    const made = await Promise.allSettled([1, 2, 3].map(() => accounts.administration.addWebhookSecret('acme_shop')));
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await webhookSecrets('acme_shop')).toHaveLength(2);
+  });
+
+  it('are refused to unknown and closed accounts, and in other words than new and retire', async () => {
+    expect(await run(['set', 'nobody_at_all', '--webhook-secret', 'new'])).toMatchObject({ code: 1, out: '' });
+    await json('create', 'acme_shop');
+    expect(await run(['set', 'acme_shop', '--webhook-secret', 'old'])).toMatchObject({
+      code: 2,
+      err: '--webhook-secret is new or retire, not "old".',
+    });
+    await json('close', 'acme_shop');
+    for (const how of ['new', 'retire']) {
+      expect(await run(['set', 'acme_shop', '--webhook-secret', how])).toMatchObject({
+        code: 1,
+        err: 'Account "acme_shop" is closed, for good.',
+      });
+    }
   });
 });
 
@@ -542,7 +637,7 @@ describe('rotation', () => {
   });
 
   it('of encryption keys: reencrypt makes the old key dispensable', async () => {
-    const { password, payoutSecret } = await json('create', 'acme_shop');
+    const { password, payoutSecret, webhookSecret } = await json('create', 'acme_shop');
     await run(['create', 'closed_shop']);
     await run(['close', 'closed_shop']);
     const both = { ACCOUNT_KEYS: `${newKey},${oldKey}` };
@@ -554,6 +649,7 @@ describe('rotation', () => {
     const secrets = later.signingSecrets(account);
     expect(secrets.cardSecret.expose()).toBe(password);
     expect(secrets.payoutSecret.expose()).toBe(payoutSecret);
+    expect((await later.webhookSecrets('acme_shop')).map((one) => one.expose())).toEqual([webhookSecret]);
     now += 60_000;
     expect(later.signingSecrets(account).cardSecret.expose()).toBe(next.password.expose());
     await later.close();
@@ -670,6 +766,8 @@ describe('the audit log', () => {
     await json('reopen', 'audited_shop');
     await json('rotate-password', 'audited_shop', '--sign-with-old', '60');
     await json('rotate-payout-secret', 'audited_shop');
+    await json('set', 'audited_shop', '--webhook-secret', 'new');
+    await json('set', 'audited_shop', '--webhook-secret', 'retire');
     await json('close', 'audited_shop');
     await run(['set', 'audited_shop', '--rate-limit', '8']);
     const entries = await auditOf('audited_shop');
@@ -677,7 +775,9 @@ describe('the audit log', () => {
     expect(entries.map(({ action, phase }) => `${action.replace('account.', '')} ${phase}`)).toEqual([
       ...['create intent', 'create done', 'change intent', 'change done', 'suspend intent', 'suspend done'],
       ...['reopen intent', 'reopen done', 'rotate-password intent', 'rotate-password done'],
-      ...['rotate-payout-secret intent', 'rotate-payout-secret done', 'close intent', 'close done'],
+      ...['rotate-payout-secret intent', 'rotate-payout-secret done', 'add-webhook-secret intent'],
+      ...['add-webhook-secret done', 'retire-webhook-secret intent', 'retire-webhook-secret done'],
+      ...['close intent', 'close done'],
       ...['change intent', 'change failed'],
     ]);
     expect(entries[1]?.after).toMatchObject({ state: 'test', password: 'changed', payoutSecret: 'changed' });
@@ -690,10 +790,11 @@ describe('the audit log', () => {
     expect(entries[5]?.after).toMatchObject({ state: 'suspended', revision: 2 });
     expect(entries[5]?.after).not.toHaveProperty('payoutRules');
     expect(entries[9]?.after).toMatchObject({ password: 'changed', signWithOldSeconds: 60 });
+    for (const index of [13, 15]) expect(entries[index]?.after).toEqual({ webhookSecret: 'changed' });
   });
 
   it('may hold every public field of an account', async () => {
-    await run(['create', 'acme_shop']);
+    await run(['create', 'acme_shop', '--hold-callbacks', '24']);
     const { merchantAccount: _name, ...fields } = publicFields(await accounts.administration.get('acme_shop'));
     expect(AUDITED['account.change']).toEqual(expect.arrayContaining(Object.keys(fields)));
   });
@@ -709,6 +810,7 @@ describe('the audit log', () => {
       secrets.push(password);
     }
     const { payoutSecret } = await json('rotate-payout-secret', 'acme_shop');
+    const { webhookSecret } = await json('set', 'acme_shop', '--webhook-secret', 'new');
     await run(['reencrypt'], { ACCOUNT_KEYS: `${newKey},${oldKey}` });
     for (const { credentials } of await accounts.administration.list()) {
       const { passwordHash, signingPassword } = credentials.expose();
@@ -717,7 +819,7 @@ describe('the audit log', () => {
     const stored = await connection.mongoose.useDb(`${databasePrefix}audit`).collection('entries').find().toArray();
     const text = JSON.stringify(stored);
     expect(text).toContain('411111******1111');
-    for (const secret of [...secrets, String(payoutSecret)]) {
+    for (const secret of [...secrets, String(payoutSecret), String(webhookSecret).slice('whsec_'.length)]) {
       expect(secret.length).toBeGreaterThan(9);
       for (const encoded of encodings(secret)) expect(text).not.toContain(encoded);
     }
@@ -740,6 +842,9 @@ describe('demo accounts', () => {
     if (verdict.kind === 'ok') {
       expect(accounts.signingSecrets(verdict.account).payoutSecret.expose()).toBe('demo_payout_secret');
     }
+    const secret = DEMO_WEBHOOK_SECRET.expose();
+    expect(Buffer.from(secret.slice('whsec_'.length), 'base64').toString()).toBe('demo webhook secret of 32 bytes!');
+    for (const { merchantAccount } of DEMO_ACCOUNTS) expect(await webhookSecrets(merchantAccount)).toEqual([secret]);
   });
 
   it('are created once despite races, and keep an operator’s changes', async () => {
@@ -751,6 +856,16 @@ describe('demo accounts', () => {
     expect(await seedDemoAccounts(accounts.administration)).toEqual([]);
     expect(await json('show', 'demo_merchant')).toEqual(changed);
     expect(await verify('demo_merchant', 'demo_password')).toEqual({ kind: 'refused' });
+  });
+
+  it('get their webhook secret if they are from before there were any, and keep an operator’s', async () => {
+    await seedDemoAccounts(accounts.administration);
+    await connection.collection<{ _id: string }>(WEBHOOK_SECRETS).deleteOne({ _id: 'demo_merchant' });
+    const { webhookSecret } = await json('set', 'demo_custom', '--webhook-secret', 'new');
+    await json('set', 'demo_custom', '--webhook-secret', 'retire');
+    await Promise.all([1, 2, 3].map(() => seedDemoAccounts(accounts.administration)));
+    expect(await webhookSecrets('demo_merchant')).toEqual([DEMO_WEBHOOK_SECRET.expose()]);
+    expect(await webhookSecrets('demo_custom')).toEqual([webhookSecret]);
   });
 
   it('pay out in the test currency, also those from before payouts needed a daily amount', async () => {
@@ -768,13 +883,17 @@ describe('demo accounts', () => {
 });
 
 describe('the database', () => {
-  it('holds no password and no payout secret: raw, hex or base64', async () => {
-    const { password, payoutSecret } = await json('create', 'acme_shop');
-    const raw = (await connection.collection('accounts').find({}, { raw: true }).toArray()) as unknown as Buffer[];
-    const bytes = Buffer.concat(raw);
-    expect(bytes.includes('acme_shop')).toBe(true);
-    for (const secret of [password, payoutSecret] as string[]) {
-      for (const encoded of encodings(secret)) expect(bytes.includes(encoded)).toBe(false);
+  it('holds no password and no other secret: raw, hex or base64', async () => {
+    const { password, payoutSecret, webhookSecret } = await json('create', 'acme_shop');
+    const raws = ['accounts', WEBHOOK_SECRETS].map((name) => connection.collection(name).find({}, { raw: true }));
+    for (const raw of raws) {
+      const bytes = Buffer.concat((await raw.toArray()) as unknown as Buffer[]);
+      expect(bytes.includes('acme_shop')).toBe(true);
+      for (const secret of [password, payoutSecret, webhookSecret] as string[]) {
+        for (const encoded of encodings(secret)) expect(bytes.includes(encoded)).toBe(false);
+      }
+      // The bytes that the secret stands for.
+      expect(bytes.includes(Buffer.from(String(webhookSecret).slice('whsec_'.length), 'base64'))).toBe(false);
     }
   });
 

@@ -15,6 +15,7 @@ import {
   signWithOldSecondsOf,
   terminalsOf,
   UsageError,
+  webhookSecretOf,
 } from './command-options';
 import { openAuditedAdministration } from './environment';
 
@@ -26,7 +27,7 @@ const STRONG_PASSWORD_LENGTH = 22;
 
 const USAGE = `npm run merchant -- COMMAND [ACCOUNT] [OPTIONS]
 
-  create ACCOUNT           creates a test account; prints its password and payout secret, once
+  create ACCOUNT           creates a test account; prints its password and other secrets, once
   show ACCOUNT             everything except secrets
   list                     all accounts, one per line
   set ACCOUNT              changes what the options name
@@ -46,6 +47,8 @@ Options of create and set ("none" empties a list; each list replaces the previou
   --return-host HOST       allowed host of a 3-D Secure TermUrl; may be repeated
   --rate-limit N           requests per second, in each replica (default: 100, active accounts 1000)
   --concurrency N          requests at once, in each replica (default: 32, active accounts 1000)
+  --hold-callbacks N|off   callbacks N hours before the end of a hold and at its end, for holds made from then on, and
+                           the end of the hold in CHECK (default: off)
   --custom all|a,b         activated custom parameters (default: none)
   --payout-fee 0.50+1%     fixed and percent (default: none)
   --payout-instant yes|no  payouts as SEPA instant credit transfers (default: no)
@@ -67,6 +70,8 @@ Of create and rotate-password: --ask-password reads the password without showing
 Of set alone:
   --payouts on|off         off in a new account; on in the currencies that have a --payout-daily-amount (EUR or XTS)
                            and, for EUR, a --payout-debtor
+  --webhook-secret new     makes a secret that signs callbacks by Standard Webhooks and prints it, once; an older one
+                           signs beside it until --webhook-secret retire
   --activate-terminal, --deactivate-terminal, --remove-terminal MD...; may be repeated
 Of every command: --json
 
@@ -104,7 +109,11 @@ const create: Command = async ({ administration, ask }, merchantAccount, values)
     terminals: terminalsOf(values),
     ...(password === undefined ? {} : { password }),
   });
-  const secrets = { password: created.password.expose(), payoutSecret: created.payoutSecret.expose() };
+  const secrets = {
+    password: created.password.expose(),
+    payoutSecret: created.payoutSecret.expose(),
+    webhookSecret: created.webhookSecret.expose(),
+  };
   return { ...withSecrets(created.account, secrets), ...weaknessOf(password) };
 };
 
@@ -120,13 +129,27 @@ const rotatePayoutSecret: Command = async ({ administration }, merchantAccount) 
   return withSecrets(account, { payoutSecret: payoutSecret.expose() });
 };
 
+/** The secret comes last, so that no failure hides one that was made. */
+const set: Command = async ({ administration }, merchantAccount, values) => {
+  const changes = changesOf(values);
+  const isChanged = Object.keys(changes).length > 0;
+  const changed = isChanged ? await administration.change(merchantAccount, changes) : undefined;
+  switch (webhookSecretOf(values)) {
+    case 'new': {
+      const { account, webhookSecret } = await administration.addWebhookSecret(merchantAccount);
+      return withSecrets(account, { webhookSecret: webhookSecret.expose() });
+    }
+    case 'retire':
+      return answer(await administration.retireWebhookSecret(merchantAccount));
+    case undefined:
+      return answer(changed ?? (await administration.get(merchantAccount)));
+  }
+};
+
 const accountCommands = new Map<string, Command>([
   ['create', create],
   ['show', async ({ administration }, account) => answer(await administration.get(account))],
-  [
-    'set',
-    async ({ administration }, account, values) => answer(await administration.change(account, changesOf(values))),
-  ],
+  ['set', set],
   ['rotate-password', rotatePassword],
   ['rotate-payout-secret', rotatePayoutSecret],
   ...STATE_ACTIONS.map((action): [string, Command] => [
@@ -219,10 +242,14 @@ function answer(account: Account): Answer {
 }
 
 /** The only place that prints secrets, and only newly generated ones. */
-function withSecrets(account: Account, secrets: { password?: string; payoutSecret?: string }): Answer {
+function withSecrets(
+  account: Account,
+  secrets: { password?: string; payoutSecret?: string; webhookSecret?: string },
+): Answer {
   const lines = [
     ...(secrets.password === undefined ? [] : [`merchant_password:  ${secrets.password}`]),
     ...(secrets.payoutSecret === undefined ? [] : [`payout secret:      ${secrets.payoutSecret}`]),
+    ...(secrets.webhookSecret === undefined ? [] : [`webhook secret:     ${secrets.webhookSecret}`]),
     'This is shown once; only hashed and encrypted copies are kept.',
   ];
   return {

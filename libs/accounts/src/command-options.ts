@@ -17,6 +17,7 @@ export class UsageError extends Error {}
 const NONE = 'none';
 const ALL = 'all';
 const DEFAULT = 'default';
+const OFF = 'off';
 
 const SETTING_OPTIONS = {
   'display-name': { type: 'string' },
@@ -27,6 +28,7 @@ const SETTING_OPTIONS = {
   'return-host': { type: 'string', multiple: true },
   'rate-limit': { type: 'string' },
   concurrency: { type: 'string' },
+  'hold-callbacks': { type: 'string' },
   custom: { type: 'string' },
   'payout-fee': { type: 'string' },
   'payout-instant': { type: 'string' },
@@ -50,11 +52,13 @@ const TERMINAL_OPTIONS = {
 
 const PAYOUTS_OPTION = { payouts: { type: 'string' } } as const;
 
+const WEBHOOK_SECRET_OPTION = { 'webhook-secret': { type: 'string' } } as const;
+
 const PASSWORD_OPTION = { 'ask-password': { type: 'boolean' } } as const;
 
 export const COMMAND_OPTIONS = {
   create: { ...PASSWORD_OPTION, ...SETTING_OPTIONS },
-  set: { ...SETTING_OPTIONS, ...TERMINAL_OPTIONS, ...PAYOUTS_OPTION },
+  set: { ...SETTING_OPTIONS, ...TERMINAL_OPTIONS, ...PAYOUTS_OPTION, ...WEBHOOK_SECRET_OPTION },
   'rotate-password': { ...PASSWORD_OPTION, 'sign-with-old': { type: 'string' } },
 } as const satisfies Record<string, NonNullable<ParseArgsConfig['options']>>;
 
@@ -92,6 +96,13 @@ export function signWithOldSecondsOf(values: OptionValues): number | undefined {
   return seconds === undefined ? undefined : parseWhole('--sign-with-old', seconds);
 }
 
+/** What to do with the secrets of callbacks; undefined if the option is missing. */
+export function webhookSecretOf(values: OptionValues): 'new' | 'retire' | undefined {
+  const asked = textOf(values, 'webhook-secret');
+  if (asked === undefined || asked === 'new' || asked === 'retire') return asked;
+  throw new UsageError(`--webhook-secret is new or retire, not "${asked}".`);
+}
+
 /** Settings of a new account. */
 export function newSettingsOf(values: OptionValues): Partial<AccountSettings> {
   const payoutRules = Object.values(payoutRulesOf(values)).flat();
@@ -115,6 +126,7 @@ export function settingsOf(
   const returnHosts = listOf(values, 'return-host');
   const rateLimit = textOf(values, 'rate-limit');
   const concurrency = textOf(values, 'concurrency');
+  const holdCallbacks = textOf(values, 'hold-callbacks');
   const custom = textOf(values, 'custom');
   const payoutFee = textOf(values, 'payout-fee');
   const payoutInstant = textOf(values, 'payout-instant');
@@ -127,6 +139,7 @@ export function settingsOf(
     ...(returnHosts === undefined ? {} : { returnHosts }),
     ...(rateLimit === undefined ? {} : { rateLimitPerSecond: parseWhole('--rate-limit', rateLimit) }),
     ...(concurrency === undefined ? {} : { maxConcurrentRequests: parseWhole('--concurrency', concurrency) }),
+    ...(holdCallbacks === undefined ? {} : { holdCallbackHours: parseHours('--hold-callbacks', holdCallbacks) }),
     ...(custom === undefined ? {} : { customParameters: namesIn('--custom', custom, CUSTOM_PARAMETERS) }),
     ...(payoutFee === undefined ? {} : { payoutFee: parseFee(payoutFee) }),
     ...(payoutInstant === undefined
@@ -190,7 +203,7 @@ export function terminalsOf(values: OptionValues): NewTerminal[] {
   return (listOf(values, 'terminal') ?? []).map(parseTerminal);
 }
 
-/** Throws {@link UsageError} when there is nothing to change. */
+/** Empty if only the webhook secrets change. Throws {@link UsageError} when nothing does. */
 export function changesOf(values: OptionValues): AccountChanges {
   const changes: AccountChanges = { ...settingsOf(values) };
   Object.assign(changes, cardRulesOf(values));
@@ -206,7 +219,7 @@ export function changesOf(values: OptionValues): AccountChanges {
   if (deactivate !== undefined) changes.deactivateTerminals = deactivate;
   const remove = listOf(values, 'remove-terminal');
   if (remove !== undefined) changes.removeTerminals = remove;
-  if (Object.keys(changes).length === 0)
+  if (Object.keys(changes).length === 0 && webhookSecretOf(values) === undefined)
     throw new UsageError('set needs at least one option that says what to change.');
   return changes;
 }
@@ -294,6 +307,14 @@ function parseCardRule(kind: CardRuleKind, option: string, text: string): CardRu
 function parseChoice(option: string, text: string, yes: string, no: string): boolean {
   if (text !== yes && text !== no) throw new UsageError(`${option} is ${yes} or ${no}, not "${text}".`);
   return text === yes;
+}
+
+/** `off` removes the setting. */
+function parseHours(option: string, text: string): number | undefined {
+  if (text === OFF) return undefined;
+  if (!/^[1-9]\d{0,9}$/.test(text))
+    throw new UsageError(`${option} ${text} is neither a whole number of hours nor off.`);
+  return Number(text);
 }
 
 function parseRange(text: string): string {

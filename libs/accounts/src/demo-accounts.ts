@@ -11,6 +11,8 @@ const RETURN_HOSTS = ['127.0.0.1', 'localhost'];
 /** Higher than for other sandbox accounts, for load tests. */
 const REQUEST_LIMITS = { rateLimitPerSecond: 1_000, maxConcurrentRequests: 1_000 };
 const ONE_PERCENT_E4 = 10_000;
+/** Of both accounts, as public as their passwords: the base64 of `demo webhook secret of 32 bytes!`. */
+export const DEMO_WEBHOOK_SECRET = new Secret('whsec_ZGVtbyB3ZWJob29rIHNlY3JldCBvZiAzMiBieXRlcyE=');
 const XTS_A_DAY: PayoutRule = { kind: 'daily-amount', currency: TEST_CURRENCY, maxE4: MAX_DAILY_AMOUNT_E4 };
 
 /** Payouts in the test currency, for accounts that test them. Its bank pays no one, so the daily amount is the highest. */
@@ -25,12 +27,14 @@ export const DEMO_ACCOUNTS: readonly NewAccount[] = [
     merchantAccount: 'demo_merchant',
     password: new Secret('demo_password'),
     payoutSecret: new Secret('demo_payout_secret'),
+    webhookSecret: DEMO_WEBHOOK_SECRET,
     settings: { ...REQUEST_LIMITS, ...SANDBOX_PAYOUTS, returnHosts: RETURN_HOSTS },
   },
   {
     merchantAccount: 'demo_custom',
     password: new Secret('demo_password'),
     payoutSecret: new Secret('demo_payout_secret'),
+    webhookSecret: DEMO_WEBHOOK_SECRET,
     settings: {
       ...REQUEST_LIMITS,
       ...SANDBOX_PAYOUTS,
@@ -42,14 +46,14 @@ export const DEMO_ACCOUNTS: readonly NewAccount[] = [
 ];
 
 /**
- * Creates missing demo accounts and returns their names. Changes existing ones in one thing: those from before payouts
- * needed a daily amount get it.
+ * Creates missing demo accounts and returns their names. Changes existing ones in two things: those from before payouts
+ * needed a daily amount get it, and those from before there were webhook secrets get one.
  */
 export async function seedDemoAccounts(administration: AccountAdministration): Promise<string[]> {
   const created: string[] = [];
   for (const account of DEMO_ACCOUNTS) {
     if (await exists(administration, account.merchantAccount)) {
-      await keepPayingOut(administration, account.merchantAccount);
+      await bringUpToDate(administration, account.merchantAccount);
       continue;
     }
     try {
@@ -62,10 +66,15 @@ export async function seedDemoAccounts(administration: AccountAdministration): P
   return created;
 }
 
-async function keepPayingOut(administration: AccountAdministration, merchantAccount: string): Promise<void> {
+async function bringUpToDate(administration: AccountAdministration, merchantAccount: string): Promise<void> {
   const known = await administration.get(merchantAccount);
-  if (known.state === 'closed' || !known.transactionTypes.includes('PAYOUT') || mayPayOut(known, TEST_CURRENCY)) return;
-  await administration.change(merchantAccount, { payoutRulesByKind: { 'daily-amount': [XTS_A_DAY] } });
+  if (known.state === 'closed') return;
+  if (known.transactionTypes.includes('PAYOUT') && !mayPayOut(known, TEST_CURRENCY)) {
+    await administration.change(merchantAccount, { payoutRulesByKind: { 'daily-amount': [XTS_A_DAY] } });
+  }
+  if ((await administration.countWebhookSecrets(merchantAccount)) === 0) {
+    await administration.ensureWebhookSecret(merchantAccount, DEMO_WEBHOOK_SECRET);
+  }
 }
 
 /** Looks first: a refused creation would be in the audit log of every start. */

@@ -7,20 +7,20 @@ const CACHE_TTL_MS = 30_000;
 const MAX_ENTRIES = 10_000;
 const MAX_CONCURRENT_LOADS = 256;
 
-/** Accounts by name, from a cache that is never older than its time to live. */
-export interface AccountDirectory {
+/** Accounts, or what belongs to them, by name, from a cache that is never older than its time to live. */
+export interface AccountDirectory<Found = Account> {
   /**
    * Undefined for an unknown account, which is cached too. Throws the errors of loading, and an OverloadedError if too
    * many accounts are being loaded.
    */
-  find(merchantAccount: string): Promise<Account | undefined>;
+  find(merchantAccount: string): Promise<Found | undefined>;
   /** The same without the cache, for rare decisions that a change must not miss. */
-  findLatest(merchantAccount: string): Promise<Account | undefined>;
+  findLatest(merchantAccount: string): Promise<Found | undefined>;
 }
 
-export interface AccountDirectoryOptions {
+export interface AccountDirectoryOptions<Found = Account> {
   /** Reads one account from the database. */
-  load: (merchantAccount: string) => Promise<Account | undefined>;
+  load: (merchantAccount: string) => Promise<Found | undefined>;
   /** Epoch ms. */
   now: () => number;
   cacheTtlMs?: number;
@@ -28,20 +28,22 @@ export interface AccountDirectoryOptions {
   maxConcurrentLoads?: number;
 }
 
-interface Entry {
-  account: Account | undefined;
+interface Entry<Found> {
+  account: Found | undefined;
   /** Start of the read: it may miss later writes. */
   readAtMs: number;
 }
 
-export function createAccountDirectory(options: AccountDirectoryOptions): AccountDirectory {
+export function createAccountDirectory<Found = Account>(
+  options: AccountDirectoryOptions<Found>,
+): AccountDirectory<Found> {
   const { load, now } = options;
   const cacheTtlMs = options.cacheTtlMs ?? CACHE_TTL_MS;
   const maxConcurrentLoads = options.maxConcurrentLoads ?? MAX_CONCURRENT_LOADS;
-  const entries = new LRUCache<string, Entry>({ max: options.maxEntries ?? MAX_ENTRIES });
-  const loads = new Map<string, Promise<Entry>>();
+  const entries = new LRUCache<string, Entry<Found>>({ max: options.maxEntries ?? MAX_ENTRIES });
+  const loads = new Map<string, Promise<Entry<Found>>>();
 
-  async function read(merchantAccount: string): Promise<Entry> {
+  async function read(merchantAccount: string): Promise<Entry<Found>> {
     const readAtMs = now();
     const entry = { account: await load(merchantAccount), readAtMs };
     entries.set(merchantAccount, entry);
@@ -49,7 +51,7 @@ export function createAccountDirectory(options: AccountDirectoryOptions): Accoun
   }
 
   /** Requests for an account that is being read share that read. */
-  function loadOnce(merchantAccount: string): Promise<Entry> {
+  function loadOnce(merchantAccount: string): Promise<Entry<Found>> {
     const running = loads.get(merchantAccount);
     if (running !== undefined) return running;
     if (loads.size >= maxConcurrentLoads) throw new OverloadedError('too many accounts to load at once');
@@ -58,7 +60,7 @@ export function createAccountDirectory(options: AccountDirectoryOptions): Accoun
     return started;
   }
 
-  const isFresh = (entry: Entry): boolean => now() - entry.readAtMs < cacheTtlMs;
+  const isFresh = (entry: Entry<Found>): boolean => now() - entry.readAtMs < cacheTtlMs;
 
   return {
     async find(merchantAccount) {

@@ -1,10 +1,11 @@
 import { OverloadedError } from '@gateway/service-kit';
 import type { Account } from './account';
+import type { AccountDirectoryOptions } from './directory';
 import { createAccountDirectory } from './directory';
 
 const account = (revision: number): Account => ({ revision }) as Account;
 
-function setUp(override: Partial<Parameters<typeof createAccountDirectory>[0]> = {}) {
+function setUp(override: Partial<AccountDirectoryOptions> = {}) {
   const clock = { now: 0 };
   const stored = new Map<string, Account>();
   const load = jest.fn(async (name: string) => stored.get(name));

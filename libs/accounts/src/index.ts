@@ -39,7 +39,7 @@ export type { PasswordHasher } from './passwords';
 export { createPasswordHasher } from './passwords';
 export type { RateDecision, RateLimiter } from './rate-limit';
 export { createRateLimiter } from './rate-limit';
-export { SANDBOX_PAYOUTS, seedDemoAccounts } from './demo-accounts';
+export { DEMO_WEBHOOK_SECRET, SANDBOX_PAYOUTS, seedDemoAccounts } from './demo-accounts';
 export type { ClockFollower, ClockRecord, FollowedClock, KeptRequest, SandboxClocks } from './sandbox-clocks';
 export { allHaveFollowed, CLOCK_FOLLOWERS, CLOCKS, createSandboxClocks, moveOf } from './sandbox-clocks';
 export { seedDemo } from './seed-demo';

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
-import type { SimulatedMoney } from '@gateway/contracts';
-import type { DatabaseAddress } from '@gateway/mongo';
+import type { Secret, SimulatedMoney } from '@gateway/contracts';
+import type { Collection, DatabaseAddress } from '@gateway/mongo';
 import { connectMongo, retryableWhenTransient } from '@gateway/mongo';
 import type { KeyIds } from '@gateway/service-kit';
-import type { KeyProviderConfig } from '@gateway/vault';
+import type { KeyProviderConfig, KeyRing, Sealed } from '@gateway/vault';
 import { createKeyRing, keyIdsOf, readKeys } from '@gateway/vault';
 import type { Account } from './account';
 import type * as AccountModels from './account-model';
@@ -25,7 +25,9 @@ import { CLOCKS, createSandboxClocks } from './sandbox-clocks';
 import type { SafetyOptions } from './safe-accounts';
 import { requireSafeAccounts } from './safe-accounts';
 import type { SigningSecrets } from './signing';
-import { createPasswordOpener, signingSecrets } from './signing';
+import { createPasswordOpener, openSigningSecret, signingSecrets } from './signing';
+import type { WebhookSecretsRecord } from './webhook-secrets';
+import { createWebhookSecrets, loadWebhookSecrets, WEBHOOK_SECRETS } from './webhook-secrets';
 
 export interface OpenAccountDirectory {
   readonly directory: AccountDirectory;
@@ -44,6 +46,11 @@ export interface OpenAccounts extends OpenAccountDirectory {
   /** Of the keys with which they were opened. */
   readonly keyIds: KeyIds;
   signingSecrets(account: Account): SigningSecrets;
+  /**
+   * The secrets that sign the account's callbacks by Standard Webhooks, the newest first; none or up to two. From a cache
+   * like the directory's. Only callback-dispatcher has the right to read them. Throws if ACCOUNT_KEYS lacks a key.
+   */
+  webhookSecrets(merchantAccount: string): Promise<readonly Secret[]>;
 }
 
 export interface AccountStorage extends DatabaseAddress {
@@ -70,6 +77,7 @@ export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAc
   const { connection, now, ...opened } = await openStorage(options);
   const { directory } = opened;
   const passwords = createPasswordHasher();
+  const records = connection.collection<WebhookSecretsRecord>(WEBHOOK_SECRETS);
   const administration = (): AccountAdministration => {
     const load = createRequire(__filename);
     const { accountModel } = load('./account-model') as typeof AccountModels;
@@ -78,6 +86,7 @@ export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAc
       model: accountModel(connection.mongoose),
       keyRing,
       passwords,
+      webhookSecrets: createWebhookSecrets(records, keyRing),
       acquirers: options.acquirers ?? ACQUIRERS,
       simulatedMoney: options.ALLOW_SIMULATED_MONEY ?? 'no',
       now,
@@ -90,6 +99,22 @@ export async function openAccounts(options: OpenAccountsOptions): Promise<OpenAc
     rateLimiter: createRateLimiter({ now }),
     administration: whenUsed(administration),
     signingSecrets: (account) => signingSecrets(keyRing, account, now()),
+    webhookSecrets: createWebhookSecretReader(records, keyRing, now),
+  };
+}
+
+function createWebhookSecretReader(records: Collection<WebhookSecretsRecord>, keyRing: KeyRing, now: () => number) {
+  const load = (merchantAccount: string) => retryableWhenTransient(() => loadWebhookSecrets(records, merchantAccount));
+  const directory = createAccountDirectory({ load, now });
+  // Decrypted once for as long as they are cached.
+  const opened = new WeakMap<readonly Sealed[], readonly Secret[]>();
+  return async (merchantAccount: string): Promise<readonly Secret[]> => {
+    const sealed = await directory.find(merchantAccount);
+    if (sealed === undefined) return [];
+    const secrets =
+      opened.get(sealed) ?? sealed.map((one) => openSigningSecret(keyRing, merchantAccount, 'webhook-secret', one));
+    opened.set(sealed, secrets);
+    return secrets;
   };
 }
 

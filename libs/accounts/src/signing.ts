@@ -14,7 +14,7 @@ export interface SigningSecrets {
 /** As long as a generated password. */
 const NOBODYS_PASSWORD_BYTES = 24;
 
-export type SigningPurpose = 'signing-password' | 'payout-secret';
+export type SigningPurpose = 'signing-password' | 'payout-secret' | 'webhook-secret';
 
 /**
  * Decrypts the secrets that sign the account's callbacks at that time (epoch ms): after a rotation the former password,
@@ -27,12 +27,21 @@ export function signingSecrets(
 ): SigningSecrets {
   const { signingPassword, payoutSecret, formerSigning } = account.credentials.expose();
   const password = formerSigning !== undefined && now < formerSigning.until ? formerSigning.password : signingPassword;
-  const open = (sealed: Sealed, purpose: SigningPurpose): Secret =>
-    new Secret(keyRing.decrypt(sealed, aad(account.merchantAccount, purpose)).toString('utf8'));
+  const { merchantAccount } = account;
   return {
-    cardSecret: open(password, 'signing-password'),
-    payoutSecret: open(payoutSecret, 'payout-secret'),
+    cardSecret: openSigningSecret(keyRing, merchantAccount, 'signing-password', password),
+    payoutSecret: openSigningSecret(keyRing, merchantAccount, 'payout-secret', payoutSecret),
   };
+}
+
+/** Throws if ACCOUNT_KEYS has not its key, or if it was sealed for another account or purpose. */
+export function openSigningSecret(
+  keyRing: KeyRing,
+  merchantAccount: string,
+  purpose: SigningPurpose,
+  sealed: Sealed,
+): Secret {
+  return new Secret(keyRing.decrypt(sealed, aad(merchantAccount, purpose)).toString('utf8'));
 }
 
 /**

@@ -9,6 +9,7 @@ const ACCOUNT = [
   'returnHosts',
   'rateLimitPerSecond',
   'maxConcurrentRequests',
+  'holdCallbackHours',
   'customParameters',
   'payoutFee',
   'payoutInstant',
@@ -24,7 +25,7 @@ const ACCOUNT = [
  * listed is never stored. A changed secret is a field of its own with the value `changed`.
  */
 export const AUDITED = {
-  'account.create': [...ACCOUNT, 'password', 'payoutSecret'],
+  'account.create': [...ACCOUNT, 'password', 'payoutSecret', 'webhookSecret'],
   'account.change': ACCOUNT,
   'account.activate': ACCOUNT,
   'account.suspend': ACCOUNT,
@@ -32,6 +33,8 @@ export const AUDITED = {
   'account.close': ACCOUNT,
   'account.rotate-password': [...ACCOUNT, 'password', 'signWithOldSeconds'],
   'account.rotate-payout-secret': [...ACCOUNT, 'payoutSecret'],
+  'account.add-webhook-secret': [...ACCOUNT, 'webhookSecret'],
+  'account.retire-webhook-secret': [...ACCOUNT, 'webhookSecret'],
   'clock.move': ['aheadSeconds', 'refused'],
   'accounts.reencrypt': ['accounts'],
   'payout.retry': ['state', 'code'],

@@ -12,6 +12,10 @@ import {
 } from './fields';
 import type { ResponseCode } from './response-codes';
 
+/** What the callbacks about a hold report; others have no such field. */
+export const HOLD_EVENTS = ['authorization_expiring', 'authorization_expired'] as const;
+export type HoldEvent = (typeof HOLD_EVENTS)[number];
+
 /** What merchants read: the answer to a request, a record of a CHECK, a callback. */
 export type AnswerKind = 'response' | 'check' | 'callback';
 type Value = string | number | null;
@@ -132,6 +136,22 @@ const FIELDS = {
     meaning: "the scheme's indicator, where no challenge is to come",
     cardsOnly: true,
     response: 11,
+  },
+  event: {
+    name: 'event',
+    schema: Type.Optional(Type.Union(HOLD_EVENTS.map((event) => Type.Literal(event)))),
+    meaning: 'accounts with hold callbacks: `authorization_expiring` or `authorization_expired`',
+    cardsOnly: true,
+    callback: 7,
+  },
+  holdEndsAt: {
+    name: 'hold_ends_at',
+    schema: Type.Optional(EpochMs),
+    meaning: 'accounts with hold callbacks: when the hold of an AUTH ends, in unix seconds',
+    shown: (epochMs) => unixSeconds(Number(epochMs)),
+    cardsOnly: true,
+    check: 10,
+    callback: 8,
   },
 } as const satisfies Record<string, AnswerField>;
 

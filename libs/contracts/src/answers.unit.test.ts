@@ -39,6 +39,16 @@ test('merchants read the fields in this order', () => {
   );
 });
 
+test('the end of a hold follows them, where there is one', () => {
+  const values = { ...VALUES, event: 'authorization_expired', holdEndsAt: 2_999 } as const;
+  expect(JSON.stringify(renderAnswer('response', values))).toBe(JSON.stringify(renderAnswer('response', VALUES)));
+  expect(Object.entries(renderAnswer('check', values)).at(-1)).toEqual(['hold_ends_at', 2]);
+  expect(Object.entries(renderAnswer('callback', values)).slice(-2)).toEqual([
+    ['event', 'authorization_expired'],
+    ['hold_ends_at', 2],
+  ]);
+});
+
 test('unknown values are omitted', () => {
   expect(renderAnswer('check', { code: 11, token: undefined, authcode: null })).toEqual({ code: 11, authcode: null });
 });

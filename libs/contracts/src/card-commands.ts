@@ -188,7 +188,7 @@ export type AnnounceOutcomeData = DataOf<typeof AnnounceOutcome>;
 export const ExpireAuthorization = declareMessage(
   'cardCommands',
   'ExpireAuthorization',
-  'The hold of an AUTH is over: void it, unless it was settled or voided.',
+  'The hold of an AUTH is over, or soon will be: void it, or announce its end, unless it was settled or voided.',
   Type.Object({
     paymentId: PaymentId,
     merchantAccount: MerchantAccount,

@@ -31,6 +31,9 @@ const OperationRecord = Type.Object({
   callbackUrl: Type.Optional(
     Type.String({ ...HttpsUrl, description: 'Present when this event is the final outcome that a callback reports' }),
   ),
+  callbackSequence: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Beside callbackUrl: the number of this callback in its payment' }),
+  ),
   acceptedAt: EpochMs,
   occurredAt: EpochMs,
   custom: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 255 }))),
@@ -42,17 +45,35 @@ export type OperationRecord = Static<typeof OperationRecord>;
 const event = <T extends string>(type: T, description: string) =>
   declareMessage('cardEvents', type, description, OperationRecord);
 
+const EndOfHold = Type.Object({
+  expiresAt: EpochMs,
+  expiringAt: Type.Optional(
+    Type.Integer({
+      ...EpochMs,
+      description: 'If the account has hold callbacks: when AuthorizationExpiring is due',
+    }),
+  ),
+});
+
 export const CardAuthorized = declareMessage(
   'cardEvents',
   'CardAuthorized',
   'AUTH succeeded: the issuer holds the amount. It cannot be settled from expiresAt on.',
-  Type.Composite([OperationRecord, Type.Object({ expiresAt: EpochMs })]),
+  Type.Composite([OperationRecord, EndOfHold]),
+);
+export const AuthorizationExpiring = event(
+  'AuthorizationExpiring',
+  'The hold of an AUTH ends soon, at holdEndsAt. Only if the account had hold callbacks when the hold was made.',
+);
+export const AuthorizationExpired = event(
+  'AuthorizationExpired',
+  'The hold of an AUTH has ended, and its VOID begins. Only if the account had hold callbacks when the hold was made.',
 );
 export const HoldMoved = declareMessage(
   'cardEvents',
   'HoldMoved',
   'The clock of a sandbox account was moved, so that the hold of an AUTH ends sooner: at expiresAt.',
-  Type.Composite([OperationRecord, Type.Object({ expiresAt: EpochMs })]),
+  Type.Composite([OperationRecord, EndOfHold]),
 );
 export const CardCharged = event('CardCharged', 'SALE or SALE3D succeeded: the amount is collected.');
 export const AuthorizationSettled = event('AuthorizationSettled', 'SETTLE succeeded: held funds move to the merchant.');
@@ -97,6 +118,8 @@ export const OperationOutcomeUnknown = event(
 
 export const cardEvents = {
   CardAuthorized,
+  AuthorizationExpiring,
+  AuthorizationExpired,
   HoldMoved,
   CardCharged,
   AuthorizationSettled,

@@ -56,12 +56,18 @@ const inspect = {
   callbacks: { deliveries: ['listIndexes'], attempts: ['listIndexes'], feed: ['listIndexes'] },
   vault: { cards: ['find', 'listIndexes'], cvvs: ['listIndexes'] },
   audit: { entries: ['listIndexes'] },
-  accounts: { accounts: ['find'], clocks: ['listIndexes'] },
+  accounts: { accounts: ['find'], webhookSecrets: ['find'], clocks: ['listIndexes'] },
 } as const satisfies SharedCollections;
 
 /** Command lines that connect to MongoDB themselves. */
 export const commandLines = {
-  merchant: { name: 'merchant', shares: { ...writeAudit, accounts: { accounts: ['find', 'insert', 'update'] } } },
+  merchant: {
+    name: 'merchant',
+    shares: {
+      ...writeAudit,
+      accounts: { accounts: ['find', 'insert', 'update'], webhookSecrets: ['find', 'insert', 'update'] },
+    },
+  },
   vault: { name: 'vault', shares: { ...writeAudit, vault: { cards: ['find', 'update', 'createIndex'] } } },
   dlq: { name: 'dlq', shares: writeAudit },
   kafka: { name: 'kafka', shares: writeAudit },
@@ -139,7 +145,8 @@ export const services = {
     database: 'callbacks',
     consumes: ['cardEvents', 'payoutEvents'],
     produces: ['callbackEvents'],
-    shares: { ...followAccounts, ...keepAudit },
+    // The only service that may read the secrets of callbacks.
+    shares: { accounts: { ...followAccounts.accounts, webhookSecrets: ['find'] }, ...keepAudit },
   },
   simulator: { name: 'simulator', database: 'simulator', consumes: [], produces: [], shares: {} },
 } as const satisfies Record<string, ServiceDeclaration>;

@@ -17,7 +17,7 @@ const tokens = {
 /** Encrypts the accounts' secrets. */
 export const accountKeySettings = {
   ...keyProviderSettings,
-  ACCOUNT_KEYS: keys("Keys of the accounts' passwords and payout secrets. The first encrypts, all decrypt"),
+  ACCOUNT_KEYS: keys("Keys of the accounts' passwords and other secrets. The first encrypts, all decrypt"),
 };
 
 /** For api-edge, which writes card data and cannot read it. */

@@ -106,6 +106,62 @@ describe('the end of a hold', () => {
   });
 });
 
+describe('the callback before the end of a hold', () => {
+  const announced = (reference: string, holdEndsAt: number) =>
+    world.publish('AuthorizationExpiring', reference, { event: 'authorization_expiring', holdEndsAt });
+
+  test('is asked for when due, again until it is announced, and then the end', async () => {
+    await world.start();
+    const reference = newAuth();
+    const [expiringAt, expiresAt] = [world.now() + HOUR_MS, world.now() + 3 * HOUR_MS];
+    await world.publish('CardAuthorized', reference, { expiresAt, expiringAt });
+    await world.isOpen(reference);
+    await everythingDueWasLookedAt();
+    expect(world.asksFor(reference)).toBe(0);
+    world.pass(HOUR_MS);
+    await isAsked(reference, 1);
+    await until('the first pause', async () => (await world.stored(reference))?.asks === 1);
+    world.pass(MINUTE_MS);
+    await isAsked(reference, 2);
+    await announced(reference, expiresAt);
+    await until('the end', async () => (await world.stored(reference))?.dueAt === expiresAt);
+    world.pass(HOUR_MS);
+    await everythingDueWasLookedAt();
+    expect(world.asksFor(reference)).toBe(2);
+    world.pass(HOUR_MS);
+    await isAsked(reference, 3);
+    await until('the pause after it', async () => (await world.stored(reference))?.asks === 1);
+    await announced(reference, expiresAt);
+    await everythingWasTaken(reference);
+    expect(await world.stored(reference)).toMatchObject({ asks: 1 });
+  });
+
+  test('gives way to the end, if it is never announced', async () => {
+    await world.start();
+    const reference = newAuth();
+    const expiresAt = world.now() + MINUTE_MS / 2;
+    await world.publish('CardAuthorized', reference, { expiresAt, expiringAt: world.now() });
+    await isAsked(reference, 1);
+    await until('the end', async () => (await world.stored(reference))?.dueAt === expiresAt);
+    world.pass(MINUTE_MS);
+    await isAsked(reference, 2);
+  });
+
+  test('is not asked for after a SETTLE', async () => {
+    await world.start();
+    const reference = newAuth();
+    const expiresAt = world.now() + 2 * HOUR_MS;
+    await world.publish('CardAuthorized', reference, { expiresAt, expiringAt: world.now() + HOUR_MS });
+    await world.ended('AuthorizationSettled', reference);
+    await world.hasEnded(reference);
+    await announced(reference, expiresAt);
+    world.pass(3 * HOUR_MS);
+    await everythingDueWasLookedAt();
+    expect(world.asksFor(reference)).toBe(0);
+    expect(await world.stored(reference)).not.toHaveProperty('dueAt');
+  });
+});
+
 describe('duplicate, late and out-of-order events change nothing', () => {
   test('a repeated beginning, even with another end', async () => {
     await world.start();

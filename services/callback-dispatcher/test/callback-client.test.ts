@@ -10,6 +10,7 @@ const certificate = newCertificate();
 const LOOPBACK = '127.0.0.0/8,::1/128';
 const SHORT_MS = 150;
 const body = 'reference=0123456789ABCDEF0001&message=a+b';
+const headers = { 'webhook-id': 'delivery-1', 'user-agent': 'not ours' };
 
 let receiver: Receiver;
 const opened: { close(): void }[] = [];
@@ -31,25 +32,30 @@ afterEach(async () => {
 
 describe('a callback', () => {
   it('is a form post; the result has the answer, its status and the dialled address', async () => {
-    const result = await open().post({ url: `${receiver.url}/done?x=1`, body });
+    const result = await open().post({ url: `${receiver.url}/done?x=1`, body, headers });
     expect(result).toEqual({ httpStatus: 200, body: 'OK', address: '127.0.0.1', durationMs: expect.any(Number) });
     expect(receiver.received).toHaveLength(1);
     expect(receiver.received[0]).toMatchObject({
       path: '/done?x=1',
       body,
-      headers: { 'content-type': 'application/x-www-form-urlencoded', 'accept-encoding': 'identity' },
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'accept-encoding': 'identity',
+        'webhook-id': 'delivery-1',
+        'user-agent': 'payment-gateway',
+      },
     });
   });
 
   it('reuses the previous connection', async () => {
     const client = open();
-    for (let count = 0; count < 3; count += 1) await client.post({ url: receiver.url, body });
+    for (let count = 0; count < 3; count += 1) await client.post({ url: receiver.url, body, headers });
     expect(receiver.connections()).toBe(1);
   });
 
   it('does not follow redirects', async () => {
     receiver.answer((_received, response) => void response.writeHead(302, { location: '/other' }).end('OK'));
-    expect(await open().post({ url: receiver.url, body })).toMatchObject({ httpStatus: 302 });
+    expect(await open().post({ url: receiver.url, body, headers })).toMatchObject({ httpStatus: 302 });
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -57,7 +63,7 @@ describe('a callback', () => {
     const before = process.env['HTTPS_PROXY'];
     process.env['HTTPS_PROXY'] = 'http://127.0.0.1:1';
     try {
-      expect(await open().post({ url: receiver.url, body })).toMatchObject({ httpStatus: 200 });
+      expect(await open().post({ url: receiver.url, body, headers })).toMatchObject({ httpStatus: 200 });
     } finally {
       if (before === undefined) delete process.env['HTTPS_PROXY'];
       else process.env['HTTPS_PROXY'] = before;
@@ -70,7 +76,7 @@ describe('a callback', () => {
         response.once('close', resolve).write('x'.repeat(ANSWER_MAX_BYTES + 1));
       });
     });
-    const result = await open().post({ url: receiver.url, body });
+    const result = await open().post({ url: receiver.url, body, headers });
     expect(result).toMatchObject({ httpStatus: 200, truncated: true });
     expect(result).not.toHaveProperty('error');
     expect(result.body).toHaveLength(ANSWER_MAX_BYTES);
@@ -81,7 +87,7 @@ describe('a callback', () => {
     receiver.answer((_received, response) => {
       response.writeHead(200, { 'content-length': '10' }).write('OK', () => response.destroy());
     });
-    const result = await open().post({ url: receiver.url, body });
+    const result = await open().post({ url: receiver.url, body, headers });
     expect(result).toMatchObject({ httpStatus: 200, body: 'OK', truncated: true, error: 'ECONNRESET' });
     expect(result.timedOut).toBeUndefined();
   });
@@ -89,15 +95,15 @@ describe('a callback', () => {
   it('leaves no timer behind', async () => {
     const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const client = open();
-    await client.post({ url: receiver.url, body });
+    await client.post({ url: receiver.url, body, headers });
     const before = timers();
-    for (let count = 0; count < 5; count += 1) await client.post({ url: receiver.url, body });
+    for (let count = 0; count < 5; count += 1) await client.post({ url: receiver.url, body, headers });
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
   it('takes an answer of exactly 4 KiB as complete', async () => {
     receiver.answer((_received, response) => void response.end('OK'.padEnd(ANSWER_MAX_BYTES)));
-    const result = await open().post({ url: receiver.url, body });
+    const result = await open().post({ url: receiver.url, body, headers });
     expect(result.truncated).toBeUndefined();
     expect(result.body?.trim()).toBe('OK');
   });
@@ -106,14 +112,14 @@ describe('a callback', () => {
 describe('time-outs', () => {
   it('end a call that gets no answer', async () => {
     receiver.answer(hang);
-    const result = await open({ timeouts: { totalTimeoutMs: SHORT_MS } }).post({ url: receiver.url, body });
+    const result = await open({ timeouts: { totalTimeoutMs: SHORT_MS } }).post({ url: receiver.url, body, headers });
     expect(result).toMatchObject({ error: 'no answer in time', timedOut: true, address: '127.0.0.1' });
     expect(result.durationMs).toBeLessThan(5_000);
   });
 
   it('end a call whose answer does not end; the answer is incomplete', async () => {
     receiver.answer((_received, response) => void response.write('OK'));
-    const result = await open({ timeouts: { totalTimeoutMs: SHORT_MS } }).post({ url: receiver.url, body });
+    const result = await open({ timeouts: { totalTimeoutMs: SHORT_MS } }).post({ url: receiver.url, body, headers });
     expect(result).toMatchObject({ httpStatus: 200, body: 'OK', truncated: true, timedOut: true });
   });
 
@@ -137,6 +143,7 @@ describe('time-outs', () => {
       const result = await open({ timeouts: { connectTimeoutMs: SHORT_MS } }).post({
         url: `https://127.0.0.1:${port}/`,
         body,
+        headers,
       });
       expect(result).toMatchObject({ error: 'no connection in time (CONNECT_TIMED_OUT)', timedOut: true });
       expect(result.address).toBe('127.0.0.1');
@@ -145,7 +152,7 @@ describe('time-outs', () => {
 
   it('do not cut a connection established in time', async () => {
     receiver.answer((_received, response) => void setTimeout(() => response.end('OK'), SHORT_MS * 2));
-    const result = await open({ timeouts: { connectTimeoutMs: SHORT_MS } }).post({ url: receiver.url, body });
+    const result = await open({ timeouts: { connectTimeoutMs: SHORT_MS } }).post({ url: receiver.url, body, headers });
     expect(result).toMatchObject({ httpStatus: 200, body: 'OK' });
   });
 });
@@ -153,7 +160,7 @@ describe('time-outs', () => {
 describe('an unreachable server', () => {
   it('is reported by a code at once, not as a time-out', async () => {
     await receiver.close();
-    const result = await open().post({ url: receiver.url, body });
+    const result = await open().post({ url: receiver.url, body, headers });
     expect(result).toEqual({ error: 'ECONNREFUSED', address: '127.0.0.1', durationMs: expect.any(Number) });
     receiver = await startReceiver(certificate);
   });
@@ -161,21 +168,21 @@ describe('an unreachable server', () => {
   it('may have an untrusted certificate', async () => {
     const client = createCallbackClient({ guard: createAddressGuard(LOOPBACK) });
     opened.push(client);
-    const result = await client.post({ url: receiver.url, body });
+    const result = await client.post({ url: receiver.url, body, headers });
     expect(result.error).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
     expect(receiver.received).toHaveLength(0);
   });
 
   it('may have a certificate for another name', async () => {
     const client = open({ resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
-    const result = await client.post({ url: `https://other.test:${receiver.port}/`, body });
+    const result = await client.post({ url: `https://other.test:${receiver.port}/`, body, headers });
     expect(result.error).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
     expect(receiver.received).toHaveLength(0);
   });
 
   it('may have a name without an address', async () => {
     const client = open({ resolve: async () => [] });
-    expect(await client.post({ url: 'https://shop.test/', body })).toMatchObject({ error: 'ENOTFOUND' });
+    expect(await client.post({ url: 'https://shop.test/', body, headers })).toMatchObject({ error: 'ENOTFOUND' });
   });
 });
 
@@ -185,7 +192,7 @@ describe('an address that must not be dialled', () => {
   it.each(['127.0.0.1', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', 'localhost'])(
     'is refused: %s',
     async (host) => {
-      const result = await open({ allow: '' }).post({ url: `https://${host}:${receiver.port}/`, body });
+      const result = await open({ allow: '' }).post({ url: `https://${host}:${receiver.port}/`, body, headers });
       expect(result.error).toContain('is refused');
       expect(result.timedOut).toBeUndefined();
       expect(receiver.connections()).toBe(0);
@@ -194,7 +201,7 @@ describe('an address that must not be dialled', () => {
 
   it('is refused when a name resolves to it', async () => {
     const client = open({ allow: '', resolve: async () => [loopback] });
-    const result = await client.post({ url: `https://shop.test:${receiver.port}/`, body });
+    const result = await client.post({ url: `https://shop.test:${receiver.port}/`, body, headers });
     expect(result.error).toBe('127.0.0.1 is refused (loopback)');
     expect(receiver.connections()).toBe(0);
   });
@@ -204,7 +211,7 @@ describe('an address that must not be dialled', () => {
       allow: '127.0.0.1/32',
       resolve: async () => [{ address: '127.0.0.2', family: 4 }, { address: '::1', family: 6 }, loopback],
     });
-    const result = await client.post({ url: `https://shop.test:${receiver.port}/`, body });
+    const result = await client.post({ url: `https://shop.test:${receiver.port}/`, body, headers });
     expect(result).toMatchObject({ httpStatus: 200, address: '127.0.0.1' });
   });
 
@@ -213,18 +220,20 @@ describe('an address that must not be dialled', () => {
     const client = open({ resolve: async () => answers.shift() ?? [] });
     receiver.answer((_received, response) => void response.writeHead(200, { connection: 'close' }).end('OK'));
     const url = `https://shop.test:${receiver.port}/`;
-    expect(await client.post({ url, body })).toMatchObject({ httpStatus: 200 });
-    expect(await client.post({ url, body })).toMatchObject({ error: '10.0.0.1 is refused (private)' });
+    expect(await client.post({ url, body, headers })).toMatchObject({ httpStatus: 200 });
+    expect(await client.post({ url, body, headers })).toMatchObject({ error: '10.0.0.1 is refused (private)' });
   });
 
   it('is refused over plain http in any case', async () => {
-    expect(await open().post({ url: 'http://127.0.0.1/', body })).toMatchObject({
+    expect(await open().post({ url: 'http://127.0.0.1/', body, headers })).toMatchObject({
       error: 'the address is not https',
     });
   });
 
   it('can be opened by name as well as by number', async () => {
     const client = open();
-    expect(await client.post({ url: `https://localhost:${receiver.port}/`, body })).toMatchObject({ httpStatus: 200 });
+    expect(await client.post({ url: `https://localhost:${receiver.port}/`, body, headers })).toMatchObject({
+      httpStatus: 200,
+    });
   });
 });

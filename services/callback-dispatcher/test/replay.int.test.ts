@@ -63,7 +63,12 @@ function world() {
     attempts: createAttempts(mongo),
     feed: createFeed(mongo, { now: () => now }),
     merchants: {
-      find: async () => ({ isSandbox: false, customParameters: [], secret: () => new Secret('secret') }),
+      find: async () => ({
+        isSandbox: false,
+        customParameters: [],
+        secret: () => new Secret('secret'),
+        webhookSecrets: async () => [],
+      }),
     },
     customValues: async () => undefined,
     post: async () => result,

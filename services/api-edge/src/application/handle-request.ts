@@ -7,6 +7,7 @@ import { annotate } from '@gateway/service-kit';
 import type { AccountForRules } from '../domain/account-rules';
 import type { RawFields } from '../domain/body';
 import type { FieldCheck } from '../domain/field-check';
+import type { FieldOptions } from '../domain/fields';
 import type { Echoed, Incoming, ReadType } from './admit';
 import { admit, sessionOf } from './admit';
 import type { Idempotency, Ports } from './ports';
@@ -21,7 +22,7 @@ export interface RequestKind<Type, Request> {
   /** Step 4. */
   readType: ReadType<Type>;
   /** Step 5. */
-  checkFields(type: Type, fields: RawFields, nowMs: number): FieldCheck<Request>;
+  checkFields(type: Type, fields: RawFields, nowMs: number, options: FieldOptions): FieldCheck<Request>;
   /** Step 6: the code of the refusal. */
   checkRules(request: Request, account: AccountForRules): ResponseCode | undefined;
   /** `slot` is released afterwards, or earlier: a request that only waits must not hold it. */
@@ -74,7 +75,7 @@ function checkRequest<Type, Request>(
   type: Type,
 ): { request: Request } | { refused: Answer } {
   const now = ports.now();
-  const checked = kind.checkFields(type, incoming.fields, now);
+  const checked = kind.checkFields(type, incoming.fields, now, account);
   const problems: FieldProblem[] = [
     ...(checked.ok ? [] : checked.problems),
     ...(kind.takesKey === false ? [] : keyProblems(incoming)),

@@ -80,11 +80,13 @@ function isToBeSentAgain({ acceptedAt, sentAgainAt }: JournalEntry, now: number)
 
 /**
  * An entry is closed when its merchant got an outcome. If it is still open, the merchant got 11 or no answer, so a
- * callback reports the outcome if the merchant gave an address. Card-entry pages have their callback anyway.
+ * callback reports the outcome if the merchant gave an address. Card-entry pages have their callback anyway, and the
+ * address of an AUTH is for callbacks about its hold alone.
  */
 async function announce(ports: SweepPorts, { reference, paymentId, merchantAccount, ...entry }: OperationEntry) {
   const { command, attempt } = entry;
-  if (attempt !== undefined || command === undefined || !('callbackUrl' in command.data)) return;
+  if (attempt !== undefined || command === undefined || command.type === 'AuthorizeCard') return;
+  if (!('callbackUrl' in command.data)) return;
   const { callbackUrl } = command.data;
   if (callbackUrl === undefined) return;
   await ports.bus.announceOutcome({ paymentId, reference, merchantAccount, callbackUrl });

@@ -102,6 +102,15 @@ describe.each(['kafka', 'owners'] as const)('after an hour without %s', (away) =
   });
 });
 
+test('the outcome of an AUTH is not announced: its address is for callbacks about its hold', async () => {
+  const auth = { ...operation('A'), command: { type: 'AuthorizeCard', ...operation('A').command } } as OperationEntry;
+  const { world, sweepFor, openEntries } = open([auth, operation('B')]);
+  world.onRecord = true;
+  await sweepFor(HOUR_MS);
+  expect(openEntries()).toBe(0);
+  expect(world.announced).toEqual(['B']);
+});
+
 test('nothing is claimed while Kafka is away, so the first run after its return handles everything', async () => {
   const { world, sweepFor } = open([operation('A'), payout('B')]);
   world.kafka = false;

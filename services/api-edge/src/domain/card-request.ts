@@ -38,7 +38,7 @@ interface CardOperation<T extends TransactionType> extends Operation<T>, Money {
   readonly midReference?: string;
   readonly cofType?: CofType;
   readonly customer: Customer;
-  /** Address for the final outcome, of 3-D Secure requests and card-entry pages. */
+  /** Address for the final outcome, of 3-D Secure requests and card-entry pages, and for callbacks about a hold. */
   readonly callbackUrl?: string;
 }
 

@@ -32,10 +32,13 @@ const E: Column = { beside: 'reference', then: 'optional', otherwise: 'required'
 const P: Column = { beside: 'pares', then: 'required', otherwise: 'optional' };
 const Q: Column = { beside: 'reference', then: 'required', otherwise: 'optional' };
 
+/** Only of accounts with callbacks about holds; all others may send anything there, as the interface has no such field. */
+const H = 'with hold callbacks';
+
 /** The columns of the table, in order. */
 const KINDS = [...TRANSACTION_TYPES, 'CHECKOUT'] as const;
 type Kind = (typeof KINDS)[number];
-type ColumnsOf<Kinds extends readonly unknown[]> = { readonly [Index in keyof Kinds]: Column };
+type ColumnsOf<Kinds extends readonly unknown[]> = { readonly [Index in keyof Kinds]: Column | typeof H };
 type Columns = ColumnsOf<typeof KINDS>;
 type TableRow = readonly [columns: Columns, name: string, read: FieldReader];
 
@@ -65,7 +68,7 @@ const TABLE: readonly TableRow[] = [
   [[O, O, O, O, _, _, _, _, _, O], 'user_phone', rule.userPhone],
   [[R, R, R, R, _, _, _, _, _, R], 'user_email', rule.userEmail],
   [[R, R, R, R, _, _, _, _, _, R], 'user_ip', rule.userIp],
-  [[_, O, _, R, _, _, _, _, _, O], 'callback_url', rule.httpsUrl],
+  [[H, O, _, R, _, _, _, _, _, O], 'callback_url', rule.httpsUrl],
   [[_, O, _, R, _, _, _, _, _, R], 'redirect_url', rule.httpsUrl],
   [[P, _, P, _, R, R, R, O, _, _], 'reference', rule.reference],
   [[O, O, O, O, O, O, O, _, _, O], 'merchant_user_id', rule.freeText(0, 32)],
@@ -81,20 +84,26 @@ const TABLE: readonly TableRow[] = [
 /** The interface lists it below its table; `custom_*` fields come between. */
 const LAST: readonly TableRow[] = [[[Q, _, Q, _, _, _, _, _, _, _], 'pares', rule.pares]];
 
+/** What of an account decides which fields it may send. */
+export interface FieldOptions {
+  readonly holdCallbackHours?: number | undefined;
+}
+
 /** Only the rows that a request of this kind reads or forbids. */
-function rowsOf(table: readonly TableRow[], kind: Kind): FieldRow[] {
+function rowsOf(table: readonly TableRow[], kind: Kind, withHoldCallbacks: boolean): FieldRow[] {
   const column = KINDS.indexOf(kind);
   return table.flatMap(([columns, name, read]) => {
-    const need = columns[column];
+    const need = columns[column] === H ? (withHoldCallbacks ? O : _) : columns[column];
     return need === undefined ? [] : [{ name, need, read }];
   });
 }
 
-function byKind(table: readonly TableRow[]): ReadonlyMap<Kind, readonly FieldRow[]> {
-  return new Map(KINDS.map((kind) => [kind, rowsOf(table, kind)]));
+function byKind(table: readonly TableRow[], withHoldCallbacks = false): ReadonlyMap<Kind, readonly FieldRow[]> {
+  return new Map(KINDS.map((kind) => [kind, rowsOf(table, kind, withHoldCallbacks)]));
 }
 
 const tableRows = byKind(TABLE);
+const tableRowsWithHoldCallbacks = byKind(TABLE, true);
 const lastRows = byKind(LAST);
 
 /**
@@ -105,9 +114,10 @@ export function checkFields<T extends TransactionType>(
   type: T,
   fields: RawFields,
   nowMs: number,
+  options: FieldOptions = {},
 ): FieldCheck<CardRequests[T]> {
   const build: Builders[T] = BUILDERS[type];
-  return check(type, fields, nowMs, build);
+  return check(type, fields, nowMs, build, options);
 }
 
 /** The same for a request for a card-entry page. */
@@ -123,8 +133,10 @@ function check<Request>(
   fields: RawFields,
   nowMs: number,
   build: (found: Findings, custom: Custom) => Request,
+  { holdCallbackHours }: FieldOptions = {},
 ): FieldCheck<Request> {
-  return checkTable({ rows: tableRows.get(kind) ?? [], lastRows: lastRows.get(kind), build }, fields, nowMs);
+  const rows = holdCallbackHours === undefined ? tableRows : tableRowsWithHoldCallbacks;
+  return checkTable({ rows: rows.get(kind) ?? [], lastRows: lastRows.get(kind), build }, fields, nowMs);
 }
 
 type Custom = MerchantNotes['custom'];

@@ -1127,3 +1127,30 @@ describe("a field that contains the request's own card number", () => {
     expect(problemsOf('SALE', { ...BY_TOKEN, card_number: PAN, address: PAN })).toEqual(['1006 card_number']);
   });
 });
+
+describe('the callback address of an AUTH', () => {
+  const auth = new Map<string, RawValue>(Object.entries(MINIMAL.AUTH));
+  const fields = (callbackUrl: RawValue) => new Map(auth).set('callback_url', callbackUrl);
+
+  test.each(['https://shop.example/callback', 'http://shop.example', 'nonsense', 7, ''])(
+    'is ignored, whatever it is, for accounts without callbacks about holds: %j',
+    (callbackUrl) => {
+      const checked = checkFields('AUTH', fields(callbackUrl), NOW_MS, {});
+      expect(checked).toEqual(checkFields('AUTH', auth, NOW_MS));
+    },
+  );
+
+  test('is read for accounts with them, and is an https URL there', () => {
+    const options = { holdCallbackHours: 24 };
+    expect(checkFields('AUTH', fields('https://shop.example/callback'), NOW_MS, options)).toMatchObject({
+      ok: true,
+      request: { callbackUrl: 'https://shop.example/callback' },
+    });
+    expect(checkFields('AUTH', fields('http://shop.example'), NOW_MS, options)).toMatchObject({
+      ok: false,
+      problems: [{ field: 'callback_url', code: 1004 }],
+    });
+    const without = checkFields('AUTH', auth, NOW_MS, options);
+    expect(without).toEqual(checkFields('AUTH', auth, NOW_MS));
+  });
+});

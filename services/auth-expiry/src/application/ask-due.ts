@@ -1,5 +1,5 @@
 import { messageOf } from '@gateway/service-kit';
-import { askAgainAt } from '../domain/deadline';
+import { nextAsk } from '../domain/deadline';
 import type { Allowance } from './allowance';
 import type { ClaimedDeadline, Ports } from './ports';
 
@@ -11,7 +11,7 @@ export const LEASE_MS = 30_000;
 const ASKS_BEFORE_ALARM = 10;
 
 /**
- * Asks for the end of every due authorization, within the allowance and card-processing's room, because merchants wait
+ * Asks for the end of every due authorization, or for the callback before it, within the allowance and card-processing's room, because merchants wait
  * in the same queue. Any replica may do so: the lease keeps others off while the command is on its way. If the process
  * dies in between, another one asks again. The command may then go out twice, which is harmless, because the payment's
  * state decides. So there is no outbox: the deadline stays until card-processing reports the end. Returns the number of
@@ -46,15 +46,14 @@ async function ask(ports: Ports, claimed: readonly ClaimedDeadline[]): Promise<v
     });
   }
   const now = ports.now();
-  const next = published.map(({ reference, claim, asks }) => ({
-    reference,
-    claim,
-    asks: asks + 1,
-    dueAt: askAgainAt(asks + 1, now),
-  }));
+  const next = published.map((deadline) => {
+    const { reference, claim } = deadline;
+    return { reference, claim, ...nextAsk(deadline, now) };
+  });
   if (next.length > 0) await ports.deadlines.postpone(next);
-  for (const { reference, asks } of next) {
-    if (asks >= ASKS_BEFORE_ALARM)
+  for (const { reference, asks: before, expiresAt } of published) {
+    const asks = before + 1;
+    if (asks >= ASKS_BEFORE_ALARM && now >= expiresAt)
       ports.logger.error('an authorization does not end; see its payment', { reference, asks });
   }
 }

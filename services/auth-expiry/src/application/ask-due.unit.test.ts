@@ -31,6 +31,7 @@ function world(options: { due: number; room?: number; asksBefore?: number; refus
     deadlines: {
       open: () => Promise.resolve(),
       move: () => Promise.resolve(),
+      announced: () => Promise.resolve(),
       end: () => Promise.resolve(),
       dueSince: () => Promise.resolve(waiting[0]?.expiresAt),
       claimDue: (leaseMs, limit) => {

@@ -8,14 +8,23 @@ export async function authorizationOpened(
   { deadlines }: Following,
   data: DataOf<typeof CardAuthorized>,
 ): Promise<void> {
-  const { reference, merchantAccount, expiresAt } = data;
-  await deadlines.open({ reference, merchantAccount, expiresAt });
+  const { reference, merchantAccount, expiresAt, expiringAt } = data;
+  await deadlines.open({ reference, merchantAccount, expiresAt, dueAt: expiringAt });
+}
+
+/** The merchant learns that the hold ends soon. */
+export async function endAnnounced(
+  { deadlines }: Following,
+  { reference, holdEndsAt }: OperationRecord,
+): Promise<void> {
+  if (holdEndsAt === undefined) throw new Error('broken invariant: the end of a hold was announced without its time');
+  await deadlines.announced(reference, holdEndsAt);
 }
 
 /** The clock of a sandbox account was moved. */
 export async function holdMoved({ deadlines }: Following, data: DataOf<typeof HoldMoved>): Promise<void> {
-  const { reference, merchantAccount, expiresAt } = data;
-  await deadlines.move({ reference, merchantAccount, expiresAt });
+  const { reference, merchantAccount, expiresAt, expiringAt } = data;
+  await deadlines.move({ reference, merchantAccount, expiresAt, dueAt: expiringAt });
 }
 
 /** Settled or voided, by anyone: nothing is left to expire. */

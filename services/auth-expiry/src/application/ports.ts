@@ -10,10 +10,16 @@ export interface ClaimedDeadline extends Deadline {
 }
 
 export interface Deadlines {
-  /** Stores the deadline of an authorization, unless it is already known, open or ended. */
-  open(deadline: Omit<Deadline, 'asks'>): Promise<void>;
+  /**
+   * Stores the deadline of an authorization, unless it is already known, open or ended.
+   *
+   * @param deadline.dueAt epoch ms of the first ask; default: the end
+   */
+  open(deadline: Omit<Deadline, 'asks'> & { dueAt?: number | undefined }): Promise<void>;
   /** Sets another end of an open authorization's hold. What is being asked for just now is left alone. */
-  move(deadline: Omit<Deadline, 'asks'>): Promise<void>;
+  move(deadline: Omit<Deadline, 'asks'> & { dueAt?: number | undefined }): Promise<void>;
+  /** The callback before the end is announced: the next ask is at the end, unless that is over. */
+  announced(reference: string, expiresAt: number): Promise<void>;
   /** Ends the deadline; {@link open} has no effect on this authorization afterwards. */
   end(reference: string): Promise<void>;
   /** Epoch ms at which the most overdue one fell due; undefined if nothing is due. */
@@ -33,7 +39,7 @@ export interface CommandQueue {
 
 export interface Ports {
   deadlines: Deadlines;
-  /** Asks card-processing to void an authorization. Resolves when the brokers have the command, else rejects. */
+  /** Asks card-processing to void an authorization, or to announce that its hold ends soon. Resolves when the brokers have the command, else rejects. */
   askToExpire(deadline: ClaimedDeadline): Promise<void>;
   /** Number of commands that card-processing has room for now. Rejects if that is not known. */
   room(): Promise<number>;

@@ -3,7 +3,9 @@ import { isSandbox } from '@gateway/accounts';
 import type { Merchants } from '../application/ports';
 
 /** decisions.md, section 6: card callbacks are signed with the API password, payouts with the payout secret. */
-export function createMerchants(accounts: Pick<OpenAccounts, 'directory' | 'signingSecrets'>): Merchants {
+export function createMerchants(
+  accounts: Pick<OpenAccounts, 'directory' | 'signingSecrets' | 'webhookSecrets'>,
+): Merchants {
   // Decrypted once for as long as the directory caches the account.
   const opened = new WeakMap<Account, SigningSecrets>();
 
@@ -24,6 +26,7 @@ export function createMerchants(accounts: Pick<OpenAccounts, 'directory' | 'sign
           const { cardSecret, payoutSecret } = secretsOf(account);
           return kind === 'card' ? cardSecret : payoutSecret;
         },
+        webhookSecrets: () => accounts.webhookSecrets(merchantAccount),
       };
     },
   };

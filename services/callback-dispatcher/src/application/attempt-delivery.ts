@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto';
 import { maskCardNumbers } from '@gateway/contracts';
 import type { NewSpan, Span } from '@gateway/service-kit';
 import { inTrace } from '@gateway/service-kit';
 import type { CallEnd } from '../domain/address-health';
 import { callEnd } from '../domain/address-health';
-import { isAcknowledgement, signedText } from '../domain/callback';
+import { isAcknowledgement } from '../domain/callback';
 import type { AttemptResult, DeliveryEvent } from '../domain/delivery';
 import { decideAfterAttempt } from '../domain/delivery';
 import type { AttemptOutcome, Ports, StoredDelivery } from './ports';
 import { attemptId } from './ports';
+import { signDelivery } from './sign-delivery';
 
 /** How long a replica holds a delivery: the wait in memory, then an attempt with its writes. */
 export const LEASE_MS = 60_000;
@@ -27,7 +27,7 @@ export async function attemptDelivery(ports: Ports, stored: StoredDelivery): Pro
   if (progress.state !== 'pending' || progress.claimableAt - ports.now() < ATTEMPT_BUDGET_MS) return 'none';
   const { correlationId } = stored;
   return inTrace(ports.tracer, { ...attemptOf(stored), correlationId }, async (span) => {
-    const signed = await signedBody(ports, stored);
+    const signed = await signDelivery(ports, stored);
     const startedAt = ports.now();
     const attempt = {
       _id: attemptId(stored._id, `${startedAt}-${ports.newId()}`),
@@ -80,27 +80,6 @@ function tell(span: Span, { httpStatus }: AttemptResult, outcome: AttemptOutcome
 
 function notSent(error: string): AttemptResult {
   return { error, durationMs: 0 };
-}
-
-/** interface.md, "Authentication": SHA-256, in lower-case hex. Signed anew at each attempt, with the current secret. */
-export async function signedBody(
-  ports: Pick<Ports, 'merchants' | 'logger'>,
-  delivery: StoredDelivery,
-): Promise<{ body: string } | { problem: string }> {
-  const merchant = await ports.merchants.find(delivery.merchantAccount);
-  if (merchant === undefined) return { problem: 'the account is unknown' };
-  try {
-    const secret = merchant.secret(delivery.kind).expose();
-    const checkSum = createHash('sha256')
-      .update(`${signedText(delivery.fields)}|${secret}`)
-      .digest('hex');
-    const form = new URLSearchParams();
-    for (const [name, value] of [...delivery.fields, ['checkSum', checkSum] as const]) form.append(name, value);
-    return { body: form.toString() };
-  } catch (error) {
-    ports.logger.error("a callback cannot be signed: ACCOUNT_KEYS does not open its account's secret", { error });
-    return { problem: 'the signing secret cannot be opened' };
-  }
 }
 
 async function recordResult(

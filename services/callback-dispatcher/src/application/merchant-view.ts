@@ -1,8 +1,8 @@
 import type { CallbackEvent, CallbackEventPage, CallbackView } from '@gateway/contracts';
 import { CALLBACK_HEADERS } from '../domain/callback';
-import { signedBody } from './attempt-delivery';
 import { resendDelivery } from './manage-deliveries';
 import type { Attempt, DeliveryQuery, FeedPage, FeedPlace, Ports, StoredDelivery } from './ports';
+import { signDelivery } from './sign-delivery';
 
 /** Of each callback of a page: those of one whole schedule, and more. */
 const ATTEMPTS_SHOWN_MAX = 20;
@@ -61,7 +61,7 @@ export type FeedStart = { after: FeedPlace } | { since: number } | 'end';
 
 /** The next entries of an account's feed. Undefined if the feed does not have the place. */
 export async function readFeed(
-  ports: Pick<Ports, 'feed' | 'deliveries' | 'merchants' | 'logger'>,
+  ports: Pick<Ports, 'feed' | 'deliveries' | 'merchants' | 'now' | 'logger'>,
   merchantAccount: string,
   start: FeedStart,
   limit: number,
@@ -85,12 +85,12 @@ async function pageFrom(
 
 /** Signed now, so that its time is new however late it is read. Undefined if the delivery was removed. */
 async function eventOf(
-  ports: Pick<Ports, 'deliveries' | 'merchants' | 'logger'>,
+  ports: Pick<Ports, 'deliveries' | 'merchants' | 'now' | 'logger'>,
   { deliveryId, at, place }: FeedPage['entries'][number],
 ): Promise<CallbackEvent | undefined> {
   const delivery = await ports.deliveries.load(deliveryId);
   if (delivery === null) return undefined;
-  const signed = await signedBody(ports, delivery);
+  const signed = await signDelivery(ports, delivery);
   if ('problem' in signed) throw new Error(`a callback cannot be shown: ${signed.problem}`);
   const { kind, reference, transactionUniqueId } = delivery;
   return {
@@ -100,7 +100,7 @@ async function eventOf(
     transactionUniqueId,
     at,
     cursor: cursorOf(place),
-    headers: { ...CALLBACK_HEADERS },
+    headers: { ...CALLBACK_HEADERS, ...signed.headers },
     body: signed.body,
   };
 }

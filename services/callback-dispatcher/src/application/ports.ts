@@ -121,6 +121,11 @@ export interface Merchant {
   customParameters: readonly CustomParameter[];
   /** Throws if its decryption key is gone. */
   secret(kind: CallbackKind): Secret;
+  /**
+   * Those for the signatures of Standard Webhooks; none or up to two. Throws if the key of one is gone, and a
+   * RetryableError if the look-up fails.
+   */
+  webhookSecrets(): Promise<readonly Secret[]>;
 }
 
 /** Custom response parameters by name, whether the account has activated them or not. */
@@ -130,6 +135,8 @@ export interface CallbackRequest {
   url: string;
   /** Form-encoded. */
   body: string;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
 }
 
 export type AttemptOutcome = 'acknowledged' | 'not_acknowledged' | 'timed_out' | 'failed';

@@ -25,6 +25,8 @@ export interface Outcome extends AnswerValues {
   /** success, decline, error; of payouts success, declined, error, frauded. In any case. */
   status: string;
   callbackUrl: string;
+  /** The number of this callback in its payment, from 1. Absent in events of the release before it was counted. */
+  sequence?: number | undefined;
 }
 
 /** The content to send, frozen when the outcome arrived. */
@@ -39,6 +41,8 @@ export interface Callback {
   origin: string;
   /** Merchant and origin: see {@link laneOf}. */
   lane: string;
+  /** As in {@link Outcome}. */
+  sequence?: number;
   /** In sending order, without `checkSum`: each attempt computes it with the current secret. */
   fields: readonly Field[];
 }
@@ -48,7 +52,7 @@ export interface Callback {
  * the edge has checked it.
  */
 export function callbackOf(outcome: Outcome, custom: readonly Field[]): Callback {
-  const { kind, paymentId, reference, merchantAccount, transactionUniqueId, callbackUrl } = outcome;
+  const { kind, paymentId, reference, merchantAccount, transactionUniqueId, callbackUrl, sequence } = outcome;
   const { origin } = new URL(callbackUrl);
   const status = kind === 'payout' ? outcome.status.toUpperCase() : outcome.status;
   const answer = Object.entries(renderAnswer('callback', { ...outcome, status }));
@@ -61,6 +65,7 @@ export function callbackOf(outcome: Outcome, custom: readonly Field[]): Callback
     url: callbackUrl,
     origin,
     lane: laneOf(merchantAccount, origin),
+    ...(sequence === undefined ? {} : { sequence }),
     fields: [...answer.map(([name, value]) => [name, String(value)] as const), ...custom],
   };
 }

@@ -1,8 +1,9 @@
 import type { AuthenticateCardholderData, CardEventType, OperationRecord } from '@gateway/contracts';
-import { callbackValues, given, paymentIdOf } from '@gateway/contracts';
+import { callbackValues, given, paymentIdOf, RESPONSE_CODES } from '@gateway/contracts';
 import type { Announcement } from '@gateway/mongo';
 import type { Operation, Payment, PaymentEvent } from '../domain/payment';
-import { tellsMerchant } from '../domain/checkout';
+import { callbackCount, tellsMerchant } from '../domain/checkout';
+import { expiringAt } from '../domain/holds';
 import { findOperation } from '../domain/payment';
 import { answerOf } from './outcome';
 
@@ -57,14 +58,47 @@ function published(payment: Payment, event: Published, at: number): Announcement
         at,
         callbackUrl: isTold(event, operation) ? operation.callbackUrl : undefined,
       }),
-      ...('expiresAt' in event && event.expiresAt !== undefined ? { expiresAt: event.expiresAt } : {}),
+      ...holdOf(event, operation, at),
     },
   };
 }
 
 function isTold(event: Published, operation: Operation): boolean {
-  if (event.type === 'HoldMoved') return false;
-  return event.type === 'CheckoutEnded' ? operation.callbackUrl !== undefined : tellsMerchant(operation);
+  switch (event.type) {
+    case 'HoldMoved':
+      return false;
+    case 'CheckoutEnded':
+    case 'HoldExpiring':
+    case 'HoldExpired':
+      return operation.callbackUrl !== undefined;
+    default:
+      return tellsMerchant(operation);
+  }
+}
+
+/** What an event says about a hold. A hold that has ended is reported with the code that its SETTLE would get. */
+function holdOf(event: Published, { holdCallbacks }: Operation, at: number) {
+  switch (event.type) {
+    case 'OperationSucceeded':
+    case 'HoldMoved': {
+      const { expiresAt } = event;
+      if (expiresAt === undefined) return {};
+      if (holdCallbacks === undefined || holdCallbacks.expiring === true) return { expiresAt };
+      return { expiresAt, expiringAt: Math.max(at, expiringAt(expiresAt, holdCallbacks)) };
+    }
+    case 'HoldExpiring':
+      return { event: 'authorization_expiring', holdEndsAt: event.endsAt, message: 'Authorization expires soon' };
+    case 'HoldExpired':
+      return {
+        event: 'authorization_expired',
+        holdEndsAt: event.endsAt,
+        status: 'error',
+        code: RESPONSE_CODES.INTERVAL_EXCEEDED,
+        message: 'Authorization expired',
+      };
+    default:
+      return {};
+  }
 }
 
 function authenticationCommand(
@@ -97,6 +131,8 @@ function eventType(event: Published, operation: Operation): CardEventType {
   if (event.type === 'OutcomeBecameUnknown') return 'OperationOutcomeUnknown';
   if (event.type === 'AuthenticationStarted' || event.type === 'CheckoutEnded') return event.type;
   if (event.type === 'OutcomeAnnounced' || event.type === 'HoldMoved') return event.type;
+  if (event.type === 'HoldExpiring') return 'AuthorizationExpiring';
+  if (event.type === 'HoldExpired') return 'AuthorizationExpired';
   switch (operation.status) {
     case 'success':
       return SUCCESS_EVENTS[operation.type];
@@ -128,6 +164,7 @@ function operationRecord(
     acquirer: payment.route?.acquirer,
     eci: operation.authentication?.eci,
     callbackUrl,
+    callbackSequence: callbackUrl === undefined ? undefined : callbackCount(payment),
     acceptedAt: operation.acceptedAt,
     occurredAt: at,
     custom: operation.custom,

@@ -2,13 +2,14 @@ import type { ExpireAuthorizationData } from '@gateway/contracts';
 import type { Place } from '@gateway/outbound';
 import type { ExpiryObstacle } from '../domain/decide-expiry';
 import { decideExpiry } from '../domain/decide-expiry';
+import type { PaymentEvent } from '../domain/payment';
 import { callAcquirer, leaseEnd } from './call-acquirer';
 import type { Ports, StoredPayment } from './ports';
 
 /**
- * Voids an authorization whose hold has expired, like a merchant's VOID but without a reply. Does nothing if it was
- * settled or voided. Idempotent: the resolver handles a call with an unknown outcome. Does nothing either without a
- * free place among the calls for such VOIDs: auth-expiry asks again.
+ * Voids an authorization whose hold has expired, like a merchant's VOID but without a reply, and announces the callbacks
+ * that are due. Does nothing if it was settled or voided. Idempotent: the resolver handles a call with an unknown outcome.
+ * Voids nothing either without a free place among the calls for such VOIDs: auth-expiry asks again.
  */
 export async function expireAuthorization(
   ports: Ports,
@@ -21,9 +22,9 @@ export async function expireAuthorization(
     if (payment?.merchantAccount !== merchantAccount) return 'not-on-record';
     const ask = { reference, now: ports.now(), leaseEnd: leaseEnd(ports, payment.route, { withCvv: false }) };
     const decided = decideExpiry(payment, ask);
-    if (typeof decided === 'string' || decided.length === 0) return decided;
+    if (typeof decided === 'string' || !decided.some(beginsVoid)) return decided;
     taken.place ??= placeFor(ports, payment);
-    return taken.place === undefined ? [] : decided;
+    return taken.place === undefined ? decided.filter((event) => !beginsVoid(event)) : decided;
   };
 
   const { written, stored, rejection } = await ports
@@ -37,9 +38,13 @@ export async function expireAuthorization(
   } else if (rejection === 'too-many-operations') {
     ports.logger.error('a hold can no longer be voided; ask the acquirer', { reference });
   }
-  if (!written) return taken.place?.leave();
+  if (!written || stored.pending === undefined) return taken.place?.leave();
   const context = { request: {}, causationId, ...(taken.place === undefined ? {} : { place: taken.place }) };
   await ports.calls.begin(async () => void (await callAcquirer(ports, stored, context)));
+}
+
+function beginsVoid({ type }: PaymentEvent): boolean {
+  return type === 'OperationStarted';
 }
 
 /** Without a connector the VOID is recorded as failed, which alerts an operator. */

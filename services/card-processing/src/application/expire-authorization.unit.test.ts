@@ -2,8 +2,19 @@ import { createHandle } from '@gateway/mongo';
 import { memoryStore } from '@gateway/testing';
 import type { AcquirerAnswer } from '../domain/decide';
 import type { Payment } from '../domain/payment';
-import { evolve } from '../domain/payment';
-import { HOLD_SECONDS, NOW, PAYMENT_ID, PAYMENTS, ref, ROUTE } from '../domain/payments.fixture';
+import { evolve, newPayment } from '../domain/payment';
+import {
+  after,
+  approved,
+  FACTS,
+  HOLD_SECONDS,
+  NOW,
+  PAYMENT_ID,
+  PAYMENTS,
+  purchaseCommand,
+  ref,
+  ROUTE,
+} from '../domain/payments.fixture';
 import { announce } from './announcements';
 import { expireAuthorization } from './expire-authorization';
 import type { AcquirerConnector, Ports, StoredPayment } from './ports';
@@ -85,6 +96,67 @@ test('announces the outcome', async () => {
     { type: 'AuthorizationVoided', causationId: 'cause', data: { baseReference: ref('AUTH'), status: 'success' } },
   ]);
   expect(published()).toBe(1);
+});
+
+describe('an AUTH that wants callbacks about its hold', () => {
+  const callbackUrl = 'https://shop.example/callback';
+  const wanting = approved(
+    after(newPayment('merchant'), purchaseCommand('AuthorizeCard', { callbackUrl }), {
+      ...FACTS,
+      holdCallbackHours: 2,
+    }),
+    'AUTH',
+  );
+  const common = {
+    reference: ref('AUTH'),
+    transactionUniqueId: wanting.operations[0]?.transactionUniqueId,
+    callbackUrl,
+    holdEndsAt: END,
+  };
+
+  test('announces each once, and then the VOID', async () => {
+    const { expire, announced, calls } = world(wanting);
+    await Promise.all(Array.from({ length: 5 }, () => expire()));
+    expect(announced()).toMatchObject([
+      {
+        type: 'AuthorizationExpiring',
+        data: {
+          ...common,
+          ...{ event: 'authorization_expiring', callbackSequence: 1 },
+          ...{ status: 'success', code: 0, message: 'Authorization expires soon' },
+        },
+      },
+      {
+        type: 'AuthorizationExpired',
+        data: {
+          ...common,
+          ...{ event: 'authorization_expired', callbackSequence: 2 },
+          ...{ status: 'error', code: 3007, message: 'Authorization expired' },
+        },
+      },
+      { type: 'AuthorizationVoided', data: { baseReference: ref('AUTH') } },
+    ]);
+    expect(announced()[2]?.data).not.toHaveProperty('callbackUrl');
+    expect(calls).toHaveLength(1);
+  });
+
+  test('announces them without a free place for the VOID, too', async () => {
+    const { ports, expire, announced, calls, payment } = world(wanting);
+    ports.connector = () => ({ placeForExpiry: () => undefined }) as unknown as AcquirerConnector;
+    await expire();
+    expect(announced().map(({ type }) => type)).toEqual(['AuthorizationExpiring', 'AuthorizationExpired']);
+    expect(calls).toEqual([]);
+    expect(payment().state.kind).toBe('authorized');
+  });
+
+  test('before the end, it calls no bank and takes no place', async () => {
+    const { ports, expire, announced, calls, places } = world(wanting);
+    ports.now = () => END - 1;
+    await expire();
+    expect(announced().map(({ type }) => type)).toEqual(['AuthorizationExpiring']);
+    expect(calls).toEqual([]);
+    expect(places()).toBe(PLACES);
+  });
 });
 
 test('concurrent and repeated requests call the bank once', async () => {

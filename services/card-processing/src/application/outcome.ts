@@ -1,7 +1,7 @@
 import type { CardAnswer, Complete, OperationOutcome } from '@gateway/contracts';
 import { activatedValues, given, paymentIdOf } from '@gateway/contracts';
 import type { Operation, Payment } from '../domain/payment';
-import { findOperation } from '../domain/payment';
+import { findOperation, holdInEffect } from '../domain/payment';
 import { customValues } from './custom-parameters';
 import type { Ports, StoredPayment } from './ports';
 
@@ -14,22 +14,31 @@ export async function outcomeOf(
   const operation = findOperation(payment, reference);
   if (operation === undefined) return undefined;
   const account = await ports.accounts.find(payment.merchantAccount);
-  return record(payment, operation, activatedValues(account?.customParameters ?? [], customValues(payment, operation)));
+  const custom = activatedValues(account?.customParameters ?? [], customValues(payment, operation));
+  return record(payment, operation, { custom });
 }
 
-/** All operations of a payment as CHECK shows them, oldest first. */
-export function outcomesOf(payment: StoredPayment): OperationOutcome[] {
-  return payment.operations.map((operation) => record(payment, operation));
+/** All operations of a payment as CHECK shows them, oldest first. @param withHoldEnd as the account wants it */
+export function outcomesOf(payment: StoredPayment, { withHoldEnd }: { withHoldEnd: boolean }): OperationOutcome[] {
+  const hold = withHoldEnd ? holdInEffect(payment) : undefined;
+  return payment.operations.map((operation) =>
+    record(payment, operation, { holdEndsAt: operation.reference === hold?.reference ? hold.expiresAt : undefined }),
+  );
 }
 
-function record(payment: StoredPayment, operation: Operation, custom?: OperationOutcome['custom']): OperationOutcome {
+function record(
+  payment: StoredPayment,
+  operation: Operation,
+  more: { custom?: OperationOutcome['custom'] | undefined; holdEndsAt?: number | undefined },
+): OperationOutcome {
   const { reference, baseReference } = operation;
   return given<OperationOutcome>({
     paymentId: paymentIdOf(reference),
     baseReference,
     merchantAccount: payment.merchantAccount,
     ...answerOf(payment, operation),
-    custom,
+    custom: undefined,
+    ...more,
   });
 }
 
@@ -50,5 +59,8 @@ export function answerOf(payment: Payment, operation: Operation): Complete<CardA
     pareq: authentication?.pareq,
     // Not known before a challenge.
     eci: authentication?.challenged === true ? undefined : authentication?.eci,
+    // Only in CHECK, and in callbacks about a hold.
+    holdEndsAt: undefined,
+    event: undefined,
   };
 }

@@ -95,7 +95,12 @@ async function gather(ports: Ports, received: ReceivedCommand): Promise<Gathered
     ports.cards.getCard(merchantAccount, token),
   ]);
   const terminal = routeFor(account, command.data, (name) => ports.connector(name));
-  const facts = { route: terminal, paresHash: paresHashOf(command), replyTo: replyAddressOf(received) };
+  const facts = {
+    route: terminal,
+    paresHash: paresHashOf(command),
+    replyTo: replyAddressOf(received),
+    holdCallbackHours: account?.holdCallbackHours,
+  };
   if (card === undefined) return { facts };
   const known = factsOfCard(card);
   const route = withHold(terminal, ports.holds, { ...command.data, ...known });

@@ -23,13 +23,20 @@ export async function findOutcome(
 
 /** All operations of the payment that `reference` belongs to, oldest first, if the account owns it. */
 export async function listOutcomes(
-  { payments }: Reading,
+  { payments, accounts }: Reading,
   merchantAccount: string,
   reference: string,
 ): Promise<OperationOutcome[]> {
-  const [whole, alone] = await Promise.all([payments.loadWhole(paymentIdOf(reference)), payments.load(reference)]);
+  const [whole, alone, account] = await Promise.all([
+    payments.loadWhole(paymentIdOf(reference)),
+    payments.load(reference),
+    accounts.find(merchantAccount),
+  ]);
   const documents = new Map(ownedBy(merchantAccount, [...whole, alone]).map((payment) => [payment._id, payment]));
-  return [...documents.values()].flatMap(outcomesOf).sort((a, b) => a.timestamp - b.timestamp);
+  const options = { withHoldEnd: account?.holdCallbackHours !== undefined };
+  return [...documents.values()]
+    .flatMap((payment) => outcomesOf(payment, options))
+    .sort((a, b) => a.timestamp - b.timestamp);
 }
 
 function ownedBy(merchantAccount: string, found: readonly (StoredPayment | null)[]): StoredPayment[] {

@@ -21,3 +21,12 @@ export function decideEndOfCheckout(payment: Payment): PaymentEvent[] {
   if (last.checkoutAttempt === CHECKOUT_ATTEMPTS_MAX) return [];
   return [{ type: 'CheckoutEnded', reference: last.reference }];
 }
+
+/** The callbacks about this payment so far. The payment alone determines it, so that no event has to be counted. */
+export function callbackCount({ operations, checkoutEnded }: Payment): number {
+  const ends = operations.filter(tellsMerchant).length;
+  const holds = operations.flatMap(({ holdCallbacks }) => [holdCallbacks?.expiring, holdCallbacks?.expired]);
+  const lastAttempt = operations.findLast(({ checkoutAttempt }) => checkoutAttempt !== undefined);
+  const hasEndedPage = checkoutEnded === true && lastAttempt?.callbackUrl !== undefined;
+  return ends + holds.filter((told) => told === true).length + (hasEndedPage ? 1 : 0);
+}

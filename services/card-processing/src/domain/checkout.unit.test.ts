@@ -1,4 +1,4 @@
-import { decideEndOfCheckout, tellsMerchant } from './checkout';
+import { callbackCount, decideEndOfCheckout, tellsMerchant } from './checkout';
 import { decide } from './decide';
 import {
   after,
@@ -104,5 +104,12 @@ describe('a callback', () => {
     expect(
       tellsMerchant(last(afterEvent(challenged, threedsEvent('AuthenticationRefused', 'SA3D', refused(3103))))),
     ).toBe(true);
+  });
+
+  test('is counted with all earlier ones of its payment', () => {
+    expect([nothing, once, twice, thrice, paid].map(callbackCount)).toEqual([0, 0, 0, 1, 1]);
+    expect(callbackCount(decideEndOfCheckout(once).reduce(evolve, once))).toBe(1);
+    const announced = { type: 'OutcomeAnnounced', reference: ref('SALE'), ...CALLBACK } as const;
+    expect(callbackCount(evolve(PAYMENTS.charged, announced))).toBe(1);
   });
 });

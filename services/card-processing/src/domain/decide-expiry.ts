@@ -1,14 +1,16 @@
 import { RESPONSE_CODES, coded, paymentIdOf, systemReference } from '@gateway/contracts';
-import type { Payment, PaymentEvent } from './payment';
-import { findOperation } from './payment';
 import { OPERATIONS_MAX } from './bounds';
+import { expiringAt } from './holds';
+import type { Hold, Payment, PaymentEvent } from './payment';
+import { findOperation } from './payment';
 
 /** Why an expired hold cannot be voided: the payment has no room for another operation. */
 export type ExpiryObstacle = 'too-many-operations';
 
 /**
- * The VOID for an expired hold (decisions.md, section 4); empty unless the AUTH is still authorized and its hold is
- * over. After a declined or failed VOID the payment is authorized again, so the next request tries another VOID.
+ * The VOID for an expired hold (decisions.md, section 4), and the callbacks about its end if the AUTH wants them. Empty
+ * unless the AUTH is still authorized and it is time. After a declined or failed VOID the payment is authorized again,
+ * so the next request tries another VOID.
  *
  * @param ask.reference of the AUTH
  * @param ask.now epoch ms
@@ -20,12 +22,14 @@ export function decideExpiry(
 ): PaymentEvent[] | ExpiryObstacle {
   const { state, operations } = payment;
   if (state.kind !== 'authorized' || state.hold.reference !== ask.reference) return [];
-  if (ask.now < state.hold.expiresAt) return [];
+  const callbacks = announcements(payment, state.hold, ask.now);
+  if (ask.now < state.hold.expiresAt) return callbacks;
   if (operations.length >= OPERATIONS_MAX) return 'too-many-operations';
   // Operations are never removed, so their count is a number that no earlier VOID had.
   const reference = systemReference(paymentIdOf(ask.reference), operations.length);
   const originalTransactionId = findOperation(payment, ask.reference)?.bank?.transactionId;
   return [
+    ...callbacks,
     {
       type: 'OperationStarted',
       operation: {
@@ -42,6 +46,23 @@ export function decideExpiry(
       resolveAt: ask.leaseEnd,
     },
   ];
+}
+
+/** The callbacks about a hold that are due and not announced yet, in their order, each once. */
+function announcements(payment: Payment, { reference, expiresAt: endsAt }: Hold, now: number): PaymentEvent[] {
+  const { holdCallbacks } = findOperation(payment, reference) ?? {};
+  if (holdCallbacks === undefined) return [];
+  const { expiring, expired } = holdCallbacks;
+  return [
+    // Also at the end, if nobody asked before: a merchant that was promised both gets both.
+    ...(expiring !== true && now >= expiringAt(endsAt, holdCallbacks) ? [announced('HoldExpiring')] : []),
+    // From its end on, a hold cannot be settled, whatever becomes of its VOID.
+    ...(expired !== true && now >= endsAt ? [announced('HoldExpired')] : []),
+  ];
+
+  function announced(type: 'HoldExpiring' | 'HoldExpired'): PaymentEvent {
+    return { type, reference, endsAt };
+  }
 }
 
 /** Names the expiry of this hold. All tries share it; CHECK lists them all, oldest first. */

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
+import { callbackCount } from './checkout';
 import type { AcquirerAnswer } from './decide';
 import { decide } from './decide';
 import { decideExpiry } from './decide-expiry';
-import type { Payment } from './payment';
-import { evolve, findOperation } from './payment';
+import type { Payment, PaymentEvent } from './payment';
+import { evolve, findOperation, newPayment } from './payment';
 import type { Situation } from './payments.fixture';
 import {
   after,
@@ -14,6 +15,7 @@ import {
   NOW,
   PAYMENT_ID,
   PAYMENTS,
+  purchaseCommand,
   ref,
   settle,
   voidOf,
@@ -138,6 +140,115 @@ describe('the VOID at the end of a hold', () => {
   test('follows a SETTLE that failed after the end', () => {
     const undone = answered(PAYMENTS.settling, 'SETT', { kind: 'not-executed', code: 3118 });
     expect(expire(undone)).toHaveLength(1);
+  });
+});
+
+describe('callbacks about a hold', () => {
+  const HOUR_MS = 3_600_000;
+  /** Both payments hold for an hour. */
+  const wanting = (hoursBefore: number): Payment =>
+    approved(
+      after(
+        newPayment('merchant'),
+        purchaseCommand('AuthorizeCard', { callbackUrl: 'https://shop.example/callback' }),
+        { ...FACTS, holdCallbackHours: hoursBefore },
+      ),
+      'AUTH',
+    );
+  const half: Payment = withHours(wanting(1), 0.5);
+  const expiring = { type: 'HoldExpiring', reference: ref('AUTH'), endsAt: END };
+  const expired = { type: 'HoldExpired', reference: ref('AUTH'), endsAt: END };
+  const typesOf = (decided: ReturnType<typeof expire>) =>
+    typeof decided === 'string' ? decided : decided.map(({ type }) => type);
+
+  /** Whole hours are the smallest option; a hold of the fixture lasts one. */
+  function withHours(payment: Payment, hoursBefore: number): Payment {
+    const operations = payment.operations.map((operation) => ({ ...operation, holdCallbacks: { hoursBefore } }));
+    return { ...payment, operations };
+  }
+
+  test('are for an AUTH with a callback address, of an account that wants them', () => {
+    const [operation] = wanting(24).operations;
+    expect(operation).toMatchObject({ holdCallbacks: { hoursBefore: 24 } });
+    const facts = { ...FACTS, holdCallbackHours: 24 };
+    for (const payment of [
+      after(newPayment('merchant'), purchaseCommand('AuthorizeCard'), facts),
+      after(newPayment('merchant'), purchaseCommand('AuthorizeCard', { callbackUrl: 'https://shop.example' })),
+      after(newPayment('merchant'), purchaseCommand('ChargeCard', { callbackUrl: 'https://shop.example' }), facts),
+    ]) {
+      expect(payment.operations).toHaveLength(1);
+      expect(payment.operations[0]).not.toHaveProperty('holdCallbacks');
+    }
+  });
+
+  test('come so long before the end, not earlier, and at the end, each once', () => {
+    expect(expire(half, END - HOUR_MS / 2 - 1)).toEqual([]);
+    expect(expire(half, END - HOUR_MS / 2)).toEqual([expiring]);
+    const warned = evolve(half, expiring as PaymentEvent);
+    expect(warned.state).toEqual(half.state);
+    expect(expire(warned, END - 1)).toEqual([]);
+    expect(expire(warned, END)).toMatchObject([expired, { type: 'OperationStarted' }]);
+  });
+
+  test('come at once if the hold is shorter than that', () => {
+    expect(expire(wanting(24), NOW)).toEqual([expiring]);
+  });
+
+  test('come both at the end, in order, if nobody asked before', () => {
+    expect(typesOf(expire(half))).toEqual(['HoldExpiring', 'HoldExpired', 'OperationStarted']);
+  });
+
+  test('are not repeated with the next VOID after a declined one', () => {
+    const first = asked(half);
+    const declined = answered(first.payment, first.name ?? '', { kind: 'declined', code: 3101, bank: {} });
+    expect(typesOf(expire(declined))).toEqual(['OperationStarted']);
+  });
+
+  test.each([
+    ['settling', after(half, settle()), []],
+    ['settled', approved(after(half, settle()), 'SETT'), []],
+    ['voiding', after(half, voidOf()), []],
+    ['voided', approved(after(half, voidOf()), 'VOID'), []],
+    [
+      'a SETTLE that failed',
+      answered(after(half, settle()), 'SETT', { kind: 'declined', code: 3101, bank: {} }),
+      [expiring],
+    ],
+  ] as const)('%s: before the end of the hold', (_what, payment, expected) => {
+    expect(expire(payment, END - 1)).toEqual(expected);
+  });
+
+  test('in any order of requests come once each, and none after a SETTLE or VOID', () => {
+    const step = fc.tuple(
+      fc.constantFrom('expire', 'settle', 'void', 'approved', 'declined'),
+      fc.integer({ min: -HOUR_MS, max: HOUR_MS }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        let payment: Payment = half;
+        const announced: string[] = [];
+        steps.forEach(([action, offsetMs], index) => {
+          const name = String(index).padStart(4, '0');
+          if (action === 'expire') {
+            const before = payment.state.kind;
+            const decided = expire(payment, END + offsetMs);
+            if (typeof decided === 'string') return;
+            const told = decided.map(({ type }) => type).filter((type) => type.startsWith('Hold'));
+            if (told.length > 0) expect(before).toBe('authorized');
+            announced.push(...told);
+            payment = decided.reduce(evolve, payment);
+          } else if (action === 'settle') payment = after(payment, settle('AUTH', {}, name));
+          else if (action === 'void') payment = after(payment, voidOf('AUTH', name));
+          else if (payment.pending !== undefined) {
+            const answer = { kind: action, code: 3101, authcode: null, bank: {} } as AcquirerAnswer;
+            payment = answered(payment, payment.pending.reference.slice(-4), answer);
+          }
+        });
+        expect(['', 'HoldExpiring', 'HoldExpiring,HoldExpired']).toContain(announced.join());
+        expect(callbackCount(payment)).toBe(announced.length);
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 

@@ -43,6 +43,8 @@ export interface Facts {
   paresHash?: string | undefined;
   /** For a command with a token, if the account's responses show it. */
   presentation?: CardPresentation | undefined;
+  /** For an AUTH: the account wants callbacks about holds, so many hours before their end. */
+  holdCallbackHours?: number | undefined;
   /** If the account has velocity rules: the first that refuses, or where the attempt counts. */
   velocity?: { readonly hit?: Hit | undefined; readonly declineCounts: readonly Count[] } | undefined;
   /** The edge replica that waits for the first answer of an authentication. */
@@ -174,7 +176,7 @@ function purchase(payment: Payment, command: PurchaseCommand, facts: Facts): Pay
   return [
     {
       type: 'OperationStarted',
-      operation: { ...pending(command), ...counted(facts) },
+      operation: { ...pending(command), ...counted(facts), ...holdCallbacksOf(command, facts) },
       call: { reference: command.data.reference, kind: command.type === 'ChargeCard' ? 'sale' : 'authorize' },
       route,
       cardBrand: accepted.card.brand,
@@ -182,6 +184,12 @@ function purchase(payment: Payment, command: PurchaseCommand, facts: Facts): Pay
       resolveAt: facts.leaseEnd(route),
     },
   ];
+}
+
+function holdCallbacksOf({ type, data }: PurchaseCommand, facts: Facts): Pick<Operation, 'holdCallbacks'> {
+  const { holdCallbackHours: hoursBefore } = facts;
+  if (type !== 'AuthorizeCard' || data.callbackUrl === undefined || hoursBefore === undefined) return {};
+  return { holdCallbacks: { hoursBefore } };
 }
 
 function authenticate(payment: Payment, command: AuthenticationCommand, facts: Facts): PaymentEvent[] | Rejection {

@@ -27,3 +27,10 @@ export function holdOfScheme(
     ofScheme.find((candidate) => candidate.initiator === undefined);
   return rule?.seconds;
 }
+
+const HOUR_MS = 3_600_000;
+
+/** Epoch ms from which the callback is due that the hold ends soon. In the past if the hold is shorter than that. */
+export function expiringAt(endsAt: number, { hoursBefore }: { hoursBefore: number }): number {
+  return endsAt - hoursBefore * HOUR_MS;
+}

@@ -70,6 +70,8 @@ export interface Operation {
   authentication?: Authentication;
   /** The callback address for the final outcome. `tellsMerchant` decides whether it is used. */
   callbackUrl?: string;
+  /** As the account wanted them when the hold was requested. */
+  holdCallbacks?: HoldCallbacks;
   /** The merchant got no outcome from the edge, so a callback reports the end. */
   announced?: true;
   /** Number of the attempt on its card-entry page, from 1. */
@@ -78,6 +80,16 @@ export interface Operation {
   declineCounts?: readonly Count[];
   /** The account's rule that declined it, for operators. */
   refusedBy?: { rule: string; reason: string };
+}
+
+/** An AUTH's callbacks about its hold, to its callback address. */
+export interface HoldCallbacks {
+  /** So long before the end of the hold. */
+  hoursBefore: number;
+  /** The callback `authorization_expiring` has been announced. */
+  expiring?: true;
+  /** The same for `authorization_expired`. */
+  expired?: true;
 }
 
 export interface Hold {
@@ -253,6 +265,8 @@ export type PaymentEvent =
   | { type: 'AuthenticationVoided'; operation: Operation }
   | { type: 'CheckoutEnded'; reference: string }
   | { type: 'OutcomeAnnounced'; reference: string; callbackUrl: string }
+  /** Of an AUTH that wants callbacks about its hold: the hold ends soon, or has ended. */
+  | { type: 'HoldExpiring' | 'HoldExpired'; reference: string; endsAt: number }
   | { type: 'OperationSucceeded'; reference: string; authcode: string | null; bank?: BankFacts; expiresAt?: number }
   | { type: 'OperationDeclined'; reference: string; code: ResponseCode; message: string; bank?: BankFacts }
   | { type: 'OperationFailed'; reference: string; code: ResponseCode; message: string }
@@ -329,7 +343,14 @@ export function evolve(payment: Payment | undefined, event: PaymentEvent): Payme
 }
 
 type Note = EventOf<
-  'CheckoutEnded' | 'OutcomeAnnounced' | 'OutcomeBecameUnknown' | 'InquiryFailed' | 'HoldMoved' | 'ProofMoved'
+  | 'CheckoutEnded'
+  | 'OutcomeAnnounced'
+  | 'OutcomeBecameUnknown'
+  | 'InquiryFailed'
+  | 'HoldMoved'
+  | 'ProofMoved'
+  | 'HoldExpiring'
+  | 'HoldExpired'
 >;
 
 /** Events with which no operation begins or ends. */
@@ -343,6 +364,10 @@ function noted(payment: Payment, event: Note): Payment {
       return { ...payment, state: holdMoved(payment.state, event) };
     case 'ProofMoved':
       return { ...payment, state: proofMoved(payment.state, event) };
+    case 'HoldExpiring':
+      return holdAnnounced(payment, event.reference, { expiring: true });
+    case 'HoldExpired':
+      return holdAnnounced(payment, event.reference, { expired: true });
     case 'OutcomeBecameUnknown': {
       const { reference, code, message, resolveAt } = event;
       return { ...change(payment, reference, { code, message }), resolveAt, inquiries: 0 };
@@ -392,8 +417,27 @@ function operationSucceeded(payment: Payment, event: EventOf<'OperationSucceeded
   return { ...ended, state: succeeded(payment.state, operation, event.expiresAt) };
 }
 
+function holdAnnounced(payment: Payment, reference: string, told: Partial<HoldCallbacks>): Payment {
+  const { holdCallbacks } = required(payment, reference);
+  if (holdCallbacks === undefined) return broken(`${reference} wants no callbacks about its hold`);
+  return withFields(payment, reference, { holdCallbacks: { ...holdCallbacks, ...told } });
+}
+
 const SUCCESS = { status: 'success', ...coded(RESPONSE_CODES.SUCCESS) } as const;
 const CLOSED: PaymentState = { kind: 'closed' };
+
+/** The hold of an AUTH for as long as nothing has settled or voided it. */
+export function holdInEffect({ state }: Payment): Hold | undefined {
+  switch (state.kind) {
+    case 'authorized':
+    case 'settling':
+      return state.hold;
+    case 'voiding':
+      return state.charge === undefined ? state.hold : undefined;
+    default:
+      return undefined;
+  }
+}
 
 /** Nothing has begun, or it failed, like an attempt on a card-entry page. */
 export function mayBegin({ kind }: PaymentState): boolean {

@@ -1,7 +1,7 @@
 import type { Check, Deployment } from '../check';
 import type { Replica } from '../replicas';
 
-/** Counting reads an index of the cards, and all accounts. */
+/** Counting reads an index of the cards, and all accounts with their secrets. */
 const COUNT_TIMEOUT_MS = 120_000;
 
 interface Records {
@@ -10,22 +10,27 @@ interface Records {
   /** Each holds the id of a key. */
   fields: readonly string[];
   hint?: string;
+  /** A list in which each entry has the fields. */
+  list?: string;
   /** Moves them to the active key. */
   move: string;
 }
 
+const accounts = { database: 'accounts', move: 'npm run merchant -- reencrypt' };
 const cards = { database: 'vault', collection: 'cards', hint: 'keys', move: 'npm run vault -- reencrypt' };
 
 /** What is stored under the keys of a ring. CVVs live too shortly to be counted. */
-const RECORDS: Readonly<Record<string, Records>> = {
-  CARD_KEYS: { ...cards, fields: ['keyId'] },
-  TOKEN_KEYS: { ...cards, fields: ['tokenKeyId'] },
-  ACCOUNT_KEYS: {
-    database: 'accounts',
-    collection: 'accounts',
-    fields: ['signingPassword.keyId', 'payoutSecret.keyId', 'formerSigning.password.keyId'],
-    move: 'npm run merchant -- reencrypt',
-  },
+const RECORDS: Readonly<Record<string, readonly [Records, ...Records[]]>> = {
+  CARD_KEYS: [{ ...cards, fields: ['keyId'] }],
+  TOKEN_KEYS: [{ ...cards, fields: ['tokenKeyId'] }],
+  ACCOUNT_KEYS: [
+    {
+      ...accounts,
+      collection: 'accounts',
+      fields: ['signingPassword.keyId', 'payoutSecret.keyId', 'formerSigning.password.keyId'],
+    },
+    { ...accounts, collection: 'webhookSecrets', list: 'secrets', fields: ['secrets.keyId'] },
+  ],
 };
 
 /** Who encrypts has the public half of a pair, and who reads must have its private half. */
@@ -49,9 +54,10 @@ export const keysCheck: Check = {
       faults.push(...disagreements(ring, holders), ...unreadable(ring, holders, rings));
       const records = RECORDS[ring];
       if (records === undefined) continue;
-      const counts = await countByKey(deployment, records);
+      const counts = new Map<string, number>();
+      for (const some of records) await countByKey(deployment, some, counts);
       for (const count of counts.values()) total += count;
-      faults.push(...strays({ ring, holders, counts, move: records.move }));
+      faults.push(...strays({ ring, holders, counts, move: records[0].move }));
     }
     return { faults, fine: `${rings.size} rings, ${total} records under their keys` };
   },
@@ -87,19 +93,23 @@ function unreadable(ring: string, holders: readonly Holder[], rings: Rings): str
   );
 }
 
-async function countByKey({ database }: Deployment, { fields, ...records }: Records): Promise<Map<string, number>> {
+/** Adds to the counts. */
+async function countByKey(
+  { database }: Deployment,
+  { fields, list, ...records }: Records,
+  counts: Map<string, number>,
+): Promise<void> {
   const collection = (await database(records.database)).collection(records.collection);
-  const counts = new Map<string, number>();
   for (const field of fields) {
+    const entries = list === undefined ? [] : [{ $unwind: `$${list}` }];
     const groups = await collection
-      .aggregate<{ _id: string | null; count: number }>([{ $group: { _id: `$${field}`, count: { $sum: 1 } } }], {
-        maxTimeMS: COUNT_TIMEOUT_MS,
-        ...(records.hint !== undefined && { hint: records.hint }),
-      })
+      .aggregate<{ _id: string | null; count: number }>(
+        [...entries, { $group: { _id: `$${field}`, count: { $sum: 1 } } }],
+        { maxTimeMS: COUNT_TIMEOUT_MS, ...(records.hint !== undefined && { hint: records.hint }) },
+      )
       .toArray();
     for (const { _id: id, count } of groups) if (id !== null) counts.set(id, (counts.get(id) ?? 0) + count);
   }
-  return counts;
 }
 
 function strays(found: {

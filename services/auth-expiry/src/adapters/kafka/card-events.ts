@@ -1,15 +1,27 @@
-import { AuthorizationSettled, AuthorizationVoided, CardAuthorized, HoldMoved } from '@gateway/contracts';
+import {
+  AuthorizationExpiring,
+  AuthorizationSettled,
+  AuthorizationVoided,
+  CardAuthorized,
+  HoldMoved,
+} from '@gateway/contracts';
 import type { MessageHandler, RejectedMessage } from '@gateway/messaging';
 import { fieldsOf, headerOf, on } from '@gateway/messaging';
 import { retryableWhenTransient } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
-import { authorizationEnded, authorizationOpened, holdMoved } from '../../application/follow-authorization';
+import {
+  authorizationEnded,
+  authorizationOpened,
+  endAnnounced,
+  holdMoved,
+} from '../../application/follow-authorization';
 import type { Ports } from '../../application/ports';
 
-/** The events that begin or end an authorization, or move its end; a worker skips the others. */
+/** The events that begin or end an authorization, move its end or announce it; a worker skips the others. */
 export function cardEventHandlers(ports: Pick<Ports, 'deadlines'>): MessageHandler[] {
   return [
     on(CardAuthorized, ({ data }) => retryableWhenTransient(() => authorizationOpened(ports, data))),
+    on(AuthorizationExpiring, ({ data }) => retryableWhenTransient(() => endAnnounced(ports, data))),
     on(HoldMoved, ({ data }) => retryableWhenTransient(() => holdMoved(ports, data))),
     ...[AuthorizationSettled, AuthorizationVoided].map((declaration) =>
       on(declaration, ({ data }) => retryableWhenTransient(() => authorizationEnded(ports, data))),

@@ -116,4 +116,27 @@ describe('a hold whose end moved', () => {
     await deadlines().move(named('MOVE4', NOW));
     expect(await stored('MOVE4')).toEqual({ _id: 'MOVE4', endedAt: new Date(NOW) });
   });
+
+  test('is due at its announcement first, if that is still to come', async () => {
+    await deadlines().open(named('MOVE5', NOW + 9_000));
+    await deadlines().move({ ...named('MOVE5', NOW + 5_000), dueAt: NOW });
+    expect(await stored('MOVE5')).toMatchObject({ expiresAt: NOW + 5_000, dueAt: NOW });
+  });
+});
+
+test('an ask that the announcement overtakes does not postpone the end of the hold', async () => {
+  const expiresAt = NOW + 3_600_000;
+  const deadlines = createDeadlines(
+    mongo,
+    clockAt(() => NOW),
+  );
+  const collection = mongo.collection<StoredDeadline>('deadlines');
+  await collection.deleteMany({});
+  await deadlines.open({ reference: 'AUTH', merchantAccount: 'merchant', expiresAt, dueAt: NOW });
+  const [claimed] = await deadlines.claimDue(30_000, 1);
+  await deadlines.announced('AUTH', expiresAt);
+  await deadlines.postpone([{ reference: 'AUTH', claim: claimed?.claim ?? '', asks: 1, dueAt: NOW + 60_000 }]);
+  const stored = await collection.findOne({ _id: 'AUTH' });
+  expect(stored).toMatchObject({ dueAt: expiresAt, asks: 0 });
+  expect(stored).not.toHaveProperty('claim');
 });

@@ -15,7 +15,10 @@ export interface StoredDeadline {
   merchantAccount?: string;
   /** Epoch ms. */
   expiresAt?: number;
-  /** Epoch ms at which any replica may ask: the end of the hold, of a lease, or of the pause after an ask. */
+  /**
+   * Epoch ms at which any replica may ask: the time of the callback before the end of the hold, the end itself, the end of
+   * a lease, or of the pause after an ask.
+   */
   dueAt?: number;
   asks?: number;
   claim?: string;
@@ -51,16 +54,21 @@ export function createDeadlines(mongo: MongoConnection, clock: Clock): Deadlines
   const insert = createGroupInsert(collection);
   const close = createGroupEnd(collection, clock.now);
   return {
-    async open({ reference, merchantAccount, expiresAt }) {
+    async open({ reference, merchantAccount, expiresAt, dueAt: first = expiresAt }) {
       // Refused if it is already known: the stored one is at least as new.
       const { traceparent } = currentTrace() ?? {};
       const traced = traceparent === undefined ? {} : { traceparent };
-      await insert({ _id: reference, merchantAccount, expiresAt, dueAt: expiresAt, asks: 0, ...traced });
+      await insert({ _id: reference, merchantAccount, expiresAt, dueAt: first, asks: 0, ...traced });
     },
-    async move({ reference, merchantAccount, expiresAt }) {
+    async announced(reference, expiresAt) {
+      // Without its claim, an ask on its way does not postpone it again. Later asks are for the end.
+      const beforeTheEnd = { _id: reference, dueAt: { $lt: expiresAt } };
+      await collection.updateOne(beforeTheEnd, { $set: { dueAt: expiresAt, asks: 0 }, $unset: { claim: '' } });
+    },
+    async move({ reference, merchantAccount, expiresAt, dueAt: first = expiresAt }) {
       const isClaimed = { $ne: [{ $type: '$claim' }, 'missing'] };
       const next = { merchantAccount, expiresAt, asks: { $ifNull: ['$asks', 0] } };
-      const dueAt = { $cond: [isClaimed, '$dueAt', expiresAt] };
+      const dueAt = { $cond: [isClaimed, '$dueAt', first] };
       try {
         const open = { _id: reference, endedAt: { $exists: false } };
         await collection.updateOne(open, [{ $set: { ...next, dueAt } }], { upsert: true });

@@ -55,22 +55,31 @@ export function createCallbackClient(options: {
     decompress: false,
   } as const;
 
-  async function send({ url, body }: CallbackRequest): Promise<Omit<AttemptResult, 'durationMs'>> {
-    const refusal = refusalOf(url, guard);
+  async function send(request: CallbackRequest): Promise<Omit<AttemptResult, 'durationMs'>> {
+    const refusal = refusalOf(request.url, guard);
     if (refusal !== undefined) return { error: refusal };
     const deadline = new Deadline(totalTimeoutMs);
     try {
-      return await exchange(url, body, deadline);
+      return await exchange(request, deadline);
     } finally {
       deadline.clear();
     }
   }
 
-  async function exchange(url: string, body: string, signal: Deadline): Promise<Omit<AttemptResult, 'durationMs'>> {
+  async function exchange(
+    { url, body, headers }: CallbackRequest,
+    signal: Deadline,
+  ): Promise<Omit<AttemptResult, 'durationMs'>> {
     let response: AxiosResponse<Readable>;
     try {
-      const request = { ...settings, url, data: body, signal, headers: new AxiosHeaders(CALLBACK_HEADERS) };
-      response = (await call(request)) as AxiosResponse<Readable>;
+      const config = {
+        ...settings,
+        url,
+        data: body,
+        signal,
+        headers: new AxiosHeaders({ ...headers, ...CALLBACK_HEADERS }),
+      };
+      response = (await call(config)) as AxiosResponse<Readable>;
     } catch (error) {
       const address = agent.addressOf((error as { request?: ClientRequest }).request?.socket);
       return { ...failureOf(error, signal), ...(address === undefined ? {} : { address }) };

@@ -13,8 +13,17 @@ export function outcomeHandlers(ports: Ports, dispatcher: Dispatcher): MessageHa
   const take: Take = (eventId, outcome) =>
     retryableWhenTransient(() => acceptOutcome(ports, dispatcher, eventId, outcome));
   return [
-    ...handlersOf<OperationRecord>(cardEvents, take, ({ paymentId }) => ({ kind: 'card', paymentId })),
-    ...handlersOf<PayoutRecord>(payoutEvents, take, ({ payoutId }) => ({ kind: 'payout', paymentId: payoutId })),
+    ...handlersOf<OperationRecord>(cardEvents, take, ({ paymentId, callbackSequence }) => ({
+      kind: 'card',
+      paymentId,
+      sequence: callbackSequence,
+    })),
+    // A payout has one callback.
+    ...handlersOf<PayoutRecord>(payoutEvents, take, ({ payoutId }) => ({
+      kind: 'payout',
+      paymentId: payoutId,
+      sequence: 1,
+    })),
   ];
 }
 
@@ -24,7 +33,7 @@ type Take = (eventId: string, outcome: Outcome) => Promise<void>;
 function handlersOf<T extends OperationRecord | PayoutRecord>(
   events: Record<string, MessageDeclaration>,
   take: Take,
-  sourceOf: (data: T) => Pick<Outcome, 'kind' | 'paymentId'>,
+  sourceOf: (data: T) => Pick<Outcome, 'kind' | 'paymentId' | 'sequence'>,
 ): MessageHandler[] {
   return Object.values(events).map((declaration) =>
     on<OperationRecord | PayoutRecord>(
