@@ -18,6 +18,13 @@ export interface AnalyticsProcess {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string>;
 }
 
+const started: AnalyticsProcess[] = [];
+
+/** Ends what a failed test has left. */
+export async function endAnalytics(): Promise<void> {
+  await Promise.all(started.map((one) => one.end('SIGKILL')));
+}
+
 export function startAnalytics(env: Record<string, string>, args: readonly string[] = []): AnalyticsProcess {
   const child: ChildProcess = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
@@ -28,7 +35,7 @@ export function startAnalytics(env: Record<string, string>, args: readonly strin
     stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   }
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
-  return {
+  const analytics: AnalyticsProcess = {
     output: () => output,
     partitions() {
       if (child.exitCode !== null) throw new Error(`analytics has ended: ${output}`);
@@ -41,6 +48,8 @@ export function startAnalytics(env: Record<string, string>, args: readonly strin
       return ended;
     },
   };
+  started.push(analytics);
+  return analytics;
 }
 
 /** Runs it once, which must succeed. @returns what it has printed */
