@@ -93,7 +93,7 @@ async function askEverywhere(reference: string, merchantAccount: string): Promis
   const data = { paymentId, merchantAccount, reference, expiresAt: 0 };
   await Promise.all(
     Array.from({ length: PARTITIONS }, (_, partition) =>
-      publisher.publish({ declaration: ExpireAuthorization, data, key: `${paymentId}${partition}`, partition }),
+      publisher.publish({ declaration: ExpireAuthorization, data, key: paymentId, partition }),
     ),
   );
 }

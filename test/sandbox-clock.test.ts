@@ -1,4 +1,4 @@
-import { paymentIdOf, TEST_CARDS } from '@gateway/contracts';
+import { paymentIdOf, Secret, TEST_CARDS } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import { formsOf, get, submit } from './support/form-client';
 import type { Merchant } from './support/merchant';
@@ -198,4 +198,30 @@ test('one move of seven days does the same at once, and each hold moves once', a
   expect(expiresAt).toBeGreaterThanOrEqual(before);
   expect(expiresAt).toBeLessThanOrEqual(Date.now());
   expect(await voidsOf(settled)).toEqual([]);
+});
+
+test('callbacks about a hold follow the clock, each once', async () => {
+  const [merchantAccount, password] = ['clock_shop', 'password_of_clock_shop'];
+  const account = { merchant_account: merchantAccount, merchant_password: password };
+  await system.accounts.administration.create({
+    merchantAccount,
+    password: new Secret(password),
+    settings: { holdCallbackHours: 24 },
+  });
+  const move = async (seconds: number): Promise<void> => {
+    const fields = { ...CREDENTIALS, ...account, advance: seconds };
+    expect((await system.http.post<Body>('/api/sandbox/clock', fields)).data).toMatchObject({ code: 0 });
+  };
+  const auth = await accepted(cardRequest('AUTH', { ...account, ...callbackTo(ACCEPTED) }));
+  await move(6 * DAY - MINUTE);
+  expect(received(auth)).toEqual([]);
+  await move(MINUTE);
+  await until('the callback before the end', () => received(auth).length === 1);
+  await move(DAY);
+  await until('the callback at the end', () => received(auth).length === 2);
+  await until('the VOID', async () => (await voidsOf(auth, account))[0]?.status === 'SUCCESS');
+  expect(received(auth).map((callback) => callback.get('event'))).toEqual([
+    'authorization_expiring',
+    'authorization_expired',
+  ]);
 });
