@@ -243,6 +243,32 @@ function adviceTable() {
   );
 }
 
+function codesByAdviceTable() {
+  const { ADVICE, adviceOfCode, responseCodes } = load('libs/contracts/index');
+  const codes = /** @type {Code[]} */ (responseCodes).map((entry) => entry.code);
+  const rows = Object.entries(/** @type {Record<string, string>} */ (ADVICE)).map(([advice, meaning]) => [
+    code(advice),
+    cell(meaning),
+    ranges(codes, (one) => adviceOfCode(one) === advice),
+  ]);
+  return table(['advice', 'what to do', 'codes'], rows);
+}
+
+/**
+ * Neighbours in the list are one range.
+ * @param {number[]} sorted
+ * @param {(one: number) => boolean} isIn
+ */
+function ranges(sorted, isIn) {
+  const starts = sorted.flatMap((one, index) => {
+    if (!isIn(one) || (index > 0 && isIn(Number(sorted[index - 1])))) return [];
+    const end = sorted.findIndex((other, at) => at > index && !isIn(other));
+    const last = sorted[(end === -1 ? sorted.length : end) - 1];
+    return [one === last ? String(one) : `${one} to ${last}`];
+  });
+  return starts.join(', ');
+}
+
 function answersTable() {
   const { answerFields } = load('libs/contracts/index');
   const rows = /** @type {AnswerField[]} */ (answerFields).map((field) => [
@@ -419,6 +445,7 @@ const blocks = (metrics) => ({
   answers: answersTable,
   codes: codesTable,
   advice: adviceTable,
+  'codes-by-advice': codesByAdviceTable,
   decisions: decisionsTable,
   audited: auditedTable,
   'test-cards': testCardsTable,
