@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { verifyCallback } from '@gateway/client';
 import { TEST_CARDS } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { GatewayCommand, LocalShop } from './support/gateway-command';
@@ -13,6 +14,7 @@ import type { Body, System } from './support/system';
 import { cardRequest, CREDENTIALS, startSystem } from './support/system';
 
 const CARD_PASSWORD = CREDENTIALS.merchant_password;
+const WEBHOOK_SECRET = 'whsec_ZGVtbyB3ZWJob29rIHNlY3JldCBvZiAzMiBieXRlcyE=';
 /** Accepted, and nobody listens there: how a merchant without a server of its own fills the field. */
 const NOWHERE = 'https://localhost:9/callback';
 
@@ -124,6 +126,9 @@ test('off during five payments, on, five forwarded, as they were sent to their a
     expect(path).toBe('/hook?a=1');
     expect(headers['content-type']).toBe('application/x-www-form-urlencoded');
     expect(isSigned(new URLSearchParams(body), CARD_PASSWORD)).toBe(true);
+    // Signed when it was read, so it is not too old.
+    const verified = verifyCallback({ body: Buffer.from(body), headers }, { webhookSecret: WEBHOOK_SECRET });
+    expect(verified).toMatchObject({ verified: true, callback: { reference, sequence: 1 } });
     expect(body).toBe((await merchant.callbackOf(reference)).toString());
   }
 });
@@ -151,7 +156,8 @@ test('--since fills the gap after a break', async () => {
   expect(new Set(forwarded()).size).toBe(shop.received.length);
   expect(forwarded().slice(-2)).toEqual(references);
   expect(listener.output()).toMatch(/Forwarding the callbacks of demo_merchant .* since 20/);
-  for (const reference of references) expect(listener.output()).toContain(reference);
+  // A line follows its answer.
+  await until('the lines', () => references.every((reference) => listener.output().includes(reference)));
 });
 
 test('it waits for a server that is not there yet, and repeats what was not acknowledged', async () => {

@@ -82,7 +82,9 @@ function isAcknowledgement({ type }: CallbackEvent, status: number, text: string
 
 function shown({ callback_id: id, type, reference, transaction_unique_id: uniqueId, body }: CallbackEvent): string {
   const fields = new URLSearchParams(body);
-  return `${id}  ${type}  ${reference}  ${uniqueId}  ${fields.get('status') ?? ''} ${fields.get('code') ?? ''}`;
+  // A callback about a hold has an event in place of an outcome.
+  const what = fields.get('event') ?? `${fields.get('status')} ${fields.get('code')}`;
+  return `${id}  ${type}  ${reference}  ${uniqueId}  ${what}`;
 }
 
 function clock(): string {
