@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RequestListener } from 'node:http';
-import { createClient } from '@gateway/client';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http';
+import { createClient, verifyCallback } from '@gateway/client';
 import type { HttpsServer } from '@gateway/testing';
 import { createCertificate, startHttpsServer, until } from '@gateway/testing';
 import { TEST_CARDS } from '@gateway/contracts';
@@ -20,30 +20,39 @@ let browser: OpenBrowser;
 let server: HttpsServer;
 /** Set once the shop's address is known. */
 let shop: RequestListener;
-/** Callbacks are taken, but not by the shop. */
+/** Callbacks are kept here, in place of the shop. */
 let dropsCallbacks = false;
+const dropped: { body: Buffer; headers: IncomingHttpHeaders }[] = [];
+let webhookSecret: string;
 
 beforeAll(async () => {
   const certificate = await createCertificate();
   server = await startHttpsServer(certificate, (request, response) => {
-    if (dropsCallbacks && request.url === '/callback') return void response.end('OK');
-    shop(request, response);
+    if (dropsCallbacks && request.url === '/callback') void keep(request).then(() => response.end('OK'));
+    else shop(request, response);
   });
   browser = await openBrowser();
   system = await startSystem('shop');
+  const { name: account, password } = ACCOUNTS.merchant;
+  webhookSecret = (await system.accounts.administration.addWebhookSecret(account)).webhookSecret.expose();
   await system.startThreeds();
   await system.startDispatcher(certificate.cert);
-  const { name: account, password } = ACCOUNTS.merchant;
   const baseUrl = `http://127.0.0.1:${system.edge.ports.api}`;
   const client = createClient({ baseUrl, account, password });
   const price = { amount: '25.00', currency: 'XTS' };
-  shop = createShop({ client, secrets: { password }, publicUrl: server.url, price }) as RequestListener;
+  shop = createShop({ client, secrets: { webhookSecret }, publicUrl: server.url, price }) as RequestListener;
 }, 120_000);
 afterAll(async () => {
   await browser.close();
   await system.stop();
   await server.close();
 });
+
+async function keep(request: IncomingMessage): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  dropped.push({ body: Buffer.concat(chunks), headers: request.headers });
+}
 
 async function buy(page: Page): Promise<void> {
   await page.goto(server.url);
@@ -77,6 +86,17 @@ test.each([
   await reads(page, 'Paid');
   await page.getByRole('button', { name: 'Refund' }).click();
   await reads(page, 'Refunded');
+});
+
+test("the client verifies the gateway's callbacks by checkSum and by their headers, until they are 5 minutes old", async () => {
+  const received = await until('the callback that the shop did not get', () => dropped[0]);
+  const { password } = ACCOUNTS.merchant;
+  const callback = { kind: 'card', outcome: { kind: 'approved', code: 0 }, sequence: 1 };
+  for (const secrets of [{ password }, { webhookSecret }])
+    expect(verifyCallback(received, secrets)).toMatchObject({ verified: true, callback });
+  expect(verifyCallback(received, { password: 'another' })).toMatchObject({ refusal: 'wrong-signature' });
+  const later = new Date(Date.now() + 301_000);
+  expect(verifyCallback(received, { webhookSecret }, later)).toMatchObject({ refusal: 'out-of-time' });
 });
 
 test('a cardholder whom the issuer refuses stays on the page, for another card', async () => {
