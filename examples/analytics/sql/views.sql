@@ -25,6 +25,8 @@ SELECT * FROM (VALUES
   ('card.events.v1', 'OperationOutcomeUnknown', NULL),
   ('card.events.v1', 'CheckoutEnded', NULL),
   ('card.events.v1', 'OutcomeAnnounced', NULL),
+  ('card.events.v1', 'AuthorizationExpiring', NULL),
+  ('card.events.v1', 'AuthorizationExpired', NULL),
   ('card.events.v1', 'HoldMoved', NULL),
   ('payout.events.v1', 'PayoutSettled', 'settled'),
   ('payout.events.v1', 'PayoutDeclined', 'declined'),
@@ -82,7 +84,7 @@ FROM (
     min(occurred_at) FILTER (WHERE card_events.type = 'OperationOutcomeUnknown') OVER operation AS unknown_at,
     min(code) FILTER (WHERE card_events.type = 'OperationOutcomeUnknown') OVER operation AS unknown_code
   FROM card_events JOIN known_types ON known_types.topic = 'card.events.v1' AND known_types.type = card_events.type
-  WHERE card_events.type NOT IN ('CheckoutEnded', 'OutcomeAnnounced', 'HoldMoved')
+  WHERE outcome IS NOT NULL OR card_events.type IN ('AuthenticationStarted', 'OperationOutcomeUnknown')
   WINDOW operation AS (PARTITION BY reference)
 )
 QUALIFY row_number() OVER (PARTITION BY reference ORDER BY ended_as IS NULL, version DESC) = 1;
