@@ -19,6 +19,7 @@ module.exports = {
   },
   globalSetup: '<rootDir>/libs/testing/src/global-setup.ts',
   globalTeardown: '<rootDir>/libs/testing/src/global-teardown.ts',
+  setupFilesAfterEnv: ['<rootDir>/test/support/documented-answers.ts'],
   testTimeout: 60_000,
   maxWorkers: 2,
   errorOnDeprecated: true,

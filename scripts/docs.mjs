@@ -1,8 +1,9 @@
 /**
- * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/asyncapi.yaml, docs/response-codes.json, the codes
- * of the merchants' client, catalog-info.yaml, deploy/monitoring, the generated parts of the Helm chart and the generated
- * tables of docs from the declarations in the code. With `--check` it writes nothing and fails if a file would change.
- * FILE lists the metrics that running services serve, as JSON; without it their table stays as it is.
+ * `npm run docs [-- --check] [--metrics FILE]`: writes docs/schemas, docs/asyncapi.yaml, docs/openapi.yaml,
+ * docs/response-codes.json, the codes of the merchants' client, catalog-info.yaml, deploy/monitoring, the generated parts
+ * of the Helm chart and the generated tables of docs from the declarations in the code. With `--check` it writes nothing
+ * and fails if a file would change. FILE lists the metrics that running services serve, as JSON; without it their table
+ * stays as it is.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -416,6 +417,16 @@ function monitoringFiles() {
   );
 }
 
+/** The merchants' API. */
+function openApi() {
+  const { openApiDocument } = load('services/api-edge/adapters/openapi/document');
+  const { merchantEndpoints } = load('services/api-edge/application/endpoints');
+  const { isoBankAddresses } = load('services/api-edge/adapters/bank-addresses/iso');
+  const document = openApiDocument(merchantEndpoints(isoBankAddresses));
+  const head = '# Written by `npm run docs` from services/api-edge: see docs/adr/0061-openapi.md.\n';
+  return head + stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
 /** Of the Helm chart, by path. */
 function chart() {
   const entries = Object.entries(declarations).map(([service, files]) => {
@@ -493,6 +504,7 @@ async function generatedFiles(metrics) {
   const asyncApiPath = join(folder, 'asyncapi.yaml');
   files.set(asyncApiPath, await asyncApi(asyncApiPath));
   files.set(clientCodes, await formatted(clientCodes, clientCodesFile()));
+  files.set(join(folder, 'openapi.yaml'), openApi());
   for (const [name, content] of schemaFiles()) files.set(join(folder, 'schemas', name), content);
   for (const [path, content] of monitoringFiles()) files.set(path, await formatted(path, content));
   for (const [path, content] of chart()) files.set(path, await formatted(path, content));

@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TransactionType } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 import ts from 'typescript';
 import type { RawFields, RawValue } from '../services/api-edge/src/domain/body';
-import { checkCheckoutFields, checkFields } from '../services/api-edge/src/domain/fields';
-import {
-  checkPayoutCheckFields,
-  checkPayoutQueryFields,
-  createPayoutFieldCheck,
-} from '../services/api-edge/src/domain/payout-fields';
+import type { RequestTable } from '../services/api-edge/src/domain/field-check';
+import { checkTable } from '../services/api-edge/src/domain/field-check';
+import { cardTable, checkoutTable } from '../services/api-edge/src/domain/fields';
+import { PAYOUT_CHECK_TABLE, PAYOUT_QUERY_TABLE, payoutTable } from '../services/api-edge/src/domain/payout-fields';
 
 /** The types of the merchants' client are written by hand. These tests compare them with what the edge checks. */
 
@@ -24,11 +23,11 @@ interface Fields {
 
 type Check = (fields: RawFields) => { ok: true } | { ok: false; problems: readonly { field: string; code: number }[] };
 
-const checkPayoutFields = createPayoutFieldCheck({ isIban: () => true, isBic: () => true });
-const card =
-  (type: Parameters<typeof checkFields>[0]): Check =>
+const checkOf =
+  (table: RequestTable<unknown>): Check =>
   (fields) =>
-    checkFields(type, fields, NOW);
+    checkTable(table, fields, NOW);
+const card = (type: TransactionType): Check => checkOf(cardTable(type));
 
 /** By the names of types in requests.ts; `token` is the variant without card data. */
 const CHECKS: Record<string, Check[]> = {
@@ -40,9 +39,9 @@ const CHECKS: Record<string, Check[]> = {
   RefundRequest: [card('REFUND')],
   VoidRequest: [card('VOID')],
   TokenizeRequest: [card('TOKENIZE')],
-  CheckoutRequest: [(fields) => checkCheckoutFields('SALE', fields, NOW)],
-  PayoutRequest: [(fields) => checkPayoutFields(fields, NOW)],
-  PayoutQuery: [(fields) => checkPayoutQueryFields(fields, NOW)],
+  CheckoutRequest: [checkOf(checkoutTable('SALE'))],
+  PayoutRequest: [checkOf(payoutTable({ isIban: () => true, isBic: () => true }))],
+  PayoutQuery: [checkOf(PAYOUT_QUERY_TABLE)],
 };
 
 /** What the client adds itself, or the edge reads before these checks. */
@@ -95,7 +94,7 @@ test.each(Object.keys(CHECKS))('%s has the fields that the edge takes, and deman
 });
 
 test('a subject is what both kinds of CHECK take', () => {
-  for (const check of [card('CHECK'), (fields: RawFields) => checkPayoutCheckFields(fields, NOW)]) {
+  for (const check of [card('CHECK'), checkOf(PAYOUT_CHECK_TABLE)]) {
     for (const name of ['transaction_unique_id', 'reference'])
       expect(check(new Map([[name, '0123456789ABCDEF0001']])).ok).toBe(true);
     expect(check(new Map()).ok).toBe(false);

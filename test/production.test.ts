@@ -74,6 +74,7 @@ const UNSAFE: [string, readonly string[], Env, string][] = [
     { PUBLIC_BASE_URL: '' },
     'PUBLIC_BASE_URL is http://127.0.0.1:8080, which is not HTTPS.',
   ],
+  ['the API reference', ['api-edge'], { REFERENCE_PORT: '0' }, 'REFERENCE_PORT is 0, which opens the API reference.'],
   [
     '3-D Secure pages over HTTP',
     ['api-edge', 'threeds'],

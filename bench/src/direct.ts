@@ -1,16 +1,12 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { openAccounts } from '@gateway/accounts';
-import { transactionTypeIn } from '@gateway/api-edge/dist/adapters/http/edge-listener';
-import {
-  CARD_CONTENT_TYPES,
-  createMerchantApi,
-  PAYOUT_CONTENT_TYPES,
-} from '@gateway/api-edge/dist/adapters/http/merchant-api';
+import { createMerchantApi } from '@gateway/api-edge/dist/adapters/http/merchant-api';
 import { createJournal } from '@gateway/api-edge/dist/adapters/mongo/journal';
 import { isoBankAddresses } from '@gateway/api-edge/dist/adapters/bank-addresses/iso';
+import { cardEndpoint, payoutCheckEndpoint, payoutEndpoint } from '@gateway/api-edge/dist/application/endpoints';
 import { handleCardRequest } from '@gateway/api-edge/dist/application/handle-card-request';
 import { handlePayoutCheck } from '@gateway/api-edge/dist/application/handle-payout-check';
-import { createPayoutRequestHandler } from '@gateway/api-edge/dist/application/handle-payout-request';
+import { handlePayoutRequest } from '@gateway/api-edge/dist/application/handle-payout-request';
 import type { InitiatePorts } from '@gateway/api-edge/dist/application/handle-payout-request';
 import { createJournalCloser } from '@gateway/api-edge/dist/application/journal-closer';
 import { createPendingOutcomes } from '@gateway/api-edge/dist/application/pending-outcomes';
@@ -148,26 +144,12 @@ async function main(): Promise<void> {
   };
   outbox.start();
   closer.start();
+  const payoutRequests = payoutEndpoint(isoBankAddresses);
   const api = createMerchantApi({
     endpoints: [
-      {
-        path: '/api/pf/host-to-host',
-        contentTypes: CARD_CONTENT_TYPES,
-        operationOf: transactionTypeIn,
-        handle: (incoming) => handleCardRequest(ports, incoming),
-      },
-      {
-        path: '/api/mp/payout',
-        contentTypes: PAYOUT_CONTENT_TYPES,
-        operationOf: () => 'PAYOUT',
-        handle: createPayoutRequestHandler(ports),
-      },
-      {
-        path: '/api/mp/transaction',
-        contentTypes: PAYOUT_CONTENT_TYPES,
-        operationOf: () => 'PAYOUT_CHECK',
-        handle: (incoming) => handlePayoutCheck(ports, incoming),
-      },
+      { ...cardEndpoint, handle: (incoming) => handleCardRequest(ports, incoming) },
+      { ...payoutRequests, handle: (incoming) => handlePayoutRequest(ports, incoming, payoutRequests) },
+      { ...payoutCheckEndpoint, handle: (incoming) => handlePayoutCheck(ports, incoming) },
     ],
     trustedProxies: [],
     bodies: createBodyReader(),

@@ -23,7 +23,7 @@ export const MALLOC_ARENA_MAX = '2';
 
 /** @type {readonly Service[]} */
 export const services = [
-  { name: 'api-edge', ops: 0, listens: ['PORT'] },
+  { name: 'api-edge', ops: 0, listens: ['PORT', 'REFERENCE_PORT'] },
   { name: 'card-processing', ops: 1, listens: ['CARD_QUERY_PORT'] },
   { name: 'simulator', ops: 2, listens: ['SIMULATOR_PORT'] },
   { name: 'threeds', ops: 3, listens: ['THREEDS_PORT'] },

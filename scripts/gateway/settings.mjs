@@ -6,6 +6,7 @@ import { services } from './services.mjs';
 const defaultPorts = {
   PORT: 8080,
   THREEDS_PORT: 8081,
+  REFERENCE_PORT: 8089,
   SIMULATOR_PORT: 8090,
   CARD_QUERY_PORT: 9201,
   CALLBACK_ADMIN_PORT: 9202,
@@ -102,6 +103,7 @@ export function gatewayEnvironment({ env, ports, servers }) {
     MONGODB_URI: servers.mongodbUri,
     PORT: String(ports.PORT),
     PUBLIC_BASE_URL: baseUrl(env, ports),
+    REFERENCE_PORT: String(ports.REFERENCE_PORT),
     THREEDS_PORT: String(ports.THREEDS_PORT),
     THREEDS_PUBLIC_URL: `http://127.0.0.1:${ports.THREEDS_PORT}`,
     SIMULATOR_PORT: String(ports.SIMULATOR_PORT),

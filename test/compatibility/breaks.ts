@@ -1,3 +1,4 @@
+import { apiBreaks } from './api-breaks';
 import type { Schema } from './schema';
 import { alternativesOf } from './schema';
 import type { QueryPromise, Snapshot, TopicPromise } from './snapshot';
@@ -23,6 +24,7 @@ export function breaksBetween(last: Snapshot, now: Snapshot): string[] {
       (before, after, name) => schemaBreaks(name, before, after),
       (name) => [`The collection ${name} is gone: its documents of the last release are read no more.`],
     ),
+    ...apiBreaks(last.api.openapi, now.api.openapi),
   ];
 }
 

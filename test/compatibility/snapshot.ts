@@ -3,6 +3,9 @@ import { dirname, join, relative, sep } from 'node:path';
 import type { QueryDeclaration } from '@gateway/contracts';
 import { DEFAULT_PARTITIONS, messages, queries, topics } from '@gateway/contracts';
 import { documentSchemas } from './document-schemas';
+import type { Document } from '../support/documented-api';
+import { currentDocument } from '../support/documented-api';
+import { apiPromise } from './api-promise';
 import type { Schema } from './schema';
 
 /** What a release promises to others, and to other releases of itself. */
@@ -15,6 +18,8 @@ export interface Snapshot {
   queries: Readonly<Record<string, QueryPromise>>;
   /** By `database.collection`. */
   documents: Readonly<Record<string, Schema>>;
+  /** The merchants' API: one document, by its name. */
+  api: { readonly openapi: Document };
 }
 
 export interface TopicPromise {
@@ -61,6 +66,7 @@ export function currentSnapshot(): Snapshot {
       ]),
     ),
     documents: documentSchemas(),
+    api: { openapi: apiPromise(currentDocument()) },
   };
   // As it is read again: without the symbols of TypeBox.
   return JSON.parse(JSON.stringify(promises)) as Snapshot;
@@ -73,6 +79,7 @@ export function committedSnapshot(): Snapshot {
     messages: readFiles('messages'),
     queries: readFiles('queries'),
     documents: readFiles('documents'),
+    api: readFiles<Document>('api') as Snapshot['api'],
   };
 }
 

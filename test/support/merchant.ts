@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Certificate, HttpsServer } from '@gateway/testing';
 import { createCertificate, startHttpsServer, until } from '@gateway/testing';
 import { composed } from './composed-system';
+import { noteCallback } from './documented-answers';
 
 /**
  * A merchant's own server: takes callbacks, gets browsers back, and has the page that begins a classic 3-D Secure.
@@ -40,6 +41,7 @@ export async function startMerchant(): Promise<Merchant> {
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     switch (pathname) {
       case '/callback':
+        noteCallback(body);
         callbacks.push(body);
         await held;
         return void response.end('OK');

@@ -1,4 +1,4 @@
-const text = (maxLength: number): RegExp => new RegExp(`^[^]{1,${maxLength}}$`, 'u');
+const text = (maxLength: number): RegExp => new RegExp(`^[\\s\\S]{1,${maxLength}}$`, 'u');
 const digits = (maxLength: number): RegExp => new RegExp(`^\\d{1,${maxLength}}$`);
 const NUMBER = /^\d+(\.\d{1,4})?$/;
 
@@ -23,7 +23,7 @@ const RULES = {
   custom_card_country: text(255),
   custom_card_hash: text(255),
   custom_card_bin: /^\d{6}$/,
-  custom_card_country_iso3: /^[^]{3}$/u,
+  custom_card_country_iso3: /^[\s\S]{3}$/u,
   custom_card_last: /^\d{4}$/,
   custom_card_month: /^\d{2}$/,
   custom_card_year: /^\d{2}$/,
@@ -58,6 +58,10 @@ const RULES = {
 } as const;
 
 export type CustomParameter = keyof typeof RULES;
+
+/** Name and rule of each, for documents. */
+export const customParameterRules: readonly { readonly name: CustomParameter; readonly pattern: string }[] =
+  Object.entries(RULES).map(([name, { source }]) => ({ name: name as CustomParameter, pattern: source }));
 
 export const CUSTOM_PARAMETERS = Object.keys(RULES) as readonly CustomParameter[];
 

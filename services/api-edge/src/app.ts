@@ -17,6 +17,7 @@ import { createCallbackQueries } from './adapters/http/callback-queries';
 import { createCardQueries } from './adapters/http/card-queries';
 import type { EdgePorts } from './adapters/http/edge-listener';
 import { createEdgeListener } from './adapters/http/edge-listener';
+import { referencePage } from './adapters/http/reference-page';
 import { createPayoutQueries } from './adapters/http/payout-queries';
 import { createBus } from './adapters/kafka/bus';
 import { publishCvvKeys } from './adapters/kafka/cvv-keys';
@@ -116,6 +117,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     hotMessages: [...Object.values(cardCommands), InitiatePayout, OperationReplied],
     beside: [probe, cvvKeys, closer, late, replies],
     loops: [
+      ...referencePage(config, logger),
       frame.repeat({ name: 'sweeping the journal', everyMs: SWEEP_EVERY_MS, work: () => sweepJournal(ports) }),
       frame.repeat({ name: 'sweeping card-entry pages', everyMs: SWEEP_EVERY_MS, work: () => sweepCheckouts(ports) }),
       createClockFollower({

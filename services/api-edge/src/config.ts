@@ -44,6 +44,13 @@ export const settings = Type.Object({
     default: 'http://127.0.0.1:8081',
     description: 'Base URL at which browsers reach the 3-D Secure pages',
   }),
+  REFERENCE_PORT: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      description: 'Port of the API reference for developers, on the same addresses; 0 takes a free port, unset: none',
+    }),
+  ),
   CHECKOUT_LIFETIME_SECONDS: Type.Integer({
     minimum: 1,
     maximum: 86_400,
@@ -80,7 +87,12 @@ export const settings = Type.Object({
 
 export type Config = Readonly<Static<typeof settings>>;
 
+/** Developers read it in the sandbox. Where real money moves, every open port is one too many. */
+const noReferencePage: ProductionRule<Config> = ({ REFERENCE_PORT }) =>
+  REFERENCE_PORT === undefined ? undefined : `REFERENCE_PORT is ${REFERENCE_PORT}, which opens the API reference.`;
+
 export const productionRules: readonly ProductionRule<Config>[] = [
+  noReferencePage,
   publicPortHasTls,
   isHttps('PUBLIC_BASE_URL'),
   isHttps('THREEDS_PUBLIC_URL'),

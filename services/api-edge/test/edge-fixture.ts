@@ -40,6 +40,10 @@ const OPERATION_TYPES = {
   TokenizeCard: 'TOKENIZE',
 } as const;
 
+/** Of the card that a follow-up is about. */
+const CARD_TOKEN = 'f0000000-0000-4000-8000-000000000001';
+const AUTHENTICATED = { acsUrl: 'https://3ds.example/challenge/1', pareq: 'UGFSZXE', eci: 5 };
+
 const TOO_LATE = { status: 'error', code: 11 } as const;
 
 type Told = Partial<OperationOutcome> | 'silence';
@@ -82,7 +86,7 @@ async function startOwner({ publisher, consume }: World): Promise<Owner> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
   const handle = async (command: CardCommand, replyPartition: number | undefined): Promise<void> => {
-    const { data } = command;
+    const { type, data } = command;
     const isNew = owner.commands.every((known) => known.data.reference !== data.reference);
     if (isNew) owner.commands.push(command);
     // The edge publishes a command again if it has no outcome by its deadline.
@@ -93,14 +97,15 @@ async function startOwner({ publisher, consume }: World): Promise<Owner> {
       reference: data.reference,
       merchantAccount: data.merchantAccount,
       transactionUniqueId: data.transactionUniqueId,
-      transactionType: OPERATION_TYPES[command.type],
+      transactionType: OPERATION_TYPES[type],
       ...('baseReference' in data ? { baseReference: data.baseReference } : {}),
-      ...('token' in data ? { token: data.token } : {}),
+      token: 'token' in data ? data.token : CARD_TOKEN,
       status: 'success',
       code: 0,
       message: messageOfCode(reply.code ?? 0),
       authcode: null,
       timestamp: data.acceptedAt,
+      ...(type === 'AuthenticateCard' && reply.status === undefined ? AUTHENTICATED : {}),
       ...reply,
     };
     owner.outcomes.set(data.reference, outcome);

@@ -5,20 +5,23 @@ import { RESPONSE_CODES } from '@gateway/contracts';
 import type { ListeningServer } from '@gateway/service-kit';
 import { createBodyReader, createMetrics, listen, noTracer } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
-import { transactionTypeIn } from '../src/adapters/http/edge-listener';
 import type { MerchantEndpoint } from '../src/adapters/http/merchant-api';
-import { CARD_CONTENT_TYPES, createMerchantApi } from '../src/adapters/http/merchant-api';
+import { createMerchantApi } from '../src/adapters/http/merchant-api';
+import { JSON_AND_FORM } from '../src/application/endpoint';
 
-const PATH = '/api/pf/host-to-host';
+/** Not that of a real endpoint, whose answers have to be documented ones. */
+const PATH = '/cards';
 const JSON_BODY = { 'content-type': 'application/json' };
 
 let server: ListeningServer;
 afterEach(() => server.close(0));
 
-async function serve(handle: MerchantEndpoint['handle'], operationOf: MerchantEndpoint['operationOf'] = () => 'SALE') {
+async function serve(handle: MerchantEndpoint['handle'], operation: 'SALE' | 'by-type' = 'SALE') {
   const metrics = createMetrics('test', { processFigures: false });
   const listener = createMerchantApi({
-    endpoints: [{ path: PATH, contentTypes: CARD_CONTENT_TYPES, operationOf, handle }],
+    endpoints: [
+      { path: PATH, contentTypes: JSON_AND_FORM, handle, ...(operation === 'SALE' && { metricName: operation }) },
+    ],
     trustedProxies: [],
     bodies: createBodyReader(),
     bodyTimeoutMs: 10_000,
@@ -71,7 +74,7 @@ test.each([
 });
 
 test('whatever clients send, the metrics stay few', async () => {
-  const { url, figures } = await serve(answering(RESPONSE_CODES.WRONG_CREDENTIALS), transactionTypeIn);
+  const { url, figures } = await serve(answering(RESPONSE_CODES.WRONG_CREDENTIALS), 'by-type');
   const post = async (path: string, fields: object) => {
     const response = await fetch(url + path, { method: 'POST', body: JSON.stringify(fields), headers: JSON_BODY });
     await response.arrayBuffer();

@@ -1,6 +1,5 @@
-import type { Account, AccountTransactionType } from '@gateway/accounts';
-import { isAllowedSource, isEnabledType, isOpen, isSandbox } from '@gateway/accounts';
-import type { TransactionType } from '@gateway/contracts';
+import type { Account } from '@gateway/accounts';
+import { isAllowedSource, isOpen } from '@gateway/accounts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Slot } from '@gateway/service-kit';
 import { assertNever } from '@gateway/service-kit';
@@ -101,37 +100,3 @@ async function admitAccount(
   if (slot === 'share') return { refused: tooManyRequests(session, now, SLOT_RETRY_SECONDS) };
   return slot === 'full' ? { refused: unavailable(session, ports.now()) } : { account, slot };
 }
-
-export type ReadType<Type> = (
-  incoming: Incoming,
-  account: Account,
-  session: Session,
-  now: number,
-) => { type: Type } | { refused: Answer };
-
-/** Step 4: one of the endpoint's types, enabled for the account. */
-export function transactionTypeOf<Type extends TransactionType>(types: readonly Type[]): ReadType<Type> {
-  return (incoming, account, session, now) => {
-    const value = readText(incoming.fields, 'transaction_type');
-    if (value === undefined)
-      return { refused: fieldFailure(session, now, [problem(RESPONSE_CODES.FIELD_MISSING, 'transaction_type')]) };
-    const type = types.find((known) => known === value);
-    if (type === undefined)
-      return { refused: fieldFailure(session, now, [problem(RESPONSE_CODES.FIELD_INVALID, 'transaction_type')]) };
-    return enabled(type)(incoming, account, session, now);
-  };
-}
-
-/** Step 4 for endpoints with a single type. */
-export function enabled<Type extends AccountTransactionType>(type: Type): ReadType<Type> {
-  return (_incoming, account, session, now) =>
-    isEnabledType(account, type)
-      ? { type }
-      : { refused: failure(session, now, RESPONSE_CODES.TRANSACTION_TYPE_NOT_ALLOWED) };
-}
-
-/** Step 4 for endpoints that move no money and have no type, for accounts that take the test currency only. */
-export const sandboxOnly: ReadType<undefined> = (_incoming, account, session, now) =>
-  isSandbox(account)
-    ? { type: undefined }
-    : { refused: failure(session, now, RESPONSE_CODES.TRANSACTION_TYPE_NOT_ALLOWED) };

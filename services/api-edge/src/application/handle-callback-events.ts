@@ -2,11 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CallbackEventPage } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Slot } from '@gateway/service-kit';
-import { checkCallbackEventsFields } from '../domain/callback-fields';
 import type { CallbackEventsRequest } from '../domain/callback-request';
 import type { Incoming } from './admit';
-import { sandboxOnly } from './admit';
 import { eventsResponse } from './callback-responses';
+import { callbackEventsEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import type { Account, CallbackPorts, FeedStart, Ports } from './ports';
 import type { Answer, Session } from './responses';
@@ -25,11 +24,7 @@ export type CallbackEventsPorts = Ports & CallbackPorts;
  * waits for one. Meanwhile it holds one of the account's few places for that, and no slot of its other requests.
  */
 export function handleCallbackEvents(ports: CallbackEventsPorts, incoming: Incoming): Promise<Answer> {
-  return handleRequest(ports, incoming, {
-    echoed: ['merchant_account'],
-    takesKey: false,
-    readType: sandboxOnly,
-    checkFields: (_type, fields, now) => checkCallbackEventsFields(fields, now),
+  return handleRequest(ports, incoming, callbackEventsEndpoint, {
     checkRules: () => undefined,
     carryOut: async (session, account, request, _idempotency, slot) => {
       try {

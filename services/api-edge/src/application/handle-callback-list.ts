@@ -1,9 +1,9 @@
 import type { CallbackPage } from '@gateway/contracts';
 import { paymentIdOf, RESPONSE_CODES } from '@gateway/contracts';
-import { checkCallbackListFields } from '../domain/callback-fields';
 import type { CallbackListRequest } from '../domain/callback-request';
 import type { Incoming } from './admit';
 import { callbackRecord, callbacksResponse } from './callback-responses';
+import { callbackListEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import type { CallbackPageQuery, CallbackPorts, Ports } from './ports';
 import type { Answer, Session } from './responses';
@@ -15,11 +15,7 @@ export type CallbackListPorts = Ports & Pick<CallbackPorts, 'callbackQueries'>;
 
 /** `POST /api/pf/callbacks`: the account's own callbacks with their attempts, newest first. For every account. */
 export function handleCallbackList(ports: CallbackListPorts, incoming: Incoming): Promise<Answer> {
-  return handleRequest(ports, incoming, {
-    echoed: ['merchant_account'],
-    takesKey: false,
-    readType: () => ({ type: undefined }),
-    checkFields: (_type, fields, now) => checkCallbackListFields(fields, now),
+  return handleRequest(ports, incoming, callbackListEndpoint, {
     checkRules: () => undefined,
     carryOut: (session, { merchantAccount }, request) => list(ports, session, merchantAccount, request),
   });

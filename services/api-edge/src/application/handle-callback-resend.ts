@@ -1,9 +1,8 @@
 import type { CallbackView } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
-import { checkCallbackResendFields } from '../domain/callback-fields';
 import type { Incoming } from './admit';
-import { sandboxOnly } from './admit';
 import { callbackRecord, callbacksResponse } from './callback-responses';
+import { callbackResendEndpoint } from './endpoints';
 import type { CallbackListPorts } from './handle-callback-list';
 import { handleRequest } from './handle-request';
 import type { Answer, Session } from './responses';
@@ -11,11 +10,7 @@ import { failure } from './responses';
 
 /** `POST /api/pf/callbacks/resend`: sends one callback of a sandbox account again, whatever its state. */
 export function handleCallbackResend(ports: CallbackListPorts, incoming: Incoming): Promise<Answer> {
-  return handleRequest(ports, incoming, {
-    echoed: ['merchant_account'],
-    takesKey: false,
-    readType: sandboxOnly,
-    checkFields: (_type, fields, now) => checkCallbackResendFields(fields, now),
+  return handleRequest(ports, incoming, callbackResendEndpoint, {
     checkRules: () => undefined,
     carryOut: (session, { merchantAccount }, { callbackId }) => resend(ports, session, merchantAccount, callbackId),
   });

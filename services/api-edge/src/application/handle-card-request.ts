@@ -1,11 +1,7 @@
-import type { TransactionType } from '@gateway/contracts';
-import { TRANSACTION_TYPES } from '@gateway/contracts';
 import { checkAccountRules } from '../domain/account-rules';
-import type { CardRequest } from '../domain/card-request';
-import { checkFields } from '../domain/fields';
 import type { Incoming } from './admit';
-import { CARD_ECHOES, transactionTypeOf } from './admit';
 import { check } from './check';
+import { cardEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import type { Answer } from './responses';
 import type { SubmitPorts } from './submit';
@@ -13,10 +9,7 @@ import { operationSubmission, submit } from './submit';
 
 /** `POST /api/pf/host-to-host`. */
 export function handleCardRequest(ports: SubmitPorts, incoming: Incoming): Promise<Answer> {
-  return handleRequest<TransactionType, CardRequest>(ports, incoming, {
-    echoed: CARD_ECHOES,
-    readType: transactionTypeOf(TRANSACTION_TYPES),
-    checkFields,
+  return handleRequest(ports, incoming, cardEndpoint, {
     checkRules: checkAccountRules,
     carryOut: (session, { merchantAccount }, request, idempotency) =>
       request.transactionType === 'CHECK'

@@ -1,13 +1,11 @@
 import type { AnnounceOutcomeData } from '@gateway/contracts';
 import { RESPONSE_CODES, newPaymentId, newReference } from '@gateway/contracts';
 import { checkAccountRules } from '../domain/account-rules';
-import type { CheckoutRequest, CheckoutType } from '../domain/card-request';
-import { CHECKOUT_TYPES } from '../domain/card-request';
-import { checkCheckoutFields } from '../domain/fields';
+import type { CheckoutRequest } from '../domain/card-request';
 import type { Incoming } from './admit';
-import { CARD_ECHOES, transactionTypeOf } from './admit';
 import type { CheckoutPorts } from './checkout-ports';
 import { pageUrlOf } from './checkout-ports';
+import { checkoutEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import type { Idempotency, OperationEntry, OpenCheckout } from './ports';
 import { repeatUntil } from './repeat-until';
@@ -23,10 +21,7 @@ const SWEEP_AFTER_EXPIRY_MS = 5_000;
 
 /** `POST /api/pf/checkout`: a page where the cardholder enters the card that the request leaves out. */
 export function handleCheckoutRequest(ports: CheckoutPorts, incoming: Incoming): Promise<Answer> {
-  return handleRequest<CheckoutType, CheckoutRequest>(ports, incoming, {
-    echoed: CARD_ECHOES,
-    readType: transactionTypeOf(CHECKOUT_TYPES),
-    checkFields: checkCheckoutFields,
+  return handleRequest(ports, incoming, checkoutEndpoint, {
     checkRules: checkAccountRules,
     carryOut: (session, { merchantAccount }, request, idempotency) =>
       submit(ports, session, checkoutSubmission(ports, session, merchantAccount, request, idempotency)),

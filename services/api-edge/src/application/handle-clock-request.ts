@@ -3,9 +3,8 @@ import type { Account, FollowedClock, KeptRequest, SandboxClocks } from '@gatewa
 import { allHaveFollowed, mayMoveClock, moveOf } from '@gateway/accounts';
 import type { AuditLog } from '@gateway/audit';
 import { coded, RESPONSE_CODES, unixSeconds } from '@gateway/contracts';
-import type { ClockRequest } from '../domain/clock-fields';
-import { checkClockFields } from '../domain/clock-fields';
 import type { Incoming } from './admit';
+import { clockEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import type { Idempotency, Ports } from './ports';
 import type { Answer, Session } from './responses';
@@ -29,10 +28,7 @@ export interface ClockPorts extends Ports {
  * latest after 10 s.
  */
 export function handleClockRequest(ports: ClockPorts, incoming: Incoming): Promise<Answer> {
-  return handleRequest<undefined, ClockRequest>(ports, incoming, {
-    echoed: ['merchant_account'],
-    readType: () => ({ type: undefined }),
-    checkFields: (_type, fields, now) => checkClockFields(fields, now),
+  return handleRequest(ports, incoming, clockEndpoint, {
     checkRules: () => undefined,
     async carryOut(session, { merchantAccount }, { advanceSeconds }, idempotency) {
       const account = await ports.latestAccount(merchantAccount);
@@ -117,7 +113,11 @@ async function replayOf(
   return { ...clockResponse({ ...session, sessionId: request.sessionId }, { known: then, at }), replayed: true };
 }
 
-function clockResponse(session: Session, { known, at }: { known: FollowedClock | undefined; at: number }): Answer {
+/** The time of the account at `at` (epoch ms), and how far it is ahead. */
+export function clockResponse(
+  session: Session,
+  { known, at }: { known: FollowedClock | undefined; at: number },
+): Answer {
   const aheadMs = known?.aheadMs ?? 0;
   return {
     httpStatus: 200,

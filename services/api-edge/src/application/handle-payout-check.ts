@@ -1,9 +1,8 @@
 import type { PayoutOutcome } from '@gateway/contracts';
 import { RESPONSE_CODES, coded } from '@gateway/contracts';
-import { checkPayoutCheckFields } from '../domain/payout-fields';
 import type { PayoutCheckRequest } from '../domain/payout-request';
 import type { Incoming } from './admit';
-import { transactionTypeOf } from './admit';
+import { payoutCheckEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import { payoutCheckRecord } from './payout-responses';
 import type { PayoutEntry, PayoutPorts, Ports } from './ports';
@@ -14,11 +13,7 @@ export type PayoutCheckPorts = Ports & Pick<PayoutPorts, 'payoutQueries'>;
 
 /** `POST /api/mp/transaction`: the CHECK of a payout. Also for accounts that may no longer pay out. */
 export function handlePayoutCheck(ports: PayoutCheckPorts, incoming: Incoming): Promise<Answer> {
-  return handleRequest(ports, incoming, {
-    echoed: ['merchant_account'],
-    takesKey: false,
-    readType: transactionTypeOf(['CHECK']),
-    checkFields: (_type, fields, now) => checkPayoutCheckFields(fields, now),
+  return handleRequest(ports, incoming, payoutCheckEndpoint, {
     checkRules: () => undefined,
     carryOut: (session, { merchantAccount }, request) => check(ports, session, merchantAccount, request),
   });

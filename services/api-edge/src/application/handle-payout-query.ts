@@ -1,8 +1,9 @@
 import type { PayoutOutcome } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
-import { checkPayoutQueryFields, checkPayoutWindow } from '../domain/payout-fields';
+import { checkPayoutWindow } from '../domain/payout-fields';
 import type { PayoutQuery } from '../domain/payout-request';
 import type { Incoming } from './admit';
+import type { Endpoint } from './endpoint';
 import { handleRequest } from './handle-request';
 import type { Amounts } from './payout-responses';
 import { payoutQueryRecord, payoutQueryResponse } from './payout-responses';
@@ -12,16 +13,14 @@ import { failure } from './responses';
 
 export type PayoutQueryPorts = Ports & Pick<PayoutPorts, 'payoutQueries'>;
 
-/**
- * `POST /api/mp/transactions` and `/ra`, which differ in what an amount includes. Without a transaction type there is
- * nothing to enable: an account can always see its payouts.
- */
-export function handlePayoutQuery(ports: PayoutQueryPorts, incoming: Incoming, amounts: Amounts): Promise<Answer> {
-  return handleRequest(ports, incoming, {
-    echoed: ['merchant_account'],
-    takesKey: false,
-    readType: () => ({ type: undefined }),
-    checkFields: (_type, fields, now) => checkPayoutQueryFields(fields, now),
+/** `POST /api/mp/transactions` and `/ra`, which differ in what an amount includes. */
+export function handlePayoutQuery(
+  ports: PayoutQueryPorts,
+  incoming: Incoming,
+  endpoint: Endpoint<PayoutQuery>,
+  amounts: Amounts,
+): Promise<Answer> {
+  return handleRequest(ports, incoming, endpoint, {
     checkRules: checkPayoutWindow,
     carryOut: (session, { merchantAccount }, query) => list(ports, session, merchantAccount, query, amounts),
   });

@@ -2,10 +2,9 @@ import type { Account } from '@gateway/accounts';
 import { formatAmountE4, newPaymentId, newReference } from '@gateway/contracts';
 import { checkPayoutRules } from '../domain/account-rules';
 import { payoutFeeE4 } from '../domain/payout-fee';
-import { createPayoutFieldCheck } from '../domain/payout-fields';
 import type { PayoutRequest } from '../domain/payout-request';
 import type { Incoming } from './admit';
-import { enabled } from './admit';
+import type { Endpoint } from './endpoint';
 import { handleRequest } from './handle-request';
 import { publishUntilDeadline } from './offer';
 import { payoutResponse } from './payout-responses';
@@ -17,17 +16,16 @@ import { submit } from './submit';
 export type InitiatePorts = SubmitPorts & PayoutPorts & { bus: Bus<PayoutCommand> };
 
 /** `POST /api/mp/payout`. Its answers do not repeat the request's fields. */
-export function createPayoutRequestHandler(ports: InitiatePorts): (incoming: Incoming) => Promise<Answer> {
-  const checkFields = createPayoutFieldCheck(ports.bankAddresses);
-  return (incoming) =>
-    handleRequest<'PAYOUT', PayoutRequest>(ports, incoming, {
-      echoed: [],
-      readType: enabled('PAYOUT'),
-      checkFields: (_type, fields, now) => checkFields(fields, now),
-      checkRules: checkPayoutRules,
-      carryOut: (session, account, request, idempotency) =>
-        submit(ports, session, payoutSubmission(ports, session, account, request, idempotency)),
-    });
+export function handlePayoutRequest(
+  ports: InitiatePorts,
+  incoming: Incoming,
+  endpoint: Endpoint<PayoutRequest>,
+): Promise<Answer> {
+  return handleRequest(ports, incoming, endpoint, {
+    checkRules: checkPayoutRules,
+    carryOut: (session, account, request, idempotency) =>
+      submit(ports, session, payoutSubmission(ports, session, account, request, idempotency)),
+  });
 }
 
 /**

@@ -2,7 +2,8 @@ import { RetryableError } from '@gateway/service-kit';
 import { silentLogger } from '@gateway/testing';
 import type { Incoming } from './admit';
 import type { InitiatePorts } from './handle-payout-request';
-import { createPayoutRequestHandler } from './handle-payout-request';
+import { payoutEndpoint } from './endpoints';
+import { handlePayoutRequest } from './handle-payout-request';
 import type { Insertion, JournalEntry } from './ports';
 
 const FIELDS = {
@@ -26,6 +27,7 @@ const INCOMING: Incoming = {
   endpoint: '/api/mp/payout',
   session: { family: 'payout', sessionId: 's' },
 };
+const ENDPOINT = payoutEndpoint({ isIban: () => true, isBic: () => true });
 const ACCOUNT = {
   merchantAccount: 'demo_merchant',
   state: 'test',
@@ -91,7 +93,7 @@ function world(more: Partial<InitiatePorts> = {}, insert?: (entry: JournalEntry)
   here.ports = ports as InitiatePorts;
   return here;
 }
-const init = (here: World) => createPayoutRequestHandler(here.ports)(INCOMING);
+const init = (here: World) => handlePayoutRequest(here.ports, INCOMING, ENDPOINT);
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());

@@ -6,23 +6,17 @@ import type { Slot } from '@gateway/service-kit';
 import { annotate } from '@gateway/service-kit';
 import type { AccountForRules } from '../domain/account-rules';
 import type { RawFields } from '../domain/body';
-import type { FieldCheck } from '../domain/field-check';
-import type { FieldOptions } from '../domain/fields';
-import type { Echoed, Incoming, ReadType } from './admit';
+import { checkTable } from '../domain/field-check';
+import type { Incoming } from './admit';
 import { admit, sessionOf } from './admit';
+import { chooseOperation } from './choose-operation';
+import type { Endpoint, Operation } from './endpoint';
 import type { Idempotency, Ports } from './ports';
 import type { Answer, FieldProblem, Session } from './responses';
 import { failure, fieldFailure, problem, unavailable } from './responses';
 
-/** The differences between endpoints. */
-export interface RequestKind<Type, Request> {
-  echoed: Echoed;
-  /** False for queries, which need no Idempotency-Key. */
-  takesKey?: false;
-  /** Step 4. */
-  readType: ReadType<Type>;
-  /** Step 5. */
-  checkFields(type: Type, fields: RawFields, nowMs: number, options: FieldOptions): FieldCheck<Request>;
+/** What an endpoint does with a request that has passed the checks of its declaration. */
+export interface RequestKind<Request> {
   /** Step 6: the code of the refusal. */
   checkRules(request: Request, account: AccountForRules): ResponseCode | undefined;
   /** `slot` is released afterwards, or earlier: a request that only waits must not hold it. */
@@ -38,22 +32,25 @@ export interface RequestKind<Type, Request> {
 const KEY_LENGTH_MAX = 255;
 
 /** The order of checks of decisions.md, section 2, from step 2 on. */
-export async function handleRequest<Type, Request>(
+export async function handleRequest<Request>(
   ports: Ports,
   incoming: Incoming,
-  kind: RequestKind<Type, Request>,
+  endpoint: Endpoint<Request>,
+  kind: RequestKind<NoInfer<Request>>,
 ): Promise<Answer> {
-  const session = sessionOf(incoming, kind.echoed);
+  const session = sessionOf(incoming, endpoint.echoed);
   try {
     const admitted = await admit(ports, incoming, session);
     if ('refused' in admitted) return admitted.refused;
     const { account, slot } = admitted;
     annotate({ 'gateway.account': account.merchantAccount });
     try {
-      const read = kind.readType(incoming, account, session, ports.now());
-      if ('refused' in read) return read.refused;
-      const checked = checkRequest(ports, incoming, session, account, kind, read.type);
+      const chosen = chooseOperation(endpoint, incoming, account, session, ports.now());
+      if ('refused' in chosen) return chosen.refused;
+      const checked = checkFields(ports, incoming, session, account, endpoint, chosen.operation);
       if ('refused' in checked) return checked.refused;
+      const code = kind.checkRules(checked.request, rulesOf(account));
+      if (code !== undefined) return failure(session, ports.now(), code);
       return await kind.carryOut(session, account, checked.request, idempotencyOf(ports, incoming), slot);
     } finally {
       slot.release();
@@ -65,28 +62,28 @@ export async function handleRequest<Type, Request>(
   }
 }
 
-/** Steps 5 and 6. */
-function checkRequest<Type, Request>(
+/** Step 5. */
+function checkFields<Request>(
   ports: Ports,
   incoming: Incoming,
   session: Session,
   account: Account,
-  kind: RequestKind<Type, Request>,
-  type: Type,
+  { takesKey }: Endpoint<Request>,
+  { table, tableFor }: Operation<Request>,
 ): { request: Request } | { refused: Answer } {
   const now = ports.now();
-  const checked = kind.checkFields(type, incoming.fields, now, account);
+  const checked = checkTable(tableFor?.(account) ?? table, incoming.fields, now);
   const problems: FieldProblem[] = [
     ...(checked.ok ? [] : checked.problems),
-    ...(kind.takesKey === false ? [] : keyProblems(incoming)),
+    ...(takesKey ? keyProblems(incoming) : []),
   ];
-  if (!checked.ok || problems.length > 0) return { refused: fieldFailure(session, now, problems) };
-  const code = kind.checkRules(checked.request, {
-    ...account,
-    activated: account.state === 'active',
-    payoutCurrencies: payoutCurrenciesOf(account),
-  });
-  return code === undefined ? { request: checked.request } : { refused: failure(session, now, code) };
+  return checked.ok && problems.length === 0
+    ? { request: checked.request }
+    : { refused: fieldFailure(session, now, problems) };
+}
+
+function rulesOf(account: Account): AccountForRules {
+  return { ...account, activated: account.state === 'active', payoutCurrencies: payoutCurrenciesOf(account) };
 }
 
 function keyProblems({ idempotencyKey }: Incoming): FieldProblem[] {

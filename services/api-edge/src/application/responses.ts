@@ -72,7 +72,7 @@ export function problem(code: ResponseCode, field: string): FieldProblem {
   return { field, code, message: messageForField(code, field) };
 }
 
-const AUTHENTICATION_STARTED = '3D Secure authentication started';
+export const AUTHENTICATION_STARTED = '3D Secure authentication started';
 
 /**
  * decisions.md, section 4: if authentication is possible, the first answer to an AUTH3D or a SALE3D does not reveal the

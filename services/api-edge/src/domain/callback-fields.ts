@@ -1,9 +1,7 @@
-import type { RawFields } from './body';
 import type { CallbackEventsRequest, CallbackListRequest, CallbackResendRequest } from './callback-request';
-import type { FieldCheck, RequestTable } from './field-check';
-import { checkTable } from './field-check';
+import type { RequestTable } from './field-check';
 import * as rule from './field-rules';
-import type { FieldNeed, FieldReader, FieldRow } from './field-table';
+import { row } from './field-table';
 
 /** The last second of the year 9999: milliseconds sent by mistake are beyond it. */
 const MAX_UNIX_SECONDS = 253_402_300_799;
@@ -21,10 +19,10 @@ const EVENTS_LIMIT_DEFAULT = 50;
 const WAIT_SECONDS_MAX = 25;
 const WAIT_SECONDS_DEFAULT = 20;
 
-const row = (name: string, need: FieldNeed, read: FieldReader): FieldRow => ({ name, need, read });
 const cursor = row('cursor', 'optional', rule.text(1, MAX_CURSOR_LENGTH));
 
-const LIST_TABLE: RequestTable<CallbackListRequest> = {
+/** The fields of a list of callbacks. */
+export const CALLBACK_LIST_TABLE: RequestTable<CallbackListRequest> = {
   rows: [
     row('transaction_unique_id', 'optional', rule.knownUniqueId(1)),
     row('reference', 'optional', rule.text(1, MAX_REFERENCE_LENGTH)),
@@ -47,12 +45,8 @@ const LIST_TABLE: RequestTable<CallbackListRequest> = {
   },
 };
 
-/** Step 5 for `POST /api/pf/callbacks`. */
-export function checkCallbackListFields(fields: RawFields, nowMs: number): FieldCheck<CallbackListRequest> {
-  return checkTable(LIST_TABLE, fields, nowMs);
-}
-
-const EVENTS_TABLE: RequestTable<CallbackEventsRequest> = {
+/** The fields of a look at the feed. */
+export const CALLBACK_EVENTS_TABLE: RequestTable<CallbackEventsRequest> = {
   rows: [
     cursor,
     row('since', 'optional', rule.integer(0, MAX_UNIX_SECONDS)),
@@ -71,17 +65,8 @@ const EVENTS_TABLE: RequestTable<CallbackEventsRequest> = {
   },
 };
 
-/** Step 5 for `POST /api/pf/callbacks/events`. */
-export function checkCallbackEventsFields(fields: RawFields, nowMs: number): FieldCheck<CallbackEventsRequest> {
-  return checkTable(EVENTS_TABLE, fields, nowMs);
-}
-
-const RESEND_TABLE: RequestTable<CallbackResendRequest> = {
+/** The fields of a resend. */
+export const CALLBACK_RESEND_TABLE: RequestTable<CallbackResendRequest> = {
   rows: [row('callback_id', 'required', rule.text(1, MAX_ID_LENGTH))],
   build: (found) => ({ callbackId: found.text('callback_id') }),
 };
-
-/** Step 5 for `POST /api/pf/callbacks/resend`. */
-export function checkCallbackResendFields(fields: RawFields, nowMs: number): FieldCheck<CallbackResendRequest> {
-  return checkTable(RESEND_TABLE, fields, nowMs);
-}

@@ -35,10 +35,10 @@ const SHOWN_EXPIRY = /^[\d\s/-]{1,9}$/;
 const SHOWN_HOLDER_LENGTH_MAX = 64;
 
 const READERS: Readonly<Record<CardFormField, FieldReader>> = {
-  card_number: rule.cardNumber,
+  card_number: rule.cardNumber.read,
   card_exp: (value) => (typeof value === 'string' ? yearAndMonth(value) : undefined),
-  cvv: rule.cvv,
-  card_holder: rule.freeText(2, 32),
+  cvv: rule.cvv.read,
+  card_holder: rule.freeText(2, 32).read,
 };
 
 type Typed = ReadonlyMap<CardFormField, RawValue | undefined>;
@@ -69,7 +69,7 @@ function tidied(name: CardFormField, value: RawValue | undefined): RawValue | un
 function showsOwnNumber(field: CardFormField, typed: Typed): boolean {
   const [value, cardNumber] = [typed.get(field), typed.get('card_number')];
   if (field !== 'card_holder' || typeof value !== 'string' || typeof cardNumber !== 'string') return false;
-  return rule.cardNumber(cardNumber, 0) !== undefined && showsCardNumber(value, cardNumber);
+  return rule.cardNumber.read(cardNumber, 0) !== undefined && showsCardNumber(value, cardNumber);
 }
 
 /** `2030-01`. */

@@ -1,7 +1,6 @@
-import type { RawFields } from './body';
-import type { FieldCheck, RequestTable } from './field-check';
-import { checkTable } from './field-check';
+import type { RequestTable } from './field-check';
 import * as rule from './field-rules';
+import { row } from './field-table';
 
 /** Of one move. */
 export const ADVANCE_MAX_SECONDS = 30 * 24 * 60 * 60;
@@ -12,15 +11,11 @@ export interface ClockRequest {
   readonly advanceSeconds?: number;
 }
 
-const CLOCK_TABLE: RequestTable<ClockRequest> = {
-  rows: [{ name: 'advance', need: 'optional', read: rule.integer(1, ADVANCE_MAX_SECONDS) }],
+/** The fields of a request about the clock. */
+export const CLOCK_TABLE: RequestTable<ClockRequest> = {
+  rows: [row('advance', 'optional', rule.integer(1, ADVANCE_MAX_SECONDS))],
   build(found) {
     const advanceSeconds = found.optionalNumber('advance');
     return advanceSeconds === undefined ? {} : { advanceSeconds };
   },
 };
-
-/** Step 5 for the clock of a sandbox account. */
-export function checkClockFields(fields: RawFields, nowMs: number): FieldCheck<ClockRequest> {
-  return checkTable(CLOCK_TABLE, fields, nowMs);
-}

@@ -12,6 +12,9 @@ const MAX_NAME_LENGTH = 64;
 const MAX_FIELDS = 20;
 const customValue = freeText(0, 255);
 
+/** For documents. */
+export const CUSTOM_FIELDS = { names: NAME.source, value: customValue.schema, max: MAX_FIELDS };
+
 /**
  * The request's `custom_*` fields by name, their values masked as free text; undefined if there are none. Fields after
  * the 20th, in order of appearance, are invalid, and so is a name that contains a card number, because names are stored
@@ -28,7 +31,7 @@ export function readCustomFields(
     if (!name.startsWith(PREFIX) || isAbsent(raw)) continue;
     count += 1;
     const isAllowed = count <= MAX_FIELDS && isCustomName(name, cardNumber);
-    const value = isAllowed ? customValue(raw, 0) : undefined;
+    const value = isAllowed ? customValue.read(raw, 0) : undefined;
     const shows = value !== undefined && typeof raw === 'string' && isOwnNumberIn(raw, cardNumber);
     if (typeof value === 'string' && !shows) (custom ??= {})[name] = value;
     else findings.reject(printable(name, cardNumber));

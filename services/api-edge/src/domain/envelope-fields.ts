@@ -1,6 +1,8 @@
 import type { RawFields } from './body';
 import { isAbsent } from './body';
+import type { FieldName } from './field-names';
 import { isPlainText } from './field-rules';
+import type { FieldSchema } from './field-table';
 
 /** A text field without text, or with an invalid one. */
 export const INVALID: unique symbol = Symbol('invalid');
@@ -14,6 +16,13 @@ export function readApiVersion(fields: RawFields): 'missing' | 'unsupported' | '
   if (isAbsent(value)) return 'missing';
   return value === 1 || (typeof value === 'string' && ONE.test(value)) ? 'ok' : 'unsupported';
 }
+
+/** The rules of the fields that every request begins with, as documents show them. */
+export const ENVELOPE_SCHEMAS = {
+  api_version: { anyOf: [{ const: 1 }, { type: 'string', pattern: ONE.source }] },
+  merchant_account: { type: 'string', minLength: 6, maxLength: 32 },
+  merchant_password: { type: 'string', minLength: 6, maxLength: 32 },
+} as const satisfies Partial<Record<FieldName, FieldSchema>>;
 
 /**
  * A text field outside the field table (credentials, `transaction_type`): undefined if absent, {@link INVALID} if it is

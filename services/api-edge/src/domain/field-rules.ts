@@ -1,5 +1,5 @@
 import { isCountry, isCurrency, parseAmountE4, isCardNumber, maskCardNumbers } from '@gateway/contracts';
-import type { FieldReader } from './field-table';
+import type { FieldRule, FieldSchema } from './field-table';
 import { isIpAddress } from './ip-address';
 
 /**
@@ -30,83 +30,129 @@ function isLowSurrogate(unit: number): boolean {
 
 type Predicate = (text: string, nowMs: number) => boolean;
 
-/** Kept as sent. */
-export function text(minLength: number, maxLength: number, isRight: Predicate = () => true): FieldReader {
-  return (value, nowMs) =>
-    typeof value === 'string' && isPlainText(value, minLength, maxLength) && isRight(value, nowMs) ? value : undefined;
-}
+/** Printable characters of any script: what {@link isPlainText} accepts. */
+const PLAIN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
 
-/** Kept, with card numbers masked. */
-export function freeText(minLength: number, maxLength: number): FieldReader {
-  return (value) =>
-    typeof value === 'string' && isPlainText(value, minLength, maxLength) ? maskCardNumbers(value) : undefined;
-}
+const textSchema = (minLength: number, maxLength: number, more: FieldSchema = { pattern: PLAIN }): FieldSchema => ({
+  type: 'string',
+  minLength,
+  maxLength,
+  ...more,
+});
 
-/** Keeps what a reader accepts, with card numbers masked. */
-function masked(read: FieldReader, isSuspect: (value: string) => boolean = () => true): FieldReader {
-  return (raw, nowMs) => {
-    const value = read(raw, nowMs);
-    return typeof value === 'string' && isSuspect(value) ? maskCardNumbers(value) : value;
+/** Kept as sent. `more` is the part of the schema that says what `isRight` says, as far as a schema can. */
+export function text(
+  minLength: number,
+  maxLength: number,
+  isRight: Predicate = () => true,
+  more?: FieldSchema,
+): FieldRule {
+  return {
+    schema: textSchema(minLength, maxLength, more),
+    read: (value, nowMs) =>
+      typeof value === 'string' && isPlainText(value, minLength, maxLength) && isRight(value, nowMs)
+        ? value
+        : undefined,
   };
 }
 
-function pattern(regex: RegExp): Predicate {
-  return (value) => regex.test(value);
+/** Kept, with card numbers masked. */
+export function freeText(minLength: number, maxLength: number): FieldRule {
+  return {
+    schema: textSchema(minLength, maxLength),
+    read: (value) =>
+      typeof value === 'string' && isPlainText(value, minLength, maxLength) ? maskCardNumbers(value) : undefined,
+  };
+}
+
+/** Keeps what a rule accepts, with card numbers masked. */
+function masked({ schema, read }: FieldRule, isSuspect: (value: string) => boolean = () => true): FieldRule {
+  return {
+    schema,
+    read(raw, nowMs) {
+      const value = read(raw, nowMs);
+      return typeof value === 'string' && isSuspect(value) ? maskCardNumbers(value) : value;
+    },
+  };
+}
+
+/** A text that matches. */
+function matching(minLength: number, maxLength: number, regex: RegExp): FieldRule {
+  return text(minLength, maxLength, (value) => regex.test(value), { pattern: regex.source });
 }
 
 /** In 1/10000. A JSON number counts as its shortest decimal: 1e2 is 100, and 1e-7 has too many decimals. */
-export const amount: FieldReader = (value) =>
-  typeof value === 'string' || typeof value === 'number' ? parseAmountE4(String(value)) : undefined;
+export const amount: FieldRule = {
+  schema: {
+    anyOf: [
+      { type: 'string', pattern: '^0*[0-9]{1,7}(\\.[0-9]{1,4})?$' },
+      { type: 'number', minimum: 0, maximum: 9_999_999.9999 },
+    ],
+  },
+  read: (value) => (typeof value === 'string' || typeof value === 'number' ? parseAmountE4(String(value)) : undefined),
+};
 
-export const currency = text(3, 3, isCurrency);
-export const country = text(3, 3, isCountry);
-export const cardNumber = text(13, 19, isCardNumber);
-export const cardExpMonth = text(2, 2, pattern(/^(?:0[1-9]|1[0-2])$/));
-export const cardExpYear = text(4, 4, pattern(/^\d{4}$/));
-export const cvv = text(3, 4, pattern(/^\d{3,4}$/));
+export const currency = text(3, 3, isCurrency, { pattern: '^[A-Z]{3}$', format: 'iso-4217' });
+export const country = text(3, 3, isCountry, { pattern: '^[A-Z]{3}$', format: 'iso-3166-1-alpha-3' });
+export const cardNumber = text(13, 19, isCardNumber, { pattern: '^[0-9]+$', format: 'card-number' });
+export const cardExpMonth = matching(2, 2, /^(?:0[1-9]|1[0-2])$/);
+export const cardExpYear = matching(4, 4, /^[0-9]{4}$/);
+export const cvv = matching(3, 4, /^[0-9]{3,4}$/);
 export const token = text(36, 36);
 /** A number that begins with + is a phone number, even if it looks like a card number. */
 export const userPhone = masked(text(7, 15), (value) => !value.startsWith('+'));
-export const userEmail = masked(text(6, 255, isEmailAddress));
-export const userIp = text(2, 45, isIpAddress);
-export const httpsUrl = text(1, 2048, isHttpsUrl);
+export const userEmail = masked(text(6, 255, isEmailAddress, { format: 'idn-email' }));
+export const userIp = text(2, 45, isIpAddress, { anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] });
+export const httpsUrl = text(1, 2048, isHttpsUrl, { pattern: '^[Hh][Tt][Tt][Pp][Ss]://', format: 'https-url' });
 export const reference = text(20, 20);
 export const midReference = text(16, 16);
-export const dateOfBirth = text(10, 10, isPastDate);
-export const cofType = text(3, 14, pattern(/^(?:CIT-initial|CIT-subsequent|MIT)$/));
+export const dateOfBirth = text(10, 10, isPastDate, { format: 'date' });
+export const cofType = oneOf('CIT-initial', 'CIT-subsequent', 'MIT');
 /** Opaque to all but the gateway, which creates it. */
-export const pares = text(1, 4096, pattern(/^[\w-]+$/));
+export const pares = matching(1, 4096, /^[A-Za-z0-9_-]+$/);
 
-const UNIQUE_ID = /^[\x21-\x7e]+$/;
+const UNIQUE_ID = /^[!-~]+$/;
 /** The automatic VOID at the end of a hold is recorded as `expiry-` and the AUTH's reference. */
 const RESERVED_PREFIX = 'expiry-';
 
 const MAX_UNIQUE_ID_LENGTH = 45;
 
 /** The id of a new operation. */
-export function newUniqueId(minLength: number): FieldReader {
-  return text(minLength, MAX_UNIQUE_ID_LENGTH, (value) => UNIQUE_ID.test(value) && !value.startsWith(RESERVED_PREFIX));
+export function newUniqueId(minLength: number): FieldRule {
+  const isRight = (value: string): boolean => UNIQUE_ID.test(value) && !value.startsWith(RESERVED_PREFIX);
+  return text(minLength, MAX_UNIQUE_ID_LENGTH, isRight, { pattern: `^(?!${RESERVED_PREFIX})[!-~]+$` });
 }
 
 /** The id of any recorded operation, including the system's own. */
-export function knownUniqueId(minLength: number): FieldReader {
-  return text(minLength, MAX_UNIQUE_ID_LENGTH, pattern(UNIQUE_ID));
+export function knownUniqueId(minLength: number): FieldRule {
+  return matching(minLength, MAX_UNIQUE_ID_LENGTH, UNIQUE_ID);
 }
 
 /** The only value of a field, or one of a few. */
-export function oneOf(...values: readonly string[]): FieldReader {
-  return (value) => (typeof value === 'string' && values.includes(value) ? value : undefined);
+export function oneOf(...values: readonly string[]): FieldRule {
+  return {
+    schema: { type: 'string', enum: values },
+    read: (value) => (typeof value === 'string' && values.includes(value) ? value : undefined),
+  };
 }
 
-const DIGITS = /^\d{1,16}$/;
+const DIGITS = /^[0-9]{1,16}$/;
 
 /** A whole number, bounds included; as a string it has digits only. */
-export function integer(min: number, max: number): FieldReader {
-  return (value) => {
-    const number = typeof value === 'string' && DIGITS.test(value) ? Number(value) : value;
-    return typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max
-      ? number
-      : undefined;
+export function integer(min: number, max: number): FieldRule {
+  return {
+    schema: {
+      anyOf: [
+        { type: 'integer', minimum: min, maximum: max },
+        { type: 'string', pattern: DIGITS.source },
+      ],
+    },
+    read(value) {
+      const number = typeof value === 'string' && DIGITS.test(value) ? Number(value) : value;
+      return typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max
+        ? number
+        : undefined;
+    },
   };
 }
 

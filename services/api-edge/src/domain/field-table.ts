@@ -2,6 +2,7 @@ import type { ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES, messageForField } from '@gateway/contracts';
 import type { RawFields, RawValue } from './body';
 import { isAbsent } from './body';
+import type { FieldName } from './field-names';
 
 /** An item of the answer's `errors`. */
 export interface FieldProblem {
@@ -17,12 +18,25 @@ type FixedNeed = 'required' | 'optional' | 'forbidden';
 
 /** Whether a request requires, allows or forbids a field. It may depend on another field. */
 export type FieldNeed =
-  FixedNeed | { readonly beside: string; readonly then: FixedNeed; readonly otherwise: FixedNeed };
+  FixedNeed | { readonly beside: FieldName; readonly then: FixedNeed; readonly otherwise: FixedNeed };
 
-export interface FieldRow {
-  readonly name: string;
-  readonly need: FieldNeed;
+/** JSON Schema of the values that a field may have, as documents show it. */
+export type FieldSchema = Readonly<Record<string, unknown>>;
+
+/** What a field may be. `schema` describes every value that `read` accepts, and few others. */
+export interface FieldRule {
+  readonly schema: FieldSchema;
   readonly read: FieldReader;
+}
+
+export interface FieldRow extends FieldRule {
+  readonly name: FieldName;
+  readonly need: FieldNeed;
+}
+
+/** A row of a table with one kind of request. */
+export function row(name: FieldName, need: FieldNeed, rule: FieldRule): FieldRow {
+  return { name, need, ...rule };
 }
 
 /** The findings of the rows: the fields' values, and the problems in the order of the rows. */

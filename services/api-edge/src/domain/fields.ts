@@ -1,6 +1,5 @@
 import type { Customer, MerchantNotes, TransactionType } from '@gateway/contracts';
 import { Secret, TRANSACTION_TYPES, maskCardNumbers } from '@gateway/contracts';
-import type { RawFields } from './body';
 import type {
   CardData,
   CardRequests,
@@ -10,10 +9,12 @@ import type {
   CofType,
   FullCard,
 } from './card-request';
-import type { FieldCheck } from './field-check';
-import { checkTable, texts } from './field-check';
+import type { RequestTable } from './field-check';
+import { texts } from './field-check';
+import type { FieldName } from './field-names';
 import * as rule from './field-rules';
-import type { FieldNeed, FieldReader, FieldRow, Findings } from './field-table';
+import type { FieldNeed, FieldRow, FieldRule, Findings } from './field-table';
+import { row } from './field-table';
 
 /** Whether a kind of request requires, allows or forbids a field; undefined if it ignores the field. */
 type Column = FieldNeed | undefined;
@@ -40,7 +41,7 @@ const KINDS = [...TRANSACTION_TYPES, 'CHECKOUT'] as const;
 type Kind = (typeof KINDS)[number];
 type ColumnsOf<Kinds extends readonly unknown[]> = { readonly [Index in keyof Kinds]: Column | typeof H };
 type Columns = ColumnsOf<typeof KINDS>;
-type TableRow = readonly [columns: Columns, name: string, read: FieldReader];
+type TableRow = readonly [columns: Columns, name: FieldName, rule: FieldRule];
 
 /**
  * The interface's table, in its order: the first failing field determines the answer. `api_version`, the credentials
@@ -84,59 +85,34 @@ const TABLE: readonly TableRow[] = [
 /** The interface lists it below its table; `custom_*` fields come between. */
 const LAST: readonly TableRow[] = [[[Q, _, Q, _, _, _, _, _, _, _], 'pares', rule.pares]];
 
-/** What of an account decides which fields it may send. */
-export interface FieldOptions {
-  readonly holdCallbackHours?: number | undefined;
-}
-
 /** Only the rows that a request of this kind reads or forbids. */
 function rowsOf(table: readonly TableRow[], kind: Kind, withHoldCallbacks: boolean): FieldRow[] {
   const column = KINDS.indexOf(kind);
-  return table.flatMap(([columns, name, read]) => {
+  return table.flatMap(([columns, name, rule]) => {
     const need = columns[column] === H ? (withHoldCallbacks ? O : _) : columns[column];
-    return need === undefined ? [] : [{ name, need, read }];
+    return need === undefined ? [] : [row(name, need, rule)];
   });
 }
 
-function byKind(table: readonly TableRow[], withHoldCallbacks = false): ReadonlyMap<Kind, readonly FieldRow[]> {
-  return new Map(KINDS.map((kind) => [kind, rowsOf(table, kind, withHoldCallbacks)]));
-}
-
-const tableRows = byKind(TABLE);
-const tableRowsWithHoldCallbacks = byKind(TABLE, true);
-const lastRows = byKind(LAST);
-
-/**
- * Step 5 of the order of checks (decisions.md, section 2). Reports all problems in the order of the interface's table;
- * the first one determines the answer's code and message. `nowMs` is the time in ms since 1970, for the date of birth.
- */
-export function checkFields<T extends TransactionType>(
+/** The fields of a request of this type. `withHoldCallbacks` adds what only accounts with callbacks about holds may send. */
+export function cardTable<T extends TransactionType>(
   type: T,
-  fields: RawFields,
-  nowMs: number,
-  options: FieldOptions = {},
-): FieldCheck<CardRequests[T]> {
-  const build: Builders[T] = BUILDERS[type];
-  return check(type, fields, nowMs, build, options);
+  { withHoldCallbacks = false }: { withHoldCallbacks?: boolean } = {},
+): RequestTable<CardRequests[T]> {
+  const rows = rowsOf(TABLE, type, withHoldCallbacks);
+  return { rows, lastRows: rowsOf(LAST, type, withHoldCallbacks), build: BUILDERS[type] };
 }
 
 /** The same for a request for a card-entry page. */
-export function checkCheckoutFields(type: CheckoutType, fields: RawFields, nowMs: number): FieldCheck<CheckoutRequest> {
-  return check('CHECKOUT', fields, nowMs, (found, custom) => ({
-    ...cardOperation(type, found, custom),
-    redirectUrl: found.text('redirect_url'),
-  }));
-}
-
-function check<Request>(
-  kind: Kind,
-  fields: RawFields,
-  nowMs: number,
-  build: (found: Findings, custom: Custom) => Request,
-  { holdCallbackHours }: FieldOptions = {},
-): FieldCheck<Request> {
-  const rows = holdCallbackHours === undefined ? tableRows : tableRowsWithHoldCallbacks;
-  return checkTable({ rows: rows.get(kind) ?? [], lastRows: lastRows.get(kind), build }, fields, nowMs);
+export function checkoutTable(type: CheckoutType): RequestTable<CheckoutRequest> {
+  return {
+    rows: rowsOf(TABLE, 'CHECKOUT', false),
+    lastRows: rowsOf(LAST, 'CHECKOUT', false),
+    build: (found, custom) => ({
+      ...cardOperation(type, found, custom),
+      redirectUrl: found.text('redirect_url'),
+    }),
+  };
 }
 
 type Custom = MerchantNotes['custom'];

@@ -1,12 +1,14 @@
 import type { TransactionType } from '@gateway/contracts';
 import { ChargeCard, messageForField, Secret, TRANSACTION_TYPES, VoidAuthorization } from '@gateway/contracts';
+import Ajv2020 from 'ajv/dist/2020';
 import fc from 'fast-check';
 import type { RawValue } from './body';
 import { DUPLICATE, parseJsonBody } from './body';
 import type { CardRequests, CheckoutRequest } from './card-request';
 import { CHECKOUT_TYPES } from './card-request';
 import type { FieldCheck } from './field-check';
-import { checkCheckoutFields, checkFields } from './fields';
+import { checkTable } from './field-check';
+import { cardTable, checkoutTable } from './fields';
 
 const NOW_MS = Date.UTC(2025, 5, 15, 12);
 const PAN = '4111111111111111';
@@ -349,9 +351,10 @@ const CONDITIONAL: Partial<Record<Kind, string[]>> = {
   SALE: ['token', 'reference', 'pares'],
 };
 
+const tableOf = (kind: Kind) => (kind === 'CHECKOUT' ? checkoutTable('SALE') : cardTable(kind));
+
 function checkMap<K extends Kind>(kind: K, fields: ReadonlyMap<string, RawValue>): FieldCheck<Requests[K]> {
-  const result = kind === 'CHECKOUT' ? checkCheckoutFields('SALE', fields, NOW_MS) : checkFields(kind, fields, NOW_MS);
-  return result as FieldCheck<Requests[K]>;
+  return checkTable<unknown>(tableOf(kind), fields, NOW_MS) as FieldCheck<Requests[K]>;
 }
 
 function check<K extends Kind>(kind: K, fields: Fields): FieldCheck<Requests[K]> {
@@ -405,6 +408,15 @@ describe('a field', () => {
       });
     },
   );
+
+  it.each(NAMES)('the documented schema of %s allows its values, and no other types', (name) => {
+    const [type] = requestWith(name, valid(name));
+    const { rows, lastRows = [] } = tableOf(type);
+    const row = [...rows, ...lastRows].find((one) => one.name === name);
+    const matches = new Ajv2020({ strict: false, validateFormats: false }).compile(row?.schema ?? false);
+    expect(EXAMPLES[name]!.valid.filter((value) => !matches(value))).toEqual([]);
+    expect([true, [], {}].filter((value) => matches(value))).toEqual([]);
+  });
 
   it.each(NAMES)('%s accepts no other type and no repetition', (name) => {
     const odd = name === 'amount' ? NO_TEXT : noTextOr(0, 1, 12, 4111111111111111, NaN);
@@ -638,7 +650,7 @@ describe.each(['AUTH', 'SALE'] as const)('%s after an AUTH3D', (type) => {
 describe.each(CHECKOUT_TYPES)('a card-entry page for a %s', (type) => {
   it("keeps the merchant's fields, and the return address", () => {
     const fields = { ...MINIMAL.CHECKOUT, ...URLS, mid_reference: 'MD0123456789ABCD', custom_a: '1' };
-    expect(checkCheckoutFields(type, new Map(Object.entries(fields)), NOW_MS)).toEqual({
+    expect(checkTable(checkoutTable(type), new Map(Object.entries(fields)), NOW_MS)).toEqual({
       ok: true,
       request: {
         transactionType: type,
@@ -886,7 +898,7 @@ describe('the request', () => {
       new TextEncoder().encode(JSON.stringify({ ...MINIMAL.REFUND, amount: 0 }).replace(':0,', `:${number},`)),
     );
     if (body === 'malformed') throw new Error(body);
-    const result = checkFields('REFUND', body, NOW_MS);
+    const result = checkTable(cardTable('REFUND'), body, NOW_MS);
     expect(result.ok ? undefined : `${result.problems[0].code} ${result.problems[0].field}`).toBe(problem);
   });
 
@@ -1003,7 +1015,7 @@ describe('any valid request', () => {
         fc.pre(!drawn.id.startsWith('expiry-') && !`${drawn.id} ${drawn.other}`.includes(drawn.number));
         const body = parseJsonBody(new TextEncoder().encode(JSON.stringify(fields)));
         if (body === 'malformed') throw new Error(body);
-        const result = checkFields(type, body, NOW_MS);
+        const result = checkTable(cardTable(type), body, NOW_MS);
         if (!result.ok) throw new Error(JSON.stringify(result.problems));
         expect(result.request.amountE4).toBe(drawn.amount.e4);
         expect(JSON.stringify(result.request.notes)).not.toContain(drawn.other);
@@ -1041,7 +1053,7 @@ describe('any valid request', () => {
 
 test('a card number sent as a token is masked; a token is kept', () => {
   const tokenOf = (token: string): unknown => {
-    const checked = checkFields('SALE', new Map(Object.entries({ ...BY_TOKEN, token })), NOW_MS);
+    const checked = checkTable(cardTable('SALE'), new Map(Object.entries({ ...BY_TOKEN, token })), NOW_MS);
     return checked.ok && checked.request.instrument.kind === 'token' ? checked.request.instrument.token : undefined;
   };
   expect(tokenOf(TOKEN)).toBe(TOKEN);
@@ -1135,22 +1147,22 @@ describe('the callback address of an AUTH', () => {
   test.each(['https://shop.example/callback', 'http://shop.example', 'nonsense', 7, ''])(
     'is ignored, whatever it is, for accounts without callbacks about holds: %j',
     (callbackUrl) => {
-      const checked = checkFields('AUTH', fields(callbackUrl), NOW_MS, {});
-      expect(checked).toEqual(checkFields('AUTH', auth, NOW_MS));
+      const checked = checkTable(cardTable('AUTH'), fields(callbackUrl), NOW_MS);
+      expect(checked).toEqual(checkTable(cardTable('AUTH'), auth, NOW_MS));
     },
   );
 
   test('is read for accounts with them, and is an https URL there', () => {
-    const options = { holdCallbackHours: 24 };
-    expect(checkFields('AUTH', fields('https://shop.example/callback'), NOW_MS, options)).toMatchObject({
+    const table = cardTable('AUTH', { withHoldCallbacks: true });
+    expect(checkTable(table, fields('https://shop.example/callback'), NOW_MS)).toMatchObject({
       ok: true,
       request: { callbackUrl: 'https://shop.example/callback' },
     });
-    expect(checkFields('AUTH', fields('http://shop.example'), NOW_MS, options)).toMatchObject({
+    expect(checkTable(table, fields('http://shop.example'), NOW_MS)).toMatchObject({
       ok: false,
       problems: [{ field: 'callback_url', code: 1004 }],
     });
-    const without = checkFields('AUTH', auth, NOW_MS, options);
-    expect(without).toEqual(checkFields('AUTH', auth, NOW_MS));
+    const without = checkTable(table, auth, NOW_MS);
+    expect(without).toEqual(checkTable(cardTable('AUTH'), auth, NOW_MS));
   });
 });

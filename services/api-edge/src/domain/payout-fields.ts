@@ -1,10 +1,10 @@
 import type { Receiver, ReceiverType, ResponseCode } from '@gateway/contracts';
 import { isSepaIban, RECEIVER_TYPES, RESPONSE_CODES } from '@gateway/contracts';
-import type { RawFields } from './body';
-import type { FieldCheck, RequestTable } from './field-check';
-import { checkTable, texts } from './field-check';
+import type { RequestTable } from './field-check';
+import { texts } from './field-check';
 import * as rule from './field-rules';
-import type { FieldNeed, FieldReader, FieldRow, Findings } from './field-table';
+import type { FieldRow, FieldRule, Findings } from './field-table';
+import { row } from './field-table';
 import type { PayoutCheckRequest, PayoutQuery, PayoutRequest } from './payout-request';
 
 /** The formats of account numbers and bank codes of all countries. */
@@ -22,8 +22,6 @@ const MAX_UNIX_SECONDS = 253_402_300_799;
 const MAX_LIMIT = 1_000;
 /** Can still be multiplied by the limit; no merchant has that many pages. */
 const MAX_PAGE = Math.floor(Number.MAX_SAFE_INTEGER / MAX_LIMIT);
-
-const row = (name: string, need: FieldNeed, read: FieldReader): FieldRow => ({ name, need, read });
 
 /** The interface's table of the SEPA payout request, in its order. */
 function payoutRows(banks: BankAddresses): readonly FieldRow[] {
@@ -56,30 +54,34 @@ const receiverType = rule.oneOf(...RECEIVER_TYPES);
 const PRINTED_IBAN = /^[A-Za-z0-9 ]{1,64}$/;
 
 /** Accepts the printed form too (groups with spaces) and lower case; keeps the electronic form. */
-function iban(banks: BankAddresses): FieldReader {
-  return (value) => {
-    if (typeof value !== 'string' || !PRINTED_IBAN.test(value)) return undefined;
-    const electronic = value.replaceAll(' ', '').toUpperCase();
-    return isSepaIban(electronic) && banks.isIban(electronic) ? electronic : undefined;
+function iban(banks: BankAddresses): FieldRule {
+  return {
+    schema: { type: 'string', pattern: PRINTED_IBAN.source, format: 'iban' },
+    read(value) {
+      if (typeof value !== 'string' || !PRINTED_IBAN.test(value)) return undefined;
+      const electronic = value.replaceAll(' ', '').toUpperCase();
+      return isSepaIban(electronic) && banks.isIban(electronic) ? electronic : undefined;
+    },
   };
 }
 
 const BIC_CHARACTERS = /^[A-Za-z0-9]{8,11}$/;
 
 /** Accepts lower case; keeps upper case. */
-function bic(banks: BankAddresses): FieldReader {
-  return (value) => {
-    if (typeof value !== 'string' || !BIC_CHARACTERS.test(value)) return undefined;
-    const upper = value.toUpperCase();
-    return banks.isBic(upper) ? upper : undefined;
+function bic(banks: BankAddresses): FieldRule {
+  return {
+    schema: { type: 'string', pattern: BIC_CHARACTERS.source, format: 'bic' },
+    read(value) {
+      if (typeof value !== 'string' || !BIC_CHARACTERS.test(value)) return undefined;
+      const upper = value.toUpperCase();
+      return banks.isBic(upper) ? upper : undefined;
+    },
   };
 }
 
-/** Step 5 for a payout; `banks` decides about IBANs and BICs. */
-export function createPayoutFieldCheck(
-  banks: BankAddresses,
-): (fields: RawFields, nowMs: number) => FieldCheck<PayoutRequest> {
-  const table: RequestTable<PayoutRequest> = {
+/** The fields of a payout; `banks` decides about IBANs and BICs. */
+export function payoutTable(banks: BankAddresses): RequestTable<PayoutRequest> {
+  return {
     rows: payoutRows(banks),
     build: (found, custom) => ({
       transactionUniqueId: found.text('transaction_unique_id'),
@@ -91,7 +93,6 @@ export function createPayoutFieldCheck(
       custom,
     }),
   };
-  return (fields, nowMs) => checkTable(table, fields, nowMs);
 }
 
 function receiver(found: Findings): Receiver {
@@ -118,7 +119,8 @@ function address(found: Findings): Receiver['address'] {
   return Object.keys(structured).length > 0 ? structured : texts(found, { unstructured: 'receiver_address' });
 }
 
-const CHECK_TABLE: RequestTable<PayoutCheckRequest> = {
+/** The fields of the CHECK of a payout. */
+export const PAYOUT_CHECK_TABLE: RequestTable<PayoutCheckRequest> = {
   rows: [
     row(
       'transaction_unique_id',
@@ -133,12 +135,8 @@ const CHECK_TABLE: RequestTable<PayoutCheckRequest> = {
   },
 };
 
-/** Step 5 for the CHECK of a payout. */
-export function checkPayoutCheckFields(fields: RawFields, nowMs: number): FieldCheck<PayoutCheckRequest> {
-  return checkTable(CHECK_TABLE, fields, nowMs);
-}
-
-const QUERY_TABLE: RequestTable<PayoutQuery> = {
+/** The fields of a query on demand. */
+export const PAYOUT_QUERY_TABLE: RequestTable<PayoutQuery> = {
   rows: [
     row('time_from', 'required', rule.integer(0, MAX_UNIX_SECONDS)),
     row('time_to', 'required', rule.integer(0, MAX_UNIX_SECONDS)),
@@ -156,11 +154,6 @@ const QUERY_TABLE: RequestTable<PayoutQuery> = {
     limit: found.optionalNumber('limit') ?? MAX_LIMIT,
   }),
 };
-
-/** Step 5 for a query on demand. */
-export function checkPayoutQueryFields(fields: RawFields, nowMs: number): FieldCheck<PayoutQuery> {
-  return checkTable(QUERY_TABLE, fields, nowMs);
-}
 
 /** Step 6 for a query: its window must not end before it begins. */
 export function checkPayoutWindow({ from, to }: PayoutQuery): ResponseCode | undefined {

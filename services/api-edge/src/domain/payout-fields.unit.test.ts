@@ -1,14 +1,10 @@
 import { InitiatePayout } from '@gateway/contracts';
 import { isoBankAddresses } from '../adapters/bank-addresses/iso';
-import type { RawValue } from './body';
+import type { RawFields, RawValue } from './body';
 import { DUPLICATE } from './body';
 import type { FieldCheck } from './field-check';
-import {
-  checkPayoutCheckFields,
-  checkPayoutQueryFields,
-  checkPayoutWindow,
-  createPayoutFieldCheck,
-} from './payout-fields';
+import { checkTable } from './field-check';
+import { checkPayoutWindow, PAYOUT_CHECK_TABLE, PAYOUT_QUERY_TABLE, payoutTable } from './payout-fields';
 import type { PayoutRequest } from './payout-request';
 
 const NOW_MS = Date.UTC(2026, 10, 21);
@@ -160,7 +156,8 @@ const EXAMPLES: Record<string, { valid: RawValue[]; invalid: RawValue[] }> = {
 
 const NO_TEXT: RawValue[] = [true, false, {}, [], ['x'], { $ne: null }, DUPLICATE];
 
-const checkPayoutFields = createPayoutFieldCheck(isoBankAddresses);
+const PAYOUT_TABLE = payoutTable(isoBankAddresses);
+const checkPayoutFields = (fields: RawFields, nowMs: number) => checkTable(PAYOUT_TABLE, fields, nowMs);
 type Check<Request> = (fields: ReadonlyMap<string, RawValue>, nowMs: number) => FieldCheck<Request>;
 
 function problems<Request>(check: Check<Request>, fields: Fields): string[] {
@@ -322,7 +319,7 @@ describe('a payout', () => {
 });
 
 describe('the CHECK of a payout', () => {
-  const check = checkPayoutCheckFields;
+  const check = (fields: RawFields, nowMs: number) => checkTable(PAYOUT_CHECK_TABLE, fields, nowMs);
 
   it('asks by id, which wins, or by reference', () => {
     expect(accepted(check, { transaction_unique_id: 'p' })).toEqual({ transactionUniqueId: 'p' });
@@ -345,7 +342,7 @@ describe('the CHECK of a payout', () => {
 });
 
 describe('a query', () => {
-  const check = checkPayoutQueryFields;
+  const check = (fields: RawFields, nowMs: number) => checkTable(PAYOUT_QUERY_TABLE, fields, nowMs);
   const QUERY: Fields = { time_from: 100, time_to: '200', qod_type: 'transactions' };
 
   it('has defaults', () =>

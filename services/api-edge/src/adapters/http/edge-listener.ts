@@ -1,6 +1,4 @@
 import type { RequestListener } from 'node:http';
-import type { TransactionType } from '@gateway/contracts';
-import { TRANSACTION_TYPES } from '@gateway/contracts';
 import type { Registry, Tracer } from '@gateway/service-kit';
 import { connectionLimitsOf, createBodyReader, DEFAULT_BODY_LIMITS } from '@gateway/service-kit';
 import { handleCallbackEvents } from '../../application/handle-callback-events';
@@ -8,6 +6,8 @@ import { handleCallbackList } from '../../application/handle-callback-list';
 import { handleCallbackResend } from '../../application/handle-callback-resend';
 import { showCheckout, submitCard } from '../../application/checkout-page';
 import type { CheckoutPorts } from '../../application/checkout-ports';
+import type { MerchantEndpoints } from '../../application/endpoints';
+import { merchantEndpoints } from '../../application/endpoints';
 import { handleCardRequest } from '../../application/handle-card-request';
 import { handleCheckoutRequest } from '../../application/handle-checkout-request';
 import type { ClockPorts } from '../../application/handle-clock-request';
@@ -15,14 +15,12 @@ import { handleClockRequest } from '../../application/handle-clock-request';
 import { handlePayoutCheck } from '../../application/handle-payout-check';
 import { handlePayoutQuery } from '../../application/handle-payout-query';
 import type { InitiatePorts } from '../../application/handle-payout-request';
-import { createPayoutRequestHandler } from '../../application/handle-payout-request';
+import { handlePayoutRequest } from '../../application/handle-payout-request';
 import type { AnnouncingBus, CallbackPorts } from '../../application/ports';
 import type { Config } from '../../config';
-import type { RawFields } from '../../domain/body';
-import { readText } from '../../domain/envelope-fields';
 import { createCheckoutPages, isForPages } from './checkout-pages';
 import type { MerchantEndpoint } from './merchant-api';
-import { CARD_CONTENT_TYPES, createMerchantApi, PAYOUT_CONTENT_TYPES } from './merchant-api';
+import { createMerchantApi } from './merchant-api';
 
 export type EdgePorts = CheckoutPorts &
   InitiatePorts &
@@ -44,32 +42,7 @@ export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Re
     logger: ports.logger,
     metrics,
   };
-  const merchants = createMerchantApi({
-    ...shared,
-    endpoints: [
-      {
-        path: '/api/pf/host-to-host',
-        contentTypes: CARD_CONTENT_TYPES,
-        operationOf: transactionTypeIn,
-        handle: (incoming) => handleCardRequest(ports, incoming),
-      },
-      {
-        path: '/api/pf/checkout',
-        contentTypes: CARD_CONTENT_TYPES,
-        operationOf: () => 'CHECKOUT',
-        handle: (incoming) => handleCheckoutRequest(ports, incoming),
-      },
-      ...callbackEndpoints(ports),
-      {
-        path: '/api/sandbox/clock',
-        contentTypes: CARD_CONTENT_TYPES,
-        operationOf: () => 'CLOCK',
-        waits: true,
-        handle: (incoming) => handleClockRequest(ports, incoming),
-      },
-      ...payoutEndpoints(ports),
-    ],
-  });
+  const merchants = createMerchantApi({ ...shared, endpoints: handledEndpoints(ports) });
   const pages = createCheckoutPages({
     ...shared,
     maxConcurrent: config.MAX_CONCURRENT_REQUESTS,
@@ -82,40 +55,24 @@ export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Re
   return (request, response) => (isForPages(request.url) ? pages : merchants)(request, response);
 }
 
-function callbackEndpoints(ports: EdgePorts): MerchantEndpoint[] {
-  const endpoint = (path: string, operation: string, handle: MerchantEndpoint['handle']): MerchantEndpoint => ({
-    path: `/api/pf/${path}`,
-    contentTypes: CARD_CONTENT_TYPES,
-    operationOf: () => operation,
-    handle,
-  });
-  return [
-    endpoint('callbacks', 'CALLBACKS', (incoming) => handleCallbackList(ports, incoming)),
-    endpoint('callbacks/resend', 'CALLBACK_RESEND', (incoming) => handleCallbackResend(ports, incoming)),
-    {
-      ...endpoint('callbacks/events', 'CALLBACK_EVENTS', (incoming) => handleCallbackEvents(ports, incoming)),
-      waits: true,
-    },
-  ];
-}
-
-function payoutEndpoints(ports: EdgePorts): MerchantEndpoint[] {
-  const endpoint = (path: string, operation: string, handle: MerchantEndpoint['handle']): MerchantEndpoint => ({
-    path: `/api/mp/${path}`,
-    contentTypes: PAYOUT_CONTENT_TYPES,
-    operationOf: () => operation,
-    handle,
-  });
-  return [
-    endpoint('payout', 'PAYOUT', createPayoutRequestHandler(ports)),
-    endpoint('transaction', 'PAYOUT_CHECK', (incoming) => handlePayoutCheck(ports, incoming)),
-    endpoint('transactions', 'PAYOUT_QUERY', (incoming) => handlePayoutQuery(ports, incoming, 'with-fee')),
-    endpoint('transactions/ra', 'PAYOUT_QUERY', (incoming) => handlePayoutQuery(ports, incoming, 'without-fee')),
-  ];
-}
-
-/** Also of a request that is refused. A type that does not exist is none. */
-export function transactionTypeIn(fields: RawFields): TransactionType | undefined {
-  const given = readText(fields, 'transaction_type');
-  return TRANSACTION_TYPES.find((type) => type === given);
+/** Every declared endpoint with its handler. */
+function handledEndpoints(ports: EdgePorts): MerchantEndpoint[] {
+  const endpoints = merchantEndpoints(ports.bankAddresses);
+  const handlers: { readonly [Name in keyof MerchantEndpoints]: MerchantEndpoint['handle'] } = {
+    cards: (incoming) => handleCardRequest(ports, incoming),
+    checkout: (incoming) => handleCheckoutRequest(ports, incoming),
+    callbacks: (incoming) => handleCallbackList(ports, incoming),
+    callbackEvents: (incoming) => handleCallbackEvents(ports, incoming),
+    callbackResend: (incoming) => handleCallbackResend(ports, incoming),
+    clock: (incoming) => handleClockRequest(ports, incoming),
+    payout: (incoming) => handlePayoutRequest(ports, incoming, endpoints.payout),
+    payoutCheck: (incoming) => handlePayoutCheck(ports, incoming),
+    payoutQuery: (incoming) => handlePayoutQuery(ports, incoming, endpoints.payoutQuery, 'with-fee'),
+    payoutQueryWithoutFees: (incoming) =>
+      handlePayoutQuery(ports, incoming, endpoints.payoutQueryWithoutFees, 'without-fee'),
+  };
+  return (Object.keys(handlers) as (keyof MerchantEndpoints)[]).map((name) => ({
+    ...endpoints[name],
+    handle: handlers[name],
+  }));
 }

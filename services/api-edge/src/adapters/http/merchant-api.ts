@@ -8,12 +8,14 @@ import type { BodyFault, BodyReader, Logger, Registry, Span, Tracer } from '@gat
 import { bytesOf, Counter, Gauge, Histogram, readBody, strictTransport, traceRequest } from '@gateway/service-kit';
 import type { Incoming } from '../../application/admit';
 import { sessionOf } from '../../application/admit';
+import type { ContentType, Endpoint } from '../../application/endpoint';
+import { metricNameOf } from '../../application/endpoint';
 import type { Answer, Family, Session } from '../../application/responses';
 import { failure, sessionIdIn } from '../../application/responses';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody, parseJsonBody } from '../../domain/body';
 import { createRefusalPace } from './refusal-pace';
-import { FORM, JSON_TYPE, isOver, mediaTypeOf } from './requests';
+import { FORM, isOver, mediaTypeOf } from './requests';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
@@ -24,13 +26,8 @@ const BODY_FAULTS = { 'too-large': 413, 'too-slow': 408, encoded: 415 } as const
 
 const TOO_MANY_REQUESTS = 429;
 
-export interface MerchantEndpoint {
-  path: string;
-  contentTypes: readonly string[];
-  /** Names the operation in metrics, from a small fixed set. Undefined: the request names none. */
-  operationOf(fields: RawFields): string | undefined;
-  /** It may wait on purpose, so its duration is no latency. */
-  waits?: true;
+/** What the router takes of an endpoint's declaration, and what answers its requests. */
+export interface MerchantEndpoint extends Pick<Endpoint, 'path' | 'contentTypes' | 'metricName' | 'waits'> {
   handle(incoming: Incoming): Promise<Answer>;
 }
 
@@ -169,7 +166,7 @@ function transportFigures(metrics: Registry) {
 
 function requireContentType(endpoint: MerchantEndpoint, options: MerchantApiOptions): RequestHandler {
   return (request, response, next) => {
-    if (endpoint.contentTypes.includes(mediaTypeOf(request))) return next();
+    if (endpoint.contentTypes.includes(mediaTypeOf(request) as ContentType)) return next();
     send(response, transport(415, RESPONSE_CODES.FORMAT_ERROR, response, options));
   };
 }
@@ -186,7 +183,7 @@ function handle(
       send(response, failure(session, options.now(), RESPONSE_CODES.FORMAT_ERROR));
       return;
     }
-    localsOf(response).operation = endpoint.operationOf(fields);
+    localsOf(response).operation = metricNameOf(endpoint, fields);
     const incoming: Incoming = {
       fields,
       sourceIp: request.ip ?? '',
@@ -254,6 +251,3 @@ function send(response: Response, answer: Answer): void {
   if (answer.replayed === true) response.setHeader('Idempotency-Replayed', 'true');
   response.status(answer.httpStatus).json(answer.body);
 }
-
-export const CARD_CONTENT_TYPES = [JSON_TYPE, FORM] as const;
-export const PAYOUT_CONTENT_TYPES = [JSON_TYPE] as const;

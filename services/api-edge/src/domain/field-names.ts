@@ -1,0 +1,76 @@
+/**
+ * The fields that merchants send, with what they mean. Documents show it. A field of a new endpoint needs a line here;
+ * its rule is in the endpoint's table.
+ */
+export const FIELD_MEANINGS = {
+  api_version: 'Version of the interface.',
+  merchant_account: 'Name of the merchant account.',
+  merchant_password: 'API password of the merchant account.',
+  transaction_type: 'The operation.',
+  transaction_unique_id: "The merchant's own id of the operation. It counts once per account.",
+  amount: 'Amount in the currency, with at most 4 decimals and no more than the currency has.',
+  currency: 'Currency by ISO 4217, three letters. XTS is the test currency.',
+  card_number: 'Card number, valid by the Luhn check.',
+  card_exp_month: 'Month in which the card expires.',
+  card_exp_year: 'Year in which the card expires.',
+  cvv: 'Security code of the card.',
+  token:
+    'Stands for card number, expiry date and holder, in place of the card fields. Every answer to card data has it.',
+  card_holder: 'Name on the card.',
+  first_name: "Customer's first name.",
+  last_name: "Customer's last name.",
+  address: "Customer's address.",
+  city: "Customer's city.",
+  state: "Customer's state or region.",
+  zip: "Customer's postal code.",
+  country: "Customer's country by ISO 3166-1, three letters.",
+  user_phone: "Customer's phone number. In XTS it must begin with +.",
+  user_email: "Customer's e-mail address.",
+  user_ip: "Customer's IP address, IPv4 or IPv6.",
+  callback_url:
+    'https address that gets the final outcome; of an AUTH, the end of its hold, if the account asks for that.',
+  redirect_url: "https address to which the cardholder's browser returns.",
+  reference: 'Reference of the operation that this one is about, from its answer.',
+  merchant_user_id: "The user's id at the merchant.",
+  merchant_domain_name: "Domain of the merchant's shop.",
+  merchant_affiliate_id: 'Id of the affiliate.',
+  merchant_product_name: 'Name of the product.',
+  descriptor_merchant: "Text for the cardholder's statement.",
+  descriptor_phone: "Phone number for the cardholder's statement.",
+  mid_reference: 'Names the terminal of the account that takes the operation.',
+  date_of_birth: "Customer's date of birth, in the past.",
+  cof_type:
+    'Credentials on file: the first payment of a customer, a later one with the customer present, or one by the merchant alone.',
+  pares: "Proof of the cardholder's authentication, from an AUTH3D.",
+  method: 'What to do with the payout.',
+  type: 'Kind of payout.',
+  receiver_iban: "Receiver's IBAN, of a country in SEPA. Spaces and lower case are accepted.",
+  receiver_type: 'Whether the receiver is a person or a legal entity.',
+  receiver_code: 'Personal code or company code of the receiver.',
+  receiver_name: "Receiver's name.",
+  receiver_bic: "BIC of the receiver's bank.",
+  transfer_description: 'Purpose of the payment, for the receiver.',
+  receiver_address: "Receiver's address in one line. Deprecated: it counts only without the structured fields.",
+  receiver_city: "Receiver's city.",
+  receiver_country: "Receiver's country by ISO 3166-1, three letters.",
+  receiver_zip: "Receiver's postal code.",
+  receiver_street: "Receiver's street.",
+  receiver_building_number: 'Building number in the street.',
+  receiver_apartment: 'Apartment in the building.',
+  time_from: 'Begin of the time that is asked for, in unix seconds, inclusive.',
+  time_to: 'End of the time that is asked for, in unix seconds, inclusive.',
+  qod_type: 'What to list.',
+  order: 'Oldest first (`acs` or `asc`, the default) or newest first.',
+  page: 'Page of the list, from 1.',
+  limit: 'Records on a page.',
+  cursor: 'Where the page before ended, from its answer.',
+  since: 'Only what arose at this time or later, in unix seconds.',
+  wait: 'How long to wait for an event, in seconds.',
+  callback_id: 'Id of the callback.',
+  advance: "Seconds by which the account's time moves forward. Without it the answer only tells the time.",
+} as const;
+
+export type FieldName = keyof typeof FIELD_MEANINGS;
+
+/** Fields that merchants should no longer send. */
+export const DEPRECATED_FIELDS: readonly FieldName[] = ['receiver_address'];

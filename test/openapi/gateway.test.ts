@@ -1,0 +1,277 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { NewAccount } from '@gateway/accounts';
+import { RESPONSE_CODES, Secret, responseCodes } from '@gateway/contracts';
+import { until } from '@gateway/testing';
+import { isoBankAddresses } from '../../services/api-edge/src/adapters/bank-addresses/iso';
+import type { Example } from '../../services/api-edge/src/adapters/openapi/examples';
+import { examplesOf } from '../../services/api-edge/src/adapters/openapi/examples';
+import type { Operation } from '../../services/api-edge/src/application/endpoint';
+import { merchantEndpoints } from '../../services/api-edge/src/application/endpoints';
+import type { OpenBrowser } from '../support/browser';
+import { openBrowser } from '../support/browser';
+import { currentDocument } from '../support/documented-api';
+import { freePort } from '../support/free-port';
+import type { RawRequest } from '../support/http';
+import { FORM_TYPE, formOf, JSON_TYPE, rawRequest } from '../support/http';
+import type { Merchant } from '../support/merchant';
+import { startMerchant } from '../support/merchant';
+import { payout, PAYOUT_PATH, payoutClient } from '../support/payouts';
+import { installSchemathesis, runSchemathesis } from '../support/schemathesis';
+import type { Body, System } from '../support/system';
+import { cardRequest, checkOf, CREDENTIALS, followUp, startSystem, tokenRequest, uniqueId } from '../support/system';
+import { UNREACHED } from './codes';
+
+/**
+ * docs/openapi.yaml against a running gateway. Every answer in here is compared with the document as well, as in all
+ * tests (test/support/documented-answers.ts).
+ */
+
+const root = join(__dirname, '..', '..');
+const PASSWORD = 'the_password';
+const ACCOUNTS: NewAccount[] = [
+  { merchantAccount: 'suspended_one' },
+  { merchantAccount: 'fenced_out', settings: { ipAllowlist: ['10.0.0.0/8'] } },
+  { merchantAccount: 'sales_only', settings: { transactionTypes: ['SALE', 'CHECK'] } },
+  { merchantAccount: 'limited_one', settings: { limits: [{ currency: 'XTS', minE4: 50_000, maxE4: 100_000 }] } },
+  { merchantAccount: 'active_one' },
+  { merchantAccount: 'one_a_second', settings: { rateLimitPerSecond: 1 } },
+];
+const INSTALL_TIMEOUT_MS = 400_000;
+const FUZZ_MS = 30_000;
+const FUZZ_TIMEOUT_MS = 110_000;
+/** Of the forced declines: the edge admits 1,000 requests a second, and nobody else is here. */
+const AT_ONCE = 8;
+
+let system: System;
+let merchant: Merchant;
+let browser: OpenBrowser;
+let referencePort: number;
+
+beforeAll(async () => {
+  referencePort = await freePort();
+  const settings = { REFERENCE_PORT: String(referencePort) };
+  [system, browser] = await Promise.all([startSystem('openapi', { withPayouts: true, settings }), openBrowser()]);
+  merchant = await startMerchant();
+  await system.startThreeds();
+  await system.startDispatcher(merchant.ca);
+  const { administration } = system.accounts;
+  await Promise.all(ACCOUNTS.map((account) => administration.create({ ...account, password: new Secret(PASSWORD) })));
+  await administration.changeState('suspended_one', 'suspend');
+  await administration.changeState('active_one', 'activate');
+});
+
+afterAll(async () => {
+  await browser.close();
+  await system.stop();
+  await merchant.close();
+});
+
+const seen = new Set<number>();
+
+/** Every `code` in an answer, records included. */
+function noteCodes(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, part] of Object.entries(value)) {
+    if (name === 'code' && typeof part === 'number') seen.add(part);
+    else noteCodes(part);
+  }
+}
+
+async function send(request: RawRequest, port = system.edge.ports.api): Promise<Body> {
+  const { body } = await rawRequest(port, request);
+  noteCodes(body);
+  return body;
+}
+const json = (path: string, fields: Body): RawRequest => ({ path, headers: JSON_TYPE, body: JSON.stringify(fields) });
+const CARDS = '/api/pf/host-to-host';
+const card = (fields: Body): Promise<Body> => send(json(CARDS, { ...CREDENTIALS, ...fields }));
+const as = (merchant_account: string, fields: Body): Promise<Body> =>
+  card({ ...fields, merchant_account, merchant_password: PASSWORD });
+
+describe('examples', () => {
+  const endpoints = Object.values(merchantEndpoints(isoBankAddresses));
+  const pathOf = new Map(
+    endpoints.flatMap((endpoint) => endpoint.operations.map(({ title }) => [title, endpoint.path] as const)),
+  );
+  const examples: Example[] = endpoints.flatMap<Operation>(({ operations }) => operations).flatMap(examplesOf);
+
+  /** Sends it with an id of its own, after the example that it is about. */
+  async function sent({ operation, request, after }: Example, asForm: boolean): Promise<{ sent: Body; answer: Body }> {
+    const fields: Body = { ...request };
+    const base = examples.find((one) => one.operation === after?.operation && one.outcome === after.outcome);
+    const known = base === undefined ? undefined : await sent(base, false);
+    const isNew = !operation.endsWith('Check');
+    if ('transaction_unique_id' in fields) {
+      if (isNew) fields['transaction_unique_id'] = uniqueId();
+      else if (known !== undefined) fields['transaction_unique_id'] = known.sent['transaction_unique_id'];
+    }
+    if ('reference' in fields && known !== undefined) fields['reference'] = known.answer['reference'];
+    if ('qod_type' in fields && after !== undefined) {
+      const now = Math.floor(Date.now() / 1_000);
+      Object.assign(fields, { time_from: now - 600, time_to: now + 600 });
+    }
+    const path = pathOf.get(operation) ?? '';
+    const raw = asForm ? { path, headers: FORM_TYPE, body: formOf(fields) } : json(path, fields);
+    return { sent: fields, answer: await send(raw) };
+  }
+
+  /** An answer without what differs each time. */
+  const shapeOf = ({ status, code, message, errors, ...others }: Body) => ({
+    status,
+    code,
+    message,
+    errors,
+    fields: Object.keys(others).sort(),
+  });
+
+  test.each(
+    examples.filter(({ rare }) => rare !== true).map((one) => [`${one.operation}: ${one.outcome}`, one] as const),
+  )('%s', async (_name, example) => {
+    const { answer } = await sent(example, false);
+    expect(shapeOf(answer)).toEqual(shapeOf(example.answer as Body));
+    if (pathOf.get(example.operation)?.startsWith('/api/mp/') === true) return;
+    const { answer: toForm } = await sent(example, true);
+    expect(shapeOf(toForm)).toEqual(shapeOf(example.answer as Body));
+  });
+});
+
+describe('codes', () => {
+  const sale = (more: Body = {}) => cardRequest('SALE', more);
+
+  test('of requests and accounts', async () => {
+    await send({ path: '/api/nowhere', body: '{}' });
+    await send({ path: CARDS, body: 'no JSON' });
+    await card({ api_version: 2 });
+    await card(sale({ currency: 'none' }));
+    await card(followUp('VOID', 'X'.repeat(20), { amount: '1.00' }));
+    await card(sale({ merchant_password: 'wrong_password' }));
+    await as('suspended_one', sale());
+    await as('fenced_out', sale());
+    await as('sales_only', cardRequest('AUTH'));
+    await as('limited_one', sale({ amount: '1.00' }));
+    await as('active_one', sale({ currency: 'EUR' }));
+    await card(sale({ currency: 'EUR' }));
+    await card(sale({ mid_reference: 'MD00000000000000' }));
+    await card(sale({ amount: '0' }));
+    await Promise.all(
+      Array.from({ length: 6 }, () => as('one_a_second', checkOf({ transaction_unique_id: uniqueId() }))),
+    );
+    const query = { qod_type: 'transactions', time_from: 2, time_to: 1 };
+    await send(json('/api/mp/transactions', { ...CREDENTIALS, ...query }));
+  });
+
+  test('of operations that do not follow from the one before', async () => {
+    const repeated = sale();
+    const { reference, token } = await card(repeated);
+    await card(repeated);
+    await card(tokenRequest('SALE', String(token).replaceAll(/[0-9a-f]/g, '0')));
+    await card(followUp('SETTLE', '0'.repeat(20)));
+    await card(followUp('VOID', reference));
+    await card(followUp('REFUND', reference));
+    await card(followUp('REFUND', reference));
+    const auth = await card(cardRequest('AUTH'));
+    await card(followUp('REFUND', auth['reference']));
+    await card(followUp('SETTLE', auth['reference'], { amount: '99.00' }));
+    await card(followUp('SETTLE', auth['reference']));
+    await card(followUp('SETTLE', auth['reference']));
+    const voided = await card(cardRequest('AUTH'));
+    await card(followUp('VOID', voided['reference']));
+    await card(followUp('VOID', voided['reference']));
+    await card(checkOf({ transaction_unique_id: uniqueId() }));
+  });
+
+  test('that a bank answers with', async () => {
+    const forced = responseCodes.map(({ code }) => code).filter((code) => code >= 3_100 && code < 3_300);
+    const amounts = forced.map((code) => (code / 100).toFixed(2));
+    for (let first = 0; first < amounts.length; first += AT_ONCE) {
+      await Promise.all(amounts.slice(first, first + AT_ONCE).map((amount) => card(sale({ amount }))));
+    }
+    const payouts = payoutClient(system);
+    for (const amount of ['33.00', '33.10', '33.11', '33.30']) {
+      const { reference } = await send(json(PAYOUT_PATH, payout({ amount })));
+      noteCodes(await payouts.ended({ reference }));
+    }
+  });
+
+  test('of an outcome that is not known, and of an owner that does not answer', async () => {
+    const edge = await system.startEdge({
+      ...{ PORT: '0', REFERENCE_PORT: '0', REPLY_TIMEOUT_MS: '300' },
+      CARD_QUERY_URL: 'http://127.0.0.1:9',
+    });
+    const { api } = edge.ports;
+    const silent = sale({ amount: '31.09' });
+    await send(json(CARDS, { ...CREDENTIALS, ...silent }), api);
+    const known = await card(sale());
+    // While the edge has the request open, it can say PENDING.
+    await until('it is closed', async () => {
+      const checked = await send(json(CARDS, { ...CREDENTIALS, ...checkOf({ reference: known['reference'] }) }), api);
+      return checked['code'] === RESPONSE_CODES.SERVICE_UNAVAILABLE;
+    });
+  });
+
+  test('all of them are reached, here or where test/openapi/codes.ts says', () => {
+    const missing = responseCodes.filter(({ code, name }) => !seen.has(code) && UNREACHED[name] === undefined);
+    expect(missing.map(({ code, name }) => `${code} ${name}`)).toEqual([]);
+    const reached = responseCodes.filter(({ code, name }) => seen.has(code) && UNREACHED[name] !== undefined);
+    expect(reached.map(({ name }) => name)).toEqual([]);
+  });
+
+  test('a test that is said to reach one has it', () => {
+    const wrong = Object.entries(UNREACHED).filter(([name, where]) => {
+      if (!where.endsWith('.test.ts')) return false;
+      const file = join(root, where);
+      const code = RESPONSE_CODES[name as keyof typeof RESPONSE_CODES];
+      // A number of few digits may be anything else.
+      const named = new RegExp(code < 1_000 ? `code: ${code}\\b` : `\\b${code}\\b`);
+      return !existsSync(file) || !named.test(readFileSync(file, 'utf8'));
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('the reference page', () => {
+  test('is readable in a browser, and loads nothing from elsewhere', async () => {
+    const { page, complaints } = await browser.visitor();
+    const foreign: string[] = [];
+    const origin = `http://127.0.0.1:${referencePort}`;
+    page.on('request', (request) => {
+      if (!request.url().startsWith(origin) && !request.url().startsWith('data:')) foreign.push(request.url());
+    });
+    await page.goto(`${origin}/`);
+    await page.getByRole('heading', { name: 'Payment gateway' }).first().waitFor();
+    await page.getByText('Insufficient funds').first().waitFor();
+    await page.getByText('4012000300001003').first().waitFor();
+    await page.getByText('/api/pf/host-to-host').first().click();
+    await page.getByText('Blocks an amount on the card').first().waitFor();
+    await page.getByText('Callbacks'.toLowerCase(), { exact: false }).first().waitFor();
+    expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
+  });
+
+  test('offers the document, and nothing else', async () => {
+    const document = await rawRequest(referencePort, { method: 'GET', path: '/openapi.json' });
+    expect(document.body).toEqual(JSON.parse(JSON.stringify(currentDocument())));
+    expect(document.headers['content-security-policy']).toContain("default-src 'none'");
+    const other = await fetch(`http://127.0.0.1:${referencePort}/../package.json`);
+    expect(other.status).toBe(404);
+  });
+});
+
+describe('Schemathesis', () => {
+  let packages: string;
+  beforeAll(async () => {
+    packages = await installSchemathesis();
+  }, INSTALL_TIMEOUT_MS);
+
+  test(
+    'gets no fault and no answer that the document does not describe',
+    async () => {
+      const url = `http://127.0.0.1:${system.edge.ports.api}`;
+      const document = currentDocument();
+      const report = await runSchemathesis({ packages, document, url, forMs: FUZZ_MS, timeoutMs: FUZZ_TIMEOUT_MS });
+      expect(report).toContain(`Tested: ${Object.keys(document.paths).length}`);
+      expect(report).toMatch(/\b[1-9]\d{2,} generated/);
+    },
+    FUZZ_TIMEOUT_MS,
+  );
+});
