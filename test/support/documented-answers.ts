@@ -9,6 +9,8 @@ import type * as DocumentedApi from './documented-api';
 import type { Checker, Exchange } from './documented-api';
 
 const MERCHANTS = /^\/api\/[^?]*/;
+/** The client's own tests talk to a fake gateway, which also says what no gateway would. */
+const OF_FAKE_GATEWAY = /\/libs\/merchant-client\//;
 
 const exchanges: Exchange[] = [];
 const callbacks: Record<string, string>[] = [];
@@ -94,6 +96,7 @@ const CREATED = 'http.client.request.created';
 const ANSWERED = 'http.client.response.finish';
 
 beforeAll(() => {
+  if (OF_FAKE_GATEWAY.test(expect.getState().testPath ?? '')) return;
   subscribe(CREATED, copyRequest);
   subscribe(ANSWERED, copyAnswer);
   globalThis.fetch = copyingFetch;
