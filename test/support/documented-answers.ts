@@ -8,7 +8,8 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type * as DocumentedApi from './documented-api';
 import type { Checker, Exchange } from './documented-api';
 
-const MERCHANTS = /^\/api\/[^?]*/;
+/** Not Prometheus, whose API begins with `/api/v1/`. */
+const MERCHANTS = /^\/api\/(?!v1\/)[^?]*/;
 /** The client's own tests talk to a fake gateway, which also says what no gateway would. */
 const OF_FAKE_GATEWAY = /\/libs\/merchant-client\//;
 
