@@ -6,6 +6,7 @@ import type { Logger } from '@gateway/service-kit';
 import type { BrokerAddress, OpenLink } from './broker-link';
 import { createLinks } from './broker-link';
 import type { KafkaConnection } from './connection';
+import { freshConnections } from './fresh-connection';
 import { assertKafkajsVersion } from './kafkajs-version';
 import { quickenFetches } from './quick-fetch';
 import { quietRequestQueues } from './quiet-request-queue';
@@ -32,6 +33,7 @@ const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 3_000 } as cons
 export function createKafka(options: KafkaConnection & { clientId: string; logger: Logger }): KafkaClient {
   assertKafkajsVersion();
   quietRequestQueues();
+  freshConnections();
   quickenFetches();
   steadyConsumerGroups();
   const { clientId, brokers, sasl } = options;

@@ -6,6 +6,26 @@ declare module 'kafkajs/src/network/requestQueue' {
   export default RequestQueue;
 }
 
+/** Patched by `fresh-connection.ts`. */
+declare module 'kafkajs/src/network/connection' {
+  import type { Socket } from 'node:net';
+  import type ConnectionPool from 'kafkajs/src/network/connectionPool';
+
+  export interface InnerConnection {
+    /** Absent before the first connect. */
+    readonly socket?: Socket;
+    isConnected(): boolean;
+    connect(): Promise<boolean>;
+    disconnect(): Promise<boolean>;
+    send: ConnectionPool['send'];
+  }
+  const Connection: {
+    new (options: ConstructorParameters<typeof ConnectionPool>[0]): InnerConnection;
+    prototype: InnerConnection;
+  };
+  export default Connection;
+}
+
 declare module 'kafkajs/src/network/connectionPool' {
   import type { ISocketFactory, Mechanism } from 'kafkajs';
 
