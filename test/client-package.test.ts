@@ -154,7 +154,7 @@ export async function pay(client: Client, request: ChargeRequest): Promise<strin
   const outcome = await client.sale(request);
   switch (outcome.kind) {
     case 'approved':
-      return outcome.reference ?? '';
+      return outcome.reference;
     case 'declined':
       return outcome.cardholderText ?? outcome.advice;
     case 'error':

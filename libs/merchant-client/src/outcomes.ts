@@ -30,6 +30,7 @@ interface Advised extends Named {
 /** The operation succeeded. */
 export interface Approved extends Coded {
   readonly kind: 'approved';
+  readonly reference: string;
   /** Stands for the card at this account. */
   readonly token?: string | undefined;
   readonly authcode?: string | undefined;
@@ -134,13 +135,20 @@ function coded(source: Source, id: string | undefined): Coded {
   return { transaction_unique_id, reference: textIn(source, 'reference'), code, message, answer: source };
 }
 
-/** What a final status says, of an answer, a record or a callback; undefined for a status that is not final. */
+/**
+ * What a final status says, of an answer, a record or a callback; undefined for a status that is not final. The contract
+ * gives every approved operation a `reference`: a success without one is not taken for an approval.
+ */
 export function finalOutcome(source: Source, id?: string): Outcome<'approved' | 'declined' | 'error'> | undefined {
   const known = coded(source, id);
+  const { reference } = known;
   const eci = numberIn(source, 'eci');
   switch (source.status.toLowerCase()) {
-    case 'success':
-      return { kind: 'approved', ...known, token: textIn(source, 'token'), authcode: textIn(source, 'authcode'), eci };
+    case 'success': {
+      if (reference === undefined) return undefined;
+      const more = { token: textIn(source, 'token'), authcode: textIn(source, 'authcode'), eci };
+      return { kind: 'approved', ...known, reference, ...more };
+    }
     case 'decline':
     case 'declined':
     case 'frauded':
@@ -166,7 +174,7 @@ export function outcomeOfAnswer(answer: Answer, id: string): Outcome | Page | Pe
     const more = { pareq: textIn(answer, 'pareq'), token: textIn(answer, 'token'), eci: numberIn(answer, 'eci') };
     return { kind: 'challenge', ...known, acs_url: acsUrl, ...more };
   }
-  return finalOutcome(answer, id) ?? unknown(id, `status ${answer.status}`, answer);
+  return finalOutcome(answer, id) ?? unknown(id, `no outcome in the answer: status ${answer.status}`, answer);
 }
 
 /** Nobody can tell yet. */

@@ -7,6 +7,7 @@ import type { FakeGateway, Step } from './fake-gateway';
 import {
   answer,
   approved,
+  CHECKED_OK,
   cut,
   ended,
   foreign,
@@ -144,6 +145,17 @@ describe('an unknown outcome', () => {
     gateway.play(refusal(11, 'Internal timeout'), approved);
     expect(await client.sale(SALE)).toMatchObject({ kind: 'approved' });
     expect(types()).toEqual(['SALE', 'SALE']);
+  });
+
+  test.each([
+    ['no reference', CHECKED_OK],
+    ['an empty reference', { ...CHECKED_OK, reference: '' }],
+  ])('is what a success with %s means', async (_what, fields) => {
+    gateway.play(answer(fields), approved);
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'approved', reference: '0123456789ABCDEF0001' });
+    expect(new Set(ids()).size).toBe(1);
+    gateway.play(answer(fields));
+    expect(await client.sale(SALE, { timeoutMs: 300 })).toMatchObject({ kind: 'unknown', advice: 'check' });
   });
 });
 
