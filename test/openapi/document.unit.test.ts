@@ -18,10 +18,11 @@ const examples: Example[] = operations.flatMap(examplesOf);
 const { bodyProblems, callbackProblemsOf, matches, problemsOf } = createChecker(currentDocument());
 
 test(
-  'redocly finds nothing in docs/openapi.yaml',
+  'redocly finds nothing in docs/openapi.yaml and docs/asyncapi.yaml',
   async () => {
     const cli = require.resolve('@redocly/cli/bin/cli.js');
-    const args = ['lint', 'docs/openapi.yaml', '--config', 'test/openapi/redocly.yaml', '--format', 'stylish'];
+    const documents = ['docs/openapi.yaml', 'docs/asyncapi.yaml'];
+    const args = ['lint', ...documents, '--config', 'test/openapi/redocly.yaml', '--format', 'stylish'];
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
     const lint = promisify(execFile)(process.execPath, [cli, ...args], { cwd: root, env, timeout: LINT_TIMEOUT_MS });
     await expect(lint).resolves.toBeDefined();

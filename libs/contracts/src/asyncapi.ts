@@ -10,6 +10,7 @@ import { DEAD_LETTER_PARTITIONS, DEAD_LETTER_RETENTION_DAYS, DEFAULT_PARTITIONS,
 
 const DAY_MS = 86_400_000;
 const KAFKA_BINDING = { bindingVersion: '0.4.0' };
+const TAG = 'What the service of this name does. Its user and its consumer group have the same name.';
 const NAMES = Object.keys(topics) as TopicName[];
 
 /** What readers of the topics may rely on, as in docs/messages.md. Markdown. */
@@ -124,7 +125,12 @@ function operations(): Json {
   const all = Object.entries<ServiceDeclaration>(services).flatMap(([id, service]) => {
     const operation = (action: 'send' | 'receive', channelName: string, more: Json = {}) => [
       `${id}${action === 'send' ? 'Sends' : 'Receives'}${capitalized(channelName)}`,
-      { action, channel: reference('channels', channelName), tags: [{ name: service.name }], ...more },
+      {
+        action,
+        channel: reference('channels', channelName),
+        tags: [reference('components', 'tags', service.name)],
+        ...more,
+      },
     ];
     const group = { bindings: { kafka: { groupId: { type: 'string', const: service.name }, ...KAFKA_BINDING } } };
     return [
@@ -145,6 +151,9 @@ function components(parts: Parts): Json {
     plain(schema),
   ]);
   const payloads = messages.map((message) => [payloadName(message), plain(message.schema)]);
+  const tags = Object.values<ServiceDeclaration>(services)
+    .filter(({ consumes, produces }) => consumes.length + produces.length > 0)
+    .map(({ name }) => [name, { name, description: TAG }]);
   return {
     messages: {
       ...Object.fromEntries(messages.map((message) => [message.type, messageObject(message, parts)])),
@@ -160,6 +169,7 @@ function components(parts: Parts): Json {
         description: 'A user of its own for each reader: `READ` on its topics and its group',
       },
     },
+    tags: Object.fromEntries(tags),
   };
 }
 
