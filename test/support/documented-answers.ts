@@ -58,8 +58,14 @@ function copyAnswer(message: unknown): void {
   };
 }
 
+/** An attack also sends merchants' requests to other ports, which have no such route. */
+function keep(exchange: Exchange): void {
+  const { status, headers } = exchange;
+  if (status !== 404 || headers['x-request-id'] !== undefined) exchanges.push(exchange);
+}
+
 function note(request: ClientRequest, requestText: string, response: IncomingMessage, text: string): void {
-  exchanges.push({
+  keep({
     method: request.method,
     path: MERCHANTS.exec(request.path)?.[0] ?? '',
     requestType: String(request.getHeader('content-type') ?? ''),
@@ -86,7 +92,7 @@ const copyingFetch: typeof fetch = async (input, init) => {
     const requestType = headers.get('content-type') ?? '';
     const { status } = response;
     const answerHeaders = Object.fromEntries(response.headers);
-    exchanges.push({ method, path: pathname, requestType, requestText, status, headers: answerHeaders, text });
+    keep({ method, path: pathname, requestType, requestText, status, headers: answerHeaders, text });
   });
   // Cut or aborted: the test sees it itself.
   copying.push(copied.catch(() => undefined));
