@@ -58,10 +58,12 @@ function copyAnswer(message: unknown): void {
   };
 }
 
-/** An attack also sends merchants' requests to other ports, which have no such route. */
+/** An attack also sends merchants' requests to other ports, which have no such route, or only pages. */
 function keep(exchange: Exchange): void {
   const { status, headers } = exchange;
-  if (status !== 404 || headers['x-request-id'] !== undefined) exchanges.push(exchange);
+  const isOfMerchants =
+    headers['x-request-id'] !== undefined && headers['content-type']?.startsWith('application/json');
+  if (status !== 404 || isOfMerchants === true) exchanges.push(exchange);
 }
 
 function note(request: ClientRequest, requestText: string, response: IncomingMessage, text: string): void {
