@@ -6,7 +6,7 @@ import type { Example } from '../../services/api-edge/src/adapters/openapi/examp
 import { CALLBACK_EXAMPLES, examplesOf } from '../../services/api-edge/src/adapters/openapi/examples';
 import type { Operation } from '../../services/api-edge/src/application/endpoint';
 import { merchantEndpoints } from '../../services/api-edge/src/application/endpoints';
-import type { Exchange } from '../support/documented-api';
+import type { Exchange, HeaderParameter } from '../support/documented-api';
 import { createChecker, currentDocument } from '../support/documented-api';
 
 const root = join(__dirname, '..', '..');
@@ -16,6 +16,14 @@ const endpoints = Object.values(merchantEndpoints(isoBankAddresses));
 const operations = endpoints.flatMap<Operation>((endpoint) => endpoint.operations);
 const examples: Example[] = operations.flatMap(examplesOf);
 const { bodyProblems, callbackProblemsOf, matches, problemsOf } = createChecker(currentDocument());
+
+/** Of a callback. */
+const HEADERS = Object.fromEntries(
+  ['WebhookId', 'WebhookTimestamp', 'WebhookSignature', 'GatewaySequence'].map((name) => {
+    const { name: header, example } = currentDocument().components.parameters[name] as HeaderParameter;
+    return [header, String(example)];
+  }),
+);
 
 test(
   'redocly finds nothing in docs/openapi.yaml and docs/asyncapi.yaml',
@@ -49,7 +57,17 @@ test.each(examples.map((example) => [`${example.operation}: ${example.outcome}`,
 );
 
 test('the examples of callbacks are as documented', () => {
-  expect(Object.values(CALLBACK_EXAMPLES).flatMap(callbackProblemsOf)).toEqual([]);
+  const problems = Object.values(CALLBACK_EXAMPLES).flatMap((form) => callbackProblemsOf({ form, headers: HEADERS }));
+  expect(problems).toEqual([]);
+});
+
+test.each<[string, Record<string, string>]>([
+  ['no id', { 'webhook-timestamp': '1780000000' }],
+  ['a signature of another kind', { ...HEADERS, 'webhook-signature': 'v2,abc' }],
+  ['a sequence that is no number', { ...HEADERS, 'gateway-sequence': 'first' }],
+  ['another header of ours', { ...HEADERS, 'gateway-attempt': '2' }],
+])('a callback with %s is noticed', (_what, headers) => {
+  expect(callbackProblemsOf({ form: CALLBACK_EXAMPLES.card, headers })).not.toEqual([]);
 });
 
 describe('an answer that is not documented is noticed', () => {

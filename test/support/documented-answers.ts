@@ -4,9 +4,9 @@
  * fails.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type * as DocumentedApi from './documented-api';
-import type { Checker, Exchange } from './documented-api';
+import type { Checker, Exchange, ReceivedCallback } from './documented-api';
 
 /** Not Prometheus, whose API begins with `/api/v1/`. */
 const MERCHANTS = /^\/api\/(?!v1\/)[^?]*/;
@@ -14,12 +14,12 @@ const MERCHANTS = /^\/api\/(?!v1\/)[^?]*/;
 const OF_FAKE_GATEWAY = /\/libs\/merchant-client\//;
 
 const exchanges: Exchange[] = [];
-const callbacks: Record<string, string>[] = [];
+const callbacks: ReceivedCallback[] = [];
 let checker: Checker | undefined;
 
-/** A callback's form, as a merchant of a test received it. */
-export function noteCallback(form: URLSearchParams): void {
-  callbacks.push(Object.fromEntries(form));
+/** A callback, as a merchant of a test received it. */
+export function noteCallback(form: URLSearchParams, headers: IncomingHttpHeaders): void {
+  callbacks.push({ form: Object.fromEntries(form), headers });
 }
 
 type Written = (chunk?: unknown, ...others: unknown[]) => unknown;

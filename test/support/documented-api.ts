@@ -28,8 +28,24 @@ export interface DocumentedPost {
 /** docs/openapi.yaml, as the code declares it; test/docs.test.ts compares the file. */
 export interface Document {
   readonly paths: Readonly<Record<string, { readonly post: DocumentedPost }>>;
-  readonly webhooks: Readonly<Record<string, unknown>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly webhooks: Readonly<Record<string, { readonly post: { readonly parameters: readonly { $ref: string }[] } }>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly parameters: Readonly<Record<string, HeaderParameter>>;
+  };
+}
+
+export interface HeaderParameter {
+  readonly name: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
+  readonly example: string | number;
+}
+
+/** A request of the gateway to a merchant, as it came. */
+export interface ReceivedCallback {
+  readonly form: Readonly<Record<string, string>>;
+  readonly headers: IncomingHttpHeaders;
 }
 
 export function currentDocument(): Document {
@@ -54,7 +70,7 @@ export function closed(schema: unknown): unknown {
 export interface Checker {
   /** The sentences about what the document does not say; none for an answer as documented. */
   problemsOf(exchange: Exchange): string[];
-  callbackProblemsOf(form: Readonly<Record<string, string>>): string[];
+  callbackProblemsOf(callback: ReceivedCallback): string[];
   /** The same for the body of one outcome. */
   bodyProblems(titles: readonly string[], body: unknown): string[];
   /** Whether a value matches a schema of the document as it is published. */
@@ -63,7 +79,8 @@ export interface Checker {
 
 const SHOWN_ERRORS = 4;
 
-export function createChecker({ paths, components }: Document): Checker {
+export function createChecker({ paths, webhooks, components }: Document): Checker {
+  const callbackHeaderProblems = callbackHeaders(webhooks, components.parameters);
   const open = compiler('open', components.schemas);
   const closedSchemas = Object.fromEntries(
     Object.entries(components.schemas).map(([title, schema]) => [title, title === PART ? schema : closed(schema)]),
@@ -104,8 +121,31 @@ export function createChecker({ paths, components }: Document): Checker {
       return inner(exchange).map((problem) => `${asked} got ${status} ${text}: ${problem}`);
     },
     bodyProblems,
-    callbackProblemsOf: (form) => bodyProblems(['CardCallback', 'PayoutCallback'], form),
+    callbackProblemsOf: ({ form, headers }) => [
+      ...bodyProblems(['CardCallback', 'PayoutCallback'], form),
+      ...callbackHeaderProblems(headers),
+    ],
     matches: (title, value) => open(title)(value),
+  };
+}
+
+const CALLBACK_HEADER = /^(webhook|gateway)-/;
+
+/** Compares the headers of callbacks with the parameters of the webhooks, which all have the same. */
+function callbackHeaders({ cardOutcome }: Document['webhooks'], parameters: Document['components']['parameters']) {
+  const documented = (cardOutcome?.post.parameters ?? []).map(
+    ({ $ref }) => parameters[$ref.replace('#/components/parameters/', '')] as HeaderParameter,
+  );
+  const validate = new Ajv2020({ strict: false, coerceTypes: true }).compile({
+    type: 'object',
+    properties: Object.fromEntries(documented.map(({ name, schema }) => [name, schema])),
+    required: documented.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  });
+  return (headers: IncomingHttpHeaders): string[] => {
+    const ours = Object.fromEntries(Object.entries(headers).filter(([name]) => CALLBACK_HEADER.test(name)));
+    if (validate(ours)) return [];
+    return (validate.errors ?? []).map(({ instancePath, message }) => `callback header ${instancePath} ${message}`);
   };
 }
 

@@ -41,7 +41,7 @@ export async function startMerchant(): Promise<Merchant> {
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     switch (pathname) {
       case '/callback':
-        noteCallback(body);
+        noteCallback(body, request.headers);
         callbacks.push(body);
         await held;
         return void response.end('OK');

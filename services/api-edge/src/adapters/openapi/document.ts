@@ -94,6 +94,42 @@ const HEADERS = {
   Allow: { description: 'The methods of this address.', required: true, schema: { type: 'string', const: 'POST' } },
 };
 
+/** ADR 0065: beside the `checkSum` in the body. */
+const CALLBACK_HEADERS = {
+  WebhookId: {
+    name: 'webhook-id',
+    in: 'header',
+    description: 'The same in every attempt. Ignore a callback whose id you have had.',
+    required: true,
+    schema: { type: 'string', minLength: 1 },
+    example: '0b9d5a5e-6f0b-4a57-9a55-2f4f7c1de001',
+  },
+  WebhookTimestamp: {
+    name: 'webhook-timestamp',
+    in: 'header',
+    description: 'When this attempt began, in unix seconds. Refuse what is more than five minutes old.',
+    required: true,
+    schema: { type: 'integer', minimum: 0 },
+    example: 1_780_000_000,
+  },
+  WebhookSignature: {
+    name: 'webhook-signature',
+    in: 'header',
+    description:
+      'By Standard Webhooks: `v1,` and a signature in base64; two of them, with a space between, while the secret is being changed. Absent for accounts without a `whsec_` secret.',
+    schema: { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$' },
+    example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  },
+  GatewaySequence: {
+    name: 'gateway-sequence',
+    in: 'header',
+    description:
+      'The number of this callback in its payment, from 1. A lower one that comes later is older than what you know.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 1,
+  },
+};
+
 const PARAMETERS = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
@@ -103,6 +139,7 @@ const PARAMETERS = {
     schema: { type: 'string', maxLength: 255 },
     example: 'b8c3a1f0-order-10001',
   },
+  ...CALLBACK_HEADERS,
 };
 
 const header = (name: keyof typeof HEADERS) => ({ $ref: `#/components/headers/${name}` });
@@ -218,6 +255,7 @@ function webhooksOf(components: Components): OpenApi {
       operationId: shape.title,
       summary,
       description: `${shape.description} Other answers, and none within 15 s, are repeated: 12 times within about 74 hours.`,
+      parameters: Object.keys(CALLBACK_HEADERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
       requestBody: {
         required: true,
         content: {
