@@ -83,16 +83,16 @@ describe('heartbeats', () => {
 });
 
 describe('fetches', () => {
-  test.each([notLeader, refused])(
-    'after "%s" the next fetch refreshes the metadata and the member does not rejoin',
-    async (error) => {
-      const group = member();
-      group.joinAndSync = () => Promise.reject(new Error('joined'));
-      await group.recoverFromFetch(error);
-      const { cluster } = group as unknown as { cluster: { brokerPool: { metadataExpireAt: number | null } } };
-      expect(cluster.brokerPool.metadataExpireAt).toBeNull();
-    },
-  );
+  test.each([
+    ['the leader has moved', notLeader],
+    ['a connection is refused', refused],
+  ])('when %s the next fetch refreshes the metadata and the member does not rejoin', async (_what, error) => {
+    const group = member();
+    group.joinAndSync = () => Promise.reject(new Error('joined'));
+    await group.recoverFromFetch(error);
+    const { cluster } = group as unknown as { cluster: { brokerPool: { metadataExpireAt: number | null } } };
+    expect(cluster.brokerPool.metadataExpireAt).toBeNull();
+  });
 
   test('an offset that is out of range for a moment is fetched again, and only later given up', async () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(0);
@@ -134,10 +134,10 @@ describe('fetches', () => {
     const gatherMs = 40;
     const message = { offset: '5', key: null, value: Buffer.from('v') };
     const answers = [[message], [], []];
-    const sentMs: number[] = [];
+    let sent = 0;
     const broker = {
       async fetch() {
-        sentMs.push(performance.now());
+        sent += 1;
         const [messages = []] = answers.splice(0, 1);
         const partitions = messages.length === 0 ? [] : [{ partition: 0, messages, highWatermark: '6' }];
         return { responses: [{ topicName: 't', partitions }] };
@@ -154,12 +154,22 @@ describe('fetches', () => {
       subscriptionState: { assigned: () => assigned, active: () => assigned, isPaused: () => false },
       offsetManager: { committedOffsets: () => ({ t: { 0: '5' } }), nextOffset: () => '5' },
     });
-    const lengths: number[] = [];
-    for (let count = 0; count < 3; count += 1) lengths.push((await group.fetch('7')).length);
-    expect(lengths).toEqual([1, 0, 0]);
-    const [first = 0, second = 0, third = 0] = sentMs;
-    expect(second - first).toBeGreaterThanOrEqual(gatherMs - 1);
-    expect(third - second).toBeLessThan(gatherMs);
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+    try {
+      expect(await group.fetch('7')).toHaveLength(1);
+      const second = group.fetch('7');
+      await turn();
+      await jest.advanceTimersByTimeAsync(gatherMs - 1);
+      await turn();
+      expect(sent).toBe(1);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(await second).toEqual([]);
+      // Would wait for ever: no time passes.
+      expect(await group.fetch('7')).toEqual([]);
+      expect(sent).toBe(3);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test('slow metadata does not disconnect the broker', async () => {
