@@ -166,8 +166,7 @@ export function outcomeOfAnswer(answer: Answer, id: string): Outcome | Page | Pe
   const acsUrl = textIn(answer, 'acs_url');
   const checkoutUrl = textIn(answer, 'checkout_url');
   if (answer.status === 'pending') return { kind: 'pending', ...known };
-  if (answer.status === 'error' && REGISTRY[answer.code]?.outcomeUnknown === true)
-    return unknown(id, answer.message, answer);
+  if (answer.status === 'error' && leavesOpen(answer)) return unknown(id, answer.message, answer);
   if (answer.status === 'success' && checkoutUrl !== undefined)
     return { kind: 'page', ...known, checkout_url: checkoutUrl, expires_at: numberIn(answer, 'expires_at') ?? 0 };
   if (answer.status === 'success' && acsUrl !== undefined) {
@@ -175,6 +174,12 @@ export function outcomeOfAnswer(answer: Answer, id: string): Outcome | Page | Pe
     return { kind: 'challenge', ...known, acs_url: acsUrl, ...more };
   }
   return finalOutcome(answer, id) ?? unknown(id, `no outcome in the answer: status ${answer.status}`, answer);
+}
+
+/** So does a code of a later gateway if the operation is on record: CHECK says how it stands. */
+function leavesOpen(answer: Answer): boolean {
+  const known = REGISTRY[answer.code];
+  return known === undefined ? textIn(answer, 'reference') !== undefined : known.outcomeUnknown === true;
 }
 
 /** Nobody can tell yet. */

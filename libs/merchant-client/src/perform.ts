@@ -28,7 +28,8 @@ type AnyOutcome = Outcome | Page | Pending;
  * - a refusal (429, 503 or 408 of the gateway), or a connection that never opened, it is sent again: nothing was done;
  * - an answer that leaves the outcome open, CHECK tells when it is known;
  * - a lost connection, CHECK says whether it is on record. It is sent again if it is not, if its answer is needed, or if
- *   the id is the shop's, whose record could be another request's: then the gateway answers 3001.
+ *   the id is the shop's, whose record could be another request's,
+ * - 3001, the id was used: by this operation if the client has made the id, and perhaps by it after a lost connection.
  */
 export async function perform(send: Send, operation: Operation, deadline: Deadline): Promise<AnyOutcome> {
   const { transactionUniqueId: id, path, fields, family, isOwnId, needsAnswer } = operation;
@@ -38,6 +39,7 @@ export async function perform(send: Send, operation: Operation, deadline: Deadli
 
   async function afterAnswer(answer: Answer): Promise<AnyOutcome | undefined> {
     const outcome = outcomeOfAnswer(answer, id);
+    if (answer.code === RESPONSE_CODES.UNIQUE_ID_USED) return afterDuplicate(answer, outcome);
     if (outcome.kind === 'unknown') {
       mayBeOnRecord = true;
       const { reference } = outcome;
@@ -48,6 +50,13 @@ export async function perform(send: Send, operation: Operation, deadline: Deadli
     // Only this repetition was refused, e.g. because the account was suspended since the lost request.
     const { kind } = await look(send, family, subject, deadline);
     return kind === 'not-found' ? outcome : undefined;
+  }
+
+  /** The id is taken, and the key did not bring back the first answer: a proxy may have dropped the header. */
+  async function afterDuplicate(answer: Answer, refusal: AnyOutcome): Promise<AnyOutcome> {
+    const maybeOurs = unknown(id, answer.message, answer);
+    if (isOwnId) return follow(send, { family, subject, absence: 'wait' }, deadline, maybeOurs);
+    return mayBeOnRecord ? maybeOurs : refusal;
   }
 
   async function afterLoss(): Promise<AnyOutcome | undefined> {
@@ -73,6 +82,5 @@ export async function perform(send: Send, operation: Operation, deadline: Deadli
 
 /** True for an answer about the operation on record; a refusal that leaves nothing on record has no reference. */
 function saysWhatBecame(answer: Answer): boolean {
-  const { status, code } = answer;
-  return status !== 'error' || code === RESPONSE_CODES.UNIQUE_ID_USED || textIn(answer, 'reference') !== undefined;
+  return answer.status !== 'error' || textIn(answer, 'reference') !== undefined;
 }

@@ -97,12 +97,32 @@ describe('after a lost connection', () => {
     expect(types()).toEqual(['SALE', 'CHECK', 'CHECK', 'CHECK']);
   });
 
-  test("an id of the shop's own may name another request: the gateway tells by the key", async () => {
-    gateway.play(cut(), refusal(3001, 'Transaction ID/Order ID is already used'));
+  const USED = refusal(3001, 'Transaction ID/Order ID is already used');
+
+  test("an id of the shop's own that is used may be the lost request's: a proxy may drop the key", async () => {
+    gateway.play(cut(), USED);
     const outcome = await client.sale({ ...SALE, transaction_unique_id: OWN_ID });
-    expect(outcome).toMatchObject({ kind: 'error', code: 3001, advice: 'check', transaction_unique_id: OWN_ID });
+    expect(outcome).toMatchObject({ kind: 'unknown', code: 3001, advice: 'check', transaction_unique_id: OWN_ID });
     expect(types()).toEqual(['SALE', 'SALE']);
     expect(ids()).toEqual([OWN_ID, OWN_ID]);
+  });
+
+  test("an id of the client's own that is used is this operation's, also if a proxy has repeated the request", async () => {
+    gateway.play(cut(), notFound, USED, record('PENDING', 11), record('SUCCESS', 0));
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'approved' });
+    gateway.play(USED, record('DECLINE', 3101));
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'declined', code: 3101 });
+    gateway.play(USED, notFound);
+    expect(await client.sale(SALE, { timeoutMs: 300 })).toMatchObject({ kind: 'unknown', code: 3001 });
+  });
+
+  test.each([
+    ['transaction_unique_id', 'another-order-1'],
+    ['merchant_account', 'another_merchant'],
+  ])('an answer with the %s of another request is none', async (name, value) => {
+    gateway.play(answer({ ...CHECKED_OK, reference: '0123456789ABCDEF0009', [name]: value }), record('DECLINE', 3101));
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'declined', code: 3101 });
+    expect(types()).toEqual(['SALE', 'CHECK']);
   });
 
   test('SALE3D asks for its answer again, because CHECK has no address for the browser', async () => {
@@ -139,6 +159,15 @@ describe('an unknown outcome', () => {
     gateway.play(ended('error', 3109, 'Timeout'), record('PENDING', 11));
     const outcome = await client.sale({ ...SALE, transaction_unique_id: OWN_ID }, { timeoutMs: 300 });
     expect(outcome).toMatchObject({ kind: 'unknown', advice: 'check', reference: '0123456789ABCDEF0001' });
+  });
+
+  test('is what a code of a later gateway means for an operation on record', async () => {
+    gateway.play(ended('error', 3999, 'Something new'), record('SUCCESS', 0));
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'approved' });
+    gateway.play(ended('error', 3999, 'Something new'), record('ERROR', 3999));
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'error', code: 3999, advice: 'check' });
+    gateway.play(refusal(1999, 'Refused for a new reason'));
+    expect(await client.sale(SALE)).toMatchObject({ kind: 'error', code: 1999 });
   });
 
   test('without a reference is settled by the key', async () => {
@@ -179,6 +208,22 @@ describe('a request that the gateway did not take', () => {
   test('may be an earlier one that it did take', async () => {
     gateway.play(cut(), notFound, unavailable);
     expect(await client.sale(SALE, { timeoutMs: 900 })).toMatchObject({ kind: 'unknown', code: 10 });
+  });
+
+  test.each(['заказ-2026-0001', 'two words-0001', 'line\r\nend-0001'])(
+    'because its id is %j is an error',
+    async (id) => {
+      gateway.play(refusal(1004, 'Invalid transaction_unique_id in request message'));
+      const outcome = await client.sale({ ...SALE, transaction_unique_id: id });
+      expect(outcome).toMatchObject({ kind: 'error', code: 1004, transaction_unique_id: id });
+      expect([ids(), gateway.seen[0]?.key]).toEqual([[id], undefined]);
+    },
+  );
+
+  test('whose id was used by another one is an error', async () => {
+    gateway.play(refusal(3001, 'Transaction ID/Order ID is already used'));
+    const outcome = await client.sale({ ...SALE, transaction_unique_id: OWN_ID });
+    expect(outcome).toMatchObject({ kind: 'error', code: 3001, advice: 'check' });
   });
 
   test('because its fields are wrong is an error', async () => {
