@@ -1,8 +1,8 @@
 import type { Callback, CallbackSecrets } from './callbacks';
 import { verifyCallback } from './callbacks';
 
-/** Callbacks have less than 10 KiB. */
-const BODY_BYTES_MAX = 64 * 1024;
+/** Usually 1 KiB; custom parameters such as the bank's advice may have 65,535 characters each. */
+const BODY_BYTES_MAX = 1024 * 1024;
 /** The contract's acknowledgement: anything else is sent again. */
 const ACKNOWLEDGEMENT = 'OK';
 

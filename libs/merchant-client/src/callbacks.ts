@@ -5,6 +5,8 @@ import type { Outcome } from './outcomes';
 /** Standard Webhooks: how far the time of a callback may be from now. */
 const TOLERANCE_SECONDS = 5 * 60;
 const SECRET_PREFIX = 'whsec_';
+/** Standard Webhooks: of a secret, at least. Less is a mistake, such as a variable that is not set. */
+const SECRET_BYTES_MIN = 24;
 const CHECK_SUM = 'checkSum';
 const HOLD_EVENTS = ['authorization_expiring', 'authorization_expired'] as const;
 
@@ -38,7 +40,10 @@ interface Received {
   readonly fields: Readonly<Record<string, string>>;
   /** The same in each attempt to deliver the callback. Only with `webhookSecret`. */
   readonly id?: string | undefined;
-  /** From 1 in the order in which the callbacks about a payment arose. */
+  /**
+   * From 1 in the order in which the callbacks about a payment arose. No signature covers it: order callbacks by it, and
+   * decide nothing else.
+   */
   readonly sequence?: number | undefined;
 }
 
@@ -84,11 +89,14 @@ export function verifyCallback(
 ): Verification {
   const fields = fieldsOf(body);
   if (fields === undefined) return refused('malformed');
-  const keys = [secrets.webhookSecret ?? []].flat();
+  const { webhookSecret } = secrets;
   const refusal =
-    keys.length === 0 ? checkSumRefusal(fields, secrets) : signatureRefusal(body, headers, keys.map(keyOf), now);
+    webhookSecret === undefined
+      ? checkSumRefusal(fields, secrets)
+      : signatureRefusal(body, headers, [webhookSecret].flat().map(keyOf), now);
   if (refusal !== undefined) return refused(refusal);
-  const callback = callbackOf(fields, headers);
+  const id = webhookSecret === undefined ? undefined : header(headers, 'webhook-id');
+  const callback = callbackOf(fields, id, header(headers, 'gateway-sequence'));
   return callback === undefined ? refused('malformed') : { verified: true, callback };
 }
 
@@ -151,7 +159,7 @@ function signatureRefusal(
 ): CallbackRefusal | undefined {
   if (!isBytes(body)) return 'raw-body-needed';
   const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) => header(headers, `webhook-${name}`));
-  if (!id || !timestamp || !signature) return 'unsigned';
+  if (!id || !timestamp || !signature || keys.length === 0) return 'unsigned';
   const given = signature.split(' ').filter((one) => one.startsWith('v1,'));
   const expected = keys.map((key) => signatureOf(key, id, timestamp, body));
   // All pairs are compared, whichever fits.
@@ -171,7 +179,9 @@ function isBytes(body: unknown): body is string | Uint8Array {
 
 function keyOf(secret: string): Buffer {
   if (!secret.startsWith(SECRET_PREFIX)) throw new TypeError(`webhookSecret must begin with ${SECRET_PREFIX}`);
-  return Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  if (key.length < SECRET_BYTES_MIN) throw new TypeError(`webhookSecret has fewer than ${SECRET_BYTES_MIN} bytes`);
+  return key;
 }
 
 function header(headers: CallbackHeaders, name: string): string | undefined {
@@ -184,17 +194,11 @@ function isHeaders(headers: CallbackHeaders): headers is { get(name: string): st
   return typeof headers['get'] === 'function';
 }
 
-function callbackOf(fields: Fields, headers: CallbackHeaders): Callback | undefined {
+function callbackOf(fields: Fields, id: string | undefined, sequence = ''): Callback | undefined {
   const { status, code, message, reference, transaction_unique_id, event } = fields;
   if (!status || !message || !reference || !transaction_unique_id || !/^\d+$/.test(code ?? '')) return undefined;
-  const sequence = header(headers, 'gateway-sequence');
-  const received = {
-    reference,
-    transaction_unique_id,
-    fields,
-    id: header(headers, 'webhook-id'),
-    sequence: sequence === undefined ? undefined : Number(sequence),
-  };
+  const number = /^\d{1,15}$/.test(sequence) ? Number(sequence) : undefined;
+  const received = { reference, transaction_unique_id, fields, id, sequence: number };
   const hold = HOLD_EVENTS.find((known) => known === event);
   if (hold !== undefined)
     return { kind: 'hold', event: hold, hold_ends_at: Number(fields['hold_ends_at']), ...received };

@@ -137,8 +137,41 @@ describe('Standard Webhooks', () => {
     });
   });
 
-  test('a secret without its prefix is a mistake of the shop', () => {
-    expect(() => verifyCallback({ body: '' }, { webhookSecret: 'secret' })).toThrow('must begin with whsec_');
+  test.each([
+    ['secret', 'must begin with whsec_'],
+    ['', 'must begin with whsec_'],
+    ['whsec_', 'fewer than 24 bytes'],
+    ['whsec_undefined', 'fewer than 24 bytes'],
+  ])('the secret %j is a mistake of the shop', (secret, message) => {
+    expect(() => verifyCallback({ body: '' }, { webhookSecret: secret })).toThrow(message);
+    expect(() => verifyCallback({ body: '' }, { webhookSecret: [NEW, secret] })).toThrow(message);
+  });
+
+  test('an empty list of secrets is no reason to look at checkSum', () => {
+    const signed = signTestCallback({}, { ...SECRETS, webhookSecret }, NOW);
+    const none: string[] = [];
+    const refusal = { verified: false, refusal: 'unsigned' };
+    expect(verify(signed, { ...SECRETS, webhookSecret: none })).toEqual(refusal);
+  });
+
+  test('what no signature covers is not believed', () => {
+    const { body, headers } = signTestCallback({}, { ...SECRETS, webhookSecret }, NOW);
+    expect(verify({ body, headers }, SECRETS)).toMatchObject({ callback: { id: undefined, sequence: 1 } });
+    const tampered = { ...headers, 'gateway-sequence': '9e99' };
+    expect(verify({ body, headers: tampered }, { webhookSecret })).toMatchObject({ callback: { sequence: undefined } });
+  });
+
+  test.each(['__proto__', 'constructor', 'get'])('a field called %s is one like any other', (name) => {
+    const { body } = signTestCallback({ [name]: 'x' }, SECRETS);
+    expect(verify({ body }, SECRETS)).toMatchObject({ verified: true });
+    expect(verify({ body: `${body}&${name}=x` }, SECRETS)).toMatchObject({ refusal: 'malformed' });
+    expect(verify({ body: tampered(name, 'x') }, SECRETS)).toMatchObject({ refusal: 'wrong-signature' });
+  });
+
+  test('names of headers may have any case', () => {
+    const { body, headers } = signTestCallback({}, { ...SECRETS, webhookSecret }, NOW);
+    const upper = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
+    expect(verify({ body, headers: upper }, { webhookSecret })).toMatchObject({ verified: true });
   });
 });
 
@@ -189,8 +222,13 @@ describe('handlers', () => {
     expect(await post('/plain', signed)).toEqual({ status: 500, text: '' });
   });
 
+  test("the bank's longest advice is not too long", async () => {
+    const signed = signTestCallback({ custom_bank_advice: 'ü'.repeat(65_535) }, secrets);
+    expect(await post('/own', signed)).toEqual({ status: 200, text: 'OK' });
+  });
+
   test('a body that is too long is not read to its end', async () => {
-    const signed = signTestCallback({ message: 'x'.repeat(70_000) }, secrets);
+    const signed = signTestCallback({ message: 'x'.repeat(1_100_000) }, secrets);
     // Its connection may be closed before the answer.
     await post('/own', signed).catch(() => undefined);
     expect(taken).toEqual([]);
