@@ -20,6 +20,7 @@ import type {
   TokenizeRequest,
   VoidRequest,
 } from './requests';
+import { isSafeAddress } from './safe-address';
 import { createSend } from './send';
 import { createTransport } from './transport';
 
@@ -181,13 +182,12 @@ async function listing<Item>(...question: Parameters<typeof ask>): Promise<Listi
   return finalOutcome(answer) as Failed;
 }
 
-const LOCAL = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-
 function baseUrlOf({ baseUrl, account, password, allowHttp }: ClientOptions): string {
   if (!account || !password) throw new TypeError('account and password must not be empty');
-  const { protocol, hostname, href, search, hash } = new URL(baseUrl);
+  const url = new URL(baseUrl);
+  const { protocol, href, search, hash } = url;
   if (search !== '' || hash !== '') throw new TypeError('baseUrl must end with the path');
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && (allowHttp === true || LOCAL.test(hostname)));
-  if (!isSafe) throw new TypeError('baseUrl must begin with https://, except on this machine');
+  if (!isSafeAddress(url) && !(protocol === 'http:' && allowHttp === true))
+    throw new TypeError('baseUrl must begin with https://, except on this machine');
   return href.replace(/\/+$/, '');
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { isSafeAddress } from '../safe-address';
 import type { ScenarioName } from './scenarios';
 import { SCENARIO_NAMES } from './scenarios';
 
@@ -118,7 +119,11 @@ function commandOf(name: Command['name'], values: Values, positionals: readonly 
 
 function settingsOf(values: Values, env: NodeJS.ProcessEnv): Settings {
   const url = textOf(values, 'url') ?? env['GATEWAY_URL'] ?? DEFAULT_URL;
-  if (webAddressIn(url) === undefined) throw new UsageError(`"${url}" is no address of a gateway.`);
+  const address = webAddressIn(url);
+  if (address === undefined) throw new UsageError(`"${url}" is no address of a gateway.`);
+  if (!isSafeAddress(address)) {
+    throw new UsageError(`"${url}" must begin with https://: others could read the API password on its way.`);
+  }
   const account = textOf(values, 'account') ?? env['GATEWAY_ACCOUNT'];
   if (account === undefined || account === '')
     throw new UsageError('Whose callbacks? Set GATEWAY_ACCOUNT or --account.');

@@ -68,6 +68,8 @@ test.each<[string[], NodeJS.ProcessEnv, RegExp]>([
   [['events'], { GATEWAY_PASSWORD: 'x' }, /GATEWAY_ACCOUNT/],
   [['events'], { GATEWAY_ACCOUNT: 'x' }, /GATEWAY_PASSWORD/],
   [['events', '--url', 'gate.example'], ENV, /no address of a gateway/],
+  [['events', '--url', 'http://gate.example'], ENV, /must begin with https/],
+  [['events'], { ...ENV, GATEWAY_URL: 'http://localhost.gate.example' }, /must begin with https/],
 ])('%j is refused', (args, env, message) => {
   expect(problemOf(args, env)).toMatch(message);
 });

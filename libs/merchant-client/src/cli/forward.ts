@@ -71,8 +71,18 @@ export function createForwarder(target: URL, { print, warn }: Terminal): Forward
   };
 }
 
-function post(transport: Transport, { pathname, search }: URL, { headers, body }: CallbackEvent): Promise<Exchange> {
-  return transport.post({ path: `${pathname}${search}`, body, headers, timeoutMs: TIMEOUT_MS });
+function post(transport: Transport, { pathname, search }: URL, event: CallbackEvent): Promise<Exchange> {
+  const path = `${pathname}${search}`;
+  return transport.post({ path, body: event.body, headers: callbackHeaders(event), timeoutMs: TIMEOUT_MS });
+}
+
+/** Those of callbacks. Others, such as `host`, could take a callback elsewhere than the merchant has named. */
+const NAME = /^(content-type|accept-encoding|user-agent|webhook-[a-z]+|gateway-[a-z]+)$/;
+const VALUE = /^[\x20-\x7e]*$/;
+
+function callbackHeaders({ headers }: CallbackEvent): Record<string, string> {
+  const known = Object.entries(headers).filter(([name, value]) => NAME.test(name) && VALUE.test(value));
+  return Object.fromEntries(known);
 }
 
 /** interface.md, "Events": card callbacks need the body OK as well. */

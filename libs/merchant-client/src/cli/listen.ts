@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Answer } from '../answers';
+import { textIn } from '../answers';
 import { RESPONSE_CODES } from '../codes';
 import type { Send } from '../send';
 import { CALLBACKS_PATH, timeOf, unixSeconds } from './events';
 import type { CallbackEvent, Forwarder } from './forward';
 import { createForwarder } from './forward';
-import { reasonOf, recordsOf, requireSuccess } from './gateway';
+import { GatewayError, reasonOf, recordsOf, requireSuccess } from './gateway';
 import type { Place, PlaceFile } from './place-file';
 import { defaultPlacePath, openPlaceFile } from './place-file';
 import type { Terminal } from './terminal';
@@ -19,6 +20,8 @@ const FRESH_MS = 120_000;
 /** After a poll that came back empty too soon: the gateway had no place for it to wait. */
 const PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 10_000;
+/** However long the gateway asks to wait. */
+const RETRY_AFTER_MAX_MS = 60_000;
 
 export interface ListenOptions {
   target: URL;
@@ -110,7 +113,7 @@ async function pageFrom(send: Send, start: Start, { warn }: Terminal): Promise<P
     const askedAt = Date.now();
     const reading = await send({ path: `${CALLBACKS_PATH}/events`, fields }, TIMEOUT_MS);
     if (reading.kind === 'answer' && reading.answer.code !== RESPONSE_CODES.SERVICE_UNAVAILABLE) {
-      if (isAboutCursor(reading.answer)) return undefined;
+      if ('cursor' in start && isAboutCursor(reading.answer)) return undefined;
       const page = pageIn(requireSuccess(reading.answer));
       if (page.events.length > 0 || isFirst) return page;
       if (Date.now() - askedAt < PAUSE_MS) await pause(PAUSE_MS);
@@ -120,12 +123,25 @@ async function pageFrom(send: Send, start: Start, { warn }: Terminal): Promise<P
     if (failures === 0) warn(`The gateway does not answer (${reason}). Trying until it does.`);
     failures += 1;
     const retryAfterMs = reading.kind === 'refused' ? reading.retryAfterMs : 0;
-    await pause(Math.max(retryAfterMs, Math.min(failures * PAUSE_MS, PAUSE_MAX_MS)));
+    const ownMs = Math.min(failures * PAUSE_MS, PAUSE_MAX_MS);
+    await pause(Math.max(ownMs, Math.min(retryAfterMs, RETRY_AFTER_MAX_MS)));
   }
 }
 
 function pageIn(answer: Answer): Page {
-  return { events: recordsOf<CallbackEvent>(answer, 'events'), cursor: String(answer['cursor']) };
+  const events = recordsOf<CallbackEvent>(answer, 'events');
+  const cursor = textIn(answer, 'cursor');
+  if (cursor === undefined || !events.every(isEvent)) throw new GatewayError('The gateway answers something else.');
+  return { events, cursor };
+}
+
+const EVENT_TEXTS = ['callback_id', 'type', 'reference', 'transaction_unique_id', 'body', 'cursor'];
+
+function isEvent(event: unknown): boolean {
+  if (typeof event !== 'object' || event === null) return false;
+  const { timestamp, headers, ...others } = event as Record<string, unknown>;
+  const isWhole = EVENT_TEXTS.every((name) => typeof others[name] === 'string');
+  return isWhole && typeof timestamp === 'number' && typeof headers === 'object' && headers !== null;
 }
 
 function isAboutCursor(answer: Answer): boolean {

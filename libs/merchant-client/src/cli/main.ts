@@ -1,7 +1,8 @@
 import { runCli } from './run';
+import { printable } from './terminal';
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const warn = (line: string): void => void process.stderr.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${printable(line)}\n`);
+const warn = (line: string): void => void process.stderr.write(`${printable(line)}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
 void runCli(process.argv.slice(2), process.env, { print, warn }).then((code) => process.exit(code));
