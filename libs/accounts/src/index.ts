@@ -41,7 +41,7 @@ export type { RateDecision, RateLimiter } from './rate-limit';
 export { createRateLimiter } from './rate-limit';
 export { DEMO_WEBHOOK_SECRET, SANDBOX_PAYOUTS, seedDemoAccounts } from './demo-accounts';
 export type { ClockFollower, ClockRecord, FollowedClock, KeptRequest, SandboxClocks } from './sandbox-clocks';
-export { allHaveFollowed, CLOCK_FOLLOWERS, CLOCKS, createSandboxClocks, moveOf } from './sandbox-clocks';
+export { allHaveFollowed, CLOCK_FOLLOWERS, CLOCKS, createSandboxClocks, moveOf, refusalOfMove } from './sandbox-clocks';
 export { seedDemo } from './seed-demo';
 export { mayPayOut, PAYOUT_CURRENCIES, payoutCurrenciesOf } from './payout-permission';
 export { accountsProductionRules, accountsSettings } from './settings';

@@ -105,7 +105,8 @@ export function createSandboxClocks(collection: Collection<ClockRecord>, now: ()
       untilWritten(async () => {
         const known = await find(merchantAccount);
         if (known !== undefined && moveOf(known, request?.key) !== undefined) return { kind: 'repeated' } as const;
-        const next = moved(known ?? unmoved(merchantAccount), byMs, { now: now(), request });
+        const clock = known ?? unmoved(merchantAccount);
+        const next = refusalOfMove(clock, byMs, now()) ?? moved(clock, byMs, { now: now(), request });
         if ('kind' in next) return next;
         return (await write(known, next)) && toClock(next);
       }),
@@ -127,19 +128,32 @@ function unmoved(merchantAccount: string): ClockRecord {
   return { _id: merchantAccount, version: 0, aheadMs: 0, beforeMs: 0, moves: [], movedAt: 0 };
 }
 
+/** The moves that are kept, and how far the clock was ahead before them. */
+function keptOf(clock: Pick<FollowedClock, 'moves' | 'beforeMs'>, now: number) {
+  const moves = clock.moves.filter(({ at }) => at > now - MOVES_KEPT_MS);
+  return { moves, beforeMs: clock.moves.at(-1 - moves.length)?.aheadMs ?? clock.beforeMs };
+}
+
+/** Why the clock may not be moved by that now (epoch ms); undefined if it may. */
+export function refusalOfMove(
+  clock: Pick<FollowedClock, 'aheadMs' | 'beforeMs' | 'moves'>,
+  byMs: number,
+  now: number,
+): Extract<MoveRefusal, { kind: 'too-much' }> | undefined {
+  const { moves, beforeMs } = keptOf(clock, now);
+  const [oldest] = moves;
+  if (oldest === undefined) return undefined;
+  const isTooMuch = moves.length >= MOVES_MAX || clock.aheadMs + byMs - beforeMs > MOVES_TOTAL_MAX_MS;
+  return isTooMuch ? { kind: 'too-much', until: oldest.at + MOVES_KEPT_MS } : undefined;
+}
+
 function moved(
   clock: ClockRecord,
   byMs: number,
   { now, request }: { now: number; request: KeptRequest | undefined },
-): ClockRecord | MoveRefusal {
-  const moves = clock.moves.filter(({ at }) => at > now - MOVES_KEPT_MS);
-  const forgotten = clock.moves.at(-1 - moves.length);
-  const beforeMs = forgotten?.aheadMs ?? clock.beforeMs;
+): ClockRecord {
+  const { moves, beforeMs } = keptOf(clock, now);
   const aheadMs = clock.aheadMs + byMs;
-  const [oldest] = moves;
-  if (oldest !== undefined && (moves.length >= MOVES_MAX || aheadMs - beforeMs > MOVES_TOTAL_MAX_MS)) {
-    return { kind: 'too-much', until: oldest.at + MOVES_KEPT_MS };
-  }
   // Moves are in order, whatever the replicas' clocks say.
   const at = Math.max(now + CLOCK_MARGIN_MS, clock.movedAt + 1);
   const move: StoredMove = { at, aheadMs, ...(request === undefined ? {} : { request }) };

@@ -27,6 +27,14 @@ async function letOthersFollow(merchant_account: string): Promise<void> {
   expect(await first).toMatchObject({ status: 'success', ahead: 1, followed: true });
 }
 
+async function auditOf(subject: string, limit: number) {
+  const { mongoUri: uri, databasePrefix } = edge.space;
+  const audit = await openAudit({ uri, databasePrefix, logger: silentLogger });
+  const entries = await audit.list({ subject, limit });
+  await audit.close();
+  return entries;
+}
+
 const newAccount = (merchantAccount: string, settings = {}) =>
   edge.accounts.administration.create({ merchantAccount, password: new Secret(PASSWORD), settings });
 
@@ -45,11 +53,7 @@ describe('a move', () => {
       ahead: 3_601,
       followed: true,
     });
-    const { mongoUri: uri, databasePrefix } = edge.space;
-    const audit = await openAudit({ uri, databasePrefix, logger: silentLogger });
-    const entries = await audit.list({ subject: 'demo_merchant', limit: 2 });
-    await audit.close();
-    expect(entries).toMatchObject([
+    expect(await auditOf('demo_merchant', 2)).toMatchObject([
       { action: 'clock.move', phase: 'done', operator: 'merchant demo_merchant', after: { aheadSeconds: 3_601 } },
       { action: 'clock.move', phase: 'intent', operator: 'merchant demo_merchant', before: { aheadSeconds: 1 } },
     ]);
@@ -87,7 +91,7 @@ describe('a move', () => {
     expect((await edge.merchant(PATH, {}))['ahead']).toBe(before['ahead']);
   });
 
-  test('beyond the bounds of a day gets 429', async () => {
+  test('beyond the bounds of a day gets 429, and no entry in the audit log that all share', async () => {
     await newAccount('restless_account');
     for (let count = 0; count < 40; count += 1) {
       await edge.accounts.clocks.move('restless_account', 10 * DAY_SECONDS * 1000);
@@ -100,6 +104,8 @@ describe('a move', () => {
     expect(answer.status).toBe(429);
     expect(JSON.parse(answer.text)).toMatchObject({ status: 'error', code: 1007 });
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(DAY_SECONDS - 600);
+    const moves = (await auditOf('restless_account', 5)).filter(({ action }) => action === 'clock.move');
+    expect(moves).toEqual([]);
   });
 });
 

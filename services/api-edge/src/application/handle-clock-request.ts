@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Account, FollowedClock, KeptRequest, SandboxClocks } from '@gateway/accounts';
-import { allHaveFollowed, mayMoveClock, moveOf } from '@gateway/accounts';
+import { allHaveFollowed, mayMoveClock, moveOf, refusalOfMove } from '@gateway/accounts';
 import type { AuditLog } from '@gateway/audit';
 import { coded, RESPONSE_CODES, unixSeconds } from '@gateway/contracts';
 import type { Incoming } from './admit';
@@ -37,8 +37,13 @@ export function handleClockRequest(ports: ClockPorts, incoming: Incoming): Promi
       }
       const known = await ports.clocks.find(merchantAccount);
       if (advanceSeconds === undefined) return clockResponse(session, { known, at: ports.now() });
-      const asked = { merchantAccount, byMs: advanceSeconds * SECOND_MS, idempotency, from: incoming.sourceIp };
-      return (await replayOf(ports, session, known, idempotency)) ?? move(ports, session, asked, known);
+      const replay = await replayOf(ports, session, known, idempotency);
+      if (replay !== undefined) return replay;
+      const byMs = advanceSeconds * SECOND_MS;
+      // Entries of the audit log are written one after the other, for everyone: a merchant adds one for each move alone.
+      const refusal = known && refusalOfMove(known, byMs, ports.now());
+      if (refusal !== undefined) return tooMuch(session, ports.now(), refusal.until);
+      return move(ports, session, { merchantAccount, byMs, idempotency, from: incoming.sourceIp }, known);
     },
   });
 }
@@ -72,13 +77,16 @@ async function move(
     const at = moved.moves.at(-1)?.at ?? now;
     return clockResponse(session, { known: await untilFollowed(ports, moved), at });
   }
-  if (moved.kind === 'too-much') {
-    return tooManyRequests(session, now, Math.max(1, Math.ceil((moved.until - now) / SECOND_MS)));
-  }
+  if (moved.kind === 'too-much') return tooMuch(session, now, moved.until);
   // Another request with the same key came first.
   const replay = await replayOf(ports, session, await ports.clocks.find(merchantAccount), idempotency);
   if (replay === undefined) throw new Error('broken invariant: a repeated move is not on record');
   return replay;
+}
+
+/** Until that time (epoch ms). */
+function tooMuch(session: Session, now: number, until: number): Answer {
+  return tooManyRequests(session, now, Math.max(1, Math.ceil((until - now) / SECOND_MS)));
 }
 
 function keptOf({ key, bodyHash }: Idempotency, { sessionId }: Session): KeptRequest {
