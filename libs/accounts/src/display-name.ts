@@ -3,10 +3,10 @@ import type { Account } from './account';
 /** EMV 3-D Secure's bound of a merchant's name. */
 const LENGTH_MAX = 40;
 /**
- * One line of words with single spaces between them. Nothing invisible: control characters, and formatting ones, which
- * include all that change the direction of a text and so could make a name read as another.
+ * One line of words with single spaces between them. Nothing invisible: control characters, fillers, and formatting ones,
+ * which include all that change the direction of a text and so could make a name read as another.
  */
-const WORDS = /^[^\p{C}\p{Z}]+(?: [^\p{C}\p{Z}]+)*$/u;
+const WORDS = /^[^\p{C}\p{Z}\p{DI}\u2800]+(?: [^\p{C}\p{Z}\p{DI}\u2800]+)*$/u;
 
 export const DISPLAY_NAME_RULE = `1 to ${LENGTH_MAX} visible characters, with single spaces between words`;
 

@@ -28,6 +28,8 @@ test.each([
   ['a soft hyphen', 'Ac\u00adme'],
   ['half a character', 'Acme\ud800'],
   ['a private character', 'Acme\ue000'],
+  ['a letter that fills a place', '\u3164'],
+  ['a blank pattern of Braille', 'Ac\u2800me'],
   ['41 characters', 'x'.repeat(41)],
 ])('%s is refused', (_what, name) => expect(isDisplayName(name)).toBe(false));
 
