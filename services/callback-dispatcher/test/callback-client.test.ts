@@ -202,7 +202,7 @@ describe('an address that must not be dialled', () => {
   it('is refused when a name resolves to it', async () => {
     const client = open({ allow: '', resolve: async () => [loopback] });
     const result = await client.post({ url: `https://shop.test:${receiver.port}/`, body, headers });
-    expect(result.error).toBe('127.0.0.1 is refused (loopback)');
+    expect(result).toMatchObject({ error: 'the address is refused (loopback)', address: '127.0.0.1' });
     expect(receiver.connections()).toBe(0);
   });
 
@@ -221,7 +221,10 @@ describe('an address that must not be dialled', () => {
     receiver.answer((_received, response) => void response.writeHead(200, { connection: 'close' }).end('OK'));
     const url = `https://shop.test:${receiver.port}/`;
     expect(await client.post({ url, body, headers })).toMatchObject({ httpStatus: 200 });
-    expect(await client.post({ url, body, headers })).toMatchObject({ error: '10.0.0.1 is refused (private)' });
+    expect(await client.post({ url, body, headers })).toMatchObject({
+      error: 'the address is refused (private)',
+      address: '10.0.0.1',
+    });
   });
 
   it('is refused over plain http in any case', async () => {

@@ -335,7 +335,7 @@ describe('a callback that is not acknowledged', () => {
     const id = await world.publish(outcome('https://10.0.0.1/done'));
     await attemptsMade(id, 1);
     const [attempt] = await world.attempts.list(id);
-    expect(attempt).toMatchObject({ error: '10.0.0.1 is refused (private)' });
+    expect(attempt).toMatchObject({ error: 'the address is refused (private)', address: '10.0.0.1' });
   });
 });
 

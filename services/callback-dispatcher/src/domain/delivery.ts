@@ -42,7 +42,7 @@ export interface AttemptResult {
   /** The part of the answer that was read. */
   body?: string;
   truncated?: boolean;
-  /** The dialled IP address. */
+  /** The dialled IP address, or the one that was refused. */
   address?: string;
   /** The reason why there is no answer. */
   error?: string;

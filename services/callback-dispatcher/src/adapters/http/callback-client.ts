@@ -57,7 +57,7 @@ export function createCallbackClient(options: {
 
   async function send(request: CallbackRequest): Promise<Omit<AttemptResult, 'durationMs'>> {
     const refusal = refusalOf(request.url, guard);
-    if (refusal !== undefined) return { error: refusal };
+    if (refusal !== undefined) return refusal;
     const deadline = new Deadline(totalTimeoutMs);
     try {
       return await exchange(request, deadline);
@@ -103,12 +103,12 @@ export function createCallbackClient(options: {
 }
 
 /** Checks before any look-up. A literal address never gets to one. */
-function refusalOf(url: string, guard: AddressGuard): string | undefined {
+function refusalOf(url: string, guard: AddressGuard): Failure | undefined {
   const { protocol, hostname } = new URL(url);
-  if (protocol !== 'https:') return 'the address is not https';
+  if (protocol !== 'https:') return { error: 'the address is not https' };
   const literal = hostname.replace(/^\[|\]$/g, '');
   const refusal = isIP(literal) === 0 ? undefined : guard(literal);
-  return refusal && `${literal} ${refusal}`;
+  return refusal === undefined ? undefined : failureOfRefusal(new RefusedAddressError(refusal, literal));
 }
 
 /** Reads up to the bound, then releases the connection. A truncated answer does not count as complete. */
@@ -138,10 +138,16 @@ function read(
 
 const TIMEOUT_CODES = new Set([CONNECT_TIMED_OUT, 'ETIMEDOUT', 'ETIMEOUT']);
 
+type Failure = Required<Pick<AttemptResult, 'error'>> & Pick<AttemptResult, 'timedOut' | 'address'>;
+
+function failureOfRefusal({ message: error, address }: RefusedAddressError): Failure {
+  return { error, address };
+}
+
 /** Codes only: system messages contain hosts and paths. */
-function failureOf(error: unknown, deadline: Deadline): { error: string; timedOut?: true } {
+function failureOf(error: unknown, deadline: Deadline): Failure {
   const { code, cause } = error as { code?: unknown; cause?: unknown };
-  if (cause instanceof RefusedAddressError) return { error: cause.message };
+  if (cause instanceof RefusedAddressError) return failureOfRefusal(cause);
   if (deadline.aborted) return { error: 'no answer in time', timedOut: true };
   if (typeof code !== 'string') return { error: 'the call failed' };
   return TIMEOUT_CODES.has(code) ? { error: `no connection in time (${code})`, timedOut: true } : { error: code };

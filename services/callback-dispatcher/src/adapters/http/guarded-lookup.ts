@@ -3,9 +3,16 @@ import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import type { AddressGuard } from './address-guard';
 
-/** Names the address and the reason; safe to show. */
+/** The message says why, and is for the merchant: a name may lead to an address of our network, which is not. */
 export class RefusedAddressError extends Error {
   override readonly name = 'RefusedAddressError';
+
+  constructor(
+    refusal: string,
+    readonly address: string,
+  ) {
+    super(`the address ${refusal}`);
+  }
 }
 
 const QUERY_TIMEOUT_MS = 1_500;
@@ -55,13 +62,13 @@ export function createGuardedLookup(
 
   async function permitted(hostname: string): Promise<LookupAddress[]> {
     const found = await resolve(hostname);
-    const refusals: string[] = [];
+    const refused: RefusedAddressError[] = [];
     const kept = found.filter(({ address }) => {
       const refusal = guard(address);
-      if (refusal !== undefined) refusals.push(`${address} ${refusal}`);
+      if (refusal !== undefined) refused.push(new RefusedAddressError(refusal, address));
       return refusal === undefined;
     });
-    if (kept.length === 0 && refusals[0] !== undefined) throw new RefusedAddressError(refusals[0]);
+    if (kept.length === 0 && refused[0] !== undefined) throw refused[0];
     return kept;
   }
 }
