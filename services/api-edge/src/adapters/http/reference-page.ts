@@ -3,11 +3,13 @@ import { dirname, join } from 'node:path';
 import type { Part } from '@gateway/service-frame';
 import type { ListeningServer, Logger } from '@gateway/service-kit';
 import { listen } from '@gateway/service-kit';
+import type { ErrorRequestHandler } from 'express';
 import express from 'express';
 import { merchantEndpoints } from '../../application/endpoints';
 import type { Config } from '../../config';
 import { isoBankAddresses } from '../bank-addresses/iso';
 import { openApiDocument } from '../openapi/document';
+import { isOver } from './requests';
 
 /** Nothing from elsewhere, and no frames. Swagger UI sets styles in its markup. */
 const POLICY = [
@@ -82,6 +84,12 @@ export function referencePage({ REFERENCE_PORT: port, HOST: host }: Config, logg
   ];
 }
 
+/** Such as a range that a file does not have. Otherwise Express would show its stack. */
+const refuse: ErrorRequestHandler = ({ status = 500 }: { status?: number }, request, response, _next) => {
+  if (isOver(request, response)) return void request.destroy();
+  response.status(status).type('text').send('Not available\n');
+};
+
 /** Serves the page, what it loads, and the document for other tools. */
 export function createReferenceListener(): RequestListener {
   const app = express().disable('x-powered-by').disable('etag');
@@ -100,5 +108,5 @@ export function createReferenceListener(): RequestListener {
     app.get(`/${file}`, (_request, response) => response.sendFile(join(SWAGGER_UI, file)));
   }
   app.use((_request, response) => void response.status(404).type('text').send('Not found\n'));
-  return app;
+  return app.use(refuse);
 }
