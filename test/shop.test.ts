@@ -121,6 +121,34 @@ test('a forged callback changes nothing', async () => {
   expect(answer.status()).toBe(400);
 });
 
+test.each([
+  ['a name twice', 'name=Ann+Lee&name=Bob&email=ann%40example.com'],
+  ['no fields', ''],
+  ['markup', 'name=%3Cscript%3Ealert(1)%3C%2Fscript%3E&email=%22%3E%3Cscript%3E'],
+])('an order form with %s opens no page, and shows nothing of it', async (_what, data) => {
+  const { page } = await browser.visitor();
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const answer = await page.request.post(`${server.url}/orders`, { headers, data });
+  expect([answer.status(), await answer.text()]).toEqual([200, expect.stringContaining('<h1>Not paid</h1>')]);
+  expect(await answer.text()).not.toContain('<script>');
+});
+
+test.each([
+  '/back?transaction_unique_id=__proto__',
+  '/back?transaction_unique_id=a&transaction_unique_id=b',
+  '/orders/%3Cb%3E',
+])('%s names no order', async (path) => {
+  const { page } = await browser.visitor();
+  const answer = await page.request.get(`${server.url}${path}`);
+  expect([answer.status(), await answer.text()]).toEqual([404, expect.not.stringContaining('<b>')]);
+});
+
+test('what goes wrong shows no path of this machine', async () => {
+  const { page } = await browser.visitor();
+  const answer = await page.request.get(`${server.url}/orders/%zz`);
+  expect([answer.status(), await answer.text()]).toEqual([500, expect.not.stringContaining('node_modules')]);
+});
+
 test(`the shop has at most ${LINES_MAX} lines`, () => {
   const lines = readdirSync(SOURCES).map((file) => readFileSync(join(SOURCES, file), 'utf8').split('\n').length - 1);
   expect(lines.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(LINES_MAX);

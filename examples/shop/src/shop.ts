@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Callback, CallbackSecrets, Client, Outcome } from '@gateway/client';
 import { assertNever, expressCallbackHandler } from '@gateway/client';
-import type { Express, Response } from 'express';
+import type { ErrorRequestHandler, Express, Request, Response } from 'express';
 import express from 'express';
 import { html, page } from './pages';
 
@@ -47,7 +47,7 @@ export function createShop({ client, secrets, publicUrl, price }: ShopOptions): 
   });
 
   shop.post('/orders', async (request, response) => {
-    const { name = '', email = '' } = request.body as Partial<Record<string, string>>;
+    const [name, email] = [fieldOf(request, 'name'), fieldOf(request, 'email')];
     const order: Order = { id: randomUUID(), ...price, state: 'open' };
     orders.set(order.id, order);
     const [first = '', ...rest] = name.trim().split(/\s+/);
@@ -115,7 +115,17 @@ export function createShop({ client, secrets, publicUrl, price }: ShopOptions): 
     if (order !== undefined && callback.kind === 'card') settle(order, callback.outcome);
   }
 
-  return shop;
+  // Otherwise express shows its stack to whoever asks.
+  const refuse: ErrorRequestHandler = (_error, _request, response, _next) => {
+    response.status(500).send(page('Sorry', html`<p>Something went wrong. ${STILL_OPEN}</p>`));
+  };
+  return shop.use(refuse);
+}
+
+/** A form has whatever a browser sends: nothing, or a field twice. */
+function fieldOf({ body }: Request, name: string): string {
+  const value = (body as Partial<Record<string, unknown>> | undefined)?.[name];
+  return typeof value === 'string' ? value : '';
 }
 
 /** Once. What comes later, or again, changes nothing. */
