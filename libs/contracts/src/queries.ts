@@ -91,7 +91,8 @@ export const queries = {
     owner: 'callback-dispatcher',
     path: '/callbacks',
     askers: ['api-edge'],
-    description: 'One page of the callbacks of an account, newest first. 400 for an invalid query.',
+    description:
+      'One page of the callbacks of an account, newest first. 404 for a wrong `before`, 400 for an invalid query.',
     parameters: Type.Object({
       account,
       payment: Type.Optional(

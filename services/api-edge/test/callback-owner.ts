@@ -24,6 +24,7 @@ export async function startCallbackOwner(): Promise<CallbackOwner> {
     }
     if (path === '/callbacks') {
       const last = parameters.get('before');
+      if (last !== null && !/^\d+:./.test(last)) return [404, {}];
       return [200, { callbacks: owner.callbacks, ...(last === null ? { next: '1:a' } : {}) }];
     }
     const feed = owner.feeds.get(account) ?? [];

@@ -120,6 +120,14 @@ describe('the list', () => {
     expect(owner.asked).toEqual([]);
   });
 
+  it.each(['A,B,C', 'A,B', '0123456789ABCDE', '0123456789abcdef0001', '../payouts/on-record'])(
+    'is empty for the reference %j, which names nothing',
+    async (reference) => {
+      expect(await fixture.merchant(LIST, { reference })).toMatchObject({ callbacks: [], ...SUCCESS });
+      expect(owner.asked).toEqual([]);
+    },
+  );
+
   it('is for every account', async () => {
     expect(await fixture.merchant(LIST, live)).toMatchObject(SUCCESS);
     expect(owner.asked).toMatchObject([{ parameters: { account: 'live_merchant' } }]);
@@ -129,6 +137,7 @@ describe('the list', () => {
     [{ limit: 51 }, 'limit'],
     [{ limit: '1.5' }, 'limit'],
     [{ cursor: 'x'.repeat(101) }, 'cursor'],
+    [{ cursor: 'made up' }, 'cursor'],
     [{ time_from: -1 }, 'time_from'],
     [{ reference: 'x'.repeat(21) }, 'reference'],
   ])('refuses %j', async (fields, name) => {

@@ -112,11 +112,22 @@ describe('the list', () => {
     expect((await list({ account, from: String(world.now() + 60_000) })).body.callbacks).toEqual([]);
   });
 
+  it.each(['x', '1', '1:', ':a', `1:${'a'.repeat(65)}`])('does not know the page %j', async (before) => {
+    expect((await list({ account: MERCHANT, before })).status).toBe(404);
+  });
+
+  it('says that an address is refused, not which: its name may be one of our network', async () => {
+    const id = await world.publish(outcome('https://10.0.0.1/done'));
+    await until('an attempt', async () => (await world.deliveries.load(id))?.attempts === 1);
+    const { callbacks } = (await list({ account: MERCHANT, limit: '1' })).body;
+    expect(callbacks[0]?.attempts[0]?.error).toBe('the address is refused (private)');
+    expect(JSON.stringify(callbacks[0]?.attempts)).not.toContain('10.0.0.1');
+  });
+
   it.each([
     {},
     { account: MERCHANT, limit: '51' },
     { account: MERCHANT, limit: '0' },
-    { account: MERCHANT, before: 'x' },
     { account: MERCHANT, from: '-1' },
     { account: MERCHANT, payment: 'A,B,C' },
   ])('refuses %j', async (parameters) => {

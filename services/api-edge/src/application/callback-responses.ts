@@ -1,7 +1,7 @@
 import type { CallbackEventPage, CallbackView } from '@gateway/contracts';
 import { coded, RESPONSE_CODES, unixSeconds } from '@gateway/contracts';
 import type { Answer, Session } from './responses';
-import { envelope } from './responses';
+import { envelope, fieldFailure, problem } from './responses';
 
 /** One callback with its latest attempts. Times in unix seconds. */
 export function callbackRecord(callback: CallbackView): object {
@@ -44,6 +44,11 @@ export function eventsResponse(session: Session, { events, cursor }: CallbackEve
     cursor: place,
   }));
   return success(session, { events: records, cursor });
+}
+
+/** Of another gateway, or of a callback that was removed meanwhile. */
+export function unknownCursor(session: Session, now: number): Answer {
+  return fieldFailure(session, now, [problem(RESPONSE_CODES.FIELD_INVALID, 'cursor')]);
 }
 
 function success(session: Session, fields: object): Answer {

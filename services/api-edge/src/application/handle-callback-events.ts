@@ -4,12 +4,12 @@ import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Slot } from '@gateway/service-kit';
 import type { CallbackEventsRequest } from '../domain/callback-request';
 import type { Incoming } from './admit';
-import { eventsResponse } from './callback-responses';
+import { eventsResponse, unknownCursor } from './callback-responses';
 import { callbackEventsEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import type { Account, CallbackPorts, FeedStart, Ports } from './ports';
-import type { Answer, Session } from './responses';
-import { failure, fieldFailure, problem, tooManyRequests } from './responses';
+import type { Answer } from './responses';
+import { failure, tooManyRequests } from './responses';
 
 const SECOND_MS = 1_000;
 /** Between two looks; each is twice as long as the one before. */
@@ -37,11 +37,6 @@ export function handleCallbackEvents(ports: CallbackEventsPorts, incoming: Incom
       }
     },
   });
-}
-
-/** Of another gateway, or of a callback that was removed meanwhile. */
-function unknownCursor(session: Session, now: number): Answer {
-  return fieldFailure(session, now, [problem(RESPONSE_CODES.FIELD_INVALID, 'cursor')]);
 }
 
 /** `share`: the account has no place left. */

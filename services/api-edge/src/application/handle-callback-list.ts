@@ -2,7 +2,7 @@ import type { CallbackPage } from '@gateway/contracts';
 import { paymentIdOf, RESPONSE_CODES } from '@gateway/contracts';
 import type { CallbackListRequest } from '../domain/callback-request';
 import type { Incoming } from './admit';
-import { callbackRecord, callbacksResponse } from './callback-responses';
+import { callbackRecord, callbacksResponse, unknownCursor } from './callback-responses';
 import { callbackListEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
 import type { CallbackPageQuery, CallbackPorts, Ports } from './ports';
@@ -36,15 +36,19 @@ async function list(
     ...(from === undefined ? {} : { from: from * SECOND_MS }),
     ...(cursor === undefined ? {} : { before: cursor }),
   };
-  let page: CallbackPage;
+  let page: CallbackPage | undefined;
   try {
     page = await ports.callbackQueries.list(merchantAccount, query);
   } catch (error) {
     ports.logger.warn('a list of callbacks got no answer from the owner', { error });
     return failure(session, ports.now(), RESPONSE_CODES.SERVICE_UNAVAILABLE);
   }
+  if (page === undefined) return unknownCursor(session, ports.now());
   return callbacksResponse(session, page.callbacks.map(callbackRecord), page.next);
 }
+
+/** As the gateway makes them. Another text names none, and commas separate them in the query. */
+const PAYMENT_ID = /^[0-9A-Z]{16}$/;
 
 /** Card operations and payouts have ids of their own, so one id may name both. */
 async function paymentsOf(
@@ -52,7 +56,7 @@ async function paymentsOf(
   merchantAccount: string,
   of: NonNullable<CallbackListRequest['of']>,
 ): Promise<string[]> {
-  if ('reference' in of) return [paymentIdOf(of.reference)];
+  if ('reference' in of) return [paymentIdOf(of.reference)].filter((id) => PAYMENT_ID.test(id));
   const spaces = ['card', 'payout'] as const;
   const entries = await Promise.all(
     spaces.map((space) => journal.findByUniqueId(merchantAccount, space, of.transactionUniqueId)),

@@ -196,7 +196,8 @@ export type FeedStart = { after: string } | { since: number };
 
 /** The owner of callbacks, queried over HTTP. Throws a retryable error if it does not answer. */
 export interface CallbackQueries {
-  list(merchantAccount: string, query: CallbackPageQuery): Promise<CallbackPage>;
+  /** Undefined if there is no such page. */
+  list(merchantAccount: string, query: CallbackPageQuery): Promise<CallbackPage | undefined>;
   /** Undefined if the feed has no such cursor, or no longer. Without a start only the cursor of its end. */
   events(merchantAccount: string, start: FeedStart | undefined, limit: number): Promise<CallbackEventPage | undefined>;
   /** Undefined if the account has no callback of that id. */

@@ -1,6 +1,5 @@
 import { queries } from '@gateway/contracts';
 import type { AskOwner } from '@gateway/service-kit';
-import { RetryableError } from '@gateway/service-kit';
 import type { CallbackQueries } from '../../application/ports';
 
 /** A page of 100 callbacks, each with all custom parameters at generous length. */
@@ -10,11 +9,9 @@ const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 export function createCallbackQueries(ask: AskOwner): CallbackQueries {
   const bounds = { answerBytesMax: PAGE_BYTES_MAX };
   return {
-    async list(account, { payments, ...query }) {
+    list(account, { payments, ...query }) {
       const of = payments === undefined ? {} : { payment: payments.join(',') };
-      const page = await ask(queries.callbacks, { account, ...of, ...query }, bounds);
-      if (page === undefined) throw new RetryableError('callback-dispatcher answers 404 to a query for a list');
-      return page;
+      return ask(queries.callbacks, { account, ...of, ...query }, bounds);
     },
     events: (account, start, limit) => ask(queries.callbackEvents, { account, ...start, limit }, bounds),
     resend: (account, id) => ask(queries.resendCallback, { account, id }),

@@ -19,8 +19,9 @@ export function merchantRoutes(ports: Ports): InternalRoutes {
   routes.get(queries.callbacks.path, queries.callbacks.askers, async (request, response) => {
     const query = parseQuery(request.query);
     if (query === undefined) {
-      return void response.status(400).json({ error: 'account, payment, from, before or limit is wrong' });
+      return void response.status(400).json({ error: 'account, payment, from or limit is wrong' });
     }
+    if (query === 'no-page') return void response.status(404).json({ error: 'no such page' });
     const callbacks = await viewCallbacks(ports, query);
     const last = callbacks.length === query.limit ? callbacks.at(-1) : undefined;
     const next = last && pageAfter({ createdAt: last.createdAt, _id: last.id });
@@ -46,17 +47,18 @@ export function merchantRoutes(ports: Ports): InternalRoutes {
   return routes;
 }
 
-/** Undefined if it is invalid. */
-function parseQuery(query: Record<string, unknown>): CallbackQuery | undefined {
+/** Undefined if it is invalid; `no-page` for a beginning that no list has. */
+function parseQuery(query: Record<string, unknown>): CallbackQuery | 'no-page' | undefined {
   const { account, payment, from, before } = query;
   const limit = wholeNumber(query['limit'], 1, CALLBACKS_LIMIT_MAX);
   const earliest = from === undefined ? undefined : wholeNumber(from, 0, Number.MAX_SAFE_INTEGER);
   const page = before === undefined ? undefined : parsePage(before);
-  if (typeof account !== 'string' || limit === undefined || page === 'wrong') return undefined;
+  if (typeof account !== 'string' || limit === undefined) return undefined;
   const paymentIds = typeof payment === 'string' ? payment.split(',') : undefined;
   if ((payment === undefined) !== (paymentIds === undefined) || (paymentIds?.length ?? 0) > PAYMENTS_MAX)
     return undefined;
   if (from !== undefined && earliest === undefined) return undefined;
+  if (page === 'wrong') return 'no-page';
   return {
     merchantAccount: account,
     limit,
