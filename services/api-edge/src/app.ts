@@ -13,6 +13,7 @@ import { openVaultWriter } from '@gateway/vault';
 import type { AccountSlotsOptions } from './adapters/account-slots';
 import { createAccountSlots, createPageAdmission } from './adapters/account-slots';
 import { isoBankAddresses } from './adapters/bank-addresses/iso';
+import { createListPlaces, createPollPlaces } from './adapters/callback-places';
 import { createCallbackQueries } from './adapters/http/callback-queries';
 import { createCardQueries } from './adapters/http/card-queries';
 import type { EdgePorts } from './adapters/http/edge-listener';
@@ -23,7 +24,6 @@ import { createBus } from './adapters/kafka/bus';
 import { publishCvvKeys } from './adapters/kafka/cvv-keys';
 import { createCheckouts } from './adapters/mongo/checkouts';
 import { createJournal } from './adapters/mongo/journal';
-import { createPollPlaces } from './adapters/poll-places';
 import { measureSources } from './adapters/source-metrics';
 import { createDiskWatch } from './application/disk-watch';
 import { waitingCheckouts } from './application/follow-clock';
@@ -81,6 +81,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     payoutQueries: createPayoutQueries(owners.payouts.ask),
     callbackQueries: createCallbackQueries(owners.callbacks.ask),
     pollPlaces: createPollPlaces(metrics),
+    listPlaces: createListPlaces(),
     isStopping: () => stopping,
     bankAddresses: isoBankAddresses,
     receiverToken: (merchantAccount, iban) => vault.receiverToken(merchantAccount, iban),

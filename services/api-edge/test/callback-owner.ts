@@ -10,6 +10,8 @@ export interface CallbackOwner {
   readonly feeds: Map<string, CallbackEvent[]>;
   /** While true, queries fail. */
   away: boolean;
+  /** Queries are answered when it is fulfilled. */
+  ready: Promise<void>;
   readonly url: string;
   close(): Promise<void>;
 }
@@ -37,8 +39,10 @@ export async function startCallbackOwner(): Promise<CallbackOwner> {
     listener: ({ method = '', url = '' }, response) => {
       const { pathname, searchParams } = new URL(url, 'http://owner');
       owner.asked.push({ method, path: pathname, parameters: Object.fromEntries(searchParams) });
-      const [status, body] = answer(pathname, searchParams);
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      void owner.ready.then(() => {
+        const [status, body] = answer(pathname, searchParams);
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      });
     },
     port: 0,
     host: '127.0.0.1',
@@ -48,6 +52,7 @@ export async function startCallbackOwner(): Promise<CallbackOwner> {
     callbacks: [],
     feeds: new Map(),
     away: false,
+    ready: Promise.resolve(),
     url: `http://127.0.0.1:${server.port}`,
     close: () => server.close(0),
   };

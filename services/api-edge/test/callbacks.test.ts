@@ -12,6 +12,7 @@ const EVENTS = '/api/pf/callbacks/events';
 const RESEND = '/api/pf/callbacks/resend';
 const JSON_BODY = { 'content-type': 'application/json' };
 const POLLS_PER_ACCOUNT = 4;
+const LISTS_PER_ACCOUNT = 3;
 const CHECK = { transaction_type: 'CHECK', transaction_unique_id: 'never-used-before' };
 const SUCCESS = { status: 'success', code: 0, message: 'Transaction processed successfully' };
 const AT = 1_800_000_000_123;
@@ -127,6 +128,23 @@ describe('the list', () => {
       expect(owner.asked).toEqual([]);
     },
   );
+
+  it('is read a few times at once for an account; others do not wait', async () => {
+    let release = (): void => undefined;
+    owner.ready = new Promise((resolve) => (release = resolve));
+    const lists = Array.from({ length: LISTS_PER_ACCOUNT }, () => fixture.merchant(LIST, {}));
+    await until('all are under way', async () => owner.asked.length === LISTS_PER_ACCOUNT);
+    const refused = await fixture.request('POST', LIST, JSON.stringify(CREDENTIALS), JSON_BODY);
+    expect([refused.status, refused.headers['retry-after'], JSON.parse(refused.text)]).toMatchObject([
+      429,
+      '1',
+      { code: 1007 },
+    ]);
+    const other = fixture.merchant(LIST, { merchant_account: 'demo_custom' });
+    await until("the other's too", async () => owner.asked.length > LISTS_PER_ACCOUNT);
+    release();
+    expect(await Promise.all([...lists, other])).toMatchObject(Array(LISTS_PER_ACCOUNT + 1).fill(SUCCESS));
+  });
 
   it('is for every account', async () => {
     expect(await fixture.merchant(LIST, live)).toMatchObject(SUCCESS);

@@ -264,6 +264,8 @@ export interface CallbackPorts {
   callbackQueries: CallbackQueries;
   /** Places for requests that wait for a callback. They hold no slot of other requests meanwhile. */
   pollPlaces: { take(account: Account): Promise<Slot | SlotRefusal> };
+  /** Places for lists of callbacks. */
+  listPlaces: { take(account: Account): Promise<Slot | SlotRefusal> };
   /** True when the edge stops: then nobody waits any longer. */
   isStopping(): boolean;
 }
