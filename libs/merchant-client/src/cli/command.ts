@@ -30,6 +30,7 @@ const MAX_LIMIT = 50;
 const COMMON = {
   url: { type: 'string' },
   account: { type: 'string' },
+  'allow-http': { type: 'boolean' },
   'password-file': { type: 'string' },
   /** Refused with a reason. */
   password: { type: 'string' },
@@ -121,8 +122,8 @@ function settingsOf(values: Values, env: NodeJS.ProcessEnv): Settings {
   const url = textOf(values, 'url') ?? env['GATEWAY_URL'] ?? DEFAULT_URL;
   const address = webAddressIn(url);
   if (address === undefined) throw new UsageError(`"${url}" is no address of a gateway.`);
-  if (!isSafeAddress(address)) {
-    throw new UsageError(`"${url}" must begin with https://: others could read the API password on its way.`);
+  if (!isSafeAddress(address) && values['allow-http'] !== true) {
+    throw new UsageError(`"${url}" must begin with https://, or others could read the API password on its way.`);
   }
   const account = textOf(values, 'account') ?? env['GATEWAY_ACCOUNT'];
   if (account === undefined || account === '')

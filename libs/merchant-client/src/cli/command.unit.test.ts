@@ -50,6 +50,11 @@ test('the password comes from a file, without its line end', () => {
   expect(problemOf(args)).toMatch(/password file cannot be read/);
 });
 
+test('http to another machine has to be wanted', () => {
+  const args = ['events', '--url', 'http://host.docker.internal:8080', '--allow-http'];
+  expect(parseCommand(args, ENV)).toMatchObject({ settings: { url: 'http://host.docker.internal:8080' } });
+});
+
 test.each([[[]], [['help']], [['--help']], [['listen', '--help']]])('%j asks for help', (args) => {
   expect(parseCommand(args, {})).toBe('help');
 });
