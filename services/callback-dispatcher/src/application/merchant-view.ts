@@ -105,7 +105,8 @@ async function eventOf(
   };
 }
 
-const CURSOR = /^(\d{1,15})(?::(.{1,64}))?$/;
+/** Only the beginning of a feed has no entry before it. */
+const CURSOR = /^(?:0|(\d{1,15}):(.{1,64}))$/;
 
 function cursorOf({ seq, id }: FeedPlace): string {
   return id === undefined ? String(seq) : `${seq}:${id}`;
@@ -113,7 +114,7 @@ function cursorOf({ seq, id }: FeedPlace): string {
 
 /** Undefined if it is none. */
 export function placeIn(cursor: string): FeedPlace | undefined {
-  const [, seq, id] = CURSOR.exec(cursor) ?? [];
-  if (seq === undefined) return undefined;
+  const [found, seq = '0', id] = CURSOR.exec(cursor) ?? [];
+  if (found === undefined) return undefined;
   return { seq: Number(seq), ...(id === undefined ? {} : { id }) };
 }
