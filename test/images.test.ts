@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -136,15 +136,25 @@ describe('the build', () => {
     expect(new Set(bases)).toEqual(new Set(['${NODE_IMAGE}']));
   });
 
+  const [all, ...rest] = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  const named = rest.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+
   test('sees no secret, no history and no local build', () => {
-    const [all, ...rest] = read('.dockerignore')
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('#'));
     expect(all).toBe('*');
-    const named = rest.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
     expect(named).not.toContain('.git');
     expect(named.filter((name) => name.startsWith('.'))).toEqual(['.npmrc']);
     expect(rest).toEqual(expect.arrayContaining(['**/node_modules', '**/dist', '**/.env*', '**/*.pem', '**/*.key']));
     expect(read('.npmrc')).not.toMatch(/_auth|_password|token/i);
+  });
+
+  test('sees the package.json of every workspace, which npm ci wants', () => {
+    const { workspaces } = JSON.parse(read('package.json')) as { workspaces: string[] };
+    const manifests = workspaces.flatMap((folders) => globSync(`${folders}/package.json`, { cwd: root }));
+    expect(manifests.length).toBeGreaterThan(20);
+    // The classic builder enters a folder only if a name here begins with its path, so a wildcard finds nothing.
+    const isSeen = (path: string) => named.some((name) => path === name || path.startsWith(`${name}/`));
+    expect(manifests.filter((path) => !isSeen(path))).toEqual([]);
   });
 });
