@@ -101,6 +101,12 @@ function anchors(path: string): string[] {
   return Array.from(readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm), ([, heading = '']) => slug(heading));
 }
 
+test('no document has the marks of a merge that nobody finished', () => {
+  // Prettier takes the last of them for quotes in quotes.
+  const marks = /^(<{7}|>{7}|(> ){7})/m;
+  expect(documents().filter((document) => marks.test(readFileSync(join(root, document), 'utf8')))).toEqual([]);
+});
+
 test('every link between documents points to an existing file and heading', () => {
   const broken = documents().flatMap((document) => {
     const path = join(root, document);
