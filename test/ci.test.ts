@@ -1,6 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -12,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const RUN = join(__dirname, '..', '.ci', 'run');
+const CI = join(__dirname, '..', '.ci');
 /** Each suite that runs reports this. */
 const RESULTS = { numPassedTests: 3, numFailedTests: 0, numRuntimeErrorTestSuites: 0 };
 
@@ -20,17 +21,37 @@ let directory: string;
 beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'payment-gateway-ci-test-'))));
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** Runs .ci/run with programs that do nothing but say that they were called. `fails`: the command that ends with 1. */
-async function run(fails = 'no command'): Promise<{ exitCode: number; last: string; called: string[] }> {
+/** A program on the path of {@link runScript} that says that it was called, and does no more than `body`. */
+function program(name: string, body = ''): void {
   const programs = join(directory, 'bin');
+  mkdirSync(programs, { recursive: true });
+  const file = join(programs, name);
+  writeFileSync(file, `#!/usr/bin/env bash\necho "${name} $*" >>"${directory}/called"\n${body}\n`);
+  chmodSync(file, 0o755);
+}
+
+interface Ended {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+  /** Commands of programs, in order. */
+  called: string[];
+}
+
+async function runScript(file: string, ...args: string[]): Promise<Ended> {
   const log = join(directory, 'called');
   rmSync(log, { force: true });
-  mkdirSync(programs, { recursive: true });
-  const program = (name: string, body = ''): void => {
-    const file = join(programs, name);
-    writeFileSync(file, `#!/usr/bin/env bash\necho "${name} $*" >>"${log}"\n${body}\n`);
-    chmodSync(file, 0o755);
-  };
+  const env = { ...process.env, PATH: `${join(directory, 'bin')}:${process.env['PATH']}`, TMPDIR: directory };
+  const ended = await new Promise<Omit<Ended, 'called'>>((resolve) => {
+    execFile(file, args, { env }, (error, stdout, stderr) =>
+      resolve({ exitCode: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+  return { ...ended, called: existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [] };
+}
+
+/** Runs .ci/run with programs that do nothing but say that they were called. `fails`: the command that ends with 1. */
+async function run(fails = 'no command'): Promise<{ exitCode: number; last: string; called: string[] }> {
   for (const name of ['chromium', 'curl', 'openssl', 'java', 'mvn', 'python3']) program(name);
   program('git', 'if [[ $* == *clone* ]]; then mkdir -p "${@: -1}"; fi');
   // The system's Node counts results; scripts are not in the clone that the false git makes.
@@ -43,11 +64,7 @@ async function run(fails = 'no command'): Promise<{ exitCode: number; last: stri
     `if [[ "npm $*" == *"${fails}"* ]]; then exit 1; fi
      for word; do if [[ $word == --outputFile=* ]]; then echo '${JSON.stringify(RESULTS)}' >"\${word#*=}"; fi; done`,
   );
-  const env = { ...process.env, PATH: `${programs}:${process.env['PATH']}`, TMPDIR: directory };
-  const { exitCode, stdout } = await new Promise<{ exitCode: number; stdout: string }>((resolve) => {
-    execFile(RUN, { env }, (error, output) => resolve({ exitCode: Number(error?.code ?? 0), stdout: output }));
-  });
-  const called = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
+  const { exitCode, stdout, called } = await runScript(join(CI, 'run'));
   return { exitCode, last: stdout.trim().split('\n').at(-1) ?? '', called };
 }
 
@@ -100,4 +117,69 @@ test('ends at a failed step before the suites', async () => {
   const { exitCode, last, called } = await run('npm run lint');
   expect({ exitCode, last }).toEqual({ exitCode: 1, last: '0 passed, 1 failed' });
   expect(suitesOf(called)).toEqual([]);
+});
+
+describe('a release', () => {
+  const checkout = (...path: string[]): string => join(directory, 'checkout', ...path);
+  const author = ['user.name=Ann', 'user.email=ann@example.com', 'commit.gpgsign=false', 'tag.gpgsign=false'];
+  const settings = author.flatMap((setting) => ['-c', setting]);
+  const git = (...args: string[]) => execFileSync('git', ['-C', checkout(), ...settings, ...args]);
+  const release = (tag: string, folder: string) => runScript(checkout('.ci', 'release'), tag, folder, '--pinned');
+
+  /** Two releases of a small project. The later one is checked out. */
+  beforeEach(() => {
+    for (const folder of ['.ci', 'docs']) mkdirSync(checkout(folder), { recursive: true });
+    copyFileSync(join(CI, 'release'), checkout('.ci', 'release'));
+    writeFileSync(checkout('package.json'), '{ "version": "1.2.3" }');
+    writeFileSync(checkout('.gitignore'), '/release/\n');
+    for (const name of ['openapi.yaml', 'asyncapi.yaml']) writeFileSync(checkout('docs', name), name);
+    git('init', '--quiet');
+    git('add', '.');
+    git('commit', '--quiet', '--message', 'Take payments');
+    git('tag', 'v1.2.2');
+    git('commit', '--quiet', '--allow-empty', '--message', 'Pay out');
+    git('tag', 'v1.2.3');
+    program('node', `if [[ $1 == -p ]]; then exec "${process.execPath}" "$@"; fi`);
+    program(
+      'npm',
+      'case "$*" in *--sbom*) touch "${@: -1}" ;; *--pack-destination*) touch "${@: -1}/client.tgz" ;; esac',
+    );
+    program('helm', 'touch "${@: -1}/chart.tgz"');
+  });
+
+  test('has the change log, the bill of materials, the chart, the client, the documents, and their sums', async () => {
+    const { exitCode, called } = await release('v1.2.3', 'release');
+    expect(exitCode).toBe(0);
+    expect(called.slice(1, 5)).toEqual([
+      'npm ci',
+      'node scripts/check-node.mjs',
+      'npm run supply-chain -- --sbom release/sbom.cdx.json',
+      'npm run images -- --pinned',
+    ]);
+    const files = ['CHANGES.md', 'asyncapi.yaml', 'chart.tgz', 'client.tgz', 'openapi.yaml', 'sbom.cdx.json'];
+    expect(readdirSync(checkout('release')).toSorted()).toEqual([...files, 'SHA256SUMS'].toSorted());
+    const sums = readFileSync(checkout('release', 'SHA256SUMS'), 'utf8');
+    expect([...sums.matchAll(/^[0-9a-f]{64} [ *](.+)$/gm)].map(([, file]) => file).toSorted()).toEqual(files);
+    const changes = readFileSync(checkout('release', 'CHANGES.md'), 'utf8');
+    expect(changes).toMatch(/^# v1\.2\.3\n\n- Pay out \([0-9a-f]+\)\n$/);
+  });
+
+  const differs = 'The checkout differs from the tag v1.2.3:';
+  test.each<[string, () => void, string, string, string]>([
+    ['of another version', () => undefined, 'v1.2.2', 'release', 'The tag v1.2.2 is not that of version 1.2.3'],
+    [
+      'of another commit',
+      () => git('commit', '--quiet', '--allow-empty', '--message', 'Go on'),
+      'v1.2.3',
+      'release',
+      'The checkout is not at the tag v1.2.3.',
+    ],
+    ['with changes', () => writeFileSync(checkout('docs', 'openapi.yaml'), 'new'), 'v1.2.3', 'release', differs],
+    ['in a folder that makes a change', () => undefined, 'v1.2.3', 'out', differs],
+  ])('%s is refused before anything is built', async (_what, change, tag, folder, sentence) => {
+    change();
+    const { exitCode, stderr, called } = await release(tag, folder);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(sentence) });
+    expect(called.filter((command) => !command.startsWith('node -p'))).toEqual([]);
+  });
 });
