@@ -498,7 +498,7 @@ async function generatedFiles(metrics) {
   for (const path of globSync([join(folder, '*.md'), join(folder, 'adr', 'README.md')]))
     files.set(path, await filled(path, blocks(metrics)));
   const { clientCodesFile, registryFile, schemaFiles, services, topics, messages } = load('libs/contracts/index');
-  const readmeOf = (/** @type {string} */ name) => readFileSync(join(root, 'services', name, 'README.md'), 'utf8');
+  const readmeOf = (/** @type {string} */ workspace) => readFileSync(join(root, workspace, 'README.md'), 'utf8');
   files.set(join(root, 'catalog-info.yaml'), catalog({ services, topics, messages, readmeOf }));
   files.set(join(folder, 'response-codes.json'), registryFile());
   const asyncApiPath = join(folder, 'asyncapi.yaml');
