@@ -60,7 +60,7 @@ async function composeCommand(processes) {
  */
 async function settingsOf(name, directory) {
   const { files, scheme } = systems[name] ?? { files: [], scheme: '' };
-  const [api = 0, threeds = 0, simulator = 0] = await findLastingPorts(3);
+  const [api = 0, threeds = 0, simulator = 0, reference = 0] = await findLastingPorts(4);
   const secrets = join(directory, 'secrets');
   const trial = await trialSecrets([]);
   writeSecrets(secrets, trial);
@@ -81,6 +81,7 @@ async function settingsOf(name, directory) {
       PORT: String(api),
       THREEDS_PORT: String(threeds),
       SIMULATOR_PORT: String(simulator),
+      REFERENCE_PORT: String(reference),
       ADDRESS: '127.0.0.1',
       SECRETS: secrets,
       ISO20022: join(secrets, 'iso20022'),

@@ -20,14 +20,16 @@ const secrets = [apiEdge, cardProcessing, threeds, callbackDispatcher].flatMap((
   Object.entries(properties).flatMap(([name, setting]) => (isSecret(setting) ? [name] : [])),
 );
 
-const inSandbox = edges.filter(({ only }) => only === undefined || only === 'sandbox');
 const isPublic = ({ to, from }: Edge): boolean => to === 'outside' || from.includes('outside');
 
 describe.each(Object.entries(SYSTEMS))('the %s system', (name, files) => {
   const file: ComposeFile = readCompose(files);
   const containers = Object.entries(file.services);
   const there = new Set(containers.map(([container]) => partyOf(container)));
-  const declared = inSandbox.filter(({ to, from }) => to === 'outside' || there.has(to) || from.includes('outside'));
+  const present = [undefined, 'sandbox', ...(name === 'development' ? ['development'] : [])];
+  const declared = edges
+    .filter(({ only }) => present.includes(only))
+    .filter(({ to, from }) => to === 'outside' || there.has(to) || from.includes('outside'));
   const ofParty = (party: Party): string[] => [
     ...new Set(declared.filter(({ to, from }) => to === party || from.includes(party)).map(({ network }) => network)),
   ];
@@ -72,9 +74,9 @@ describe.each(Object.entries(SYSTEMS))('the %s system', (name, files) => {
 
   test('only networks with an edge to the outside reach it', () => {
     const open = Object.entries(file.networks).filter(([, network]) => network?.internal !== true);
-    const expected = declared.filter(isPublic).map(({ network }) => network);
+    const expected = new Set(declared.filter(isPublic).map(({ network }) => network));
     expect(open.map(([network]) => network).toSorted()).toEqual(
-      expected.filter((network) => network in file.networks).toSorted(),
+      [...expected].filter((network) => network in file.networks).toSorted(),
     );
   });
 
@@ -94,9 +96,13 @@ describe.each(Object.entries(SYSTEMS))('the %s system', (name, files) => {
     expect([fields['cap_add'], fields['privileged'], fields['network_mode']]).toEqual([added, undefined, undefined]);
   });
 
-  test('ports are published by the services that edges from outside reach, and by no other', () => {
-    const published = containers.flatMap(([container, { ports }]) => (ports.length > 0 ? [partyOf(container)] : []));
-    const expected = declared.filter(({ to, from }) => from.includes('outside') && there.has(to)).map(({ to }) => to);
+  test('the ports that edges from outside reach are published, and no other', () => {
+    const published = containers.flatMap(([container, { ports }]) =>
+      ports.map((port) => `${partyOf(container)}:${String(port.split(':').at(-1))}`),
+    );
+    const expected = declared
+      .filter(({ to, from }) => from.includes('outside') && there.has(to))
+      .map(({ to, port }) => `${to}:${String(port)}`);
     expect(published.toSorted()).toEqual(expected.toSorted());
   });
 });
@@ -123,6 +129,8 @@ test('the closed system has no setting of the sandbox', () => {
     Object.keys(environment),
   );
   expect(
-    settings.filter((name) => ['ALLOW_SIMULATED_MONEY', 'DEMO_ACCOUNTS', 'CALLBACK_ALLOW_CIDRS'].includes(name)),
+    settings.filter((name) =>
+      ['ALLOW_SIMULATED_MONEY', 'DEMO_ACCOUNTS', 'CALLBACK_ALLOW_CIDRS', 'REFERENCE_PORT'].includes(name),
+    ),
   ).toEqual([]);
 });

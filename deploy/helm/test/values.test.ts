@@ -77,6 +77,11 @@ const WRONG: [string, object, string][] = [
     { provisioning: { settings: { DEMO_ACCOUNTS: 'yes' } } },
     "at '/provisioning/settings/DEMO_ACCOUNTS'",
   ],
+  [
+    'the API reference in production',
+    settingOf('api-edge', { REFERENCE_PORT: 8089 }),
+    "at '/services/api-edge/settings/REFERENCE_PORT'",
+  ],
   ['no directory server', { directoryServerUrl: '' }, "at '/directoryServerUrl'"],
   ['bank files without debtors', { iso20022: { debtors: { secretName: '' } } }, "at '/iso20022/debtors/secretName'"],
   ['images of no version', { image: { tag: 'latest' } }, "at '/image/tag'"],
@@ -110,6 +115,10 @@ test.each(WRONG)('%s is refused', async (_name, values, place) => {
   const { code, stdout, stderr } = await chart.template('production', values);
   expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(place) });
   expect(stderr).toContain("values don't meet the specifications of the schema");
+});
+
+test('a sandbox may have the API reference', async () => {
+  expect(await chart.template('sandbox', settingOf('api-edge', { REFERENCE_PORT: 8089 }))).toMatchObject({ code: 0 });
 });
 
 test('the values that these change are right without them', async () => {

@@ -19,10 +19,10 @@ export interface Edge {
   readonly port?: number;
   readonly from: readonly Party[];
   /**
-   * Only in some deployments. `sandbox`: where the simulator plays the counterparts, which are `outside` elsewhere.
-   * `counterparts`: where it does not. `kms`: with `KEY_PROVIDER=aws-kms`.
+   * Only in some deployments. `development`: where production refuses the port. `sandbox`: where the simulator plays the
+   * counterparts, which are `outside` elsewhere. `counterparts`: where it does not. `kms`: with `KEY_PROVIDER=aws-kms`.
    */
-  readonly only?: 'sandbox' | 'counterparts' | 'kms';
+  readonly only?: 'development' | 'sandbox' | 'counterparts' | 'kms';
 }
 
 const { apiEdge, cardProcessing, threeds, payout, callbackDispatcher, simulator } = services;
@@ -52,6 +52,8 @@ const CALLERS_OF_COUNTERPARTS = [cardProcessing.name, threeds.name, payout.name]
 export const edges: readonly Edge[] = [
   // Merchants and browsers.
   { network: 'merchants', to: apiEdge.name, port: 8080, from: ['outside'] },
+  // The API reference.
+  { network: 'merchants', to: apiEdge.name, port: 8089, from: ['outside'], only: 'development' },
   { network: 'pages', to: threeds.name, port: 8081, from: ['outside'] },
   { network: 'issuer-pages', to: simulator.name, port: 8090, from: ['outside'], only: 'sandbox' },
   { network: 'callbacks', to: 'outside', from: [callbackDispatcher.name] },
