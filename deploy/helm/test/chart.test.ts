@@ -162,6 +162,20 @@ describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
     }
   });
 
+  test('the doctor finds each replica of each service, ready or not', () => {
+    const objects = objectsOf(valueSet);
+    for (const { metadata, spec } of ofKind(objects, 'Deployment')) {
+      const ops = spec.template.spec.containers[0].ports?.find(({ name }) => name === 'ops');
+      expect(named(objects, 'Service', `${metadata.name}-replicas`).spec).toEqual({
+        type: 'ClusterIP',
+        clusterIP: 'None',
+        publishNotReadyAddresses: true,
+        selector: spec.selector.matchLabels,
+        ports: [{ name: 'ops', port: ops?.containerPort, targetPort: 'ops', protocol: 'TCP' }],
+      });
+    }
+  });
+
   test('pods carry the labels by which they are found', () => {
     for (const { spec } of ofKind(objectsOf(valueSet), 'Deployment')) {
       expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels ?? {});

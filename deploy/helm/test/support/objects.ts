@@ -75,7 +75,13 @@ export interface ConfigMap extends KubernetesObject {
 }
 
 export interface Service extends KubernetesObject {
-  spec: { type: string; selector: Labels; ports: { name: string; port: number; targetPort: string }[] };
+  spec: {
+    type: string;
+    clusterIP?: 'None';
+    publishNotReadyAddresses?: boolean;
+    selector: Labels;
+    ports: { name: string; port: number; targetPort: string }[];
+  };
 }
 
 export interface Ingress extends KubernetesObject {
