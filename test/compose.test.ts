@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
 import type { Edge, Party } from '@gateway/contracts';
-import { edges, services } from '@gateway/contracts';
+import { edges, opsPorts, services } from '@gateway/contracts';
 import { isSecret } from '../libs/service-kit/src/secret-settings';
 import { settings as apiEdge } from '../services/api-edge/src/config';
 import { settings as callbackDispatcher } from '../services/callback-dispatcher/src/config';
@@ -104,6 +108,63 @@ describe.each(Object.entries(SYSTEMS))('the %s system', (name, files) => {
       .filter(({ to, from }) => from.includes('outside') && there.has(to))
       .map(({ to, port }) => `${to}:${String(port)}`);
     expect(published.toSorted()).toEqual(expected.toSorted());
+  });
+});
+
+/** Their images could not be had, so their files are compared with what they meet. */
+describe('what watches the development system', () => {
+  const file = readCompose(SYSTEMS.development);
+  const root = join(__dirname, '..');
+  const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+  const portOf = (party: Party): number | undefined => edges.find(({ to }) => to === party)?.port;
+
+  test('every file that a container gets is there', () => {
+    const mounted = Object.values(file.services).flatMap(({ volumes }) => volumes);
+    const sources = mounted.map((volume) => volume.split(':')[0] ?? '').filter((source) => source.startsWith('./'));
+    expect(sources.length).toBeGreaterThan(20);
+    expect(sources.filter((source) => !existsSync(join(root, source)))).toEqual([]);
+  });
+
+  test('Prometheus finds every replica by the name that it has in the network of its metrics', () => {
+    interface Scraping {
+      scrape_configs: [{ dns_sd_configs: { names: [string]; port: number }[] }];
+    }
+    const { scrape_configs } = parse(read('deploy/monitoring/prometheus/prometheus.yml')) as Scraping;
+    const found = scrape_configs[0].dns_sd_configs.map(({ names, port }) => [names[0], port] as const);
+    expect(Object.fromEntries(found)).toEqual(opsPorts);
+    for (const [container, { networks, environment }] of Object.entries(file.services)) {
+      const party = partyOf(container);
+      if (!isService(party)) continue;
+      const names = [container, ...(networks[`${party}-metrics`]?.aliases ?? [])];
+      expect([container, names.includes(party), environment['OPS_PORT']]).toEqual([
+        container,
+        true,
+        String(opsPorts[party]),
+      ]);
+    }
+  });
+
+  test("Prometheus' token is that of a caller who may read metrics", () => {
+    const token = read('deploy/compose/development/prometheus.token').trim();
+    const callers = JSON.parse(read('deploy/compose/development/callers.json')) as { kind: string }[];
+    const tokenSha256 = createHash('sha256').update(token).digest('hex');
+    expect(callers).toContainEqual({ name: 'prometheus', kind: 'metrics', tokenSha256 });
+  });
+
+  test('the collector takes traces where services send them, and Grafana asks Prometheus', () => {
+    interface Collector {
+      receivers: { otlp: { protocols: { http: { endpoint: string } } } };
+      processors: object;
+      exporters: object;
+      service: { pipelines: { traces: Record<'receivers' | 'processors' | 'exporters', string[]> } };
+    }
+    const collector = parse(read('deploy/compose/otel-collector.yml')) as Collector;
+    expect(collector.receivers.otlp.protocols.http.endpoint).toBe(`0.0.0.0:${String(portOf('otel-collector'))}`);
+    for (const part of ['receivers', 'processors', 'exporters'] as const) {
+      expect(collector.service.pipelines.traces[part]).toEqual(Object.keys(collector[part]));
+    }
+    const source = read('deploy/monitoring/grafana/provisioning/datasources/prometheus.yml');
+    expect(source).toContain(`url: http://prometheus:${String(portOf('prometheus'))}\n`);
   });
 });
 
