@@ -25,6 +25,11 @@ export interface LaneLimits {
 
 /** Sends the messages of each partition to its leader until they are acknowledged, rejected, or their unit is settled. */
 export interface PartitionLanes {
+  /**
+   * Opens the connections on which messages of these topics will go, so that the first ones do not wait for them. Never
+   * throws: a message opens what is missing.
+   */
+  connect(topics: readonly string[]): Promise<void>;
   /** Queues the share. It is sent in a later turn of the event loop. */
   push(topic: string, partition: number, share: Share): void;
   /** Number of messages waiting for the partition while it fails; 0 when it works. */
@@ -58,7 +63,8 @@ interface Line {
   /** The lane where it is ready or in flight, or where it failed. */
   lane: Lane | undefined;
   attempt: Attempt | undefined;
-  readonly prompt: boolean;
+  /** When it is not slow. */
+  readonly kind: LaneKind;
   slow: boolean;
   /** 0 after a successful attempt. */
   pauseMs: number;
@@ -70,6 +76,8 @@ interface Attempt {
   readonly shares: readonly Share[];
 }
 
+/** A broker that is away or frozen must not delay a start. */
+const CONNECT_TIMEOUT_MS = 500;
 /** After this time we refresh the leaders, since they may have moved. */
 const LONG_REQUEST_MS = 500;
 
@@ -102,13 +110,17 @@ export function createPartitionLanes(options: {
   const lanes = new Map<string, Lane>();
   let stopped = false;
 
+  function kindOfTopic(topic: string): LaneKind {
+    return promptTopics?.has(topic) === true ? 'prompt' : 'usual';
+  }
+
   function lineOf(topic: string, partition: number): Line {
     const name = nameOf(topic, partition);
     let line = lines.get(name);
     if (line === undefined) {
       const queue = createPartitionQueue(topic, partition);
-      const prompt = promptTopics?.has(topic) === true;
-      line = { queue, lane: undefined, attempt: undefined, prompt, slow: false, pauseMs: 0, pause: undefined };
+      const kind = kindOfTopic(topic);
+      line = { queue, lane: undefined, attempt: undefined, kind, slow: false, pauseMs: 0, pause: undefined };
       lines.set(name, line);
     }
     return line;
@@ -132,7 +144,7 @@ export function createPartitionLanes(options: {
       return;
     if (!line.queue.waiting()) return;
     const leader = leaders.leaderOf(line.queue.topic, line.queue.partition);
-    line.lane = leader && laneOf(leader.nodeId, leader.address, kindOf(line));
+    line.lane = leader && laneOf(leader.nodeId, leader.address, line.slow ? 'slow' : line.kind);
     if (line.lane === undefined) return leaders.refresh();
     line.lane.ready.add(line);
     if (!line.lane.running) void run(line.lane);
@@ -281,7 +293,20 @@ export function createPartitionLanes(options: {
     return sentAtMs !== undefined && Date.now() - sentAtMs > LONG_REQUEST_MS;
   }
 
+  function lanesOf(topic: string): Lane[] {
+    return (leaders.partitionsOf(topic) ?? []).flatMap(({ partitionId }) => {
+      const leader = leaders.leaderOf(topic, partitionId);
+      return leader === undefined ? [] : [laneOf(leader.nodeId, leader.address, kindOfTopic(topic))];
+    });
+  }
+
   return {
+    async connect(topics) {
+      const needed = new Set(topics.flatMap(lanesOf));
+      // The smallest request. The lane finds an unusable link, and opens another one.
+      const attempts = Array.from(needed, (lane) => linkOf(lane).metadata(topics.slice(0, 1), CONNECT_TIMEOUT_MS));
+      await Promise.allSettled(attempts);
+    },
     push(topic, partition, share) {
       const line = lineOf(topic, partition);
       line.queue.push(share);
@@ -315,10 +340,6 @@ export function createPartitionLanes(options: {
       for (const { link } of lanes.values()) link?.close();
     },
   };
-}
-
-function kindOf({ slow, prompt }: Line): LaneKind {
-  return slow ? 'slow' : prompt ? 'prompt' : 'usual';
 }
 
 function nameOf(topic: string, partition: number): string {

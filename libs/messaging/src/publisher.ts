@@ -185,6 +185,7 @@ export function createPublisher(options: {
         leaders.stop();
         throw error;
       });
+      await lanes.connect(written);
       isRunning = true;
       sweeper = setInterval(sweep, SWEEP_EVERY_MS);
       sweeper.unref();

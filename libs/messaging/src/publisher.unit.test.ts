@@ -25,11 +25,18 @@ function note(text: string, partition = 0): OutgoingMessage {
 
 /** A publisher on scripted brokers. Brokers 1 to n lead the partitions round-robin. */
 async function setUp(
-  options: { brokers?: number; uses?: TopicUse; forbidden?: string; limits?: Partial<PublisherLimits> } = {},
+  options: {
+    brokers?: number;
+    frozen?: number;
+    uses?: TopicUse;
+    forbidden?: string;
+    limits?: Partial<PublisherLimits>;
+  } = {},
 ) {
   const nodeIds = Array.from({ length: options.brokers ?? 1 }, (_, index) => index + 1);
   const cluster = playedCluster({ nodeIds, topics: { [EVENTS]: 6, [COMMANDS]: 6, [REPLIES]: 2 } });
   if (options.forbidden !== undefined) cluster.forbidden.add(options.forbidden);
+  if (options.frozen !== undefined) cluster.frozen.add(options.frozen);
   const publisher = createPublisher({
     kafka: cluster.kafka,
     source: 'test',
@@ -113,6 +120,33 @@ test('a reply does not wait for a large request of other messages', async () => 
   await flushed;
   expect(texts()).toEqual([['a', 'b'], ['reply']]);
   await publisher.stop();
+});
+
+describe('the start', () => {
+  test('opens the connections that the first messages need', async () => {
+    const { publisher, cluster } = await setUp({ brokers: 2 });
+    const opened = (): number[] => [1, 2].map((nodeId) => cluster.opened(nodeId));
+    const before = opened();
+    await Promise.all([
+      ...[0, 1].map((partition) => publisher.publish(note('event', partition))),
+      ...[0, 1].map((partition) =>
+        publisher.publish({ declaration: Replied, data: { text: 'reply' }, key: 'K', partition }),
+      ),
+    ]);
+    expect([1, 2].map((nodeId) => cluster.connections(nodeId))).toEqual([2, 2]);
+    expect(opened()).toEqual(before);
+    await publisher.stop();
+  });
+
+  test('does not wait for a frozen broker, whose messages are sent when it answers again', async () => {
+    const { publisher, cluster } = await setUp({ brokers: 2, frozen: 2, limits: { requestTimeoutMs: 50 } });
+    await publisher.publish(note('a', 0));
+    const waiting = publisher.publish(note('b', 1));
+    cluster.frozen.clear();
+    await waiting;
+    expect(cluster.log(`${EVENTS}/1`)).toEqual(['b']);
+    await publisher.stop();
+  });
 });
 
 describe('access', () => {

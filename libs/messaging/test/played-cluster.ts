@@ -39,6 +39,8 @@ export interface PlayedCluster {
   log(name: string): readonly string[];
   /** Connections opened to a broker for produce requests. */
   connections(nodeId: number): number;
+  /** Connections opened to a broker for requests of any kind. */
+  opened(nodeId: number): number;
 }
 
 const PORT_OF_NODE_0 = 9_000;
@@ -52,6 +54,7 @@ export function playedCluster(options: {
   const leaders = new Map<string, number>();
   const logs = new Map<string, string[]>();
   const connections: number[] = [];
+  const opened: number[] = [];
   for (const [topic, partitions] of Object.entries(topics)) {
     for (let partition = 0; partition < partitions; partition += 1) {
       leaders.set(`${topic}/${partition}`, nodeIds[partition % nodeIds.length] as number);
@@ -82,6 +85,7 @@ export function playedCluster(options: {
     const nodeId = port - PORT_OF_NODE_0;
     let usable = true;
     let counted = false;
+    let isOpen = false;
     let close: () => void = () => undefined;
     const closed = new Promise<never>((_resolve, reject) => {
       close = () => {
@@ -91,6 +95,8 @@ export function playedCluster(options: {
     });
     closed.catch(() => undefined);
     async function ask<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
+      if (!isOpen) opened[nodeId] = (opened[nodeId] ?? 0) + 1;
+      isOpen = true;
       try {
         if (!usable || cluster.down.has(nodeId)) throw new Error('connection refused');
         return await within(timeoutMs, 'a request', Promise.race([work(), closed]));
@@ -140,6 +146,7 @@ export function playedCluster(options: {
     meddle: () => undefined,
     log: (name) => logs.get(name) ?? [],
     connections: (nodeId) => connections[nodeId] ?? 0,
+    opened: (nodeId) => opened[nodeId] ?? 0,
   };
   return cluster;
 }
