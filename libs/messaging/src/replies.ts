@@ -8,8 +8,10 @@ import { decode, typeOf } from './envelope';
 import type { GroupLimits } from './group-member';
 import { createGroupMember, GROUP_LIMITS } from './group-member';
 import { topicName, topicOf } from './topics';
+import { tryWithin } from './within';
 
 export interface ReplyListener {
+  /** Resolves when the replica owns its partitions, so that not even its first commands go without a reply. */
   start(): Promise<void>;
   stop(): Promise<void>;
   /**
@@ -23,6 +25,8 @@ export interface ReplyListener {
 }
 
 const PARTITION_LASTS_MS = 1_000;
+/** Until then a replica asks the owners, so a broker that is away must not keep it from starting. */
+const FIRST_FETCH_TIMEOUT_MS = 2_000;
 
 /**
  * Listens for replies as one of the replicas that share their topic. It commits nothing and starts at the end of the
@@ -90,7 +94,10 @@ export function createReplyListener<T>(options: {
   });
 
   return {
-    start: () => member.start(),
+    async start() {
+      await member.start();
+      await tryWithin(FIRST_FETCH_TIMEOUT_MS, 'the first fetch', partitions.known);
+    },
     async stop() {
       partitions.lose();
       await member.stop();
@@ -112,6 +119,7 @@ function createOwnedPartitions(onChange: (owned: readonly number[]) => void) {
   let owned: readonly number[] = [];
   /** The first fetch after a join: id of its node, or why there is none. */
   let firstFetch: number | 'not begun' | 'over' = 'over';
+  const known = Promise.withResolvers<void>();
 
   function own(partitions: readonly number[]): void {
     owned = partitions;
@@ -125,11 +133,14 @@ function createOwnedPartitions(onChange: (owned: readonly number[]) => void) {
 
   return {
     owned: () => owned,
+    /** Resolves when the replica owns partitions for the first time, or has joined without one. */
+    known: known.promise,
     lose,
     join(partitions: readonly number[]): void {
       assigned = partitions;
       lose();
       firstFetch = 'not begun';
+      if (partitions.length === 0) known.resolve();
     },
     fetchStarted(nodeId: number): void {
       if (firstFetch === 'not begun') firstFetch = nodeId;
@@ -139,6 +150,7 @@ function createOwnedPartitions(onChange: (owned: readonly number[]) => void) {
       if (firstFetch !== nodeId) return false;
       firstFetch = 'over';
       own(assigned);
+      known.resolve();
       return true;
     },
   };
