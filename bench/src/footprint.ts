@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cardUseCases, tokenize } from './card-use-cases';
 import { senderTo } from './compare';
-import { opsUrl, SERVICES, startGateway, stateDirectory } from './gateway';
+import { SERVICES, startGateway } from './gateway';
 import { measure } from './load';
+import { restart, running } from './restart';
 import type { OnEnd } from './run';
 import { flags } from './run';
 
@@ -13,19 +13,10 @@ const IDLE_MS = 30_000;
 const WARM_UP_MS = 20_000;
 const MEASURE_MS = 30_000;
 const SAMPLE_EVERY_MS = 1_000;
-const POLL_MS = 5;
-const START_TIMEOUT_MS = 60_000;
 const MIB = 1_048_576;
 /** Of Linux, on all common platforms. */
 const TICKS_PER_SECOND = 100;
 const TARGETS = { startMs: 1_500, idleMiB: 100, loadedMiB: 180, allMiB: 1.8 * 1_024 };
-
-/** A process that `npm start` runs. */
-interface Running {
-  readonly name: string;
-  readonly pid: number;
-  readonly role: 'service' | 'server' | 'task';
-}
 
 interface Start {
   /** From the start of the process until it says that it is ready. */
@@ -42,7 +33,7 @@ export async function runFootprint(onEnd: OnEnd, args: readonly string[]): Promi
   const speed = flags(args, ['quick']).has('quick') ? 3 : 1;
   const { baseUrl } = await startGateway(onEnd);
   const starts = new Map<string, Start>();
-  for (const [place, name] of SERVICES.entries()) starts.set(name, await restart(name, place));
+  for (const name of SERVICES) starts.set(name, await startOf(name));
   await pause(IDLE_MS / speed);
   const idle = residentBytes();
 
@@ -59,31 +50,10 @@ export async function runFootprint(onEnd: OnEnd, args: readonly string[]): Promi
   console.log(`\n${perSecond.toFixed(0)} SALEs a second at ${CLIENTS} clients, p50 ${p50Ms.toFixed(1)} ms`);
 }
 
-function running(): Running[] {
-  const records = JSON.parse(readFileSync(join(stateDirectory, 'processes.json'), 'utf8')) as Running[];
-  return records.filter(({ role }) => role !== 'task');
-}
-
-/** Ends a service, and measures the start of the process that replaces it. */
-async function restart(name: string, place: number): Promise<Start> {
-  const pidOf = (): number | undefined => running().find((one) => one.name === name)?.pid;
-  const before = pidOf();
-  if (before === undefined) throw new Error(`${name} does not run`);
-  process.kill(before, 'SIGTERM');
-  const giveUpAt = performance.now() + START_TIMEOUT_MS;
-  for (;;) {
-    await pause(POLL_MS);
-    const pid = pidOf();
-    if (pid !== undefined && pid !== before && (await isReady(place)))
-      return { wallMs: ageMs(pid), cpuMs: cpuMsOf(pid) };
-    if (performance.now() > giveUpAt) throw new Error(`${name} has not become ready`);
-  }
-}
-
-async function isReady(place: number): Promise<boolean> {
-  const answer = await fetch(`${opsUrl(place)}/health/ready`).catch(() => undefined);
-  await answer?.body?.cancel();
-  return answer?.status === 200;
+/** The start of the process that replaces an ended one. */
+async function startOf(name: string): Promise<Start> {
+  const pid = await restart(name);
+  return { wallMs: ageMs(pid), cpuMs: cpuMsOf(pid) };
 }
 
 /** proc(5): the fields from the state on; the name before them may contain anything. */

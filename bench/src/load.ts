@@ -24,6 +24,28 @@ export interface Measurement {
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
+/** As many kept connections, each with one request at a time. */
+export function openClients(baseUrl: string, connections: number): { send: Send; close(): Promise<void> } {
+  const pool = new Pool(baseUrl, {
+    connections,
+    pipelining: 1,
+    bodyTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+  });
+  return {
+    async send(path, fields) {
+      const { body } = await pool.request({
+        path,
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(fields),
+      });
+      return (await body.json()) as Fields;
+    },
+    close: () => pool.close(),
+  };
+}
+
 /** Drives `clients` closed loops for `warmUpMs` without and then `measureMs` with counting. */
 export async function measure(options: {
   baseUrl: string;
@@ -32,21 +54,7 @@ export async function measure(options: {
   warmUpMs: number;
   measureMs: number;
 }): Promise<Measurement> {
-  const pool = new Pool(options.baseUrl, {
-    connections: options.clients,
-    pipelining: 1,
-    bodyTimeout: REQUEST_TIMEOUT_MS,
-    headersTimeout: REQUEST_TIMEOUT_MS,
-  });
-  const send: Send = async (path, fields) => {
-    const { body } = await pool.request({
-      path,
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(fields),
-    });
-    return (await body.json()) as Fields;
-  };
+  const { send, close } = openClients(options.baseUrl, options.clients);
   const startAt = performance.now() + options.warmUpMs;
   const endAt = startAt + options.measureMs;
   const durationsMs: number[] = [];
@@ -61,7 +69,7 @@ export async function measure(options: {
   };
   await Promise.all(Array.from({ length: options.clients }, client));
   await options.useCase.drained?.(send);
-  await pool.close();
+  await close();
   durationsMs.sort((a, b) => a - b);
   return {
     clients: options.clients,

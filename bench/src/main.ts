@@ -3,6 +3,7 @@ import { runCallbacks } from './callbacks';
 import { cardUseCases, tokenize } from './card-use-cases';
 import { compareUseCases, senderTo } from './compare';
 import { runExpiry } from './expiry';
+import { runFirstRequests } from './first-requests';
 import { runFootprint } from './footprint';
 import type { System } from './gateway';
 import { startDirect, startGateway } from './gateway';
@@ -19,7 +20,7 @@ import { runSoak } from './soak';
 
 const USAGE = `usage: npm run bench -- [cards|payouts|pain001|payout-query|callbacks|expiry [OPEN [DUE]]
                        |neighbours [--quick] [--only ATTACK,…]|replicas [--quick]|overload [--quick]
-                       |soak [--quick|--long]|footprint [--quick]]
+                       |soak [--quick|--long]|footprint [--quick]|first-requests]
 See bench/README.md.`;
 
 /** The gateway against the same work in one process without Kafka. */
@@ -47,6 +48,7 @@ const runs: Record<string, Run> = {
   overload: runOverload,
   soak: runSoak,
   footprint: runFootprint,
+  'first-requests': runFirstRequests,
 };
 
 const closers: (() => Promise<unknown> | void)[] = [];
