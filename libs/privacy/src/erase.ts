@@ -143,6 +143,7 @@ async function eraseCallbacks(databases: Databases, { id, merchantAccount }: Sub
   const fields = { $filter: { input: '$fields', as: 'field', cond: { $not: [isPersonal] } } };
   await deliveries.updateMany({ _id: { $in: ids }, ...OVER }, [
     { $set: { fields, version: { $add: ['$version', 1] } } },
+    { $unset: 'firstAttempt.answer' },
   ]);
   const attempts = databases.collection('callbacks.attempts');
   for (const deliveryId of ids) {

@@ -53,6 +53,7 @@ const addCallback = (endedAt: Date | undefined) =>
       createdAt: now,
       version: 1,
       progress: { state: endedAt ? 'delivered' : 'pending' },
+      firstAttempt: { startedAt: now, answer: 'OK, ANN LEE', httpStatus: 200 },
     },
     fields: [
       ['custom_holder', 'ANN LEE'],

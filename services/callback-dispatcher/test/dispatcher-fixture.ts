@@ -23,6 +23,7 @@ import { createAttempts } from '../src/adapters/mongo/attempts';
 import { createDeliveries } from '../src/adapters/mongo/deliveries';
 import type { CallbackDispatcher, CallbackDispatcherDeps } from '../src/app';
 import { createCallbackDispatcher } from '../src/app';
+import { showDelivery } from '../src/application/manage-deliveries';
 import { settings } from '../src/config';
 import type { Certificate } from './receiver';
 
@@ -47,13 +48,18 @@ export async function openWorld(name: string, certificate: Certificate) {
     payoutSecret: new Secret(PAYOUT_SECRET),
   });
 
+  const deliveries = createDeliveries(mongo, clockAt(now));
+  const attempts = createAttempts(mongo);
   return {
     ...world,
     accounts,
     kafka: kafkaOf(world.space),
-    deliveries: createDeliveries(mongo, clockAt(now)),
-    attempts: createAttempts(mongo),
+    deliveries,
+    attempts,
+    /** As operators see them. */
+    attemptsOf: async (id: string) => (await showDelivery({ deliveries, attempts }, id))?.attempts ?? [],
     stored: (collection: string, id: string) => mongo.collection<{ _id: string }>(collection).findOne({ _id: id }),
+    storedAttempts: (deliveryId: string) => mongo.collection('attempts').find({ deliveryId }).toArray(),
     indexes: (collection: string) => mongo.collection(collection).indexes(),
     eventsOf: (deliveryId: string) =>
       events.filter(({ data }) => data.deliveryId === deliveryId).map(({ type }) => type),

@@ -106,7 +106,7 @@ describe('a final outcome', () => {
     expect(isSignedWith(PASSWORD, received?.fields ?? {})).toBe(true);
   });
 
-  it('stores a delivery and an attempt, and publishes events', async () => {
+  it('is stored with its first attempt in one document, and publishes events', async () => {
     const record = outcome(`${receiver.url}/done?secret=abc`);
     const id = await world.publish(record);
     await until('the events', () => world.eventsOf(id).length === 2);
@@ -126,10 +126,11 @@ describe('a final outcome', () => {
         httpStatus: 200,
       },
     });
-    expect(await world.attempts.list(id)).toEqual([
+    // Written when it was accepted, and after the attempt.
+    expect(await world.stored('deliveries', id)).toMatchObject({ version: 2 });
+    expect(await world.storedAttempts(id)).toEqual([]);
+    expect(await world.attemptsOf(id)).toEqual([
       {
-        _id: expect.any(String),
-        deliveryId: id,
         startedAt: expect.any(Number),
         endedAt: expect.any(Number),
         acknowledged: true,
@@ -266,7 +267,7 @@ describe('a callback that is not acknowledged', () => {
     const id = await world.publish(outcome(receiver.url));
     await attemptsMade(id, 1);
     const first = await world.deliveries.load(id);
-    const [{ endedAt = 0 } = {}] = await world.attempts.list(id);
+    const [{ endedAt = 0 } = {}] = await world.attemptsOf(id);
     const dueAt = first?.progress.state === 'pending' ? first.progress.nextAttemptAt : 0;
     // 10 s and half of the jitter of one tenth.
     expect(Math.abs(dueAt - endedAt - 10_500)).toBeLessThan(100);
@@ -324,7 +325,7 @@ describe('a callback that is not acknowledged', () => {
     const merchantAccount = 'late_merchant';
     const id = await world.publish(outcome(receiver.url, { merchantAccount }));
     await attemptsMade(id, 1);
-    expect(await world.attempts.list(id)).toMatchObject([{ error: 'the account is unknown', acknowledged: false }]);
+    expect(await world.attemptsOf(id)).toMatchObject([{ error: 'the account is unknown', acknowledged: false }]);
     expect(receiver.received).toHaveLength(0);
     await world.accounts.create({ merchantAccount, password: new Secret(PASSWORD) });
     world.pass(31_000);
@@ -334,7 +335,7 @@ describe('a callback that is not acknowledged', () => {
   it('is not dialled at a private address', async () => {
     const id = await world.publish(outcome('https://10.0.0.1/done'));
     await attemptsMade(id, 1);
-    const [attempt] = await world.attempts.list(id);
+    const [attempt] = await world.attemptsOf(id);
     expect(attempt).toMatchObject({ error: 'the address is refused (private)', address: '10.0.0.1' });
   });
 });
@@ -460,8 +461,8 @@ describe('operators', () => {
     receiver.answer(fail);
     await admin(`/deliveries/${id}/resend`, { method: 'POST' });
     expect(await world.stored('deliveries', id)).not.toHaveProperty('endedAt');
-    const [attempt] = await world.attempts.list(id);
-    expect(await world.stored('attempts', attempt?._id ?? '')).toMatchObject({ startedAt: expect.any(Date) });
+    const [second] = await world.storedAttempts(id);
+    expect(second).toMatchObject({ startedAt: expect.any(Date) });
     const expiring = { expireAfterSeconds: 90 * 86_400 };
     expect(await world.indexes('deliveries')).toContainEqual(
       expect.objectContaining({ key: { endedAt: 1 }, ...expiring }),

@@ -11,8 +11,9 @@ import { createFeed } from '../src/adapters/mongo/feed';
 import { acceptOutcome } from '../src/application/accept-outcome';
 import { announce } from '../src/application/announcements';
 import { attemptDelivery } from '../src/application/attempt-delivery';
-import { handBack } from '../src/application/claim-due';
 import type { Dispatcher } from '../src/application/dispatcher';
+import { attemptsOf } from '../src/application/first-attempt';
+import { handBack } from '../src/application/hand-back';
 import { resendDelivery } from '../src/application/manage-deliveries';
 import type { Ports } from '../src/application/ports';
 import type { AttemptResult, Delivery, DeliveryEvent, DeliveryState } from '../src/domain/delivery';
@@ -22,16 +23,15 @@ import { evolve } from '../src/domain/delivery';
 let space: Space;
 let mongo: MongoConnection;
 let deliveries: DeliveriesAdapter;
-const now = 1_800_000_000_000;
 const LEASE_MS = 60_000;
+const START = 1_800_000_000_000;
+let passedMs = 0;
+const now = (): number => START + passedMs;
 
 beforeAll(async () => {
   space = await openSpace('callback-replay');
   mongo = await connectMongo({ uri: space.mongoUri, database: `${space.databasePrefix}callbacks` });
-  deliveries = createDeliveries(
-    mongo,
-    clockAt(() => now),
-  );
+  deliveries = createDeliveries(mongo, clockAt(now));
   await deliveries.ensureIndexes();
 });
 afterAll(async () => {
@@ -42,6 +42,10 @@ afterAll(async () => {
 
 const OK: AttemptResult = { httpStatus: 200, body: 'OK', durationMs: 1 };
 const REFUSED: AttemptResult = { error: 'ECONNREFUSED', durationMs: 1 };
+
+beforeEach(() => {
+  passedMs = 0;
+});
 
 let made = 0;
 function world() {
@@ -57,11 +61,11 @@ function world() {
       announce,
       publish: () => undefined,
       onWritten: (event) => events.push(event),
-      now: () => now,
+      now,
       newId: () => `${id}-${(ids += 1)}`,
     }),
     attempts: createAttempts(mongo),
-    feed: createFeed(mongo, { now: () => now }),
+    feed: createFeed(mongo, { now }),
     merchants: {
       find: async () => ({
         isSandbox: false,
@@ -74,7 +78,7 @@ function world() {
     post: async () => result,
     figures: { attempted: () => undefined, ended: () => undefined },
     scheduleSeconds: [0],
-    now: () => now,
+    now,
     newId: () => `${id}-${(ids += 1)}`,
     random: () => 0,
     tracer: noTracer,
@@ -118,6 +122,7 @@ function world() {
     },
     handBack: async () => handBack(ports, await read()),
     resend: () => resendDelivery(ports, id, 'an operator'),
+    recorded: async () => attemptsOf(ports, await read()),
     async stored() {
       const body = bodyOf(await read());
       return body;
@@ -127,11 +132,12 @@ function world() {
 }
 type World = ReturnType<typeof world>;
 
-const JOURNEYS: [string, DeliveryState, ((world: World) => Promise<unknown>)[]][] = [
-  ['delivered, and the event comes again', 'delivered', [({ attempt }) => attempt(OK), ({ accept }) => accept()]],
+const JOURNEYS: [string, DeliveryState, attempts: number, ((world: World) => Promise<unknown>)[]][] = [
+  ['delivered, and the event comes again', 'delivered', 1, [({ attempt }) => attempt(OK), ({ accept }) => accept()]],
   [
     'handed back, then refused, then delivered',
     'delivered',
+    2,
     [
       ({ handBack: back }) => back(),
       ({ attemptAgain }) => attemptAgain(REFUSED),
@@ -139,8 +145,21 @@ const JOURNEYS: [string, DeliveryState, ((world: World) => Promise<unknown>)[]][
     ],
   ],
   [
+    'held too long for an attempt, then delivered',
+    'delivered',
+    1,
+    [
+      ({ attempt }) => {
+        passedMs = LEASE_MS - 20_000;
+        return attempt(OK);
+      },
+      ({ attemptAgain }) => attemptAgain(OK),
+    ],
+  ],
+  [
     'exhausted, sent again, and recovered',
     'delivered',
+    3,
     [
       ({ attempt }) => attempt(REFUSED),
       ({ attemptAgain }) => attemptAgain(REFUSED),
@@ -148,14 +167,17 @@ const JOURNEYS: [string, DeliveryState, ((world: World) => Promise<unknown>)[]][
       ({ attemptAgain }) => attemptAgain(OK),
     ],
   ],
-  ['exhausted', 'exhausted', [({ attempt }) => attempt(REFUSED), ({ attemptAgain }) => attemptAgain(REFUSED)]],
+  ['exhausted', 'exhausted', 2, [({ attempt }) => attempt(REFUSED), ({ attemptAgain }) => attemptAgain(REFUSED)]],
 ];
 
-test.each(JOURNEYS)('%s', async (_name, end, steps) => {
+test.each(JOURNEYS)('%s', async (_name, end, attempts, steps) => {
   const here = world();
   for (const step of [({ accept }: World) => accept(), ...steps]) {
     await step(here);
     expect(await here.stored()).toEqual(here.replayed());
   }
-  expect(await here.stored()).toMatchObject({ progress: { state: end } });
+  expect(await here.stored()).toMatchObject({ attempts, progress: { state: end } });
+  const recorded = await here.recorded();
+  expect(recorded).toHaveLength(attempts);
+  expect(recorded.every(({ endedAt }) => endedAt !== undefined)).toBe(true);
 });

@@ -135,17 +135,17 @@ export function attackAddresses(world: () => World): void {
   /** The finished attempts to deliver to an address, oldest first. */
   async function attemptsAt(url: string, count: number): Promise<Document[]> {
     const { storage } = world();
-    const delivery = await until(
-      `a callback to ${url}`,
-      () => storage.collection('callbacks', 'deliveries').findOne({ url }),
-      ATTEMPT_TIMEOUT_MS,
-    );
-    const attempts = storage.collection('callbacks', 'attempts');
+    const deliveries = storage.collection('callbacks', 'deliveries');
+    const delivery = await until(`a callback to ${url}`, () => deliveries.findOne({ url }), ATTEMPT_TIMEOUT_MS);
+    const { _id: deliveryId } = delivery;
     return until(
       `${count} attempts at ${url}`,
       async () => {
-        const found = await attempts.find({ deliveryId: delivery['_id'], endedAt: { $exists: true } }).toArray();
-        return found.length >= count ? found : undefined;
+        const first = await deliveries.findOne({ url });
+        const attempts = storage.collection('callbacks', 'attempts').find({ deliveryId });
+        const found = [(first?.['firstAttempt'] ?? {}) as Document, ...(await attempts.toArray())];
+        const finished = found.filter(({ endedAt }) => endedAt !== undefined);
+        return finished.length >= count ? finished : undefined;
       },
       ATTEMPT_TIMEOUT_MS,
     );

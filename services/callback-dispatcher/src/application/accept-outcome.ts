@@ -7,8 +7,9 @@ import type { Dispatcher } from './dispatcher';
 import type { Merchant, Ports } from './ports';
 
 /**
- * Stores the callback of a committed outcome, once per event, and attempts it immediately if there is a place. Throws a
- * RetryableError if it cannot be stored; the event is then redelivered.
+ * Stores the callback of a committed outcome, once per event. If there is a place, one write stores it, takes its lease and
+ * puts the first attempt on record, which follows. Throws a RetryableError if it cannot be stored; the event is then
+ * redelivered.
  */
 export async function acceptOutcome(
   ports: Ports,
@@ -33,6 +34,7 @@ async function store(ports: Ports, dispatcher: Dispatcher, eventId: string, call
       callback,
       at: now,
       claimableAt: hasPlace ? now + LEASE_MS : now,
+      ...(hasPlace && { firstAttempt: { startedAt: now } }),
       correlationId: trace?.correlationId ?? callback.paymentId,
     };
     const { written, stored } = await ports.handle(eventId, (known) => (known === null ? [accepted] : []), {

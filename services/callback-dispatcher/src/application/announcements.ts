@@ -5,7 +5,7 @@ import type { Delivery, DeliveryEvent } from '../domain/delivery';
 /** The `callback.events` message for a domain event; undefined for events that only this service uses. */
 export function announce(after: Delivery, event: DeliveryEvent, { id }: { id: string }): Announcement | undefined {
   if (event.type === 'Accepted' || event.type === 'HandedBack' || event.type === 'Resent') return undefined;
-  if (event.type === 'ClockMoved') return undefined;
+  if (event.type === 'FirstAttempted' || event.type === 'ClockMoved') return undefined;
   const record: CallbackRecord = {
     deliveryId: id,
     kind: after.kind,

@@ -4,9 +4,11 @@ import { inTrace } from '@gateway/service-kit';
 import type { CallEnd } from '../domain/address-health';
 import { callEnd } from '../domain/address-health';
 import { isAcknowledgement } from '../domain/callback';
-import type { AttemptResult, DeliveryEvent } from '../domain/delivery';
+import type { AttemptRecord, AttemptResult, DeliveryEvent } from '../domain/delivery';
 import { decideAfterAttempt } from '../domain/delivery';
-import type { AttemptOutcome, Ports, StoredDelivery } from './ports';
+import { isFirstAttempt } from './first-attempt';
+import { handBack } from './hand-back';
+import type { Attempt, AttemptOutcome, Ports, StoredDelivery } from './ports';
 import { attemptId } from './ports';
 import { signDelivery } from './sign-delivery';
 
@@ -19,39 +21,40 @@ const ATTEMPT_BUDGET_MS = 25_000;
 export type AddressVerdict = CallEnd | 'none';
 
 /**
- * Makes one attempt, stored before the call and after it. If this process dies in between, any replica tries again when
- * the lease expires. The same happens after it throws because the database or the accounts are unavailable.
+ * Makes one attempt, stored before the call and after it: the first one with the delivery, whose insert has it on record,
+ * any other in a document of its own. If this process dies in between, any replica tries again when the lease expires. The
+ * same happens after it throws because the database or the accounts are unavailable.
  */
 export async function attemptDelivery(ports: Ports, stored: StoredDelivery): Promise<AddressVerdict> {
-  const { progress } = stored;
-  if (progress.state !== 'pending' || progress.claimableAt - ports.now() < ATTEMPT_BUDGET_MS) return 'none';
-  const { correlationId } = stored;
+  const { progress, correlationId } = stored;
+  if (progress.state !== 'pending') return 'none';
+  const isFirst = isFirstAttempt(stored);
+  if (progress.claimableAt - ports.now() < ATTEMPT_BUDGET_MS) {
+    // Its record must not stay: there has been no first attempt. Others just wait for the end of their lease.
+    if (isFirst) await handBack(ports, stored);
+    return 'none';
+  }
   return inTrace(ports.tracer, { ...attemptOf(stored), correlationId }, async (span) => {
     const signed = await signDelivery(ports, stored);
     const startedAt = ports.now();
-    const attempt = {
-      _id: attemptId(stored._id, `${startedAt}-${ports.newId()}`),
-      deliveryId: stored._id,
-      startedAt,
-    };
-    await ports.attempts.begin(attempt);
+    const attempt = isFirst ? undefined : newAttempt(ports, stored, startedAt);
+    if (attempt !== undefined) await ports.attempts.begin(attempt);
     const result = 'problem' in signed ? notSent(signed.problem) : await ports.post({ url: stored.url, ...signed });
     const acknowledged = isAcknowledgement(stored.kind, result);
     const { body: answer, truncated: _truncated, timedOut: _timedOut, ...rest } = result;
+    const ended = { endedAt: ports.now(), acknowledged, ...rest, ...(answer === undefined ? {} : { answer }) };
     await Promise.all([
-      ports.attempts.end({
-        ...attempt,
-        endedAt: ports.now(),
-        acknowledged,
-        ...rest,
-        ...(answer === undefined ? {} : { answer }),
-      }),
-      recordResult(ports, stored, result, acknowledged),
+      attempt && ports.attempts.end({ ...attempt, ...ended }),
+      recordResult(ports, stored, result, acknowledged, isFirst ? { startedAt, ...ended } : undefined),
     ]);
     tell(span, result, outcomeOf(result, acknowledged));
     ports.figures.attempted(stored.kind, outcomeOf(result, acknowledged), result.durationMs);
     return 'problem' in signed ? 'none' : callEnd(result);
   });
+}
+
+function newAttempt(ports: Pick<Ports, 'newId'>, { _id: deliveryId }: StoredDelivery, startedAt: number): Attempt {
+  return { _id: attemptId(deliveryId, `${startedAt}-${ports.newId()}`), deliveryId, startedAt };
 }
 
 /** Of the address only the host, as the rest may be a secret of the merchant. A host may be anything, too. */
@@ -82,18 +85,23 @@ function notSent(error: string): AttemptResult {
   return { error, durationMs: 0 };
 }
 
+/** @param first the record of the attempt, if it belongs to the delivery */
 async function recordResult(
   ports: Ports,
   stored: StoredDelivery,
   result: AttemptResult,
   acknowledged: boolean,
+  first?: AttemptRecord,
 ): Promise<void> {
-  await ports.handle(stored, (current) => {
+  const { written } = await ports.handle(stored, (current) => {
     // Another replica now has the delivery and counts its own attempt. Only an acknowledgement still counts.
     if (current.version !== stored.version && !acknowledged) return [];
     const context = { now: ports.now(), scheduleSeconds: ports.scheduleSeconds, random: ports.random() };
-    return decideAfterAttempt(current, result, context);
+    const decided = decideAfterAttempt(current, result, context);
+    return first === undefined ? decided : [{ type: 'FirstAttempted', attempt: first }, ...decided];
   });
+  // A new version would discard what that replica's attempt comes to.
+  if (first !== undefined && !written) await ports.deliveries.endFirst(stored._id, first);
 }
 
 /** Counts how a delivery ended, and logs that an operator may have to act. */

@@ -156,11 +156,3 @@ async function claim(
   for (const delivery of claimed) dispatcher.submit(delivery);
   return claimed;
 }
-
-/** Releases a claimed delivery to any replica without an attempt. */
-export async function handBack(ports: Ports, delivery: StoredDelivery): Promise<void> {
-  // A claim raises the version, so a newer claim by another replica is left alone.
-  await ports.handle(delivery, ({ version }) =>
-    version === delivery.version ? [{ type: 'HandedBack', at: ports.now() }] : [],
-  );
-}

@@ -1,5 +1,7 @@
 import { decideResend } from '../domain/delivery';
-import type { Attempt, DeliveryQuery, Ports, StoredDelivery } from './ports';
+import type { AttemptRecord } from '../domain/delivery';
+import { attemptsOf } from './first-attempt';
+import type { DeliveryQuery, Ports, StoredDelivery } from './ports';
 
 type Managing = Pick<Ports, 'deliveries' | 'feed' | 'merchants' | 'handle' | 'now' | 'newId' | 'logger'>;
 
@@ -11,9 +13,9 @@ export function listDeliveries(ports: Pick<Ports, 'deliveries'>, query: Delivery
 export async function showDelivery(
   ports: Pick<Ports, 'deliveries' | 'attempts'>,
   id: string,
-): Promise<{ delivery: StoredDelivery; attempts: Attempt[] } | undefined> {
-  const [delivery, attempts] = await Promise.all([ports.deliveries.load(id), ports.attempts.list(id)]);
-  return delivery === null ? undefined : { delivery, attempts };
+): Promise<{ delivery: StoredDelivery; attempts: AttemptRecord[] } | undefined> {
+  const delivery = await ports.deliveries.load(id);
+  return delivery === null ? undefined : { delivery, attempts: await attemptsOf(ports, delivery) };
 }
 
 /**

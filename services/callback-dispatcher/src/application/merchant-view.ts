@@ -1,7 +1,9 @@
 import type { CallbackEvent, CallbackEventPage, CallbackView } from '@gateway/contracts';
 import { CALLBACK_HEADERS } from '../domain/callback';
+import type { AttemptRecord } from '../domain/delivery';
+import { attemptsOf } from './first-attempt';
 import { resendDelivery } from './manage-deliveries';
-import type { Attempt, DeliveryQuery, FeedPage, FeedPlace, Ports, StoredDelivery } from './ports';
+import type { DeliveryQuery, FeedPage, FeedPlace, Ports, StoredDelivery } from './ports';
 import { signDelivery } from './sign-delivery';
 
 /** Of each callback of a page: those of one whole schedule, and more. */
@@ -30,7 +32,7 @@ export async function resendForMerchant(
   return resent && viewOf(ports, resent);
 }
 
-async function viewOf({ attempts }: Viewing, delivery: StoredDelivery): Promise<CallbackView> {
+async function viewOf(ports: Viewing, delivery: StoredDelivery): Promise<CallbackView> {
   const { _id: id, kind, reference, transactionUniqueId, url, createdAt, progress } = delivery;
   return {
     id,
@@ -41,12 +43,12 @@ async function viewOf({ attempts }: Viewing, delivery: StoredDelivery): Promise<
     state: progress.state,
     createdAt,
     ...(progress.state === 'pending' ? { nextAttemptAt: progress.nextAttemptAt } : { endedAt: progress.at }),
-    attempts: (await attempts.list(id, ATTEMPTS_SHOWN_MAX)).map(attemptView),
+    attempts: (await attemptsOf(ports, delivery, ATTEMPTS_SHOWN_MAX)).map(attemptView),
   };
 }
 
 /** Without the dialled address and the answer: the merchant's server knows both. */
-function attemptView({ startedAt, acknowledged, httpStatus, error, durationMs }: Attempt) {
+function attemptView({ startedAt, acknowledged, httpStatus, error, durationMs }: AttemptRecord) {
   return {
     startedAt,
     ...(acknowledged === undefined ? {} : { acknowledged }),

@@ -2,7 +2,7 @@ import type { CustomParameter, SandboxClock, Secret } from '@gateway/contracts';
 import type { Logger, Tracer } from '@gateway/service-kit';
 import type { Handle, Stored } from '@gateway/mongo';
 import type { CallbackKind, Outcome } from '../domain/callback';
-import type { AttemptResult, Delivery, DeliveryEvent, DeliveryState } from '../domain/delivery';
+import type { AttemptRecord, AttemptResult, Delivery, DeliveryEvent, DeliveryState } from '../domain/delivery';
 
 /** Its `_id` is the id of the reported event. */
 export type StoredDelivery = Stored<Delivery>;
@@ -38,34 +38,25 @@ export interface Deliveries {
   findDue(lane: string, now: number, limit: number): Promise<string[]>;
   /** Claims for `leaseMs` those that are still due by the database's clock. */
   claim(ids: readonly string[], leaseMs: number): Promise<StoredDelivery[]>;
+  /** Puts the end of a first attempt on record and changes nothing else, not even the version. */
+  endFirst(id: string, attempt: AttemptRecord): Promise<void>;
   list(query: DeliveryQuery): Promise<StoredDelivery[]>;
   /** Pending ones whose schedule has not followed the clock of its account, at most `limit`. */
   behind(clock: SandboxClock, limit: number): Promise<StoredDelivery[]>;
 }
 
-/** One attempt. Without `endedAt` it is running, or its process died: the merchant may still have received it. */
-export interface Attempt {
+/** Any attempt but one that is a delivery's `firstAttempt`. */
+export interface Attempt extends AttemptRecord {
   _id: string;
   deliveryId: string;
-  startedAt: number;
-  endedAt?: number;
-  acknowledged?: boolean;
-  durationMs?: number;
-  /** The dialled IP address. */
-  address?: string;
-  httpStatus?: number;
-  /** The first 4 KiB. */
-  answer?: string;
-  error?: string;
 }
 
 export interface Attempts {
   begin(attempt: Attempt): Promise<void>;
   end(attempt: Attempt): Promise<void>;
-  /** The latest ones, oldest first. @param limit at most, and by default, {@link ATTEMPTS_LISTED_MAX} */
-  list(deliveryId: string, limit?: number): Promise<Attempt[]>;
+  /** The latest ones, oldest first. */
+  list(deliveryId: string, limit: number): Promise<AttemptRecord[]>;
 }
-export const ATTEMPTS_LISTED_MAX = 200;
 
 /** Sorts by delivery, then by time: the `_id` index finds a delivery's attempts. `rest` begins with the time. */
 export function attemptId(deliveryId: string, rest: string): string {

@@ -17,6 +17,23 @@ export type Progress =
 export const DELIVERY_STATES = ['pending', 'delivered', 'exhausted'] as const satisfies Progress['state'][];
 export type DeliveryState = Progress['state'];
 
+/**
+ * One attempt. Without `endedAt` it is about to be made or running, or its process died: the merchant may have received
+ * it. Times are epoch ms.
+ */
+export interface AttemptRecord {
+  startedAt: number;
+  endedAt?: number;
+  acknowledged?: boolean;
+  durationMs?: number;
+  /** As in {@link AttemptResult}. */
+  address?: string;
+  httpStatus?: number;
+  /** The first 4 KiB. */
+  answer?: string;
+  error?: string;
+}
+
 /** One callback to one merchant, until it is acknowledged or its attempts are used up. */
 export interface Delivery extends Callback {
   createdAt: number;
@@ -27,6 +44,8 @@ export interface Delivery extends Callback {
   /** The attempts were used up once, without an acknowledgement since. */
   wasExhausted: boolean;
   progress: Progress;
+  /** Of the replica that accepted the event, if it had a place. All other attempts have documents of their own. */
+  firstAttempt?: AttemptRecord;
   /** How far the clock of a sandbox account was ahead when the schedule last followed it. */
   clockMs?: number;
   /** How much of the time by which that clock was moved the schedule has yet to use. */
@@ -53,8 +72,10 @@ export interface AttemptResult {
 /** Only some of these are announced to others; see `announcements.ts`. `at` is in epoch ms. */
 export type DeliveryEvent =
   | ({ type: 'Accepted'; callback: Callback } & Beginning)
-  /** The replica holding it will not attempt it now; any other may. */
-  | { type: 'HandedBack'; at: number }
+  /** The replica holding it will not attempt it now; any other may. `cancelsFirst` if this was to be the first attempt. */
+  | { type: 'HandedBack'; at: number; cancelsFirst?: true }
+  /** The first attempt has ended. `Attempted` says what follows. */
+  | { type: 'FirstAttempted'; attempt: AttemptRecord }
   | {
       type: 'Attempted';
       acknowledged: boolean;
@@ -70,7 +91,7 @@ export type DeliveryEvent =
   | { type: 'ClockMoved'; nextAttemptAt: number; aheadMs: number; clockMs: number }
   | { type: 'Delivered' | 'Recovered' | 'Exhausted' | 'Resent'; at: number };
 
-export interface Beginning extends Pick<Delivery, 'correlationId'> {
+export interface Beginning extends Pick<Delivery, 'correlationId' | 'firstAttempt'> {
   at: number;
   /** Epoch ms from which any replica may take it. */
   claimableAt: number;
@@ -156,7 +177,9 @@ export function evolve(delivery: Delivery | undefined, event: DeliveryEvent): De
   if (delivery === undefined) throw new Error(`broken invariant: ${event.type} of no delivery`);
   switch (event.type) {
     case 'HandedBack':
-      return heldUntil(delivery, event.at);
+      return heldUntil(event.cancelsFirst === true ? withoutFirst(delivery) : delivery, event.at);
+    case 'FirstAttempted':
+      return { ...delivery, firstAttempt: event.attempt };
     case 'Attempted':
       return {
         ...delivery,
@@ -177,6 +200,10 @@ export function evolve(delivery: Delivery | undefined, event: DeliveryEvent): De
     case 'Resent':
       return { ...onRealTime(delivery), failures: 0, progress: due(event.at) };
   }
+}
+
+function withoutFirst({ firstAttempt: _firstAttempt, ...delivery }: Delivery): Delivery {
+  return delivery;
 }
 
 /** A schedule that begins again has no moved time left. */

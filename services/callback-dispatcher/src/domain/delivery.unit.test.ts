@@ -118,6 +118,11 @@ describe('holding', () => {
   it('ends when it is handed back', () => {
     expect(evolve(heldUntil(fresh, NOW + 77), { type: 'HandedBack', at: NOW + 9 })).toEqual(heldUntil(fresh, NOW + 9));
   });
+  it('takes the first attempt off the record if it is handed back before that', () => {
+    const begun = { ...heldUntil(fresh, NOW + 77), firstAttempt: { startedAt: NOW } };
+    expect(evolve(begun, { type: 'HandedBack', at: NOW + 9, cancelsFirst: true })).toEqual(heldUntil(fresh, NOW + 9));
+    expect(evolve(begun, { type: 'HandedBack', at: NOW + 9 })).toEqual(heldUntil(begun, NOW + 9));
+  });
   it('does not affect a delivery that has ended', () => {
     const delivered = attempted(fresh, OK);
     expect(heldUntil(delivered, NOW + 77)).toEqual(delivered);

@@ -3,7 +3,8 @@ import { requestOperator } from '@gateway/audit';
 import type { CallerKind, InternalRoutes } from '@gateway/service-kit';
 import { internalRoutes } from '@gateway/service-kit';
 import { listDeliveries, resendDelivery, showDelivery } from '../../application/manage-deliveries';
-import type { Attempt, DeliveryQuery, Ports, StoredDelivery } from '../../application/ports';
+import type { DeliveryQuery, Ports, StoredDelivery } from '../../application/ports';
+import type { AttemptRecord } from '../../domain/delivery';
 import { DELIVERY_STATES } from '../../domain/delivery';
 import { pageAfter, parsePage } from './pages';
 
@@ -37,7 +38,7 @@ export interface DeliveryDetails extends DeliverySummary {
   url: string;
   /** As sent, without `checkSum`. */
   fields: Record<string, string>;
-  attemptList: (Omit<Attempt, '_id' | 'deliveryId' | 'startedAt' | 'endedAt'> & {
+  attemptList: (Omit<AttemptRecord, 'startedAt' | 'endedAt'> & {
     startedAt: string;
     endedAt?: string;
   })[];
@@ -127,12 +128,12 @@ function summaryOf(delivery: StoredDelivery): DeliverySummary {
   };
 }
 
-function detailsOf(delivery: StoredDelivery, attempts: readonly Attempt[]): DeliveryDetails {
+function detailsOf(delivery: StoredDelivery, attempts: readonly AttemptRecord[]): DeliveryDetails {
   return {
     ...summaryOf(delivery),
     url: delivery.url,
     fields: Object.fromEntries(delivery.fields),
-    attemptList: attempts.map(({ _id, deliveryId: _deliveryId, startedAt, endedAt, ...rest }) => ({
+    attemptList: attempts.map(({ startedAt, endedAt, ...rest }) => ({
       startedAt: time(startedAt),
       ...(endedAt === undefined ? {} : { endedAt: time(endedAt) }),
       ...rest,

@@ -1,7 +1,7 @@
 import type { MongoConnection } from '@gateway/mongo';
 import { createGroupInsert, createGroupSet, ensureTtlIndex } from '@gateway/mongo';
 import type { Attempt, Attempts } from '../../application/ports';
-import { attemptId, ATTEMPTS_LISTED_MAX } from '../../application/ports';
+import { attemptId } from '../../application/ports';
 import { RETENTION_DEFAULT_DAYS } from './retention';
 
 const COLLECTION = 'attempts';
@@ -18,7 +18,7 @@ export interface AttemptsAdapter extends Attempts {
   ensureIndexes(retentionDays?: number): Promise<void>;
 }
 
-/** A collection of its own, because an attempt is written when it begins and when it ends. */
+/** A collection of its own, because an attempt is written when it begins and when it ends, and a callback may have many. */
 export function createAttempts(mongo: MongoConnection): AttemptsAdapter {
   const collection = mongo.collection<StoredAttempt>(COLLECTION);
   const insert = createGroupInsert(collection);
@@ -28,11 +28,14 @@ export function createAttempts(mongo: MongoConnection): AttemptsAdapter {
       await insert({ ...attempt, startedAt: new Date(attempt.startedAt) });
     },
     end: ({ _id, deliveryId: _deliveryId, startedAt: _startedAt, ...ended }) => set(_id, ended),
-    async list(deliveryId, limit = ATTEMPTS_LISTED_MAX) {
+    async list(deliveryId, limit) {
       const ofDelivery = { _id: { $gte: attemptId(deliveryId, ''), $lt: attemptId(deliveryId, AFTER_TIMES) } };
       const found = collection.find(ofDelivery).sort({ _id: -1 }).limit(limit);
       const latest = await found.toArray();
-      return latest.reverse().map((attempt) => ({ ...attempt, startedAt: attempt.startedAt.getTime() }));
+      return latest.reverse().map(({ _id: _attemptId, deliveryId: _deliveryId, startedAt, ...attempt }) => ({
+        startedAt: startedAt.getTime(),
+        ...attempt,
+      }));
     },
     async ensureIndexes(retentionDays = RETENTION_DEFAULT_DAYS) {
       await ensureTtlIndex(collection, expiryIndex, retentionDays * DAY_SECONDS);

@@ -11,6 +11,7 @@ import type {
 import {
   claimSome,
   createAggregateStore,
+  createGroupSet,
   ensureEndIndex,
   FIGURE_BOUNDS,
   isDue,
@@ -84,6 +85,7 @@ export interface DeliveriesAdapter extends Deliveries, AggregateStore<Delivery> 
 
 export function createDeliveries(mongo: MongoConnection, clock: Clock): DeliveriesAdapter {
   const collection = mongo.collection<Stored<Delivery>>(COLLECTION);
+  const set = createGroupSet(collection);
   return {
     ...createAggregateStore<Delivery>(collection, endOf),
     outboxes: mongo.collection<OutboxOwner>(COLLECTION),
@@ -111,6 +113,7 @@ export function createDeliveries(mongo: MongoConnection, clock: Clock): Deliveri
         mark: 'stamp',
       });
     },
+    endFirst: (id, firstAttempt) => set(id, { firstAttempt }),
     async list(query) {
       const found = collection.find(listed(query)).sort({ createdAt: -1, _id: -1 });
       return await found.limit(query.limit).maxTimeMS(LIST_TIMEOUT_MS).toArray();
