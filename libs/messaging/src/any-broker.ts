@@ -73,7 +73,7 @@ export function createAnyBroker(options: { openLink: OpenLink; seeds: readonly B
       contact.failedAtMs = 0;
       return answer;
     } catch (error) {
-      contact.failedAtMs = Date.now();
+      contact.failedAtMs = performance.now();
       throw error;
     } finally {
       contact.asking = false;

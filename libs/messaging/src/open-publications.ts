@@ -60,7 +60,7 @@ export function createOpenPublications(limits: OpenPublicationLimits, metrics: P
       if (messages + newMessages > limits.maxQueuedMessages || bytes + newBytes > limits.maxQueuedBytes)
         return undefined;
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const expiresAtMs = Date.now() + limits.publishTimeoutMs;
+      const expiresAtMs = performance.now() + limits.publishTimeoutMs;
       const size = { messages: newMessages, bytes: newBytes };
       const unit: Unit = { ...size, expiresAtMs, missing: 0, settled: false, resolve, reject };
       units.add(unit);
@@ -76,7 +76,7 @@ export function createOpenPublications(limits: OpenPublicationLimits, metrics: P
     },
     settle,
     expire() {
-      const nowMs = Date.now();
+      const nowMs = performance.now();
       for (const unit of units) {
         stall.waited(limits.publishTimeoutMs - (unit.expiresAtMs - nowMs));
         if (unit.expiresAtMs > nowMs) break;
@@ -100,15 +100,15 @@ export function createOpenPublications(limits: OpenPublicationLimits, metrics: P
 
 /** Remembers whether messages timed out without an acknowledgement. */
 function createStallMemory() {
-  let acknowledgedAtMs = 0;
-  let stalledAtMs = 0;
+  let acknowledgedAtMs = -Infinity;
+  let stalledAtMs = -Infinity;
   return {
-    acknowledged: () => void (acknowledgedAtMs = Date.now()),
+    acknowledged: () => void (acknowledgedAtMs = performance.now()),
     waited(ms: number): void {
-      if (ms >= STALL_MS) stalledAtMs = Date.now();
+      if (ms >= STALL_MS) stalledAtMs = performance.now();
     },
     isStalled(): boolean {
-      const nowMs = Date.now();
+      const nowMs = performance.now();
       return nowMs - stalledAtMs < STALL_MEMORY_MS && nowMs - acknowledgedAtMs > STALL_MS;
     },
   };

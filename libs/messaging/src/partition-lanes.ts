@@ -184,7 +184,7 @@ export function createPartitionLanes(options: {
       messages: shares.flatMap(({ messages }) => messages),
     }));
     const endTimer = metrics.durationSeconds.startTimer();
-    lane.sentAtMs = Date.now();
+    lane.sentAtMs = performance.now();
     let answers: readonly PartitionAnswer[];
     try {
       answers = await linkOf(lane).produce(batches, {
@@ -290,7 +290,7 @@ export function createPartitionLanes(options: {
   }
 
   function isLong({ sentAtMs }: Lane): boolean {
-    return sentAtMs !== undefined && Date.now() - sentAtMs > LONG_REQUEST_MS;
+    return sentAtMs !== undefined && performance.now() - sentAtMs > LONG_REQUEST_MS;
   }
 
   function lanesOf(topic: string): Lane[] {

@@ -66,7 +66,7 @@ export function createPartitionLeaders(options: {
     if (topic !== undefined) wanted.add(topic);
     if (state !== 'running' || timer !== undefined) return;
     if (fetching) again = true;
-    else timer = setTimeout(() => void fetchMetadata(), Math.max(0, notBeforeMs - Date.now()));
+    else timer = setTimeout(() => void fetchMetadata(), Math.max(0, notBeforeMs - performance.now()));
   }
 
   async function fetchMetadata(): Promise<void> {
@@ -89,7 +89,7 @@ export function createPartitionLeaders(options: {
       again = true;
     }
     fetching = false;
-    notBeforeMs = Date.now() + (permitted() ? MIN_PAUSE_MS : ASK_REFUSED_AGAIN_MS);
+    notBeforeMs = performance.now() + (permitted() ? MIN_PAUSE_MS : ASK_REFUSED_AGAIN_MS);
     if (state !== 'running') return;
     if (again || !permitted()) refresh();
     onRefresh();

@@ -4,6 +4,7 @@ import type { Message } from 'kafkajs';
 export interface Unit {
   readonly messages: number;
   readonly bytes: number;
+  /** By the monotonic clock, as all times in this process: somebody may set the machine's. */
   readonly expiresAtMs: number;
   /** Number of unacknowledged shares. */
   missing: number;

@@ -94,7 +94,7 @@ export function createPlacement(options: {
 
   return {
     place(unit, postings) {
-      if (!tryToPlace(unit, postings)) unplaced.push({ unit, postings, sinceMs: Date.now() });
+      if (!tryToPlace(unit, postings)) unplaced.push({ unit, postings, sinceMs: performance.now() });
     },
     retry() {
       const waiting = unplaced;
@@ -102,7 +102,7 @@ export function createPlacement(options: {
       for (const entry of waiting) {
         if (entry.unit.settled || tryToPlace(entry.unit, entry.postings)) continue;
         const nowhere = entry.postings.find(hasNoPartition);
-        if (nowhere === undefined || Date.now() - entry.sinceMs < NEW_PARTITION_MS) unplaced.push(entry);
+        if (nowhere === undefined || performance.now() - entry.sinceMs < NEW_PARTITION_MS) unplaced.push(entry);
         else
           reject(entry.unit, new MessageRefusedError(`${nowhere.topic} has no partition ${nowhere.message.partition}`));
       }

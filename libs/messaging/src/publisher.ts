@@ -187,7 +187,8 @@ export function createPublisher(options: {
       });
       await lanes.connect(written);
       isRunning = true;
-      sweeper = setInterval(sweep, SWEEP_EVERY_MS);
+      // A process that was frozen or busy first reads what the brokers have answered meanwhile.
+      sweeper = setInterval(() => setImmediate(sweep), SWEEP_EVERY_MS);
       sweeper.unref();
     },
     async stop() {

@@ -512,6 +512,67 @@ describe('time', () => {
   });
 });
 
+describe('a clock that is set', () => {
+  const HOUR_MS = 3_600_000;
+  const shiftClock = (ms: number): void => {
+    const now = Date.now.bind(Date);
+    jest.spyOn(Date, 'now').mockImplementation(() => now() + ms);
+  };
+  afterEach(() => void jest.restoreAllMocks());
+
+  test('back: a leader that moves is found at once', async () => {
+    const { publisher, cluster } = await setUp({ brokers: 2 });
+    shiftClock(-HOUR_MS);
+    cluster.leaders.set(`${EVENTS}/0`, 2);
+    await publisher.publish(note('a'));
+    expect(cluster.log(`${EVENTS}/0`)).toEqual(['a']);
+    await publisher.stop();
+  });
+
+  test('back: what nobody acknowledges is rejected in time', async () => {
+    const { publisher, cluster } = await setUp({ limits: { publishTimeoutMs: 150, drainTimeoutMs: 50 } });
+    cluster.frozen.add(1);
+    const published = publisher.publish(note('a'));
+    shiftClock(-HOUR_MS);
+    await expect(published).rejects.toThrow(TimeoutError);
+    await publisher.stop();
+  });
+
+  test('ahead: what is under way goes on', async () => {
+    const { publisher, cluster, texts } = await setUp({ limits: { publishTimeoutMs: 20_000 } });
+    const first = gate();
+    cluster.meddle = () => first.opened;
+    const published = publisher.publish(note('a'));
+    shiftClock(HOUR_MS);
+    await until('it is seen to be slow', () => publisher.saturated());
+    first.open();
+    await published;
+    expect(texts()).toEqual([['a']]);
+    await publisher.stop();
+  });
+});
+
+test('an acknowledgement that came while the process was frozen counts', async () => {
+  const { publisher, cluster } = await setUp({ limits: { publishTimeoutMs: 200 } });
+  const { port1, port2 } = new MessageChannel();
+  cluster.meddle = () =>
+    new Promise<void>((resolve) =>
+      port1.once('message', () => {
+        port1.close();
+        resolve();
+      }),
+    );
+  const published = publisher.publish(note('a'));
+  await until('it is sent', () => cluster.requests.length === 1);
+  // From here the event loop goes to its timers before it reads anything.
+  await turn();
+  port2.postMessage('acknowledged');
+  const endMs = performance.now() + 300;
+  while (performance.now() < endMs);
+  await published;
+  await publisher.stop();
+});
+
 /** A linear congruential generator: the same numbers in every run. */
 function seeded(seed: number): () => number {
   let state = seed;

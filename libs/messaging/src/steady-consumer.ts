@@ -309,14 +309,14 @@ export function steadyConsumerGroups(): void {
   };
 
   prototype.joinAndSync = async function () {
-    const endMs = Date.now() + JOIN_PATIENCE_MS;
+    const endMs = performance.now() + JOIN_PATIENCE_MS;
     joining.add(this);
     try {
       for (;;) {
         try {
           return await joinAndSync.call(this);
         } catch (error) {
-          if (!isAway(error) || Date.now() > endMs) throw error;
+          if (!isAway(error) || performance.now() > endMs) throw error;
           expireMetadata(innerOf(this.cluster));
           await sleep(PAUSE_MS);
         }

@@ -6,14 +6,16 @@ export class TimeoutError extends RetryableError {
 }
 
 /**
- * The result of `work` if it comes in time. The work itself continues; a late failure is ignored.
+ * The result of `work` if it comes in time. The work itself continues; a late failure is ignored. A process that was
+ * frozen or busy first reads what came meanwhile: timers run before sockets, and an answer that is there counts.
  *
  * @throws TimeoutError
  */
 export async function within<T>(timeoutMs: number, what: string, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new TimeoutError(`${what} took longer than ${timeoutMs} ms`)), timeoutMs);
+    const end = (): void => reject(new TimeoutError(`${what} took longer than ${timeoutMs} ms`));
+    timer = setTimeout(() => setImmediate(end), timeoutMs);
   });
   try {
     return await Promise.race([work, timeout]);

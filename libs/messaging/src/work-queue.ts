@@ -118,7 +118,7 @@ export interface WorkQueue<M extends QueuedMessage> {
   running(): number;
   /** Number of partitions that wait for room. */
   refused(): number;
-  /** When the longest-running handler started, in epoch ms. */
+  /** When the longest-running handler started, by `performance.now()`. */
   oldestStartMs(): number | undefined;
   /** Timestamp of the topic's oldest message that was taken and is not done, in epoch ms. */
   oldestTimestampMs(topic: string): number | undefined;
@@ -268,7 +268,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
   async function start(item: TItem): Promise<void> {
     item.state = 'running';
     item.attempts += 1;
-    item.startedAtMs = Date.now();
+    item.startedAtMs = performance.now();
     running.add(item);
     const outcome = await run(item);
     running.delete(item);

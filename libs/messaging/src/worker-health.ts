@@ -68,7 +68,7 @@ export function createWorkerHealth(options: {
 
   function checkHandlers(): void {
     const oldestStartMs = queue.oldestStartMs();
-    if (oldestStartMs === undefined || Date.now() - oldestStartMs <= limits.handlerLimitMs) return;
+    if (oldestStartMs === undefined || performance.now() - oldestStartMs <= limits.handlerLimitMs) return;
     fail(new Error(`a handler of ${groupId} has been running for more than ${limits.handlerLimitMs} ms`));
   }
 
