@@ -132,8 +132,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       edit(
         'mongo/dist/outbox.js',
-        'await options.publish(owner._id, owner.outbox);',
-        'setTimeout(() => void options.publish(owner._id, owner.outbox).catch(() => undefined), 1500);',
+        'await options.publish(_id, rest);',
+        'setTimeout(() => void options.publish(_id, rest).catch(() => undefined), 1500);',
       ),
     ],
     services: CARDS,

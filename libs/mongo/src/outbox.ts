@@ -4,6 +4,7 @@ import type { Clock } from './clock';
 import type { Collection, Document, Filter } from './driver';
 import { FIGURE_BOUNDS } from './figures';
 import { claimDue, isPast } from './leases';
+import { createDrains } from './outbox-drains';
 
 /** A message that is committed with its aggregate and waits to be published. */
 export interface OutboxEntry {
@@ -30,12 +31,14 @@ export interface OutboxOwner {
   outboxClaim?: string;
 }
 
+/** Resolves when the brokers have all entries. Settles within seconds, whatever happens: others wait for its result. */
 export type PublishEntries = (aggregateId: string, entries: readonly OutboxEntry[]) => Promise<void>;
 
 export interface Outbox {
   /**
-   * Publishes an aggregate's whole outbox, in order, and drains it, together with others committed within some
-   * milliseconds. Never throws: what could not be published stays, and the sweeper of any replica publishes it.
+   * Publishes what an aggregate's outbox holds, in order, together with others committed within some milliseconds, and
+   * drains it. While a publication of the same aggregate is under way it waits, and then sends only what is left. Never
+   * throws: what could not be published stays, and the sweeper of any replica publishes it.
    */
   publish(owner: OutboxOwner): void;
   /** Publishes what a crash or an outage left behind. Returns the number of aggregates. */
@@ -45,7 +48,11 @@ export interface Outbox {
 }
 
 const SWEEP_EVERY_MS = 1_000;
-const SWEEP_AGE_MS = 3_000;
+/**
+ * Longer than the time from a write to its drain, with the publisher's time-out of 5 s in between: another replica's
+ * sweeper would publish everything once more when these are slow, and so make them slower.
+ */
+const SWEEP_AGE_MS = 10_000;
 const SWEEP_LIMIT = 500;
 /** Rounds per sweep, of `SWEEP_LIMIT` aggregates each. The next sweep continues. */
 const SWEEP_ROUNDS_MAX = 20;
@@ -55,10 +62,8 @@ const LEASE_MS = 30_000;
 const RETRY_MAX_MS = 3_600_000;
 /** A short delay lets publications share a request, at a fraction of the cost. */
 const GATHER_MS = 25;
-/** Aggregates that wait to be published. Beyond this bound the sweeper publishes them. */
-const WAITING_MAX = 10_000;
-/** Each of these aggregates is compared with the events of all of them. */
-const DRAIN_LIMIT = 100;
+/** Publications that have not ended. Beyond this bound the sweeper publishes. */
+const OPEN_MAX = 10_000;
 
 export const outboxIndex = {
   key: { outboxSince: 1, outboxRetryAt: 1 },
@@ -68,13 +73,18 @@ export const outboxIndex = {
 
 /**
  * Removes acknowledged entries from the arrays in place, so that entries that another writer pushed meanwhile stay, and
- * removes `outboxSince` when nothing is left: both in the one atomic update of each aggregate.
+ * sets `outboxSince` to the oldest of these, or removes it: both in the one atomic update of each aggregate.
  */
-function drainPipeline(eventIds: string[]): Document[] {
+function drainPipeline(entryIds: string[]): Document[] {
   return [
-    { $set: { outbox: { $filter: { input: '$outbox', cond: { $not: { $in: ['$$this.id', eventIds] } } } } } },
-    { $set: { outboxSince: whileFull('$outboxSince') } },
-    { $set: { outboxRetryAt: whileFull('$outboxRetryAt'), outboxClaim: whileFull('$outboxClaim') } },
+    { $set: { outbox: { $filter: { input: '$outbox', cond: { $not: { $in: ['$$this.id', entryIds] } } } } } },
+    {
+      $set: {
+        outboxSince: { $ifNull: [{ $first: '$outbox.at' }, '$$REMOVE'] },
+        outboxRetryAt: whileFull('$outboxRetryAt'),
+        outboxClaim: whileFull('$outboxClaim'),
+      },
+    },
   ];
 }
 
@@ -136,6 +146,9 @@ function registerAge(collection: Collection<OutboxOwner>, metrics: Registry, clo
   });
 }
 
+/** `later`: a retry may succeed. `refused`: the events themselves are at fault. */
+type End = 'published' | 'later' | 'refused';
+
 export function createOutbox(options: {
   collection: Collection<OutboxOwner>;
   publish: PublishEntries;
@@ -144,56 +157,53 @@ export function createOutbox(options: {
   logger: Logger;
 }): Outbox {
   const { collection, clock, logger } = options;
-  let waiting: OutboxOwner[] = [];
-  let published: OutboxOwner[] = [];
+  const drains = createDrains({
+    remove: (ids, entryIds) => collection.updateMany({ _id: { $in: ids } }, drainPipeline(entryIds)),
+    logger,
+  });
+  /** The last publication of each aggregate, until it ends. */
+  const turns = new Map<string, Promise<End>>();
+  const gathered: OutboxOwner[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let flushing: Promise<void> = Promise.resolve();
+  let open = 0;
 
   function publish(owner: OutboxOwner): void {
-    if (owner.outbox.length === 0 || waiting.length >= WAITING_MAX) return;
-    waiting.push(owner);
-    schedule();
+    if (owner.outbox.length === 0 || open >= OPEN_MAX) return;
+    open += 1;
+    gathered.push(owner);
+    timer ??= setTimeout(publishGathered, GATHER_MS);
   }
 
-  function schedule(): void {
-    if (waiting.length === 0) return;
-    timer ??= setTimeout(() => {
-      flushing = flush();
-    }, GATHER_MS);
-  }
-
-  async function flush(): Promise<void> {
-    const gathered = waiting;
-    waiting = [];
-    await Promise.all(gathered.map(publishNow));
-    try {
-      await drain();
-    } catch (error) {
-      logger.warn('published events could not be drained; they are published again', { error });
-    }
+  function publishGathered(): void {
+    clearTimeout(timer);
     timer = undefined;
-    schedule();
+    for (const owner of gathered.splice(0)) void inTurn(owner).then(() => (open -= 1));
   }
 
-  async function drain(): Promise<void> {
-    while (published.length > 0) {
-      const batch = published.slice(0, DRAIN_LIMIT);
-      published = published.slice(DRAIN_LIMIT);
-      const eventIds = batch.flatMap(({ outbox }) => outbox.map(({ id }) => id));
-      await collection.updateMany({ _id: { $in: batch.map(({ _id }) => _id) } }, drainPipeline(eventIds));
-    }
+  /**
+   * Publications of one aggregate follow each other, so none sends what another one has under way. After a failure those
+   * that wait leave everything to the sweeper: each of them could take as long to fail.
+   */
+  function inTurn(owner: OutboxOwner): Promise<End> {
+    const before = turns.get(owner._id) ?? Promise.resolve<End>('published');
+    const turn = before.then((end) => (end === 'published' ? publishRest(owner) : end));
+    turns.set(owner._id, turn);
+    void turn.then(() => turns.get(owner._id) === turn && turns.delete(owner._id));
+    return turn;
   }
 
-  /** `later`: a retry may succeed. `refused`: the events themselves are at fault. */
-  async function publishNow(owner: OutboxOwner): Promise<'published' | 'later' | 'refused'> {
+  async function publishRest({ _id, outbox }: OutboxOwner): Promise<End> {
+    const rest = outbox.filter(({ id }) => !drains.isAcknowledged(id));
     try {
-      await options.publish(owner._id, owner.outbox);
+      if (rest.length > 0) await options.publish(_id, rest);
     } catch (error) {
-      logger.warn('events stay in the outbox for the sweeper', { aggregateId: owner._id, error });
+      logger.warn('events stay in the outbox for the sweeper', { aggregateId: _id, error });
       return isRetryable(error) ? 'later' : 'refused';
     }
-    // A drain that is lost costs a second publication, which consumers recognize by the event's id.
-    published.push(owner);
+    drains.add(
+      _id,
+      outbox.map(({ id }) => id),
+    );
     return 'published';
   }
 
@@ -202,8 +212,8 @@ export function createOutbox(options: {
     for (let rounds = 0; rounds < SWEEP_ROUNDS_MAX; rounds += 1) {
       const { found, claimed } = await claimOldest(collection, clock);
       if (found === 0) break;
-      const ends = await Promise.all(claimed.map(publishNow));
-      await drain();
+      const ends = await Promise.all(claimed.map(inTurn));
+      await drains.flush();
       const rejected = claimed.filter((_owner, index) => ends[index] === 'refused');
       const [first] = rejected;
       if (first !== undefined) {
@@ -231,10 +241,11 @@ export function createOutbox(options: {
     start: () => sweeper.start(),
     async stop() {
       await sweeper.stop();
-      clearTimeout(timer);
-      await flushing;
-      while (waiting.length > 0) await flush();
-      clearTimeout(timer);
+      while (open > 0) {
+        publishGathered();
+        await Promise.all(turns.values());
+      }
+      await drains.stop();
     },
   };
 }

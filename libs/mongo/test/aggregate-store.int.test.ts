@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@gateway/service-kit';
 import { createLogger, createMetrics, RetryableError } from '@gateway/service-kit';
-import type { AggregateStore, MongoConnection, NewMessage, OutboxEntry, OutboxOwner, Stored } from '../src';
+import { until } from '@gateway/testing';
+import { MongoNetworkError } from 'mongodb';
+import type { AggregateStore, Collection, MongoConnection, NewMessage, OutboxEntry, OutboxOwner, Stored } from '../src';
 import {
   clockAt,
   connectMongo,
@@ -113,8 +115,10 @@ describe('the aggregate store', () => {
   });
 });
 
-function outboxWith(publish: (id: string, entries: readonly OutboxEntry[]) => Promise<void>) {
-  const collection = mongo.collection<OutboxOwner>('accounts');
+function outboxWith(
+  publish: (id: string, entries: readonly OutboxEntry[]) => Promise<void>,
+  collection: Collection<OutboxOwner> = mongo.collection('accounts'),
+) {
   const metrics = createMetrics('test', { processFigures: false });
   const outbox = createOutbox({ collection, publish, clock: clockAt(() => time.now), metrics, logger });
   return { outbox, metrics, stop: () => outbox.stop() };
@@ -133,12 +137,12 @@ describe('the outbox', () => {
     );
     const first = await inserted({ balance: 1 }, [event('A'), event('B')]);
     outbox.publish(first);
-    await store.update(first, { balance: 2 }, [event('C')]);
+    await store.update(first, { balance: 2 }, [event('C', 2_000)]);
     await stop();
     expect(published).toEqual(['A', 'B']);
     const document = await raw(first._id);
     expect(document?.outbox.map(({ type }) => type)).toEqual(['C']);
-    expect(document).toHaveProperty('outboxSince');
+    expect(document).toHaveProperty('outboxSince', 2_000);
   });
 
   test('is drained per aggregate, many at a time', async () => {
@@ -233,12 +237,162 @@ describe('the outbox', () => {
     expect(plan).toMatchObject({ executionStats: { totalDocsExamined: 0 } });
   });
 
-  test('young events are left to their writer', async () => {
-    const first = await inserted({ balance: 1 }, [event('A', 99_999)]);
-    const published: string[] = [];
-    await outboxWith(async (id) => void published.push(id)).outbox.sweep();
-    expect(published).not.toContain(first._id);
+  test('young events are left to their writer, whose publication and its time-out may take a while', async () => {
+    await inserted({ balance: 1 }, [event('A', time.now)]);
+    const { outbox } = outboxWith(async () => undefined);
+    time.now += 9_999;
+    expect(await outbox.sweep()).toBe(0);
+    time.now += 1;
+    expect(await outbox.sweep()).toBe(1);
   });
+});
+
+/** An outbox whose publications end when the test says so. */
+function slowOutbox(collection?: Collection<OutboxOwner>) {
+  const sent: string[][] = [];
+  const ends: PromiseWithResolvers<void>[] = [];
+  const { outbox, stop } = outboxWith((_id, entries) => {
+    sent.push(entries.map(({ type }) => type));
+    const end = Promise.withResolvers<void>();
+    ends.push(end);
+    return end.promise;
+  }, collection);
+  const isSending = (...types: string[]) =>
+    until(`${types.join()} is under way`, () => sent.some((one) => one.join() === types.join()));
+  const isDrained = ({ _id }: OutboxOwner) => until('the drain', async () => (await raw(_id))?.outbox.length === 0);
+  return { outbox, stop, sent, ends, isSending, isDrained };
+}
+
+const grown = async (before: Stored<Account>, type: string): Promise<Stored<Account>> => {
+  const stored = await store.update(before, { balance: before.balance + 1 }, [event(type)]);
+  if (stored === undefined) throw new Error('not written');
+  return stored;
+};
+
+describe('an event is sent once although', () => {
+  test('the sweeper finds it while its publication is under way', async () => {
+    const { outbox, sent, ends, isSending, stop } = slowOutbox();
+    const first = await inserted({ balance: 1 }, [event('A')]);
+    outbox.publish(first);
+    await isSending('A');
+    const swept = outbox.sweep();
+    await until('the claim', async () => (await raw(first._id))?.outboxClaim !== undefined);
+    ends[0]?.resolve();
+    expect(await swept).toBe(1);
+    await stop();
+    expect(sent).toEqual([['A']]);
+    expect(await raw(first._id)).toMatchObject({ outbox: [] });
+  });
+
+  test('the next event of its aggregate follows before it is acknowledged', async () => {
+    const { outbox, sent, ends, isSending, isDrained, stop } = slowOutbox();
+    const first = await inserted({ balance: 1 }, [event('A')]);
+    outbox.publish(first);
+    await isSending('A');
+    const second = await grown(first, 'B');
+    outbox.publish(second);
+    const other = await inserted({ balance: 1 }, [event('Other')]);
+    outbox.publish(other);
+    await isSending('Other');
+    expect(sent).toEqual([['A'], ['Other']]);
+    ends[0]?.resolve();
+    await isSending('B');
+    ends[2]?.resolve();
+    await isDrained(second);
+    ends[1]?.resolve();
+    await stop();
+    expect(sent).toEqual([['A'], ['Other'], ['B']]);
+  });
+
+  test('its aggregate was read before it was drained', async () => {
+    const { outbox, sent, ends, isSending, isDrained, stop } = slowOutbox();
+    const first = await inserted({ balance: 1 }, [event('A')]);
+    outbox.publish(first);
+    await isSending('A');
+    ends[0]?.resolve();
+    await isDrained(first);
+    const second = await grown(first, 'B');
+    expect(second.outbox).toHaveLength(2);
+    outbox.publish(second);
+    await isSending('B');
+    ends[1]?.resolve();
+    await stop();
+    expect(sent).toEqual([['A'], ['B']]);
+    expect(await raw(first._id)).toMatchObject({ outbox: [] });
+  });
+
+  test('the database elects a primary between its acknowledgement and its drain', async () => {
+    let drains = 0;
+    const accounts = mongo.collection<OutboxOwner>('accounts');
+    const electing = new Proxy(accounts, {
+      get(target, name) {
+        if (name !== 'updateMany') return Reflect.get(target, name) as unknown;
+        return (...args: Parameters<typeof target.updateMany>) => {
+          drains += 1;
+          if (drains === 1) return Promise.reject(new MongoNetworkError('the primary is gone'));
+          return target.updateMany(...args);
+        };
+      },
+    });
+    const { outbox, sent, ends, isSending, isDrained, stop } = slowOutbox(electing);
+    const first = await inserted({ balance: 1 }, [event('A')]);
+    outbox.publish(first);
+    await isSending('A');
+    ends[0]?.resolve();
+    await isDrained(first);
+    await stop();
+    expect(sent).toEqual([['A']]);
+    expect(drains).toBe(2);
+  });
+
+  test('the drain was rolled back, or undone by hand', async () => {
+    const { outbox, sent, ends, isSending, isDrained, stop } = slowOutbox();
+    const first = await inserted({ balance: 1 }, [event('A')]);
+    outbox.publish(first);
+    await isSending('A');
+    ends[0]?.resolve();
+    await isDrained(first);
+    const accounts = mongo.collection<OutboxOwner>('accounts');
+    await accounts.updateOne({ _id: first._id }, { $set: { outbox: first.outbox, outboxSince: 1_000 } });
+    expect(await outbox.sweep()).toBe(1);
+    await stop();
+    expect(sent).toEqual([['A']]);
+    expect(await raw(first._id)).not.toHaveProperty('outboxSince');
+  });
+});
+
+test('after a failure later events wait, and the sweeper sends all of them in order', async () => {
+  const { outbox, sent, ends, isSending, stop } = slowOutbox();
+  const first = await inserted({ balance: 1 }, [event('A')]);
+  outbox.publish(first);
+  await isSending('A');
+  const second = await grown(first, 'B');
+  outbox.publish(second);
+  const other = await inserted({ balance: 1 }, [event('Other')]);
+  outbox.publish(other);
+  await isSending('Other');
+  ends[0]?.reject(new RetryableError('not acknowledged in time'));
+  ends[1]?.resolve();
+  await stop();
+  expect(sent).toEqual([['A'], ['Other']]);
+  const swept = outbox.sweep();
+  await isSending('A', 'B');
+  ends[2]?.resolve();
+  expect(await swept).toBe(1);
+  expect(await raw(first._id)).toMatchObject({ outbox: [] });
+});
+
+test('a slow partition holds up neither the events of others nor their drain', async () => {
+  const { outbox, ends, isSending, isDrained, stop } = slowOutbox();
+  outbox.publish(await inserted({ balance: 1 }, [event('Slow')]));
+  await isSending('Slow');
+  const quick = await inserted({ balance: 1 }, [event('Quick')]);
+  outbox.publish(quick);
+  await isSending('Quick');
+  ends[1]?.resolve();
+  await isDrained(quick);
+  ends[0]?.resolve();
+  await stop();
 });
 
 test('a group insert names the index that refused each document', async () => {
