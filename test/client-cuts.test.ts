@@ -156,6 +156,26 @@ test(`${CUTS_UNDER_LOAD} seeded cuts under load, of questions and repetitions to
   expect((await booked(310_100)).effects).toBe(0);
 }, 180_000);
 
+test('a proxy that drops the Idempotency-Key, so that a repetition is a duplicate: no money moves twice', async () => {
+  const proxy = await startCuttingProxy(system.edge.ports.api, { dropsKeys: true });
+  const { name: account, password } = ACCOUNTS.merchant;
+  const client = createClient({ baseUrl: proxy.url, account, password });
+  const late: Cut = { direction: 'answer', bytes: 50, how: 'rst' };
+  // Its question is lost, too: it sends the sale again, and learns that its own id is used.
+  proxy.arm(late, late);
+  const own = await sell(client, '40.00', true);
+  expect(own).toMatchObject({ kind: 'approved' });
+  proxy.arm(late);
+  const named = await sell(client, '40.00', false);
+  expect(named).toMatchObject({ kind: 'unknown', code: 3001 });
+  const found = await client.outcomeOf({ transaction_unique_id: String(named.transaction_unique_id) });
+  expect(found).toMatchObject({ kind: 'approved' });
+  const { effects, references } = await booked(400_000);
+  expect([effects, references]).toEqual([2, referencesOf([own, found])]);
+  client.close();
+  await proxy.close();
+});
+
 test('an unknown outcome, a refund and a payout through a line that breaks', async () => {
   const [{ client, proxy }] = workers as [Worker];
   const breakLate = (): void => proxy.arm({ direction: 'answer', bytes: 50, how: 'rst' });

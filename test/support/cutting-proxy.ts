@@ -23,7 +23,11 @@ export interface CuttingProxy {
   close(): Promise<void>;
 }
 
-export async function startCuttingProxy(port: number): Promise<CuttingProxy> {
+/** Of the same length as the header's own name. */
+const DROPPED = 'x-dropped-key-x';
+
+/** @param dropsKeys the gateway gets requests without their Idempotency-Key */
+export async function startCuttingProxy(port: number, { dropsKeys = false } = {}): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   const passed = { request: 0, answer: 0 };
   let armed: Cut[] = [];
@@ -66,7 +70,7 @@ export async function startCuttingProxy(port: number): Promise<CuttingProxy> {
         other.destroy();
       });
     }
-    client.on('data', (chunk) => pass('request', chunk, client, gateway));
+    client.on('data', (chunk) => pass('request', dropsKeys ? withoutKey(chunk) : chunk, client, gateway));
     gateway.on('data', (chunk) => pass('answer', chunk, gateway, client));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -86,4 +90,8 @@ export async function startCuttingProxy(port: number): Promise<CuttingProxy> {
       await once(server, 'close');
     },
   };
+}
+
+function withoutKey(chunk: Buffer): Buffer {
+  return Buffer.from(chunk.toString('latin1').replace(/^idempotency-key(?=:)/im, DROPPED), 'latin1');
 }
