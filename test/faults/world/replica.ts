@@ -15,6 +15,11 @@ const PROBE_TIMEOUT_MS = 1_000;
 const RESTART_FIRST_MS = 500;
 const RESTART_MAX_MS = 8_000;
 const HEAP_MB = 96;
+/**
+ * Of each half of the space for new objects. V8 would let them grow to more than the heap may have, and then collect
+ * garbage all the time, although most of it is free.
+ */
+const SEMI_SPACE_MB = 8;
 const LIFELINE_PRELOAD = join(__dirname, '..', 'preload', 'lifeline.cjs');
 
 /** One process of a service. It is restarted whenever it exits, as Kubernetes would do. */
@@ -77,6 +82,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     for (const preload of preloads) Object.assign(env, preload.env);
     const args = [
       `--max-old-space-size=${HEAP_MB}`,
+      `--max-semi-space-size=${SEMI_SPACE_MB}`,
       '--require',
       LIFELINE_PRELOAD,
       ...preloads.flatMap(({ file }) => ['--require', file]),
