@@ -21,6 +21,7 @@ import { findLastingPorts } from './servers/ports.mjs';
 
 const BUILT = '--built';
 const ASK_TIMEOUT_MS = 10_000;
+const COMPILE_TIMEOUT_MS = 300_000;
 const BUILD_TIMEOUT_MS = 1_200_000;
 const UP_TIMEOUT_MS = 480_000;
 const DOWN_TIMEOUT_MS = 120_000;
@@ -106,6 +107,9 @@ async function testSystem(name, args) {
   try {
     return await supervise(logs, async (processes) => {
       await installDependencies({ processes, progress });
+      // The secrets are made by our libraries.
+      const build = { command: 'npm', args: ['run', 'build'], timeoutMs: COMPILE_TIMEOUT_MS };
+      await progress.during('Build', () => processes.run('build', build));
       const command = await composeCommand(processes);
       const composed = { ...(await settingsOf(name, directory)), command };
       const [program = '', ...first] = command;
