@@ -11,11 +11,11 @@ export const LEASE_MS = 30_000;
 const ASKS_BEFORE_ALARM = 10;
 
 /**
- * Asks for the end of every due authorization, or for the callback before it, within the allowance and card-processing's room, because merchants wait
- * in the same queue. Any replica may do so: the lease keeps others off while the command is on its way. If the process
- * dies in between, another one asks again. The command may then go out twice, which is harmless, because the payment's
- * state decides. So there is no outbox: the deadline stays until card-processing reports the end. Returns the number of
- * asks.
+ * Asks for the end of every due authorization, or for the callback before it. Stays within the allowance and
+ * card-processing's room, because merchants wait in the same queue. Any replica may do so: the lease keeps others off
+ * while the command is on its way. If the process dies in between, another one asks again. The command may then go out
+ * twice, which is harmless, because the payment's state decides. So there is no outbox: the deadline stays until
+ * card-processing reports the end. Returns the number of asks.
  */
 export async function askDue(ports: Ports, allowance: Allowance): Promise<number> {
   if ((await ports.deadlines.dueSince(ports.now())) === undefined) return 0;

@@ -39,7 +39,10 @@ export interface CommandQueue {
 
 export interface Ports {
   deadlines: Deadlines;
-  /** Asks card-processing to void an authorization, or to announce that its hold ends soon. Resolves when the brokers have the command, else rejects. */
+  /**
+   * Asks card-processing to void an authorization, or to announce that its hold ends soon. Resolves when the brokers have
+   * the command, else rejects.
+   */
   askToExpire(deadline: ClaimedDeadline): Promise<void>;
   /** Number of commands that card-processing has room for now. Rejects if that is not known. */
   room(): Promise<number>;
