@@ -4,6 +4,8 @@ import type { TransactionType } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 import ts from 'typescript';
 import type { RawFields, RawValue } from '../services/api-edge/src/domain/body';
+import { CALLBACK_LIST_TABLE } from '../services/api-edge/src/domain/callback-fields';
+import { CLOCK_TABLE } from '../services/api-edge/src/domain/clock-fields';
 import type { RequestTable } from '../services/api-edge/src/domain/field-check';
 import { checkTable } from '../services/api-edge/src/domain/field-check';
 import { cardTable, checkoutTable } from '../services/api-edge/src/domain/fields';
@@ -13,7 +15,9 @@ import { PAYOUT_CHECK_TABLE, PAYOUT_QUERY_TABLE, payoutTable } from '../services
 
 const root = join(__dirname, '..');
 const REQUESTS = join(root, 'libs/merchant-client/src/requests.ts');
-const TABLES = ['fields', 'payout-fields'].map((file) => join(root, `services/api-edge/src/domain/${file}.ts`));
+const TABLES = ['fields', 'payout-fields', 'callback-fields', 'clock-fields'].map((file) =>
+  join(root, `services/api-edge/src/domain/${file}.ts`),
+);
 const NOW = Date.now();
 
 interface Fields {
@@ -42,6 +46,8 @@ const CHECKS: Record<string, Check[]> = {
   CheckoutRequest: [checkOf(checkoutTable('SALE'))],
   PayoutRequest: [checkOf(payoutTable({ isIban: () => true, isBic: () => true }))],
   PayoutQuery: [checkOf(PAYOUT_QUERY_TABLE)],
+  CallbackQuery: [checkOf(CALLBACK_LIST_TABLE)],
+  ClockRequest: [checkOf(CLOCK_TABLE)],
 };
 
 /** What the client adds itself, or the edge reads before these checks. */

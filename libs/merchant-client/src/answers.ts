@@ -77,6 +77,12 @@ function isAnswer(body: unknown): body is Answer {
   return version === 1 && typeof status === 'string' && Number.isInteger(code) && typeof message === 'string';
 }
 
+/** The records in a list of an answer; none if it has no such list. */
+export function recordsIn<Item>(source: Readonly<Record<string, unknown>>, field: string): Item[] {
+  const records = source[field];
+  return Array.isArray(records) ? (records as Item[]) : [];
+}
+
 /** The value of a text field; undefined if it has none. */
 export function textIn(source: Readonly<Record<string, unknown>>, field: string): string | undefined {
   const value = source[field];

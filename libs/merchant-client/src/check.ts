@@ -1,4 +1,5 @@
 import type { Answer, Reading } from './answers';
+import { recordsIn } from './answers';
 import { REGISTRY, RESPONSE_CODES } from './codes';
 import type { Deadline } from './deadline';
 import type { CheckRecord, Failed, Outcome, Pending, Unknown } from './outcomes';
@@ -36,7 +37,7 @@ export async function look(send: Send, family: Family, subject: Subject, deadlin
   if (reading.kind !== 'answer') return { kind: 'no-answer', message: reasonOf(reading), mayPass: true };
   const { answer } = reading;
   if (answer.code === RESPONSE_CODES.TRANSACTION_NOT_FOUND) return { kind: 'not-found' };
-  const records = recordsIn(answer).filter((record) => isAbout(record, subject));
+  const records = recordsIn<CheckRecord>(answer, 'transactions').filter((record) => isAbout(record, subject));
   if (records.length > 0) return outcomeOf(family, records);
   return { kind: 'no-answer', message: answer.message, mayPass: isOpen(answer) };
 }
@@ -83,16 +84,12 @@ export async function ask(
 }
 
 /** The gateway cannot tell now: ask again. */
-function isOpen({ code }: Answer): boolean {
+export function isOpen({ code }: Answer): boolean {
   return REGISTRY[code]?.outcomeUnknown === true;
 }
 
 export function checkRequest({ checkPath: path }: Family, subject: Subject): Request {
   return { path, fields: { transaction_type: 'CHECK', ...subject } };
-}
-
-export function recordsIn({ transactions }: Answer): CheckRecord[] {
-  return Array.isArray(transactions) ? (transactions as CheckRecord[]) : [];
 }
 
 export function reasonOf(reading: Reading): string {

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { ask, CARDS, checkRequest, follow, PAYOUTS, recordsIn } from './check';
+import { recordsIn } from './answers';
+import type { CallbackListing } from './callback-list';
+import { callbackListing, callbacksRequest } from './callback-list';
+import { ask, CARDS, checkRequest, follow, PAYOUTS } from './check';
 import type { Family } from './check';
 import { RESPONSE_CODES } from './codes';
 import { startDeadline } from './deadline';
@@ -8,8 +11,10 @@ import { finalOutcome, unknown } from './outcomes';
 import { perform } from './perform';
 import type {
   Auth3dRequest,
+  CallbackQuery,
   ChargeRequest,
   CheckoutRequest,
+  ClockRequest,
   Identified,
   PayoutQuery,
   PayoutRequest,
@@ -21,6 +26,8 @@ import type {
   VoidRequest,
 } from './requests';
 import { isSafeAddress } from './safe-address';
+import type { ClockOutcome } from './sandbox-clock';
+import { turnClock } from './sandbox-clock';
 import { createSend } from './send';
 import { createTransport } from './transport';
 
@@ -110,6 +117,14 @@ export interface Client {
     query: PayoutQuery,
     options?: CallOptions & { amounts?: 'with-fee' | 'without-fee' | undefined },
   ): Promise<Listing<PayoutRecord> | Failed>;
+  /** The account's callbacks with their attempts, newest first. */
+  callbacks(query?: CallbackQuery, options?: CallOptions): Promise<CallbackListing | Failed>;
+  /**
+   * Moves the clock of a sandbox account forward, or reads it. What is due by then happens: holds end, callbacks are
+   * retried, challenges time out. Other accounts get an `error` with code 2004. `unknown`: it may have moved; reading
+   * it tells.
+   */
+  sandboxClock(request?: ClockRequest, options?: CallOptions): Promise<ClockOutcome>;
   /** Closes idle connections. */
   close(): void;
 }
@@ -168,6 +183,11 @@ export function createClient(options: ClientOptions): Client {
       const request = { path: LISTING_PATHS[amounts], fields: { qod_type: 'transactions', ...query } };
       return listing(send, request, deadlineOf(call));
     },
+    async callbacks(query = {}, call) {
+      const asked = await ask(send, callbacksRequest(query), deadlineOf(call));
+      return asked.kind === 'error' ? asked : callbackListing(asked.answer);
+    },
+    sandboxClock: (request = {}, call) => turnClock(send, request, deadlineOf(call)),
     close: () => transport.close(),
   };
 }
@@ -178,7 +198,7 @@ async function listing<Item>(...question: Parameters<typeof ask>): Promise<Listi
   if (asked.kind === 'error') return asked;
   const { answer } = asked;
   const isFound = answer.status === 'success' || answer.code === RESPONSE_CODES.TRANSACTION_NOT_FOUND;
-  if (isFound) return { kind: 'found', transactions: recordsIn(answer) as unknown as Item[] };
+  if (isFound) return { kind: 'found', transactions: recordsIn<Item>(answer, 'transactions') };
   return finalOutcome(answer) as Failed;
 }
 

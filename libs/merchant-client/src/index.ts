@@ -1,5 +1,6 @@
 export { createClient } from './client';
 export type { CallOptions, Client, ClientOptions, Listing, PayoutOutcome, PayoutRecord } from './client';
+export type { CallbackAttempt, CallbackListing, CallbackRecord } from './callback-list';
 export { ADVICE, RESPONSE_CODES } from './codes';
 export type { Advice } from './codes';
 export { adviceOf, assertNever } from './outcomes';
@@ -7,8 +8,10 @@ export type { Approved, Challenge, CheckRecord, Declined, Failed, Outcome, Page,
 export type {
   Amount,
   Auth3dRequest,
+  CallbackQuery,
   ChargeRequest,
   CheckoutRequest,
+  ClockRequest,
   PayoutQuery,
   PayoutRequest,
   RefundRequest,
@@ -18,6 +21,7 @@ export type {
   TokenizeRequest,
   VoidRequest,
 } from './requests';
+export type { ClockOutcome, SandboxClock } from './sandbox-clock';
 export { signTestCallback, verifyCallback } from './callbacks';
 export type {
   Callback,

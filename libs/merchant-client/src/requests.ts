@@ -148,6 +148,24 @@ export interface PayoutRequest extends Identified, Money {
 /** Which operation a question is about. */
 export type Subject = { transaction_unique_id: string } | { reference: string };
 
+/** All callbacks of the account, or only those of one payment or payout. */
+export interface CallbackQuery {
+  /** It wins when both are given. */
+  transaction_unique_id?: string | undefined;
+  reference?: string | undefined;
+  /** Unix seconds: no older ones. */
+  time_from?: number | undefined;
+  /** 1 to 50; 20 by default. */
+  limit?: number | undefined;
+  /** Of the page before. */
+  cursor?: string | undefined;
+}
+
+export interface ClockRequest {
+  /** By how many seconds the clock moves forward: 1 to 2592000, which is 30 days. Without it, it is only read. */
+  advance?: number | undefined;
+}
+
 export interface PayoutQuery {
   /** Unix seconds; both ends are included. */
   time_from: number;

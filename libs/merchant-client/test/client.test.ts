@@ -344,6 +344,70 @@ describe('questions', () => {
   });
 });
 
+describe('callbacks', () => {
+  const callback = {
+    callback_id: 'c1',
+    type: 'card',
+    reference: '0123456789ABCDEF0001',
+    state: 'pending',
+    attempts: [],
+  };
+
+  test('are listed in pages, and asked for until there is an answer', async () => {
+    gateway.play(cut(), answer({ ...CHECKED_OK, callbacks: [callback], cursor: '17' }));
+    const query = { reference: '0123456789ABCDEF0001', limit: 1 };
+    expect(await client.callbacks(query)).toEqual({ kind: 'found', callbacks: [callback], cursor: '17' });
+    expect(gateway.seen.map(({ path }) => path)).toEqual(['/api/pf/callbacks', '/api/pf/callbacks']);
+    expect(gateway.seen[1]?.fields).toMatchObject(query);
+  });
+
+  test('of the last page have no cursor', async () => {
+    gateway.play(answer({ ...CHECKED_OK, callbacks: [] }));
+    expect(await client.callbacks()).toEqual({ kind: 'found', callbacks: [], cursor: undefined });
+  });
+
+  test('that the gateway refuses are an error', async () => {
+    gateway.play(refusal(1004, 'Invalid cursor in request message'));
+    const outcome = await client.callbacks({ cursor: 'x' });
+    expect(outcome).toMatchObject({ kind: 'error', code: 1004, advice: 'fix-request' });
+  });
+});
+
+describe('the clock of a sandbox account', () => {
+  const moved = answer({ ...CHECKED_OK, clock: 1_798_003_600, ahead: 3_600, followed: true });
+  const keys = (): unknown[] => gateway.seen.map(({ key }) => key);
+
+  test('is read', async () => {
+    gateway.play(moved);
+    const clock = { kind: 'clock', clock: 1_798_003_600, ahead: 3_600, followed: true };
+    expect(await client.sandboxClock()).toEqual(clock);
+    expect(gateway.seen[0]).toMatchObject({ path: '/api/sandbox/clock' });
+    expect(gateway.seen[0]?.fields).not.toHaveProperty('advance');
+  });
+
+  test('moves once, however often the connection breaks', async () => {
+    gateway.play(cut(), cut('{"api_version":1,'), moved);
+    expect(await client.sandboxClock({ advance: 3_600 })).toMatchObject({ kind: 'clock', ahead: 3_600 });
+    expect(gateway.seen.map(({ fields }) => fields['advance'])).toEqual([3_600, 3_600, 3_600]);
+    expect(keys()).toEqual([expect.any(String), keys()[0], keys()[0]]);
+    await client.sandboxClock({ advance: 3_600 });
+    expect(keys().at(-1)).not.toBe(keys()[0]);
+  });
+
+  test('is refused to other accounts', async () => {
+    gateway.play(refusal(2004, 'Transaction type is not allowed'));
+    expect(await client.sandboxClock({ advance: 1 })).toMatchObject({ kind: 'error', code: 2004 });
+  });
+
+  test('may have moved after a lost connection, and has not after a refusal', async () => {
+    gateway.play(cut());
+    expect(await client.sandboxClock({ advance: 1 }, { timeoutMs: 300 })).toMatchObject({ kind: 'unknown' });
+    gateway.play(answer({ status: 'error', code: 1007, message: 'Too many requests' }, 429, { 'retry-after': '600' }));
+    const refused = await client.sandboxClock({ advance: 1 }, { timeoutMs: 300 });
+    expect(refused).toMatchObject({ kind: 'error', code: 1007, advice: 'retry' });
+  });
+});
+
 test.each([
   [{ baseUrl: 'http://pay.example' }, 'https://'],
   [{ baseUrl: 'https://pay.example?x=1' }, 'end with the path'],

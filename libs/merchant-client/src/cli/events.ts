@@ -1,20 +1,9 @@
+import type { CallbackRecord } from '../callback-list';
+import { callbacksIn, callbacksRequest } from '../callback-list';
 import type { Send } from '../send';
-import { askOnce, recordsOf, requireSuccess } from './gateway';
+import { askOnce, requireSuccess } from './gateway';
 import type { Terminal } from './terminal';
 
-/** As `POST /api/pf/callbacks` answers. Times in unix seconds. */
-export interface CallbackRecord {
-  callback_id: string;
-  type: string;
-  reference: string;
-  transaction_unique_id: string;
-  state: string;
-  timestamp: number;
-  next_attempt_at?: number;
-  attempts: { timestamp: number; acknowledged?: boolean; http_status?: number; error?: string }[];
-}
-
-export const CALLBACKS_PATH = '/api/pf/callbacks';
 const SECOND_MS = 1_000;
 
 /** Prints the account's callbacks, newest first, one line each. */
@@ -33,13 +22,12 @@ export async function listEvents({
   send: Send;
   terminal: Terminal;
 }): Promise<void> {
-  const fields = {
+  const query = {
     limit,
     ...(reference === undefined ? {} : { reference }),
     ...(agoSeconds === undefined ? {} : { time_from: unixSeconds() - agoSeconds }),
   };
-  const answer = requireSuccess(await askOnce(send, { path: CALLBACKS_PATH, fields }));
-  const records = recordsOf<CallbackRecord>(answer, 'callbacks');
+  const records = callbacksIn(requireSuccess(await askOnce(send, callbacksRequest(query))));
   if (asJson) return terminal.print(JSON.stringify(records, null, 2));
   if (records.length === 0) return terminal.print('No callbacks.');
   for (const record of records) terminal.print(lineOf(record));

@@ -32,9 +32,3 @@ export function requireSuccess(answer: Answer): Answer {
 export function reasonOf(reading: Exclude<Reading, { kind: 'answer' }>): string {
   return reading.kind === 'refused' ? `${reading.answer.message} (${reading.answer.code})` : reading.reason;
 }
-
-/** The records in a list of an answer. */
-export function recordsOf<T>(answer: Answer, field: string): T[] {
-  const records = answer[field];
-  return Array.isArray(records) ? (records as T[]) : [];
-}

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Answer } from '../answers';
-import { textIn } from '../answers';
+import { recordsIn, textIn } from '../answers';
+import { CALLBACKS_PATH } from '../callback-list';
 import { RESPONSE_CODES } from '../codes';
 import type { Send } from '../send';
-import { CALLBACKS_PATH, timeOf, unixSeconds } from './events';
+import { timeOf, unixSeconds } from './events';
 import type { CallbackEvent, Forwarder } from './forward';
 import { createForwarder } from './forward';
-import { GatewayError, reasonOf, recordsOf, requireSuccess } from './gateway';
+import { GatewayError, reasonOf, requireSuccess } from './gateway';
 import type { Place, PlaceFile } from './place-file';
 import { defaultPlacePath, openPlaceFile } from './place-file';
 import type { Terminal } from './terminal';
@@ -129,7 +130,7 @@ async function pageFrom(send: Send, start: Start, { warn }: Terminal): Promise<P
 }
 
 function pageIn(answer: Answer): Page {
-  const events = recordsOf<CallbackEvent>(answer, 'events');
+  const events = recordsIn<CallbackEvent>(answer, 'events');
   const cursor = textIn(answer, 'cursor');
   if (cursor === undefined || !events.every(isEvent)) throw new GatewayError('The gateway answers something else.');
   return { events, cursor };
@@ -145,6 +146,6 @@ function isEvent(event: unknown): boolean {
 }
 
 function isAboutCursor(answer: Answer): boolean {
-  const [first] = recordsOf<{ field: string }>(answer, 'errors');
+  const [first] = recordsIn<{ field: string }>(answer, 'errors');
   return answer.code === RESPONSE_CODES.FIELD_INVALID && first?.field === 'cursor';
 }

@@ -1,8 +1,8 @@
-import type { Send } from '../send';
+import { CALLBACKS_PATH, callbacksIn } from '../callback-list';
 import { RESPONSE_CODES } from '../codes';
-import type { CallbackRecord } from './events';
-import { CALLBACKS_PATH, lineOf } from './events';
-import { askOnce, GatewayError, recordsOf, requireSuccess } from './gateway';
+import type { Send } from '../send';
+import { lineOf } from './events';
+import { askOnce, GatewayError, requireSuccess } from './gateway';
 import type { Terminal } from './terminal';
 
 /** Sends a callback again, to its address and to whoever listens. */
@@ -19,5 +19,5 @@ export async function resend({
   if (answer.code === RESPONSE_CODES.TRANSACTION_NOT_FOUND) {
     throw new GatewayError(`The account has no callback "${callbackId}"; "gateway events" lists them.`);
   }
-  for (const record of recordsOf<CallbackRecord>(requireSuccess(answer), 'callbacks')) terminal.print(lineOf(record));
+  for (const record of callbacksIn(requireSuccess(answer))) terminal.print(lineOf(record));
 }
