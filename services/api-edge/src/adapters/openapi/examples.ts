@@ -39,8 +39,10 @@ export interface Example {
   /** The example whose `reference`, or whose id, the request is about. */
   readonly after?: Pick<Example, 'operation' | 'outcome'> | undefined;
   readonly answer: Fields;
-  /** No request brings it about at will. */
-  readonly rare?: true;
+  /** The answer of a gateway that has waited in vain for the outcome. */
+  readonly isLate?: true;
+  /** Why no request brings it about at will. */
+  readonly rare?: string;
 }
 
 const SAMPLE_ID = 'order-10001';
@@ -132,11 +134,7 @@ function outcomeOf(
 }
 
 type CardType = OperationOutcome['transactionType'];
-type Case = Pick<Example, 'outcome' | 'shape' | 'answer'> & {
-  fields?: Fields;
-  after?: Example['after'];
-  rare?: true;
-};
+type Case = Pick<Example, 'outcome' | 'shape' | 'answer' | 'after' | 'isLate' | 'rare'> & { fields?: Fields };
 
 const answerOf = (type: CardType, more: Partial<OperationOutcome> = {}): Fields =>
   operationResponse(card, outcomeOf(type, more)).body;
@@ -174,7 +172,7 @@ const unknown = (type: CardType): Case => ({
   outcome: 'unknown',
   shape: 'CardFailed',
   answer: answerOf(type, error(RESPONSE_CODES.OUTCOME_UNKNOWN)),
-  rare: true,
+  isLate: true,
 });
 const refusedFor = (field: FieldName, session: Session = card, shape = 'CardRefused'): Case => ({
   outcome: 'refused',
@@ -321,7 +319,12 @@ const CALLBACKS: Readonly<Record<string, readonly Case[]>> = {
     refusedWith('wait', 26),
   ],
   CallbackResend: [
-    { outcome: 'resent', shape: 'CallbackResent', answer: callbacksResponse(account, [callback]).body, rare: true },
+    {
+      outcome: 'resent',
+      shape: 'CallbackResent',
+      after: { operation: 'Sale3d', outcome: 'authenticated' },
+      answer: callbacksResponse(account, [callback]).body,
+    },
     {
       outcome: 'not found',
       shape: 'CardRefused',
@@ -433,7 +436,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       shape: 'PayoutUnknown',
       answer: payoutResponse(payout, { reference: SAMPLE_REFERENCE, acceptedAt: ACCEPTED_AT_MS, state: 'unknown' })
         .body,
-      rare: true,
+      rare: 'the database has to take the payout and lose its answer',
     },
     refusedFor('receiver_iban', payout, 'PayoutRefused'),
   ],
