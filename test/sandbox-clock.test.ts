@@ -1,16 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
+import { createClient } from '@gateway/client';
 import { paymentIdOf, Secret, TEST_CARDS } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import { formsOf, get, submit } from './support/form-client';
 import type { Merchant } from './support/merchant';
 import { isSigned, startMerchant } from './support/merchant';
+import { proofOf } from './support/proofs';
 import type { Body, CheckRecord, System } from './support/system';
 import {
   ACCOUNTS,
+  CARD,
   cardRequest,
   checkOf,
   CREDENTIALS,
   CUSTOM,
   followUp,
+  pageRequest,
   recordsOf,
   startSystem,
 } from './support/system';
@@ -82,21 +87,8 @@ async function waitingOf(account: Body): Promise<Waiting> {
   const challenged = await accepted(cardRequest('SALE3D', challenge));
   const sale = { card_number: FRICTIONLESS, ...callbackTo(REFUSED), ...account };
   const sold = await accepted(cardRequest('SALE3D', sale));
-  const proof = await proofOf(account);
+  const proof = await proofOf(send, `${merchant.url}/term`, account);
   return { account, auth, challenged, sold, useProof: () => send(proof) };
-}
-
-/** A SALE with the proof of an AUTH3D. */
-async function proofOf(account: Body): Promise<Body> {
-  const card = { card_number: FRICTIONLESS, ...account };
-  const first = await send(cardRequest('AUTH3D', card));
-  const form = { PaReq: String(first['pareq']), TermUrl: `${merchant.url}/term`, MD: String(first['reference']) };
-  const page = await submit(String(first['acs_url']), form);
-  const pares = await until('the PaRes', async () => {
-    const [found] = formsOf(page.status === 303 ? await get(page.location ?? '') : page);
-    return found?.fields['PaRes'];
-  });
-  return cardRequest('SALE', { ...card, pares, reference: first['reference'] });
 }
 
 async function recordOf(reference: string, account: Body = {}): Promise<CheckRecord | undefined> {
@@ -132,7 +124,7 @@ const isExhausted = async (reference: string): Promise<boolean> =>
 
 test('seven days pass in seconds, in order, for one account alone', async () => {
   const [mine, other] = [await waitingOf({}), await waitingOf(CUSTOM)];
-  const spare = await proofOf({});
+  const spare = await proofOf(send, `${merchant.url}/term`);
   await until('both first attempts', () => received(mine.sold).length > 0 && received(other.sold).length > 0);
 
   await advance(14 * MINUTE);
@@ -224,4 +216,48 @@ test('callbacks about a hold follow the clock, each once', async () => {
     'authorization_expiring',
     'authorization_expired',
   ]);
+});
+
+/** A card-entry page with a declined attempt; the callback about it comes when the page ends. */
+async function declinedOnPage(account: Body): Promise<string> {
+  const request = pageRequest('SALE', { amount: '31.01', ...account, ...callbackTo(REFUSED) });
+  const { data } = await system.http.post<Body>('/api/pf/checkout', { ...CREDENTIALS, ...request });
+  const [form] = formsOf(await get(String(data['checkout_url'])));
+  const typed = { card_number: CARD.card_number, card_exp: '12 / 30', cvv: '123', card_holder: 'Ann Lee' };
+  await submit(String(form?.action), { ...form?.fields, ...typed });
+  const found = recordsOf(await send(checkOf({ transaction_unique_id: data['transaction_unique_id'], ...account })));
+  expect(found).toMatchObject([{ status: 'DECLINE', code: 3101 }]);
+  return String(found[0]?.reference);
+}
+
+test('what a move lets happen has the rest of the move for its own callbacks', async () => {
+  const [name, password] = ['clock_chain', 'password_of_clock_chain'];
+  const account = { merchant_account: name, merchant_password: password };
+  const settings = { holdCallbackHours: 24 };
+  await system.accounts.administration.create({ merchantAccount: name, password: new Secret(password), settings });
+  const client = createClient({ baseUrl: `http://127.0.0.1:${system.edge.ports.api}`, account: name, password });
+  const auth = await accepted(cardRequest('AUTH', { ...account, ...callbackTo(REFUSED) }));
+  const challenge = { card_number: TEST_CARDS.challenged.visa, ...account, ...callbackTo(REFUSED) };
+  const challenged = await accepted(cardRequest('SALE3D', challenge));
+  const declined = await declinedOnPage(account);
+
+  // The hold ends after 7 days, and all attempts for a callback take 74 hours and up to a tenth more.
+  const moved = await client.sandboxClock({ advance: 11 * DAY });
+  expect(moved).toMatchObject({ kind: 'clock', ahead: 11 * DAY, followed: true });
+  const ends = async (reference: string): Promise<string[]> => {
+    const listed = await client.callbacks({ reference });
+    return listed.kind === 'found' ? listed.callbacks.map(({ state }) => state) : [];
+  };
+  const areExhausted = async (): Promise<boolean> =>
+    isDeepStrictEqual(await Promise.all([auth, challenged, declined].map(ends)), [
+      ['exhausted', 'exhausted'],
+      ['exhausted'],
+      ['exhausted'],
+    ]);
+  await until('the end of all callbacks', areExhausted, 40_000);
+  client.close();
+  for (const reference of [challenged, declined]) expect(await callbackEvents(reference)).toEqual(allAttempts());
+  const events = received(auth).map((callback) => callback.get('event'));
+  const times = (event: string): number => events.filter((one) => one === event).length;
+  expect([times('authorization_expiring'), times('authorization_expired')]).toEqual([ATTEMPTS, ATTEMPTS]);
 });

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox';
 import {
   AmountE4,
   Currency,
+  DueClockMs,
   EpochMs,
   GivenReference,
   HttpsUrl,
@@ -156,7 +157,7 @@ export const EndCheckout = declareMessage(
   'cardCommands',
   'EndCheckout',
   'The time of a card-entry page is over: its last attempt becomes final, if the state of the payment allows it.',
-  Type.Object({ paymentId: PaymentId, merchantAccount: MerchantAccount }),
+  Type.Object({ paymentId: PaymentId, merchantAccount: MerchantAccount, dueClockMs: DueClockMs }),
 );
 
 export const AnnounceOutcome = declareMessage(

@@ -4,6 +4,7 @@ import { cardCallbackSchemas } from './answers';
 import {
   AmountE4,
   Currency,
+  DueClockMs,
   Eci,
   EpochMs,
   GivenReference,
@@ -36,6 +37,7 @@ const OperationRecord = Type.Object({
   ),
   acceptedAt: EpochMs,
   occurredAt: EpochMs,
+  dueClockMs: DueClockMs,
   custom: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 255 }))),
   rule: Type.Optional(Type.String({ maxLength: 64, description: "The account's rule that declined the operation" })),
   reason: Type.Optional(Type.String({ maxLength: 255, description: 'Why it did' })),

@@ -15,6 +15,14 @@ export const TransactionUniqueId = Type.String({ minLength: 1, maxLength: 45 });
 export const AmountE4 = Type.Integer({ minimum: 0, maximum: MAX_AMOUNT_E4, description: 'In 1/10000 of the currency' });
 export const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217 alpha-3' });
 export const Token = Type.String({ minLength: 36, maxLength: 36, description: 'Stands for a card in the vault' });
+/** Of what a sandbox account's clock has made happen (ADR 0067). */
+export const DueClockMs = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    description:
+      'Sandbox: a moved clock made this happen. How far the clock was ahead when it was due, in ms: what follows waits less by what it has moved since',
+  }),
+);
 export const EpochMs = Type.Integer({ minimum: 0, description: 'Milliseconds since 1970-01-01T00:00:00Z' });
 export const MidReference = Type.String({ pattern: '^MD[0-9A-F]{14}$' });
 

@@ -32,6 +32,20 @@ export function movedSince({ aheadMs, beforeMs, moves }: SandboxClock, { since, 
 }
 
 /**
+ * How far the clock was ahead when `time` was due, if it was due in the latest move of `byMs`. The rest of the move is for
+ * what follows from it.
+ *
+ * @param time as it was before the move, epoch ms
+ */
+export function dueInMove(
+  { aheadMs }: Pick<SandboxClock, 'aheadMs'>,
+  { byMs, time, now }: { byMs: number; time: number; now: number },
+): number | undefined {
+  const isDue = now < time && time <= now + byMs;
+  return isDue ? aheadMs - byMs + (time - now) : undefined;
+}
+
+/**
  * A time after the clock moved by `byMs`. Never before `now`: what is overdue already stays as it is, and what becomes
  * due is not late.
  */

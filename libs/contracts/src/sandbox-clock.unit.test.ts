@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { SandboxClock } from './sandbox-clock';
-import { movedSince, sooner } from './sandbox-clock';
+import { dueInMove, movedSince, sooner } from './sandbox-clock';
 
 const HOUR = 3_600_000;
 /** Moved by an hour at 1000, and by two more at 2000. An hour before that is forgotten. */
@@ -59,4 +59,13 @@ it.each([
   [400, 100, 500, 400],
 ])('%d is %d sooner at %d: %d', (time, byMs, now, expected) => {
   expect(sooner(time, byMs, now)).toBe(expected);
+});
+
+it.each([
+  ['within the move', 800, 1_300],
+  ['at its end', 1_000, 1_500],
+  ['after it', 1_001, undefined],
+  ['before it', 500, undefined],
+])('a time %s', (_when, time, expected) => {
+  expect(dueInMove({ aheadMs: 1_500 }, { byMs: 500, time, now: 500 })).toBe(expected);
 });

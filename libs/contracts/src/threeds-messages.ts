@@ -4,6 +4,7 @@ import { Customer } from './card-commands';
 import {
   AmountE4,
   Currency,
+  DueClockMs,
   Eci,
   EpochMs,
   HttpsUrl,
@@ -107,6 +108,7 @@ export const AuthenticationRefused = declareMessage(
     code: ResponseCodeField,
     eci: Type.Optional(Eci),
     proofHash,
+    dueClockMs: DueClockMs,
   }),
 );
 

@@ -73,6 +73,7 @@ function world() {
         secret: () => new Secret('secret'),
         webhookSecrets: async () => [],
       }),
+      clockAheadMs: async () => 0,
     },
     customValues: async () => undefined,
     post: async () => result,

@@ -144,6 +144,8 @@ interface CheckoutSession<Request> {
   expiresAt: number;
   /** How far the clock of a sandbox account was ahead when `expiresAt` last followed it. */
   clockMs?: number;
+  /** How far when `expiresAt` was due, if that was in a move. */
+  dueClockMs?: number;
 }
 export type OpenCheckout = CheckoutSession<CheckoutRequest> & { state: 'open' };
 /** What remains for a late browser: nothing about the customer. */
@@ -161,7 +163,7 @@ export interface Checkouts {
   /** Open pages in XTS that have not followed the clock of their account, at most `limit`. */
   behind(clock: SandboxClock, limit: number): Promise<OpenCheckout[]>;
   /** Lets a page, as it was read, end `byMs` sooner. False if it has changed since. */
-  follow(checkout: OpenCheckout, moved: { byMs: number; clockMs: number }): Promise<boolean>;
+  follow(checkout: OpenCheckout, moved: { byMs: number; clockMs: number; dueClockMs?: number }): Promise<boolean>;
 }
 
 /** The owner of card payments, queried over HTTP. Throws a retryable error if it does not answer. */

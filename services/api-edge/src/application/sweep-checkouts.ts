@@ -25,12 +25,13 @@ export async function sweepCheckouts(ports: CheckoutPorts): Promise<number> {
 
 /** A page that fails is due again when its lease ends; it must not delay the others. */
 async function lookAfter(ports: CheckoutPorts, checkout: OpenCheckout): Promise<void> {
-  const { id, paymentId, merchantAccount } = checkout;
+  const { id, paymentId, merchantAccount, dueClockMs } = checkout;
   try {
     const situation = situationOf(await attemptsOf(ports, checkout), true);
     if (situation.kind === 'waiting') return;
     const cameToNothing = situation.kind === 'finished' && !situation.succeeded;
-    if (cameToNothing) await ports.bus.endCheckout({ paymentId, merchantAccount });
+    const due = dueClockMs === undefined ? {} : { dueClockMs };
+    if (cameToNothing) await ports.bus.endCheckout({ paymentId, merchantAccount, ...due });
     await ports.checkouts.end(id, ports.now() + KEPT_AFTER_END_MS);
   } catch (error) {
     ports.logger.warn('a card-entry page stays open for now', { paymentId, error });

@@ -4,7 +4,7 @@ import type { Merchants } from '../application/ports';
 
 /** decisions.md, section 6: card callbacks are signed with the API password, payouts with the payout secret. */
 export function createMerchants(
-  accounts: Pick<OpenAccounts, 'directory' | 'signingSecrets' | 'webhookSecrets'>,
+  accounts: Pick<OpenAccounts, 'directory' | 'signingSecrets' | 'webhookSecrets' | 'clocks'>,
 ): Merchants {
   // Decrypted once for as long as the directory caches the account.
   const opened = new WeakMap<Account, SigningSecrets>();
@@ -28,6 +28,9 @@ export function createMerchants(
         },
         webhookSecrets: () => accounts.webhookSecrets(merchantAccount),
       };
+    },
+    async clockAheadMs(merchantAccount) {
+      return (await accounts.clocks.find(merchantAccount))?.aheadMs ?? 0;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { currentTrace } from '@gateway/service-kit';
 import type { Callback, Field, Outcome } from '../domain/callback';
 import { callbackOf } from '../domain/callback';
-import type { DeliveryEvent } from '../domain/delivery';
+import type { Delivery, DeliveryEvent } from '../domain/delivery';
 import { LEASE_MS } from './attempt-delivery';
 import type { Dispatcher } from './dispatcher';
 import type { Merchant, Ports } from './ports';
@@ -19,19 +19,33 @@ export async function acceptOutcome(
 ): Promise<void> {
   const { merchantAccount } = outcome;
   const merchant = await ports.merchants.find(merchantAccount);
-  await store(ports, dispatcher, eventId, callbackOf(outcome, await customFields(ports, outcome, merchant)));
+  const callback = callbackOf(outcome, await customFields(ports, outcome, merchant));
+  await store(ports, dispatcher, eventId, { callback, ...(await movedTime(ports, outcome)) });
   // Also for a known delivery: a crash may have come between the two writes.
   if (merchant?.isSandbox === true) await ports.feed.append({ id: eventId, merchantAccount, deliveryId: eventId });
 }
 
-async function store(ports: Ports, dispatcher: Dispatcher, eventId: string, callback: Callback): Promise<void> {
+/** What the moves of a sandbox account's clock leave for the retries of what happened in one of them. */
+async function movedTime(
+  { merchants }: Pick<Ports, 'merchants'>,
+  { merchantAccount, dueClockMs }: Outcome,
+): Promise<Pick<Delivery, 'clockMs' | 'aheadMs'>> {
+  if (dueClockMs === undefined) return {};
+  const clockMs = await merchants.clockAheadMs(merchantAccount);
+  return { clockMs, aheadMs: Math.max(0, clockMs - dueClockMs) };
+}
+
+type New = { callback: Callback } & Pick<Delivery, 'clockMs' | 'aheadMs'>;
+
+async function store(ports: Ports, dispatcher: Dispatcher, eventId: string, created: New): Promise<void> {
+  const { callback } = created;
   const now = ports.now();
   const hasPlace = dispatcher.reserve(callback.lane);
   try {
     const trace = currentTrace();
     const accepted: DeliveryEvent = {
       type: 'Accepted',
-      callback,
+      ...created,
       at: now,
       claimableAt: hasPlace ? now + LEASE_MS : now,
       ...(hasPlace && { firstAttempt: { startedAt: now } }),

@@ -105,6 +105,8 @@ export interface Feed {
 export interface Merchants {
   /** Undefined for an unknown account. Throws a RetryableError if the look-up fails. */
   find(merchantAccount: string): Promise<Merchant | undefined>;
+  /** How far the clock of a sandbox account is ahead now, in ms. Throws a RetryableError if the look-up fails. */
+  clockAheadMs(merchantAccount: string): Promise<number>;
 }
 export interface Merchant {
   /** It takes the test currency only, and can follow its callbacks. */

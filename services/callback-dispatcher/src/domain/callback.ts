@@ -27,6 +27,8 @@ export interface Outcome extends AnswerValues {
   callbackUrl: string;
   /** The number of this callback in its payment, from 1. Absent in events of the release before it was counted. */
   sequence?: number | undefined;
+  /** If a move of a sandbox account's clock made it happen: how far the clock was ahead when it was due. */
+  dueClockMs?: number | undefined;
 }
 
 /** The content to send, frozen when the outcome arrived. */

@@ -91,13 +91,13 @@ export type DeliveryEvent =
   | { type: 'ClockMoved'; nextAttemptAt: number; aheadMs: number; clockMs: number }
   | { type: 'Delivered' | 'Recovered' | 'Exhausted' | 'Resent'; at: number };
 
-export interface Beginning extends Pick<Delivery, 'correlationId' | 'firstAttempt'> {
+export interface Beginning extends Pick<Delivery, 'correlationId' | 'firstAttempt' | 'clockMs' | 'aheadMs'> {
   at: number;
   /** Epoch ms from which any replica may take it. */
   claimableAt: number;
 }
 
-export function newDelivery(callback: Callback, { at, claimableAt, ...cause }: Beginning): Delivery {
+export function newDelivery(callback: Callback, { at, claimableAt, ...more }: Beginning): Delivery {
   return {
     ...callback,
     createdAt: at,
@@ -105,7 +105,7 @@ export function newDelivery(callback: Callback, { at, claimableAt, ...cause }: B
     failures: 0,
     wasExhausted: false,
     progress: { state: 'pending', nextAttemptAt: at, claimableAt },
-    ...cause,
+    ...more,
   };
 }
 

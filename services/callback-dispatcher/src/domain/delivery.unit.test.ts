@@ -186,6 +186,21 @@ describe('the clock of a sandbox account', () => {
     expect(decideClock(after(fresh, decideAfterAttempt(fresh, OK, retries)), movedBy(60_000), NOW)).toBeUndefined();
   });
 
+  it('leaves the rest of a move to the retries of what happened in it', () => {
+    const caused = newDelivery(callback, {
+      at: NOW,
+      claimableAt: NOW,
+      correlationId: 'c',
+      clockMs: 90_000,
+      aheadMs: 35_000,
+    });
+    expect(decideClock(caused, movedBy(90_000), NOW)).toBeUndefined();
+    const twice = fail(fail(caused));
+    expect(dueAt(twice)).toBe(NOW);
+    // 35 s: 10 and 20 for the first two pauses, 5 of the third.
+    expect(dueAt(fail(twice))).toBe(NOW + 35_000);
+  });
+
   it('leaves no moved time to a schedule that begins again', () => {
     const exhausted = [0, 1, 2].reduce((delivery) => fail(delivery), follow(failedOnce, movedBy(1_000_000)));
     expect(exhausted.progress.state).toBe('exhausted');

@@ -57,6 +57,7 @@ function published(payment: Payment, event: Published, at: number): Announcement
       ...operationRecord(payment, operation, {
         at,
         callbackUrl: isTold(event, operation) ? operation.callbackUrl : undefined,
+        dueClockMs: 'dueClockMs' in event ? event.dueClockMs : undefined,
       }),
       ...holdOf(event, operation, at),
     },
@@ -147,7 +148,7 @@ function eventType(event: Published, operation: Operation): CardEventType {
 function operationRecord(
   payment: Payment,
   operation: Operation,
-  { at, callbackUrl }: { at: number; callbackUrl: string | undefined },
+  { at, callbackUrl, dueClockMs }: { at: number; callbackUrl: string | undefined; dueClockMs: number | undefined },
 ): OperationRecord {
   const { reference, baseReference, amountE4, currency } = operation;
   return given<OperationRecord>({
@@ -167,6 +168,7 @@ function operationRecord(
     callbackSequence: callbackUrl === undefined ? undefined : callbackCount(payment),
     acceptedAt: operation.acceptedAt,
     occurredAt: at,
+    dueClockMs,
     custom: operation.custom,
     rule: operation.refusedBy?.rule,
     reason: operation.refusedBy?.reason,

@@ -14,12 +14,16 @@ export function tellsMerchant(operation: Operation): boolean {
   return operation.announced === true || operation.authentication?.acsUrl !== undefined;
 }
 
-/** Closes a card-entry page: its last attempt is final, unless an outcome is pending or was already reported. */
-export function decideEndOfCheckout(payment: Payment): PaymentEvent[] {
+/**
+ * Closes a card-entry page: its last attempt is final, unless an outcome is pending or was already reported.
+ *
+ * @param dueClockMs how far the clock of a sandbox account was ahead when the page ended, if that was in a move
+ */
+export function decideEndOfCheckout(payment: Payment, dueClockMs?: number): PaymentEvent[] {
   const last = payment.operations.findLast(({ checkoutAttempt }) => checkoutAttempt !== undefined);
   if (last === undefined || payment.checkoutEnded === true || payment.state.kind !== 'closed') return [];
   if (last.checkoutAttempt === CHECKOUT_ATTEMPTS_MAX) return [];
-  return [{ type: 'CheckoutEnded', reference: last.reference }];
+  return [{ type: 'CheckoutEnded', reference: last.reference, ...(dueClockMs === undefined ? {} : { dueClockMs }) }];
 }
 
 /** The callbacks about this payment so far. The payment alone determines it, so that no event has to be counted. */

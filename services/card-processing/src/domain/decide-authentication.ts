@@ -85,8 +85,8 @@ function authenticated(
 type Refused = Extract<ThreedsEvent, { type: 'AuthenticationRefused' }>['data'];
 
 function refused(operation: Operation, data: Refused): PaymentEvent[] {
-  const { reference, code } = data;
-  if (cardStatusOfCode(code) !== 'decline') return [failed(reference, code)];
+  const { reference, code, dueClockMs } = data;
+  if (cardStatusOfCode(code) !== 'decline') return [failed(reference, code, dueClockMs)];
   const authentication: Authentication = {
     ...operation.authentication,
     challenged: data.challenged,
@@ -97,8 +97,8 @@ function refused(operation: Operation, data: Refused): PaymentEvent[] {
   return [{ type: 'AuthenticationDeclined', reference, ...coded(code), authentication }];
 }
 
-function failed(reference: string, code: ResponseCode): PaymentEvent {
-  return { type: 'OperationFailed', reference, ...coded(code) };
+function failed(reference: string, code: ResponseCode, dueClockMs?: number): PaymentEvent {
+  return { type: 'OperationFailed', reference, ...coded(code), ...(dueClockMs === undefined ? {} : { dueClockMs }) };
 }
 
 function pageOf({ acsUrl, pareq }: { acsUrl: string; pareq?: string }): { acsUrl: string; pareq?: string } {

@@ -1,6 +1,7 @@
 import type { SandboxClock } from '@gateway/contracts';
-import { movedSince, sooner, TEST_CURRENCY } from '@gateway/contracts';
-import type { Payment, PaymentEvent } from './payment';
+import { dueInMove, movedSince, sooner, TEST_CURRENCY } from '@gateway/contracts';
+import { expiringAt } from './holds';
+import type { HoldCallbacks, Payment, PaymentEvent } from './payment';
 import { findOperation, isHolding } from './payment';
 
 /**
@@ -16,9 +17,13 @@ export function decideClock(payment: Payment, clock: SandboxClock, now: number):
     const { hold } = state;
     if (hold.currency !== TEST_CURRENCY || hasFollowed(hold, clock)) return [];
     const { reference } = hold;
-    const since = findOperation(payment, reference)?.acceptedAt ?? now;
-    const expiresAt = sooner(hold.expiresAt, movedSince(clock, { since, clockMs: hold.clockMs }), now);
-    return [{ type: 'HoldMoved', reference, byMs: hold.expiresAt - expiresAt, expiresAt, clockMs }];
+    const { acceptedAt: since = now, holdCallbacks } = findOperation(payment, reference) ?? {};
+    const movedMs = movedSince(clock, { since, clockMs: hold.clockMs });
+    const expiresAt = sooner(hold.expiresAt, movedMs, now);
+    const dueAt = (time: number) => dueInMove(clock, { byMs: movedMs, time, now });
+    const callbacks = holdCallbacks && callbacksDue(holdCallbacks, hold.expiresAt, dueAt);
+    const byMs = hold.expiresAt - expiresAt;
+    return [{ type: 'HoldMoved', reference, byMs, expiresAt, clockMs, ...(callbacks && { callbacks }) }];
   }
   if (state.kind === 'authenticated') {
     const { reference, currency, authenticatedAt: since, clockMs: known } = state.proof;
@@ -26,6 +31,18 @@ export function decideClock(payment: Payment, clock: SandboxClock, now: number):
     return [{ type: 'ProofMoved', reference, byMs: movedSince(clock, { since, clockMs: known }), clockMs }];
   }
   return [];
+}
+
+function callbacksDue(
+  holdCallbacks: HoldCallbacks,
+  endsAt: number,
+  dueAt: (time: number) => number | undefined,
+): Partial<HoldCallbacks> {
+  const [expiringDueClockMs, expiredDueClockMs] = [dueAt(expiringAt(endsAt, holdCallbacks)), dueAt(endsAt)];
+  return {
+    ...(expiringDueClockMs === undefined ? {} : { expiringDueClockMs }),
+    ...(expiredDueClockMs === undefined ? {} : { expiredDueClockMs }),
+  };
 }
 
 /** A replica that has just read the clock may be ahead of one that read it before. */

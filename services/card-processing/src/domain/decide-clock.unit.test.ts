@@ -1,8 +1,9 @@
 import type { SandboxClock } from '@gateway/contracts';
 import { decide } from './decide';
 import { decideClock } from './decide-clock';
+import { decideExpiry } from './decide-expiry';
 import type { Payment } from './payment';
-import { evolve } from './payment';
+import { evolve, findOperation } from './payment';
 import type { Situation } from './payments.fixture';
 import { FACTS, HOLD_SECONDS, NOW, PAYMENTS, PROVEN, provenPurchase, ref, settle } from './payments.fixture';
 
@@ -49,6 +50,31 @@ describe('a hold', () => {
     for (const situation of ['settling', 'voiding'] as const) {
       expect(endOfHold(followed(PAYMENTS[situation], clockAt(60_000)))).toBe(NOW + HOLD_MS - 60_000);
     }
+  });
+
+  it('with callbacks knows when each was due, in whatever steps the clock moved', () => {
+    const { authorized } = PAYMENTS;
+    if (authorized.state.kind !== 'authorized') throw new Error('not authorized');
+    const hold = { ...authorized.state.hold, expiresAt: LATER + 48 * HOUR_MS };
+    const operations = authorized.operations.map((one) => ({ ...one, holdCallbacks: { hoursBefore: 24 } }));
+    const payment: Payment = { ...authorized, state: { kind: 'authorized', hold }, operations };
+    const callbacksOf = (moved: Payment) => findOperation(moved, ref('AUTH'))?.holdCallbacks;
+
+    const atOnce = followed(payment, clockAt(100 * HOUR_MS));
+    const due = { expiringDueClockMs: 24 * HOUR_MS, expiredDueClockMs: 48 * HOUR_MS };
+    expect(callbacksOf(atOnce)).toEqual({ hoursBefore: 24, ...due });
+    const steps = [23, 2, 30, 5].map((hours) => hours * HOUR_MS);
+    const inSteps = steps.map((_, index) => clockAt(...steps.slice(0, index + 1)));
+    const moved = inSteps.reduce((one, clock) => followed(one, clock), payment);
+    expect(callbacksOf(moved)).toEqual(callbacksOf(atOnce));
+    expect(callbacksOf(followed(payment, clockAt(23 * HOUR_MS)))).toEqual({ hoursBefore: 24 });
+
+    const events = decideExpiry(atOnce, { reference: ref('AUTH'), now: LATER + 50, leaseEnd: LATER + 900 });
+    expect(events).toMatchObject([
+      { type: 'HoldExpiring', dueClockMs: due.expiringDueClockMs },
+      { type: 'HoldExpired', dueClockMs: due.expiredDueClockMs },
+      { type: 'OperationStarted' },
+    ]);
   });
 
   it('of real money never follows', () => {

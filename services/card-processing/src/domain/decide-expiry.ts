@@ -52,16 +52,18 @@ export function decideExpiry(
 function announcements(payment: Payment, { reference, expiresAt: endsAt }: Hold, now: number): PaymentEvent[] {
   const { holdCallbacks } = findOperation(payment, reference) ?? {};
   if (holdCallbacks === undefined) return [];
-  const { expiring, expired } = holdCallbacks;
+  const { expiring, expired, expiringDueClockMs, expiredDueClockMs } = holdCallbacks;
   return [
     // Also at the end, if nobody asked before: a merchant that was promised both gets both.
-    ...(expiring !== true && now >= expiringAt(endsAt, holdCallbacks) ? [announced('HoldExpiring')] : []),
+    ...(expiring !== true && now >= expiringAt(endsAt, holdCallbacks)
+      ? [announced('HoldExpiring', expiringDueClockMs)]
+      : []),
     // From its end on, a hold cannot be settled, whatever becomes of its VOID.
-    ...(expired !== true && now >= endsAt ? [announced('HoldExpired')] : []),
+    ...(expired !== true && now >= endsAt ? [announced('HoldExpired', expiredDueClockMs)] : []),
   ];
 
-  function announced(type: 'HoldExpiring' | 'HoldExpired'): PaymentEvent {
-    return { type, reference, endsAt };
+  function announced(type: 'HoldExpiring' | 'HoldExpired', dueClockMs: number | undefined): PaymentEvent {
+    return { type, reference, endsAt, ...(dueClockMs === undefined ? {} : { dueClockMs }) };
   }
 }
 

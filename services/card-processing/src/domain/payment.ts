@@ -90,6 +90,9 @@ export interface HoldCallbacks {
   expiring?: true;
   /** The same for `authorization_expired`. */
   expired?: true;
+  /** How far the clock of a sandbox account was ahead when each was due, if that was in a move. */
+  expiringDueClockMs?: number;
+  expiredDueClockMs?: number;
 }
 
 export interface Hold {
@@ -263,18 +266,25 @@ export type PaymentEvent =
     }
   /** A VOID without a call to an acquirer: no money was held. */
   | { type: 'AuthenticationVoided'; operation: Operation }
-  | { type: 'CheckoutEnded'; reference: string }
+  | { type: 'CheckoutEnded'; reference: string; dueClockMs?: number }
   | { type: 'OutcomeAnnounced'; reference: string; callbackUrl: string }
   /** Of an AUTH that wants callbacks about its hold: the hold ends soon, or has ended. */
-  | { type: 'HoldExpiring' | 'HoldExpired'; reference: string; endsAt: number }
+  | { type: 'HoldExpiring' | 'HoldExpired'; reference: string; endsAt: number; dueClockMs?: number }
   | { type: 'OperationSucceeded'; reference: string; authcode: string | null; bank?: BankFacts; expiresAt?: number }
   | { type: 'OperationDeclined'; reference: string; code: ResponseCode; message: string; bank?: BankFacts }
-  | { type: 'OperationFailed'; reference: string; code: ResponseCode; message: string }
+  | { type: 'OperationFailed'; reference: string; code: ResponseCode; message: string; dueClockMs?: number }
   | { type: 'OutcomeBecameUnknown'; reference: string; code: OutcomeUnknownCode; message: string; resolveAt: number }
   /** The resolver could not find out the outcome. */
   | { type: 'InquiryFailed'; reference: string; resolveAt: number }
   /** The hold follows the clock of its sandbox account. It ends `byMs` sooner, or just as before. */
-  | { type: 'HoldMoved'; reference: string; byMs: number; expiresAt: number; clockMs: number }
+  | {
+      type: 'HoldMoved';
+      reference: string;
+      byMs: number;
+      expiresAt: number;
+      clockMs: number;
+      callbacks?: Partial<HoldCallbacks>;
+    }
   | { type: 'ProofMoved'; reference: string; byMs: number; clockMs: number }
   /** Ended without an acquirer: refused by a rule, declined by a property of the card, recorded for a token. */
   | { type: 'OperationRecorded'; operation: Operation; presentation?: CardPresentation };
@@ -360,14 +370,16 @@ function noted(payment: Payment, event: Note): Payment {
       return { ...payment, checkoutEnded: true };
     case 'OutcomeAnnounced':
       return withFields(payment, event.reference, { announced: true, callbackUrl: event.callbackUrl });
-    case 'HoldMoved':
-      return { ...payment, state: holdMoved(payment.state, event) };
+    case 'HoldMoved': {
+      const moved = { ...payment, state: holdMoved(payment.state, event) };
+      return event.callbacks === undefined ? moved : withHoldCallbacks(moved, event.reference, event.callbacks);
+    }
     case 'ProofMoved':
       return { ...payment, state: proofMoved(payment.state, event) };
     case 'HoldExpiring':
-      return holdAnnounced(payment, event.reference, { expiring: true });
+      return withHoldCallbacks(payment, event.reference, { expiring: true });
     case 'HoldExpired':
-      return holdAnnounced(payment, event.reference, { expired: true });
+      return withHoldCallbacks(payment, event.reference, { expired: true });
     case 'OutcomeBecameUnknown': {
       const { reference, code, message, resolveAt } = event;
       return { ...change(payment, reference, { code, message }), resolveAt, inquiries: 0 };
@@ -417,10 +429,10 @@ function operationSucceeded(payment: Payment, event: EventOf<'OperationSucceeded
   return { ...ended, state: succeeded(payment.state, operation, event.expiresAt) };
 }
 
-function holdAnnounced(payment: Payment, reference: string, told: Partial<HoldCallbacks>): Payment {
+function withHoldCallbacks(payment: Payment, reference: string, changed: Partial<HoldCallbacks>): Payment {
   const { holdCallbacks } = required(payment, reference);
   if (holdCallbacks === undefined) return broken(`${reference} wants no callbacks about its hold`);
-  return withFields(payment, reference, { holdCallbacks: { ...holdCallbacks, ...told } });
+  return withFields(payment, reference, { holdCallbacks: { ...holdCallbacks, ...changed } });
 }
 
 const SUCCESS = { status: 'success', ...coded(RESPONSE_CODES.SUCCESS) } as const;

@@ -43,10 +43,11 @@ function announcement(
       return { type: 'CardholderAuthenticated', data };
     }
     case 'Refused': {
-      const { ids, challenged, code, eci } = event;
+      const { ids, challenged, code, eci, dueClockMs } = event;
       // Without a challenge there was no page, so no one has a PaRes.
       const shown = challenged ? proof : {};
-      const data = { ...occurred, ids, challenged, code, ...(eci === undefined ? {} : { eci }), ...shown };
+      const due = dueClockMs === undefined ? {} : { dueClockMs };
+      const data = { ...occurred, ids, challenged, code, ...(eci === undefined ? {} : { eci }), ...shown, ...due };
       return { type: 'AuthenticationRefused', data };
     }
     case 'AuthenticationRequested':

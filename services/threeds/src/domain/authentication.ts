@@ -25,9 +25,17 @@ export type State =
   | { kind: 'requested' }
   /**
    * The cardholder has to act. From `expiresAt` (epoch ms) on, results are refused. `clockMs`: how far the clock of a
-   * sandbox account was ahead when `expiresAt` last followed it.
+   * sandbox account was ahead when `expiresAt` last followed it. `dueClockMs`: how far when `expiresAt` was due, if that
+   * was in a move.
    */
-  | { kind: 'challenge'; acsUrl: string; card: CardFacts; expiresAt: number; clockMs?: number }
+  | {
+      kind: 'challenge';
+      acsUrl: string;
+      card: CardFacts;
+      expiresAt: number;
+      clockMs?: number;
+      dueClockMs?: number;
+    }
   | {
       kind: 'authenticated';
       challenged: boolean;
@@ -87,10 +95,13 @@ export type AuthenticationEvent =
     }
   | { type: 'ChallengeStarted'; ids: AuthenticationIds; acsUrl: string; card: CardFacts; expiresAt: number }
   | ({ type: 'Authenticated'; ids: AuthenticationIds } & Omit<Extract<State, { kind: 'authenticated' }>, 'kind'>)
-  | ({ type: 'Refused'; ids: AuthenticationIds } & Omit<Extract<State, { kind: 'refused' }>, 'kind'>)
+  | ({ type: 'Refused'; ids: AuthenticationIds; dueClockMs?: number } & Omit<
+      Extract<State, { kind: 'refused' }>,
+      'kind'
+    >)
   | { type: 'ReturnUrlChosen'; url: string }
   /** The challenge follows the clock of its sandbox account. */
-  | { type: 'ChallengeMoved'; expiresAt: number; clockMs: number };
+  | { type: 'ChallengeMoved'; expiresAt: number; clockMs: number; dueClockMs?: number };
 
 /** The part of an authentication that the command sets. */
 export type AskedAuthentication = Omit<
@@ -142,7 +153,7 @@ export function evolve(authentication: Authentication | undefined, event: Authen
       return { ...answered, ids, state: { kind: 'authenticated', ...state } };
     }
     case 'Refused': {
-      const { type: _type, ids, ...state } = event;
+      const { type: _type, ids, dueClockMs: _dueClockMs, ...state } = event;
       return { ...answered, ids, state: { kind: 'refused', ...state } };
     }
     case 'ReturnUrlChosen':
@@ -150,7 +161,8 @@ export function evolve(authentication: Authentication | undefined, event: Authen
     case 'ChallengeMoved': {
       const { state } = authentication;
       if (state.kind !== 'challenge') throw new Error(`broken invariant: no challenge can move while ${state.kind}`);
-      return { ...authentication, state: { ...state, expiresAt: event.expiresAt, clockMs: event.clockMs } };
+      const { type: _type, ...moved } = event;
+      return { ...authentication, state: { ...state, ...moved } };
     }
   }
 }

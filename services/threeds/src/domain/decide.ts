@@ -1,5 +1,5 @@
 import type { AuthenticationIds, ResponseCode, SandboxClock } from '@gateway/contracts';
-import { movedSince, RESPONSE_CODES, sooner, TEST_CURRENCY } from '@gateway/contracts';
+import { dueInMove, movedSince, RESPONSE_CODES, sooner, TEST_CURRENCY } from '@gateway/contracts';
 import type { Authentication, AuthenticationEvent, CardFacts, ChallengeResult, Scheme } from './authentication';
 import { isExpired } from './authentication';
 import { ECI_FAILED, eciOf } from './scheme';
@@ -142,7 +142,9 @@ function isSame(one: ChallengeResult, other: ChallengeResult): boolean {
 /** Ends a challenge that the cardholder did not finish in time. */
 export function decideExpiry(authentication: Authentication, now: number): AuthenticationEvent | undefined {
   if (!isExpired(authentication, now)) return undefined;
-  return { type: 'Refused', ids: authentication.ids, challenged: true, code: RESPONSE_CODES.TRANSACTION_EXPIRED };
+  const { ids, state } = authentication;
+  const due = state.kind === 'challenge' ? dueClockOf(state.dueClockMs) : {};
+  return { type: 'Refused', ids, challenged: true, code: RESPONSE_CODES.TRANSACTION_EXPIRED, ...due };
 }
 
 /** Lets a challenge follow the clock of its sandbox account; undefined if there is none, or if it has. */
@@ -155,7 +157,16 @@ export function decideClock(
   const { expiresAt, clockMs } = state;
   if (clockMs !== undefined && clockMs >= clock.aheadMs) return undefined;
   const byMs = movedSince(clock, { since: expiresAt - challengeTimeoutMs, clockMs });
-  return { type: 'ChallengeMoved', expiresAt: sooner(expiresAt, byMs, now), clockMs: clock.aheadMs };
+  return {
+    type: 'ChallengeMoved',
+    expiresAt: sooner(expiresAt, byMs, now),
+    clockMs: clock.aheadMs,
+    ...dueClockOf(dueInMove(clock, { byMs, time: expiresAt, now })),
+  };
+}
+
+function dueClockOf(dueClockMs: number | undefined): { dueClockMs?: number } {
+  return dueClockMs === undefined ? {} : { dueClockMs };
 }
 
 /** The possible outcomes of an authentication: the table of decisions.md, section 3. */

@@ -254,16 +254,27 @@ describe('the clock of a sandbox account', () => {
   const facts = { now: NOW, challengeTimeoutMs: 900 };
 
   test.each([
-    [300, NOW + 600],
-    [900, NOW],
-    [5_000, NOW],
-  ])('moved by %d ms lets a challenge end at %d', (byMs, expiresAt) => {
+    [300, { expiresAt: NOW + 600, clockMs: 300 }],
+    [900, { expiresAt: NOW, clockMs: 900, dueClockMs: 900 }],
+    [5_000, { expiresAt: NOW, clockMs: 5_000, dueClockMs: 900 }],
+  ])('moved by %d ms lets a challenge end: %p', (byMs, moves) => {
     const event = decideClock(CHALLENGE, clock(byMs), facts);
-    expect(event).toEqual({ type: 'ChallengeMoved', expiresAt, clockMs: byMs });
+    expect(event).toEqual({ type: 'ChallengeMoved', ...moves });
     const moved = evolve(CHALLENGE, event as AuthenticationEvent);
-    expect(moved).toEqual({ ...CHALLENGE, state: { ...CHALLENGE.state, expiresAt, clockMs: byMs } });
+    expect(moved).toEqual({ ...CHALLENGE, state: { ...CHALLENGE.state, ...moves } });
     expect(isExpired(moved, NOW)).toBe(byMs >= 900);
     expect(decideClock(moved, clock(byMs), facts)).toBeUndefined();
+  });
+
+  test('tells when a challenge was over, whatever comes before it ends', () => {
+    const follow = (authentication: Authentication, aheadMs: number): Authentication =>
+      evolve(authentication, decideClock(authentication, clock(aheadMs), facts) as AuthenticationEvent);
+    const moved = [300, 5_000, 9_000].reduce(follow, CHALLENGE);
+    const ended = decideExpiry(moved, NOW + 1);
+    expect(ended).toMatchObject({ type: 'Refused', dueClockMs: 900 });
+    expect(evolve(moved, ended as AuthenticationEvent).state).not.toHaveProperty('dueClockMs');
+    const inTime = follow(CHALLENGE, 300);
+    expect(decideExpiry(inTime, NOW + 600)).not.toHaveProperty('dueClockMs');
   });
 
   test('moved before the challenge began marks it only', () => {

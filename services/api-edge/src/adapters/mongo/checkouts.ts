@@ -62,11 +62,11 @@ export function createCheckouts(mongo: MongoConnection, clock: Clock): Checkouts
       return found.map((document) => toCheckout(document) as OpenCheckout);
     },
 
-    async follow({ id, expiresAt, clockMs: known }, { byMs, clockMs }) {
+    async follow({ id, expiresAt, clockMs: known }, { byMs, ...clock }) {
       // A page that has not ended is not leased by a sweeper.
       const sooner = byMs === 0 ? {} : { $inc: { expiresAt: -byMs, sweepAt: -byMs } };
       const unchanged = { _id: id, expiresAt, clockMs: known ?? { $exists: false }, sweepAt: { $exists: true } };
-      return (await collection.updateOne(unchanged, { $set: { clockMs }, ...sooner })).matchedCount === 1;
+      return (await collection.updateOne(unchanged, { $set: clock, ...sooner })).matchedCount === 1;
     },
 
     async ensureIndexes() {

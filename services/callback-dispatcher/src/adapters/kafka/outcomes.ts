@@ -13,10 +13,11 @@ export function outcomeHandlers(ports: Ports, dispatcher: Dispatcher): MessageHa
   const take: Take = (eventId, outcome) =>
     retryableWhenTransient(() => acceptOutcome(ports, dispatcher, eventId, outcome));
   return [
-    ...handlersOf<OperationRecord>(cardEvents, take, ({ paymentId, callbackSequence }) => ({
+    ...handlersOf<OperationRecord>(cardEvents, take, ({ paymentId, callbackSequence, dueClockMs }) => ({
       kind: 'card',
       paymentId,
       sequence: callbackSequence,
+      dueClockMs,
     })),
     // A payout has one callback.
     ...handlersOf<PayoutRecord>(payoutEvents, take, ({ payoutId }) => ({
@@ -33,7 +34,7 @@ type Take = (eventId: string, outcome: Outcome) => Promise<void>;
 function handlersOf<T extends OperationRecord | PayoutRecord>(
   events: Record<string, MessageDeclaration>,
   take: Take,
-  sourceOf: (data: T) => Pick<Outcome, 'kind' | 'paymentId' | 'sequence'>,
+  sourceOf: (data: T) => Pick<Outcome, 'kind' | 'paymentId' | 'sequence' | 'dueClockMs'>,
 ): MessageHandler[] {
   return Object.values(events).map((declaration) =>
     on<OperationRecord | PayoutRecord>(
