@@ -24,21 +24,18 @@ export interface Storage {
 const COUNTED = ['edge.journal', 'cards.payments', 'vault.cards', 'vault.cvvs', 'simulator.acquirer_records'];
 
 export async function openStorage(space: Space): Promise<Storage> {
-  const connections = new Map<string, MongoConnection>();
-  for (const database of DATABASES) {
-    connections.set(database, await connectMongo({ uri: space.mongoUri, database: space.databasePrefix + database }));
-  }
-  const connectionTo = (database: string): MongoConnection => {
-    const connection = connections.get(database);
-    if (connection === undefined) throw new Error(`no database ${database}`);
-    return connection;
+  const mongo = await connectMongo({ uri: space.mongoUri, database: 'admin' });
+  const { client } = mongo;
+  const nameOf = (database: string): string => {
+    if (!DATABASES.includes(database)) throw new Error(`no database ${database}`);
+    return space.databasePrefix + database;
   };
-  const collection = (database: string, name: string) => connectionTo(database).collection(name);
+  const collection = (database: string, name: string) => mongo.database(nameOf(database)).collection(name);
 
   return {
     collection,
     async refuse(database, name, match) {
-      await connectionTo(database).mongoose.db?.command({ collMod: name, validator: { $nor: [match] } });
+      await client.db(nameOf(database)).command({ collMod: name, validator: { $nor: [match] } });
     },
     async counts() {
       const counted = COUNTED.map(async (name) => {
@@ -49,7 +46,6 @@ export async function openStorage(space: Space): Promise<Storage> {
     },
     async everything() {
       const found = new Map<string, Document[]>();
-      const client = connectionTo('edge').mongoose.getClient();
       const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
       for (const { name } of databases.filter((database) => database.name.startsWith(space.databasePrefix))) {
         for (const collection of await client.db(name).collections()) {
@@ -59,8 +55,6 @@ export async function openStorage(space: Space): Promise<Storage> {
       }
       return found;
     },
-    async close() {
-      for (const connection of connections.values()) await connection.close();
-    },
+    close: () => mongo.close(),
   };
 }

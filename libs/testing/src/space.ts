@@ -53,11 +53,9 @@ export async function openSpace(name: string, servers: Addresses = testServers()
     databasePrefix: prefix,
     async remove() {
       await removeTopics(kafka, prefix);
-      for (const database of DATABASES) {
-        const mongo = await connectMongo({ uri: servers.mongoUri, database: prefix + database });
-        await mongo.mongoose.dropDatabase();
-        await mongo.close();
-      }
+      const { client, close } = await connectMongo({ uri: servers.mongoUri, database: 'admin' });
+      await Promise.all(DATABASES.map((database) => client.db(prefix + database).dropDatabase()));
+      await close();
     },
   };
 }
