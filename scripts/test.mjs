@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { projectNode, root } from './checkout.mjs';
+import { projectNode, root, stateDirectory } from './checkout.mjs';
 import { exitCodeOf, explain, StopRequested } from './failure.mjs';
 import { installChromium } from './install/chromium.mjs';
 import { installDependencies } from './install/dependencies.mjs';
@@ -15,6 +15,8 @@ import { until } from './servers/ports.mjs';
 import { newTestRunDirectory } from './test-run.mjs';
 
 const SERVERS_STOP_TIMEOUT_MS = 60_000;
+/** Tests start hundreds of processes of a few programs. With it, Node compiles each of their files once. */
+const COMPILE_CACHE = join(stateDirectory, 'compile-cache');
 
 const progress = createProgress(process.stderr);
 
@@ -43,7 +45,12 @@ function runJest(args, { runDirectory, chromium }) {
   const ownGroup = !process.stdin.isTTY;
   const jest = spawn(projectNode, [join(root, 'node_modules', 'jest', 'bin', 'jest.js'), ...args], {
     cwd: root,
-    env: { ...process.env, TEST_RUN_DIRECTORY: runDirectory, CHROMIUM_PATH: chromium },
+    env: {
+      ...process.env,
+      TEST_RUN_DIRECTORY: runDirectory,
+      CHROMIUM_PATH: chromium,
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+    },
     stdio: 'inherit',
     detached: ownGroup,
   });

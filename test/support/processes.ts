@@ -22,6 +22,12 @@ export interface ServiceProcess {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string>;
 }
 
+/** What every process gets from this one: where programs are, and where Node keeps the code that it has compiled. */
+export function inherited(): Record<string, string> {
+  const { PATH = '', NODE_COMPILE_CACHE: cache } = process.env;
+  return { PATH, ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }) };
+}
+
 /** Updates the build; takes a second if nothing has changed. */
 export async function build(): Promise<void> {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -41,7 +47,7 @@ export async function startProcess(
   const opsPort = await freePort();
   const required = preloads.flatMap((file) => ['--require', file]);
   const child = spawn(process.execPath, [...required, join(root, 'services', service, 'dist', 'main.js')], {
-    env: { PATH: process.env['PATH'] ?? '', ...env, OPS_PORT: String(opsPort) },
+    env: { ...inherited(), ...env, OPS_PORT: String(opsPort) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   // Not `exit`: its last output may come later.
@@ -98,7 +104,7 @@ export function runToEnd(service: string, env: Record<string, string>): Promise<
 /** Runs a built script to its end. `path` is relative to the repository. */
 export async function runScript(path: string, env: Record<string, string>): Promise<Ended> {
   const child = spawn(process.execPath, [join(root, path)], {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...inherited(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: START_TIMEOUT_MS,
   });
