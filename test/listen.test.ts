@@ -23,7 +23,7 @@ let merchant: Merchant;
 let shop: LocalShop;
 let folder: string;
 let env: Record<string, string>;
-let places = 0;
+let positions = 0;
 
 beforeAll(async () => {
   await build();
@@ -52,27 +52,27 @@ afterEach(async () => {
   await shop.close();
 });
 
-function newPlaceFile(): string {
-  places += 1;
-  return join(folder, `place-${places}.json`);
+function newPositionFile(): string {
+  positions += 1;
+  return join(folder, `position-${positions}.json`);
 }
 
-function listenTo({ port }: { port: number }, placeFile: string, ...more: string[]): GatewayCommand {
+function listenTo({ port }: { port: number }, positionFile: string, ...more: string[]): GatewayCommand {
   return startCommand(
     env,
     'listen',
     '--forward-to',
     `http://127.0.0.1:${port}/hook?a=1`,
-    '--place-file',
-    placeFile,
+    '--position-file',
+    positionFile,
     ...more,
   );
 }
 
 /** A listener that begins now, and has ended again. */
-async function listened(placeFile: string): Promise<void> {
-  const listener = listenTo(shop, placeFile);
-  await until('it has a place', async () => existsSync(placeFile));
+async function listened(positionFile: string): Promise<void> {
+  const listener = listenTo(shop, positionFile);
+  await until('it has a position', async () => existsSync(positionFile));
   listener.kill('SIGTERM');
   expect(await listener.ended).toBe(0);
 }
@@ -116,10 +116,10 @@ const isForwarded = (references: readonly string[]) =>
   until('all are forwarded', async () => references.every((reference) => forwarded().includes(reference)));
 
 test('off during five payments, on, five forwarded, as they were sent to their address', async () => {
-  const placeFile = newPlaceFile();
-  await listened(placeFile);
+  const positionFile = newPositionFile();
+  await listened(positionFile);
   const references = await payments(5, { callback_url: `${merchant.url}/callback` });
-  listenTo(shop, placeFile);
+  listenTo(shop, positionFile);
   await isForwarded(references);
   expect(forwarded()).toEqual(references);
   for (const { path, headers, body, reference } of shop.received) {
@@ -134,16 +134,16 @@ test('off during five payments, on, five forwarded, as they were sent to their a
 });
 
 test('killed midway it continues: nothing is lost, nothing is out of order', async () => {
-  const placeFile = newPlaceFile();
-  await listened(placeFile);
+  const positionFile = newPositionFile();
+  await listened(positionFile);
   const references = await payments(8);
   const release = shop.hold(4);
-  const first = listenTo(shop, placeFile);
+  const first = listenTo(shop, positionFile);
   await until('the fourth is under way', async () => shop.received.length === 4);
   first.kill('SIGKILL');
   expect(await first.ended).toBe('SIGKILL');
   release();
-  listenTo(shop, placeFile);
+  listenTo(shop, positionFile);
   await isForwarded(references);
   // At least once: the one that was under way comes again.
   expect(forwarded()).toEqual([...references.slice(0, 4), ...references.slice(3)]);
@@ -151,7 +151,7 @@ test('killed midway it continues: nothing is lost, nothing is out of order', asy
 
 test('--since fills the gap after a break', async () => {
   const references = await payments(2);
-  const listener = listenTo(shop, newPlaceFile(), '--since', '1h');
+  const listener = listenTo(shop, newPositionFile(), '--since', '1h');
   await isForwarded(references);
   expect(new Set(forwarded()).size).toBe(shop.received.length);
   expect(forwarded().slice(-2)).toEqual(references);
@@ -161,29 +161,29 @@ test('--since fills the gap after a break', async () => {
 });
 
 test('it waits for a server that is not there yet, and repeats what was not acknowledged', async () => {
-  const placeFile = newPlaceFile();
-  await listened(placeFile);
+  const positionFile = newPositionFile();
+  await listened(positionFile);
   const [first = '', second = ''] = await payments(2);
   const port = await freePort();
-  const listener = listenTo({ port }, placeFile);
+  const listener = listenTo({ port }, positionFile);
   await until('it says so', async () => listener.output().includes('does not answer'));
   await shop.close();
   shop = await startLocalShop(port);
   shop.statuses.push(500);
   await isForwarded([first, second]);
   expect(forwarded()).toEqual([first, first, second]);
-  expect(listener.output()).toMatch(new RegExp(`${first} .*-> 500, which is no acknowledgement`));
+  expect(listener.output()).toMatch(new RegExp(`${first} .*-> 500, not acknowledged`));
 });
 
-test('a place that the gateway does not know is left', async () => {
-  const placeFile = newPlaceFile();
+test('an unknown position is given up for its time', async () => {
+  const positionFile = newPositionFile();
   const at = Math.floor(Date.now() / 1_000);
   const [reference = ''] = await payments(1);
-  writeFileSync(placeFile, JSON.stringify({ cursor: '999:of-another-database', at }));
-  const listener = listenTo(shop, placeFile);
+  writeFileSync(positionFile, JSON.stringify({ cursor: '999:of-another-database', at }));
+  const listener = listenTo(shop, positionFile);
   await isForwarded([reference]);
-  expect(listener.output()).toContain('does not know the kept place');
-  await until('the new place is kept', async () => !readFileSync(placeFile, 'utf8').includes('999'));
+  expect(listener.output()).toContain('does not know the saved position');
+  await until('the new position is saved', async () => !readFileSync(positionFile, 'utf8').includes('999'));
 });
 
 test.each([
@@ -195,12 +195,12 @@ test.each([
   ['payout-fraud', { status: 'FRAUDED', code: '3200' }],
   ['payout-error', { status: 'ERROR', code: '3300' }],
 ])('trigger %s makes a payment whose callback comes', async (scenario, outcome) => {
-  const placeFile = newPlaceFile();
-  await listened(placeFile);
+  const positionFile = newPositionFile();
+  await listened(positionFile);
   const { code, output } = await runCommand(env, 'trigger', scenario);
   expect([code, output]).toEqual([0, expect.stringMatching(new RegExp(`^${scenario}: [0-9A-Z]{20}, trigger-`))]);
   const [reference = ''] = /[0-9A-Z]{20}/.exec(output) ?? [];
-  listenTo(shop, placeFile);
+  listenTo(shop, positionFile);
   await isForwarded([reference]);
   const callback = shop.received.find((one) => one.reference === reference);
   expect(Object.fromEntries(new URLSearchParams(callback?.body))).toMatchObject({ reference, ...outcome });
@@ -224,11 +224,11 @@ test('events lists a callback with its attempts, and resend sends it again', asy
     attempts: [{ acknowledged: true, http_status: 200 }],
   });
 
-  const placeFile = newPlaceFile();
-  await listened(placeFile);
+  const positionFile = newPositionFile();
+  await listened(positionFile);
   const resent = await runCommand(env, 'resend', String(latest?.['callback_id']));
   expect([resent.code, resent.output]).toEqual([0, expect.stringContaining(reference)]);
-  listenTo(shop, placeFile);
+  listenTo(shop, positionFile);
   await isForwarded([reference]);
   await until(
     'its address gets it too',

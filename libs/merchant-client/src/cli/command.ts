@@ -8,12 +8,12 @@ import { SCENARIO_NAMES } from './scenarios';
 export class UsageError extends Error {}
 
 export type Command =
-  | { name: 'listen'; target: URL; agoSeconds?: number; placeFile?: string }
+  | { name: 'listen'; target: URL; agoSeconds?: number; positionFile?: string }
   | { name: 'trigger'; scenario: ScenarioName; amount?: string; callbackUrl: string }
   | { name: 'events'; limit: number; agoSeconds?: number; reference?: string; asJson: boolean }
   | { name: 'resend'; callbackId: string };
 
-/** Whose callbacks, and where. */
+/** The account and its gateway. */
 export interface Settings {
   /** Without a slash at the end. */
   url: string;
@@ -38,7 +38,7 @@ const COMMON = {
 } as const;
 
 const OPTIONS = {
-  listen: { 'forward-to': { type: 'string' }, since: { type: 'string' }, 'place-file': { type: 'string' } },
+  listen: { 'forward-to': { type: 'string' }, since: { type: 'string' }, 'position-file': { type: 'string' } },
   trigger: { amount: { type: 'string' }, 'callback-url': { type: 'string' } },
   events: {
     limit: { type: 'string' },
@@ -84,15 +84,15 @@ function commandOf(name: Command['name'], values: Values, positionals: readonly 
   const [argument, ...others] = positionals;
   const takesOne = name === 'trigger' || name === 'resend';
   if (others.length > 0 || (!takesOne && argument !== undefined)) {
-    throw new UsageError(`"${others[0] ?? argument}" is too much.`);
+    throw new UsageError(`Unexpected argument "${others[0] ?? argument}".`);
   }
   const since = textOf(values, 'since');
   const ago = since === undefined ? {} : { agoSeconds: secondsOf(since) };
   switch (name) {
     case 'listen': {
-      const placeFile = textOf(values, 'place-file');
+      const positionFile = textOf(values, 'position-file');
       const target = targetOf(textOf(values, 'forward-to'));
-      return { name, target, ...ago, ...(placeFile === undefined ? {} : { placeFile }) };
+      return { name, target, ...ago, ...(positionFile === undefined ? {} : { positionFile }) };
     }
     case 'trigger': {
       const scenario = SCENARIO_NAMES.find((known) => known === argument);
@@ -121,13 +121,13 @@ function commandOf(name: Command['name'], values: Values, positionals: readonly 
 function settingsOf(values: Values, env: NodeJS.ProcessEnv): Settings {
   const url = textOf(values, 'url') ?? env['GATEWAY_URL'] ?? DEFAULT_URL;
   const address = webAddressIn(url);
-  if (address === undefined) throw new UsageError(`"${url}" is no address of a gateway.`);
+  if (address === undefined) throw new UsageError(`"${url}" is not the address of a gateway.`);
   if (!isSafeAddress(address) && values['allow-http'] !== true) {
     throw new UsageError(`"${url}" must begin with https://, or others could read the API password on its way.`);
   }
   const account = textOf(values, 'account') ?? env['GATEWAY_ACCOUNT'];
   if (account === undefined || account === '')
-    throw new UsageError('Whose callbacks? Set GATEWAY_ACCOUNT or --account.');
+    throw new UsageError('The account is missing: set GATEWAY_ACCOUNT or --account.');
   return { url: url.replace(/\/+$/, ''), account, password: passwordOf(values, env) };
 }
 
@@ -153,10 +153,11 @@ function textOf(values: Values, name: string): string | undefined {
 
 /** `3000/path` and `localhost:3000/path` are short for `http://localhost:3000/path`. */
 function targetOf(given: string | undefined): URL {
-  if (given === undefined) throw new UsageError('Where to? Set --forward-to, e.g. http://localhost:3000/callback.');
+  if (given === undefined)
+    throw new UsageError('The target is missing: set --forward-to, e.g. http://localhost:3000/callback.');
   const withHost = /^\d{1,5}(\/|$)/.test(given) ? `localhost:${given}` : given;
   const target = webAddressIn(withHost.includes('://') ? withHost : `http://${withHost}`);
-  if (target === undefined) throw new UsageError(`"${given}" is no address to forward to.`);
+  if (target === undefined) throw new UsageError(`"${given}" is not an address to forward to.`);
   return target;
 }
 
@@ -175,7 +176,7 @@ function secondsOf(duration: string): number {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(duration) ?? [];
   const seconds = UNIT_SECONDS[unit];
   if (count === undefined || seconds === undefined)
-    throw new UsageError(`"${duration}" is no time such as 90s, 30m, 2h or 3d.`);
+    throw new UsageError(`"${duration}" is not a duration such as 90s, 30m, 2h or 3d.`);
   return Number(count) * seconds;
 }
 

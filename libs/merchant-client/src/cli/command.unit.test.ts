@@ -61,10 +61,10 @@ test.each([[[]], [['help']], [['--help']], [['listen', '--help']]])('%j asks for
 
 test.each<[string[], NodeJS.ProcessEnv, RegExp]>([
   [['fly'], ENV, /no command "fly"/],
-  [['listen'], ENV, /Where to/],
-  [['listen', '--forward-to', 'ftp://x'], ENV, /no address to forward to/],
-  [['listen', '--forward-to', '3000', '--since', '2 hours'], ENV, /no time such as/],
-  [['listen', '--forward-to', '3000', 'more'], ENV, /"more" is too much/],
+  [['listen'], ENV, /target is missing/],
+  [['listen', '--forward-to', 'ftp://x'], ENV, /not an address to forward to/],
+  [['listen', '--forward-to', '3000', '--since', '2 hours'], ENV, /not a duration such as/],
+  [['listen', '--forward-to', '3000', 'more'], ENV, /Unexpected argument "more"/],
   [['trigger', 'rain'], ENV, /takes one of sale3d-success, /],
   [['resend'], ENV, /takes the id/],
   [['events', '--limit', '51'], ENV, /from 1 to 50/],
@@ -72,7 +72,7 @@ test.each<[string[], NodeJS.ProcessEnv, RegExp]>([
   [['events', '--password', 'x'], ENV, /does not belong on the command line/],
   [['events'], { GATEWAY_PASSWORD: 'x' }, /GATEWAY_ACCOUNT/],
   [['events'], { GATEWAY_ACCOUNT: 'x' }, /GATEWAY_PASSWORD/],
-  [['events', '--url', 'gate.example'], ENV, /no address of a gateway/],
+  [['events', '--url', 'gate.example'], ENV, /not the address of a gateway/],
   [['events', '--url', 'http://gate.example'], ENV, /must begin with https/],
   [['events'], { ...ENV, GATEWAY_URL: 'http://localhost.gate.example' }, /must begin with https/],
 ])('%j is refused', (args, env, message) => {

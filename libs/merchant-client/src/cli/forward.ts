@@ -13,13 +13,13 @@ export interface CallbackEvent {
   timestamp: number;
   headers: Record<string, string>;
   body: string;
-  /** Behind this event. */
+  /** Continues after this event. */
   cursor: string;
 }
 
 /** The gateway's own: decisions.md, section 6. */
 const TIMEOUT_MS = 15_000;
-/** Before the next try after an answer that is no acknowledgement: the gateway's first three. */
+/** Before the next try after an unacknowledged one: the gateway's first three. */
 const RETRY_MS = [1_000, 3_000, 9_000];
 /** After no answer at all: the server on this machine is about to start again. */
 const NO_ANSWER_PAUSE_MS = 500;
@@ -27,8 +27,8 @@ const HTTP_OK = 200;
 
 export interface Forwarder {
   /**
-   * Posts an event until the server answers. Another answer than an acknowledgement is repeated a few times. False if it
-   * has to be read again before the next try, because its signature is too old (`freshUntil`, epoch ms).
+   * Posts an event until the server answers, and a few times more if it does not acknowledge. False if the event has to be
+   * read again before the next try, because its signature is too old (`freshUntil`, epoch ms).
    */
   forward(event: CallbackEvent, freshUntil: number): Promise<boolean>;
   close(): void;
@@ -60,7 +60,7 @@ export function createForwarder(target: URL, { print, warn }: Terminal): Forward
         if (reply === undefined) return false;
         const { status, text } = reply;
         const isDone = isAcknowledgement(event, status, text);
-        print(`${clock()}  ${shown(event)}  -> ${status}${isDone ? '' : ', which is no acknowledgement'}`);
+        print(`${clock()}  ${shown(event)}  -> ${status}${isDone ? '' : ', not acknowledged'}`);
         if (isDone) return true;
         if (retryMs !== undefined) await pause(retryMs);
       }

@@ -8,8 +8,8 @@ import { timeOf, unixSeconds } from './events';
 import type { CallbackEvent, Forwarder } from './forward';
 import { createForwarder } from './forward';
 import { GatewayError, reasonOf, requireSuccess } from './gateway';
-import type { Place, PlaceFile } from './place-file';
-import { defaultPlacePath, openPlaceFile } from './place-file';
+import type { Position, PositionFile } from './position-file';
+import { defaultPositionPath, openPositionFile } from './position-file';
 import type { Terminal } from './terminal';
 
 const WAIT_SECONDS = 20;
@@ -18,7 +18,7 @@ const TIMEOUT_MS = 30_000;
 const PAGE_LIMIT = 20;
 /** Shops refuse a callback that was signed five minutes ago. */
 const FRESH_MS = 120_000;
-/** After a poll that came back empty too soon: the gateway had no place for it to wait. */
+/** After a poll that came back empty too soon: too many others wait at the gateway. */
 const PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 10_000;
 /** However long the gateway asks to wait. */
@@ -26,38 +26,38 @@ const RETRY_AFTER_MAX_MS = 60_000;
 
 export interface ListenOptions {
   target: URL;
-  /** Begin that long ago instead of at the kept place. */
+  /** Begin that long ago instead of at the saved position. */
   agoSeconds?: number;
-  placeFile?: string;
+  positionFile?: string;
   url: string;
   account: string;
   send: Send;
   terminal: Terminal;
 }
 
-/** Behind a cursor, at a time, or (neither) from now on. */
+/** After a cursor, at a time, or (neither) from now on. */
 type Start = { cursor: string } | { since: number } | Record<string, never>;
 
 /**
- * Forwards callbacks one after the other, for good. Its place is kept after each one, so one that is killed is continued:
- * each callback is forwarded at least once, and those of a payment in their order.
+ * Forwards callbacks one after the other, forever. Saves its position after each one, so that a listener that was killed
+ * continues there: each callback is forwarded at least once, and those of a payment in order.
  *
- * @throws GatewayError if the gateway refuses, and will again
+ * @throws GatewayError if the gateway refuses, and would refuse again
  */
 export async function listen(options: ListenOptions): Promise<void> {
   const { target, agoSeconds, url, account, send, terminal } = options;
-  const file = openPlaceFile(options.placeFile ?? defaultPlacePath(process.env, url, account, target.href));
-  const kept = agoSeconds === undefined ? file.read() : undefined;
+  const file = openPositionFile(options.positionFile ?? defaultPositionPath(process.env, url, account, target.href));
+  const saved = agoSeconds === undefined ? file.read() : undefined;
   const since = agoSeconds === undefined ? undefined : unixSeconds() - agoSeconds;
   const forwarder = createForwarder(target, terminal);
-  let at = kept?.at ?? since ?? unixSeconds();
-  let start: Start = kept === undefined ? (since === undefined ? {} : { since }) : { cursor: kept.cursor };
-  greet(options, file, kept, since);
+  let at = saved?.at ?? since ?? unixSeconds();
+  let start: Start = saved === undefined ? (since === undefined ? {} : { since }) : { cursor: saved.cursor };
+  greet(options, file, saved, since);
   try {
     for (;;) {
       const page = await pageFrom(send, start, terminal);
       if (page === undefined) {
-        terminal.warn(`The gateway does not know the kept place. Continuing at ${timeOf(at)}.`);
+        terminal.warn(`The gateway does not know the saved position. Continuing at ${timeOf(at)}.`);
         start = { since: at };
         continue;
       }
@@ -71,34 +71,34 @@ export async function listen(options: ListenOptions): Promise<void> {
   }
 }
 
-/** Forwards a page, or as much of it as is fresh. Returns where it got, which is kept; undefined if it got nowhere. */
+/** Forwards a page, or as much of it as is fresh. Returns the new position, which is saved; undefined if there is none. */
 async function forwardAll(
   page: Page,
   at: number,
-  { forwarder, file }: { forwarder: Forwarder; file: PlaceFile },
-): Promise<Place | undefined> {
+  { forwarder, file }: { forwarder: Forwarder; file: PositionFile },
+): Promise<Position | undefined> {
   const freshUntil = Date.now() + FRESH_MS;
-  let reached: Place | undefined;
+  let reached: Position | undefined;
   for (const event of page.events) {
     if (!(await forwarder.forward(event, freshUntil))) return reached;
     reached = { cursor: event.cursor, at: event.timestamp };
-    file.keep(reached);
+    file.save(reached);
   }
   reached = { cursor: page.cursor, at: reached?.at ?? at };
-  file.keep(reached);
+  file.save(reached);
   return reached;
 }
 
 function greet(
   { target, url, account, terminal }: ListenOptions,
-  { path }: PlaceFile,
-  kept: Place | undefined,
+  { path }: PositionFile,
+  saved: Position | undefined,
   since: number | undefined,
 ): void {
-  const from = since ?? kept?.at;
+  const from = since ?? saved?.at;
   const begin = from === undefined ? 'from now on' : `since ${timeOf(from)}`;
   terminal.print(`Forwarding the callbacks of ${account} at ${url} to ${target.href}, ${begin}`);
-  terminal.print(`The place is kept in ${path}`);
+  terminal.print(`The position is saved in ${path}`);
 }
 
 interface Page {
