@@ -1,12 +1,12 @@
 /** What a merchant's system does after a code, in words for developers. */
 export const ADVICE = {
   none: 'Nothing to do.',
-  retry: 'Nothing was done, and the cause may pass: send it again later, under a new id if this one is used up.',
-  'other-card': 'Do not send this card again. The cardholder checks its details, or uses another card.',
-  authenticate: 'Send the payment again as SALE3D: the issuer wants to see the cardholder.',
-  check: 'Ask with CHECK what happened, and do not send it again under another id.',
-  'fix-request': 'The request is wrong, and will be each time: correct it.',
-  'contact-support': 'Something at the gateway or the bank has to change first: contact support.',
+  retry: 'Nothing was done. Send it again later, under a new id if this one has an outcome.',
+  'other-card': 'Do not send this card again. Ask the cardholder to check its details or to use another card.',
+  authenticate: 'Send the payment again as SALE3D: the issuer wants to authenticate the cardholder.',
+  check: 'Ask with CHECK what happened. Do not send it again under another id.',
+  'fix-request': 'The request is wrong and will fail every time: correct it.',
+  'contact-support': 'Something at the gateway or the bank must change first: contact support.',
 } as const;
 export type Advice = keyof typeof ADVICE;
 

@@ -46,7 +46,7 @@ const DECLINE_CODE: JsonSchema = {
   title: 'DeclineCode',
   type: 'integer',
   enum: codesWith(hasStatus('decline')),
-  description: 'Why a bank, a property of the card or a rule against fraud said no.',
+  description: 'Why a bank, a property of the card or a fraud rule said no.',
 };
 const ERROR_CODE: JsonSchema = {
   title: 'ErrorCode',
@@ -133,7 +133,7 @@ const CARD_APPROVED: OutcomeShape = {
 };
 const CARD_DECLINED: OutcomeShape = {
   title: 'CardDeclined',
-  description: 'A bank, a property of the card or a rule against fraud said no. Final.',
+  description: 'A bank, a property of the card or a fraud rule said no. Final.',
   ...withCustom(shapeOf({ ...plainCard, ...declined })),
 };
 /** An operation about an unknown token or reference knows no card. */
@@ -145,7 +145,7 @@ const CARD_FAILED: OutcomeShape = {
 };
 const CARD_REFUSED: OutcomeShape = {
   title: 'CardRefused',
-  description: 'Nothing was done and nothing is on record; with code 11 it is not known whether something is.',
+  description: 'Nothing was done and nothing is on record. Code 11: it is not known whether the request is on record.',
   ...shapeOf({ ...without(plainCard, 'token', 'reference'), ...failed, errors: FIELD_ERRORS }, [
     'merchant_account',
     'transaction_unique_id',
@@ -166,7 +166,7 @@ const started: Properties = {
 const SALE3D_STARTED: OutcomeShape = {
   title: 'Sale3dStarted',
   description:
-    "Send the cardholder's browser to `acs_url`. Nothing is said about the money yet: the outcome comes by callback, and CHECK says PENDING until then.",
+    "Send the cardholder's browser to `acs_url`. Nothing has been paid yet: the outcome comes by callback, and CHECK says PENDING until then.",
   ...withCustom(shapeOf({ ...plainCard, ...started, eci: cardFields['eci'] ?? {} }, ['eci'])),
 };
 const AUTH3D_STARTED: OutcomeShape = {
@@ -187,7 +187,7 @@ const CHECKOUT_OPENED: OutcomeShape = {
     ...succeeded,
     authcode: { type: 'null' },
     checkout_url: { type: 'string', format: 'uri', description: 'Address of the card-entry page.' },
-    expires_at: { ...UNIX_SECONDS, description: 'Until when the page accepts a card, in unix seconds.' },
+    expires_at: { ...UNIX_SECONDS, description: 'When the page stops taking cards, in unix seconds.' },
   }),
 };
 
@@ -209,7 +209,7 @@ function checkOutcomes(
   return [
     {
       title: `${prefix}Found`,
-      description: 'The operation asked for, then those based on it, oldest first.',
+      description: 'The requested operation, then those based on it, oldest first.',
       ...shapeOf({ ...envelope, transactions: { ...records, minItems: 1 }, ...succeeded, message }),
     },
     {
@@ -278,7 +278,7 @@ export const PAYOUT_CHECK_OUTCOMES = checkOutcomes('PayoutCheck', payoutEnvelope
 const NOTHING_TO_TELL: JsonSchema = { type: ['object', 'null'] };
 const LISTED_PAYOUT: JsonSchema = {
   title: 'ListedPayout',
-  description: 'A payout of a query on demand.',
+  description: 'A payout in the listing.',
   ...shapeOf(
     {
       transaction_type: { const: 'PAYOUT' },
@@ -303,7 +303,7 @@ const LISTED_PAYOUT: JsonSchema = {
 };
 const PAYOUTS_LISTED: OutcomeShape = {
   title: 'PayoutsListed',
-  description: 'The payouts of the window, a page at a time.',
+  description: 'The payouts of the period, a page at a time.',
   ...shapeOf({
     ...payoutEnvelope,
     timestamp: UNIX_SECONDS,
@@ -316,15 +316,15 @@ export const PAYOUT_QUERY_OUTCOMES = [PAYOUTS_LISTED, PAYOUT_REFUSED];
 
 const CLOCK: OutcomeShape = {
   title: 'SandboxClock',
-  description: "The account's time, how many seconds it is ahead, and whether all that waits for a time has followed.",
+  description: "The account's time, how many seconds it is ahead, and whether all services use it already.",
   ...shapeOf({
     ...cardEnvelope,
     timestamp: UNIX_SECONDS,
     ...succeeded,
     message: { type: 'string', maxLength: 255 },
     clock: { ...UNIX_SECONDS, description: "The account's time, in unix seconds." },
-    ahead: { type: 'integer', minimum: 0, description: 'Seconds ahead of the real time.' },
-    followed: { type: 'boolean', description: 'Whether holds, retries and time-outs have followed.' },
+    ahead: { type: 'integer', minimum: 0, description: 'Seconds ahead of real time.' },
+    followed: { type: 'boolean', description: 'Whether holds, retries and time-outs use this time already.' },
   }),
 };
 export const CLOCK_OUTCOMES = [CLOCK, CARD_REFUSED];

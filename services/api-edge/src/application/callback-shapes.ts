@@ -16,7 +16,7 @@ const named: Properties = {
 
 const ATTEMPT: JsonSchema = {
   title: 'CallbackAttempt',
-  description: 'A request to the address of a callback. Without `acknowledged` it is under way.',
+  description: 'A request to the address of a callback. Without `acknowledged` it is under way, or was cut off.',
   ...shapeOf(
     {
       timestamp: UNIX_SECONDS,
@@ -35,9 +35,9 @@ const RECORD: JsonSchema = {
   ...shapeOf(
     {
       ...named,
-      callback_url: text('Where it goes.'),
+      callback_url: text('Its address.'),
       state: { type: 'string', enum: ['pending', 'delivered', 'exhausted'] },
-      timestamp: { ...UNIX_SECONDS, description: 'When it arose, in unix seconds.' },
+      timestamp: { ...UNIX_SECONDS, description: 'When it was created, in unix seconds.' },
       next_attempt_at: { ...UNIX_SECONDS, description: 'While it is pending.' },
       ended_at: { ...UNIX_SECONDS, description: 'When it was delivered or exhausted.' },
       attempts: { type: 'array', items: ATTEMPT },
@@ -54,7 +54,7 @@ const EVENT: JsonSchema = {
     timestamp: UNIX_SECONDS,
     headers: { type: 'object', additionalProperties: { type: 'string' } },
     body: text('The form, byte for byte.'),
-    cursor: text('Behind this event.'),
+    cursor: text('Continues after this event.'),
   }),
 };
 
@@ -86,7 +86,7 @@ export const CALLBACK_EVENTS_OUTCOMES: readonly OutcomeShape[] = [
     ...shapeOf({
       ...cardEnvelope,
       events: { type: 'array', items: EVENT },
-      cursor: text('Behind all that was read.'),
+      cursor: text('Continues after these events.'),
       ...succeeded,
       message: MESSAGE,
     }),

@@ -41,12 +41,12 @@ const CARD_OPERATIONS: Readonly<Record<TransactionType, CardOperation>> = {
   AUTH: {
     title: 'Auth',
     summary:
-      'Blocks an amount on the card until it is settled, voided, or the hold ends. With full card data or by token.',
+      'Holds an amount on the card until it is settled or voided, or the hold ends. With full card data or by token.',
     outcomes: CARD_OUTCOMES,
   },
   AUTH3D: {
     title: 'Auth3d',
-    summary: 'Authenticates the cardholder and moves no money. A later AUTH or SALE brings the proof.',
+    summary: 'Authenticates the cardholder and moves no money. A later AUTH or SALE sends the proof.',
     outcomes: AUTH3D_OUTCOMES,
   },
   SALE: {
@@ -59,14 +59,14 @@ const CARD_OPERATIONS: Readonly<Record<TransactionType, CardOperation>> = {
     summary: 'Authenticates the cardholder, then collects money. The outcome comes by callback.',
     outcomes: SALE3D_OUTCOMES,
   },
-  SETTLE: { title: 'Settle', summary: 'Collects the amount of an AUTH, or a part of it.', outcomes: CARD_OUTCOMES },
+  SETTLE: { title: 'Settle', summary: 'Collects the amount of an AUTH, or part of it.', outcomes: CARD_OUTCOMES },
   VOID: { title: 'Void', summary: 'Cancels an AUTH before it is settled, or an AUTH3D.', outcomes: CARD_OUTCOMES },
   REFUND: {
     title: 'Refund',
-    summary: 'Pays back a SALE, SALE3D or SETTLE, wholly or partly, once.',
+    summary: 'Refunds a SALE, SALE3D or SETTLE, fully or partly, once.',
     outcomes: CARD_OUTCOMES,
   },
-  CHECK: { title: 'Check', summary: 'Says how an operation stands.', outcomes: CHECK_OUTCOMES },
+  CHECK: { title: 'Check', summary: 'Returns the status of an operation.', outcomes: CHECK_OUTCOMES },
   TOKENIZE: { title: 'Tokenize', summary: 'Exchanges card data for a token.', outcomes: TOKENIZE_OUTCOMES },
 };
 
@@ -148,7 +148,8 @@ export const callbackEventsEndpoint: Endpoint<CallbackEventsRequest> = {
   operations: [
     {
       title: 'CallbackFeed',
-      summary: 'The next callbacks of a sandbox account, or none after a wait. Without `cursor` and `since`: the end.',
+      summary:
+        'Waits for the next callbacks of a sandbox account. Without `cursor` and `since`: none, and the current cursor.',
       allows: isSandbox,
       table: CALLBACK_EVENTS_TABLE,
       outcomes: CALLBACK_EVENTS_OUTCOMES,
@@ -174,7 +175,7 @@ export const callbackResendEndpoint: Endpoint<CallbackResendRequest> = {
 
 export const clockEndpoint: Endpoint<ClockRequest> = {
   path: '/api/sandbox/clock',
-  summary: 'Time of a sandbox account',
+  summary: 'Clock of a sandbox account',
   contentTypes: JSON_AND_FORM,
   family: 'card',
   metricName: 'CLOCK',
@@ -185,7 +186,7 @@ export const clockEndpoint: Endpoint<ClockRequest> = {
     {
       title: 'Clock',
       // Whether the account may is decided by its latest state, which the handler reads.
-      summary: 'Moves the time of a sandbox account forward, or tells it. Other accounts: code 2004.',
+      summary: 'Moves the clock of a sandbox account forward, or returns its time. Other accounts: code 2004.',
       table: CLOCK_TABLE,
       outcomes: CLOCK_OUTCOMES,
     },
@@ -229,7 +230,7 @@ export const payoutCheckEndpoint: Endpoint<PayoutCheckRequest> = {
   operations: [
     {
       title: 'PayoutCheck',
-      summary: 'Says how a payout stands.',
+      summary: 'Returns the status of a payout.',
       transactionType: 'CHECK',
       allows: enabled('CHECK'),
       table: PAYOUT_CHECK_TABLE,
@@ -258,10 +259,10 @@ export function merchantEndpoints(banks: BankAddresses) {
     clock: clockEndpoint,
     payout: payoutEndpoint(banks),
     payoutCheck: payoutCheckEndpoint,
-    payoutQuery: payoutQueryEndpoint('/api/mp/transactions', 'Payouts of a time, with fees', 'PayoutQuery'),
+    payoutQuery: payoutQueryEndpoint('/api/mp/transactions', 'Payouts of a period, with fees', 'PayoutQuery'),
     payoutQueryWithoutFees: payoutQueryEndpoint(
       '/api/mp/transactions/ra',
-      'Payouts of a time, without fees',
+      'Payouts of a period, without fees',
       'PayoutQueryWithoutFees',
     ),
   };

@@ -4,7 +4,7 @@ export interface CallbackListRequest {
   readonly of?: { readonly transactionUniqueId: string } | { readonly reference: string };
   /** Whole unix seconds: none that arose earlier. */
   readonly from?: number;
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   readonly cursor?: string;
   readonly limit: number;
 }

@@ -21,17 +21,17 @@ type OpenApi = Readonly<Record<string, unknown>>;
 
 const FORM: ContentType = 'application/x-www-form-urlencoded';
 
-const DESCRIPTION = `The merchants' interface of the payment gateway, described from the tables that check its requests.
+const DESCRIPTION = `The merchants' API of the payment gateway, generated from the tables that validate its requests.
 
 **Answers.** Every request that could be parsed gets HTTP 200: the outcome is in \`status\` and \`code\`. Only the transport uses other statuses, with the same kind of body. Answers may get more fields; ignore those that you do not know.
 
-**Requests.** All are POST, as JSON or as a form. A form's values are texts, and so may be those of numbers in JSON. An empty text, and \`null\` in JSON, count as absent. Unknown fields are ignored. Up to 20 fields of your own may be sent as \`custom_…\`.
+**Requests.** All are POST, as JSON or as a form. Form values are strings; numbers in JSON may be strings too. An empty string, and \`null\` in JSON, count as absent. Unknown fields are ignored. You may send up to 20 fields of your own as \`custom_…\`.
 
 **Unknown outcomes.** After code 11, after a lost connection, and where the table of codes says so, ask with CHECK. Do not send the payment again under another id.
 
 ## Sandbox
 
-XTS is the test currency. Any card works; these cards, amounts and fields make the sandbox do something else than approve.
+XTS is the test currency. Any card works; these cards, amounts and fields make the sandbox do something other than approve.
 
 ${scenariosTable()}
 
@@ -99,7 +99,7 @@ const CALLBACK_HEADERS = {
   WebhookId: {
     name: 'webhook-id',
     in: 'header',
-    description: 'The same in every attempt. Ignore a callback whose id you have had.',
+    description: 'The same in every attempt. Ignore a callback whose id you have already handled.',
     required: true,
     schema: { type: 'string', minLength: 1 },
     example: '0b9d5a5e-6f0b-4a57-9a55-2f4f7c1de001',
@@ -107,7 +107,7 @@ const CALLBACK_HEADERS = {
   WebhookTimestamp: {
     name: 'webhook-timestamp',
     in: 'header',
-    description: 'When this attempt began, in unix seconds. Refuse what is more than five minutes old.',
+    description: 'When this attempt began, in unix seconds. Refuse attempts more than five minutes old.',
     required: true,
     schema: { type: 'integer', minimum: 0 },
     example: 1_780_000_000,
@@ -116,7 +116,7 @@ const CALLBACK_HEADERS = {
     name: 'webhook-signature',
     in: 'header',
     description:
-      'By Standard Webhooks: `v1,` and a signature in base64; two of them, with a space between, while the secret is being changed. Absent for accounts without a `whsec_` secret.',
+      'By Standard Webhooks: `v1,` and a signature in base64; two signatures, separated by a space, while the secret is being rotated. Absent for accounts without a `whsec_` secret.',
     schema: { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$' },
     example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   },
@@ -124,7 +124,7 @@ const CALLBACK_HEADERS = {
     name: 'gateway-sequence',
     in: 'header',
     description:
-      'The number of this callback in its payment, from 1. A lower one that comes later is older than what you know.',
+      'The number of this callback within its payment, from 1. A lower number that arrives later is out of date.',
     schema: { type: 'integer', minimum: 1 },
     example: 1,
   },
@@ -150,7 +150,7 @@ const REFUSALS: readonly [status: string, description: string, headers: Readonly
   ['405', 'Another method than POST. Code 1001.', { Allow: header('Allow') }],
   ['408', 'The body came too slowly. Code 1001.', {}],
   ['413', 'The body has more than 64 KiB. Code 1001.', {}],
-  ['415', 'Another content type, or a content encoding. Code 1001.', {}],
+  ['415', 'An unknown content type, or a content encoding. Code 1001.', {}],
   ['429', 'Too many requests. Code 1007: nothing was done.', { 'Retry-After': header('RetryAfter') }],
   ['503', 'Not available. Code 10: nothing was done and nothing will be.', { 'Retry-After': header('RetryAfter') }],
 ];
