@@ -27,7 +27,6 @@ import { gatewayEnvironment, gatewayPorts } from './gateway/settings.mjs';
  * @typedef {{ type: string, topic: string, description: string }} Message
  * @typedef {{ name: string, meaning: string, response?: number, check?: number, callback?: number }} AnswerField
  * @typedef {{ visa: string, mastercard: string, threeDS: string }} TestCards
- * @typedef {{ name: string, fields: Record<string, string>, operations: string, outcome: string }} Scenario
  * @typedef {{ trigger: number, bank: string, end: string }} Misbehaving
  * @typedef {{ code: number, name: string, message: string, class: string, outcomeUnknown?: boolean, extension?: boolean }} Code
  * @typedef {{ name: string, severity: string, forMinutes: number, summary: string }} Alert
@@ -300,19 +299,6 @@ function testCardsTable() {
   return table(['card', 'SALE / AUTH', 'SALE3D / AUTH3D'], rows);
 }
 
-function scenariosTable() {
-  const { scenarios } = load('libs/contracts/index');
-  const rows = /** @type {Scenario[]} */ (scenarios()).map(({ name, fields, operations, outcome }) => [
-    code(name),
-    Object.entries(fields)
-      .map(([field, value]) => code(`${field}=${value}`))
-      .join(' '),
-    operations,
-    cell(outcome),
-  ]);
-  return table(['scenario', 'send in XTS', 'with', 'then'], rows);
-}
-
 function misbehavioursTable() {
   const { MISBEHAVIOURS } = load('libs/contracts/index');
   const rows = Object.values(/** @type {Record<string, Misbehaving>} */ (MISBEHAVIOURS)).map(
@@ -461,7 +447,7 @@ const blocks = (metrics) => ({
   audited: auditedTable,
   'test-cards': testCardsTable,
   misbehaviours: misbehavioursTable,
-  scenarios: scenariosTable,
+  scenarios: load('services/api-edge/adapters/openapi/documented-codes').scenariosTable,
   users: usersTable,
   alerts: alertsTable,
   objectives: objectivesTable,

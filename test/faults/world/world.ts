@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OpenAccounts } from '@gateway/accounts';
 import { openAccounts } from '@gateway/accounts';
 import type { Space } from '@gateway/testing';
-import { newVaultKeys } from '@gateway/vault';
+import { environmentOf } from '@gateway/testing';
 import { freePort } from '../../support/free-port';
 import type { Random } from '../random';
 import type { Balancer } from './balancer';
@@ -41,8 +40,6 @@ export const TIMES = {
 /** Logs and evidence of the last run. */
 const logDirectory = join(__dirname, '..', '..', '..', '.gateway', 'faults');
 
-const key = (): string => randomBytes(32).toString('base64');
-
 /** The whole gateway as processes, with banks that can misbehave. */
 export interface World {
   readonly space: Space;
@@ -74,7 +71,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const { space, random } = options;
   rmSync(logDirectory, { recursive: true, force: true });
   mkdirSync(logDirectory, { recursive: true });
-  const env = environmentOf(options);
+  const env = replicaEnvironment(options);
   const deaths: string[] = [];
   const byService = new Map<string, Replica[]>();
   const balancers: Balancer[] = [];
@@ -137,18 +134,11 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   return world;
 }
 
-function environmentOf({ space, ca, settings }: WorldOptions): Record<string, string> {
+function replicaEnvironment({ space, ca, settings }: WorldOptions): Record<string, string> {
   const caFile = join(logDirectory, 'ca.pem');
   writeFileSync(caFile, ca);
   return {
-    KAFKA_BROKERS: space.brokers,
-    MONGODB_URI: space.mongoUri,
-    TOPIC_PREFIX: space.topicPrefix,
-    DATABASE_PREFIX: space.databasePrefix,
-    ...newVaultKeys(),
-    JOURNAL_HMAC_KEY: key(),
-    THREEDS_PROOF_KEY: key(),
-    DS_MESSAGE_KEY: key(),
+    ...environmentOf(space),
     LOG_LEVEL: 'warn',
     NODE_EXTRA_CA_CERTS: caFile,
     PAYOUT_BANK: 'simulator',
