@@ -21,7 +21,7 @@ let gateway: FakeGateway;
 let shop: Server;
 let received: { url: string | undefined; headers: IncomingHttpHeaders; body: string }[];
 let folder: string;
-let placeFile: string;
+let positionFile: string;
 let lines: string[];
 const terminal = { print: (line: string) => void lines.push(line), warn: (line: string) => void lines.push(line) };
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-listen-'));
-  placeFile = join(folder, 'place.json');
+  positionFile = join(folder, 'position.json');
   [received, lines, pauses] = [[], [], []];
 });
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -68,7 +68,7 @@ const page = (...events: object[]) => answer({ ...CHECKED_OK, events, cursor: '1
 async function listened(): Promise<number> {
   const env = { GATEWAY_URL: gateway.url, GATEWAY_ACCOUNT: 'demo_merchant', GATEWAY_PASSWORD: 'demo_password' };
   const target = `http://127.0.0.1:${portOfShop()}/hook?a=1`;
-  return runCli(['listen', '--forward-to', target, '--place-file', placeFile], env, terminal);
+  return runCli(['listen', '--forward-to', target, '--position-file', positionFile], env, terminal);
 }
 
 test('a callback goes to the address that the merchant has named, with the headers of callbacks alone', async () => {
@@ -106,14 +106,14 @@ test.each([
   gateway.play(tampered, STOPPED);
   expect(await listened()).toBe(1);
   expect(lines.at(-1)).toBe('The gateway answers something else.');
-  expect([received, existsSync(placeFile)]).toEqual([[], false]);
+  expect([received, existsSync(positionFile)]).toEqual([[], false]);
 });
 
 /** Runs until the gateway has refused, which is the last reading. */
 async function listenTo(...readings: Reading[]): Promise<void> {
   const target = new URL(`http://127.0.0.1:${portOfShop()}/`);
   const send = async (): Promise<Reading> => (readings.length > 1 ? readings.shift() : readings[0]) as Reading;
-  const ending = listen({ target, placeFile, url: gateway.url, account: 'demo_merchant', send, terminal });
+  const ending = listen({ target, positionFile, url: gateway.url, account: 'demo_merchant', send, terminal });
   await expect(ending).rejects.toThrow('The gateway refuses');
 }
 
@@ -129,7 +129,7 @@ test('a gateway that wants to be asked in a year is asked in a minute', async ()
 });
 
 test('a gateway that knows no cursor, and none for a time either, is not asked for ever', async () => {
-  writeFileSync(placeFile, JSON.stringify({ cursor: '999:gone', at: 1_800_000_000 }));
+  writeFileSync(positionFile, JSON.stringify({ cursor: '999:gone', at: 1_800_000_000 }));
   await listenTo(refused(1004, 'cursor'));
   expect(lines.filter((line) => line.includes('does not know the kept place'))).toHaveLength(1);
 });
