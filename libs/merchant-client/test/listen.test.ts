@@ -131,7 +131,7 @@ test('a gateway that wants to be asked in a year is asked in a minute', async ()
 test('a gateway that knows no cursor, and none for a time either, is not asked for ever', async () => {
   writeFileSync(positionFile, JSON.stringify({ cursor: '999:gone', at: 1_800_000_000 }));
   await listenTo(refused(1004, 'cursor'));
-  expect(lines.filter((line) => line.includes('does not know the kept place'))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('does not know the saved position'))).toHaveLength(1);
 });
 
 test('what others said cannot operate the terminal', () => {
