@@ -152,7 +152,6 @@ test(`killed ${KILLS} times while payments go on, its tables are those of one th
     while (going) await trade();
     await puzzle();
   })();
-  const startedAtMs = performance.now();
   for (let kill = 1; kill <= KILLS; kill += 1) {
     // A group waits 6 s for its dead member. A group without history starts at once, and knows no offsets.
     const group = kill % 10 === 0 ? `analytics.${kill - 1}` : `analytics.${kill}`;
@@ -165,7 +164,6 @@ test(`killed ${KILLS} times while payments go on, its tables are those of one th
     await until('the moment to kill it', kill % 4 === 0 ? isPublishing : isWriting);
     expect(await reader.end('SIGKILL')).toBe('SIGKILL');
   }
-  expect(performance.now() - startedAtMs).toBeLessThan(60_000);
   going = false;
   await load;
   await until('the ends of everything', hasEnded, 60_000);

@@ -330,7 +330,7 @@ describe('Schemathesis', () => {
       const document = currentDocument();
       const report = await runSchemathesis({ packages, document, url, forMs: FUZZ_MS, timeoutMs: FUZZ_TIMEOUT_MS });
       expect(report).toContain(`Tested: ${Object.keys(document.paths).length}`);
-      expect(report).toMatch(/\b[1-9]\d{2,} generated/);
+      expect(report).toMatch(/\b[1-9]\d+ generated/);
     },
     FUZZ_TIMEOUT_MS,
   );
