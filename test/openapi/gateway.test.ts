@@ -303,7 +303,7 @@ describe('the reference page', () => {
     await page.getByText('Insufficient funds').first().waitFor();
     await page.getByText('4012000300001003').first().waitFor();
     await page.getByText('/api/pf/host-to-host').first().click();
-    await page.getByText('Blocks an amount on the card').first().waitFor();
+    await page.getByText('Holds an amount on the card').first().waitFor();
     await page.getByText('Callbacks'.toLowerCase(), { exact: false }).first().waitFor();
     expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
   });
