@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
 import { duplicateKeyIndex, ensureTtlIndex } from '@gateway/mongo';
 import { createBatcher, RetryableError } from '@gateway/service-kit';
@@ -7,6 +8,8 @@ import { RETENTION_DEFAULT_DAYS } from './retention';
 const COLLECTION = 'feed';
 /** Tries to take the next place. Each one that fails means that another replica took it. */
 const TRIES_MAX = 20;
+/** Times the number of tries, at most: a replica that comes too late each time must not come at the same time again. */
+const PAUSE_MAX_MS = 5;
 const READ_TIMEOUT_MS = 2_000;
 const DAY_SECONDS = 86_400;
 
@@ -101,6 +104,7 @@ async function appendAll(
       at,
     }));
     left = left.slice(await insertInOrder(collection, documents));
+    if (left.length > 0) await pause(Math.random() * PAUSE_MAX_MS * (tries + 1));
   }
 }
 
