@@ -12,7 +12,7 @@ const MISSES_MAX = 6;
 
 /** The one deadline of a call: all that it does takes its time from here. */
 export interface Deadline {
-  /** How long the next exchange may take. Leaves time to ask afterwards. */
+  /** How long the next exchange may take, in whole milliseconds. Leaves time to ask afterwards. */
   exchangeMs(): number;
   /**
    * Waits until the next exchange, as long as the last one demands. False, at once, if there is no point: the deadline is
@@ -29,7 +29,7 @@ export function startDeadline(timeoutMs: number): Deadline {
   return {
     exchangeMs() {
       const left = Math.max(0, end - performance.now());
-      return Math.max(1, Math.min(ANSWER_TIMEOUT_MS, Math.max(left - RESERVE_MS, left / 2)));
+      return Math.max(1, Math.round(Math.min(ANSWER_TIMEOUT_MS, Math.max(left - RESERVE_MS, left / 2))));
     },
     async pause(last) {
       misses = isMiss(last) ? misses + 1 : 0;

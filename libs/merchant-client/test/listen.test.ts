@@ -134,6 +134,14 @@ test('a gateway that knows no cursor, and none for a time either, is not asked f
   expect(lines.filter((line) => line.includes('does not know the saved position'))).toHaveLength(1);
 });
 
+test('wrong usage is reported in one sentence, and where help is', async () => {
+  expect(await runCli(['events'], { GATEWAY_PASSWORD: 'demo_password' }, terminal)).toBe(2);
+  expect(lines.join('\n').split('\n')).toEqual([
+    'The account is missing: set GATEWAY_ACCOUNT or --account.',
+    '"gateway help" lists the commands and their options.',
+  ]);
+});
+
 test('what others said cannot operate the terminal', () => {
   expect(printable('\u001b[2J\u009b0m\u0007\ra\u202eb\tc\n')).toBe('\ufffd[2J\ufffd0m\ufffd\ufffda\ufffdb\tc\n');
   expect(printable('Müller & Söhne → 東京 👟')).toBe('Müller & Söhne → 東京 👟');

@@ -20,7 +20,8 @@ export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, te
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      terminal.warn(`${error.message}\n\n${USAGE}`);
+      // Not the whole usage text, which would hide the sentence.
+      terminal.warn(`${error.message}\n"gateway help" lists the commands and their options.`);
       return 2;
     }
     if (!(error instanceof GatewayError)) throw error;
