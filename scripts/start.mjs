@@ -33,6 +33,8 @@ const recordFile = join(stateDirectory, 'processes.json');
 const clusterDirectory = join(stateDirectory, 'cluster');
 const progress = createProgress(process.stdout);
 let ready = false;
+/** @type {unknown} */
+let reported;
 
 async function start() {
   requireNode();
@@ -45,7 +47,10 @@ async function start() {
     if (leftovers.length > 0) progress.note(`Stopped what a killed start had left running: ${leftovers.join(', ')}`);
     await requireFreePorts(portUses(process.env, ports, servers));
     const secrets = developmentSecrets();
-    const onStopping = () => progress.note('Stopping services and servers …');
+    const onStopping = (/** @type {unknown} */ reason) => {
+      report(reason);
+      progress.note('Stopping services and servers …');
+    };
     await supervise({ recordFile, logDirectory, onStopping }, (processes) =>
       bringUp({ processes, ports, servers, onCluster, secrets }),
     );
@@ -126,6 +131,16 @@ async function prepare(processes, environment, secrets) {
   );
 }
 
+/**
+ * Explains an error, once: before everything is stopped, which takes a while.
+ * @param {unknown} error
+ */
+function report(error) {
+  if (error === undefined || error === reported || error instanceof StopRequested) return;
+  reported = error;
+  console.error(explain(error));
+}
+
 // If the reader of the progress goes away (a closed pipe), the system continues.
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
@@ -138,7 +153,7 @@ try {
     progress.note('Stopped');
     exitCode = ready ? 0 : error.exitCode;
   } else {
-    console.error(explain(error));
+    report(error);
     exitCode = 1;
   }
 }

@@ -82,7 +82,7 @@ test('a service that cannot start ends the run, which prints its name, the reaso
   expect(await run.ended).toBe(1);
   expect(run.output().match(/sample has died \(exit code 3\)/g)).toHaveLength(4);
   expect(run.output()).toContain('sample keeps dying, 5 times within 60 s (exit code 3). The end of ');
-  expect(run.output()).toMatch(/sample\.log:\n( {2}a setting is missing\n){5}/);
+  expect(run.output()).toMatch(/sample\.log:\n( {2}a setting is missing\n){5}Stopping …\n$/);
 });
 
 test('stopping a run does not wait for a pending restart', async () => {

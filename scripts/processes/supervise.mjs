@@ -7,8 +7,8 @@ import { watchLauncher } from './launcher.mjs';
  * {@link ChildProcesses.launch} and {@link ChildProcesses.keep}), or a signal asks to stop (npm's end counts as one); whichever comes first, every process is stopped before this returns or throws. A
  * signal throws {@link StopRequested}.
  * @template T
- * @param {{ recordFile: string, logDirectory: string, graceMs?: number, onStopping?: () => void, stopWhen?: (stop: () => void) => void }} options
- *   `graceMs`: see {@link ChildProcesses.stop}; `stopWhen` may ask to stop like a signal
+ * @param {{ recordFile: string, logDirectory: string, graceMs?: number, onStopping?: (reason: unknown) => void, stopWhen?: (stop: () => void) => void }} options
+ *   `graceMs`: see {@link ChildProcesses.stop}; `onStopping` gets what this will throw, if anything; `stopWhen` may ask to stop like a signal
  * @param {(processes: ChildProcesses) => Promise<T>} work
  * @returns {Promise<T>}
  */
@@ -22,10 +22,15 @@ export async function supervise({ recordFile, logDirectory, graceMs, onStopping,
   watchLauncher(() => interrupt(new StopRequested('SIGHUP')));
   stopWhen?.(() => interrupt(new StopRequested('SIGTERM')));
   const processes = new ChildProcesses({ recordFile, logDirectory, onFailure: interrupt });
+  /** @type {unknown} */
+  let reason;
   try {
     return await Promise.race([work(processes), interrupted]);
+  } catch (error) {
+    reason = error;
+    throw error;
   } finally {
-    onStopping?.();
+    onStopping?.(reason);
     await processes.stop(graceMs === undefined ? {} : { graceMs });
   }
 }

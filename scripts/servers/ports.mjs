@@ -30,7 +30,7 @@ export function portSetting(env, setting, fallback) {
 }
 
 /**
- * Throws {@link Failure} for the first port that cannot be had.
+ * Throws one {@link Failure} for all ports that are taken, or for the first that cannot be had for another reason.
  * @param {PortUse[]} uses
  */
 export async function requireFreePorts(uses) {
@@ -44,8 +44,24 @@ export async function requireFreePorts(uses) {
       );
     }
     seen.set(use.port, use);
-    await requireFree(use);
   }
+  const tried = await Promise.all(uses.map(async (use) => ({ ...use, fault: await listenFault(use.port) })));
+  const forbidden = tried.find(({ fault }) => fault !== undefined && fault !== 'EADDRINUSE');
+  if (forbidden !== undefined) {
+    const { port, owner, setting, fault } = forbidden;
+    throw new Failure(`${owner} cannot listen on port ${port} (${fault}): set ${setting} to another one.`);
+  }
+  const taken = tried.filter(({ fault }) => fault !== undefined);
+  if (taken.length > 0) throw new Failure(complaintAbout(taken));
+}
+
+/** @param {PortUse[]} taken at least one */
+function complaintAbout(taken) {
+  const ports = taken.map(({ port, owner }) => `${port} for ${owner}`).join(', ');
+  const settings = [...new Set(taken.map(({ setting }) => setting))].join(', ');
+  return taken.length === 1
+    ? `Port ${ports} is taken: end the program that listens there, or set ${settings} to a free port.`
+    : `Ports ${ports} are taken: end the programs that listen there, or set ${settings} to free ports.`;
 }
 
 /**
@@ -140,17 +156,16 @@ export function exchange({ host, port }, request) {
   });
 }
 
-/** @param {PortUse} use */
-async function requireFree({ port, owner, setting }) {
+/**
+ * @param {number} port
+ * @returns {Promise<string | undefined>} the code of the error if nothing can listen there
+ */
+async function listenFault(port) {
   try {
     await close(await listenSoon(port));
+    return undefined;
   } catch (error) {
-    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    throw new Failure(
-      code === 'EADDRINUSE'
-        ? `Port ${port} for ${owner} is taken: end the program that listens there, or set ${setting} to a free port.`
-        : `${owner} cannot listen on port ${port} (${code}): set ${setting} to another one.`,
-    );
+    return String(/** @type {NodeJS.ErrnoException} */ (error).code);
   }
 }
 

@@ -16,15 +16,15 @@ const limits = {
   deathsWithinMs: 60_000,
 };
 const note = (/** @type {string} */ line) => console.log(line);
+const onStopping = (/** @type {unknown} */ reason) => note(`${explain(reason)}\nStopping …`);
 
 try {
-  const options = { recordFile: join(directory, 'processes.json'), logDirectory: directory };
+  const options = { recordFile: join(directory, 'processes.json'), logDirectory: directory, onStopping };
   await supervise(options, async (processes) => {
     processes.keep('service', 'sample', { command, args }, { note, limits });
     await new Promise(() => undefined);
   });
 } catch (error) {
-  console.log(explain(error));
   process.exitCode = error instanceof StopRequested ? 0 : 1;
 }
 process.exit();
