@@ -233,6 +233,12 @@ describe('a request that the gateway did not take', () => {
 });
 
 describe('the deadline', () => {
+  test('leaves time to ask what became of a request', async () => {
+    gateway.play(silence, record('SUCCESS', 0));
+    expect(await client.sale(SALE, { timeoutMs: 3_000 })).toMatchObject({ kind: 'approved' });
+  });
+
+  // Last: the request that it gives up at the end may arrive later, and would take a step of the next script.
   test('ends a call to a silent gateway, whose outcome is unknown', async () => {
     gateway.play(silence);
     const before = performance.now();
@@ -240,11 +246,6 @@ describe('the deadline', () => {
     expect(await client.sale(SALE, { timeoutMs: 400 })).toMatchObject({ kind: 'unknown', message });
     expect(performance.now() - before).toBeLessThan(5_000);
     expect(types().slice(0, 2)).toEqual(['SALE', 'CHECK']);
-  });
-
-  test('leaves time to ask what became of a request', async () => {
-    gateway.play(silence, record('SUCCESS', 0));
-    expect(await client.sale(SALE, { timeoutMs: 3_000 })).toMatchObject({ kind: 'approved' });
   });
 });
 
