@@ -24,6 +24,7 @@ beforeAll(async () => {
   gateway = await startFakeGateway();
   client = clientOf({});
 });
+afterEach(() => gateway.settled());
 afterAll(async () => {
   client.close();
   await gateway.close();
@@ -138,6 +139,7 @@ describe('after a lost connection', () => {
     const suspended = refusal(2003, 'Merchant account exists but not active');
     gateway.play(cut(), notFound, suspended, suspended);
     expect(await client.sale(SALE, { timeoutMs: 500 })).toMatchObject({ kind: 'unknown', advice: 'check' });
+    await gateway.settled();
     gateway.play(cut(), notFound, suspended, notFound);
     expect(await client.sale(SALE)).toMatchObject({ kind: 'error', code: 2003 });
   });
@@ -238,7 +240,6 @@ describe('the deadline', () => {
     expect(await client.sale(SALE, { timeoutMs: 3_000 })).toMatchObject({ kind: 'approved' });
   });
 
-  // Last: the request that it gives up at the end may arrive later, and would take a step of the next script.
   test('ends a call to a silent gateway, whose outcome is unknown', async () => {
     gateway.play(silence);
     const before = performance.now();
@@ -404,6 +405,7 @@ describe('the clock of a sandbox account', () => {
   test('may have moved after a lost connection, and has not after a refusal', async () => {
     gateway.play(cut());
     expect(await client.sandboxClock({ advance: 1 }, { timeoutMs: 300 })).toMatchObject({ kind: 'unknown' });
+    await gateway.settled();
     gateway.play(answer({ status: 'error', code: 1007, message: 'Too many requests' }, 429, { 'retry-after': '600' }));
     const refused = await client.sandboxClock({ advance: 1 }, { timeoutMs: 300 });
     expect(refused).toMatchObject({ kind: 'error', code: 1007, advice: 'retry' });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
+import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 type Fields = Record<string, unknown>;
@@ -20,13 +20,18 @@ export interface FakeGateway {
   readonly seen: SeenRequest[];
   /** Replaces what is left of the script; its last step answers all further requests. */
   play(...steps: [Step, ...Step[]]): void;
+  /** Resolves when requests that a client sent and gave up have arrived: they would take a step of the next script. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }
+
+const MARKER = '/settled';
 
 export async function startFakeGateway(): Promise<FakeGateway> {
   const seen: SeenRequest[] = [];
   let script: Step[] = [];
   const server = createServer((request, response) => {
+    if (request.url === MARKER) return void response.end();
     void read(request).then((body) => {
       const key = request.headers['idempotency-key'];
       const one = { path: request.url ?? '', key: key?.toString(), fields: JSON.parse(body) as Fields };
@@ -43,6 +48,13 @@ export async function startFakeGateway(): Promise<FakeGateway> {
     play(...steps) {
       seen.length = 0;
       script = steps;
+    },
+    async settled() {
+      // On a connection of its own, which is accepted after theirs.
+      const { port } = server.address() as AddressInfo;
+      const [response] = (await once(get({ port, path: MARKER, agent: false }), 'response')) as [IncomingMessage];
+      response.resume();
+      await once(response, 'end');
     },
     async close() {
       server.closeAllConnections();
