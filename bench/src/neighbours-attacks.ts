@@ -125,7 +125,7 @@ async function unansweredPayouts(order: AttackOrder, control: AttackControl): Pr
   await payouts(order, control, 600, () => ({ amount: UNANSWERED_AMOUNT }));
 }
 
-const HOSTS = 2_000;
+const HOSTS = 10_000;
 const HOSTS_QUICK = 300;
 
 /** Hosts that accept connections and never answer. They close at the end, so that open calls fail at once. */
