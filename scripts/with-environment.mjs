@@ -5,11 +5,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { environmentFile, projectNode, root } from './checkout.mjs';
+import { projectNode, root } from './checkout.mjs';
 import { exitCodeOf, explain, Failure, StopRequested } from './failure.mjs';
-import { readPrivateFile } from './gateway/private-file.mjs';
 import { storedSecrets, withOwnSecrets } from './gateway/secrets.mjs';
-import { missingServers } from './servers/provide-servers.mjs';
+import { systemEnvironment } from './gateway/system-environment.mjs';
 
 /** @param {string} file */
 function compiled(file) {
@@ -20,21 +19,6 @@ function compiled(file) {
   return path;
 }
 
-/** @param {string} file */
-function systemEnvironment(file) {
-  const environment = readPrivateFile(environmentFile);
-  if (environment === undefined && missingServers(process.env).length > 0) {
-    throw new Failure(
-      'The system has never been started in this checkout: run npm start first, or set KAFKA_BROKERS, MONGODB_URI and the secrets of the system that is meant.',
-    );
-  }
-  const set = Object.entries(process.env).filter(([, value]) => value !== undefined && value !== '');
-  // A secret is given as NAME or in NAME_FILE. Whichever is set replaces both.
-  const replaced = new Set(set.flatMap(([name]) => [name, `${name}_FILE`, name.replace(/_FILE$/, '')]));
-  const kept = Object.entries(environment ?? {}).filter(([name]) => !replaced.has(name));
-  return withOwnSecrets(file, Object.fromEntries([...kept, ...set]), storedSecrets());
-}
-
 /**
  * @param {string | undefined} file
  * @param {string[]} args
@@ -43,7 +27,10 @@ function systemEnvironment(file) {
 function run(file, args) {
   if (file === undefined) throw new Failure('Usage: node scripts/with-environment.mjs FILE [ARGS].');
   const path = compiled(file);
-  const child = spawn(projectNode, [path, ...args], { stdio: 'inherit', env: systemEnvironment(file) });
+  const child = spawn(projectNode, [path, ...args], {
+    stdio: 'inherit',
+    env: withOwnSecrets(file, systemEnvironment(), storedSecrets()),
+  });
   for (const signal of StopRequested.signals) process.on(signal, () => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', reject);

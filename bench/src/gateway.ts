@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { AccountError, openAccounts, SANDBOX_PAYOUTS } from '@gateway/accounts';
 import { Secret } from '@gateway/contracts';
 import { MERCHANT, PASSWORD } from './card-use-cases';
@@ -13,6 +14,8 @@ const root = join(__dirname, '..', '..');
 export const stateDirectory = join(root, '.gateway');
 const RATE_WITHOUT_LIMIT = 1_000_000;
 const CONCURRENCY_WITHOUT_LIMIT = 100_000;
+const READY_TIMEOUT_MS = 30_000;
+const POLL_MS = 100;
 const READY = /^Gateway ready on (http\S+)$/;
 
 /** A system under measurement. */
@@ -45,6 +48,45 @@ export async function startGateway(
   };
 }
 
+/** One more process of a service beside {@link startGateway}. */
+export interface Replica {
+  service: string;
+  /** Its internal port. */
+  opsPort: number;
+  /** Its other ports, where free ones will not do. */
+  settings: Record<string, string>;
+  /** File in the directory of the logs. */
+  log: string;
+}
+
+/**
+ * Starts a replica and waits until it is ready.
+ * @returns what stops it
+ */
+export async function startReplica(replica: Replica, onEnd: OnEnd): Promise<() => Promise<void>> {
+  const log = openSync(join(stateDirectory, 'logs', replica.log), 'a');
+  const child = spawn(process.execPath, [join(root, 'scripts', 'replica.mjs'), replica.service], {
+    env: { ...process.env, ...replica.settings, OPS_PORT: String(replica.opsPort) },
+    stdio: ['ignore', log, log],
+  });
+  const stop = () => terminate(child);
+  onEnd(stop);
+  const giveUpAt = performance.now() + READY_TIMEOUT_MS;
+  while (!(await isReady(replica.opsPort))) {
+    if (performance.now() > giveUpAt) throw new Error(`${replica.service} is not ready: ${replica.log} says why`);
+    await pause(POLL_MS);
+  }
+  return stop;
+}
+
+async function isReady(opsPort: number): Promise<boolean> {
+  try {
+    return (await fetch(`http://127.0.0.1:${opsPort}/health/ready`)).ok;
+  } catch {
+    return false;
+  }
+}
+
 function readState(file: string): Record<string, string> {
   return JSON.parse(readFileSync(join(stateDirectory, file), 'utf8')) as Record<string, string>;
 }
@@ -60,7 +102,7 @@ async function readyLine(child: ChildProcess): Promise<string> {
 }
 
 async function terminate(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGTERM');
   await once(child, 'exit');
 }

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { Secret } from '@gateway/contracts';
 import { messageOf } from '@gateway/service-kit';
 import { newCertificate } from './certificate';
 import { senderTo } from './compare';
-import { startGateway } from './gateway';
+import { startGateway, startReplica } from './gateway';
 import type { AttackName, AttackOrder } from './neighbours-attacks';
 import { attacks } from './neighbours-attacks';
 import type { MerchantAccess } from './neighbours-requests';
@@ -22,12 +22,9 @@ import { isTold, measureVictim, paysOut, sells, startReceiver } from './neighbou
 import type { OnEnd } from './run';
 import { UsageError } from './run';
 
-const root = join(__dirname, '..', '..');
 const PASSWORD = 'bench_password_of_32_characters_';
 const FIRST_WARM_UP_MS = 10_000;
 const RAMP_TIMEOUT_MS = 60_000;
-const READY_TIMEOUT_MS = 30_000;
-const POLL_MS = 100;
 const EDGE_PORT = 18_099;
 const EDGE_OPS_PORT = 19_099;
 
@@ -68,7 +65,6 @@ const plans: Record<AttackName, Plan> = {
 
 interface Bench {
   baseUrl: string;
-  env: Record<string, string>;
   rounds: Record<Plan['victim'], Round>;
   loud: MerchantAccess;
   bulk: MerchantAccess;
@@ -124,7 +120,6 @@ async function open(onEnd: OnEnd, quick: boolean): Promise<Bench> {
   const victim = await openMerchant(env, baseUrl, 'neighbour_victim', unlimited);
   return {
     baseUrl,
-    env,
     rounds: { sales: sells(victim), payouts: paysOut(victim), callbacks: isTold(victim, receiver) },
     loud: await openMerchant(env, baseUrl, 'neighbour_loud', {}),
     bulk: await openMerchant(env, baseUrl, 'neighbour_bulk', {
@@ -210,34 +205,10 @@ async function inWindow<T>(bench: Bench, attack: AttackName, work: (baseUrl: str
 }
 
 /** Another replica of api-edge, which has not seen a password yet. */
-async function startEdge({ env, onEnd }: Bench): Promise<{ baseUrl: string; stop(): Promise<void> }> {
-  const log = openSync(join(root, '.gateway', 'logs', 'bench-edge.log'), 'a');
-  const main = join(root, 'services', 'api-edge', 'dist', 'main.js');
-  const ports = { PORT: String(EDGE_PORT), OPS_PORT: String(EDGE_OPS_PORT) };
-  const child = spawn(process.execPath, [main], {
-    env: { ...process.env, ...env, ...ports },
-    stdio: ['ignore', log, log],
-  });
-  const stop = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-  };
-  onEnd(stop);
-  const giveUpAt = performance.now() + READY_TIMEOUT_MS;
-  while (!(await isReady(`http://127.0.0.1:${EDGE_OPS_PORT}/health/ready`))) {
-    if (performance.now() > giveUpAt) throw new Error('the second api-edge is not ready: see bench-edge.log');
-    await pause(POLL_MS);
-  }
-  return { baseUrl: `http://127.0.0.1:${EDGE_PORT}`, stop };
-}
-
-async function isReady(url: string): Promise<boolean> {
-  try {
-    return (await fetch(url)).ok;
-  } catch {
-    return false;
-  }
+async function startEdge({ onEnd }: Bench): Promise<{ baseUrl: string; stop(): Promise<void> }> {
+  const settings = { PORT: String(EDGE_PORT) };
+  const replica = { service: 'api-edge', opsPort: EDGE_OPS_PORT, settings, log: 'bench-edge.log' };
+  return { baseUrl: `http://127.0.0.1:${EDGE_PORT}`, stop: await startReplica(replica, onEnd) };
 }
 
 async function startAttack(bench: Bench, attack: AttackName, baseUrl: string) {

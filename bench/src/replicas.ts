@@ -1,17 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { openSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { cardUseCases, tokenize } from './card-use-cases';
 import { senderTo } from './compare';
-import { startGateway } from './gateway';
+import type { Replica } from './gateway';
+import { startGateway, startReplica } from './gateway';
 import { measure } from './load';
 import type { OnEnd } from './run';
 import { flags } from './run';
 
-const root = join(__dirname, '..', '..');
 const REPLICAS = [1, 2, 4];
 const ACQUIRER_LATENCY_MS = 100;
 /** One merchant's concurrent calls per replica. With more, one replica could saturate a small machine. */
@@ -19,8 +14,6 @@ const CALLS_PER_REPLICA = 32;
 /** As many as one replica calls for and lets wait; it refuses more. */
 const CLIENTS = 2 * CALLS_PER_REPLICA;
 const FIRST_OPS_PORT = 19_110;
-const READY_TIMEOUT_MS = 30_000;
-const POLL_MS = 100;
 const FULL = { firstWarmUpMs: 20_000, warmUpMs: 5_000, measureMs: 15_000 };
 const QUICK = { firstWarmUpMs: 3_000, warmUpMs: 1_000, measureMs: 4_000 };
 
@@ -35,7 +28,7 @@ export async function runReplicas(onEnd: OnEnd, args: readonly string[]): Promis
     // One merchant gets half of them.
     ACQUIRER_CALLS_AT_ONCE: String(2 * CALLS_PER_REPLICA),
   };
-  const { baseUrl, env } = await startGateway(onEnd, settings);
+  const { baseUrl } = await startGateway(onEnd, settings);
   const [useCase] = cardUseCases(await tokenize(senderTo(baseUrl)));
   if (useCase === undefined) throw new Error('no use case');
   const load = { baseUrl, useCase, clients: CLIENTS };
@@ -44,7 +37,7 @@ export async function runReplicas(onEnd: OnEnd, args: readonly string[]): Promis
   console.log('replicas |       /s    p50 ms    p99 ms   CPU of this machine');
   let running = 1;
   for (const replicas of REPLICAS) {
-    for (; running < replicas; running += 1) await startReplica(running, { ...env, ...settings }, onEnd);
+    for (; running < replicas; running += 1) await startReplica(replica(running, settings), onEnd);
     const cpu = cpuMeter();
     const { perSecond, p50Ms, p99Ms } = await measure({ ...load, ...pace });
     const figures = [perSecond.toFixed(0).padStart(8), p50Ms.toFixed(1).padStart(9), p99Ms.toFixed(1).padStart(9)];
@@ -52,32 +45,9 @@ export async function runReplicas(onEnd: OnEnd, args: readonly string[]): Promis
   }
 }
 
-async function startReplica(index: number, env: Record<string, string>, onEnd: OnEnd): Promise<void> {
-  const log = openSync(join(root, '.gateway', 'logs', `bench-card-processing-${index}.log`), 'a');
-  const opsPort = FIRST_OPS_PORT + index;
-  const main = join(root, 'services', 'card-processing', 'dist', 'main.js');
-  const child = spawn(process.execPath, [main], {
-    env: { ...process.env, ...env, CARD_QUERY_PORT: '0', OPS_PORT: String(opsPort) },
-    stdio: ['ignore', log, log],
-  });
-  onEnd(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-  });
-  const giveUpAt = performance.now() + READY_TIMEOUT_MS;
-  while (!(await isReady(opsPort))) {
-    if (performance.now() > giveUpAt) throw new Error(`replica ${index} of card-processing is not ready`);
-    await pause(POLL_MS);
-  }
-}
-
-async function isReady(opsPort: number): Promise<boolean> {
-  try {
-    return (await fetch(`http://127.0.0.1:${opsPort}/health/ready`)).ok;
-  } catch {
-    return false;
-  }
+function replica(index: number, settings: Record<string, string>): Replica {
+  const log = `bench-card-processing-${index}.log`;
+  return { service: 'card-processing', opsPort: FIRST_OPS_PORT + index, settings, log };
 }
 
 /** Returns a function that gives the share of busy cores since this call. */

@@ -38,10 +38,8 @@ export const services = [
  */
 export async function startServices({ environment, secrets, identityOf, opsPort, processes, progress }) {
   for (const { name, ops } of services) {
-    const main = join(root, 'services', name, 'dist', 'main.js');
-    const own = { ...identityOf(name), ...tlsOf(name, environment), OPS_PORT: String(opsPort + ops) };
-    const env = withOwnSecrets(name, { MALLOC_ARENA_MAX, ...process.env, ...environment, ...own }, secrets);
-    const program = { command: projectNode, args: [...NODE_OPTIONS, main], env };
+    const settings = { ...environment, ...identityOf(name), OPS_PORT: String(opsPort + ops) };
+    const program = serviceProgram(name, settings, secrets);
     processes.keep('service', name, program, { ...progress, serves: () => isReady(name, opsPort + ops) });
   }
   await Promise.all(
@@ -50,10 +48,22 @@ export async function startServices({ environment, secrets, identityOf, opsPort,
 }
 
 /**
+ * @param {string} name of a service
+ * @param {NodeJS.ProcessEnv} settings in addition to the environment of this process
+ * @param {Record<string, string>} secrets
+ * @returns how to run a process of this service
+ */
+export function serviceProgram(name, settings, secrets) {
+  const main = join(root, 'services', name, 'dist', 'main.js');
+  const env = { MALLOC_ARENA_MAX, ...process.env, ...settings, ...tlsOf(name, settings) };
+  return { command: projectNode, args: [...NODE_OPTIONS, main], env: withOwnSecrets(name, env, secrets) };
+}
+
+/**
  * The settings of threeds and of the simulator say at which address others find them, so they serve TLS only if that is
  * one with TLS.
  * @param {string} name
- * @param {Record<string, string>} environment
+ * @param {NodeJS.ProcessEnv} environment
  * @returns {Record<string, string>}
  */
 function tlsOf(name, { THREEDS_PUBLIC_URL = '', SIMULATOR_URL = '' }) {
