@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Broker, Cluster, PartitionAssigner } from 'kafkajs';
 import { PartitionAssigners } from 'kafkajs';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup';
@@ -89,8 +90,6 @@ function createRangePatience(): (error: RangeError) => boolean {
     return false;
   };
 }
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The parts of kafkajs' cluster that this file uses or replaces and that its public type lacks. */
 interface InnerBroker extends Broker {
@@ -199,7 +198,7 @@ function createCoordinator(cluster: InnerCluster, brokers: AnyBroker, groupId: s
       });
     } catch (error) {
       if (isAway(error)) {
-        await sleep(PAUSE_MS);
+        await pause(PAUSE_MS);
         if (found === used) found = undefined;
       }
       throw error;
@@ -287,7 +286,7 @@ export function steadyConsumerGroups(): void {
     const isTemporary = isOutOfRange(error) ? isPatient(error) : isAway(error);
     if (!isTemporary) return recoverFromFetch.call(this, error);
     expireMetadata(innerOf(this.cluster));
-    await sleep(PAUSE_MS);
+    await pause(PAUSE_MS);
   };
 
   /** Does not wait for the answer. The next call throws its error, unless the member has rejoined meanwhile. */
@@ -318,7 +317,7 @@ export function steadyConsumerGroups(): void {
         } catch (error) {
           if (!isAway(error) || performance.now() > endMs) throw error;
           expireMetadata(innerOf(this.cluster));
-          await sleep(PAUSE_MS);
+          await pause(PAUSE_MS);
         }
       }
     } finally {

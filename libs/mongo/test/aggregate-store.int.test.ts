@@ -269,12 +269,29 @@ const grown = async (before: Stored<Account>, type: string): Promise<Stored<Acco
   return stored;
 };
 
+/** A slow outbox that is sending A, the first event of an aggregate. */
+async function sendingFirst(collection?: Collection<OutboxOwner>) {
+  const slow = slowOutbox(collection);
+  const first = await inserted({ balance: 1 }, [event('A')]);
+  slow.outbox.publish(first);
+  await slow.isSending('A');
+  return { ...slow, first };
+}
+
+/** Meanwhile the aggregate's next event B waits, and the event of another aggregate is being sent. */
+async function sendingFirstAndOther() {
+  const slow = await sendingFirst();
+  const second = await grown(slow.first, 'B');
+  slow.outbox.publish(second);
+  slow.outbox.publish(await inserted({ balance: 1 }, [event('Other')]));
+  await slow.isSending('Other');
+  expect(slow.sent).toEqual([['A'], ['Other']]);
+  return { ...slow, second };
+}
+
 describe('an event is sent once although', () => {
   test('the sweeper finds it while its publication is under way', async () => {
-    const { outbox, sent, ends, isSending, stop } = slowOutbox();
-    const first = await inserted({ balance: 1 }, [event('A')]);
-    outbox.publish(first);
-    await isSending('A');
+    const { first, outbox, sent, ends, stop } = await sendingFirst();
     const swept = outbox.sweep();
     await until('the claim', async () => (await raw(first._id))?.outboxClaim !== undefined);
     ends[0]?.resolve();
@@ -285,16 +302,7 @@ describe('an event is sent once although', () => {
   });
 
   test('the next event of its aggregate follows before it is acknowledged', async () => {
-    const { outbox, sent, ends, isSending, isDrained, stop } = slowOutbox();
-    const first = await inserted({ balance: 1 }, [event('A')]);
-    outbox.publish(first);
-    await isSending('A');
-    const second = await grown(first, 'B');
-    outbox.publish(second);
-    const other = await inserted({ balance: 1 }, [event('Other')]);
-    outbox.publish(other);
-    await isSending('Other');
-    expect(sent).toEqual([['A'], ['Other']]);
+    const { second, sent, ends, isSending, isDrained, stop } = await sendingFirstAndOther();
     ends[0]?.resolve();
     await isSending('B');
     ends[2]?.resolve();
@@ -305,10 +313,7 @@ describe('an event is sent once although', () => {
   });
 
   test('its aggregate was read before it was drained', async () => {
-    const { outbox, sent, ends, isSending, isDrained, stop } = slowOutbox();
-    const first = await inserted({ balance: 1 }, [event('A')]);
-    outbox.publish(first);
-    await isSending('A');
+    const { first, outbox, sent, ends, isSending, isDrained, stop } = await sendingFirst();
     ends[0]?.resolve();
     await isDrained(first);
     const second = await grown(first, 'B');
@@ -334,10 +339,7 @@ describe('an event is sent once although', () => {
         };
       },
     });
-    const { outbox, sent, ends, isSending, isDrained, stop } = slowOutbox(electing);
-    const first = await inserted({ balance: 1 }, [event('A')]);
-    outbox.publish(first);
-    await isSending('A');
+    const { first, sent, ends, isDrained, stop } = await sendingFirst(electing);
     ends[0]?.resolve();
     await isDrained(first);
     await stop();
@@ -346,10 +348,7 @@ describe('an event is sent once although', () => {
   });
 
   test('the drain was rolled back, or undone by hand', async () => {
-    const { outbox, sent, ends, isSending, isDrained, stop } = slowOutbox();
-    const first = await inserted({ balance: 1 }, [event('A')]);
-    outbox.publish(first);
-    await isSending('A');
+    const { first, outbox, sent, ends, isDrained, stop } = await sendingFirst();
     ends[0]?.resolve();
     await isDrained(first);
     const accounts = mongo.collection<OutboxOwner>('accounts');
@@ -362,15 +361,7 @@ describe('an event is sent once although', () => {
 });
 
 test('after a failure later events wait, and the sweeper sends all of them in order', async () => {
-  const { outbox, sent, ends, isSending, stop } = slowOutbox();
-  const first = await inserted({ balance: 1 }, [event('A')]);
-  outbox.publish(first);
-  await isSending('A');
-  const second = await grown(first, 'B');
-  outbox.publish(second);
-  const other = await inserted({ balance: 1 }, [event('Other')]);
-  outbox.publish(other);
-  await isSending('Other');
+  const { first, outbox, sent, ends, isSending, stop } = await sendingFirstAndOther();
   ends[0]?.reject(new RetryableError('not acknowledged in time'));
   ends[1]?.resolve();
   await stop();
