@@ -1,11 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { Type } from '@sinclair/typebox';
-import type { Registry } from 'prom-client';
 import { Gauge } from 'prom-client';
 import { ConfigurationError } from './configuration-error';
-import type { Logger } from './logger';
-import type { ReloadedFiles } from './reloaded-files';
+import type { ReloadedFiles, ReloadedFilesOptions } from './reloaded-files';
 import { openReloadedFiles } from './reloaded-files';
 
 const DAY_MS = 86_400_000;
@@ -42,7 +40,7 @@ export function secureContextOf({ cert, key }: Certificate) {
  */
 export function openCertificate(
   { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: { TLS_CERT_FILE?: string; TLS_KEY_FILE?: string },
-  { logger, metrics }: { logger: Logger; metrics: Registry },
+  deps: Pick<ReloadedFilesOptions<Certificate>, 'logger' | 'metrics' | 'lookEveryMs'>,
 ): ReloadedCertificate | undefined {
   if (certFile === undefined && keyFile === undefined) return undefined;
   if (certFile === undefined || keyFile === undefined) {
@@ -52,13 +50,12 @@ export function openCertificate(
     name: 'certificate',
     paths: [certFile, keyFile],
     parse: parseCertificate,
-    logger,
-    metrics,
+    ...deps,
   });
   new Gauge({
     name: 'gateway_tls_certificate_days_left',
     help: 'Days until the certificate of the public port expires; negative once it has',
-    registers: [metrics],
+    registers: [deps.metrics],
     collect() {
       this.set((expiryOf(certificate.current) - Date.now()) / DAY_MS);
     },

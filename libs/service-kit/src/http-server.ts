@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Server as SocketServer } from 'node:net';
+import type { AddressInfo, Server as SocketServer, Socket } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { ReloadedCertificate } from './certificates';
 import { secureContextOf } from './certificates';
@@ -45,6 +45,7 @@ export interface ListenOptions {
 /** Starts an HTTP server with all limits and time-outs. Rejects with the system's error if the port is taken. */
 export async function listen(options: ListenOptions): Promise<ListeningServer> {
   const server = createServerFor(options);
+  const open = connectionsOf(server);
   let closing = false;
   server.on('request', (_request, response) => {
     // A connection that was busy when closing began must end with its answer, not after its idle time-out.
@@ -62,7 +63,7 @@ export async function listen(options: ListenOptions): Promise<ListeningServer> {
     server,
     close(drainTimeoutMs) {
       closing = true;
-      return closeServer(server, additional, drainTimeoutMs);
+      return closeServer({ server, additional, open }, drainTimeoutMs);
     },
   };
 }
@@ -80,10 +81,28 @@ function createServerFor({ tls }: ListenOptions): Server {
   return server;
 }
 
-async function closeServer(server: Server, additional: SocketServer[], drainTimeoutMs: number): Promise<void> {
+/** Its open connections, also those in a TLS handshake, which `closeAllConnections` leaves open. */
+function connectionsOf(server: Server): ReadonlySet<Socket> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return open;
+}
+
+interface Closing {
+  server: Server;
+  additional: readonly SocketServer[];
+  open: ReadonlySet<Socket>;
+}
+
+async function closeServer({ server, additional, open }: Closing, drainTimeoutMs: number): Promise<void> {
   const closed = Promise.all([server, ...additional].map((each) => new Promise((resolve) => each.close(resolve))));
   server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
+  const cut = setTimeout(() => {
+    for (const socket of open) socket.destroy();
+  }, drainTimeoutMs);
   await closed;
   clearTimeout(cut);
 }

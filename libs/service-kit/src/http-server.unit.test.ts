@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { Agent, get } from 'node:http';
 import { get as getByTls } from 'node:https';
+import type { Socket } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { createCertificate, silentLogger } from '@gateway/testing';
+import { createCertificate, silentLogger, until } from '@gateway/testing';
 import { Registry } from 'prom-client';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
@@ -19,6 +21,8 @@ import { startOpsServer } from './ops-server';
 
 const LONG_ENOUGH_MS = 60_000;
 const BURST_TIMEOUT_MS = 10_000;
+/** Node then closes a connection by itself. */
+const HANDSHAKE_MS = 10_000;
 
 async function ask(port: number, path: string, options: { agent?: Agent } = {}) {
   const request = get({ host: '127.0.0.1', port, path, ...options });
@@ -126,6 +130,44 @@ test('all sockets of a public port speak TLS, and close', async () => {
   await expect(once(getByTls({ host: '127.0.0.1', port, ca: cert, agent: false }), 'response')).rejects.toThrow(
     'ECONNREFUSED',
   );
+});
+
+describe('a client that does not end its TLS handshake', () => {
+  let server: ListeningServer;
+  let open: Set<Socket>;
+  beforeEach(async () => {
+    const { cert, key } = await createCertificate();
+    server = await listen({
+      listener: () => undefined,
+      port: 0,
+      host: '127.0.0.1',
+      tls: { current: { cert: Buffer.from(cert), key: Buffer.from(key) }, onChange: () => undefined },
+      connections: DEFAULT_CONNECTION_LIMITS,
+    });
+    open = new Set();
+    server.server.on('connection', (socket) => {
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
+    });
+  });
+
+  test('leaves no connection when it gives up, on any socket of the port', async () => {
+    const clients = Array.from({ length: PUBLIC_SOCKETS }, () =>
+      once(getByTls({ host: '127.0.0.1', port: server.port, agent: false }), 'response'),
+    );
+    for (const { status } of await Promise.allSettled(clients)) expect(status).toBe('rejected');
+    await until('all connections are closed', () => open.size === 0, HANDSHAKE_MS / 2);
+    await server.close(LONG_ENOUGH_MS);
+  });
+
+  test('is cut when the server closes', async () => {
+    const clients = Array.from({ length: PUBLIC_SOCKETS }, () => connect(server.port, '127.0.0.1'));
+    await until('all are connected', () => open.size === clients.length);
+    const startedAt = performance.now();
+    await server.close(0);
+    expect(performance.now() - startedAt).toBeLessThan(HANDSHAKE_MS / 2);
+    for (const client of clients) client.destroy();
+  });
 });
 
 test.each([

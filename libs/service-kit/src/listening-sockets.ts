@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import { createServer } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 import { hostsIn } from './address-range';
 
 /**
@@ -32,8 +33,10 @@ export async function openSockets(server: Server, address: Address, count: numbe
   await claim(server, { port: address.port, host }, count);
   const { port } = server.address() as AddressInfo;
   const additional: Server[] = [];
+  // As Node does: half open, a client that has given up its TLS handshake would stay until the handshake's time-out.
+  const allowHalfOpen = !(server instanceof TlsServer);
   const another = (): Server => {
-    const socket = createServer({ allowHalfOpen: true, noDelay: true }, (connection) => {
+    const socket = createServer({ allowHalfOpen, noDelay: true }, (connection) => {
       server.emit('connection', connection);
     });
     additional.push(socket);
