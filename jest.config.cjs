@@ -22,5 +22,8 @@ module.exports = {
   setupFilesAfterEnv: ['<rootDir>/test/support/documented-answers.ts'],
   testTimeout: 60_000,
   maxWorkers: 2,
+  // On a busy machine the system takes longer than jest's half second to free a worker's memory, and jest would call that a
+  // leak.
+  workerGracefulExitTimeout: 10_000,
   errorOnDeprecated: true,
 };
