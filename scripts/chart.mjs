@@ -110,16 +110,19 @@ function declarationOf(name, settings, { services, topics, opsPorts }) {
 }
 
 /**
- * @param {{ services: Map<string, Settings>, provisioning: Settings }} settings
+ * @param {{ services: Map<string, Settings>, provisioning: Settings, checks: Record<string, Settings> }} settings `checks`: of the command lines that run by schedule
  * @param {{ contracts: Contracts, stopTimeoutMs: number }} code
  * @returns {Map<string, string>} JSON by path
  */
-export function chartFiles({ services, provisioning }, { contracts, stopTimeoutMs }) {
+export function chartFiles({ services, provisioning, checks }, { contracts, stopTimeoutMs }) {
   const declarations = {
     comment: 'npm run docs writes this file from the code.',
     stopTimeoutSeconds: stopTimeoutMs / 1_000,
     services: Object.fromEntries([...services].map(([name, own]) => [name, declarationOf(name, own, contracts)])),
     provisioning: { ports: {}, ...settingNames(provisioning) },
+    checks: Object.fromEntries(
+      Object.entries(checks).map(([name, own]) => [name, { ports: {}, ...settingNames(own) }]),
+    ),
     // Networks are Compose's own.
     edges: contracts.edges.map(({ network: _network, ...edge }) => edge),
   };

@@ -420,7 +420,11 @@ function chart() {
     const properties = Object.assign({}, ...declared.map((settings) => settings.properties));
     return /** @type {const} */ ([service, { properties, required: declared.flatMap(({ required }) => required) }]);
   });
-  const settings = { services: new Map(entries), provisioning: load('deploy/operations/settings').settings };
+  const checks = {
+    doctor: load('deploy/operations/doctor/settings').settings,
+    audit: load('libs/audit/settings').verifySettings,
+  };
+  const settings = { services: new Map(entries), provisioning: load('deploy/operations/settings').settings, checks };
   const { STOP_TIMEOUT_MS } = load('libs/service-kit/service');
   return chartFiles(settings, { contracts: load('libs/contracts/index'), stopTimeoutMs: STOP_TIMEOUT_MS });
 }

@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import { STOP_TIMEOUT_MS } from '@gateway/service-kit';
 import type { Chart } from './support/chart';
 import { CHART, KUBERNETES_VERSIONS, openChart, VALUE_SETS } from './support/chart';
-import type { KubernetesObject, PodSpec, Workload } from './support/objects';
-import { named, ofKind } from './support/objects';
+import type { KubernetesObject, PodSpec } from './support/objects';
+import { named, ofKind, workloadsOf } from './support/objects';
 
 let chart: Chart;
 const rendered = new Map<string, KubernetesObject[]>();
@@ -20,11 +20,6 @@ afterAll(() => chart.close());
 function objectsOf(valueSet: string): KubernetesObject[] {
   return rendered.get(valueSet) ?? [];
 }
-
-const podsOf = (objects: readonly KubernetesObject[]): Workload[] => [
-  ...ofKind(objects, 'Deployment'),
-  ...ofKind(objects, 'Job'),
-];
 
 const isKeda = ({ apiVersion }: KubernetesObject): boolean => apiVersion.startsWith('keda.sh/');
 
@@ -67,7 +62,7 @@ describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
   });
 
   test('pods have no rights, neither in their machine nor in the cluster', () => {
-    for (const { spec } of podsOf(objectsOf(valueSet))) {
+    for (const { spec } of workloadsOf(objectsOf(valueSet))) {
       const pod = spec.template.spec;
       expect(pod.automountServiceAccountToken).toBe(false);
       expect(pod.securityContext).toEqual({
@@ -85,7 +80,7 @@ describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
   });
 
   test('only /tmp and the folders of bank files can be written', () => {
-    for (const { metadata, spec } of podsOf(objectsOf(valueSet))) {
+    for (const { metadata, spec } of workloadsOf(objectsOf(valueSet))) {
       const [{ volumeMounts }] = spec.template.spec.containers;
       const writable = volumeMounts.filter(({ readOnly }) => readOnly !== true).map(({ mountPath }) => mountPath);
       const hasFolders = metadata.name === 'gateway-payout' && valueSet !== 'sandbox';
@@ -94,7 +89,7 @@ describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
   });
 
   test('every volume that is mounted exists, and the other way round', () => {
-    for (const { spec } of podsOf(objectsOf(valueSet))) {
+    for (const { spec } of workloadsOf(objectsOf(valueSet))) {
       const { volumes, containers } = spec.template.spec;
       const mounted = containers[0].volumeMounts.map(({ name }) => name);
       expect(mounted.toSorted()).toEqual(volumes.map(({ name }) => name).toSorted());
@@ -103,7 +98,7 @@ describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
 
   test('secrets are referred to, and nowhere written', () => {
     expect(objectsOf(valueSet).filter(({ kind }) => kind === 'Secret')).toEqual([]);
-    for (const { spec } of podsOf(objectsOf(valueSet))) {
+    for (const { spec } of workloadsOf(objectsOf(valueSet))) {
       const secret = spec.template.spec.volumes.find(({ name }) => name === 'secrets')?.secret;
       expect(secret?.items).toContainEqual({ key: 'MONGODB_URI', path: 'MONGODB_URI' });
     }
@@ -342,5 +337,41 @@ describe('provisioning', () => {
 
   test('can be left to an operator', () => {
     expect(ofKind(objectsOf('fixed'), 'Job')).toEqual([]);
+  });
+});
+
+describe('checks', () => {
+  const checksOf = (valueSet: string) => ofKind(objectsOf(valueSet), 'CronJob');
+
+  test('run by schedule, one at a time, with the image of the command lines', () => {
+    const found = checksOf('production').map(({ metadata, spec }) => {
+      const { args, image } = spec.jobTemplate.spec.template.spec.containers[0];
+      return [metadata.name, spec.schedule, spec.concurrencyPolicy, image, args];
+    });
+    const image = 'payment-gateway/operations:0.1.0';
+    expect(found).toEqual([
+      ['gateway-audit', '30 6 * * *', 'Forbid', image, ['audit', 'verify']],
+      ['gateway-doctor', '0 6 * * *', 'Forbid', image, ['doctor']],
+    ]);
+  });
+
+  test('the doctor asks every replica of every service', () => {
+    const [doctor] = checksOf('certificates').filter(({ metadata }) => metadata.name === 'gateway-doctor');
+    const { env = [] } = doctor?.spec.jobTemplate.spec.template.spec.containers[0] ?? {};
+    const asked = env.find(({ name }) => name === 'OPS_URLS')?.value.split(',') ?? [];
+    const replicas = ofKind(objectsOf('certificates'), 'Service').filter(({ spec }) => spec.clusterIP === 'None');
+    expect(asked.toSorted()).toEqual(
+      replicas
+        .map(({ metadata, spec }) => {
+          const service = metadata.labels?.['app.kubernetes.io/name'];
+          return `${service}=http://${metadata.name}:${spec.ports[0]?.port}`;
+        })
+        .toSorted(),
+    );
+    expect(asked).toHaveLength(6);
+  });
+
+  test('are left out unless they are wanted', () => {
+    expect(checksOf('sandbox')).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { edges, services } from '@gateway/contracts';
 import type { Chart } from './support/chart';
 import { openChart } from './support/chart';
 import type { KubernetesObject, NetworkPolicy, Peer, PolicyRule } from './support/objects';
-import { named, ofKind } from './support/objects';
+import { named, ofKind, workloadsOf } from './support/objects';
 
 const OURS: readonly Party[] = [...Object.values(services).map(({ name }) => name), 'operations'];
 const DNS: Peer = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } };
@@ -144,8 +144,7 @@ describe('network policies', () => {
   test('cover every pod, in both directions, and let it resolve names', async () => {
     const objects = await chart.render('production');
     const policies = ofKind(objects, 'NetworkPolicy');
-    const pods = [...ofKind(objects, 'Deployment'), ...ofKind(objects, 'Job')];
-    for (const { spec } of pods) {
+    for (const { spec } of workloadsOf(objects)) {
       const labels = spec.template.metadata.labels;
       const covering = policies.filter((policy) =>
         Object.entries(policy.spec.podSelector.matchLabels ?? {}).every(([name, value]) => labels[name] === value),

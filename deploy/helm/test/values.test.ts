@@ -97,6 +97,8 @@ const WRONG: [string, object, string][] = [
     inService('payout', { resources: { limits: { memory: '512' } } }),
     "at '/services/payout/resources/limits/memory'",
   ],
+  ['a schedule that is none', { checks: { doctor: { schedule: 'daily' } } }, "at '/checks/doctor/schedule'"],
+  ['an unknown check', { checks: { nurse: { enabled: true } } }, "at '/checks': additional properties 'nurse'"],
   ['an unknown autoscaler', { scaling: { provider: 'vpa' } }, "at '/scaling/provider'"],
   [
     'a network that is none',

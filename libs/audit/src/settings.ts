@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { mongoSchema } from '@gateway/service-kit';
 
 /** Settings of the service that keeps the log, and of `verify`. */
 export const auditSettings = {
@@ -9,3 +10,6 @@ export const auditSettings = {
     description: 'How long entries of the audit log are kept. `npm run audit -- verify` expects the same value',
   }),
 };
+
+/** All that `npm run audit -- verify` reads. */
+export const verifySettings = Type.Object({ ...mongoSchema.properties, ...auditSettings });

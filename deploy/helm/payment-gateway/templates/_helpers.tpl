@@ -42,6 +42,15 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 http://{{ include "gateway.fullname" (list $ "simulator") }}:{{ .services.simulator.ports.http }}
 {{- end }}
 
+{{/* Where the doctor asks the replicas of each service: name=address,… */}}
+{{- define "gateway.opsUrls" -}}
+{{- $urls := list -}}
+{{- range $name, $service := .Values.services.simulator.enabled | ternary .services (omit .services "simulator") -}}
+{{- $urls = append $urls (printf "%s=http://%s:%d" $name (include "gateway.fullname" (list $ (print $name "-replicas"))) (int $service.ports.ops)) -}}
+{{- end -}}
+{{- join "," $urls -}}
+{{- end }}
+
 {{/* Settings that are no secrets, as YAML: (list $ "payout" declaration values) */}}
 {{- define "gateway.settings" -}}
 {{- $root := index . 0 -}}
@@ -298,4 +307,60 @@ scaleDown:
 {{- $selector = printf "%s,%s=%q" $selector $label $value -}}
 {{- end -}}
 {{- $selector -}}
+{{- end }}
+
+{{/* The template of a pod that runs one command line to its end: (list $ "provisioning" declaration values command). Without command: provisioning */}}
+{{- define "gateway.commandPod" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- $declaration := index . 2 -}}
+{{- $values := index . 3 -}}
+{{- $command := index . 4 -}}
+{{- $files := include "gateway.files" (list $root $name $declaration $values) | fromJsonArray -}}
+metadata:
+  labels:
+    {{- with $root.Values.pod.labels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+    {{- include "gateway.labels" (list $root "operations") | nindent 4 }}
+  {{- with $root.Values.pod.annotations }}
+  annotations: {{ toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  restartPolicy: Never
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  securityContext: {{ include "gateway.podSecurity" $root | nindent 4 }}
+  {{- include "gateway.placement" $root | trim | nindent 2 }}
+  containers:
+    - name: {{ $name }}
+      image: {{ include "gateway.image" (list $root "operations") | quote }}
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      {{- with $command }}
+      args: {{ toJson . }}
+      {{- end }}
+      env:
+        {{- range $setting, $value := include "gateway.settings" (list $root $name $declaration $values) | fromYaml }}
+        - { name: {{ $setting }}, value: {{ $value | quote }} }
+        {{- end }}
+        {{- range include "gateway.secrets" (list $root $declaration $values) | fromJsonArray }}
+        - { name: {{ . }}_FILE, value: /run/secrets/gateway/{{ . }} }
+        {{- end }}
+        {{- if eq $name "provisioning" }}
+        - { name: CALLERS_FILE, value: /etc/gateway/callers/callers.json }
+        {{- end }}
+      resources: {{ toYaml $values.resources | nindent 8 }}
+      securityContext: {{ include "gateway.containerSecurity" $root | nindent 8 }}
+      volumeMounts:
+        - { name: tmp, mountPath: /tmp }
+        {{- range $files }}
+        - { name: {{ .name }}, mountPath: {{ .path }}, readOnly: true }
+        {{- end }}
+  volumes:
+    - name: tmp
+      emptyDir: { sizeLimit: 64Mi }
+    {{- range $files }}
+    - name: {{ .name }}
+      {{- toYaml .source | nindent 6 }}
+    {{- end }}
 {{- end }}

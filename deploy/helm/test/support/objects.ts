@@ -38,6 +38,7 @@ interface Probe {
 export interface Container {
   name: string;
   image: string;
+  args?: string[];
   env?: { name: string; value: string }[];
   envFrom?: { configMapRef: { name: string } }[];
   ports?: { name: string; containerPort: number }[];
@@ -68,6 +69,10 @@ export interface Workload extends KubernetesObject {
     selector: Selector;
     template: { metadata: { labels: Labels; annotations?: Labels }; spec: PodSpec };
   };
+}
+
+export interface CronJob extends KubernetesObject {
+  spec: { schedule: string; concurrencyPolicy: string; jobTemplate: Pick<Workload, 'spec'> };
 }
 
 export interface ConfigMap extends KubernetesObject {
@@ -151,6 +156,7 @@ export interface Autoscaler extends KubernetesObject {
 interface Kinds {
   Deployment: Workload;
   Job: Workload;
+  CronJob: CronJob;
   ConfigMap: ConfigMap;
   Service: Service;
   Ingress: Ingress;
@@ -173,4 +179,10 @@ export function named<Kind extends keyof Kinds>(
   const [found, ...more] = ofKind(objects, kind).filter(({ metadata }) => metadata.name === name);
   if (found === undefined || more.length > 0) throw new Error(`there is not one ${kind} named ${name}`);
   return found;
+}
+
+/** Everything that makes pods. */
+export function workloadsOf(objects: readonly KubernetesObject[]): Workload[] {
+  const scheduled = ofKind(objects, 'CronJob').map(({ spec, ...object }) => ({ ...object, ...spec.jobTemplate }));
+  return [...ofKind(objects, 'Deployment'), ...ofKind(objects, 'Job'), ...scheduled];
 }
