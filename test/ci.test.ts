@@ -145,6 +145,7 @@ describe('a release', () => {
       'case "$*" in *--sbom*) touch "${@: -1}" ;; *--pack-destination*) touch "${@: -1}/client.tgz" ;; esac',
     );
     program('helm', 'touch "${@: -1}/chart.tgz"');
+    program('docker');
   });
 
   test('has the change log, the bill of materials, the chart, the client, the documents, and their sums', async () => {
@@ -162,6 +163,13 @@ describe('a release', () => {
     expect([...sums.matchAll(/^[0-9a-f]{64} [ *](.+)$/gm)].map(([, file]) => file).toSorted()).toEqual(files);
     const changes = readFileSync(checkout('release', 'CHANGES.md'), 'utf8');
     expect(changes).toMatch(/^# v1\.2\.3\n\n- Pay out \([0-9a-f]+\)\n$/);
+  });
+
+  test('is none without a bill of materials', async () => {
+    program('npm');
+    const { exitCode, stderr, called } = await release('v1.2.3', 'release');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'There is no bill of materials: see above.\n' });
+    expect(called.at(-1)).toBe('npm run supply-chain -- --sbom release/sbom.cdx.json');
   });
 
   const differs = 'The checkout differs from the tag v1.2.3:';
