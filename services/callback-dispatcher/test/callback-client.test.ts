@@ -47,6 +47,37 @@ describe('a callback', () => {
     });
   });
 
+  it.each([
+    ['shop%40:pass', 'shop@:pass'],
+    ['shop', 'shop:'],
+    [':100%25%zz', ':100%25%zz'],
+  ])('authenticates as its address says: %s', async (inAddress, credentials) => {
+    const url = receiver.url.replace('//', `//${inAddress}@`);
+    expect(await open().post({ url, body, headers })).toMatchObject({ httpStatus: 200 });
+    expect(receiver.received[0]?.headers.authorization).toBe(`Basic ${Buffer.from(credentials).toString('base64')}`);
+  });
+
+  it('has these headers and no others', async () => {
+    await open().post({ url: receiver.url, body: 'message=\u00e4', headers });
+    expect(Object.keys(receiver.received[0]?.headers ?? {})).toEqual([
+      'webhook-id',
+      'user-agent',
+      'content-type',
+      'accept-encoding',
+      'content-length',
+      'host',
+      'connection',
+    ]);
+    expect(receiver.received[0]?.headers['content-length']).toBe('10');
+  });
+
+  it('fails alone if a header cannot be sent', async () => {
+    const client = open();
+    const result = await client.post({ url: receiver.url, body, headers: { 'webhook-id': 'two\nlines' } });
+    expect(result).toMatchObject({ error: 'ERR_INVALID_CHAR' });
+    expect(await client.post({ url: receiver.url, body, headers })).toMatchObject({ httpStatus: 200 });
+  });
+
   it('reuses the previous connection', async () => {
     const client = open();
     for (let count = 0; count < 3; count += 1) await client.post({ url: receiver.url, body, headers });

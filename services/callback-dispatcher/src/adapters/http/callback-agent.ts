@@ -9,7 +9,7 @@ export const CONNECT_TIMED_OUT = 'CONNECT_TIMED_OUT';
 
 const KEEP_ALIVE_DELAY_MS = 1_000;
 
-/** The agent and axios set it around every call: two system calls that change nothing. */
+/** The agent sets it after every call: a system call that changes nothing. */
 function keepAliveForGood(socket: Socket): void {
   socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
   socket.setKeepAlive = () => socket;
