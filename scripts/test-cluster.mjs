@@ -1,7 +1,8 @@
 /**
- * `node scripts/test-cluster.mjs [kafka | kafka=1] [mongodb]`: holds a cluster for tests, three members of each or one
- * broker, and prints `{ kafkaBrokers, mongodbUri, members }`: see {@link holdServers}. Then it takes one order per line on
- * standard input, `{ id, member, action }`, and answers each with `{ id, pid }` or `{ id, failure }` when it is carried out.
+ * `node scripts/test-cluster.mjs [kafka | kafka=1] [mongodb | mongodb=1]`: holds a cluster for tests, three members of
+ * each or one, and prints `{ kafkaBrokers, mongodbUri, members }`: see {@link holdServers}. Then it takes one order per
+ * line on standard input, `{ id, member, action }`, and answers each with `{ id, pid }` or `{ id, failure }` when it is
+ * carried out.
  */
 import { createInterface } from 'node:readline';
 import { explain, Failure } from './failure.mjs';
@@ -9,6 +10,9 @@ import { LocalServers } from './servers/local-servers.mjs';
 import { Member } from './servers/member.mjs';
 import { findLastingPorts } from './servers/ports.mjs';
 import { holdServers, newTestRunDirectory } from './test-run.mjs';
+
+/** A single MongoDB removes expired documents every second, not every minute, and only when the test says so. */
+const PROMPT_EXPIRY = ['--setParameter', 'ttlMonitorSleepSecs=1', '--setParameter', 'ttlMonitorEnabled=false'];
 
 const wanted = process.argv.slice(2);
 // Never that of the run which this cluster is a part of.
@@ -65,13 +69,15 @@ await holdServers(directory, async ({ processes, progress }) => {
     { port: c, controllerPort: controllerC },
   ];
   const oneBroker = wanted.includes('kafka=1');
+  const oneMongod = wanted.includes('mongodb=1');
   const servers = new LocalServers({
     directory,
     logDirectory: directory,
     ports: {
       kafka: oneBroker ? [first] : [first, ...others],
-      mongodb: [mongoA, mongoB, mongoC],
+      mongodb: oneMongod ? [mongoA] : [mongoA, mongoB, mongoC],
     },
+    ...(oneMongod && { mongodOptions: PROMPT_EXPIRY }),
     launch: (server) => members.set(server.name, new Member(server, processes)),
     processes,
     progress,
@@ -79,7 +85,7 @@ await holdServers(directory, async ({ processes, progress }) => {
   });
   const [kafkaBrokers, mongodbUri] = await Promise.all([
     oneBroker || wanted.includes('kafka') ? servers.startKafka() : '',
-    wanted.includes('mongodb') ? servers.startMongodb() : '',
+    oneMongod || wanted.includes('mongodb') ? servers.startMongodb() : '',
   ]);
   createInterface({ input: process.stdin }).on('line', (line) => void obey(line));
   const described = [...members.values()].map(({ name, port, pid }) => ({ name, port, pid }));

@@ -1,5 +1,5 @@
 import { TEST_CARDS } from '@gateway/contracts';
-import { until } from '@gateway/testing';
+import { openMongo, testServers, until } from '@gateway/testing';
 import { HOLDER, RECEIVER, tracesIn } from './support/people';
 import type { Merchant } from './support/merchant';
 import { startMerchant } from './support/merchant';
@@ -10,21 +10,27 @@ import type { Body, System } from './support/system';
 import { cardRequest, checkOf, CREDENTIALS, followUp, pageRequest, startSystem } from './support/system';
 
 const DAY_MS = 86_400_000;
-/** Longer than every default. The database's own clock is not changed, so all records look that old to it. */
+/**
+ * Longer than every default. The database's own clock is not changed, so all records look that old to it, also those of
+ * what is still under way. So it must remove none before all has ended.
+ */
 const LONG_AGO_MS = 800 * DAY_MS;
 const A_LIFETIME_DAYS = '24000';
-/** MongoDB looks for expired documents once a minute. */
-const REMOVED_WITHIN_MS = 150_000;
+const REMOVED_WITHIN_MS = 60_000;
+/** Longer than it takes until the edge asks what has become of a payout. */
+const AHEAD_MS = 60_000;
 const CUSTOM = { merchant_account: 'demo_custom' };
 
+let mongo: Awaited<ReturnType<typeof openMongo>>;
 let system: System;
 let merchant: Merchant;
 let storage: Storage;
 
 beforeAll(async () => {
-  merchant = await startMerchant();
+  [mongo, merchant] = await Promise.all([openMongo(), startMerchant()]);
   system = await startSystem('retention', {
     withPayouts: true,
+    servers: { brokers: testServers().brokers, mongoUri: mongo.mongoUri },
     settings: {
       RECORD_RETENTION_DAYS: A_LIFETIME_DAYS,
       CALLBACK_RETENTION_DAYS: A_LIFETIME_DAYS,
@@ -40,6 +46,7 @@ afterAll(async () => {
   await storage.close();
   await system.stop();
   await merchant.close();
+  await mongo.close();
 });
 
 async function send(fields: Body, headers: Record<string, string> = {}): Promise<Body> {
@@ -64,12 +71,17 @@ test('what has ended is removed after its time, and what has not stays', async (
 
   // Changes the time of the indexes that are there.
   const defaults = { RECORD_RETENTION_DAYS: '', CALLBACK_RETENTION_DAYS: '' };
-  await system.startEdge({ ...defaults, PORT: '0' });
+  await system.startEdge({ ...defaults, PORT: '0' }, { now: () => Date.now() - LONG_AGO_MS + AHEAD_MS });
   await system.startProcessor({ ...defaults, CARD_QUERY_PORT: '0' });
   await system.startPayouts({ ...defaults, PAYOUT_QUERY_PORT: '0' });
   await system.startThreeds({ ...defaults, THREEDS_PORT: '0' });
   await system.startDispatcher(merchant.ca, { ...defaults, CALLBACK_ADMIN_PORT: '0' });
 
+  const underWay = async () =>
+    (await storage.collection('edge', 'journal').countDocuments({ state: 'open' })) +
+    (await storage.collection('edge', 'checkouts').countDocuments({ state: 'open' }));
+  await until('all has ended', async () => (await underWay()) === 0);
+  await mongo.removeExpired();
   const payments = storage.collection('cards', 'payments');
   const isGone = async () => (await tracesIn(storage)).length === 0 && (await payments.countDocuments()) <= 2;
   await until('the records are gone', isGone, REMOVED_WITHIN_MS);

@@ -112,13 +112,14 @@ export class LocalServers {
   }
 
   async startMongodb() {
-    const { directory, logDirectory, ports, processes, installed, launch, security } = this.#context;
+    const { directory, logDirectory, ports, processes, installed, launch, security, mongodOptions } = this.#context;
     const mongod = await this.#downloadMongod();
     for (const [index, port] of ports.mongodb.entries()) {
       const name = memberName('mongod', index + 1, ports.mongodb);
       const dataDirectory = join(directory, memberName('mongodb', index + 1, ports.mongodb));
       mkdirSync(dataDirectory, { recursive: true });
-      const args = [...mongodArguments(port, ports.mongodb.length, security?.mongodb), '--bind_ip', '127.0.0.1'];
+      const shared = mongodArguments(port, ports.mongodb.length, security?.mongodb);
+      const args = [...shared, '--bind_ip', '127.0.0.1', ...(mongodOptions ?? [])];
       launch({
         name,
         port,

@@ -21,6 +21,7 @@ import { LocalServers } from './local-servers.mjs';
  *
  * `directory` takes the servers' data; `installed` resolves when the dependencies are installed; `launch` starts a
  * server that is a process, and decides what its end means. `security`: for local servers that admit only users.
+ * `mongodOptions`: more of its arguments, for local servers.
  * @typedef {object} ServerContext
  * @property {string} directory
  * @property {string} logDirectory
@@ -30,6 +31,7 @@ import { LocalServers } from './local-servers.mjs';
  * @property {import('../progress.mjs').Progress} progress
  * @property {Promise<void>} installed
  * @property {{ kafka: import('./kafka.mjs').KafkaSecurity, mongodb: import('./mongodb.mjs').MongodbSecurity }} [security]
+ * @property {readonly string[]} [mongodOptions]
  */
 
 /**

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { connectMongo } from '@gateway/mongo';
 import type { Addresses } from './space';
 import type { Holder } from './servers';
 import { endHolder, startHolder } from './servers';
@@ -76,6 +77,25 @@ export async function openReplicaSet(): Promise<ReplicaSet> {
   return { mongoUri, mongo: three(mongo), close };
 }
 
+/** Starts a single MongoDB for the caller alone. It keeps expired documents until `removeExpired`. */
+export async function openMongo(): Promise<{
+  mongoUri: string;
+  /** From now on they are removed within seconds. */
+  removeExpired(): Promise<void>;
+  close(): Promise<void>;
+}> {
+  const { mongoUri, close } = await open(['mongodb=1']);
+  return {
+    mongoUri,
+    async removeExpired() {
+      const { client, close: disconnect } = await connectMongo({ uri: mongoUri, database: 'admin' });
+      await client.db('admin').command({ setParameter: 1, ttlMonitorEnabled: true });
+      await disconnect();
+    },
+    close,
+  };
+}
+
 interface Announced {
   kafkaBrokers: string;
   mongodbUri: string;
@@ -88,7 +108,7 @@ interface Opened extends Addresses {
   close(): Promise<void>;
 }
 
-async function open(servers: readonly ('kafka' | 'kafka=1' | 'mongodb')[]): Promise<Opened> {
+async function open(servers: readonly ('kafka' | 'kafka=1' | 'mongodb' | 'mongodb=1')[]): Promise<Opened> {
   const holder = startHolder('test-cluster.mjs', servers);
   const orders = createOrders(holder);
   const { kafkaBrokers: brokers, mongodbUri: mongoUri, members } = await orders.announced;

@@ -15,6 +15,6 @@ export type { SecuredServers } from './secured-servers';
 export * from './recording-logger';
 export { environmentOf, openWorld } from './world';
 export type { World, WorldDeps, WorldOptions } from './world';
-export { openBroker, openCluster, openKafkaCluster, openReplicaSet } from './cluster';
+export { openBroker, openCluster, openKafkaCluster, openMongo, openReplicaSet } from './cluster';
 export type { Cluster, KafkaCluster, Member, Members, ReplicaSet } from './cluster';
 export * from './recording-logger';
