@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Secret } from '@gateway/contracts';
 import { createFairSlots, sourceKey } from '@gateway/service-kit';
 import type { Account } from './account';
@@ -62,7 +62,7 @@ interface Credential {
  */
 export function createCredentialCheck(options: CredentialCheckOptions): CredentialCheck {
   const { directory, openPassword, now } = options;
-  const comparisonKey = randomBytes(32);
+  const comparisonKey = createSecretKey(randomBytes(32));
   const lookUps = createFairSlots(LOOK_UPS);
   const hashed = createHashedPasswords(options.passwords);
   const failures: FailureThrottle = createFailureThrottle({ now });

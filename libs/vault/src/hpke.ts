@@ -5,6 +5,7 @@ import {
   createHmac,
   createPrivateKey,
   createPublicKey,
+  createSecretKey,
   decapsulate,
   encapsulate,
   KeyObject,
@@ -57,7 +58,7 @@ class Kdf extends HkdfSha256 {
 
 class Aead extends Aes256Gcm {
   override createEncryptionContext(rawKey: Bytes) {
-    const key = bufferOf(rawKey);
+    const key = secretKeyOf(rawKey);
     return {
       async seal(iv: Bytes, plaintext: Bytes, aad: Bytes): Promise<ArrayBuffer> {
         const cipher = createCipheriv(CIPHER, key, bufferOf(iv), { authTagLength: TAG_BYTES });
@@ -76,9 +77,14 @@ class Aead extends Aes256Gcm {
 }
 
 function hmac(key: Bytes, ...parts: readonly Buffer[]): Buffer {
-  const hash = createHmac('sha256', bufferOf(key));
+  const hash = createHmac('sha256', secretKeyOf(key));
   for (const part of parts) hash.update(part);
   return hash.digest();
+}
+
+/** Node throws and catches two errors to find out that a buffer is no KeyObject, which takes longer than a hash. */
+function secretKeyOf(bytes: Bytes): KeyObject {
+  return createSecretKey(bufferOf(bytes));
 }
 
 function bufferOf(bytes: Bytes): Buffer {

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { createClockFollower, openAccounts } from '@gateway/accounts';
 import { openAudit } from '@gateway/audit';
 import type { OperationOutcome } from '@gateway/contracts';
@@ -74,7 +74,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   const disk = createDiskWatch({ isOutOfDiskSpace, now, logger });
   const late = createLateEntries({ journal, now, logger });
   let stopping = false;
-  const hmacKey = Buffer.from(config.JOURNAL_HMAC_KEY, 'base64');
+  const hmacKey = createSecretKey(config.JOURNAL_HMAC_KEY, 'base64');
   const ports: EdgePorts = {
     journal,
     queries,
