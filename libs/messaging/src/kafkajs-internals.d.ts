@@ -1,7 +1,22 @@
 /** Types for kafkajs' inner modules, limited to what we use. `kafkajs-version.ts` pins the version. */
 declare module 'kafkajs/src/network/requestQueue' {
+  interface SocketRequest {
+    /** Epoch ms; null before it is sent. */
+    readonly sentAt: number | null;
+    readonly requestTimeout: number;
+    timeoutRequest(): void;
+  }
   const RequestQueue: {
-    prototype: { pending: readonly unknown[]; scheduleCheckPendingRequests(): void };
+    prototype: {
+      pending: readonly unknown[];
+      readonly inflight: ReadonlyMap<number, SocketRequest>;
+      readonly enforceRequestTimeout: boolean;
+      requestTimeoutIntervalId: NodeJS.Timeout;
+      isConnected(): boolean;
+      destroy(): void;
+      scheduleCheckPendingRequests(): void;
+      scheduleRequestTimeoutCheck(): void;
+    };
   };
   export default RequestQueue;
 }

@@ -1,3 +1,4 @@
+import hooks from 'node:perf_hooks';
 import { Counter } from 'prom-client';
 import { createMetrics, fromZero } from './metrics';
 
@@ -18,4 +19,11 @@ test('the metrics of the process include the delay of its event loop', async () 
   const served = await createMetrics('test', { processFigures: true }).metrics();
   for (const name of ['nodejs_eventloop_lag_p99_seconds', 'process_cpu_seconds_total', 'nodejs_gc_duration_seconds'])
     expect(served).toContain(`# TYPE ${name} `);
+});
+
+test('an idle process is not woken more than 20 times a second to sample that delay', () => {
+  const monitor = jest.spyOn(hooks, 'monitorEventLoopDelay');
+  createMetrics('test', { processFigures: true });
+  expect(monitor.mock.calls).toEqual([[{ resolution: 50 }]]);
+  monitor.mockRestore();
 });
