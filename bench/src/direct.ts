@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   const uri = required('MONGODB_URI');
   const ACCOUNT_KEYS = required('ACCOUNT_KEYS');
   const logger = createLogger({ service: 'direct', level: 'info' });
-  const metrics = createMetrics('direct', { processFigures: false });
+  const metrics = createMetrics('direct', { processFigures: true });
   const now = Date.now;
   const clock = clockAt(now);
   const storage = { uri, databasePrefix: prefix, now, logger, ...newVaultKeys(), ACCOUNT_KEYS };

@@ -5,6 +5,7 @@ import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { AccountError, openAccounts, SANDBOX_PAYOUTS } from '@gateway/accounts';
 import { Secret } from '@gateway/contracts';
 import { MERCHANT, PASSWORD } from './card-use-cases';
@@ -183,12 +184,19 @@ function figuresIn(metrics: string): ProcessFigures {
   };
 }
 
+/** How `npm start` runs Node for a service. */
+async function serviceOptions(): Promise<{ NODE_OPTIONS: string[]; MALLOC_ARENA_MAX: string }> {
+  const declared: unknown = await import(pathToFileURL(join(root, 'scripts', 'gateway', 'services.mjs')).href);
+  return declared as Awaited<ReturnType<typeof serviceOptions>>;
+}
+
 /** The same use cases in one process without Kafka, beside the gateway, on databases of its own. */
 export async function startDirect(gatewayEnv: Record<string, string>, onEnd: OnEnd): Promise<System> {
-  const env = { ...process.env, ...gatewayEnv, DATABASE_PREFIX: 'bench-direct-' };
+  const { NODE_OPTIONS: execArgv, MALLOC_ARENA_MAX } = await serviceOptions();
+  const env = { MALLOC_ARENA_MAX, ...process.env, ...gatewayEnv, DATABASE_PREFIX: 'bench-direct-' };
   await openMerchant(env);
   const log = openSync(join(stateDirectory, 'logs', 'direct.log'), 'a');
-  const child = fork(join(__dirname, 'direct.js'), { env, stdio: ['ignore', log, log, 'ipc'] });
+  const child = fork(join(__dirname, 'direct.js'), { execArgv, env, stdio: ['ignore', log, log, 'ipc'] });
   onEnd(async () => {
     if (child.exitCode !== null) return;
     child.disconnect();
