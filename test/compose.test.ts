@@ -14,11 +14,13 @@ import { isService, partyOf, readCompose, SYSTEMS } from './compose/files';
 import { version } from '../package.json';
 
 /** Settings in which a container names where it listens. */
-const LISTENING = ['HOST', 'INTERNAL_HOST', 'OPS_HOST', 'SIMULATOR_HOST'];
+const LISTENING = ['HOST', 'INTERNAL_HOST', 'OPS_HOST', 'SIMULATOR_HOST', 'GF_SERVER_HTTP_ADDR'];
 const LOOPBACK = '127.0.0.1';
 /** What only the development system has. */
 const WATCHING: readonly Party[] = ['otel-collector', 'prometheus', 'grafana'];
 const ONE_SHOT = ['provision', 'operations'];
+/** Kafka and MongoDB are called in all their networks, and the collector has one. */
+const NOT_BOUND: readonly Party[] = ['operations', 'kafka', 'mongodb', 'otel-collector'];
 
 const secrets = [apiEdge, cardProcessing, threeds, callbackDispatcher].flatMap(({ properties }) =>
   Object.entries(properties).flatMap(([name, setting]) => (isSecret(setting) ? [name] : [])),
@@ -63,12 +65,14 @@ describe.each(Object.entries(SYSTEMS))('the %s system', (name, files) => {
 
   test.each(containers)(
     '%s listens only in the networks where it is called',
-    (container, { environment, networks }) => {
+    (container, { environment, networks, command = [] }) => {
       const party = partyOf(container);
-      if (!isService(party)) return;
-      const hosts = LISTENING.flatMap((setting) => environment[setting]?.split(',') ?? []).filter(
-        (host) => host !== LOOPBACK,
+      if (NOT_BOUND.includes(party)) return;
+      const settings = LISTENING.flatMap((setting) => environment[setting]?.split(',') ?? []);
+      const options = (command as string[]).flatMap(
+        (option) => /^--web\.listen-address=(.+):\d+$/.exec(option)?.[1] ?? [],
       );
+      const hosts = [...settings, ...options].filter((host) => host !== LOOPBACK);
       const called = declared.filter(({ to }) => to === party).map(({ network }) => network);
       const expected = called.filter((network) => network in networks).map((network) => `${container}.${network}`);
       expect(hosts.toSorted()).toEqual([...new Set(expected)].toSorted());
