@@ -116,7 +116,8 @@ describe('advisories', () => {
 describe('the bill of materials', () => {
   type Produced = { json: string } | { unavailable: string };
   interface Sbom {
-    components: { 'bom-ref': string; type: string; hashes?: { content: string }[] }[];
+    metadata: { component: { name: string } };
+    components: { name: string; 'bom-ref': string; type: string; hashes?: { content: string }[] }[];
   }
   const problemsOf = (sbom: Sbom) => callScript<string[]>('supply-chain/sbom.mjs', 'problemsOf', sbom, lock);
   /** Of npm, or one like it where npm is too old. */
@@ -140,7 +141,8 @@ describe('the bill of materials', () => {
       return { 'bom-ref': `${name}@${version}`, type: 'library', name, version, ...hashes };
     });
     const unique = [...new Map(components.map((component) => [component['bom-ref'], component])).values()];
-    return { bomFormat: 'CycloneDX', specVersion: '1.5', version: 1, components: unique } as Sbom;
+    const metadata = { component: { name: 'payment-gateway' } };
+    return { bomFormat: 'CycloneDX', specVersion: '1.5', version: 1, metadata, components: unique } as Sbom;
   }
 
   test('is valid CycloneDX and has everything in package-lock.json', async () => {
@@ -148,15 +150,35 @@ describe('the bill of materials', () => {
     expect(await problemsOf(sbom)).toEqual([]);
   });
 
-  test('is missing without a failure where npm is too old for it', async () => {
+  /** What is made of the output of an npm like this shell script. */
+  async function producedBy(script: string): Promise<Produced> {
     const directory = mkdtempSync(join(tmpdir(), 'payment-gateway-npm-'));
     const npm = join(directory, 'npm');
-    writeFileSync(npm, `#!/bin/sh\nprintf 'Unknown command: "%s"\\n' "$1"\nexit 1\n`);
+    writeFileSync(npm, `#!/bin/sh\n${script}\n`);
     chmodSync(npm, 0o755);
     const env = { ...process.env, PATH: `${directory}:${process.env['PATH']}` };
-    const missing = await callScriptIn<Produced>(env, 'supply-chain/sbom.mjs', 'produceSbom');
+    const produced = await callScriptIn<Produced>(env, 'supply-chain/sbom.mjs', 'produceSbom');
     rmSync(directory, { recursive: true });
-    expect(missing).toEqual({ unavailable: '`npm sbom` came with npm 9.9 and 10.2, and this one is older' });
+    return produced;
+  }
+
+  test('is missing without a failure where npm is too old for it', async () => {
+    expect(await producedBy(`printf 'Unknown command: "%s"\\n' "$1"; exit 1`)).toEqual({
+      unavailable: '`npm sbom` came with npm 9.9 and 10.2, and this one is older',
+    });
+  });
+
+  test('names packages, where npm names folders', async () => {
+    const purls = ['pkg:npm/payment-gateway@0.1.0', 'pkg:npm/%40gateway/client@0.1.0', 'pkg:npm/react-is@18.3.1'];
+    const [component, ...components] = purls.map((purl) => ({ 'bom-ref': purl, name: 'folder', purl }));
+    const printed = JSON.stringify({ metadata: { component }, components });
+    const produced = await producedBy(`echo '${printed}'`);
+    const named = JSON.parse('json' in produced ? produced.json : '{}') as Sbom;
+    expect([named.metadata.component, ...named.components].map(({ name }) => name)).toEqual([
+      'payment-gateway',
+      '@gateway/client',
+      'react-is',
+    ]);
   });
 
   test('without a package, with another hash or outside the schema, is refused', async () => {

@@ -7,8 +7,8 @@ import { nameIn, packagesOf } from './lockfile.mjs';
 import { npm } from './npm.mjs';
 
 /**
- * @typedef {{ 'bom-ref': string, hashes?: { alg: string, content: string }[] }} Component
- * @typedef {{ components: Component[] }} Sbom
+ * @typedef {{ 'bom-ref': string, name: string, purl: string, hashes?: { alg: string, content: string }[] }} Component
+ * @typedef {{ metadata: { component: Component }, components: Component[] }} Sbom
  */
 
 /** ajv 8, resolved from where a service has it, wherever npm has put it. */
@@ -25,12 +25,28 @@ const REFERENCED_FROM = 'http://cyclonedx.org/schema/';
  * @returns {Promise<{ json: string } | { unavailable: string }>}
  */
 export async function produceSbom() {
-  const { stdout, stderr, exitCode } = await npm('sbom', '--sbom-format', 'cyclonedx', '--package-lock-only');
-  if (exitCode === 0) return { json: stdout };
+  const options = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only'];
+  const { stdout, stderr, exitCode } = await npm('sbom', ...options);
+  if (exitCode === 0) return { json: withNames(stdout) };
   if (`${stdout}${stderr}`.includes('Unknown command')) {
     return { unavailable: '`npm sbom` came with npm 9.9 and 10.2, and this one is older' };
   }
   throw new Failure(`npm sbom has failed: ${stderr.trim()}`);
+}
+
+/**
+ * Gives components the names of their packages. npm names them after their folders: workspaces, aliases, and the project
+ * itself after the folder of the checkout.
+ * @param {string} json
+ */
+function withNames(json) {
+  /** @type {Sbom} */
+  const sbom = JSON.parse(json);
+  for (const component of [sbom.metadata.component, ...sbom.components]) {
+    const [, name = component.name] = /^pkg:npm\/(.+)@/.exec(decodeURIComponent(component.purl)) ?? [];
+    component.name = name;
+  }
+  return `${JSON.stringify(sbom, undefined, 2)}\n`;
 }
 
 /**
