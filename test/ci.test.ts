@@ -165,6 +165,12 @@ describe('a release', () => {
     expect(changes).toMatch(/^# v1\.2\.3\n\n- Pay out \([0-9a-f]+\)\n$/);
   });
 
+  test('that is the first has no list of changes', async () => {
+    git('tag', '--delete', 'v1.2.2');
+    expect(await release('v1.2.3', 'release')).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(checkout('release', 'CHANGES.md'), 'utf8')).toBe('# v1.2.3\n\nThe first release.\n');
+  });
+
   test('is none without a bill of materials', async () => {
     program('npm');
     const { exitCode, stderr, called } = await release('v1.2.3', 'release');
