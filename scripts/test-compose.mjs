@@ -1,8 +1,8 @@
 /**
- * `npm run test:compose [-- development|production] [--built] [jest's arguments]`: builds the images, brings the composed
- * system up under a name and on ports of its own, runs the end-to-end tests and those of test/compose against it, and
- * takes everything down. Without a name, both systems, one after the other. With --built it takes the images that are
- * there. Needs a Docker engine.
+ * `npm run test:compose [-- development|scale|cluster|production] [--built] [jest's arguments]`: builds the images, brings
+ * the composed system up under a name and on ports of its own, runs the end-to-end tests and those of test/compose against
+ * it, and takes everything down. Without a name, all systems, one after the other. With --built it takes the images that
+ * are there. Needs a Docker engine.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -28,10 +28,33 @@ const DOWN_TIMEOUT_MS = 120_000;
 
 /** @typedef {import('./processes/child-processes.mjs').ChildProcesses} ChildProcesses */
 
-/** @type {Record<string, { files: string[], scheme: string }>} */
+/**
+ * @typedef {object} ComposedSystem
+ * @property {string[]} files
+ * @property {string[]} options of Compose, as an operator gives them
+ * @property {string[]} dispatchers containers that send callbacks
+ * @property {'http' | 'https'} scheme
+ */
+
+/** @type {ComposedSystem} */
+const development = {
+  files: ['docker-compose.yml'],
+  options: [],
+  dispatchers: ['callback-dispatcher', 'callback-dispatcher-2'],
+  scheme: 'http',
+};
+
+/** @type {Record<string, ComposedSystem>} */
 const systems = {
-  development: { files: ['docker-compose.yml'], scheme: 'http' },
-  production: { files: ['deploy/compose/production.yml', 'deploy/compose/sandbox.yml'], scheme: 'https' },
+  development,
+  scale: { ...development, options: ['--profile', 'scale'] },
+  cluster: { ...development, options: ['--env-file', join(root, 'deploy/compose/cluster.env')] },
+  production: {
+    files: ['deploy/compose/production.yml', 'deploy/compose/sandbox.yml'],
+    options: [],
+    dispatchers: ['callback-dispatcher'],
+    scheme: 'https',
+  },
 };
 
 const progress = createProgress(process.stderr);
@@ -60,7 +83,7 @@ async function composeCommand(processes) {
  * @param {string} directory
  */
 async function settingsOf(name, directory) {
-  const { files, scheme } = systems[name] ?? { files: [], scheme: '' };
+  const { files, dispatchers, scheme } = systems[name] ?? development;
   const [api = 0, threeds = 0, simulator = 0, reference = 0] = await findLastingPorts(4);
   const secrets = join(directory, 'secrets');
   const trial = await trialSecrets([]);
@@ -68,7 +91,7 @@ async function settingsOf(name, directory) {
   const merchant = await merchantFiles({ cert: trial['ca.pem'] ?? '', key: trial['ca.key'] ?? '' });
   for (const [file, content] of Object.entries(merchant)) writeFileSync(join(directory, file), content);
   const overlayFile = join(directory, 'overlay.yml');
-  writeFileSync(overlayFile, overlay(join(secrets, 'ca.pem')));
+  writeFileSync(overlayFile, overlay(dispatchers, join(secrets, 'ca.pem')));
   const urlOf = (/** @type {number} */ port) => `${scheme}://localhost:${port}`;
   const npmRegistry = process.env.npm_config_registry;
   return {
@@ -110,7 +133,7 @@ async function testSystem(name, args) {
       // The secrets are made by our libraries.
       const build = { command: 'npm', args: ['run', 'build'], timeoutMs: COMPILE_TIMEOUT_MS };
       await progress.during('Build', () => processes.run('build', build));
-      const command = await composeCommand(processes);
+      const command = [...(await composeCommand(processes)), ...(systems[name] ?? development).options];
       const composed = { ...(await settingsOf(name, directory)), command };
       const [program = '', ...first] = command;
       const given = [...first, '-p', composed.project, ...composed.files.flatMap((file) => ['-f', file])];

@@ -14,20 +14,18 @@ export async function merchantFiles(authority) {
 }
 
 /**
+ * @param {string[]} dispatchers containers that send callbacks
  * @param {string} authority path of its certificate
  * @returns {string} a Compose file: what the system needs for this merchant
  */
-export function overlay(authority) {
-  return JSON.stringify({
-    services: {
-      'callback-dispatcher': {
-        environment: {
-          CALLBACK_ALLOW_CIDRS: '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16',
-          NODE_EXTRA_CA_CERTS: '/run/merchants.pem',
-        },
-        extra_hosts: [`${MERCHANT}:host-gateway`],
-        volumes: [`${authority}:/run/merchants.pem:ro`],
-      },
+export function overlay(dispatchers, authority) {
+  const addition = {
+    environment: {
+      CALLBACK_ALLOW_CIDRS: '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16',
+      NODE_EXTRA_CA_CERTS: '/run/merchants.pem',
     },
-  });
+    extra_hosts: [`${MERCHANT}:host-gateway`],
+    volumes: [`${authority}:/run/merchants.pem:ro`],
+  };
+  return JSON.stringify({ services: Object.fromEntries(dispatchers.map((name) => [name, addition])) });
 }

@@ -10,7 +10,7 @@ export default async function globalSetup(): Promise<void> {
   const project = openProject(composed);
   await project.ready();
   const returnHost = ['--return-host', composed.merchant, '--return-host', 'localhost'];
-  if (composed.name === 'development') {
+  if (composed.name !== 'production') {
     await merchant(project, 'set', 'demo_merchant', ...returnHost);
     return;
   }

@@ -12,8 +12,9 @@ export interface TestAccounts {
 
 /** A gateway in containers, as `npm run test:compose` describes it in COMPOSED. */
 export interface Composed {
-  readonly name: 'development' | 'production';
-  /** Compose itself. */
+  /** `scale` and `cluster` are the development system with a profile. */
+  readonly name: 'development' | 'scale' | 'cluster' | 'production';
+  /** Compose itself, with the options that select the system. */
   readonly command: readonly string[];
   readonly project: string;
   readonly files: readonly string[];
