@@ -3,7 +3,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import type { Admin } from 'kafkajs';
 import { connectMongo } from '@gateway/mongo';
 import type { Cluster, Member } from '@gateway/testing';
-import { openCluster, openReplicaSet, until, untilInSync } from '@gateway/testing';
+import { moveLeaders, openCluster, openReplicaSet, until, untilInSync } from '@gateway/testing';
 
 const TOPIC = 'replicated';
 const PARTITIONS = 6;
@@ -148,4 +148,22 @@ test('close leaves nothing behind, not even a frozen member', async () => {
       server.listen(port, '127.0.0.1', () => server.close(() => resolve()));
     });
   }
+}, 120_000);
+
+test('leaders that do not move in time keep their replicas', async () => {
+  await untilInSync(cluster.brokers);
+  const [first, ...others] = cluster.kafka;
+  await first.kill();
+  await untilTwoInSync(others);
+  // A partition gives up no replica while fewer than min.insync.replicas of the others are in sync.
+  const moving = expect(moveLeaders(cluster.brokers, [TOPIC], 0)).rejects.toThrow('all leaders to move');
+  await until('the move to begin', async () => {
+    const { topics } = await withAdmin((admin) => admin.listPartitionReassignments({}), others);
+    return topics.length > 0;
+  });
+  await first.start();
+  await moving;
+  await untilInSync(cluster.brokers);
+  const [topic] = await withAdmin(async (admin) => (await admin.fetchTopicMetadata({ topics: [TOPIC] })).topics);
+  expect(topic?.partitions.map(({ replicas }) => replicas.length)).toEqual(Array(PARTITIONS).fill(3));
 }, 120_000);
