@@ -12,13 +12,14 @@ const ATTEMPTS_TIMEOUT_MS = 45_000;
 let system: System;
 let storage: Storage;
 
-beforeEach(async () => {
-  system = await startSystem('poi');
+beforeAll(async () => {
+  // 40 requests at once make a slow machine take seconds for a call.
+  system = await startSystem('poi', { settings: { SIMULATOR_TIMEOUT_MS: '20000' } });
   storage = await openStorage(system.space);
   // Only an existing collection can have a validator.
   expect((await system.send(cardRequest('SALE'))).data).toMatchObject({ status: 'success' });
 });
-afterEach(async () => {
+afterAll(async () => {
   await storage.close();
   await system.stop();
 });
@@ -27,6 +28,9 @@ async function deadLetterTypes(): Promise<(string | undefined)[]> {
   const topic = deadLetterTopicOf(system.space.topicPrefix, 'cardCommands') ?? '';
   return (await readTopics(system.space, [topic])).map(({ headers }) => headers['ce_type']);
 }
+
+const deadLetteredCharges = async (): Promise<number> =>
+  (await deadLetterTypes()).filter((type) => type === 'ChargeCard').length;
 
 /** Number of uncommitted commands. */
 async function commandLag(): Promise<number> {
@@ -70,11 +74,12 @@ test('a payment that the database rejects is dead-lettered and recorded, and oth
 test('the watermark passes a payment whose outcome cannot be recorded', async () => {
   const poison = cardRequest('SALE');
   const { transaction_unique_id } = poison;
+  const before = await deadLetteredCharges();
   await storage.refuse('cards', 'payments', { 'operations.transactionUniqueId': transaction_unique_id });
   const answer = system.send(poison);
   await neighbours();
   await isSettled();
-  expect(await deadLetterTypes()).toContain('ChargeCard');
+  expect(await deadLetteredCharges()).toBeGreaterThan(before);
   await storage.refuse('cards', 'payments', { $expr: false });
   expect((await answer).data).toMatchObject({ status: 'error' });
 });
