@@ -1,5 +1,6 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import type { Socket } from 'node:net';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import axios, { AxiosError, AxiosHeaders, isCancel } from 'axios';
 import { Deadline } from './deadline';
@@ -25,8 +26,8 @@ export function createHttpClient(options: HttpClientOptions): AxiosInstance {
   const { timeoutMs } = options;
   const client = axios.create({
     baseURL: options.baseUrl,
-    httpAgent: new HttpAgent({ keepAlive: true, maxSockets }),
-    httpsAgent: new HttpsAgent({ keepAlive: true, maxSockets }),
+    httpAgent: keepingOnce(new HttpAgent({ keepAlive: true, maxSockets })),
+    httpsAgent: keepingOnce(new HttpsAgent({ keepAlive: true, maxSockets })),
     proxy: false,
     maxRedirects: 0,
     maxContentLength: MAX_ANSWER_BYTES,
@@ -40,6 +41,21 @@ export function createHttpClient(options: HttpClientOptions): AxiosInstance {
   });
   timeoutsMs.set(client, timeoutMs);
   return client;
+}
+
+/**
+ * Before a call axios sets a connection's keep-alive delay, and after it the agent sets another one: eight system calls
+ * that change nothing. Here the agent's first one stays.
+ */
+function keepingOnce<A extends HttpAgent>(agent: A): A {
+  const keep = agent.keepSocketAlive.bind(agent);
+  return Object.assign(agent, {
+    keepSocketAlive(socket: Socket) {
+      const kept = keep(socket);
+      socket.setKeepAlive = () => socket;
+      return kept;
+    },
+  });
 }
 
 const timeoutsMs = new WeakMap<AxiosInstance, number>();

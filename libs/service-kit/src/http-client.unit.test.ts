@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Agent, IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -82,5 +82,20 @@ test('answers are read whatever their status, one call after another', async () 
   const baseUrl = await counterpart((_request, response) => response.writeHead(503).end('busy'));
   const http = createHttpClient({ baseUrl, timeoutMs: 5_000 });
   for (const _time of [1, 2]) expect(await http.get('/')).toMatchObject({ status: 503, data: 'busy' });
+  closeHttpClient(http);
+});
+
+test('a kept connection is set up once, not with each call', async () => {
+  const baseUrl = await counterpart((_request, response) => void response.end('{}'));
+  const http = createHttpClient({ baseUrl, timeoutMs: 5_000 });
+  await postJson(http, '/', {});
+  const { freeSockets } = http.defaults.httpAgent as Agent;
+  const [socket] = Object.values(freeSockets).flat();
+  const { _handle: handle } = socket as unknown as { _handle: { setKeepAlive(): void } };
+  const setKeepAlive = jest.spyOn(handle, 'setKeepAlive');
+  await postJson(http, '/', {});
+  await postJson(http, '/', {});
+  expect(Object.values(freeSockets).flat()).toEqual([socket]);
+  expect(setKeepAlive).not.toHaveBeenCalled();
   closeHttpClient(http);
 });

@@ -53,7 +53,7 @@ export function newTraceparent(): string {
 
 /** Records nothing. Its "spans" pass the trace on as it came. */
 export const noTracer: Tracer = {
-  start: ({ parent }) => spanOf(parseTraceparent(parent) === undefined ? newTraceparent() : String(parent)),
+  start: ({ parent }) => spanOf(parent !== undefined && TRACEPARENT.test(parent) ? parent : newTraceparent()),
 };
 
 const nothing = (): void => undefined;
