@@ -46,14 +46,19 @@ export function sizeBatch(messages: readonly Message[]): SizedBatch {
 }
 
 function sizeRecord({ key = null, value, headers = {} }: Message, offsetDelta: number): SizedRecord {
-  const list = Object.entries(headers).flatMap(([name, one]) => {
-    if (one === undefined) return [];
-    return Array.isArray(one) ? one.map((each): Header => [name, each]) : [[name, one] satisfies Header];
-  });
+  const list: Header[] = [];
   // Attributes and the difference of the timestamps take a byte each.
-  let bytes = 2 + sizeOfVarint(offsetDelta) + sizeOfPart(key) + sizeOfPart(value) + sizeOfVarint(list.length);
-  for (const [name, one] of list) bytes += sizeOfPart(name) + sizeOfPart(one);
-  return { key, value, headers: list, bytes };
+  let bytes = 2 + sizeOfVarint(offsetDelta) + sizeOfPart(key) + sizeOfPart(value);
+  const add = (name: string, one: Buffer | string): void => {
+    list.push([name, one]);
+    bytes += sizeOfPart(name) + sizeOfPart(one);
+  };
+  for (const name of Object.keys(headers)) {
+    const one = headers[name];
+    if (Array.isArray(one)) for (const each of one) add(name, each);
+    else if (one !== undefined) add(name, one);
+  }
+  return { key, value, headers: list, bytes: bytes + sizeOfVarint(list.length) };
 }
 
 function sizeOfPart(part: Part): number {
