@@ -90,11 +90,7 @@ export async function prepareOperation(ports: Ports, operation: Operation): Prom
   const { merchantAccount, request, idempotency, attempt } = operation;
   const acceptedAt = ports.now();
   const deadline = acceptedAt + ports.replyTimeoutMs;
-  const ownPaymentId =
-    attempt?.paymentId ??
-    (await repeatUntil(ports, deadline, 'a look for a payment', () =>
-      paymentIdOfBase(ports, merchantAccount, request),
-    ));
+  const ownPaymentId = attempt?.paymentId ?? (await paymentIdOfBase(ports, merchantAccount, request, deadline));
   const paymentId = ownPaymentId ?? newPaymentId(ports.randomBytes);
   const reference = newReference(paymentId, ports.randomBytes);
   // A request that is refused because its CVV cannot be stored must not leave its card behind.
@@ -128,10 +124,13 @@ async function paymentIdOfBase(
   ports: Ports,
   merchantAccount: string,
   request: OperationRequest,
+  deadline: number,
 ): Promise<string | undefined> {
   const baseReference = baseReferenceOf(request);
   if (baseReference === undefined) return undefined;
-  const own = await ports.journal.ownsPaymentOf(merchantAccount, baseReference);
+  const own = await repeatUntil(ports, deadline, 'a look for a payment', () =>
+    ports.journal.ownsPaymentOf(merchantAccount, baseReference),
+  );
   return own ? paymentIdOf(baseReference) : undefined;
 }
 
