@@ -21,8 +21,8 @@ export interface Drains {
   stop(): Promise<void>;
 }
 
-/** A short delay lets many entries share an update. */
-const GATHER_MS = 25;
+/** Lets many entries share an update. Nobody waits for it, and most of its cost is its own, not its entries'. */
+const GATHER_MS = 100;
 const RETRY_MS = 1_000;
 /** Each of these aggregates is compared with the entries of all of them. */
 const DRAIN_LIMIT = 100;

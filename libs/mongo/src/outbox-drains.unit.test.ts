@@ -31,6 +31,16 @@ test('entries of many aggregates share an update, and of one aggregate too', asy
   expect(updates).toEqual([{ aggregateIds: ['A', 'B'], entryIds: ['1', '2', '4', '3'] }]);
 });
 
+test('an update gathers entries for a tenth of a second', async () => {
+  const { drains, updates } = setUp();
+  drains.add('A', ['1']);
+  await jest.advanceTimersByTimeAsync(90);
+  expect(updates).toEqual([]);
+  drains.add('B', ['2']);
+  await jest.advanceTimersByTimeAsync(10);
+  expect(updates).toEqual([{ aggregateIds: ['A', 'B'], entryIds: ['1', '2'] }]);
+});
+
 test('an update has at most 100 aggregates', async () => {
   const { drains, updates } = setUp();
   for (const id of ids('A', 250)) drains.add(id, [`${id}/1`]);
