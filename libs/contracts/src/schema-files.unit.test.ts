@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Ajv from 'ajv';
+import { queries } from './queries';
 import { messages, registryFile, schemaFiles } from './schema-files';
 import { topics } from './topics';
 
@@ -14,6 +16,17 @@ test('docs/schemas holds exactly the schemas of the declared messages (npm run d
 
 test('docs/response-codes.json holds the registry (npm run docs writes it)', () => {
   expect(readFileSync(join(DOCS, 'response-codes.json'), 'utf8')).toBe(registryFile());
+});
+
+test('the schemas of messages and answers are valid by JSON Schema', () => {
+  const ajv = new Ajv();
+  const named = [
+    ...messages.map(({ type, schema }) => [type, schema] as const),
+    ...Object.values(queries).map(({ path, answer }) => [path, answer] as const),
+  ];
+  const problems = named.filter(([, schema]) => ajv.validateSchema(schema) !== true).map(([name]) => name);
+  expect(problems).toEqual([]);
+  expect(ajv.validateSchema({ type: 'text' })).toBe(false);
 });
 
 test('no message has a field for card numbers, CVVs or passwords', () => {

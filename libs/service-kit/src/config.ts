@@ -10,7 +10,8 @@ import { refusedInProduction } from './production';
 import type { Environment } from './secret-settings';
 import { isSecret, readSecret, SECRET_KEYWORD, secretText, valueOf } from './secret-settings';
 
-const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true });
+/** Without JSON Schema's own schema, which would be compiled at each start: TypeBox writes only valid schemas. */
+const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, validateSchema: false });
 ajv.addKeyword({ keyword: SECRET_KEYWORD, schemaType: 'boolean' });
 
 /**
