@@ -8,10 +8,10 @@ const READY_TIMEOUT_MS = 60_000;
 const PROBE_TIMEOUT_MS = 2_000;
 /**
  * How Node runs a service, here and in the images (docs/adr/0057-memory-and-start.md). Under load V8's heap would grow to
- * several times its live data, and its young generation to many times what a request needs. Source maps would be read
- * and kept for every module.
+ * several times its live data, and its young generation to many times what a request needs. A service collects what its
+ * start has left behind. Source maps would be read and kept for every module.
  */
-export const NODE_OPTIONS = ['--heap-growing-percent=50', '--max-semi-space-size=2'];
+export const NODE_OPTIONS = ['--heap-growing-percent=50', '--max-semi-space-size=2', '--expose-gc'];
 /** glibc would keep an arena for each thread. */
 export const MALLOC_ARENA_MAX = '2';
 
