@@ -31,6 +31,7 @@ export interface OtlpReceiver {
   answer: { status: number; body?: object } | 'hang';
   /** All spans of a trace that came so far. */
   trace(traceId: string): ReceivedSpan[];
+  /** Again does nothing. */
   close(): Promise<void>;
 }
 
@@ -84,6 +85,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     answer: { status: 200 },
     trace: (traceId) => receiver.spans.filter((span) => span.traceId === traceId),
     async close() {
+      if (!server.listening) return;
       server.close();
       server.closeAllConnections();
       await once(server, 'close');

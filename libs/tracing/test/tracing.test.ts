@@ -116,7 +116,6 @@ test.each([
     Number(await counted('dropped', 'stopped')) + Number(await counted('dropped', 'not-exported')),
   ).toBeGreaterThan(0);
   expect(await counted('exported')).toBe(0);
-  receiver = await startOtlpReceiver();
 });
 
 test('what the collector rejects of a batch is counted', async () => {
