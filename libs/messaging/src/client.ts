@@ -3,6 +3,7 @@ import tls from 'node:tls';
 import type { ISocketFactory, LogEntry } from 'kafkajs';
 import { Kafka, logLevel } from 'kafkajs';
 import type { Logger } from '@gateway/service-kit';
+import { sharedLookup } from '@gateway/service-kit';
 import type { BrokerAddress, OpenLink } from './broker-link';
 import { createLinks } from './broker-link';
 import type { KafkaConnection } from './connection';
@@ -65,8 +66,8 @@ function createSocketFactory(tlsOptions: KafkaConnection['tls']): ISocketFactory
     const servername = net.isIP(host) === 0 ? { servername: host } : {};
     const socket =
       tlsOptions === undefined
-        ? net.connect({ host, port }, onConnect)
-        : tls.connect({ host, port, ...servername, ...tlsOptions() }, onConnect);
+        ? net.connect({ host, port, lookup: sharedLookup }, onConnect)
+        : tls.connect({ host, port, lookup: sharedLookup, ...servername, ...tlsOptions() }, onConnect);
     // Nagle's algorithm delays small requests. With one send in flight it would delay every send.
     socket.setNoDelay(true);
     socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);

@@ -1,5 +1,8 @@
+import dns from 'node:dns';
 import type { Logger } from '@gateway/service-kit';
 import { createKafka } from './client';
+
+jest.mock('node:dns', () => ({ ...jest.requireActual<typeof dns>('node:dns'), lookup: jest.fn() }));
 
 function recorder() {
   const lines: { level: string; message: string; fields: Record<string, unknown> | undefined }[] = [];
@@ -32,4 +35,11 @@ test.each([
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatchObject({ level: expected, message, fields: { topic: 't' } });
   expect(JSON.stringify(lines)).not.toContain('secret');
+});
+
+test('a broker whose name nobody resolves is looked up once, however many connections need it', async () => {
+  const kafka = createKafka({ brokers: ['broker.test:9092'], clientId: 'test', logger: recorder().logger });
+  const admins = [1, 2, 3].map(() => kafka.admin({ retry: { retries: 0 } }));
+  await Promise.all(admins.map((admin) => expect(admin.connect()).rejects.toThrow('Connection timeout')));
+  expect(jest.mocked(dns.lookup).mock.calls.map(([hostname]) => hostname)).toEqual(['broker.test']);
 });

@@ -4,6 +4,7 @@ import type { MongoClientOptions, TopologyDescription } from 'mongodb';
 import { MongoClient } from 'mongodb';
 import type * as Mongoose from 'mongoose';
 import type { Connection as MongooseConnection } from 'mongoose';
+import { sharedLookup } from '@gateway/service-kit';
 import type { Collection, Document } from './driver';
 import './driver-connection';
 
@@ -51,6 +52,7 @@ const SETTINGS: MongoClientOptions & { runtimeAdapters: object } = {
   writeConcern: { w: 'majority', wtimeoutMS: MAJORITY_TIMEOUT_MS },
   readConcern: { level: 'majority' },
   readPreference: 'primary',
+  lookup: sharedLookup,
   // Otherwise the driver imports it dynamically, which jest's module system refuses.
   runtimeAdapters: { os },
 };

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import axios, { AxiosError, AxiosHeaders, isCancel } from 'axios';
 import { Deadline } from './deadline';
+import { sharedLookup } from './shared-lookup';
 
 const MAX_SOCKETS = 256;
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -22,12 +23,12 @@ export interface HttpClientOptions {
  * no redirects, a bound on the size of answers. It never throws on an HTTP status: the caller reads it.
  */
 export function createHttpClient(options: HttpClientOptions): AxiosInstance {
-  const maxSockets = options.maxSockets ?? MAX_SOCKETS;
+  const agentOptions = { keepAlive: true, maxSockets: options.maxSockets ?? MAX_SOCKETS, lookup: sharedLookup };
   const { timeoutMs } = options;
   const client = axios.create({
     baseURL: options.baseUrl,
-    httpAgent: keepingOnce(new HttpAgent({ keepAlive: true, maxSockets })),
-    httpsAgent: keepingOnce(new HttpsAgent({ keepAlive: true, maxSockets })),
+    httpAgent: keepingOnce(new HttpAgent(agentOptions)),
+    httpsAgent: keepingOnce(new HttpsAgent(agentOptions)),
     proxy: false,
     maxRedirects: 0,
     maxContentLength: MAX_ANSWER_BYTES,

@@ -36,6 +36,7 @@ export { secretText } from './secret-settings';
 export { kafkaProductionRules, mongoProductionRules } from './server-rules';
 export * from './service';
 export * from './span';
+export { sharedLookup } from './shared-lookup';
 export * from './strict-transport';
 export * from './top-gauge';
 export * from './trace';
