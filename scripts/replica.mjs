@@ -2,12 +2,12 @@
  * `npm run replica -- SERVICE`: one more process of a service of the system that `npm start` runs, until it is stopped.
  * It opens free ports, unless the environment names them.
  */
-import { spawn } from 'node:child_process';
-import { exitCodeOf, explain, Failure, StopRequested } from './failure.mjs';
+import { explain, Failure } from './failure.mjs';
 import { developmentIdentities } from './gateway/identities.mjs';
 import { storedSecrets } from './gateway/secrets.mjs';
 import { services, serviceProgram } from './gateway/services.mjs';
 import { systemEnvironment } from './gateway/system-environment.mjs';
+import { runInForeground } from './processes/foreground.mjs';
 
 /**
  * @param {string | undefined} name
@@ -26,13 +26,7 @@ function run(name) {
     ...developmentIdentities().of(service.name),
     ...Object.fromEntries(ports),
   };
-  const { command, args, env } = serviceProgram(service.name, settings, storedSecrets());
-  const child = spawn(command, args, { stdio: 'inherit', env });
-  for (const signal of StopRequested.signals) process.on(signal, () => child.kill(signal));
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code, signal) => resolve(code ?? exitCodeOf(signal ?? 'SIGTERM')));
-  });
+  return runInForeground(serviceProgram(service.name, settings, storedSecrets()));
 }
 
 try {

@@ -12,6 +12,7 @@ import type { Publisher } from '@gateway/messaging';
 import { createKafka, createPublisher, createTopics } from '@gateway/messaging';
 import { createLogger, createMetrics } from '@gateway/service-kit';
 import { newCertificate } from './certificate';
+import { terminate } from './gateway';
 import type { OnEnd } from './run';
 import { startServers } from './servers';
 
@@ -218,11 +219,7 @@ function startDispatcher(logFile: string, env: Record<string, string>, onEnd: On
   const log = openSync(logFile, 'a');
   const main = join(root, 'services', 'callback-dispatcher', 'dist', 'main.js');
   const child = spawn(process.execPath, [main], { env: { ...process.env, ...env }, stdio: ['ignore', log, log] });
-  onEnd(async () => {
-    if (child.exitCode !== null) return;
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-  });
+  onEnd(() => terminate(child));
 }
 
 function print(name: string, { bare, dispatcher }: Rates): void {

@@ -73,19 +73,18 @@ export async function startReplica(replica: Replica, onEnd: OnEnd): Promise<() =
   const stop = () => terminate(child);
   onEnd(stop);
   const giveUpAt = performance.now() + READY_TIMEOUT_MS;
-  while (!(await isReady(replica.opsPort))) {
+  while (!(await isReady(`http://127.0.0.1:${replica.opsPort}`))) {
     if (performance.now() > giveUpAt) throw new Error(`${replica.service} is not ready: ${replica.log} says why`);
     await pause(POLL_MS);
   }
   return stop;
 }
 
-async function isReady(opsPort: number): Promise<boolean> {
-  try {
-    return (await fetch(`http://127.0.0.1:${opsPort}/health/ready`)).ok;
-  } catch {
-    return false;
-  }
+/** Whether the service with this internal address takes work. */
+export async function isReady(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
+  await answer?.body?.cancel();
+  return answer?.status === 200;
 }
 
 function readState(file: string): Record<string, string> {
@@ -102,7 +101,8 @@ async function readyLine(child: ChildProcess): Promise<string> {
   throw new Error('the gateway did not start');
 }
 
-async function terminate(child: ChildProcess): Promise<void> {
+/** Ends a process, unless it has ended, and waits for its end. */
+export async function terminate(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGTERM');
   await once(child, 'exit');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { opsUrl, SERVICES, stateDirectory } from './gateway';
+import { isReady, opsUrl, SERVICES, stateDirectory } from './gateway';
 
 const POLL_MS = 5;
 const START_TIMEOUT_MS = 60_000;
@@ -28,13 +28,7 @@ export async function restart(name: string): Promise<number> {
   for (;;) {
     await pause(POLL_MS);
     const pid = pidOf();
-    if (pid !== undefined && pid !== before && (await isReady(name))) return pid;
+    if (pid !== undefined && pid !== before && (await isReady(opsUrl(SERVICES.indexOf(name))))) return pid;
     if (performance.now() > giveUpAt) throw new Error(`${name} has not become ready`);
   }
-}
-
-async function isReady(name: string): Promise<boolean> {
-  const answer = await fetch(`${opsUrl(SERVICES.indexOf(name))}/health/ready`).catch(() => undefined);
-  await answer?.body?.cancel();
-  return answer?.status === 200;
 }
