@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { sourceKey } from './address-range';
+import { GrowingBuffer } from './growing-buffer';
 
 /** Limits for the bodies being read, in total and per source (an IPv4 address or an IPv6 /64). */
 export interface BodyLimits {
@@ -117,32 +118,31 @@ function largest(sources: Iterable<Source>, size: (source: Source) => number): S
 
 interface Receiving {
   limitBytes: number;
-  /** Called with the change in kept bytes; negative when they are dropped. */
+  /** Called with the change in bytes of memory; negative when they are dropped. */
   onHeld(bytes: number): void;
   onEnd(result: BodyResult): void;
 }
 
 /** Calls `onEnd` once, asynchronously. Returns a function that stops receiving. */
 function receive(request: IncomingMessage, { limitBytes, onHeld, onEnd }: Receiving): () => void {
-  let chunks: Buffer[] = [];
-  let kept = 0;
+  let body = new GrowingBuffer();
   let dropped = 0;
   let fault: BodyFault | undefined = isEncoded(request) ? 'encoded' : undefined;
 
   function take(chunk: Buffer): void {
-    if (fault === undefined && kept + chunk.length <= limitBytes) {
-      chunks.push(chunk);
-      kept += chunk.length;
-      onHeld(chunk.length);
+    const held = body.capacity;
+    if (fault === undefined && body.length + chunk.length <= limitBytes) {
+      body.append(chunk);
+      if (body.capacity > held) onHeld(body.capacity - held);
       return;
     }
     fault ??= 'too-large';
     dropped += chunk.length;
-    if (chunks.length > 0) onHeld(-kept);
-    chunks = [];
+    if (held > 0) onHeld(-held);
+    body = new GrowingBuffer();
     if (dropped > MAX_DROPPED_BYTES) onEnd({ fault });
   }
-  const end = (): void => onEnd(fault === undefined ? { bytes: Buffer.concat(chunks) } : { fault });
+  const end = (): void => onEnd(fault === undefined ? { bytes: body.bytes() } : { fault });
   const cutOff = (): void => onEnd({ fault: 'cut-off' });
   request.on('data', take).once('end', end).once('close', cutOff);
   return () => void request.off('data', take).off('end', end).off('close', cutOff).pause();

@@ -1,5 +1,12 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { until } from '@gateway/testing';
 import fc from 'fast-check';
 import type { BodyLimits, BodyResult } from './body-reader';
 import { createBodyReader } from './body-reader';
@@ -83,6 +90,39 @@ test('beyond the whole budget the source with the most loses one', async () => {
   const newcomer = start('192.0.2.3');
   await settled();
   expect([quiet.result, loud.result, newcomer.result]).toEqual([undefined, { fault: 'too-slow' }, undefined]);
+});
+
+/** Of this thread, without garbage. */
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  // The flag is the process', and other tests in it bring a function of this name.
+  setFlagsFromString('--no-expose-gc');
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+test('a body in chunks of one byte takes no memory for each chunk', async () => {
+  const bytes = 50_000;
+  const reader = createBodyReader();
+  let received = 0;
+  let read: Promise<BodyResult> | undefined;
+  const server = createServer((request) => {
+    read = reader.read(request, { source: '192.0.2.1', limitBytes: bytes, timeoutMs: LONG_ENOUGH_MS });
+    request.on('data', (chunk: Buffer) => (received += chunk.length));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  client.write('POST / HTTP/1.1\r\nhost: gateway\r\ntransfer-encoding: chunked\r\n\r\n');
+  await once(server, 'request');
+  const before = heapBytes();
+  client.write('1\r\nx\r\n'.repeat(bytes));
+  await until('all have arrived', () => received === bytes);
+  expect(heapBytes() - before).toBeLessThan(20 * bytes);
+  client.write('0\r\n\r\n');
+  expect(await read).toEqual({ bytes: Buffer.alloc(bytes, 'x') });
+  client.destroy();
+  server.close();
 });
 
 test('with random slow sources the budget holds and a body in one piece is read', async () => {

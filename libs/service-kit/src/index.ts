@@ -16,6 +16,7 @@ export { createDetachedWork } from './detached-work';
 export type { DetachedWork } from './detached-work';
 export * from './fair-work';
 export * from './fair-slots';
+export * from './growing-buffer';
 export * from './http-client';
 export * from './http-server';
 export * from './internal-access';
