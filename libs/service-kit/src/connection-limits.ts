@@ -21,46 +21,49 @@ interface Connection {
   readonly socket: Socket;
   /** Address and port of the client. A TLS socket and the socket it wraps have the same peer. */
   readonly peer: string;
-  /** The last request whose head has arrived. */
-  request?: IncomingMessage;
+  readonly ofSource: Connections;
+  /** The last request whose head has arrived, until its answer has left. */
+  request: IncomingMessage | undefined;
 }
+
+/** Of one source, by peer. In the order in which they were opened or last answered. */
+type Connections = Map<string, Connection>;
 
 /**
  * Bounds the open connections of a server, in total and per source. When a source exceeds its limit, the server closes
  * the source's connection that has waited longest for a complete request, so a merchant behind the same NAT as an
- * attacker still gets in. If all of the source's connections have sent complete requests, it closes the new one.
+ * attacker still gets in. A connection waits while it is new or idle, or its request is incomplete. At the limit of all
+ * connections the server closes one of the source that has the most. If no connection waits, it closes the new one.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, metrics?: Registry): void {
-  const sources = new Map<string, Map<string, Connection>>();
+  const sources = new Map<string, Connections>();
   const byPeer = new Map<string, Connection>();
   let open = 0;
   const closed = metrics && closedConnections(metrics);
   if (metrics !== undefined) openConnections(metrics, () => open);
 
-  /** At the limit, closes a slow connection of the source. Returns false if none is slow. */
-  function makeRoom(connections: ReadonlyMap<string, Connection>): boolean {
-    if (connections.size < limits.maxPerSource) return true;
-    closed?.inc({ limit: 'source' });
-    const waiting = longestWaiting(connections);
+  /** At a limit, closes a waiting connection. Returns false if none waits. `own` are those of the new one's source. */
+  function makeRoom(own: Connections | undefined): boolean {
+    const ownFull = own !== undefined && own.size >= limits.maxPerSource;
+    if (!ownFull && open < limits.max) return true;
+    closed?.inc({ limit: ownFull ? 'source' : 'all' });
+    const waiting = ownFull ? longestWaiting(own) : longestWaitingOfLargest(sources.values());
     waiting?.socket.destroy();
     return waiting !== undefined;
   }
 
   // `maxConnections` of the server would count each of its sockets on its own.
   server.on('connection', (socket) => {
-    if (open >= limits.max) {
-      closed?.inc({ limit: 'all' });
-      return void socket.destroy();
-    }
-    open += 1;
-    socket.once('close', () => (open -= 1));
     const address = socket.remoteAddress;
     if (address === undefined) return void socket.destroy();
-    if (limits.trustedProxies.some((range) => rangeContains(range, address))) return;
+    const isProxy = limits.trustedProxies.some((range) => rangeContains(range, address));
     const source = sourceKey(address);
+    if (!makeRoom(isProxy ? undefined : sources.get(source))) return void socket.destroy();
+    open += 1;
+    socket.once('close', () => (open -= 1));
+    if (isProxy) return;
     const connections = sources.get(source) ?? new Map<string, Connection>();
-    if (!makeRoom(connections)) return void socket.destroy();
-    const connection = { socket, peer: peerOf(socket) };
+    const connection: Connection = { socket, peer: peerOf(socket), ofSource: connections, request: undefined };
     connections.set(connection.peer, connection);
     sources.set(source, connections);
     byPeer.set(connection.peer, connection);
@@ -70,18 +73,37 @@ export function limitConnections(server: Server, limits: ConnectionLimits, metri
       if (connections.size === 0) sources.delete(source);
     });
   });
-  server.on('request', (request) => {
+  server.on('request', (request, response) => {
     const connection = byPeer.get(peerOf(request.socket));
-    if (connection !== undefined) connection.request = request;
+    if (connection === undefined) return;
+    connection.request = request;
+    response.once('close', () => {
+      if (connection.request === request) becomeIdle(connection);
+    });
   });
 }
 
-/** In order of opening. */
-function longestWaiting(connections: ReadonlyMap<string, Connection>): Connection | undefined {
+/** It waits from now on, so it is the last to be closed. A closed one is no longer of its source. */
+function becomeIdle(connection: Connection): void {
+  const { peer, ofSource } = connection;
+  connection.request = undefined;
+  if (ofSource.delete(peer)) ofSource.set(peer, connection);
+}
+
+function longestWaiting(connections: Connections): Connection | undefined {
   for (const connection of connections.values()) {
     if (connection.request?.complete !== true && !connection.socket.destroyed) return connection;
   }
   return undefined;
+}
+
+/** Of the source that has the most connections among those of which one waits. */
+function longestWaitingOfLargest(sources: Iterable<Connections>): Connection | undefined {
+  let found: Connection | undefined;
+  for (const connections of sources) {
+    if (connections.size > (found?.ofSource.size ?? 0)) found = longestWaiting(connections) ?? found;
+  }
+  return found;
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -8,16 +9,19 @@ import { listen } from './http-server';
 import { createMetrics } from './metrics';
 
 const GET = 'GET / HTTP/1.1\r\nhost: gateway\r\n\r\n';
+const HELD_GET = 'GET /held HTTP/1.1\r\nhost: gateway\r\n\r\n';
 const HALF_A_POST = 'POST / HTTP/1.1\r\nhost: gateway\r\ncontent-length: 10\r\n\r\n{';
 
 let server: ListeningServer;
 const sockets: Socket[] = [];
+const held: ServerResponse[] = [];
 const metrics = createMetrics('test', { processFigures: false });
 const figures = () => metrics.metrics();
 
 async function open(limits: Partial<ConnectionLimits>): Promise<void> {
   server = await listen({
     listener: (request, response) => {
+      if (request.url === '/held') return void held.push(response);
       request.resume().once('end', () => response.end('answered'));
     },
     port: 0,
@@ -29,6 +33,7 @@ async function open(limits: Partial<ConnectionLimits>): Promise<void> {
 
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
+  held.splice(0);
   await server.close(0);
   metrics.clear();
 });
@@ -75,27 +80,26 @@ test('a source at its limit loses the connection that has been slow the longest'
   expect(await figures()).toMatch(/gateway_connections_open\S* 3/);
 });
 
-test('a source whose connections have all sent complete requests gets no new one', async () => {
-  await open({ maxPerSource: 1 });
-  const first = await dial();
+test('a source at its limit loses the connection that has been idle the longest', async () => {
+  await open({ maxPerSource: 2 });
+  const [first, second] = [await dial(), await dial()];
+  for (const socket of [first, second, first]) expect(await ask(socket)).toContain('answered');
+  const gone = closed(second);
+  expect(await ask(await dial())).toContain('answered');
+  await gone;
   expect(await ask(first)).toContain('answered');
-  const second = await dial();
-  expect(await text(second)).toBe('');
-  expect(await ask(first)).toContain('answered');
-  first.destroy();
-  await closed(first);
-  expect(await ask(await dialUntilServed())).toContain('answered');
 });
 
-/** The server notices a closed connection a moment after the client. */
-async function dialUntilServed(): Promise<Socket> {
-  for (;;) {
-    const socket = await dial();
-    const ended = closed(socket).then(() => false);
-    socket.write(GET);
-    if (await Promise.race([once(socket, 'data').then(() => true), ended])) return socket;
-  }
-}
+test('a source whose connections all wait for answers gets no new one', async () => {
+  await open({ maxPerSource: 1 });
+  const first = await dial();
+  await send(first, HELD_GET);
+  expect(await text(await dial())).toBe('');
+  const answer = once(first, 'data');
+  held[0]?.end('late');
+  expect(String(await answer)).toContain('late');
+  expect(await ask(await dial())).toContain('answered');
+});
 
 test('other sources keep their connections', async () => {
   await open({ maxPerSource: 2 });
@@ -113,10 +117,38 @@ test('the limit per source does not apply to a trusted proxy', async () => {
   for (const socket of proxied) expect(await ask(socket)).toContain('answered');
 });
 
-test('the listener limits all connections together', async () => {
-  await open({ max: 2 });
-  await dial('127.0.0.1');
-  await dial('127.0.0.2');
-  expect(await text(await dial('127.0.0.3'))).toBe('');
-  expect(await figures()).toMatch(/gateway_connections_closed_total\{limit="all".*\} 1/);
+describe('at the limit of all connections', () => {
+  test('the source with the most loses the one that has waited longest', async () => {
+    await open({ max: 4 });
+    const small = await dial('127.0.0.1');
+    expect(await ask(small)).toContain('answered');
+    const [busy, idle, silent] = [await dial('127.0.0.2'), await dial('127.0.0.2'), await dial('127.0.0.2')];
+    await send(busy, HELD_GET);
+    const gone = [closed(silent), closed(idle)];
+    expect(await ask(idle)).toContain('answered');
+    expect(await ask(await dial('127.0.0.3'))).toContain('answered');
+    await gone[0];
+    expect(await ask(small)).toContain('answered');
+    expect(await ask(await dial('127.0.0.3'))).toContain('answered');
+    await gone[1];
+    expect(await ask(small)).toContain('answered');
+    expect(await figures()).toMatch(/gateway_connections_closed_total\{limit="all".*\} 2/);
+    expect(await figures()).toMatch(/gateway_connections_open\S* 4/);
+  });
+
+  test('a source whose connections all wait for answers loses none', async () => {
+    await open({ max: 3 });
+    const busy = [await dial('127.0.0.1'), await dial('127.0.0.1')];
+    for (const socket of busy) await send(socket, HELD_GET);
+    const idle = await dial('127.0.0.2');
+    const gone = closed(idle);
+    const newcomer = await dial('127.0.0.3');
+    await gone;
+    await send(newcomer, HELD_GET);
+    expect(await text(await dial('127.0.0.2'))).toBe('');
+    const answers = busy.map((socket) => once(socket, 'data'));
+    for (const response of held) response.end('late');
+    for (const answer of answers) expect(String(await answer)).toContain('late');
+    expect(await figures()).toMatch(/gateway_connections_closed_total\{limit="all".*\} 2/);
+  });
 });

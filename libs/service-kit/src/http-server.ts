@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server as SocketServer, Socket } from 'node:net';
 import type { Registry } from 'prom-client';
+import { ANSWER_TIMEOUT_MS, limitAnswers } from './answer-limits';
 import type { ReloadedCertificate } from './certificates';
 import { secureContextOf } from './certificates';
 import type { ConnectionLimits } from './connection-limits';
@@ -36,6 +37,8 @@ export interface ListenOptions {
    * enforces it. One second later Node closes the connection without an envelope.
    */
   requestTimeoutMs?: number;
+  /** From the first byte of an answer to its last one. Then the connection is cut. */
+  answerTimeoutMs?: number;
   /** Only for a public port. Internal ports have the default limits. */
   connections?: ConnectionLimits;
   /** Registry for connection metrics; only for one listener of a process. */
@@ -53,7 +56,7 @@ export async function listen(options: ListenOptions): Promise<ListeningServer> {
     response.once('close', () => closing && server.closeIdleConnections());
   });
   limitConnections(server, options.connections ?? DEFAULT_CONNECTION_LIMITS, options.metrics);
-  server.on('request', options.listener);
+  limitAnswers(server, options.listener, options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS);
   server.requestTimeout = (options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS) + TIMEOUT_CHECK_MS;
   server.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, server.requestTimeout);
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;

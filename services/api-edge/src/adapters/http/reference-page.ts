@@ -63,6 +63,8 @@ const SWAGGER_UI = dirname(require.resolve('swagger-ui-dist/package.json'));
 /** What the page loads of it. They are read when they are asked for. */
 const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 const DRAIN_TIMEOUT_MS = 1_000;
+/** The bundle has 1.7 MB, and a slow line may have 15 KB/s. */
+const FILE_TIMEOUT_MS = 120_000;
 
 /**
  * The API reference, generated from the declarations of the endpoints, on a port and thus an origin of its own: a fault
@@ -74,7 +76,8 @@ export function referencePage({ REFERENCE_PORT: port, HOST: host }: Config, logg
   return [
     {
       async start() {
-        server = await listen({ listener: createReferenceListener(), port, host });
+        const listener = createReferenceListener();
+        server = await listen({ listener, port, host, answerTimeoutMs: FILE_TIMEOUT_MS });
         logger.info('the API reference is open', { port: server.port });
       },
       async stop() {
