@@ -1,7 +1,10 @@
+import { isAxiosError } from 'axios';
 import { RetryableError } from './errors';
 import { closeHttpClient, createHttpClient } from './http-client';
 
 const QUERY_TIMEOUT_MS = 3_000;
+/** The address may lead to a replica that starts or has just ended (ADR 0023). The next connection may find another. */
+const CONNECTIONS_MAX = 3;
 
 /** A query that its owner declares. */
 interface Query<Answer> {
@@ -39,11 +42,10 @@ export function createOwnerQueries(
     async ask<Answer>(...[query, parameters, bounds]: Parameters<AskOwner>) {
       const size = bounds === undefined ? {} : { maxContentLength: bounds.answerBytesMax };
       const { method = 'GET', path } = query;
-      const { status, data } = await http
-        .request<unknown>({ method, ...addressed(path, parameters), ...size })
-        .catch((error: unknown) => {
-          throw new RetryableError(`${owner} does not answer queries`, { cause: error });
-        });
+      const request = { method, ...addressed(path, parameters), ...size };
+      const { status, data } = await connected(() => http.request<unknown>(request)).catch((error: unknown) => {
+        throw new RetryableError(`${owner} does not answer queries`, { cause: error });
+      });
       if (status === 404) return undefined;
       if (status !== 200) throw new RetryableError(`${owner} answers ${status} to a query`);
       const problem = query.problem(data);
@@ -52,6 +54,18 @@ export function createOwnerQueries(
     },
     close: () => closeHttpClient(http),
   };
+}
+
+/** Calls again at once while the connection is refused: nothing has been asked then. */
+async function connected<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  for (let connections = 1; ; connections += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const refused = isAxiosError(error) && error.code === 'ECONNREFUSED';
+      if (!refused || connections === CONNECTIONS_MAX) throw error;
+    }
+  }
 }
 
 const PATH_PARAMETER = /:(\w+)/g;

@@ -1,3 +1,5 @@
+import { Agent } from 'node:http';
+import { createConnection } from 'node:net';
 import { isRetryable } from './errors';
 import type { ListeningServer } from './http-server';
 import { listen } from './http-server';
@@ -26,6 +28,8 @@ afterAll(async () => {
   owner.close();
   await server.close(0);
 });
+
+afterEach(() => jest.restoreAllMocks());
 
 const query = {
   path: '/operations/:reference',
@@ -78,4 +82,22 @@ test('an oversized answer and a refused connection are retryable errors', async 
   await expect(owner.ask({ ...query, path: '/' }, {}, { answerBytesMax: 1_000 })).rejects.toMatchObject(problem);
   const unreachable = createOwnerQueries('card-processing', { url: 'http://127.0.0.1:1' });
   await expect(unreachable.ask({ ...query, path: '/' }, {})).rejects.toMatchObject(problem);
+});
+
+test('a query whose connection is refused is asked again: another replica may listen', async () => {
+  answer = { status: 200, body: '{"a":1}' };
+  const refused = () => createConnection({ host: '127.0.0.1', port: 1 });
+  const connect = jest.spyOn(Agent.prototype, 'createConnection');
+  connect.mockImplementationOnce(refused).mockImplementationOnce(refused);
+  const fresh = createOwnerQueries('card-processing', { url: `http://127.0.0.1:${server.port}` });
+  expect(await fresh.ask({ ...query, path: '/' }, {})).toEqual({ a: 1 });
+  expect(connect).toHaveBeenCalledTimes(3);
+  fresh.close();
+});
+
+test('a query is given up after three refused connections', async () => {
+  const connect = jest.spyOn(Agent.prototype, 'createConnection');
+  const away = createOwnerQueries('card-processing', { url: 'http://127.0.0.1:1' });
+  await expect(away.ask({ ...query, path: '/' }, {})).rejects.toThrow('card-processing does not answer queries');
+  expect(connect).toHaveBeenCalledTimes(3);
 });
