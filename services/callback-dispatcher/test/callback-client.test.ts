@@ -123,6 +123,19 @@ describe('a callback', () => {
     expect(result.timedOut).toBeUndefined();
   });
 
+  it.each([
+    [
+      'that switches protocols',
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+      'the call failed',
+    ],
+    ['that is not HTTP', 'SSH-2.0-x\r\n\r\n', 'HPE_INVALID_CONSTANT'],
+  ])('ends with an answer %s', async (_title, text, error) => {
+    receiver.answer((_received, response) => void response.socket?.write(text));
+    const result = await open().post({ url: receiver.url, body, headers });
+    expect(result).toEqual({ error, address: '127.0.0.1', durationMs: expect.any(Number) });
+  });
+
   it('leaves no timer behind', async () => {
     const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const client = open();

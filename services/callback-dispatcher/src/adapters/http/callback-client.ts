@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as requestTo } from 'node:https';
 import { isIP } from 'node:net';
-import { Deadline } from '@gateway/service-kit';
+import { Deadline, GrowingBuffer } from '@gateway/service-kit';
 import type { CallbackRequest } from '../../application/ports';
 import { CALLBACK_HEADERS } from '../../domain/callback';
 import type { AttemptResult } from '../../domain/delivery';
@@ -113,10 +113,14 @@ function unescaped(text: string): string {
   }
 }
 
-/** Faults after the beginning of the response end its reading. */
+/**
+ * Faults after the beginning of the response end its reading. A receiver that wants to switch protocols (101) gets
+ * neither an error nor a response from Node, only the end of the connection.
+ */
 function answerTo(request: ClientRequest, deadline: Deadline): Promise<Omit<AttemptResult, 'durationMs'>> {
   return new Promise((resolve) => {
     request.on('error', (error) => resolve(failureOf(error, deadline)));
+    request.on('close', () => resolve(failureOf({}, deadline)));
     request.on('response', (response) => resolve(read(response, deadline)));
   });
 }
@@ -125,17 +129,15 @@ function answerTo(request: ClientRequest, deadline: Deadline): Promise<Omit<Atte
 function read(response: IncomingMessage, deadline: Deadline): Promise<Omit<AttemptResult, 'durationMs'>> {
   // Only requests have none.
   const httpStatus = response.statusCode as number;
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const answer = new GrowingBuffer();
   return new Promise((resolve) => {
     const end = (truncated: boolean, failure?: ReturnType<typeof failureOf>): void => {
-      const body = Buffer.concat(chunks).subarray(0, ANSWER_MAX_BYTES).toString('utf8');
+      const body = answer.bytes().subarray(0, ANSWER_MAX_BYTES).toString('utf8');
       resolve({ httpStatus, body, ...(truncated ? { truncated } : {}), ...failure });
     };
     response.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size <= ANSWER_MAX_BYTES) return;
+      answer.append(chunk);
+      if (answer.length <= ANSWER_MAX_BYTES) return;
       end(true);
       response.destroy();
     });
