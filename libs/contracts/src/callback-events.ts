@@ -3,6 +3,9 @@ import { Type } from '@sinclair/typebox';
 import { EpochMs, MerchantAccount, PaymentId, Reference, TransactionUniqueId } from './fields';
 import { declareMessage } from './message';
 
+/** A merchant's address may be longer, and its server may answer any status. Writers cut the one and omit the other. */
+export const CALLBACK_EVENT_BOUNDS = { originMaxLength: 300, httpStatusMin: 100, httpStatusMax: 599 } as const;
+
 /** The data of every callback event. It names only the origin of the address: paths and queries may hold secrets. */
 const CallbackRecord = Type.Object({
   deliveryId: Type.String({
@@ -15,7 +18,10 @@ const CallbackRecord = Type.Object({
   reference: Reference,
   merchantAccount: MerchantAccount,
   transactionUniqueId: TransactionUniqueId,
-  origin: Type.String({ maxLength: 300, description: 'Scheme, host and port of the callback address' }),
+  origin: Type.String({
+    maxLength: CALLBACK_EVENT_BOUNDS.originMaxLength,
+    description: 'Scheme, host and port of the callback address',
+  }),
   attempts: Type.Integer({ minimum: 1, description: 'Attempts so far, this one included' }),
   occurredAt: EpochMs,
 });
@@ -29,7 +35,9 @@ export const CallbackAttempted = declareMessage(
     CallbackRecord,
     Type.Object({
       acknowledged: Type.Boolean(),
-      httpStatus: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
+      httpStatus: Type.Optional(
+        Type.Integer({ minimum: CALLBACK_EVENT_BOUNDS.httpStatusMin, maximum: CALLBACK_EVENT_BOUNDS.httpStatusMax }),
+      ),
       error: Type.Optional(Type.String({ maxLength: 255 })),
       durationMs: Type.Integer({ minimum: 0 }),
       nextAttemptAt: Type.Optional(EpochMs),
