@@ -18,37 +18,63 @@ export class RefusedAddressError extends Error {
 const QUERY_TIMEOUT_MS = 1_500;
 const QUERY_TRIES = 2;
 
+/** Node gives look-ups two threads. The other one is for the names of Kafka and MongoDB. */
+const SYSTEM_LOOKUPS_MAX = 1;
+/** DNS does not know the name, or there is no DNS. A name server that fails or keeps silent gives other codes. */
+const UNKNOWN_TO_DNS: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ENONAME', 'ECONNREFUSED']);
+
+type Resolve = (hostname: string) => Promise<LookupAddress[]>;
+
 /**
- * Resolves a name to its IPv4 and IPv6 addresses. Queries DNS directly: the system's resolver has four threads, so four
- * merchants with silent name servers would block everyone else. It still resolves names unknown to DNS, and names
- * without a dot, such as `localhost`.
+ * Resolves a name to its IPv4 and IPv6 addresses. Queries DNS directly: the system's resolver has two threads, so two
+ * merchants with silent name servers would block everyone else. The system still resolves names unknown to DNS, and
+ * names without a dot, such as `localhost`: one name at a time, whose askers share the answer. Others fail with EAI_AGAIN
+ * meanwhile.
  */
-export function createResolve(): (hostname: string) => Promise<LookupAddress[]> {
-  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+export function createResolve(
+  dns: Pick<Resolver, 'resolve4' | 'resolve6'> = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES }),
+  system: Resolve = (hostname) => systemLookup(hostname, { all: true }),
+): Resolve {
+  const askSystem = oneAtATime(system);
   return async (hostname) => {
-    if (!hostname.includes('.')) return systemLookup(hostname, { all: true });
-    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    if (!hostname.includes('.')) return askSystem(hostname);
+    const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)]);
     const found = answers.flatMap((answer, index) =>
       answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family: index === 0 ? 4 : 6 })) : [],
     );
     if (found.length > 0) return found;
-    const silence = answers.find((answer) => answer.status === 'rejected' && isTimeout(answer.reason));
-    if (silence?.status === 'rejected') throw silence.reason as Error;
-    return systemLookup(hostname, { all: true });
+    const failure = answers.find((answer) => answer.status === 'rejected' && !isUnknown(answer.reason));
+    if (failure?.status === 'rejected') throw failure.reason as Error;
+    return askSystem(hostname);
   };
 }
 
-function isTimeout(error: unknown): boolean {
-  return (error as { code?: unknown }).code === 'ETIMEOUT';
+function isUnknown(error: unknown): boolean {
+  return UNKNOWN_TO_DNS.has((error as { code?: unknown }).code);
+}
+
+/** Nobody waits for another name: with a silent name server a look-up takes ten seconds, longer than any connection. */
+function oneAtATime(resolve: Resolve): Resolve {
+  const running = new Map<string, Promise<LookupAddress[]>>();
+  return (hostname) => {
+    const shared = running.get(hostname);
+    if (shared !== undefined) return shared;
+    if (running.size >= SYSTEM_LOOKUPS_MAX) return Promise.reject(busy(hostname));
+    const lookup = resolve(hostname).finally(() => running.delete(hostname));
+    running.set(hostname, lookup);
+    return lookup;
+  };
+}
+
+/** As the system says that another try may succeed. */
+function busy(hostname: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`another name than ${hostname} is being looked up`), { code: 'EAI_AGAIN' });
 }
 
 /**
  * Gives a connection only allowed addresses, checked after DNS on every connection. Fails only if none is left.
  */
-export function createGuardedLookup(
-  guard: AddressGuard,
-  resolve: (hostname: string) => Promise<LookupAddress[]>,
-): LookupFunction {
+export function createGuardedLookup(guard: AddressGuard, resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     permitted(hostname).then(
       ([first, ...others]) => {
