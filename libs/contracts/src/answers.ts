@@ -16,6 +16,9 @@ import type { ResponseCode } from './response-codes';
 export const HOLD_EVENTS = ['authorization_expiring', 'authorization_expired'] as const;
 export type HoldEvent = (typeof HOLD_EVENTS)[number];
 
+/** By the interface: a longer one would make every answer that has it invalid. */
+export const AUTHCODE_LENGTH_MAX = 24;
+
 /** What merchants read: the answer to a request, a record of a CHECK, a callback. */
 export type AnswerKind = 'response' | 'check' | 'callback';
 type Value = string | number | null;
@@ -79,7 +82,7 @@ const FIELDS = {
   },
   authcode: {
     name: 'authcode',
-    schema: Type.Union([Type.String({ maxLength: 24 }), Type.Null()]),
+    schema: Type.Union([Type.String({ maxLength: AUTHCODE_LENGTH_MAX }), Type.Null()]),
     meaning: "of cards: the bank's authorization code, or null",
     cardsOnly: true,
     response: 5,

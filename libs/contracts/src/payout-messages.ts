@@ -130,13 +130,21 @@ export const PayoutOutcomeUnknown = event(
   'PayoutOutcomeUnknown',
   'The bank may or may not have acted. A later event on the same reference has the outcome.',
 );
+/** Of an ISO 20022 reason, also a proprietary one. */
+export const RETURN_REASON_LENGTH_MAX = 35;
+
 export const PayoutReturned = declareMessage(
   'payoutEvents',
   'PayoutReturned',
   'The money came back after it had been settled. The status stays success; CHECK shows the return.',
   Type.Composite([
     PayoutRecord,
-    Type.Object({ returnReason: Type.String({ maxLength: 35, description: 'ISO 20022 reason code, or NARR' }) }),
+    Type.Object({
+      returnReason: Type.String({
+        maxLength: RETURN_REASON_LENGTH_MAX,
+        description: 'ISO 20022 reason code, or NARR',
+      }),
+    }),
   ]),
 );
 

@@ -9,7 +9,7 @@ import type {
   SubmitAnswer,
 } from '../domain/bank-answers';
 
-export type { BankFacts, BankOutcome, HoldReason, NotSubmitted, SubmitAnswer };
+export type { BankFacts, BankOutcome, BankStatement, HoldReason, NotSubmitted, SubmitAnswer };
 
 /** An instruction to a bank. `reference` is the idempotency key. */
 export interface PaymentInstruction {

@@ -1,5 +1,5 @@
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { RESPONSE_CODES } from '@gateway/contracts';
+import { AUTHCODE_LENGTH_MAX, RESPONSE_CODES } from '@gateway/contracts';
 import type { CallFault, Counterpart } from '@gateway/outbound';
 import { lane, neverSent, openCounterpart } from '@gateway/outbound';
 import type { Registry } from '@gateway/service-kit';
@@ -7,6 +7,7 @@ import type {
   AcquirerAnswer,
   AcquirerConnector,
   AcquirerRequest,
+  BankFacts,
   Cancellation,
   Inquiry,
 } from '../../application/ports';
@@ -38,8 +39,14 @@ const WAIT_MS = 2_000;
 /** VOIDs of expired holds, and inquiries about unknown outcomes. They get their places before they are claimed. */
 const EXPIRY_CALLS = 64;
 const INQUIRIES = 64;
+/** The interface's bounds of what merchants are shown of a bank's words: one for `custom_bank_advice`, one for the rest. */
+const ADVICE_LENGTH_MAX = 65_535;
+const FACT_LENGTH_MAX = 255;
 
-/** Opens an acquirer: wraps its connector in the call policy, with a lane per kind of work. */
+/**
+ * Opens an acquirer: wraps its connector in the call policy, with a lane per kind of work, and leaves out of its answers
+ * what is too long to keep.
+ */
 export function openAcquirer(
   name: string,
   translation: AcquirerTranslation,
@@ -67,7 +74,7 @@ export function openAcquirer(
         place: request.place,
         lateAnswer: request.lateAnswer,
         send: (http) => translation.operate(http, operation, request),
-        read: (response) => translation.answerIn(response),
+        read: (response) => bounded(translation.answerIn(response)),
         onFault: answerOfFault,
       });
     },
@@ -76,7 +83,7 @@ export function openAcquirer(
         party: merchantAccount,
         operation: 'inquire',
         send: (http) => translation.inquire(http, reference),
-        read: (response) => translation.inquiryIn(response),
+        read: (response) => bounded(translation.inquiryIn(response)),
         onFault: () => ({ kind: 'unknown' }),
       }),
     ...(cancellation === undefined ? {} : { cancel: (operation) => cancel(counterpart, cancellation, operation) }),
@@ -93,9 +100,29 @@ function cancel(
     party: merchantAccount,
     operation: 'cancel',
     send: (http) => send(http, reference),
-    read: answerIn,
+    read: (response) => bounded(answerIn(response)),
     onFault: () => ({ kind: 'unknown' }),
   });
+}
+
+/**
+ * The outcome is certain, however odd the rest of the answer. Without these bounds a fact of it could make the payment
+ * unreadable, and its merchant would not learn that it has charged.
+ */
+function bounded<Answer extends { kind: string; authcode?: string | null; bank?: BankFacts }>(answer: Answer): Answer {
+  const { authcode, bank } = answer;
+  return {
+    ...answer,
+    ...(typeof authcode === 'string' && authcode.length > AUTHCODE_LENGTH_MAX ? { authcode: null } : {}),
+    ...(bank === undefined ? {} : { bank: boundedFacts(bank) }),
+  };
+}
+
+/** Left out, not cut: a part of an id would be another id. */
+function boundedFacts(bank: BankFacts): BankFacts {
+  const boundOf = (name: string): number => (name === 'advice' ? ADVICE_LENGTH_MAX : FACT_LENGTH_MAX);
+  const facts: Record<string, string> = { ...bank };
+  return Object.fromEntries(Object.entries(facts).filter(([name, fact]) => fact.length <= boundOf(name)));
 }
 
 function answerOfFault(fault: CallFault): AcquirerAnswer {
