@@ -49,7 +49,7 @@ export function answerOf(payment: Payment, operation: Operation): Complete<CardA
     reference: operation.reference,
     transactionUniqueId: operation.transactionUniqueId,
     transactionType: operation.type,
-    token: operation.token ?? payment.operations.find(({ token }) => token !== undefined)?.token,
+    token: tokenOf(payment, operation),
     timestamp: operation.acceptedAt,
     authcode: operation.authcode,
     status: operation.status,
@@ -63,4 +63,18 @@ export function answerOf(payment: Payment, operation: Operation): Complete<CardA
     holdEndsAt: undefined,
     event: undefined,
   };
+}
+
+/**
+ * The card of an operation. A follow-up has none of its own: it takes that of the operation it builds on, because the
+ * attempts on a card-entry page may have a card each.
+ */
+function tokenOf(payment: Payment, operation: Operation): string | undefined {
+  let current: Operation | undefined = operation;
+  // Bounded: a refused operation may name any base, even one that was based on it later.
+  for (let count = 0; count < payment.operations.length; count += 1) {
+    if (current?.token !== undefined || current?.baseReference === undefined) return current?.token;
+    current = findOperation(payment, current.baseReference);
+  }
+  return undefined;
 }
