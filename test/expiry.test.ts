@@ -22,6 +22,7 @@ beforeAll(async () => {
       AUTH_HOLDS: 'mastercard=7200,mastercard:MIT=3600',
       SIMULATOR_TIMEOUT_MS: '5000',
     },
+    sources: { now: () => Date.now() + aheadMs },
   });
   publisher = await startPublisher(system.space, 'auth-expiry');
 });
@@ -150,7 +151,7 @@ describe('races at the end of a hold', () => {
 
 describe('with auth-expiry', () => {
   beforeAll(async () => {
-    await system.startExpiry({}, { now: () => Date.now() + aheadMs });
+    await system.startExpiry();
   });
 
   test('a hold that ends is voided once, recorded, and published as an event', async () => {

@@ -115,6 +115,7 @@ function tickOf(deadlines: Ports['deadlines']): () => Promise<unknown> {
     askToExpire: () => Promise.resolve(),
     asked: () => undefined,
     now: Date.now,
+    random: Math.random,
     logger: createLogger({ service: 'bench', level: 'silent' }),
   };
   const unlimited = { ...createAllowance(1, Date.now), available: () => 1_000, spend: () => undefined };

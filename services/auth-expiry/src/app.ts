@@ -42,6 +42,7 @@ async function open(frame: Frame<Config>): Promise<Parts> {
     room: createRoom(() => queue.look(), now),
     asked: createAskCounter(metrics),
     now,
+    random: Math.random,
     logger,
   };
   const allowance = createAllowance(config.EXPIRY_RATE_PER_SECOND, now);

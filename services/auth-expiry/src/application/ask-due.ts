@@ -7,8 +7,8 @@ import type { ClaimedDeadline, Ports } from './ports';
 export const BATCH_MAX = 500;
 /** Longer than a publication, with its time-out, and a write can take. */
 export const LEASE_MS = 30_000;
-/** From here on each ask is logged as an error for an operator. */
-const ASKS_BEFORE_ALARM = 10;
+/** From here on, about six hours after the first, each ask is logged as an error for an operator. */
+const ASKS_BEFORE_ALARM = 35;
 
 /**
  * Asks for the end of every due authorization, or for the callback before it. Stays within the allowance and
@@ -48,7 +48,7 @@ async function ask(ports: Ports, claimed: readonly ClaimedDeadline[]): Promise<v
   const now = ports.now();
   const next = published.map((deadline) => {
     const { reference, claim } = deadline;
-    return { reference, claim, ...nextAsk(deadline, now) };
+    return { reference, claim, ...nextAsk(deadline, { now, random: ports.random() }) };
   });
   if (next.length > 0) await ports.deadlines.postpone(next);
   for (const { reference, asks: before, expiresAt } of published) {

@@ -16,7 +16,7 @@ export interface Deadlines {
    * @param deadline.dueAt epoch ms of the first ask; default: the end
    */
   open(deadline: Omit<Deadline, 'asks'> & { dueAt?: number | undefined }): Promise<void>;
-  /** Sets another end of an open authorization's hold. What is being asked for just now is left alone. */
+  /** Sets a sooner end of an open authorization's hold. What is being asked for just now is left alone. */
   move(deadline: Omit<Deadline, 'asks'> & { dueAt?: number | undefined }): Promise<void>;
   /** The callback before the end is announced: the next ask is at the end, unless that is over. */
   announced(reference: string, expiresAt: number): Promise<void>;
@@ -49,5 +49,7 @@ export interface Ports {
   /** Counts asks that the brokers accepted, and those that they did not. */
   asked(published: number, failed: number): void;
   now(): number;
+  /** From 0 up to 1. */
+  random(): number;
   logger: Logger;
 }

@@ -4,13 +4,20 @@ import { expiringAt } from './holds';
 import type { Hold, Payment, PaymentEvent } from './payment';
 import { findOperation } from './payment';
 
+/**
+ * Between a VOID that was declined or failed and the next one: a minute, doubling up to six hours. So the ten operations
+ * that merchants leave free last for more than eight hours.
+ */
+const VOID_AGAIN_FIRST_MS = 60_000;
+const VOID_AGAIN_MAX_MS = 6 * 3_600_000;
+
 /** Why an expired hold cannot be voided: the payment has no room for another operation. */
 export type ExpiryObstacle = 'too-many-operations';
 
 /**
  * The VOID for an expired hold (decisions.md, section 4), and the callbacks about its end if the AUTH wants them. Empty
  * unless the AUTH is still authorized and it is time. After a declined or failed VOID the payment is authorized again,
- * so the next request tries another VOID.
+ * so a later request tries another VOID. auth-expiry asks more often than that.
  *
  * @param ask.reference of the AUTH
  * @param ask.now epoch ms
@@ -23,7 +30,7 @@ export function decideExpiry(
   const { state, operations } = payment;
   if (state.kind !== 'authorized' || state.hold.reference !== ask.reference) return [];
   const callbacks = announcements(payment, state.hold, ask.now);
-  if (ask.now < state.hold.expiresAt) return callbacks;
+  if (ask.now < Math.max(state.hold.expiresAt, nextVoidAt(payment, ask.reference))) return callbacks;
   if (operations.length >= OPERATIONS_MAX) return 'too-many-operations';
   // Operations are never removed, so their count is a number that no earlier VOID had.
   const reference = systemReference(paymentIdOf(ask.reference), operations.length);
@@ -46,6 +53,14 @@ export function decideExpiry(
       resolveAt: ask.leaseEnd,
     },
   ];
+}
+
+/** Epoch ms from which the next VOID at the end of this hold may begin: at once if there was none. */
+function nextVoidAt({ operations }: Payment, reference: string): number {
+  const voids = operations.filter(({ transactionUniqueId }) => transactionUniqueId === expiryUniqueId(reference));
+  const last = voids.at(-1);
+  if (last === undefined) return 0;
+  return last.acceptedAt + Math.min(VOID_AGAIN_FIRST_MS * 2 ** (voids.length - 1), VOID_AGAIN_MAX_MS);
 }
 
 /** The callbacks about a hold that are due and not announced yet, in their order, each once. */

@@ -23,6 +23,8 @@ import {
 import { codeOfRejection } from './rejections';
 
 const END = NOW + HOLD_SECONDS * 1000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const expire = (payment: Payment, now = END, reference = ref('AUTH')) =>
   decideExpiry(payment, { reference, now, leaseEnd: now + 9_000 });
 
@@ -129,12 +131,30 @@ describe('the VOID at the end of a hold', () => {
     const first = asked(PAYMENTS.authorized);
     const declined = answered(first.payment, first.name ?? '', { kind: 'declined', code: 3101, bank: {} });
     expect(declined.state.kind).toBe('authorized');
-    const second = asked(declined);
+    const second = asked(declined, END + MINUTE_MS);
     expect(second.name).toBe('ZZ02');
     const voids = second.payment.operations.filter(({ type }) => type === 'VOID');
     expect(voids.map(({ status }) => status)).toEqual(['decline', 'pending']);
     expect(new Set(voids.map(({ transactionUniqueId }) => transactionUniqueId)).size).toBe(1);
     expect(approved(second.payment, second.name ?? '').state.kind).toBe('voided');
+  });
+
+  test('is tried again after 1, 2, 4 minutes and so on, at most six hours, however often it is asked for', () => {
+    const pauses = [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360].map((minutes) => minutes * MINUTE_MS);
+    let beganAt = END;
+    let { payment, name = '' } = asked(PAYMENTS.authorized, beganAt);
+    for (const pauseMs of pauses) {
+      payment = answered(payment, name, { kind: 'declined', code: 3101, bank: {} });
+      expect(expire(payment, beganAt + pauseMs - 1)).toEqual([]);
+      beganAt += pauseMs;
+      ({ payment, name = '' } = asked(payment, beganAt));
+      expect(name).not.toBe('');
+    }
+  });
+
+  test('does not wait after a VOID of the merchant that was declined', () => {
+    const declined = answered(after(PAYMENTS.authorized, voidOf()), 'VOID', { kind: 'declined', code: 3101, bank: {} });
+    expect(expire(declined)).toHaveLength(1);
   });
 
   test('follows a SETTLE that failed after the end', () => {
@@ -144,7 +164,6 @@ describe('the VOID at the end of a hold', () => {
 });
 
 describe('callbacks about a hold', () => {
-  const HOUR_MS = 3_600_000;
   /** Both payments hold for an hour. */
   const wanting = (hoursBefore: number): Payment =>
     approved(
@@ -201,7 +220,7 @@ describe('callbacks about a hold', () => {
   test('are not repeated with the next VOID after a declined one', () => {
     const first = asked(half);
     const declined = answered(first.payment, first.name ?? '', { kind: 'declined', code: 3101, bank: {} });
-    expect(typesOf(expire(declined))).toEqual(['OperationStarted']);
+    expect(typesOf(expire(declined, END + MINUTE_MS))).toEqual(['OperationStarted']);
   });
 
   test.each([
@@ -272,12 +291,14 @@ describe('the bounds of a payment', () => {
 
   test('stop the tries at 100 operations, each with its own reference', () => {
     let payment = exhaustedByMerchant();
+    let now = END;
     for (;;) {
-      const next = asked(payment);
+      now += 6 * HOUR_MS;
+      const next = asked(payment, now);
       if (next.name === undefined) break;
       payment = answered(next.payment, next.name, { kind: 'declined', code: 3101, bank: {} });
     }
-    expect(expire(payment)).toBe('too-many-operations');
+    expect(expire(payment, now)).toBe('too-many-operations');
     expect(payment.operations).toHaveLength(100);
     expect(new Set(payment.operations.map(({ reference }) => reference)).size).toBe(100);
   });
