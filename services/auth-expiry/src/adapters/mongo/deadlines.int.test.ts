@@ -122,6 +122,45 @@ describe('a hold whose end moved', () => {
     await deadlines().move({ ...named('MOVE5', NOW + 5_000), dueAt: NOW });
     expect(await stored('MOVE5')).toMatchObject({ expiresAt: NOW + 5_000, dueAt: NOW });
   });
+
+  test.each([
+    ['a late move', 'LATE1', NOW + 5_000],
+    ['the same move', 'LATE2', NOW],
+  ])('is not put back by %s', async (_what, reference, expiresAt) => {
+    await deadlines().open(named(reference, NOW + 9_000));
+    await deadlines().move(named(reference, NOW));
+    await postponed(reference, NOW + 60_000);
+    await deadlines().move({ ...named(reference, expiresAt), dueAt: expiresAt - 1_000 });
+    expect(await stored(reference)).toMatchObject({ expiresAt: NOW, dueAt: NOW + 60_000, asks: 1 });
+  });
+
+  test('keeps its end while a replica asks, even if a late move comes', async () => {
+    await deadlines().open(named('LATE3', NOW + 9_000));
+    await deadlines().move(named('LATE3', NOW));
+    await claimed('LATE3');
+    await deadlines().move(named('LATE3', NOW + 5_000));
+    expect(await stored('LATE3')).toMatchObject({ expiresAt: NOW, dueAt: NOW + 30_000 });
+  });
+
+  test('is not put back by a late announcement of its former end', async () => {
+    await deadlines().open(named('LATE4', NOW + 9_000));
+    await deadlines().move(named('LATE4', NOW));
+    await deadlines().announced('LATE4', NOW + 9_000);
+    expect(await stored('LATE4')).toMatchObject({ expiresAt: NOW, dueAt: NOW });
+  });
+
+  /** Claims everything that is due, and returns the claim of this one. */
+  async function claimed(reference: string): Promise<string> {
+    const all = await deadlines().claimDue(30_000, 1_000);
+    const claim = all.find((one) => one.reference === reference)?.claim;
+    if (claim === undefined) throw new Error(`${reference} is not due`);
+    return claim;
+  }
+
+  /** As after an ask. */
+  async function postponed(reference: string, dueAt: number): Promise<void> {
+    await deadlines().postpone([{ reference, claim: await claimed(reference), asks: 1, dueAt }]);
+  }
 });
 
 test('an ask that the announcement overtakes does not postpone the end of the hold', async () => {

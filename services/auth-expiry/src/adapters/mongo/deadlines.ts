@@ -61,14 +61,17 @@ export function createDeadlines(mongo: MongoConnection, clock: Clock): Deadlines
       await insert({ _id: reference, merchantAccount, expiresAt, dueAt: first, asks: 0, ...traced });
     },
     async announced(reference, expiresAt) {
-      // Without its claim, an ask on its way does not postpone it again. Later asks are for the end.
-      const beforeTheEnd = { _id: reference, dueAt: { $lt: expiresAt } };
+      // Without its claim, an ask on its way does not postpone it again. Later asks are for the end. A late announcement
+      // of a hold whose end has moved since changes nothing.
+      const beforeTheEnd = { _id: reference, dueAt: { $lt: expiresAt }, expiresAt: { $gte: expiresAt } };
       await collection.updateOne(beforeTheEnd, { $set: { dueAt: expiresAt, asks: 0 }, $unset: { claim: '' } });
     },
     async move({ reference, merchantAccount, expiresAt, dueAt: first = expiresAt }) {
       const isClaimed = { $ne: [{ $type: '$claim' }, 'missing'] };
-      const next = { merchantAccount, expiresAt, asks: { $ifNull: ['$asks', 0] } };
-      const dueAt = { $cond: [isClaimed, '$dueAt', first] };
+      // Clocks only move forward, so an end that is not sooner is that of a late or repeated event.
+      const isStale = { $lte: [{ $ifNull: ['$expiresAt', Infinity] }, expiresAt] };
+      const next = { merchantAccount, expiresAt: { $min: ['$expiresAt', expiresAt] }, asks: { $ifNull: ['$asks', 0] } };
+      const dueAt = { $cond: [{ $or: [isClaimed, isStale] }, '$dueAt', first] };
       try {
         const open = { _id: reference, endedAt: { $exists: false } };
         await collection.updateOne(open, [{ $set: { ...next, dueAt } }], { upsert: true });
