@@ -128,11 +128,14 @@ describe.each([
     expect(complaints).toEqual([]);
   });
 
-  test("AUTH3D from the merchant's page, PaRes back there, then a SALE with it", async () => {
+  test.each([
+    ['there', '/term', () => merchant.url],
+    ['and on to another origin of the shop', '/onward', () => merchant.otherUrl],
+  ])("AUTH3D from the merchant's page, PaRes back %s, then a SALE with it", async (_where, path, endOf) => {
     const visitor = await browser.visitor({ javaScriptEnabled, viewport: PHONE });
     const { page, complaints } = visitor;
     const first = await send(cardRequest('AUTH3D', { card_number: CHALLENGED }));
-    const fields = { PaReq: String(first['pareq']), TermUrl: `${merchant.url}/term`, MD: String(first['reference']) };
+    const fields = { PaReq: String(first['pareq']), TermUrl: merchant.url + path, MD: String(first['reference']) };
     merchant.offer({ acsUrl: String(first['acs_url']), fields });
     await page.goto(`${merchant.url}/pay`);
     await page.getByRole('button', { name: 'Pay' }).click();
@@ -143,13 +146,23 @@ describe.each([
       await keepPicture(page, 'challenge-done-phone');
       await page.getByRole('button', { name: /continue|return/i }).click();
     }
-    await backInShop(page);
+    await page.waitForURL(`${endOf()}/**`);
     const returned = merchant.returns.find((form) => form.get('MD') === first['reference']);
     const proof = { pares: returned?.get('PaRes'), reference: first['reference'] };
     const sale = await send(cardRequest('SALE', { card_number: CHALLENGED, ...proof }));
     expect(sale).toMatchObject({ status: 'success', code: 0 });
     expect(complaints).toEqual([]);
   });
+});
+
+test('SALE through the card-entry page, for a shop that redirects to another origin', async () => {
+  const { page, complaints } = await browser.visitor();
+  const { url, id } = await checkoutUrl('SALE', { redirect_url: `${merchant.url}/onward` });
+  await page.goto(url);
+  await enterCard(page, PLAIN);
+  await page.waitForURL(`${merchant.otherUrl}/thanks`);
+  expect(await ended({ transaction_unique_id: id })).toMatchObject({ transaction_type: 'SALE', status: 'SUCCESS' });
+  expect(complaints).toEqual([]);
 });
 
 test("a browser's language and the merchant's display name are on every page, up to the issuer's", async () => {

@@ -9,15 +9,17 @@ import { noteCallback } from './documented-answers';
 
 /**
  * A merchant's own server: takes callbacks, gets browsers back, and has the page that begins a classic 3-D Secure.
- * `/moved?as=STATUS&to=URL` redirects callbacks.
+ * `/moved?as=STATUS&to=URL` redirects callbacks, and `/onward` redirects browsers to another origin.
  */
 export interface Merchant {
   readonly url: string;
+  /** The same server under another name, so that it is another origin. */
+  readonly otherUrl: string;
   /** PEM of the authority that its certificate is trusted by. */
   readonly ca: string;
   /** Bodies of the callbacks that came, as they came. */
   readonly callbacks: URLSearchParams[];
-  /** Queries that browsers brought to `/back`, and forms to `/term`. */
+  /** Queries that browsers brought to `/back`, and forms to `/term`. `/onward` takes both. */
   readonly returns: URLSearchParams[];
   /** The callback about an operation; waits for it. */
   callbackOf(reference: unknown): Promise<URLSearchParams>;
@@ -56,6 +58,11 @@ export async function startMerchant(): Promise<Merchant> {
       case '/term':
         returns.push(body);
         return void response.end('<title>Shop</title><h1>Back in the shop</h1>');
+      case '/onward':
+        returns.push(body.has('PaRes') ? body : searchParams);
+        return void response.writeHead(303, { location: `${otherUrl}/thanks` }).end();
+      case '/thanks':
+        return void response.end('<title>Shop</title><h1>Thank you</h1>');
       case '/pay':
         return void response.end(offered);
       default:
@@ -68,8 +75,10 @@ export async function startMerchant(): Promise<Merchant> {
     (request, response) => void answer(request, response),
     composed?.merchant,
   );
+  const otherUrl = `https://127.0.0.1:${new URL(server.url).port}`;
   return {
     url: server.url,
+    otherUrl,
     ca: certificate.cert,
     callbacks,
     returns,

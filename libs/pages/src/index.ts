@@ -3,7 +3,7 @@ export type { Language } from './languages';
 export { languageFor, LANGUAGES } from './languages';
 export type { Locale } from './locale';
 export { localeFor } from './locale';
-export { renderPage } from './page';
+export { REDIRECTS_OF_OTHERS, renderPage } from './page';
 export type { Page, RenderedPage } from './page';
 export { summary } from './summary';
 export type { Purchase } from './summary';

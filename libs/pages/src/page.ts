@@ -4,6 +4,12 @@ import { html, Html as Markup } from './html';
 import type { Locale } from './locale';
 import { STYLE } from './style';
 
+/**
+ * For a form that ends at a merchant's or an issuer's server: they redirect the browser onwards, to hosts that we do not
+ * know, and a blocked hop would leave the cardholder on our page after the charge.
+ */
+export const REDIRECTS_OF_OTHERS = 'https:';
+
 export interface Page {
   locale: Locale;
   /** Shown by browsers as the title, and read first by screen readers. */
@@ -11,8 +17,8 @@ export interface Page {
   /** Everything inside `<main>`. */
   body: Html;
   /**
-   * Origins that a form of this page may be sent or redirected to (browsers check each hop): `'self'` or
-   * `https://host[:port]`. Empty if the page has no form.
+   * Where a form of this page may be sent or redirected to (browsers check each hop): `'self'`, origins, and
+   * {@link REDIRECTS_OF_OTHERS}. Absent if the page has no form.
    */
   formActions?: readonly string[];
   /**

