@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 const LONG_AGO_MS = 800 * DAY_MS;
 const A_LIFETIME_DAYS = '24000';
 const REMOVED_WITHIN_MS = 60_000;
-/** Longer than it takes until the edge asks what has become of a payout. */
+/** Longer than it takes until the edge asks what has become of a payout, and until it ends a card-entry page. */
 const AHEAD_MS = 60_000;
 const CUSTOM = { merchant_account: 'demo_custom' };
 

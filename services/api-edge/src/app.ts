@@ -4,7 +4,7 @@ import { openAudit } from '@gateway/audit';
 import type { OperationOutcome } from '@gateway/contracts';
 import { cardCommands, InitiatePayout, OperationReplied, services } from '@gateway/contracts';
 import { createBrokerProbe, createReplyListener } from '@gateway/messaging';
-import { isOutOfDiskSpace, registerOverdue } from '@gateway/mongo';
+import { isOutOfDiskSpace, registerOverdue, SOCKET_TIMEOUT_MS } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
@@ -109,6 +109,8 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
       slotsOf(frame, 'gateway_account_page_requests_concurrent', 'Slots that an account holds for its pages'),
     ),
     checkoutLifetimeMs: config.CHECKOUT_LIFETIME_SECONDS * 1_000,
+    // Inserts are repeated until the deadline, and one that runs then ends with its socket.
+    attemptMaxMs: config.REPLY_TIMEOUT_MS + SOCKET_TIMEOUT_MS,
     publicBaseUrl: config.PUBLIC_BASE_URL,
     clocks: accounts.clocks,
     latestAccount: (merchantAccount) => accounts.directory.findLatest(merchantAccount),

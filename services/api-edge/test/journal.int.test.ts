@@ -153,6 +153,9 @@ test('a due page is swept by one replica at a time until it has ended', async ()
   expect(claims.filter((claim) => claim !== undefined)).toEqual([checkout]);
   expect(await claimAt(299)).toBeUndefined();
   expect(await claimAt(300)).toEqual(checkout);
+  await checkouts.sweepAgain('page-1', 350);
+  expect(await claimAt(349)).toBeUndefined();
+  expect(await claimAt(350)).toEqual(checkout);
   const removeAt = Date.UTC(2030, 0, 1);
   await checkouts.end('page-1', removeAt);
   expect(await claimAt(removeAt)).toBeUndefined();

@@ -156,10 +156,11 @@ test('a card-entry page ends sooner, for this account alone', async () => {
   expect([await offersForm(mine), await offersForm(other)]).toEqual([false, true]);
   const later = await open('demo_merchant');
   expect(await offersForm(later)).toBe(true);
-  // Its customer's data goes when a sweeper ends it.
-  await until('the end of the page', async () => {
+  // Its customer's data goes when a sweeper ends it, once no attempt can come.
+  const hasEnded = async (): Promise<boolean> => {
     const id = mine.split('/').at(-1) ?? '';
     const page = await edge.mongo.collection<{ _id: string; state: string }>('checkouts').findOne({ _id: id });
     return page?.state === 'ended';
-  });
+  };
+  await until('the end of the page', hasEnded, 40_000);
 });

@@ -131,6 +131,8 @@ async function attempt(
   checkout: OpenCheckout,
   { n, card, browserIp }: { n: number; card: FullCard; browserIp: string },
 ): Promise<PageAnswer> {
+  // Right before the attempt, because the sweeper counts from here how long it may take.
+  if (ports.now() >= checkout.expiresAt) return goOn(ports, checkout);
   const { merchantAccount, paymentId } = checkout;
   const request = attemptRequest(ports, checkout, card);
   const offered = await offer(ports, () =>

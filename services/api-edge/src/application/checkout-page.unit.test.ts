@@ -4,7 +4,7 @@ import { silentLogger } from '@gateway/testing';
 import { showCheckout, submitCard } from './checkout-page';
 import type { CheckoutPorts } from './checkout-ports';
 import type { Insertion, OperationEntry, OpenCheckout } from './ports';
-import { sweepCheckouts } from './sweep-checkouts';
+import { SWEEP_AFTER_EXPIRY_MS, sweepCheckouts } from './sweep-checkouts';
 
 /** Shorter than the pause before a repetition: the clock of these tests does not move. */
 const REPLY_TIMEOUT_MS = 200;
@@ -26,6 +26,10 @@ const CHECKOUT: OpenCheckout = {
   expiresAt: NOW + 1_800_000,
   state: 'open',
 };
+/** An attempt that was submitted at the last moment is in the journal by then. */
+const ATTEMPT_MAX_MS = 10_000;
+const FIRST_LOOK = CHECKOUT.expiresAt + SWEEP_AFTER_EXPIRY_MS;
+const LAST_LOOK = FIRST_LOOK + ATTEMPT_MAX_MS;
 const PAGE = { kind: 'see-other', location: `/checkout/${CHECKOUT.id}` };
 const FORM = {
   fields: new Map([
@@ -40,6 +44,9 @@ const FORM = {
 
 interface World {
   ports: CheckoutPorts;
+  now: number;
+  /** The page is due for a sweeper. */
+  due: boolean;
   entries: OperationEntry[];
   outcomes: Map<string, OperationOutcome>;
   /** The actions, in order. */
@@ -62,6 +69,8 @@ function outcomeOf(entry: OperationEntry, more: Partial<OperationOutcome> = {}):
 /** Recording ports; only those that the tests need. */
 function world(): World {
   const here: World = {
+    now: NOW,
+    due: true,
     entries: [],
     outcomes: new Map(),
     done: [],
@@ -75,13 +84,17 @@ function world(): World {
     ports: undefined as unknown as CheckoutPorts,
   };
   let bytes = 0;
-  let claimed = false;
   const ports: Partial<CheckoutPorts> = {
     checkouts: {
       insert: async () => {},
       find: async (id) => (id === CHECKOUT.id ? CHECKOUT : undefined),
-      claimExpired: async () => (claimed ? undefined : ((claimed = true), CHECKOUT)),
-      end: async (_id, removeAt) => void here.done.push(`end ${removeAt - NOW}`),
+      claimExpired: async () => {
+        const claimed = here.due ? CHECKOUT : undefined;
+        here.due = false;
+        return claimed;
+      },
+      sweepAgain: async (_id, sweepAt) => void here.done.push(sweepAt === LAST_LOOK ? 'again' : 'at another time'),
+      end: async (_id, removeAt) => void here.done.push(`end ${removeAt - here.now}`),
       behind: async () => [],
       follow: async () => true,
     },
@@ -128,9 +141,10 @@ function world(): World {
     takePageSlot: async () => ({ release: () => undefined }),
     accountIsOpen: async () => true,
     merchantName: async (merchantAccount) => merchantAccount,
-    now: () => NOW,
+    now: () => here.now,
     randomBytes: (size) => new Uint8Array(size).fill((bytes += 1)),
     replyTimeoutMs: REPLY_TIMEOUT_MS,
+    attemptMaxMs: ATTEMPT_MAX_MS,
     publicBaseUrl: 'https://pay.example',
     logger: silentLogger,
   };
@@ -183,6 +197,16 @@ test('nothing is accepted while the database or the vault is down', async () => 
     expect(here.entries).toEqual([]);
     expect(here.done).not.toContain('ChargeCard');
   }
+});
+
+test('nothing is accepted whose checks last beyond the end of the page', async () => {
+  const here = world();
+  here.ports.accountIsOpen = async () => {
+    here.now = CHECKOUT.expiresAt;
+    return true;
+  };
+  expect(await submitCard(here.ports, CHECKOUT.id, FORM)).toMatchObject(PAGE);
+  expect(here.done).toEqual([]);
 });
 
 test('after a journal insert, no answer claims that nothing happened', async () => {
@@ -239,26 +263,50 @@ test('attempts are sorted by their number', async () => {
 });
 
 describe('the sweeper', () => {
-  test.each<[string, Partial<OperationOutcome> | undefined | 'none', string[]]>([
-    ['ends an unused page', 'none', ['end 86400000']],
-    ['ends one that was paid', { status: 'success' }, ['end 86400000']],
-    [
-      'notifies the owner, then ends an unsuccessful page',
-      { status: 'decline', code: 3101 },
-      ['told ABCDEFGHIJKLMNOP', 'end 86400000'],
-    ],
-    ['leaves one whose outcome is unknown', { status: 'pending', code: 3109 }, []],
-    ['leaves one that is on its way', undefined, []],
-  ])('%s', async (_name, outcome, done) => {
+  const TOLD = 'told ABCDEFGHIJKLMNOP';
+  const END = 'end 86400000';
+  const DECLINED = { status: 'decline', code: 3101 } as const;
+
+  test.each<[string, (Partial<OperationOutcome> | undefined)[], string[], string[]]>([
+    ['an unused page ends when no attempt can come', [], ['again'], [END]],
+    ['one that was paid ends', [{ status: 'success' }], [END], [END]],
+    ['the owner is notified of an unsuccessful one at once, and at its end', [DECLINED], [TOLD, 'again'], [TOLD, END]],
+    ['one without attempts left ends', [DECLINED, DECLINED, DECLINED], [TOLD, END], [TOLD, END]],
+    ['one whose outcome is unknown stays', [{ status: 'pending', code: 3109 }], [], []],
+    ['one whose attempt is on its way stays', [DECLINED, undefined], [], []],
+  ])('%s', async (_name, outcomes, first, last) => {
+    for (const [now, done] of [
+      [FIRST_LOOK, first],
+      [LAST_LOOK - 1, first],
+      [LAST_LOOK, last],
+    ] as const) {
+      const here = world();
+      here.now = now;
+      for (const [index, outcome] of outcomes.entries()) attempted(here, index + 1, outcome);
+      expect(await sweepCheckouts(here.ports)).toBe(1);
+      expect(here.done).toEqual(done);
+    }
+  });
+
+  test.each([
+    ['the only one', 1],
+    ['another one', 2],
+  ])('notifies the owner after an attempt of the last moment, %s, that a slow database takes up late', async (_, n) => {
     const here = world();
-    if (outcome !== 'none') attempted(here, 1, outcome);
-    expect(await sweepCheckouts(here.ports)).toBe(1);
-    expect(here.done).toEqual(done);
+    here.now = FIRST_LOOK;
+    if (n === 2) attempted(here, 1, DECLINED);
+    await sweepCheckouts(here.ports);
+    expect(here.done).not.toContain(END);
+    attempted(here, n, DECLINED);
+    Object.assign(here, { now: LAST_LOOK, due: true, done: [] });
+    await sweepCheckouts(here.ports);
+    expect(here.done).toEqual([TOLD, END]);
   });
 
   test('keeps a page whose owner could not be notified', async () => {
     const here = world();
-    attempted(here, 1, { status: 'decline', code: 3101 });
+    here.now = LAST_LOOK;
+    attempted(here, 1, DECLINED);
     here.ports.bus.endCheckout = async () => {
       throw new RetryableError('away');
     };

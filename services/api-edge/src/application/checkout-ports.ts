@@ -12,6 +12,11 @@ export interface CheckoutPorts extends SubmitPorts {
   /** A slot for a request to a page of the account; undefined when its share, or every slot, is taken. */
   takePageSlot(merchantAccount: string): Promise<Slot | undefined>;
   checkoutLifetimeMs: number;
+  /**
+   * From an attempt's last look at the clock until it is in the journal. Longer only if the database is away: then it
+   * is recorded late, and never carried out.
+   */
+  attemptMaxMs: number;
   /** Base URL at which browsers reach the edge, without a slash at its end. */
   publicBaseUrl: string;
 }

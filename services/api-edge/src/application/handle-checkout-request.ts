@@ -13,11 +13,10 @@ import type { Answer, Session } from './responses';
 import { checkoutResponse, failure } from './responses';
 import type { Submission } from './submit';
 import { submit } from './submit';
+import { SWEEP_AFTER_EXPIRY_MS } from './sweep-checkouts';
 
 /** 128 bits: knowing the id is the permission to pay, so it must not be guessable. */
 const PAGE_ID_BYTES = 16;
-/** By then an attempt of the last moment, by any replica's clock, is in the journal. */
-const SWEEP_AFTER_EXPIRY_MS = 5_000;
 
 /** `POST /api/pf/checkout`: a page where the cardholder enters the card that the request leaves out. */
 export function handleCheckoutRequest(ports: CheckoutPorts, incoming: Incoming): Promise<Answer> {

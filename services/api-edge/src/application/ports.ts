@@ -158,6 +158,8 @@ export interface Checkouts {
   find(id: string): Promise<Checkout | undefined>;
   /** Claims one page that is still open at its `sweepAt`, for `leaseMs`. */
   claimExpired(leaseMs: number): Promise<OpenCheckout | undefined>;
+  /** A sweeper handles the claimed page again at `sweepAt`, epoch ms. */
+  sweepAgain(id: string, sweepAt: number): Promise<void>;
   /** The page has ended: removes the customer's data now, the rest at `removeAt`. */
   end(id: string, removeAt: number): Promise<void>;
   /** Open pages in XTS that have not followed the clock of their account, at most `limit`. */
@@ -226,7 +228,7 @@ export interface AnnouncingBus {
 }
 
 export interface CheckoutBus extends Bus {
-  /** Notifies the owner of a payment that its card-entry page accepts no further attempt. */
+  /** Notifies the owner of a payment that its card-entry page accepts no further attempt. Idempotent. */
   endCheckout(data: DataOf<typeof EndCheckout>): Promise<void>;
 }
 

@@ -1,6 +1,8 @@
 import type {
   AnnouncingBus,
   Bus,
+  CheckoutBus,
+  Checkouts,
   JournalEntry,
   OperationEntry,
   PayoutCommand,
@@ -8,6 +10,7 @@ import type {
   PayoutPorts,
 } from './ports';
 import type { SubmitPorts } from './submit';
+import { notifyOwner } from './sweep-checkouts';
 
 /** Time between two checks of an open entry, whatever its age, so that work resumes soon after an outage. */
 export const LOOK_AGAIN_MS = 30_000;
@@ -16,7 +19,11 @@ export const SEND_AGAIN_MAX_MS = 600_000;
 /** Bound of one run; the next run continues. */
 const ENTRIES_PER_RUN_MAX = 4_000;
 
-export type SweepPorts = SubmitPorts & Pick<PayoutPorts, 'payoutQueries'> & { bus: AnnouncingBus & Bus<PayoutCommand> };
+export type SweepPorts = SubmitPorts &
+  Pick<PayoutPorts, 'payoutQueries'> & {
+    bus: AnnouncingBus & CheckoutBus & Bus<PayoutCommand>;
+    checkouts: Pick<Checkouts, 'find'>;
+  };
 
 /** `left`: still open. Its owner does not answer, or got the command before and has no record yet. */
 type Looked = 'closed' | 'sent' | 'left';
@@ -61,6 +68,7 @@ async function lookAfter(ports: SweepPorts, entry: OperationEntry): Promise<Look
     const outcome = await ports.queries.outcome(merchantAccount, reference);
     if (outcome !== undefined) {
       await announce(ports, entry);
+      await endPageAgain(ports, entry);
       ports.closer.close(entry);
       return 'closed';
     }
@@ -90,6 +98,18 @@ async function announce(ports: SweepPorts, { reference, paymentId, merchantAccou
   const { callbackUrl } = command.data;
   if (callbackUrl === undefined) return;
   await ports.bus.announceOutcome({ paymentId, reference, merchantAccount, callbackUrl });
+}
+
+/**
+ * An attempt that the journal accepted late may belong to a page that ended without it. Its end is repeated, so that
+ * the callback comes if none was sent yet.
+ */
+async function endPageAgain(ports: SweepPorts, { merchantAccount, paymentId, attempt }: OperationEntry): Promise<void> {
+  if (attempt === undefined) return;
+  const entries = await ports.journal.findByPayment(merchantAccount, paymentId);
+  const id = entries.find(({ checkoutId }) => checkoutId !== undefined)?.checkoutId;
+  const checkout = id === undefined ? undefined : await ports.checkouts.find(id);
+  if (checkout?.state === 'ended') await notifyOwner(ports.bus, checkout);
 }
 
 /** Every payout passes here once, so its owner is asked about all of them together: sweeping must keep pace. */

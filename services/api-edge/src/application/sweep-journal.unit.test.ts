@@ -24,6 +24,9 @@ function open(entries: readonly JournalEntry[]) {
     looks: 0,
     sent: [] as { reference: string; at: number }[],
     announced: [] as string[],
+    /** State of the card-entry page that all attempts belong to, and who was told that it has ended. */
+    page: 'open',
+    ended: [] as object[],
   };
   const held = entries.map((entry): Held<JournalEntry> => ({ ...entry, sweepAt: FIRST_LOOK_MS, open: true }));
   const byReference = new Map(held.map((entry) => [entry.reference, entry]));
@@ -57,11 +60,16 @@ function open(entries: readonly JournalEntry[]) {
         for (const { reference } of sent) Object.assign(byReference.get(reference) ?? {}, { sentAgainAt: at });
       },
       close: async (closed: readonly EntryName[]) => close(closed),
+      findByPayment: async () => [{ checkoutId: 'page' }, ...held],
+    },
+    checkouts: {
+      find: async () => ({ paymentId: 'P', merchantAccount: 'm', dueClockMs: 7, state: world.page }),
     },
     bus: {
       available: () => world.kafka,
       publish,
       announceOutcome: async ({ reference }: { reference: string }) => void world.announced.push(reference),
+      endCheckout: async (data: object) => void world.ended.push(data),
     },
     queries: { outcome: () => ask(1, world.onRecord ? {} : undefined) },
     payoutQueries: { onRecord: (all: string[]) => ask(all.length, world.onRecord ? all : []) },
@@ -109,6 +117,27 @@ test('the outcome of an AUTH is not announced: its address is for callbacks abou
   await sweepFor(HOUR_MS);
   expect(openEntries()).toBe(0);
   expect(world.announced).toEqual(['B']);
+});
+
+describe('an attempt on a card-entry page', () => {
+  const attempt = (): OperationEntry => ({ ...operation('A'), attempt: 1 });
+
+  test('that was late for its page repeats the end of the page, before it is closed', async () => {
+    const { world, sweepFor, openEntries } = open([attempt()]);
+    Object.assign(world, { onRecord: true, page: 'ended' });
+    await sweepFor(HOUR_MS);
+    expect(openEntries()).toBe(0);
+    expect(world.ended).toEqual([{ paymentId: 'P', merchantAccount: 'm', dueClockMs: 7 }]);
+    expect(world.announced).toEqual([]);
+  });
+
+  test('says nothing while its page is open: the page is swept after it', async () => {
+    const { world, sweepFor, openEntries } = open([attempt()]);
+    world.onRecord = true;
+    await sweepFor(HOUR_MS);
+    expect(openEntries()).toBe(0);
+    expect(world.ended).toEqual([]);
+  });
 });
 
 test('nothing is claimed while Kafka is away, so the first run after its return handles everything', async () => {

@@ -56,7 +56,7 @@ function published(payment: Payment, event: Published, at: number): Announcement
     data: {
       ...operationRecord(payment, operation, {
         at,
-        callbackUrl: isTold(event, operation) ? operation.callbackUrl : undefined,
+        callbackUrl: isTold(payment, event, operation) ? operation.callbackUrl : undefined,
         dueClockMs: 'dueClockMs' in event ? event.dueClockMs : undefined,
       }),
       ...holdOf(event, operation, at),
@@ -64,7 +64,7 @@ function published(payment: Payment, event: Published, at: number): Announcement
   };
 }
 
-function isTold(event: Published, operation: Operation): boolean {
+function isTold(payment: Payment, event: Published, operation: Operation): boolean {
   switch (event.type) {
     case 'HoldMoved':
       return false;
@@ -73,7 +73,7 @@ function isTold(event: Published, operation: Operation): boolean {
     case 'HoldExpired':
       return operation.callbackUrl !== undefined;
     default:
-      return tellsMerchant(operation);
+      return tellsMerchant(payment, operation);
   }
 }
 

@@ -4,12 +4,13 @@ import type { Operation, Payment, PaymentEvent } from './payment';
 /**
  * Whether a callback reports the end of this operation (decisions.md, sections 4 and 5): for a SALE3D or AUTH3D whose
  * cardholder could be authenticated, or whose merchant got no outcome; on a card-entry page for a success, or for the
- * last attempt.
+ * last attempt, unless the callback about the end of the page came before it.
  */
-export function tellsMerchant(operation: Operation): boolean {
+export function tellsMerchant({ checkoutEnded }: Payment, operation: Operation): boolean {
   if (operation.callbackUrl === undefined || operation.status === 'pending') return false;
   if (operation.checkoutAttempt !== undefined) {
-    return operation.status === 'success' || operation.checkoutAttempt === CHECKOUT_ATTEMPTS_MAX;
+    const isLast = operation.checkoutAttempt === CHECKOUT_ATTEMPTS_MAX;
+    return operation.status === 'success' || (isLast && checkoutEnded !== true);
   }
   return operation.announced === true || operation.authentication?.acsUrl !== undefined;
 }
@@ -27,8 +28,9 @@ export function decideEndOfCheckout(payment: Payment, dueClockMs?: number): Paym
 }
 
 /** The callbacks about this payment so far. The payment alone determines it, so that no event has to be counted. */
-export function callbackCount({ operations, checkoutEnded }: Payment): number {
-  const ends = operations.filter(tellsMerchant).length;
+export function callbackCount(payment: Payment): number {
+  const { operations, checkoutEnded } = payment;
+  const ends = operations.filter((operation) => tellsMerchant(payment, operation)).length;
   const holds = operations.flatMap(({ holdCallbacks }) => [holdCallbacks?.expiring, holdCallbacks?.expired]);
   const lastAttempt = operations.findLast(({ checkoutAttempt }) => checkoutAttempt !== undefined);
   const hasEndedPage = checkoutEnded === true && lastAttempt?.callbackUrl !== undefined;

@@ -8,6 +8,7 @@ import {
   authenticationCommand,
   challenge,
   FACTS,
+  NOW,
   PAYMENTS,
   purchaseCommand,
   ref,
@@ -37,7 +38,7 @@ const codeOf = (payment: Payment, n: number): number => {
   const decided = decide(payment, attempt(n), FACTS);
   return typeof decided === 'string' ? codeOfRejection(decided) : 0;
 };
-const last = (payment: Payment): Operation => payment.operations.at(-1) as Operation;
+const tellsOfLast = (payment: Payment): boolean => tellsMerchant(payment, payment.operations.at(-1) as Operation);
 
 describe('the attempts of a card-entry page', () => {
   test('share a payment; another may follow a decline', () => {
@@ -86,24 +87,34 @@ describe('the end of a card-entry page', () => {
 
 describe('a callback', () => {
   test('reports a success, or the last attempt', () => {
-    expect(tellsMerchant(last(paid))).toBe(true);
-    expect([once, twice, thrice].map((payment) => tellsMerchant(last(payment)))).toEqual([false, false, true]);
+    expect(tellsOfLast(paid)).toBe(true);
+    expect([once, twice, thrice].map(tellsOfLast)).toEqual([false, false, true]);
   });
 
   test('reports nothing while an outcome is unknown, or without an address', () => {
-    expect(tellsMerchant(last(after(twice, attempt(3))))).toBe(false);
-    expect(tellsMerchant(last(PAYMENTS.charged))).toBe(false);
+    expect(tellsOfLast(after(twice, attempt(3)))).toBe(false);
+    expect(tellsOfLast(PAYMENTS.charged)).toBe(false);
   });
 
   test('of a SALE3D is sent only if the cardholder could be authenticated', () => {
     const asked = after(nothing, authenticationCommand('AuthenticateAndChargeCard', CALLBACK));
     const notEnrolled = threedsEvent('AuthenticationRefused', 'SA3D', { ...refused(3123), challenged: false });
-    expect(tellsMerchant(last(afterEvent(asked, notEnrolled)))).toBe(false);
+    expect(tellsOfLast(afterEvent(asked, notEnrolled))).toBe(false);
     const challenged = afterEvent(asked, threedsEvent('ChallengeRequired', 'SA3D', challenge));
-    expect(tellsMerchant(last(challenged))).toBe(false);
-    expect(
-      tellsMerchant(last(afterEvent(challenged, threedsEvent('AuthenticationRefused', 'SA3D', refused(3103))))),
-    ).toBe(true);
+    expect(tellsOfLast(challenged)).toBe(false);
+    expect(tellsOfLast(afterEvent(challenged, threedsEvent('AuthenticationRefused', 'SA3D', refused(3103))))).toBe(
+      true,
+    );
+  });
+
+  test.each([
+    ['in time', FACTS],
+    ['past its deadline', { ...FACTS, now: NOW + 31_000 }],
+  ])('about the end of a page is not followed by one about a last attempt that arrives late, %s', (_when, facts) => {
+    const ended = decideEndOfCheckout(twice).reduce(evolve, twice);
+    const late = after(ended, attempt(3), facts);
+    expect(late.operations.at(-1)).toMatchObject({ checkoutAttempt: 3, status: 'error' });
+    expect([tellsOfLast(late), callbackCount(late)]).toEqual([false, 1]);
   });
 
   test('is counted with all earlier ones of its payment', () => {

@@ -15,7 +15,7 @@ export function decideAnnouncement(
 ): PaymentEvent[] {
   const operation = findOperation(payment, reference);
   if (operation === undefined || operation.checkoutAttempt !== undefined) return [];
-  if (operation.announced === true || tellsMerchant(operation)) return [];
+  if (operation.announced === true || tellsMerchant(payment, operation)) return [];
   return [{ type: 'OutcomeAnnounced', reference, callbackUrl }];
 }
 

@@ -32,7 +32,7 @@ const frictionless = approved(
 );
 
 const announced = (payment: Payment): Payment => decideAnnouncement(payment, ASKED).reduce(evolve, payment);
-const tells = (payment: Payment): boolean => tellsMerchant(findOperation(payment, SALE) as Operation);
+const tells = (payment: Payment): boolean => tellsMerchant(payment, findOperation(payment, SALE) as Operation);
 
 describe('a SALE3D whose merchant got no outcome', () => {
   test.each([

@@ -45,6 +45,10 @@ export function createCheckouts(mongo: MongoConnection, clock: Clock): Checkouts
       return document === null ? undefined : (toCheckout(document) as OpenCheckout);
     },
 
+    async sweepAgain(id, sweepAt) {
+      await collection.updateOne({ _id: id, sweepAt: { $exists: true } }, { $set: { sweepAt } });
+    },
+
     async end(id, removeAt) {
       await collection.updateOne(
         { _id: id },
