@@ -75,8 +75,12 @@ function exchangeOf(request: ClientRequest, timeoutMs: number, opened: 'connect'
   return new Promise((resolve) => {
     let sent = false;
     let connecting: NodeJS.Timeout | undefined;
+    // A request that waits for a connection has none to report its end.
     const late = (text: string, ms: number): NodeJS.Timeout =>
-      setTimeout(() => request.destroy(new Error(`${text} within ${ms} ms`)), ms);
+      setTimeout(() => {
+        fail(`${text} within ${ms} ms`);
+        request.destroy();
+      }, ms);
     const whole = late('no whole answer', timeoutMs);
     // Only the first end counts.
     const end = (exchange: Exchange): void => {

@@ -248,6 +248,16 @@ describe('the deadline', () => {
     expect(performance.now() - before).toBeLessThan(5_000);
     expect(types().slice(0, 2)).toEqual(['SALE', 'CHECK']);
   });
+
+  test('ends a call that still waits for a connection; nothing can have happened', async () => {
+    gateway.play(silence);
+    const narrow = clientOf({ maxConnections: 1 });
+    const first = narrow.sale(SALE, { timeoutMs: 60_000 });
+    expect(await narrow.sale(SALE, { timeoutMs: 300 })).toMatchObject({ kind: 'error', advice: 'retry' });
+    gateway.play(record('SUCCESS', 0));
+    narrow.close();
+    expect(await first).toMatchObject({ kind: 'approved' });
+  });
 });
 
 test('nothing can have happened where no connection opens, and the client gives up early', async () => {
