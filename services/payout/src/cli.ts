@@ -122,8 +122,12 @@ async function execute(command: Command, api: OperatorApi, print: Print): Promis
   }
 }
 
-function printHold({ scope, isNew, waiting, onTheirWay, withBank }: HoldAnswer, print: Print): void {
+function printHold({ scope, isNew, waiting, onTheirWay = 0, withBank = 0 }: HoldAnswer, print: Print): void {
   print(`${scope}: ${isNew ? 'held' : 'was held already'}`);
+  if (waiting === undefined) {
+    print('its payouts could not be counted; "list --state submitting" and "--state unknown" show those on their way');
+    return;
+  }
   print(`${waiting} wait, and so will new ones`);
   if (onTheirWay > 0) {
     print(

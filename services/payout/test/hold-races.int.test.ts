@@ -1,11 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import type { MongoConnection } from '@gateway/mongo';
 import { clockAt, connectMongo, createHandle } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 import { openSpace, silentLogger } from '@gateway/testing';
 import { createMetrics, noTracer } from '@gateway/service-kit';
+import { createBatches } from '../src/adapters/banks/iso20022/batches';
 import type { Iso20022Connector } from '../src/adapters/banks/iso20022/connector';
 import { createIso20022Connector } from '../src/adapters/banks/iso20022/connector';
+import { createDepartures } from '../src/adapters/banks/iso20022/departures';
 import { instruction, PAYING_ACCOUNT, testSettings } from '../src/adapters/banks/iso20022/iso20022.fixture';
+import { openRecords } from '../src/adapters/banks/iso20022/records';
 import type { HoldsAdapter } from '../src/adapters/mongo/holds';
 import { createHolds } from '../src/adapters/mongo/holds';
 import type { PayoutsAdapter } from '../src/adapters/mongo/payouts';
@@ -32,6 +36,7 @@ let payouts: PayoutsAdapter;
 let holds: HoldsAdapter;
 let files: Iso20022Connector;
 const NOW = 1_800_000_000_000;
+const accounts = { findLatest: async () => PAYING_ACCOUNT };
 
 beforeAll(async () => {
   space = await openSpace('payout-hold-races');
@@ -42,7 +47,7 @@ beforeAll(async () => {
   await Promise.all([payouts.ensureIndexes(), holds.ensureDocument()]);
   files = createIso20022Connector({
     ...{ mongo, env: testSettings(), logger: silentLogger, metrics: createMetrics('test', { processFigures: false }) },
-    ...{ clock, holds, accounts: { findLatest: async () => PAYING_ACCOUNT } },
+    ...{ clock, holds, accounts },
   });
 });
 afterEach(async () => {
@@ -152,6 +157,16 @@ test('a payout whose intent took so long to write that its submission could outl
   expect(sent).toEqual([]);
   await submitPayout({ ...ports, now: () => at(0) }, stored);
   expect(sent).toEqual([reference]);
+});
+
+test('a hold stands and is answered, even if its payouts cannot be counted', async () => {
+  const here = world({});
+  const uncounted = { ...payouts, countOpen: () => Promise.reject(new Error('operation exceeded time limit')) };
+  const held = await holdPayouts({ ...here.ports, payouts: uncounted }, ALL, OPERATOR);
+  expect(held).toEqual({ result: 'held', open: undefined });
+  await here.submit();
+  expect(here.sent).toEqual([]);
+  expect(await here.state()).toEqual({ kind: 'held', reason: 'operator' });
 });
 
 const OPEN = { waiting: 0, onTheirWay: 0, withBank: 0 };
@@ -327,6 +342,44 @@ test('a held payout that an open batch has as well is withdrawn from it when it 
   await holds.release(ALL);
   expect(await files.operations.cut()).toEqual([]);
   expect(await here.state()).toEqual({ kind: 'failed', code: 3300 });
+});
+
+describe('a payout in a file', () => {
+  /** Freezes the open batch and writes no file, like a process that dies in between. */
+  async function freeze(): Promise<void> {
+    const records = openRecords(mongo);
+    const departures = createDepartures({ holds, accounts, members: records.members });
+    const batches = createBatches({
+      ...{ records, departures, initiatingParty: 'Gateway Ltd', payoutsPerFile: 10 },
+      ...{ now: () => NOW, newId: randomUUID },
+    });
+    await batches.freeze({ instant: NOW, others: NOW });
+  }
+
+  test.each(SCOPES)('that nobody has begun to write waits under a hold of %j, and can be cancelled', async (scope) => {
+    const here = world({ connector: files });
+    await here.submit();
+    await freeze();
+    const waiting = { result: 'held', open: { ...OPEN, waiting: 1 } };
+    expect(await holdPayouts(here.ports, scope, OPERATOR)).toEqual(waiting);
+    // Its writer opens the batch again.
+    expect(await files.operations.cut()).toEqual([]);
+    expect(await holdPayouts(here.ports, scope, OPERATOR)).toEqual({ ...waiting, result: 'known' });
+    expect(await cancelPayouts(here.ports, scope, OPERATOR)).toMatchObject({ result: 'cancelled', ended: 1 });
+    expect(await here.state()).toEqual({ kind: 'failed', code: 3300 });
+  });
+
+  test('that is in the outbox can be neither held nor cancelled', async () => {
+    const here = world({ connector: files });
+    const scope: Scope = { kind: 'payout', reference: here.reference };
+    await here.submit();
+    expect(await files.operations.cut()).toMatchObject([{ state: 'emitted', payouts: 1 }]);
+    expect(await holdPayouts(here.ports, scope, OPERATOR)).toEqual({ result: 'with-bank' });
+    expect(await holds.read()).toEqual([]);
+    const all = { result: 'held', open: { ...OPEN, withBank: 1 } };
+    expect(await holdPayouts(here.ports, ALL, OPERATOR)).toEqual(all);
+    expect(await cancelPayouts(here.ports, scope, OPERATOR)).toEqual({ result: 'with-bank' });
+  });
 });
 
 test('repeated cancellations end everything, in the store and then in open batches', async () => {

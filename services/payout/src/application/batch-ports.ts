@@ -28,6 +28,7 @@ export interface BatchOperations {
   batchOf(reference: string): Promise<string | undefined>;
   /** References of at most `limit` payouts of the scope in open batches. Throws for a limit below 1. */
   waiting(scope: Scope, limit: number): Promise<string[]>;
+  /** Payouts of the scope in open batches, and in those that a hold opens again because their files are not begun. */
   countWaiting(scope: Scope): Promise<number>;
   /** Takes a payout out of its open batch, for good. False if it is in none: then a file may contain it. */
   withdraw(reference: string): Promise<boolean>;

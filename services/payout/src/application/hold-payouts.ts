@@ -27,8 +27,8 @@ export interface HoldingPorts extends Ports {
   batches: BatchOperations | undefined;
 }
 
-/** `known`: it was held before. `full`: too many holds. */
-export type Held = { result: 'held' | 'known'; open: OpenPayouts } | { result: Unheld };
+/** `known`: it was held before. `full`: too many holds. `open` is undefined if the payouts could not be counted in time. */
+export type Held = { result: 'held' | 'known'; open: OpenPayouts | undefined } | { result: Unheld };
 export type Unheld = Unknown | 'full' | NotCalledOff;
 /** There is no such payout or account. */
 export type Unknown = 'unknown-payout' | 'unknown-account';
@@ -40,8 +40,8 @@ export async function holdPayouts(ports: HoldingPorts, scope: Scope, operator: s
   const result = await ports.holds.hold(scope, operator);
   if (result === 'full') return { result };
   // Only what is read after the hold was stored tells what it did not stop.
-  const open = await openPayouts(ports, scope);
-  if (scope.kind === 'payout' && open.waiting + open.onTheirWay === 0) {
+  const open = await openPayouts(ports, scope).catch((error: unknown) => notCounted(ports, scope, error));
+  if (scope.kind === 'payout' && open !== undefined && open.waiting + open.onTheirWay === 0) {
     await ports.holds.release(scope);
     return { result: open.withBank > 0 ? 'with-bank' : 'ended' };
   }
@@ -70,6 +70,11 @@ async function openPayouts({ payouts, batches }: HoldingPorts, scope: Scope): Pr
     onTheirWay: submitting + unknown,
     withBank: Math.max(0, submitted - inOpenBatch),
   };
+}
+
+/** The hold stands without the figures, and its operator must not believe otherwise. */
+function notCounted({ logger }: Ports, scope: Scope, error: unknown): undefined {
+  logger.error('the payouts of a hold could not be counted', { scope: nameOf(scope), error });
 }
 
 async function stateOf(payouts: Payouts, reference: string): Promise<Partial<Record<PayoutStateKind, number>>> {

@@ -12,6 +12,9 @@ export interface Hold {
 /** More would make every submission read too much: hold the account, or everything. */
 export const HOLDS_MAX = 1_000;
 
+/** An operator who holds payouts waits for each of their figures this long, and can do without them. */
+export const HELD_COUNT_TIMEOUT_MS = 5_000;
+
 /** What operators hold. All replicas read it from the database, never from a cache. */
 export interface Holds {
   /**

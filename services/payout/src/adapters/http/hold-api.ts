@@ -14,7 +14,8 @@ export interface HoldList {
   holds: { scope: string; since: string; by: string }[];
 }
 
-export interface HoldAnswer extends OpenPayouts {
+/** Without the figures if the payouts could not be counted in time. */
+export interface HoldAnswer extends Partial<OpenPayouts> {
   scope: string;
   /** False if it was held before. */
   isNew: boolean;

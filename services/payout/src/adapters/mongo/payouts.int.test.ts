@@ -134,6 +134,16 @@ it('a query for a page stops when its caller no longer waits', async () => {
   expect(finds.map(({ command }) => (command as { maxTimeMS?: number }).maxTimeMS)).toEqual([3_000, 3_000]);
 });
 
+it('a count for an operator stops in time, so that its hold is answered', async () => {
+  const { db } = mongo.mongoose;
+  if (db === undefined) throw new Error('not connected');
+  await db.command({ profile: 2 });
+  await payouts.countOpen({ kind: 'all' });
+  await db.command({ profile: 0 });
+  const counts = await db.collection('system.profile').find({ 'command.aggregate': 'payouts' }).toArray();
+  expect(counts.map(({ command }) => (command as { maxTimeMS?: number }).maxTimeMS)).toEqual([5_000, 5_000]);
+});
+
 describe('due work', () => {
   it('is claimed by one replica, and by the next when the lease expires', async () => {
     await add('A', { resolveAt: 1_000 }, 'unknown');

@@ -18,6 +18,7 @@ import {
 } from '@gateway/mongo';
 import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
 import type { HeldQuery, ListQuery, PageQuery, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
+import { HELD_COUNT_TIMEOUT_MS } from '../../application/hold-ports';
 import type { WideScope } from '../../domain/holds';
 import { isAtRest, isOpen, PAYOUT_STATES } from '../../domain/payout';
 import type { Payout, PayoutStateKind } from '../../domain/payout';
@@ -221,10 +222,11 @@ async function countOpen(
   const held = { ...scopeFilter(scope), ...IS_HELD } as Filter<StoredPayout>;
   const others = collection.aggregate<{ _id: PayoutStateKind; count: number }>(
     [{ $match: dueFilter(scope) }, { $group: { _id: '$state.kind', count: { $sum: 1 } } }],
-    { hint: dueByAccountIndex.name, maxTimeMS: LIST_TIMEOUT_MS },
+    { hint: dueByAccountIndex.name, maxTimeMS: HELD_COUNT_TIMEOUT_MS },
   );
   const counts = (await others.toArray()).map(({ _id, count }) => [_id, count] as const);
-  return { ...Object.fromEntries(counts), held: await collection.countDocuments(held, { hint: heldIndex.name }) };
+  const options = { hint: heldIndex.name, maxTimeMS: HELD_COUNT_TIMEOUT_MS };
+  return { ...Object.fromEntries(counts), held: await collection.countDocuments(held, options) };
 }
 
 /** Names an account in any case, so that indexes which begin with it can be used. */

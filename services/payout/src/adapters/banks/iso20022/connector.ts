@@ -60,7 +60,7 @@ export function createIso20022Connector(options: {
   const settings = loadSettings(options.env);
   const records = openRecords(mongo);
   const schemaCheck = createSchemaCheck();
-  const members = createMembers({ members: records.members, debtorOf: settings.debtorOf, now, logger });
+  const members = createMembers({ records, debtorOf: settings.debtorOf, now, logger });
   const departures = createDepartures({ holds: options.holds, accounts: options.accounts, members: records.members });
   const batches = createBatches({ records, departures, ...settings, now, newId });
   const outbox = createOutboxDirectory({

@@ -9,10 +9,12 @@ import type {
   PaymentInstruction,
   SubmitAnswer,
 } from '../../../application/bank-ports';
+import { HELD_COUNT_TIMEOUT_MS } from '../../../application/hold-ports';
 import type { Scope } from '../../../domain/holds';
 import { CANCELLABLE_STATES } from '../../../domain/iso20022/batch';
 import { creditTransferOf } from '../../../domain/iso20022/credit-transfer';
 import type { Member, Records } from './records';
+import { isNotBegun } from './records';
 import type { Debtor } from './settings';
 
 export interface Members {
@@ -25,19 +27,20 @@ export interface Members {
   batchOf(reference: string): Promise<string | undefined>;
   /** References of at most `limit` payouts of the scope that wait for a file. Throws for a limit below 1. */
   waiting(scope: Scope, limit: number): Promise<string[]>;
+  /** Those that wait for a file, and those that a hold takes back out of one that nobody has begun to write. */
   countWaiting(scope: Scope): Promise<number>;
   /** Cancels a payout that waits for a file. False if it does not. */
   withdraw(reference: string): Promise<boolean>;
 }
 
 export function createMembers(options: {
-  members: Records['members'];
+  records: Pick<Records, 'members' | 'batches'>;
   /** Undefined if the settings list no such account of ours. */
   debtorOf: (iban: string) => Debtor | undefined;
   now: () => number;
   logger: Logger;
 }): Members {
-  const { members } = options;
+  const { members, batches } = options.records;
 
   async function add(instruction: PaymentInstruction): Promise<SubmitAnswer> {
     const checked = creditTransferOf(instruction);
@@ -126,19 +129,33 @@ export function createMembers(options: {
     return withdrawn.modifiedCount === 1;
   }
 
-  const countWaiting = (scope: Scope): Promise<number> => members.countDocuments(waitingIn(scope));
+  async function countWaiting(scope: Scope): Promise<number> {
+    const notBegun = { ...inScope(scope), batch: { $in: await batchesNotBegun(scope) } };
+    // One read, so that a payout whose batch is opened again meanwhile is counted once.
+    return members.countDocuments({ $or: [waitingIn(scope), notBegun] }, { maxTimeMS: HELD_COUNT_TIMEOUT_MS });
+  }
+
+  async function batchesNotBegun(scope: Scope): Promise<string[]> {
+    const own = scope.kind === 'payout' ? { _id: (await batchOf(scope.reference)) ?? '' } : {};
+    const options = { projection: { _id: 1 }, maxTimeMS: HELD_COUNT_TIMEOUT_MS };
+    return (await batches.find({ ...own, ...isNotBegun }, options).toArray()).map(({ _id }) => _id);
+  }
 
   return { add, inquire, cancel, batchOf, waiting, countWaiting, withdraw };
 }
 
 function waitingIn(scope: Scope): Filter<Member> {
+  return { ...inScope(scope), state: 'waiting' };
+}
+
+function inScope(scope: Scope): Filter<Member> {
   switch (scope.kind) {
     case 'payout':
-      return { state: 'waiting', _id: scope.reference };
+      return { _id: scope.reference };
     case 'account':
-      return { state: 'waiting', merchantAccount: scope.merchantAccount };
+      return { merchantAccount: scope.merchantAccount };
     case 'all':
-      return { state: 'waiting' };
+      return {};
   }
 }
 

@@ -5,7 +5,7 @@ import { claimOne, isDue } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import type { Departures } from './departures';
 import type { Batch, Records } from './records';
-import { allows, takeStep } from './records';
+import { allows, isNotBegun, takeStep } from './records';
 import type { SchemaCheck } from './schema-check';
 import { createStaging } from './staging';
 
@@ -120,10 +120,7 @@ export function createOutboxDirectory(options: {
         return begun.modifiedCount === 1;
       }
       logger.warn('a batch is not written: payouts in it are held, or of refused accounts', { batch: mine._id });
-      const opened = await batches.deleteOne(
-        { ...mine, ...allows('emission'), writings: { $exists: false } },
-        { session },
-      );
+      const opened = await batches.deleteOne({ ...mine, ...isNotBegun }, { session });
       if (opened.deletedCount === 1) {
         const back = { $set: { state: 'waiting' }, $unset: { batch: '' } } as const;
         await members.updateMany({ batch: mine._id }, back, { session });

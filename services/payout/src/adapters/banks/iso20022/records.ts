@@ -89,6 +89,12 @@ export function allows(step: BatchStep): Filter<Batch> {
   return { state: { $in: [...from] }, ...(beforeReport === true ? { reportedAt: { $exists: false } } : {}) };
 }
 
+/**
+ * Matches batches that no writer has begun to move into the outbox. Who begins looks at the holds first, and opens a batch
+ * with a held payout again.
+ */
+export const isNotBegun: Filter<Batch> = { ...allows('emission'), writings: { $exists: false } };
+
 /** Filter and update that take a batch through a step, together with `change`, if its state allows it. */
 export function takeStep(
   step: BatchStep,
