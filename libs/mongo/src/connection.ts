@@ -8,8 +8,8 @@ import { sharedLookup } from '@gateway/service-kit';
 import type { Collection, Document } from './driver';
 import './driver-connection';
 
-/** A socket that is silent for this long is dead: its pending calls fail. */
-const SOCKET_TIMEOUT_MS = 10_000;
+/** A socket that is silent for this long, beyond the time that a call may take, is dead: its pending calls fail. */
+export const SOCKET_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 const WAIT_FOR_CONNECTION_TIMEOUT_MS = 5_000;
 const MAJORITY_TIMEOUT_MS = 5_000;
@@ -46,7 +46,6 @@ const SETTINGS: MongoClientOptions & { runtimeAdapters: object } = {
   maxPoolSize: MAX_POOL_SIZE,
   serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
   connectTimeoutMS: CONNECT_TIMEOUT_MS,
-  socketTimeoutMS: SOCKET_TIMEOUT_MS,
   heartbeatFrequencyMS: HEARTBEAT_FREQUENCY_MS,
   waitQueueTimeoutMS: WAIT_FOR_CONNECTION_TIMEOUT_MS,
   writeConcern: { w: 'majority', wtimeoutMS: MAJORITY_TIMEOUT_MS },
@@ -57,14 +56,23 @@ const SETTINGS: MongoClientOptions & { runtimeAdapters: object } = {
   runtimeAdapters: { os },
 };
 
+export interface ConnectOptions extends DatabaseAddress {
+  database: string;
+  /**
+   * The largest `maxTimeMS` of a command line that counts or searches for long: the driver takes a socket without an
+   * answer for dead. Ignored with `mongo`.
+   */
+  longestCallMs?: number;
+}
+
 /**
  * Connects to one database. A majority acknowledges writes and reads see only what a majority has, so that what a
  * client was told survives a failover. Every operation has a time-out.
  */
-export async function connectMongo(options: DatabaseAddress & { database: string }): Promise<MongoConnection> {
-  const { uri, mongo, database } = options;
+export async function connectMongo(options: ConnectOptions): Promise<MongoConnection> {
+  const { uri, mongo, database, longestCallMs = 0 } = options;
   if (mongo !== undefined) return mongo.database(database);
-  const client = new MongoClient(uri, SETTINGS);
+  const client = new MongoClient(uri, { ...SETTINGS, socketTimeoutMS: SOCKET_TIMEOUT_MS + longestCallMs });
   let healthy = true;
   client.on('topologyDescriptionChanged', ({ newDescription }) => (healthy = hasPrimary(newDescription)));
   try {

@@ -1,6 +1,8 @@
 import type { Collection, Document, MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 
+/** Searches read large collections from the disk, because no index has names. */
+export const LONGEST_CALL_MS = 60_000;
 const NAMES = ['cards', 'edge', 'payouts', 'threeds', 'callbacks', 'vault'] as const;
 type DatabaseName = (typeof NAMES)[number];
 
@@ -23,7 +25,8 @@ export async function openDatabases(options: { uri: string; databasePrefix: stri
   };
   try {
     for (const name of NAMES) {
-      open.set(name, await connectMongo({ uri: options.uri, database: options.databasePrefix + name }));
+      const database = options.databasePrefix + name;
+      open.set(name, await connectMongo({ uri: options.uri, database, longestCallMs: LONGEST_CALL_MS }));
     }
   } catch (error) {
     await close();

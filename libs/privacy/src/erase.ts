@@ -1,5 +1,6 @@
 import { PAYMENT_ID_LENGTH } from '@gateway/contracts';
 import type { Databases, Kept } from './databases';
+import { LONGEST_CALL_MS } from './databases';
 import type { Subject } from './find';
 import { findSubjects, SUBJECTS_MAX, tokensUnderWay } from './find';
 import type { Person } from './person';
@@ -20,7 +21,6 @@ export interface Erasure {
 }
 
 const DAY_MS = 86_400_000;
-const UPDATE_TIMEOUT_MS = 60_000;
 /** A repeated request gets its first answer again for that long. Events of the end have long been handled by then. */
 const KEPT_MS = DAY_MS;
 /** Sorts after every character of a reference, and of an attempt's time. */
@@ -134,7 +134,7 @@ const isOver = (delivery: Kept): boolean => (delivery['progress'] as { state?: s
 async function eraseCallbacks(databases: Databases, { id, merchantAccount }: Subject): Promise<Dependants> {
   const deliveries = databases.collection('callbacks.deliveries');
   const own = { paymentId: id.slice(0, PAYMENT_ID_LENGTH), merchantAccount };
-  const options = { projection: { 'progress.state': 1 }, maxTimeMS: UPDATE_TIMEOUT_MS };
+  const options = { projection: { 'progress.state': 1 }, maxTimeMS: LONGEST_CALL_MS };
   const found = await deliveries.find(own, options).toArray();
   const ids = found.filter(isOver).map(({ _id }) => _id);
   const kept = found.length - ids.length;

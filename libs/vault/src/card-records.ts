@@ -13,6 +13,9 @@ const CARD_UNUSED_SECONDS = 396 * 24 * 60 * 60;
 /** Recording the use of a card is not worth two writes a day. */
 const REFRESH_AFTER_MS = DAY_MS;
 
+/** By the keys that a card is under. */
+export const KEYS_INDEX = 'keys';
+
 /** `_id` is the token. No card data is in clear. */
 export interface StoredCard {
   _id: string;
@@ -31,7 +34,7 @@ export type SealedCard = Pick<StoredCard, 'keyId' | 'tokenKeyId' | 'data'>;
 export async function ensureCardIndexes(cards: Collection<StoredCard>): Promise<void> {
   await cards.createIndex({ lastUsedAt: 1 }, { name: 'unused', expireAfterSeconds: CARD_UNUSED_SECONDS });
   // Counts per key, and what is left to encrypt again.
-  await cards.createIndex({ keyId: 1, tokenKeyId: 1 }, { name: 'keys' });
+  await cards.createIndex({ keyId: 1, tokenKeyId: 1 }, { name: KEYS_INDEX });
 }
 
 /** Binds a ciphertext to its record: moved to another token or merchant, it does not decrypt. */

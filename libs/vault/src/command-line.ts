@@ -21,7 +21,7 @@ import type { Keys } from './keys';
 import { readKeys } from './keys';
 import { openKeyProvider } from './open-key-provider';
 import type { KeyCount, Progress, Reencryption } from './reencryption';
-import { createReencryption } from './reencryption';
+import { COUNT_TIMEOUT_MS, createReencryption, TOTAL_MAX } from './reencryption';
 import { cardReaderSettings, noDevelopmentKeys } from './settings';
 
 const EXIT_OK = 0;
@@ -119,7 +119,11 @@ interface Cards {
 async function withCards(env: CommandLineIo['env'], work: (cards: Cards) => Promise<number>): Promise<number> {
   const config = loadConfig(settings, env, [noDevelopmentKeys, ...mongoProductionRules]);
   const { CARD_KEYS: cardKeys, TOKEN_KEYS: tokenKeys } = await readKeys(config, ['CARD_KEYS', 'TOKEN_KEYS']);
-  const connection = await connectMongo({ uri: config.MONGODB_URI, database: `${config.DATABASE_PREFIX}vault` });
+  const connection = await connectMongo({
+    uri: config.MONGODB_URI,
+    database: `${config.DATABASE_PREFIX}vault`,
+    longestCallMs: COUNT_TIMEOUT_MS,
+  });
   try {
     const cards = connection.collection<StoredCard>('cards');
     await ensureCardIndexes(cards);
@@ -174,7 +178,7 @@ function sum(counts: readonly KeyCount[]): number {
 async function reencrypt({ reencryption }: Cards, json: boolean, io: CommandLineIo): Promise<number> {
   const { env, out, err, signal } = io;
   const onProgress = ({ reencrypted, failed, total }: Progress): void =>
-    err(`${reencrypted + failed} of ${total} cards`);
+    err(`${reencrypted + failed} of ${total === TOTAL_MAX ? 'at least ' : ''}${total} cards`);
   const result = await recordCommand(
     env,
     { action: 'vault.reencrypt', subject: 'all cards' },

@@ -1,20 +1,23 @@
 import { Secret } from '@gateway/contracts';
-import type { Collection, Filter } from '@gateway/mongo';
+import type { Collection } from '@gateway/mongo';
 import { messageOf } from '@gateway/service-kit';
 import type { CardData } from './card-data';
 import type { CardSeal, OpenCard, StoredCard } from './card-records';
+import { KEYS_INDEX } from './card-records';
 
 /** Cards read, encrypted and written together. */
 const BATCH_CARDS = 200;
-/** Counting reads an index; this is enough for some hundred million cards. */
-const COUNT_TIMEOUT_MS = 300_000;
+/** `status` reads the whole index; this is enough for some hundred million cards. */
+export const COUNT_TIMEOUT_MS = 300_000;
+/** A run counts its cards up to here, within about a second: it must not wait for a number. */
+export const TOTAL_MAX = 1_000_000;
 /** Failures are counted, and these are named. */
 const NAMED_FAILURES_MAX = 20;
 
+type KeyPair = Pick<StoredCard, 'keyId' | 'tokenKeyId'>;
+
 /** How many cards are under a pair of keys. */
-export interface KeyCount {
-  readonly keyId: string;
-  readonly tokenKeyId: string;
+export interface KeyCount extends Readonly<KeyPair> {
   readonly cards: number;
 }
 
@@ -23,7 +26,7 @@ export interface Progress {
   readonly reencrypted: number;
   /** Could not be opened. */
   readonly failed: number;
-  /** Cards that this run set out to encrypt again. */
+  /** Cards that this run set out to encrypt again. {@link TOTAL_MAX} means that there are so many or more. */
   readonly total: number;
 }
 
@@ -52,9 +55,41 @@ export interface Reencryption {
 }
 
 export function createReencryption({ cards, seal, open }: ReencryptionOptions): Reencryption {
-  const stale: Filter<StoredCard> = {
-    $or: [{ keyId: { $ne: seal.keyId } }, { tokenKeyId: { $ne: seal.tokenKeyId } }],
-  };
+  /** Pairs that are not both active. Reads one key of the index for each, however many cards it has. */
+  async function stalePairs(): Promise<KeyPair[]> {
+    const pairs: KeyPair[] = [];
+    for (const keyId of await cards.distinct('keyId')) {
+      for (const tokenKeyId of await cards.distinct('tokenKeyId', { keyId })) pairs.push({ keyId, tokenKeyId });
+    }
+    return pairs.filter(({ keyId, tokenKeyId }) => keyId !== seal.keyId || tokenKeyId !== seal.tokenKeyId);
+  }
+
+  async function countUnder(pairs: readonly KeyPair[]): Promise<number> {
+    let total = 0;
+    for (const pair of pairs) {
+      if (total >= TOTAL_MAX) break;
+      total += await cards.countDocuments(pair, {
+        hint: KEYS_INDEX,
+        limit: TOTAL_MAX - total,
+        maxTimeMS: COUNT_TIMEOUT_MS,
+      });
+    }
+    return total;
+  }
+
+  /** What is encrypted again leaves its place in the index, so no run walks over what is done. */
+  async function* batchesUnder(pairs: readonly KeyPair[]): AsyncGenerator<StoredCard[]> {
+    for (const pair of pairs) {
+      let batch: StoredCard[] = [];
+      for await (const card of cards.find(pair, { hint: KEYS_INDEX, batchSize: BATCH_CARDS, promoteBuffers: true })) {
+        batch.push(card);
+        if (batch.length < BATCH_CARDS) continue;
+        yield batch;
+        batch = [];
+      }
+      if (batch.length > 0) yield batch;
+    }
+  }
 
   /** Undefined if it is done, else why the card does not open. */
   async function again(stored: StoredCard): Promise<string | undefined> {
@@ -79,33 +114,26 @@ export function createReencryption({ cards, seal, open }: ReencryptionOptions): 
             { $group: { _id: { keyId: '$keyId', tokenKeyId: '$tokenKeyId' }, cards: { $sum: 1 } } },
             { $sort: { _id: 1 } },
           ],
-          { hint: 'keys', maxTimeMS: COUNT_TIMEOUT_MS },
+          { hint: KEYS_INDEX, maxTimeMS: COUNT_TIMEOUT_MS },
         )
         .toArray();
       return groups.map(({ _id, cards: count }) => ({ ..._id, cards: count }));
     },
 
     async run({ onProgress, signal }) {
-      const total = await cards.countDocuments(stale, { maxTimeMS: COUNT_TIMEOUT_MS });
+      const pairs = await stalePairs();
+      const total = await countUnder(pairs);
       const failures: string[] = [];
       let [reencrypted, failed] = [0, 0];
-      let after = '';
-      while (signal?.aborted !== true) {
-        const batch = await cards
-          .find({ ...stale, _id: { $gt: after } }, { promoteBuffers: true })
-          .sort({ _id: 1 })
-          .limit(BATCH_CARDS)
-          .toArray();
-        const last = batch.at(-1);
-        if (last === undefined) return { reencrypted, failed, total, stopped: false, failures };
+      for await (const batch of batchesUnder(pairs)) {
+        if (signal?.aborted === true) return { reencrypted, failed, total, stopped: true, failures };
         const problems = (await Promise.all(batch.map(again))).filter((problem) => problem !== undefined);
         failures.push(...problems.slice(0, NAMED_FAILURES_MAX - failures.length));
         failed += problems.length;
         reencrypted += batch.length - problems.length;
-        after = last._id;
         onProgress?.({ reencrypted, failed, total });
       }
-      return { reencrypted, failed, total, stopped: true, failures };
+      return { reencrypted, failed, total, stopped: false, failures };
     },
   };
 }

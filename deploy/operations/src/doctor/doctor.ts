@@ -10,7 +10,7 @@ import { clocksCheck } from './checks/clocks';
 import { groupsCheck } from './checks/groups';
 import { identitiesCheck } from './checks/identities';
 import { indexesCheck } from './checks/indexes';
-import { keysCheck } from './checks/keys';
+import { COUNT_TIMEOUT_MS, keysCheck } from './checks/keys';
 import { servicesCheck } from './checks/services';
 import { topicsCheck } from './checks/topics';
 import { versionsCheck } from './checks/versions';
@@ -51,7 +51,8 @@ async function examine(config: Config, env: Environment): Promise<[name: string,
   const opened = new Map<string, Promise<MongoConnection>>();
   const { MONGODB_URI: uri, DATABASE_PREFIX: prefix, OPS_URLS: urls, IDENTITY_TOKEN: token } = config;
   const database = (name: string): Promise<MongoConnection> => {
-    const connection = opened.get(name) ?? connectMongo({ uri, database: prefix + name });
+    const at = { uri, database: prefix + name, longestCallMs: COUNT_TIMEOUT_MS };
+    const connection = opened.get(name) ?? connectMongo(at);
     opened.set(name, connection);
     return connection;
   };

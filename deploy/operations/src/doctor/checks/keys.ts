@@ -2,7 +2,7 @@ import type { Check, Deployment } from '../check';
 import type { Replica } from '../replicas';
 
 /** Counting reads an index of the cards, and all accounts with their secrets. */
-const COUNT_TIMEOUT_MS = 120_000;
+export const COUNT_TIMEOUT_MS = 120_000;
 
 interface Records {
   database: string;
