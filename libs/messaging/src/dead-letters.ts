@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IHeaders, KafkaMessage } from 'kafkajs';
 import type { KafkaClient } from './client';
 import type { Envelope } from './envelope';
-import { headerOf } from './envelope';
+import { headerOf, isPresent } from './envelope';
 import type { Publisher, RawMessage } from './publisher';
 import { deadLetterTopics, topicName } from './topics';
 import { tryWithin, within } from './within';
@@ -33,7 +33,7 @@ export function deadLetterFrom(rejected: RejectedMessage & { deadLetters: string
     key: message.key,
     value: message.value,
     headers: {
-      ...definedHeaders(message.headers),
+      ...presentHeaders(message.headers),
       dlq_reason: reason,
       dlq_topic: topic,
       dlq_partition: String(partition),
@@ -43,10 +43,14 @@ export function deadLetterFrom(rejected: RejectedMessage & { deadLetters: string
   };
 }
 
-function definedHeaders(headers: IHeaders = {}): RawMessage['headers'] {
-  const defined: RawMessage['headers'] = {};
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) defined[name] = value;
-  return defined;
+/** Without those that are null, which other producers may send and our publisher refuses. */
+function presentHeaders(headers: IHeaders = {}): RawMessage['headers'] {
+  const present: RawMessage['headers'] = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (Array.isArray(value)) present[name] = value.filter(isPresent);
+    else if (isPresent(value)) present[name] = value;
+  }
+  return present;
 }
 
 /** One dead letter, as an operator sees it. */
@@ -142,7 +146,7 @@ export function createDeadLetters(options: {
     async replay(topic, partition, offset) {
       const origin = originOf(topic);
       const { key, value, headers } = (await find(topic, partition, offset)).message;
-      const original = Object.entries(definedHeaders(headers)).filter(([name]) => !name.startsWith(PREFIX));
+      const original = Object.entries(presentHeaders(headers)).filter(([name]) => !name.startsWith(PREFIX));
       await publisher.publishRaw({
         topic: origin,
         key,

@@ -100,11 +100,17 @@ export function encode(message: OutgoingMessage, source: string): EncodedMessage
   return encoded;
 }
 
-/** The text of a header, the first one if it is repeated. Undefined if it is absent. */
+/** What Kafka allows and other producers send. kafkajs' type lacks null. */
+type HeaderValue = Buffer | string | null | undefined;
+
+/** The text of a header, the first one if it is repeated. Undefined if it is absent or null. */
 export function headerOf(headers: IHeaders | undefined, name: string): string | undefined {
-  const value = headers?.[name];
-  const first = Array.isArray(value) ? value[0] : value;
-  return first === undefined ? undefined : typeof first === 'string' ? first : first.toString();
+  const value: HeaderValue | HeaderValue[] = headers?.[name];
+  return (Array.isArray(value) ? value.find(isPresent) : value)?.toString();
+}
+
+export function isPresent<T>(value: T): value is NonNullable<T> {
+  return value !== undefined && value !== null;
 }
 
 /** The value of a message if it is a JSON object, valid or not. */

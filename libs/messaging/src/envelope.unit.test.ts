@@ -105,6 +105,16 @@ describe('a message is refused', () => {
   });
 });
 
+test('a header that is null counts as absent', () => {
+  const message = arrived(encode({ declaration: Counted, data: { count: 1 }, key: 'P', traceparent: '00-a' }, 's'));
+  const withNulls = { ...message.headers, traceparent: null, ce_subject: [null, Buffer.from('S')], ce_time: [null] };
+  const envelope = decode(Counted, ORIGIN, { ...message, headers: withNulls } as unknown as KafkaMessage);
+  expect(envelope).toMatchObject({ subject: 'S', time: '2023-11-14T22:13:20.000Z' });
+  expect(envelope).not.toHaveProperty('traceparent');
+  const withoutId = { ...message, headers: { ...message.headers, ce_id: null } } as unknown as KafkaMessage;
+  expect(() => decode(Counted, ORIGIN, withoutId)).toThrow('header ce_id is missing');
+});
+
 test('fields of a later release are kept', () => {
   const later = arrived(encode({ declaration: Counted, data: { count: 1 }, key: 'P' }, 's'));
   later.value = Buffer.from('{"count":1,"colour":"red"}');

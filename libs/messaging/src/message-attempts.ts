@@ -8,6 +8,7 @@ import type { Envelope } from './envelope';
 import { decode, headerOf, InvalidMessageError, typeOf } from './envelope';
 import type { MessageHandler } from './message-handler';
 import type { WorkerMetrics } from './metrics';
+import { MessageRefusedError } from './publish-errors';
 import { topicOf } from './topics';
 import type { Job, Outcome } from './work-queue';
 
@@ -78,15 +79,18 @@ export function createMessageAttempts(options: {
   function recover(job: MessageJob, progress: Progress, error: unknown): Outcome | Promise<Outcome> {
     metrics.failures.inc();
     const place = placeOf(job, progress);
-    // Publishing a dead letter is retried without limit. Only `onDeadLetter` can fail permanently.
-    if (mayRetry(progress, error, limitedAttempts) || progress.rejection?.published === false) {
+    if (mayRetry(progress, error, limitedAttempts) || waitsForPublication(progress, error)) {
       metrics.retried.inc();
       logger.warn('a message failed and is retried', { ...place, attempts: job.attempts, reason: messageOf(error) });
       return 'retry';
     }
     if (progress.rejection !== undefined) {
+      const { published } = progress.rejection;
+      const what = published
+        ? 'the outcome of a dead-lettered message could not be stored'
+        : 'a dead letter was refused';
       metrics.unrecorded.inc();
-      logger.error('the outcome of a dead-lettered message could not be stored', { ...place, error });
+      logger.error(what, { ...place, error });
       return 'done';
     }
     logger.error('a message cannot be processed', { ...place, error });
@@ -139,6 +143,11 @@ function mayRetry(progress: Progress, error: unknown, limitedAttempts: number): 
   if (!isLimitedRetry(error)) return isRetryable(error);
   progress.limitedFailures += 1;
   return progress.limitedFailures < limitedAttempts;
+}
+
+/** Publishing a dead letter is retried without limit, unless the letter itself is refused: that would stop its key. */
+function waitsForPublication({ rejection }: Progress, error: unknown): boolean {
+  return rejection?.published === false && !(error instanceof MessageRefusedError);
 }
 
 function placeOf({ topic, partition, message }: MessageJob, { envelope }: Progress) {

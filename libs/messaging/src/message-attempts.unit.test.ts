@@ -1,11 +1,16 @@
 import { Type } from '@sinclair/typebox';
 import type { KafkaMessage } from 'kafkajs';
 import { declareMessage } from '@gateway/contracts';
+import type { Registry } from '@gateway/service-kit';
 import { createLogger, createMetrics, noTracer } from '@gateway/service-kit';
+import type { DeadLetterPath } from './dead-letter-path';
+import { createDeadLetterPath } from './dead-letter-path';
 import type { MessageJob } from './message-attempts';
 import { createMessageAttempts } from './message-attempts';
 import { on } from './message-handler';
 import { workerMetrics } from './metrics';
+import { MessageRefusedError } from './publish-errors';
+import type { RawMessage } from './publisher';
 
 const Ended = declareMessage(
   'cardEvents',
@@ -27,24 +32,36 @@ function job(value: string | null): MessageJob {
   return { message, topic: TOPIC, partition: 0, attempts: 1, note: undefined };
 }
 
-async function handle(value: string | null): Promise<{ handled: number; rejected: string[]; skipped: string }> {
-  let handled = 0;
-  const rejected: string[] = [];
-  const registry = createMetrics('test', { processFigures: false });
-  const attempt = createMessageAttempts({
-    handlers: [on(Ended, async () => void (handled += 1), { onlyWith: 'url' })],
+function attempts(options: { deadLetter: DeadLetterPath; registry: Registry; handle?: () => Promise<void> }) {
+  const { deadLetter, registry, handle = async () => undefined } = options;
+  return createMessageAttempts({
+    handlers: [on(Ended, handle, { onlyWith: 'url' })],
     topics: new Map([[TOPIC, 'cardEvents']]),
     otherTypes: 'dead-letter',
-    deadLetter: async (_message, { reason }) => void rejected.push(reason),
+    deadLetter,
     limitedAttempts: 1,
     groupId: 'g',
     tracer: noTracer,
     metrics: workerMetrics(registry, 'g'),
     logger: createLogger({ service: 'test', level: 'silent' }),
   });
+}
+
+async function countOf(registry: Registry, outcome: string): Promise<string> {
+  return new RegExp(`outcome="${outcome}"\\S* (\\d)`).exec(await registry.metrics())?.[1] ?? '0';
+}
+
+async function handle(value: string | null): Promise<{ handled: number; rejected: string[]; skipped: string }> {
+  let handled = 0;
+  const rejected: string[] = [];
+  const registry = createMetrics('test', { processFigures: false });
+  const attempt = attempts({
+    handle: async () => void (handled += 1),
+    deadLetter: async (_message, { reason }) => void rejected.push(reason),
+    registry,
+  });
   expect(await attempt(job(value))).toBe('done');
-  const skipped = /outcome="skipped"\S* (\d)/.exec(await registry.metrics())?.[1] ?? '0';
-  return { handled, rejected, skipped };
+  return { handled, rejected, skipped: await countOf(registry, 'skipped') };
 }
 
 test('an object without the field that matters is skipped before it is parsed', async () => {
@@ -66,3 +83,42 @@ test.each([null, '', 'null', '{"id":"a"', '"id":"a"}', '[{"id":"a"}]'])(
     expect([handled, rejected.length, skipped]).toEqual([0, 1, '0']);
   },
 );
+
+function deadLettersTo(publishRaw: (letter: RawMessage) => Promise<void>): DeadLetterPath {
+  const deadLettersOf = (): string => 'card.events.dlq.v1';
+  return createDeadLetterPath({
+    publisher: { publishRaw },
+    deadLettersOf,
+    onDeadLetter: undefined,
+    onPublished: jest.fn(),
+  });
+}
+
+/** A message that cannot be decoded, with headers of a foreign producer. */
+function foreign(headers: object): MessageJob {
+  const { message, ...rest } = job('{"id":1,"url":"u"}');
+  return { ...rest, message: { ...message, headers: { ...message.headers, ...headers } } as KafkaMessage };
+}
+
+test('a message with headers that are null is dead-lettered without them', async () => {
+  const letters: RawMessage[] = [];
+  const registry = createMetrics('test', { processFigures: false });
+  const attempt = attempts({ deadLetter: deadLettersTo(async (letter) => void letters.push(letter)), registry });
+  const two = [null, Buffer.from('x')];
+  expect(await attempt(foreign({ traceparent: null, ce_source: null, two }))).toBe('done');
+  expect(letters[0]?.headers).toMatchObject({ ce_id: Buffer.from('e1'), two: [Buffer.from('x')], dlq_offset: '1' });
+  expect(Object.keys(letters[0]?.headers ?? {})).toEqual(expect.not.arrayContaining(['traceparent', 'ce_source']));
+});
+
+test('a dead letter that is refused raises an alarm, and is not retried', async () => {
+  const registry = createMetrics('test', { processFigures: false });
+  const deadLetter = deadLettersTo(() => Promise.reject(new MessageRefusedError('too large')));
+  expect(await attempts({ deadLetter, registry })(job('{"id":1,"url":"u"}'))).toBe('done');
+  expect(await countOf(registry, 'unrecorded')).toBe('1');
+});
+
+test('a dead letter that cannot be published yet is retried', async () => {
+  const registry = createMetrics('test', { processFigures: false });
+  const deadLetter = deadLettersTo(() => Promise.reject(new Error('not now')));
+  expect(await attempts({ deadLetter, registry })(job('{"id":1,"url":"u"}'))).toBe('retry');
+});
