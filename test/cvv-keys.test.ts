@@ -1,6 +1,6 @@
 import { ConfigResourceTypes } from 'kafkajs';
 import { CvvKeyIssued, Secret, TEST_CARDS } from '@gateway/contracts';
-import { createTopics, topicOf } from '@gateway/messaging';
+import { topicOf } from '@gateway/messaging';
 import type { Collection, MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { kafkaOf, until } from '@gateway/testing';
@@ -114,7 +114,7 @@ test('when no key can be published, the edge uses its last one to its end, then 
   const { token } = (await post(http, cardRequest('SALE'))).data;
   expect(token).toEqual(expect.any(String));
 
-  await refuseKeys();
+  await configureKeys({ 'max.message.bytes': '1' });
   aheadMs = 4.5 * MINUTE_MS;
   expect(await sale()).toBe(200);
   aheadMs = 6 * MINUTE_MS;
@@ -123,7 +123,7 @@ test('when no key can be published, the edge uses its last one to its end, then 
   expect(performance.now() - begun).toBeLessThan(5_000);
   expect((await post(http, tokenRequest('SALE', token))).data).toMatchObject({ status: 'success' });
 
-  await createTopics({ kafka: kafkaOf(system.space), prefix: system.space.topicPrefix });
+  await configureKeys({});
   await until('a key is published', async () => (await sale()) === 200);
 });
 
@@ -134,13 +134,13 @@ function keysIn(value: string): Secret<Buffer>[] {
   return keys.filter((key) => key.length === 32).map((key) => new Secret(key));
 }
 
-/** From now on the topic takes no message. */
-async function refuseKeys(): Promise<void> {
+/** Gives the topic of the keys these settings. Kafka resets all others. */
+async function configureKeys(settings: Readonly<Record<string, string>>): Promise<void> {
   const admin = kafkaOf(system.space).admin();
   await admin.connect();
   try {
     const name = topicOf(system.space.topicPrefix, CvvKeyIssued.topic);
-    const configEntries = [{ name: 'max.message.bytes', value: '1' }];
+    const configEntries = Object.entries(settings).map(([setting, value]) => ({ name: setting, value }));
     const resources = [{ type: ConfigResourceTypes.TOPIC, name, configEntries }];
     await admin.alterConfigs({ validateOnly: false, resources });
   } finally {

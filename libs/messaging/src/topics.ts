@@ -1,5 +1,5 @@
-import type { Admin, ITopicConfig } from 'kafkajs';
-import { ConfigResourceTypes } from 'kafkajs';
+import type { Admin, ConfigEntries, ITopicConfig } from 'kafkajs';
+import { ConfigResourceTypes, ConfigSource } from 'kafkajs';
 import type { TopicName } from '@gateway/contracts';
 import { DEAD_LETTER_PARTITIONS, DEAD_LETTER_RETENTION_DAYS, DEFAULT_PARTITIONS, topics } from '@gateway/contracts';
 import type { KafkaClient } from './client';
@@ -89,8 +89,9 @@ const DAY_MS = 86_400_000;
 const LEADER_POLL_MS = 50;
 
 /**
- * Creates missing topics of the contracts and corrects retention and `min.insync.replicas`. Never removes anything and
- * never adds partitions ({@link growTopics} does). Concurrent calls are safe.
+ * Creates missing topics of the contracts and corrects retention and `min.insync.replicas`. Never removes anything, not
+ * even a setting that others have given to a topic, and never adds partitions ({@link growTopics} does). Concurrent
+ * calls are safe.
  *
  * @throws kafkajs' error if the brokers cannot be reached or reject a request.
  */
@@ -168,7 +169,7 @@ export async function inspectTopics(
     return {
       topics: wanted.length,
       missing: wanted.filter(({ name }) => !existing.has(name)).map(({ name }) => name),
-      different: await differences(admin, present),
+      different: differences(present, await settingsOf(admin, present)),
       underReplicated: [...existing.values()]
         .filter(({ underReplicated }) => underReplicated > 0)
         .map(({ name: topic, underReplicated }) => ({ topic, partitions: underReplicated })),
@@ -325,43 +326,49 @@ async function waitForLeaders(admin: Admin, names: readonly string[]): Promise<v
 }
 
 async function reconfigure(admin: Admin, present: readonly WantedTopic[]): Promise<string[]> {
-  const names = new Set((await differences(admin, present)).map(({ topic }) => topic));
+  const settings = await settingsOf(admin, present);
+  const names = new Set(differences(present, settings).map(({ topic }) => topic));
   const different = present.filter(({ name }) => names.has(name));
   if (different.length > 0) {
     await admin.alterConfigs({
       validateOnly: false,
-      resources: different.map((topic) => ({
+      resources: different.map(({ name, config }) => ({
         type: ConfigResourceTypes.TOPIC,
-        name: topic.name,
-        configEntries: entriesOf(topic.config),
+        name,
+        // Kafka resets what is left out to the broker's default.
+        configEntries: entriesOf({ ...overridesIn(settings.get(name) ?? []), ...config }),
       })),
     });
   }
   return different.map((topic) => topic.name);
 }
 
-async function differences(admin: Admin, present: readonly WantedTopic[]): Promise<TopicDifference[]> {
-  if (present.length === 0) return [];
-  const described = await admin.describeConfigs({
+type SettingsByTopic = ReadonlyMap<string, readonly ConfigEntries[]>;
+
+/** All settings of topics, the brokers' defaults included, by the topic's full name. */
+async function settingsOf(admin: Admin, present: readonly WantedTopic[]): Promise<SettingsByTopic> {
+  if (present.length === 0) return new Map();
+  const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: present.map((topic) => ({
-      type: ConfigResourceTypes.TOPIC,
-      name: topic.name,
-      configNames: Object.keys(topic.config),
-    })),
+    resources: present.map(({ name }) => ({ type: ConfigResourceTypes.TOPIC, name })),
   });
-  const actual = new Map(
-    described.resources.map((resource) => [
-      resource.resourceName,
-      new Map(resource.configEntries.map((entry) => [entry.configName, entry.configValue])),
-    ]),
-  );
-  return present.flatMap(({ name: topic, config }) =>
-    Object.entries(config).flatMap(([setting, wanted]) => {
-      const is = actual.get(topic)?.get(setting);
+  return new Map(resources.map(({ resourceName, configEntries }) => [resourceName, configEntries]));
+}
+
+/** What is set for the topic itself. */
+function overridesIn(settings: readonly ConfigEntries[]): Record<string, string> {
+  const own = settings.filter(({ configSource }) => configSource === ConfigSource.TOPIC_CONFIG);
+  return Object.fromEntries(own.map(({ configName, configValue }) => [configName, configValue]));
+}
+
+function differences(present: readonly WantedTopic[], settings: SettingsByTopic): TopicDifference[] {
+  return present.flatMap(({ name: topic, config }) => {
+    const actual = new Map(settings.get(topic)?.map(({ configName, configValue }) => [configName, configValue]));
+    return Object.entries(config).flatMap(([setting, wanted]) => {
+      const is = actual.get(setting);
       return is === wanted ? [] : [{ topic, setting, is, wanted }];
-    }),
-  );
+    });
+  });
 }
 
 function entriesOf(config: Readonly<Record<string, string>>): { name: string; value: string }[] {

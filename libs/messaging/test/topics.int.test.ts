@@ -19,13 +19,15 @@ afterAll(async () => {
 
 const again = () => createTopics({ kafka: kafka.client(), prefix: kafka.prefix });
 
-async function retentionOf(name: string): Promise<string | undefined> {
+async function settingOf(name: string, setting: string): Promise<string | undefined> {
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: [{ type: ConfigResourceTypes.TOPIC, name, configNames: ['retention.ms'] }],
+    resources: [{ type: ConfigResourceTypes.TOPIC, name, configNames: [setting] }],
   });
   return resources[0]?.configEntries[0]?.configValue;
 }
+
+const retentionOf = (name: string) => settingOf(name, 'retention.ms');
 
 /** The client's own wait gives up on a broker that has not heard of the topic yet. */
 async function partitionsOf(topic: string): Promise<number> {
@@ -71,23 +73,19 @@ test('all topics but dead letters grow to a number, and none shrinks', async () 
   expect(new Set(deadLetters.map(({ partitions: count }) => count))).toEqual(new Set([1]));
 });
 
-test('wrong settings are corrected', async () => {
-  const name = (topic: string): string => `${kafka.prefix}${topic}`;
-  const { name: replies } = topics.gatewayReplies;
+test('wrong settings are corrected, and those that are not declared are kept', async () => {
+  const name = `${kafka.prefix}${topics.gatewayReplies.name}`;
+  const foreign = { name: 'segment.bytes', value: '16777216' };
+  const configEntries = [{ name: 'retention.ms', value: '1000' }, foreign];
   await admin.alterConfigs({
     validateOnly: false,
-    resources: [
-      {
-        type: ConfigResourceTypes.TOPIC,
-        name: name(replies),
-        configEntries: [{ name: 'retention.ms', value: '1000' }],
-      },
-    ],
+    resources: [{ type: ConfigResourceTypes.TOPIC, name, configEntries }],
   });
-  await until('the brokers know it', async () => (await retentionOf(name(replies))) === '1000');
-  expect(await again()).toEqual({ ...NOTHING, reconfigured: [name(replies)] });
+  await until('the brokers know it', async () => (await retentionOf(name)) === '1000');
+  expect(await again()).toEqual({ ...NOTHING, reconfigured: [name] });
   const { retentionMs } = topics.gatewayReplies;
-  await until('it is set right', async () => (await retentionOf(name(replies))) === String(retentionMs));
+  await until('it is set right', async () => (await retentionOf(name)) === String(retentionMs));
+  expect(await settingOf(name, foreign.name)).toBe(foreign.value);
   expect(await again()).toEqual(NOTHING);
 });
 
