@@ -116,6 +116,11 @@ export function createWorker(options: WorkerOptions): Worker {
       metrics,
       logger,
     }),
+    // The process does not end: the message would go to the next replica and end that one, too.
+    onThrown({ topic, partition, message: { offset } }, error) {
+      metrics.unrecorded.inc();
+      logger.error('an attempt at a message has failed and is not repeated', { topic, partition, offset, error });
+    },
     onRoom: (topic, partition) => unlessRestarting(() => member.consumer.resume([{ topic, partitions: [partition] }])),
   });
   const commits = createOffsetCommits({ queue, timeoutMs: limits.commitTimeoutMs, logger });
@@ -157,7 +162,6 @@ export function createWorker(options: WorkerOptions): Worker {
   function takeBatch(payload: EachBatchPayload): void {
     const { batch } = payload;
     commits.use(payload);
-    if (payload.isStale()) return;
     const { next, full } = queue.take(batch.topic, batch.partition, batch.messages);
     // kafkajs fetches on from the resolved offset, even if the batch goes beyond it.
     if (next > Number(batch.firstOffset())) payload.resolveOffset(String(next - 1));
@@ -174,18 +178,12 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   /**
-   * After an announced join kafkajs delivers from the committed offsets. An unannounced join does not stop the fetch
-   * loop, and an older batch may still come: seeking to the watermark makes kafkajs discard it. Messages below the
-   * watermark do not come again, so it has to be committed even if nothing follows.
+   * Watermarks from before the join are not committed after it. A member that was frozen and expelled would put the
+   * group's offsets back to where it stopped, and everything since then would be handled again.
    */
-  function reassign(newAssignment: Assignment, announced: boolean): void {
+  function reassign(newAssignment: Assignment): void {
     assignment = newAssignment;
-    const positions = announced ? [] : queue.watermarks();
-    queue.assign(newAssignment, positions);
-    for (const { topic, partition, offset } of positions) {
-      if (!newAssignment[topic]?.includes(partition)) continue;
-      member.consumer.seek({ topic, partition, offset: String(offset) });
-    }
+    queue.assign(newAssignment);
     health.reset();
     logger.info('partitions assigned', { assignment: newAssignment });
   }

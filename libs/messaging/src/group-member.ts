@@ -73,8 +73,8 @@ export interface GroupMember {
  * One member of a consumer group. kafkajs' auto-commit is off; the caller resolves and commits.
  *
  * kafkajs can stop silently (#659), ends on errors it deems fatal, and does not report lost partitions. So this member
- * watches for activity, treats a crash without restart as fatal, and reports with every join whether kafkajs announced
- * it. After an unannounced join, batches fetched before it can still arrive.
+ * watches for activity, and treats a crash without restart as fatal. No batch that was fetched before a join arrives
+ * after it.
  */
 export function createGroupMember(options: {
   kafka: KafkaClient;
@@ -87,7 +87,11 @@ export function createGroupMember(options: {
   onBatch: (payload: EachBatchPayload) => void;
   /** Uncommitted messages will be delivered again. This is the last chance to commit with the old membership. */
   onLost: () => void;
-  onJoin: (assignment: Assignment, announced: boolean) => void;
+  /**
+   * Messages follow from the committed offsets. Without `onLost` before it, the group had expelled this member: other
+   * members may have committed higher offsets than its own meanwhile.
+   */
+  onJoin: (assignment: Assignment) => void;
   /** Called once, when the process must end. */
   onFatal: (error: Error) => void;
 }): GroupMember {
@@ -110,7 +114,6 @@ export function createGroupMember(options: {
   let state: 'new' | 'joining' | 'running' | 'failed' | 'stopped' = 'new';
   /** By the monotonic clock. */
   let acknowledgedAtMs = -Infinity;
-  let announced = true;
   let joined: (() => void) | undefined;
   let failed: ((error: Error) => void) | undefined;
 
@@ -134,7 +137,6 @@ export function createGroupMember(options: {
 
   function lose(): void {
     watchdog.sign();
-    announced = true;
     options.onLost();
   }
 
@@ -151,10 +153,8 @@ export function createGroupMember(options: {
   consumer.on(events.CRASH, crash);
   consumer.on(events.GROUP_JOIN, ({ payload }) => {
     acknowledge();
-    const wasAnnounced = announced;
-    announced = false;
     if (state === 'joining') state = 'running';
-    options.onJoin(payload.memberAssignment, wasAnnounced);
+    options.onJoin(payload.memberAssignment);
     joined?.();
   });
 

@@ -172,6 +172,8 @@ declare module 'kafkajs/src/consumer/consumerGroup' {
     readonly cluster: Cluster;
     readonly generationId: number | null;
     readonly maxWaitTime: number;
+    /** Of the last acknowledged heartbeat, epoch ms. */
+    lastRequest: number;
     fetch(nodeId: string): Promise<Batch[]>;
     heartbeat(options: { interval: number }): Promise<void>;
     joinAndSync(): Promise<void>;

@@ -25,6 +25,9 @@ const RANGE_PATIENCE_MS = 30_000;
 /** Errors further apart than this are separate events. */
 const RANGE_ERRORS_APART_MS = 5_000;
 
+/** Kafka's code for `REBALANCE_IN_PROGRESS`: a member has to join its group again. */
+const REBALANCE_IN_PROGRESS = 27;
+
 /** Errors that mean a broker, leader or coordinator is away or has moved. They must not end the membership. */
 const AWAY = new Set([
   'KafkaJSConnectionError',
@@ -70,6 +73,11 @@ function isOutOfRange(error: unknown): error is RangeError {
   return (error as KafkaFailure).name === 'KafkaJSOffsetOutOfRange';
 }
 
+/** The topic has partitions that were not there at the last join. */
+function findsNewPartitions(error: unknown): boolean {
+  return (error as KafkaFailure).name === 'KafkaJSStaleTopicMetadataAssignment';
+}
+
 /**
  * A follower that is still catching up answers that an offset is out of range. With old metadata a member asks it instead
  * of the leader, and kafkajs then reads the whole topic again. True while the error may still be such a mistake.
@@ -98,7 +106,9 @@ interface InnerBroker extends Broker {
 interface InnerCluster extends Omit<Cluster, 'findGroupCoordinator'> {
   readonly brokerPool: {
     readonly brokers: Readonly<Record<string, InnerBroker>>;
+    /** Epoch ms. */
     metadataExpireAt: number | null;
+    readonly metadataMaxAge: number;
     findConnectedBroker(): Promise<{ metadata(topics: readonly string[]): Promise<ClusterMetadata> }>;
   };
   findGroupCoordinator(options: { groupId: string }): Promise<Coordinator>;
@@ -133,6 +143,12 @@ function innerOf(cluster: Cluster): InnerCluster {
 /** Makes the next fetch refresh the metadata. */
 function expireMetadata(cluster: InnerCluster): void {
   cluster.brokerPool.metadataExpireAt = null;
+}
+
+/** kafkajs sets the expiry by the machine's clock. If that is set back, the metadata would stay for as long. */
+function expireMetadataFromLater({ brokerPool }: InnerCluster): void {
+  const { metadataExpireAt, metadataMaxAge } = brokerPool;
+  if (metadataExpireAt !== null && metadataExpireAt > Date.now() + metadataMaxAge) brokerPool.metadataExpireAt = null;
 }
 
 /** Closes the connections to a broker; a vanished peer would keep them open until TCP times out. The error makes kafkajs reject pending requests. */
@@ -241,20 +257,21 @@ let steady = false;
  * Patches kafkajs' consumer group, once per process. kafkajs ends a membership when one broker cannot be reached, rejoins
  * with a new id, and the group waits until the old session expires. It also rejoins whenever a leader moves, and stops
  * all fetching while a heartbeat is unanswered. The patched member stays: it retries a failed fetch on the current
- * leader, continues the fetches from other brokers, and sends heartbeats to the current coordinator.
+ * leader, continues the fetches from other brokers, and sends heartbeats to the current coordinator. It joins only while
+ * nothing is fetched, so no batch from before a join arrives after it.
  */
 export function steadyConsumerGroups(): void {
   if (steady) return;
   steady = true;
   const { prototype } = ConsumerGroup;
   const { fetch, heartbeat, joinAndSync, recoverFromFetch } = prototype;
-  const joining = new WeakSet<ConsumerGroup>();
   const patience = new WeakMap<ConsumerGroup, (error: RangeError) => boolean>();
   const beats = new WeakMap<ConsumerGroup, { generation: number | null; failure?: Error }>();
 
   prototype.fetch = async function (nodeId) {
     const cluster = innerOf(this.cluster);
     const limitMs = this.maxWaitTime + FETCH_GRACE_MS;
+    expireMetadataFromLater(cluster);
     try {
       await within(limitMs, 'metadata', cluster.refreshMetadataIfNecessary());
     } catch (error) {
@@ -272,7 +289,6 @@ export function steadyConsumerGroups(): void {
       return batches;
     } catch (error) {
       if (!(error instanceof TimeoutError)) throw error;
-      if (joining.has(this)) return await work;
       drop(cluster, nodeId);
       return [];
     } finally {
@@ -281,6 +297,8 @@ export function steadyConsumerGroups(): void {
   };
 
   prototype.recoverFromFetch = async function (error) {
+    // kafkajs would join here, during fetches from other brokers. Told of a rebalance, it first ends all fetches.
+    if (findsNewPartitions(error)) throw createErrorFromCode(REBALANCE_IN_PROGRESS);
     const isPatient = patience.get(this) ?? createRangePatience();
     patience.set(this, isPatient);
     const isTemporary = isOutOfRange(error) ? isPatient(error) : isAway(error);
@@ -298,6 +316,8 @@ export function steadyConsumerGroups(): void {
     } else if (earlier !== undefined) return;
     const beat: { generation: number | null; failure?: Error } = { generation: this.generationId };
     beats.set(this, beat);
+    // If the machine's clock is set back, kafkajs would send none until it is as late again, and the session would end.
+    this.lastRequest = Math.min(this.lastRequest, Date.now());
     heartbeat.call(this, options).then(
       () => beats.delete(this),
       (error: Error) => {
@@ -309,19 +329,14 @@ export function steadyConsumerGroups(): void {
 
   prototype.joinAndSync = async function () {
     const endMs = performance.now() + JOIN_PATIENCE_MS;
-    joining.add(this);
-    try {
-      for (;;) {
-        try {
-          return await joinAndSync.call(this);
-        } catch (error) {
-          if (!isAway(error) || performance.now() > endMs) throw error;
-          expireMetadata(innerOf(this.cluster));
-          await pause(PAUSE_MS);
-        }
+    for (;;) {
+      try {
+        return await joinAndSync.call(this);
+      } catch (error) {
+        if (!isAway(error) || performance.now() > endMs) throw error;
+        expireMetadata(innerOf(this.cluster));
+        await pause(PAUSE_MS);
       }
-    } finally {
-      joining.delete(this);
     }
   };
 }

@@ -9,12 +9,14 @@ interface Group {
   coordinator: unknown;
   memberId: string | null;
   generationId: number;
+  lastRequest: number;
   heartbeat(options: { interval: number }): Promise<void>;
   fetch(nodeId: string): Promise<unknown[]>;
   recoverFromFetch(error: Error): Promise<void>;
   joinAndSync(): Promise<void>;
 }
 const ConsumerGroup = jest.requireActual<new (parts: object) => Group>('kafkajs/src/consumer/consumerGroup');
+const Runner = jest.requireActual<new (parts: object) => { start(): Promise<void> }>('kafkajs/src/consumer/runner');
 
 const rebalancing = new KafkaJSProtocolError(
   Object.assign(new Error('rebalancing'), { type: 'REBALANCE_IN_PROGRESS', code: 27, retriable: false }),
@@ -22,12 +24,17 @@ const rebalancing = new KafkaJSProtocolError(
 const notLeader = new KafkaJSProtocolError(
   Object.assign(new Error('moved'), { type: 'NOT_LEADER_FOR_PARTITION', code: 6, retriable: true }),
 );
+const unknownMember = new KafkaJSProtocolError(
+  Object.assign(new Error('expelled'), { type: 'UNKNOWN_MEMBER_ID', code: 25, retriable: false }),
+);
+const newPartitions = Object.assign(new Error('grown'), { name: 'KafkaJSStaleTopicMetadataAssignment' });
 const refused = new KafkaJSConnectionError('connection refused', { broker: 'a:1', code: 'ECONNREFUSED' });
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const never = (): Promise<never> => new Promise(() => undefined);
 
 const nothing = (): void => undefined;
+const logger = { namespace: () => logger, debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 /** A group member with a scripted cluster and coordinator. */
 function member(cluster: object = {}): Group {
@@ -35,7 +42,7 @@ function member(cluster: object = {}): Group {
     cluster: { brokerPool: { brokers: {}, metadataExpireAt: 1 }, ...cluster },
     groupId: 'group',
     topics: [],
-    logger: { namespace: () => ({ debug: nothing, info: nothing, warn: nothing, error: nothing }) },
+    logger,
     instrumentationEmitter: { emit: nothing },
     retry: { retries: 0 },
     maxWaitTimeInMs: 1,
@@ -79,6 +86,15 @@ describe('heartbeats', () => {
       await turn();
     }
     expect(calls).toBe(3);
+  });
+
+  test('go on when the clock is set back', async () => {
+    const group = member();
+    const heartbeat = jest.fn(turn);
+    group.coordinator = { heartbeat };
+    group.lastRequest = Date.now() + 3_600_000;
+    await group.heartbeat({ interval: 0 });
+    expect(heartbeat).toHaveBeenCalledTimes(1);
   });
 });
 
@@ -172,12 +188,86 @@ describe('fetches', () => {
     }
   });
 
+  test('metadata from before the clock was set back is refreshed', async () => {
+    const brokerPool = {
+      brokers: {},
+      metadataExpireAt: (Date.now() + 3_600_000) as number | null,
+      metadataMaxAge: 60_000,
+    };
+    const group = member({ brokerPool, refreshMetadataIfNecessary: () => Promise.reject(notLeader) });
+    group.recoverFromFetch = turn;
+    await group.fetch('7');
+    expect(brokerPool.metadataExpireAt).toBeNull();
+  });
+
   test('slow metadata does not disconnect the broker', async () => {
     const destroy = jest.fn();
     const brokers = { 7: { connectionPool: { pool: [{ socket: { destroy } }] } } };
     const group = member({ brokerPool: { brokers, metadataExpireAt: 1 }, refreshMetadataIfNecessary: never });
     expect(await group.fetch('7')).toEqual([]);
     expect(destroy).not.toHaveBeenCalled();
+  });
+});
+
+describe('a join', () => {
+  /** kafkajs' fetch loops of two brokers. The fetch from the first one fails while that from the second is under way. */
+  async function failing(failure: (group: Group) => Promise<void>) {
+    const events: string[] = [];
+    const joined = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const batch = {
+      topic: 't',
+      partition: 0,
+      messages: [{ offset: '7' }],
+      firstOffset: () => '7',
+      lastOffset: () => '7',
+      offsetLag: () => '0',
+      offsetLagLow: () => '0',
+      isEmpty: () => false,
+      isEmptyDueToFiltering: () => false,
+    };
+    let joins = 0;
+    const group = member({ getNodeIds: () => ['1', '2'] });
+    Object.assign(group, {
+      connect: turn,
+      async joinAndSync() {
+        joins += 1;
+        if (joins === 1) return;
+        events.push('joined');
+        joined.resolve();
+      },
+      async fetch(nodeId: string) {
+        if (joins > 1) return never();
+        if (nodeId === '2') return answer.promise.then(() => [batch]);
+        await turn();
+        await failure(group);
+        return [];
+      },
+    });
+    const runner = new Runner({
+      logger,
+      consumerGroup: group,
+      instrumentationEmitter: { emit: (name: string) => void (name.endsWith('rebalancing') && events.push('lost')) },
+      concurrency: 1,
+      autoCommit: false,
+      eachBatch: async () => void events.push('took a batch'),
+      onCrash: joined.reject,
+      retry: { retries: 0 },
+    });
+    await runner.start();
+    for (let turns = 0; turns < 3; turns += 1) await turn();
+    answer.resolve();
+    await joined.promise;
+    await turn();
+    return events;
+  }
+
+  test('for new partitions is announced, and nothing fetched before it arrives after it', async () => {
+    expect(await failing((group) => group.recoverFromFetch(newPartitions))).toEqual(['lost', 'joined']);
+  });
+
+  test('of an expelled member is not announced, and nothing fetched before it arrives after it', async () => {
+    expect(await failing(() => Promise.reject(unknownMember))).toEqual(['joined']);
   });
 });
 

@@ -98,11 +98,8 @@ export interface WorkQueue<M extends QueuedMessage> {
   take(topic: string, partition: number, messages: readonly M[]): { next: number; full: boolean };
   /** Forgets all messages that have not started. They will be delivered again, here or elsewhere. */
   drop(): void;
-  /**
-   * Sets the partitions of this replica. Running handlers continue. Positions start anew, except those in `resumed`, which
-   * continue from there and may not be committed yet.
-   */
-  assign(assignment: Readonly<Record<string, readonly number[]>>, resumed?: readonly Watermark[]): void;
+  /** Sets the partitions of this replica. Running handlers continue. Positions start anew. */
+  assign(assignment: Readonly<Record<string, readonly number[]>>): void;
   /** Takes no more messages, and forgets those that have not started. */
   close(): void;
   /** Resolves when no handler runs. */
@@ -129,15 +126,17 @@ const TRIM_ITEMS = 256;
 
 export function createWorkQueue<M extends QueuedMessage, N>(options: {
   limits: WorkQueueLimits;
-  /** Handles one message. Must not throw. */
+  /** Handles one message. */
   run: (job: Job<M, N>) => Promise<Outcome>;
+  /** `run` has thrown, which is a defect. The message counts as done. */
+  onThrown: (job: Job<M, N>, error: unknown) => void;
   /** A partition that was full has room again. */
   onRoom: (topic: string, partition: number) => void;
   random?: () => number;
 }): WorkQueue<M> {
   type TItem = Item<M, N>;
   type TLog = PartitionLog<M, N>;
-  const { limits, run, onRoom, random = Math.random } = options;
+  const { limits, run, onThrown, onRoom, random = Math.random } = options;
   const logs = new Map<string, TLog>();
   const refused = new Set<TLog>();
   const running = new Set<TItem>();
@@ -270,13 +269,22 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     item.attempts += 1;
     item.startedAtMs = performance.now();
     running.add(item);
-    const outcome = await run(item);
+    const outcome = await outcomeOf(item);
     running.delete(item);
     if (outcome === 'done') finish(item, 'done');
     else if (!item.tracked || closed) finish(item, 'dropped');
     else wait(item);
     pump();
     if (running.size === 0) settleIdle();
+  }
+
+  async function outcomeOf(item: TItem): Promise<Outcome> {
+    try {
+      return await run(item);
+    } catch (error) {
+      onThrown(item, error);
+      return 'done';
+    }
   }
 
   function wait(item: TItem): void {
@@ -365,7 +373,7 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     release(item, 'dropped');
   }
 
-  function assign(assignment: Readonly<Record<string, readonly number[]>>, resumed: readonly Watermark[] = []): void {
+  function assign(assignment: Readonly<Record<string, readonly number[]>>): void {
     drop();
     for (const log of logs.values()) log.assigned = assignment[log.topic]?.includes(log.partition) === true;
     for (const [topic, partitions] of Object.entries(assignment)) {
@@ -375,12 +383,6 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
       if (log.assigned) continue;
       // Another replica continues there. Running messages must not start again here.
       for (const item of log.carried.values()) if (item.state === 'done') log.carried.delete(item.offset);
-    }
-    for (const { topic, partition, offset } of resumed) {
-      const log = logOf(topic, partition);
-      if (!log.assigned) continue;
-      startLog(log, offset);
-      log.committed = 0;
     }
     // kafkajs delivers all of them again from their positions.
     const waiting = [...refused];

@@ -15,7 +15,7 @@ const TOPIC = 't';
 interface Running {
   readonly name: string;
   readonly key: string;
-  end(outcome?: Outcome): Promise<void>;
+  end(outcome?: Outcome | Error): Promise<void>;
 }
 
 /** Ages with its offset. */
@@ -33,35 +33,38 @@ function setUp(limits: Partial<WorkQueueLimits> = {}) {
   const running = new Map<string, Running>();
   const started: string[] = [];
   const room: number[] = [];
+  const thrown: string[] = [];
   let collision: string | undefined;
   const queue = createWorkQueue<QueuedMessage, { seen: number }>({
     limits: { ...LIMITS, ...limits },
+    onThrown: ({ message: { offset } }) => thrown.push(offset),
     onRoom: (_topic, partition) => room.push(partition),
     run: (job: Job<QueuedMessage, { seen: number }>) => {
       const name = `${job.partition}/${job.message.offset}`;
       if (running.has(name)) collision = name;
       started.push(name);
-      return new Promise<Outcome>((resolve) => {
+      return new Promise<Outcome>((resolve, reject) => {
         running.set(name, {
           name,
           key: `${job.partition}/${job.message.key?.toString() ?? ''}`,
           async end(outcome = 'done') {
             running.delete(name);
-            resolve(outcome);
+            if (outcome instanceof Error) reject(outcome);
+            else resolve(outcome);
             await settled();
           },
         });
       });
     },
   });
-  const end = async (name: string, outcome?: Outcome): Promise<void> => {
+  const end = async (name: string, outcome?: Outcome | Error): Promise<void> => {
     const job = running.get(name);
     if (job === undefined) throw new Error(`${name} does not run`);
     await job.end(outcome);
   };
   const watermark = (partition = 0): number | undefined =>
     queue.watermarks().find((at) => at.partition === partition)?.offset;
-  return { queue, running, started, room, end, watermark, collision: () => collision };
+  return { queue, running, started, room, thrown, end, watermark, collision: () => collision };
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -204,6 +207,7 @@ describe('retry', () => {
     const queue = createWorkQueue<QueuedMessage, never>({
       limits: { ...LIMITS, retryBaseMs: 100, retryCapMs: 1_000 },
       run: async () => (pauses.length < 6 ? 'retry' : 'done'),
+      onThrown: () => undefined,
       onRoom: () => undefined,
       random: () => 1,
     });
@@ -227,6 +231,18 @@ describe('retry', () => {
     expect(started).toEqual(['0/0']);
     expect(queue.held()).toBe(0);
   });
+});
+
+test('a message whose attempt throws counts as done, and its key goes on', async () => {
+  const { queue, running, thrown, end, watermark } = setUp();
+  queue.take(TOPIC, 0, range(0, 2, 'same'));
+  await end('0/0', new Error('defect'));
+  expect(thrown).toEqual(['0']);
+  expect(watermark()).toBe(1);
+  expect([...running.keys()]).toEqual(['0/1']);
+  await end('0/1');
+  await queue.idle();
+  expect(queue.held()).toBe(0);
 });
 
 describe('rebalance', () => {
@@ -303,29 +319,6 @@ describe('rebalance', () => {
     queue.assign({ [TOPIC]: [0] });
     queue.take(TOPIC, 0, range(0, 1));
     expect(started).toEqual(['0/0', '0/0']);
-  });
-
-  test('a continued position keeps finished work to commit', async () => {
-    const { queue, started, end, watermark } = setUp();
-    queue.take(TOPIC, 0, range(0, 3));
-    await end('0/0');
-    await end('0/2');
-    queue.assign({ [TOPIC]: [0] }, [{ topic: TOPIC, partition: 0, offset: 1 }]);
-    expect(queue.uncommitted()).toEqual([{ topic: TOPIC, partition: 0, offset: 1 }]);
-    expect(queue.outstanding(TOPIC, 0)).toBe(0);
-    queue.take(TOPIC, 0, range(1, 4));
-    await end('0/1');
-    expect(watermark()).toBe(3);
-    queue.committed(queue.uncommitted());
-    expect(queue.uncommitted()).toEqual([]);
-    expect(started).toEqual(['0/0', '0/1', '0/2', '0/3']);
-  });
-
-  test('a position ends when the partition goes to another replica', () => {
-    const { queue } = setUp();
-    queue.take(TOPIC, 0, range(0, 1));
-    queue.assign({ [TOPIC]: [1] }, [{ topic: TOPIC, partition: 0, offset: 1 }]);
-    expect(queue.uncommitted()).toEqual([]);
   });
 
   test('a refused partition is fetched again after a rebalance', () => {

@@ -36,8 +36,8 @@ export function numbered(key: string, n: number): OutgoingMessage {
 export interface Installation {
   readonly prefix: string;
   readonly publisher: Publisher;
-  /** A new client: two members of one group in one process need one each. */
-  client(): KafkaClient;
+  /** A new client: two members of one group in one process need one each. Its id begins the ids of its members. */
+  client(clientId?: string): KafkaClient;
   /** A worker whose publisher, metrics and limits are those of a test; anything can be overridden. */
   worker(
     options: Pick<Parameters<typeof createWorker>[0], 'handlers'> & Partial<Parameters<typeof createWorker>[0]>,
@@ -55,7 +55,7 @@ export async function install(file: string): Promise<Installation> {
   const broker = process.env['TEST_KAFKA_BROKERS'];
   if (broker === undefined) throw new Error('TEST_KAFKA_BROKERS is not set');
   const prefix = `${file}-${process.pid}-${Date.now().toString(36)}.`;
-  const client = (): KafkaClient => createKafka({ brokers: broker.split(','), clientId: file, logger });
+  const client = (clientId = file): KafkaClient => createKafka({ brokers: broker.split(','), clientId, logger });
   const kafka = client();
   await createTopics({ kafka, prefix });
   const publisher = createPublisher({ kafka, source: 'test', topicPrefix: prefix, metrics: newMetrics(), logger });

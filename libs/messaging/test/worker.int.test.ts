@@ -1,3 +1,5 @@
+import { PartitionAssigners } from 'kafkajs';
+import type { Cluster } from 'kafkajs';
 import { LimitedRetryError, RetryableError } from '@gateway/service-kit';
 import type { Envelope, RejectedMessage } from '../src';
 import { createDeadLetters, on } from '../src';
@@ -25,6 +27,28 @@ async function publish(keys: readonly string[], count: number, from = 0): Promis
 }
 
 const keys = (count: number): string[] => Array.from({ length: count }, (_, index) => `key-${index}`);
+
+/** Ends a membership without its member's knowledge, as the coordinator does when a session expires. */
+async function expel(
+  client: ReturnType<Installation['client']>,
+  { groupId, memberId }: { groupId: string; memberId: string },
+): Promise<void> {
+  let cluster: Cluster | undefined;
+  const consumer = client.consumer({
+    groupId,
+    // kafkajs gives its cluster only to the assigner.
+    partitionAssigners: [
+      (config) => {
+        cluster = config.cluster;
+        return PartitionAssigners.roundRobin(config);
+      },
+    ],
+  });
+  await consumer.connect();
+  const coordinator: unknown = await cluster?.findGroupCoordinator({ groupId });
+  await (coordinator as { leaveGroup(member: object): Promise<unknown> }).leaveGroup({ groupId, memberId });
+  await consumer.disconnect();
+}
 
 /** Until all messages of the topic are committed. */
 const allCommitted = (groupId = 'workers') =>
@@ -188,6 +212,50 @@ test('replicas come and go while handlers run: nothing is lost, reordered, or ru
   for (const numbers of firstHandled.values()) expect(numbers).toEqual(Array.from({ length: 50 }, (_, n) => n));
   for (const { collisions } of [a, b, c]) expect(collisions).toEqual([]);
   expect(b.total() + c.total()).toBeGreaterThan(0);
+}, 120_000);
+
+test('a member that was expelled goes on from the offsets that others have committed', async () => {
+  const handled = { a: new Set<string>(), b: new Set<string>() };
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  // A long session and a long time between heartbeats: the member learns late that it is expelled, as if frozen.
+  const slow = { sessionTimeoutMs: 10_000, heartbeatIntervalMs: 8_000 };
+  const replica = (name: 'a' | 'b', limits: object) =>
+    kafka.worker({
+      kafka: kafka.client(name),
+      limits,
+      handlers: [
+        on(Numbered, async ({ key, data }) => {
+          if (name === 'a' && data.n === 1) await opened;
+          handled[name].add(`${key} ${data.n}`);
+        }),
+      ],
+    });
+  const groupId = `${kafka.prefix}workers`;
+  const admin = kafka.client('admin').admin();
+  await admin.connect();
+  const members = async () => (await admin.describeGroups([groupId])).groups[0]?.members ?? [];
+  const frozen = replica('a', slow);
+  await frozen.start();
+  await replica('b', { heartbeatIntervalMs: 50 }).start();
+  await publish(keys(24), 1);
+  await allCommitted();
+  expect(handled.a.size).toBeGreaterThan(0);
+
+  const member = (await members()).find(({ clientId }) => clientId === 'a');
+  await expel(kafka.client('expeller'), { groupId, memberId: member?.memberId ?? '' });
+  const count = await publish(keys(24), 4, 1);
+  await until('the other one handles all', () => [...handled.b].filter((at) => !at.endsWith(' 0')).length === count);
+  await allCommitted();
+  await until('it has joined again', async () => (await members()).length === 2);
+  const late = Array.from({ length: 24 }, (_, index) => `late-${index}`);
+  await publish(late, 1);
+  // Its old handlers still run. If it went on from its own watermark, it could not commit past them.
+  await allCommitted();
+  expect([...handled.a].filter((at) => at.startsWith('late'))).not.toEqual([]);
+  expect(frozen.failures).toEqual([]);
+  open();
+  await admin.disconnect();
 }, 120_000);
 
 test('partitions that are added to a running topic are consumed, and nothing is lost meanwhile', async () => {
