@@ -157,6 +157,20 @@ describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
     }
   });
 
+  test('queries reach replicas that are not ready, and requests from outside do not', () => {
+    const services = ofKind(objectsOf(valueSet), 'Service').filter(({ spec }) => spec.clusterIP !== 'None');
+    expect(services.length).toBeGreaterThan(4);
+    for (const { metadata, spec } of services) {
+      // A port of each kind would need a Service for each.
+      const [kind] = spec.ports.map(({ name }) => name);
+      expect([metadata.name, spec.ports.length, spec.publishNotReadyAddresses ?? false]).toEqual([
+        metadata.name,
+        1,
+        kind === 'internal',
+      ]);
+    }
+  });
+
   test('the doctor finds each replica of each service, ready or not', () => {
     const objects = objectsOf(valueSet);
     for (const { metadata, spec } of ofKind(objects, 'Deployment')) {

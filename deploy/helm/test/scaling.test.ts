@@ -4,6 +4,7 @@ import type { Scaling } from './support/autoscaler';
 import { createAutoscaler, scalingOf, scalingOfAutoscaler } from './support/autoscaler';
 import type { Chart } from './support/chart';
 import { openChart } from './support/chart';
+import { playCluster } from './support/cluster';
 import type { KubernetesObject } from './support/objects';
 import { named, ofKind } from './support/objects';
 import type { Load, Sample, Work } from './support/worker-group';
@@ -80,6 +81,36 @@ describe('what is scaled by what', () => {
       consumerGroup: 'staging.payout',
       topic: 'staging.payout.commands.v1',
     });
+  });
+});
+
+describe('an upgrade of a cluster that scales', () => {
+  /** What it sets on a cluster whose Deployments were made from these objects and have 7 replicas now. */
+  async function upgraded(made: readonly KubernetesObject[]): Promise<KubernetesObject[]> {
+    const deployments = ofKind(made, 'Deployment').map((object) => ({
+      ...object,
+      spec: { ...object.spec, replicas: 7 },
+    }));
+    expect(deployments).toHaveLength(6);
+    const cluster = await playCluster(deployments);
+    return chart.renderOn(cluster.url, 'production').finally(() => cluster.close());
+  }
+
+  const numbersIn = (set: readonly KubernetesObject[]) => [
+    ...new Set(ofKind(set, 'Deployment').map(({ spec }) => spec.replicas)),
+  ];
+
+  test('keeps the replicas that a cluster with fixed numbers has, also the next time', async () => {
+    const first = await upgraded(await chart.render('production', { scaling: { provider: 'none' } }));
+    expect(numbersIn(first)).toEqual([7]);
+    expect(numbersIn(await upgraded(first))).toEqual([7]);
+  });
+
+  test('sets no number where there never was one, nor in a new cluster', async () => {
+    expect(numbersIn(await upgraded(objects))).toEqual([undefined]);
+    const empty = await playCluster([]);
+    const set = await chart.renderOn(empty.url, 'production').finally(() => empty.close());
+    expect(numbersIn(set)).toEqual([undefined]);
   });
 });
 

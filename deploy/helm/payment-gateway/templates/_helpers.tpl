@@ -181,6 +181,18 @@ tolerations: {{ toYaml . | nindent 2 }}
 {{- if and (eq $root.Values.scaling.provider "keda") (index $root.Values.services (index . 1)).scaling }}yes{{ end -}}
 {{- end }}
 
+{{/* The replicas that Helm sets: (list $ "payout"). Empty: it never has, the autoscaler alone does.
+   What Helm has set once and then leaves out, Kubernetes sets to 1. From then on Helm sets what there is. */}}
+{{- define "gateway.replicas" -}}
+{{- $root := index . 0 -}}
+{{- if not (include "gateway.scaled" .) }}{{ (index $root.Values.services (index . 1)).replicas }}
+{{- else }}
+{{- with lookup "apps/v1" "Deployment" $root.Release.Namespace (include "gateway.fullname" .) }}
+{{- if dig "metadata" "annotations" "gateway/replicas" "" . }}{{ .spec.replicas }}{{ end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* The most replicas of a service: (list $ "payout") */}}
 {{- define "gateway.maxReplicas" -}}
 {{- $root := index . 0 -}}

@@ -8,6 +8,7 @@ import type { KubernetesObject } from './objects';
 const root = join(__dirname, '..', '..', '..', '..');
 export const CHART = join(root, 'deploy', 'helm', 'payment-gateway');
 export const RELEASE = 'gateway';
+export const NAMESPACE = 'payments';
 
 /** The oldest that Chart.yaml allows, and the newest that the validator knows. */
 export const KUBERNETES_VERSIONS = ['1.34', '1.37'] as const;
@@ -34,6 +35,14 @@ function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = 
   });
 }
 
+/** @throws Error with Helm's own words if it failed */
+function objectsIn({ code, stdout, stderr }: Ended): KubernetesObject[] {
+  if (code !== 0) throw new Error(stderr);
+  return parseAllDocuments(stdout)
+    .map((document) => document.toJS() as KubernetesObject | null)
+    .filter((object) => object !== null);
+}
+
 interface Tools {
   helm: string;
   kubernetesValidate: string;
@@ -48,6 +57,8 @@ export interface Chart {
   template(valueSet: string, values?: object): Promise<Ended>;
   /** @throws Error with Helm's own words if it refuses the values */
   render(valueSet: string, values?: object): Promise<KubernetesObject[]>;
+  /** What an upgrade would make of a cluster: its API answers at this address. */
+  renderOn(cluster: string, valueSet: string): Promise<KubernetesObject[]>;
   /** Checks objects against the schemas of a version of Kubernetes, unknown fields included. */
   validate(objects: readonly KubernetesObject[], version: string): Promise<Ended>;
   close(): void;
@@ -78,30 +89,29 @@ export async function openChart(): Promise<Chart> {
     ...(values === undefined ? [] : ['--values', write(JSON.stringify(values))]),
   ];
 
-  const template = (valueSet: string, values?: object) =>
-    run(tools.helm, [
-      'template',
-      RELEASE,
-      CHART,
-      '--namespace',
-      'payments',
-      '--kube-version',
-      KUBERNETES,
-      ...valuesOf(valueSet, values),
-    ]);
+  const templateArgs = (valueSet: string, values?: object) => [
+    'template',
+    RELEASE,
+    CHART,
+    '--namespace',
+    NAMESPACE,
+    '--kube-version',
+    KUBERNETES,
+    ...valuesOf(valueSet, values),
+  ];
+
+  const template = (valueSet: string, values?: object) => run(tools.helm, templateArgs(valueSet, values));
 
   return {
     kedaSchemas: tools.kedaSchemas,
     lint: (valueSet) =>
       run(tools.helm, ['lint', '--strict', CHART, '--kube-version', KUBERNETES, ...valuesOf(valueSet)]),
     template,
-    async render(valueSet, values) {
-      const { code, stdout: text, stderr } = await template(valueSet, values);
-      if (code !== 0) throw new Error(stderr);
-      const documents = parseAllDocuments(text);
-      return documents
-        .map((document) => document.toJS() as KubernetesObject | null)
-        .filter((object) => object !== null);
+    render: async (valueSet, values) => objectsIn(await template(valueSet, values)),
+    async renderOn(cluster, valueSet) {
+      const args = [...templateArgs(valueSet), '--dry-run=server', '--kube-apiserver', cluster];
+      // Without the clusters of whoever runs the tests.
+      return objectsIn(await run(tools.helm, args, { ...process.env, KUBECONFIG: join(folder, 'none') }));
     },
     validate(objects, version) {
       const paths = objects.map((object) => write(JSON.stringify(object)));
