@@ -9,7 +9,8 @@ import { run } from './run';
 import { openGround } from './world/ground';
 
 const MINUTE_MS = 60_000;
-const PATIENCE_MS = 120_000;
+/** auth-expiry repeats a request within two minutes. */
+const PATIENCE_MS = 3 * MINUTE_MS;
 /** For start, quiet phase and last CHECKs. */
 const MARGIN_MS = 8 * MINUTE_MS;
 const SHOWN_MAX = 25;

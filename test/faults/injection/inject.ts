@@ -43,27 +43,14 @@ export async function inject(scene: Scene, fault: PlannedFault): Promise<void> {
 }
 
 async function injectIntoCluster(scene: Scene, cluster: Cluster, fault: PlannedFault): Promise<void> {
-  const { space } = scene.world;
   const { durationMs } = fault;
   switch (fault.kind) {
     case 'broker killed':
-      await untilInSync(cluster.brokers);
-      return gone(brokerOf(cluster, fault.broker), (broker) => broker.kill(), durationMs);
     case 'broker stopped':
-      await untilInSync(cluster.brokers);
-      return gone(brokerOf(cluster, fault.broker), (broker) => broker.terminate(), durationMs);
     case 'broker frozen':
-      await untilInSync(cluster.brokers);
-      return frozen(brokerOf(cluster, fault.broker), durationMs);
     case 'brokers rolled':
-      for (const broker of cluster.kafka) {
-        await untilInSync(cluster.brokers);
-        await gone(broker, () => broker.terminate(), 0);
-      }
-      return;
     case 'leaders moved':
-      await untilInSync(cluster.brokers);
-      return moveLeaders(space.brokers, allTopics(space));
+      return inTurn(cluster, () => injectIntoBrokers(scene, cluster, fault));
     case 'primary killed':
       return gone(await primaryOf(cluster.mongo), (primary) => primary.kill(), durationMs);
     case 'primary frozen':
@@ -73,6 +60,40 @@ async function injectIntoCluster(scene: Scene, cluster: Cluster, fault: PlannedF
     default:
       throw new Error(`no cluster is needed for ${fault.kind}`);
   }
+}
+
+type BrokerFault = Extract<PlannedFault, { kind: `broker${string}` | 'leaders moved' }>;
+
+async function injectIntoBrokers(scene: Scene, cluster: Cluster, fault: BrokerFault): Promise<void> {
+  const { space } = scene.world;
+  const { durationMs } = fault;
+  await untilInSync(cluster.brokers);
+  switch (fault.kind) {
+    case 'broker killed':
+      return gone(brokerOf(cluster, fault.broker), (broker) => broker.kill(), durationMs);
+    case 'broker stopped':
+      return gone(brokerOf(cluster, fault.broker), (broker) => broker.terminate(), durationMs);
+    case 'broker frozen':
+      return frozen(brokerOf(cluster, fault.broker), durationMs);
+    case 'brokers rolled':
+      for (const broker of cluster.kafka) {
+        await untilInSync(cluster.brokers);
+        await gone(broker, () => broker.terminate(), 0);
+      }
+      return;
+    case 'leaders moved':
+      return moveLeaders(space.brokers, allTopics(space));
+  }
+}
+
+const turns = new WeakMap<Cluster, Promise<unknown>>();
+
+/** One after the other: two that wait for the same moment would take two brokers away, or start one twice. */
+function inTurn(cluster: Cluster, work: () => Promise<void>): Promise<void> {
+  const before = turns.get(cluster) ?? Promise.resolve();
+  const turn = before.then(work, work);
+  turns.set(cluster, turn);
+  return turn;
 }
 
 function replicaOf({ world }: Scene, fault: Extract<Fault, { replica: number }>): Replica {
