@@ -56,7 +56,7 @@ module.exports = {
     {
       name: 'testing-only-in-tests',
       severity: 'error',
-      from: { pathNot: ['\\.test\\.ts$', '/test/', '^libs/testing/'] },
+      from: { pathNot: ['\\.test\\.ts$', '/test/', '^libs/testing/', '^bench/'] },
       to: { path: '^libs/testing/' },
     },
     {

@@ -17,10 +17,11 @@ import { runReplicas } from './replicas';
 import type { OnEnd, Run } from './run';
 import { UsageError } from './run';
 import { runSoak } from './soak';
+import { runStages } from './stages';
 
 const USAGE = `usage: npm run bench -- [cards|payouts|pain001|payout-query|callbacks|expiry [OPEN [DUE]]
                        |neighbours [--quick] [--only ATTACK,…]|replicas [--quick]|overload [--quick]
-                       |soak [--quick|--long]|footprint [--quick]|first-requests]
+                       |soak [--quick|--long]|footprint [--quick]|first-requests|stages]
 See bench/README.md.`;
 
 /** The gateway against the same work in one process without Kafka. */
@@ -49,6 +50,7 @@ const runs: Record<string, Run> = {
   soak: runSoak,
   footprint: runFootprint,
   'first-requests': runFirstRequests,
+  stages: runStages,
 };
 
 const closers: (() => Promise<unknown> | void)[] = [];
