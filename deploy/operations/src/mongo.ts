@@ -24,6 +24,9 @@ import type { Config, Provisioning } from './settings';
 
 export type Service = keyof typeof services;
 
+/** Until the indexes of one collection are there: building one of a large collection takes long. */
+const LONGEST_BUILD_MS = 3_600_000;
+
 /** Of each service's own database. The simulator makes its own: no production has it. */
 export const INDEXES: Record<Exclude<Service, 'simulator'>, (context: IndexContext<Config>) => Promise<void>> = {
   apiEdge,
@@ -39,7 +42,8 @@ export async function provisionMongo(context: Omit<Provisioning, 'env'>): Promis
   const { config, print } = context;
   if (config.MONGODB_ACCESS === 'apply') print(await access(config));
   const { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix } = config;
-  const mongo = await connectMongo({ uri, database: databasePrefix + services.apiEdge.database });
+  const database = databasePrefix + services.apiEdge.database;
+  const mongo = await connectMongo({ uri, database, longestCallMs: LONGEST_BUILD_MS });
   try {
     print(`indexes: ${(await ensureAllIndexes(mongo, context)).join(', ')}`);
   } finally {

@@ -59,7 +59,7 @@ const SETTINGS: MongoClientOptions & { runtimeAdapters: object } = {
 export interface ConnectOptions extends DatabaseAddress {
   database: string;
   /**
-   * The largest `maxTimeMS` of a command line that counts or searches for long: the driver takes a socket without an
+   * The longest call of a command line that counts, searches or builds indexes: the driver takes a socket without an
    * answer for dead. Ignored with `mongo`.
    */
   longestCallMs?: number;
