@@ -323,7 +323,11 @@ describe('when none is chosen', () => {
         ),
       EXPORTED_WITHIN_MS,
     );
-    const call = receiver.trace(callback.traceId).find((span) => label(span) === 'card-processing: simulator sale');
+    const call = await until(
+      'the call',
+      () => receiver.trace(callback.traceId).find((span) => label(span) === 'card-processing: simulator sale'),
+      EXPORTED_WITHIN_MS,
+    );
     expect(call).toMatchObject({ failed: true, attributes: { 'error.type': 'timed-out' } });
   });
 
