@@ -67,6 +67,17 @@ function once(fault: Fault, durationMs: number): (scene: Scene) => Promise<void>
 
 const CARD = 'card-processing/dist';
 
+/**
+ * A call whose lease is over, or that never had one, is not sent. This guard stands behind others, and would hide that
+ * they are disabled.
+ */
+const OUTLASTING_CARD_CALLS = edit(`${CARD}/domain/decide.js`, 'at: resolveAt - callMs', 'at: Infinity');
+const OUTLASTING_PAYOUT_CALLS = edit(
+  'payout/dist/application/submit-payout.js',
+  'return now() + callMs > resolveAt;',
+  'return false;',
+);
+
 export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'version check of a conditional update',
@@ -150,6 +161,7 @@ export const MUTATIONS: readonly Mutation[] = [
         'return ports.now() + (0, mongo_1.callLeaseMs)(cvvMs + (connector?.longestCallMs ?? 0));',
         'return ports.now();',
       ),
+      OUTLASTING_CARD_CALLS,
     ],
     services: CARDS,
     business: { sale: 1 },
@@ -245,6 +257,7 @@ export const MUTATIONS: readonly Mutation[] = [
           }
           if (!written) {`,
       ),
+      OUTLASTING_PAYOUT_CALLS,
     ],
     services: PAYOUTS,
     business: { paid: 1 },
@@ -260,6 +273,7 @@ export const MUTATIONS: readonly Mutation[] = [
         'if (!written ||',
         'payment.pending ??= { reference, kind: "sale" }; if (payment.pending === undefined ||',
       ),
+      OUTLASTING_CARD_CALLS,
     ],
     services: CARDS,
     // A CVV is read once, so an operation that needs one cannot be called again.
