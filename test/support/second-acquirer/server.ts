@@ -49,6 +49,8 @@ export async function startSecondAcquirer(behaviours: Readonly<Record<number, Be
       if (behaviour?.kind !== 'silent') answer(known.get(reference));
     });
   }).listen(0, '127.0.0.1');
+  // By default it closes idle connections after 5 s. A busy test could use one just then, and the call would be broken.
+  server.keepAliveTimeout = 65_000;
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
