@@ -40,18 +40,26 @@ const READ: Record<string, readonly TopicName[]> = {
   'callback-dispatcher': ['cardEvents', 'payoutEvents'],
 };
 const REWOUND_BY = 25;
+/** kafkajs' default. */
+const SESSION_MS = 30_000;
 
 /** Rewinds a group without members by some messages in each partition. */
 export async function rewindGroup(space: Space, service: string): Promise<void> {
   const admin = kafkaOf(space).admin();
   await admin.connect();
   const groupId = topicName(space.topicPrefix, service);
+  const emptied = (): Promise<unknown> =>
+    until(
+      `${groupId} to be empty`,
+      async () => {
+        await pause(LOOK_EVERY_MS);
+        const { groups } = await admin.describeGroups([groupId]);
+        return groups[0]?.members.length === 0;
+      },
+      SESSION_MS + LOOK_EVERY_MS,
+    );
   try {
-    await until(`${groupId} to be empty`, async () => {
-      await pause(LOOK_EVERY_MS);
-      const { groups } = await admin.describeGroups([groupId]);
-      return groups[0]?.members.length === 0;
-    });
+    await emptied();
     const names = (READ[service] ?? []).map((name) => topicName(space.topicPrefix, topics[name].name));
     for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics: names })) {
       const known = partitions.filter(({ offset }) => Number(offset) > 0);
@@ -59,7 +67,10 @@ export async function rewindGroup(space: Space, service: string): Promise<void> 
         partition,
         offset: String(Math.max(0, Number(offset) - REWOUND_BY)),
       }));
-      if (back.length > 0) await admin.setOffsets({ groupId, topic, partitions: back });
+      if (back.length === 0) continue;
+      // The client joins the group for this. If brokers roll just then, its member stays until its session has ended.
+      await emptied();
+      await admin.setOffsets({ groupId, topic, partitions: back });
     }
   } finally {
     await admin.disconnect();
