@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Admin } from 'kafkajs';
 import type { TopicName } from '@gateway/contracts';
 import { topics } from '@gateway/contracts';
 import { topicName, topicOf } from '@gateway/messaging';
@@ -43,23 +44,22 @@ const REWOUND_BY = 25;
 /** kafkajs' default. */
 const SESSION_MS = 30_000;
 
+async function untilEmpty(admin: Admin, groupId: string): Promise<void> {
+  const isEmpty = async (): Promise<boolean> => {
+    await pause(LOOK_EVERY_MS);
+    const { groups } = await admin.describeGroups([groupId]);
+    return groups[0]?.members.length === 0;
+  };
+  await until(`${groupId} to be empty`, isEmpty, SESSION_MS + LOOK_EVERY_MS);
+}
+
 /** Rewinds a group without members by some messages in each partition. */
 export async function rewindGroup(space: Space, service: string): Promise<void> {
   const admin = kafkaOf(space).admin();
   await admin.connect();
   const groupId = topicName(space.topicPrefix, service);
-  const emptied = (): Promise<unknown> =>
-    until(
-      `${groupId} to be empty`,
-      async () => {
-        await pause(LOOK_EVERY_MS);
-        const { groups } = await admin.describeGroups([groupId]);
-        return groups[0]?.members.length === 0;
-      },
-      SESSION_MS + LOOK_EVERY_MS,
-    );
   try {
-    await emptied();
+    await untilEmpty(admin, groupId);
     const names = (READ[service] ?? []).map((name) => topicName(space.topicPrefix, topics[name].name));
     for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics: names })) {
       const known = partitions.filter(({ offset }) => Number(offset) > 0);
@@ -69,7 +69,7 @@ export async function rewindGroup(space: Space, service: string): Promise<void> 
       }));
       if (back.length === 0) continue;
       // The client joins the group for this. If brokers roll just then, its member stays until its session has ended.
-      await emptied();
+      await untilEmpty(admin, groupId);
       await admin.setOffsets({ groupId, topic, partitions: back });
     }
   } finally {
