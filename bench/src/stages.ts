@@ -14,7 +14,7 @@ const REQUESTS = 1_000;
 const EXPORTED_AFTER_MS = 10_000;
 const ROOT = 'POST /api/pf/host-to-host';
 
-/** Milliseconds: from the begin of the request, and how long it took. */
+/** Milliseconds: from the start of the request, and how long it took. */
 interface Stage {
   startMs: number;
   takesMs: number;
@@ -22,7 +22,7 @@ interface Stage {
 
 /**
  * `npm run bench -- stages`: where the time of one client's SALE goes. Every trace is exported, to a collector in this
- * process. Prints for each span when it began, counted from the begin of the request, and how long it took.
+ * process. Prints for each span when it began, counted from the start of the request, and how long it took.
  */
 export async function runStages(onEnd: OnEnd): Promise<void> {
   const collector = await startOtlpReceiver();

@@ -6,7 +6,7 @@ type Answer = Parameters<LookupFunction>[2];
 /**
  * Looks names up as the system does, but each name only once at a time. The system's resolver has two threads, and one
  * look-up takes ten seconds if no name server answers, longer than any connection waits. If every new connection looked
- * the name of a dead server up, they would take both threads, and nobody could connect to the others.
+ * the name of a dead server up, they would take both threads, and no connection to the others could be opened.
  */
 export const sharedLookup: LookupFunction = createSharedLookup(lookup);
 

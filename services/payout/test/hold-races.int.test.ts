@@ -356,7 +356,7 @@ describe('a payout in a file', () => {
     await batches.freeze({ instant: NOW, others: NOW });
   }
 
-  test.each(SCOPES)('that nobody has begun to write waits under a hold of %j, and can be cancelled', async (scope) => {
+  test.each(SCOPES)('whose writing has not begun waits under a hold of %j, and can be cancelled', async (scope) => {
     const here = world({ connector: files });
     await here.submit();
     await freeze();

@@ -110,7 +110,7 @@ export async function openChart(): Promise<Chart> {
     render: async (valueSet, values) => objectsIn(await template(valueSet, values)),
     async renderOn(cluster, valueSet) {
       const args = [...templateArgs(valueSet), '--dry-run=server', '--kube-apiserver', cluster];
-      // Without the clusters of whoever runs the tests.
+      // Without the clusters that the user of this machine has.
       return objectsIn(await run(tools.helm, args, { ...process.env, KUBECONFIG: join(folder, 'none') }));
     },
     validate(objects, version) {

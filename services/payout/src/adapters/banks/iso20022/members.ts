@@ -27,7 +27,7 @@ export interface Members {
   batchOf(reference: string): Promise<string | undefined>;
   /** References of at most `limit` payouts of the scope that wait for a file. Throws for a limit below 1. */
   waiting(scope: Scope, limit: number): Promise<string[]>;
-  /** Those that wait for a file, and those that a hold takes back out of one that nobody has begun to write. */
+  /** Those that wait for a file, and those that a hold takes back out of one whose writing has not begun. */
   countWaiting(scope: Scope): Promise<number>;
   /** Cancels a payout that waits for a file. False if it does not. */
   withdraw(reference: string): Promise<boolean>;
