@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server as SocketServer, Socket } from 'node:net';
@@ -13,7 +13,10 @@ import { openSockets, PUBLIC_SOCKETS } from './listening-sockets';
 export interface ListeningServer {
   readonly port: number;
   readonly server: Server;
-  /** Accepts no new connection, lets running requests end within `drainTimeoutMs`, then cuts the rest. */
+  /**
+   * Each answer from now on ends its connection. A public port serves its open connections for one more second. Then it
+   * accepts no new ones, lets running requests end, and cuts what is left after `drainTimeoutMs`.
+   */
   close(drainTimeoutMs: number): Promise<void>;
 }
 
@@ -21,6 +24,11 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
+/**
+ * A connection that looks idle may have a request on its way. If it were cut, the client would not know whether the
+ * request was taken. In this time busy clients learn from an answer that their connection ends.
+ */
+const LINGER_MS = 1_000;
 /** How often Node checks for timed-out connections. Its default of 30 s would triple the time-outs above. */
 const TIMEOUT_CHECK_MS = 1_000;
 
@@ -48,25 +56,23 @@ export interface ListenOptions {
 /** Starts an HTTP server with all limits and time-outs. Rejects with the system's error if the port is taken. */
 export async function listen(options: ListenOptions): Promise<ListeningServer> {
   const server = createServerFor(options);
+  const isPublic = options.connections !== undefined;
   const open = connectionsOf(server);
-  let closing = false;
-  server.on('request', (_request, response) => {
-    // A connection that was busy when closing began must end with its answer, not after its idle time-out.
-    if (closing) response.setHeader('Connection', 'close');
-    response.once('close', () => closing && server.closeIdleConnections());
-  });
+  const answers = answersOf(server);
   limitConnections(server, options.connections ?? DEFAULT_CONNECTION_LIMITS, options.metrics);
   limitAnswers(server, options.listener, options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS);
   server.requestTimeout = (options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS) + TIMEOUT_CHECK_MS;
   server.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, server.requestTimeout);
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
-  const additional = await openSockets(server, options, options.connections === undefined ? 1 : PUBLIC_SOCKETS);
+  const additional = await openSockets(server, options, isPublic ? PUBLIC_SOCKETS : 1);
   return {
     port: (server.address() as AddressInfo).port,
     server,
-    close(drainTimeoutMs) {
-      closing = true;
-      return closeServer({ server, additional, open }, drainTimeoutMs);
+    async close(drainTimeoutMs) {
+      answers.endConnections();
+      const lingerMs = isPublic ? Math.min(LINGER_MS, drainTimeoutMs) : 0;
+      await closedWithin(open, lingerMs);
+      await closeServer({ server, additional, open }, drainTimeoutMs - lingerMs);
     },
   };
 }
@@ -92,6 +98,37 @@ function connectionsOf(server: Server): ReadonlySet<Socket> {
     socket.once('close', () => open.delete(socket));
   });
   return open;
+}
+
+/** The server's answers under way. `endConnections` makes these and all later ones the last on their connections. */
+function answersOf(server: Server): { endConnections(): void } {
+  const running = new Set<ServerResponse>();
+  let areLast = false;
+  server.on('request', (_request, response) => {
+    if (areLast) response.setHeader('Connection', 'close');
+    running.add(response);
+    response.once('close', () => {
+      running.delete(response);
+      // One whose head was sent before could not say so.
+      if (areLast && !server.listening) server.closeIdleConnections();
+    });
+  });
+  return {
+    endConnections() {
+      areLast = true;
+      for (const response of running) if (!response.headersSent) response.setHeader('Connection', 'close');
+    },
+  };
+}
+
+/** Resolves when these connections have ended, at the latest after `timeoutMs`. */
+async function closedWithin(open: ReadonlySet<Socket>, timeoutMs: number): Promise<void> {
+  if (timeoutMs === 0) return;
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)));
+  const ends = [...open].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+  await Promise.race([Promise.all(ends), timeout]);
+  clearTimeout(timer);
 }
 
 interface Closing {

@@ -29,7 +29,7 @@ async function ask(port: number, path: string, options: { agent?: Agent } = {}) 
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   let body = '';
   for await (const chunk of response) body += String(chunk);
-  return { status: response.statusCode, body };
+  return { status: response.statusCode, body, connection: response.headers.connection };
 }
 
 test('closing lets a running request end, and its kept-alive connection with it', async () => {
@@ -46,8 +46,40 @@ test('closing lets a running request end, and its kept-alive connection with it'
   await once(server.server, 'request');
   const closed = server.close(LONG_ENOUGH_MS);
   answer?.();
-  expect(await running).toEqual({ status: 200, body: 'late' });
+  expect(await running).toEqual({ status: 200, body: 'late', connection: 'close' });
   await closed;
+  agent.destroy();
+});
+
+test('a public port that closes still answers on a kept-alive connection, and ends it with the answer', async () => {
+  const server = await listen({
+    listener: (_request, response) => void response.end('answered'),
+    port: 0,
+    host: '127.0.0.1',
+    connections: DEFAULT_CONNECTION_LIMITS,
+  });
+  const accepted: Socket[] = [];
+  server.server.on('connection', (socket) => accepted.push(socket));
+  const agent = new Agent({ keepAlive: true });
+  expect(await ask(server.port, '/', { agent })).toMatchObject({ connection: 'keep-alive' });
+  const closed = server.close(LONG_ENOUGH_MS);
+  expect(await ask(server.port, '/', { agent })).toEqual({ status: 200, body: 'answered', connection: 'close' });
+  await closed;
+  expect(accepted).toHaveLength(1);
+  agent.destroy();
+});
+
+test('a public port closes although a connection stays idle', async () => {
+  const server = await listen({
+    listener: (_request, response) => void response.end('answered'),
+    port: 0,
+    host: '127.0.0.1',
+    connections: DEFAULT_CONNECTION_LIMITS,
+  });
+  const agent = new Agent({ keepAlive: true });
+  await ask(server.port, '/', { agent });
+  await server.close(LONG_ENOUGH_MS);
+  await expect(ask(server.port, '/', { agent: new Agent() })).rejects.toThrow('ECONNREFUSED');
   agent.destroy();
 });
 
