@@ -119,6 +119,36 @@ test.each(WRONG)('%s is refused', async (_name, values, place) => {
   expect(stderr).toContain("values don't meet the specifications of the schema");
 });
 
+describe('an Ingress has a host name', () => {
+  const at = (apiEdge: string) => ({ publicUrls: { apiEdge } });
+
+  test.each([
+    ['https://203.0.113.7', '203.0.113.7'],
+    ['https://[2001:db8::7]:8443', '2001:db8::7'],
+    ['https://Pay.example.com', 'Pay.example.com'],
+    ['https://pay_shop.example.com', 'pay_shop.example.com'],
+  ])('%s is refused', async (url, host) => {
+    const { code, stdout, stderr } = await chart.template('production', at(url));
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`publicUrls: ${host} is no host that an Ingress can have.`),
+    });
+  });
+
+  test.each(['https://pay.example.com:8443', 'https://localhost', 'https://7.example.com'])(
+    '%s is right',
+    async (url) => {
+      expect(await chart.template('production', at(url))).toMatchObject({ code: 0 });
+    },
+  );
+
+  test('without Ingresses an address needs none', async () => {
+    const values = { ...at('https://203.0.113.7'), ingress: { enabled: false } };
+    expect(await chart.template('production', values)).toMatchObject({ code: 0 });
+  });
+});
+
 test('a sandbox may have the API reference', async () => {
   expect(await chart.template('sandbox', settingOf('api-edge', { REFERENCE_PORT: 8089 }))).toMatchObject({ code: 0 });
 });
