@@ -27,10 +27,10 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** For command lines: the error, and the likely cause if no server listens. */
+/** For command lines: the error, and what it means if no server listens. */
 export function explanationOf(error: unknown): string {
   const message = messageOf(error);
-  return message.includes('ECONNREFUSED') ? `${message}: is the gateway running?` : message;
+  return message.includes('ECONNREFUSED') ? `${message}: nothing listens there. Is it running?` : message;
 }
 
 /** Closes a `switch` over a union: a forgotten variant does not compile. */
