@@ -234,7 +234,7 @@ test('a member that was expelled goes on from the offsets that others have commi
   const groupId = `${kafka.prefix}workers`;
   const admin = kafka.client('admin').admin();
   await admin.connect();
-  const members = async () => (await admin.describeGroups([groupId])).groups[0]?.members ?? [];
+  const group = async () => (await admin.describeGroups([groupId])).groups[0];
   const frozen = replica('a', slow);
   await frozen.start();
   await replica('b', { heartbeatIntervalMs: 50 }).start();
@@ -242,12 +242,15 @@ test('a member that was expelled goes on from the offsets that others have commi
   await allCommitted();
   expect(handled.a.size).toBeGreaterThan(0);
 
-  const member = (await members()).find(({ clientId }) => clientId === 'a');
+  const member = (await group())?.members.find(({ clientId }) => clientId === 'a');
   await expel(kafka.client('expeller'), { groupId, memberId: member?.memberId ?? '' });
   const count = await publish(keys(24), 4, 1);
   await until('the other one handles all', () => [...handled.b].filter((at) => !at.endsWith(' 0')).length === count);
   await allCommitted();
-  await until('it has joined again', async () => (await members()).length === 2);
+  await until('it has joined again, and has partitions', async () => {
+    const { state, members = [] } = (await group()) ?? {};
+    return state === 'Stable' && members.length === 2;
+  });
   const late = Array.from({ length: 24 }, (_, index) => `late-${index}`);
   await publish(late, 1);
   // Its old handlers still run. If it went on from its own watermark, it could not commit past them.
