@@ -3,6 +3,9 @@ import { coded, RESPONSE_CODES, unixSeconds } from '@gateway/contracts';
 import type { Answer, Session } from './responses';
 import { envelope, fieldFailure, problem } from './responses';
 
+/** RFC 9110, section 15. */
+export const STATUS_MIN = 100;
+
 /** One callback with its latest attempts. Times in unix seconds. */
 export function callbackRecord(callback: CallbackView): object {
   const { id, kind, reference, transactionUniqueId, url, state, createdAt, nextAttemptAt, endedAt } = callback;
@@ -19,11 +22,16 @@ export function callbackRecord(callback: CallbackView): object {
     attempts: callback.attempts.map(({ startedAt, acknowledged, httpStatus, error, durationMs }) => ({
       timestamp: unixSeconds(startedAt),
       ...(acknowledged === undefined ? {} : { acknowledged }),
-      ...(httpStatus === undefined ? {} : { http_status: httpStatus }),
+      ...(isStatus(httpStatus) ? { http_status: httpStatus } : {}),
       ...(error === undefined ? {} : { error }),
       ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
     })),
   };
+}
+
+/** Node takes any three digits of a server for a status; our description promises one from 100. */
+function isStatus(httpStatus: number | undefined): httpStatus is number {
+  return httpStatus !== undefined && httpStatus >= STATUS_MIN;
 }
 
 /** `cursor`: where the next page begins; absent on the last one. */

@@ -1,5 +1,6 @@
 import type { JsonSchema, OutcomeShape, Properties } from './answer-shapes';
 import { QUERY_REFUSED, UNIX_SECONDS, cardEnvelope, cardFields, shapeOf, succeeded } from './answer-shapes';
+import { STATUS_MIN } from './callback-responses';
 
 /** What merchants read about their callbacks: callback-responses.ts renders it. */
 
@@ -21,7 +22,7 @@ const ATTEMPT: JsonSchema = {
     {
       timestamp: UNIX_SECONDS,
       acknowledged: { type: 'boolean' },
-      http_status: { type: 'integer', minimum: 100, maximum: 999 },
+      http_status: { type: 'integer', minimum: STATUS_MIN, maximum: 999 },
       error: text('Why there was no answer.'),
       duration_ms: { type: 'integer', minimum: 0 },
     },
