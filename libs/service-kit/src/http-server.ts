@@ -8,6 +8,7 @@ import type { ReloadedCertificate } from './certificates';
 import { secureContextOf } from './certificates';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS, limitConnections } from './connection-limits';
+import { drain } from './detached-work';
 import { openSockets, PUBLIC_SOCKETS } from './listening-sockets';
 
 export interface ListeningServer {
@@ -71,7 +72,7 @@ export async function listen(options: ListenOptions): Promise<ListeningServer> {
     async close(drainTimeoutMs) {
       answers.endConnections();
       const lingerMs = isPublic ? Math.min(LINGER_MS, drainTimeoutMs) : 0;
-      await closedWithin(open, lingerMs);
+      if (lingerMs > 0) await drain(new Set([...open].map(endOf)), lingerMs);
       await closeServer({ server, additional, open }, drainTimeoutMs - lingerMs);
     },
   };
@@ -121,14 +122,8 @@ function answersOf(server: Server): { endConnections(): void } {
   };
 }
 
-/** Resolves when these connections have ended, at the latest after `timeoutMs`. */
-async function closedWithin(open: ReadonlySet<Socket>, timeoutMs: number): Promise<void> {
-  if (timeoutMs === 0) return;
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)));
-  const ends = [...open].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
-  await Promise.race([Promise.all(ends), timeout]);
-  clearTimeout(timer);
+function endOf(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', () => resolve()));
 }
 
 interface Closing {
