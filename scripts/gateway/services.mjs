@@ -11,7 +11,7 @@ const PROBE_TIMEOUT_MS = 2_000;
  * several times its live data, and its young generation to many times what a request needs. A service collects what its
  * start has left behind. Source maps would be read and kept for every module.
  */
-export const NODE_OPTIONS = ['--heap-growing-percent=50', '--max-semi-space-size=2', '--expose-gc'];
+export const NODE_OPTIONS = ['--heap-growing-percent=50', '--max-semi-space-size=8', '--expose-gc'];
 /** glibc would keep an arena for each thread. */
 export const MALLOC_ARENA_MAX = '2';
 

@@ -137,7 +137,6 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
     await serve(name, { listener: createInternalApi({ routes, access, logger }), port, host: access.host });
   }
   for (const message of parts.hotMessages ?? []) message.prepare();
-  setImmediate(compactHeap);
   for (const part of [publisher, ...opened.outboxes, ...(parts.beside ?? [])]) await start(part);
   await start(...(worker === undefined ? [] : [worker]), ...(parts.loops ?? []));
   if (parts.public !== undefined) {
@@ -146,15 +145,6 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
     onStop(() => parts.public?.onClosing?.());
   }
   return ports;
-}
-
-/**
- * Loading leaves garbage in most pages of the heap, and only this collection gives such pages back (ADR 0057). It stops
- * the process for about 0.1 s: called when the brokers have been asked and before requests may come. Services run with
- * `--expose-gc`; tests do without.
- */
-function compactHeap(): void {
-  void globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
 function workerOf({ service, deps, frame, parts }: Opened<string>) {

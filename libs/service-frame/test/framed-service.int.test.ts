@@ -102,21 +102,6 @@ test('everything opens in order, answers, and closes in reverse', async () => {
   await isOver();
 });
 
-test('what the start leaves behind is collected before the service is ready', async () => {
-  const ownGc = Object.getOwnPropertyDescriptor(globalThis, 'gc');
-  const gc = jest.fn();
-  Object.defineProperty(globalThis, 'gc', { value: gc, configurable: true });
-  const service = newService();
-  try {
-    await service.start();
-    expect(gc.mock.calls).toEqual([[{ type: 'major', execution: 'sync', flavor: 'last-resort' }]]);
-  } finally {
-    if (ownGc === undefined) Reflect.deleteProperty(globalThis, 'gc');
-    else Object.defineProperty(globalThis, 'gc', ownGc);
-    await service.stop();
-  }
-});
-
 test('a start that fails at its last step closes everything', async () => {
   const other = await listen(answering('other'));
   const service = newService({ public: { name: 'outer', ...answering('outer'), port: other.port } });

@@ -43,10 +43,12 @@ export function createService<Ports>(open: (onStop: OnStop, isStarted: IsStarted
     async start() {
       closers = [];
       try {
-        ports = await open(
+        const opened = await open(
           (close) => closers.push(close),
           () => ports !== undefined,
         );
+        compactHeap();
+        ports = opened;
       } catch (error) {
         await stop().catch(() => undefined);
         throw error;
@@ -58,6 +60,15 @@ export function createService<Ports>(open: (onStop: OnStop, isStarted: IsStarted
       return ports;
     },
   };
+}
+
+/**
+ * Loading and opening leave garbage in most pages of the heap, and a young generation that has grown. Only this collection
+ * gives both back (ADR 0057). It stops the process for about 0.1 s, so it comes before the service is ready. Services run
+ * with `--expose-gc`; tests do without.
+ */
+function compactHeap(): void {
+  void globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
 /** After a signal, a process that has not drained by then ends all the same. Whoever sends SIGKILL waits for longer. */

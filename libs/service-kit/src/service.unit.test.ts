@@ -31,6 +31,31 @@ test('a service that calls onFatal is drained, and its process exits with 1', as
   });
 });
 
+test('what a start leaves behind is collected after everything is open, and before the service is ready', async () => {
+  const ownGc = Object.getOwnPropertyDescriptor(globalThis, 'gc');
+  const steps: unknown[] = [];
+  let isStarted = (): boolean => true;
+  Object.defineProperty(globalThis, 'gc', {
+    value: (options: unknown) => void steps.push({ options, started: isStarted() }),
+    configurable: true,
+  });
+  const service = createService(async (_onStop, started) => {
+    isStarted = started;
+    steps.push('open');
+    return {};
+  });
+  try {
+    await service.start();
+    const options = { type: 'major', execution: 'sync', flavor: 'last-resort' };
+    expect(steps).toEqual(['open', { options, started: false }]);
+    expect(isStarted()).toBe(true);
+  } finally {
+    if (ownGc === undefined) Reflect.deleteProperty(globalThis, 'gc');
+    else Object.defineProperty(globalThis, 'gc', ownGc);
+    await service.stop();
+  }
+});
+
 describe('everything that a service opened', () => {
   const opened = (...closers: (() => Promise<unknown> | void)[]) =>
     createService(async (onStop) => {
