@@ -13,7 +13,7 @@ export interface FairWorkOptions<T> {
   name: string;
   /** Pause between two scans. */
   everyMs: number;
-  /** Parties with due work, in ascending order, after `after`, at most `limit`. */
+  /** Parties with due work, in ascending order: those after `after`, at most `limit`. */
   dueParties(after: string, limit: number): Promise<string[]>;
   /** Leases one piece of a party's due work; null if there is none. */
   claim(party: string): Promise<T | null>;
@@ -25,12 +25,14 @@ export interface FairWorkOptions<T> {
   logger: Logger;
 }
 
-/** Parties per scan. The next scan continues from there. */
+/** Parties that a scan looks at: the next ones after the party served last. */
 const PARTIES_PER_SCAN_MAX = 500;
 
 /**
  * Free places go to the parties with the least work under way, one piece each, round-robin among equals. A scan does not
- * wait for the work it starts, so slow work only uses its own party's share.
+ * wait for the work it starts, so slow work only uses its own party's share. It begins at most `parallel` pieces, and the
+ * next one follows at once: a party with quick work never fills its share, and would keep a longer scan from seeing who
+ * became due meanwhile.
  */
 export function createFairWork<T>(options: FairWorkOptions<T>): FairWork {
   const { parallel, parallelPerParty, logger } = options;
@@ -41,7 +43,7 @@ export function createFairWork<T>(options: FairWorkOptions<T>): FairWork {
   /** True if a scan found more due work than it had room for. */
   let isSaturated = false;
   let wake: () => void = () => undefined;
-  let page = '';
+  /** The party served last. */
   let served = '';
 
   const underWay = (party: string): number => runningOf.get(party) ?? 0;
@@ -67,26 +69,35 @@ export function createFairWork<T>(options: FairWorkOptions<T>): FairWork {
     return claimed !== null;
   }
 
+  /** Begins behind the party served last, and goes on with the first. */
   async function nextParties(): Promise<string[]> {
-    const found = await options.dueParties(page, PARTIES_PER_SCAN_MAX);
-    page = found.length < PARTIES_PER_SCAN_MAX ? '' : (found.at(-1) ?? '');
-    // Continues after the party served last.
-    return [...found.filter((party) => party > served), ...found.filter((party) => party <= served)];
+    const behind = await options.dueParties(served, PARTIES_PER_SCAN_MAX);
+    const room = PARTIES_PER_SCAN_MAX - behind.length;
+    if (served === '' || room === 0) return behind;
+    const first = await options.dueParties('', room);
+    return [...behind, ...first.filter((party) => party <= served)];
   }
 
-  async function scan(): Promise<void> {
+  /** Returns true if more may be due, and there is room for it. */
+  async function scan(): Promise<boolean> {
     let parties = await nextParties();
+    if (parties.length === 0) served = '';
     isSaturated = false;
+    let left = parallel;
     while (!stopped && parties.length > 0) {
       const entitled = parties.filter((party) => underWay(party) < parallelPerParty);
-      const inTurn = entitled.sort((a, b) => underWay(a) - underWay(b)).slice(0, parallel - running.size);
-      if (inTurn.length < parties.length) isSaturated = true;
-      if (inTurn.length === 0) return;
+      const free = entitled.sort((a, b) => underWay(a) - underWay(b)).slice(0, parallel - running.size);
+      if (free.length < parties.length) isSaturated = true;
+      if (free.length === 0) return false;
+      if (left === 0) return true;
+      const inTurn = free.slice(0, left);
       served = inTurn.at(-1) ?? served;
       const mayHaveMore = await Promise.all(inTurn.map(takeOne));
       const done = new Set(inTurn.filter((_party, index) => mayHaveMore[index] !== true));
       parties = parties.filter((party) => !done.has(party));
+      left -= inTurn.length - done.size;
     }
+    return false;
   }
 
   async function scanRepeatedly(): Promise<void> {
@@ -98,9 +109,11 @@ export function createFairWork<T>(options: FairWorkOptions<T>): FairWork {
           resolve();
         };
       });
-      await scan().catch((error: unknown) =>
-        logger.warn(`${options.name} failed; it runs again`, { reason: messageOf(error) }),
-      );
+      const goesOn = await scan().catch((error: unknown) => {
+        logger.warn(`${options.name} failed; it runs again`, { reason: messageOf(error) });
+        return false;
+      });
+      if (goesOn) wake();
       if (!stopped) await pause;
     }
   }

@@ -9,8 +9,12 @@ interface Piece {
   fail: (error: Error) => void;
 }
 
-/** Work that the test ends. */
-function world(due: Record<string, number>, limits = { parallel: 4, parallelPerParty: 2 }) {
+/** Work that the test ends, or that `quick` has done at once. */
+function world(
+  due: Record<string, number>,
+  limits = { parallel: 4, parallelPerParty: 2 },
+  quick?: (party: string) => void,
+) {
   const begun: Piece[] = [];
   const failures: unknown[] = [];
   const waiting = new Map(Object.entries(due));
@@ -29,7 +33,12 @@ function world(due: Record<string, number>, limits = { parallel: 4, parallelPerP
       waiting.set(party, left - 1);
       return { party };
     },
-    work: ({ party }) => new Promise((done, fail) => begun.push({ party, done, fail })),
+    work: ({ party }) =>
+      new Promise((done, fail) => {
+        begun.push({ party, done, fail });
+        quick?.(party);
+        if (quick !== undefined) done();
+      }),
     onFailure: (_claimed, error) => failures.push(error),
     ...limits,
     logger,
@@ -82,6 +91,29 @@ test('many parties with one piece each all get their turn', async () => {
     await settled();
   }
   expect(new Set(begun.slice(0, 52).map(({ party }) => party)).size).toBe(26);
+});
+
+test('a party with much quick work does not keep others from their turn', async () => {
+  const { fair, parties, begun, due } = world({ a: 10_000 }, { parallel: 64, parallelPerParty: 16 }, () => {
+    if (begun.length === 100) due.set('b', 1);
+  });
+  fair.start();
+  await settled();
+  expect(begun).toHaveLength(10_001);
+  expect(parties().indexOf('b')).toBeGreaterThan(99);
+  expect(parties().indexOf('b')).toBeLessThan(1_000);
+});
+
+test('more parties with quick work than a scan looks at all get their turn', async () => {
+  const names = Array.from({ length: 1_100 }, (_, index) => `party ${String(index).padStart(4, '0')}`);
+  const { fair, begun } = world(
+    Object.fromEntries(names.map((name) => [name, 3])),
+    { parallel: 64, parallelPerParty: 16 },
+    () => undefined,
+  );
+  fair.start();
+  await settled();
+  expect(begun.map(({ party }) => party)).toEqual([...names, ...names, ...names]);
 });
 
 test('a failure of one party does not affect others', async () => {
