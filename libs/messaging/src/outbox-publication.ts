@@ -17,7 +17,8 @@ export interface WaitingMessage {
 }
 
 /**
- * Publishes an aggregate's outbox in order, in one batch. The subject is the aggregate; the key decides the partition.
+ * Publishes an aggregate's outbox in order: in one batch, unless it exceeds the publisher's limits. The subject is the
+ * aggregate; the key decides the partition.
  *
  * @throws Error if a type is not declared.
  */

@@ -1,6 +1,7 @@
 import type { Logger, NewSpan, Registry, Span, Tracer } from '@gateway/service-kit';
 import { currentTrace, errorType, noTracer, OverloadedError } from '@gateway/service-kit';
 import { createAnyBroker } from './any-broker';
+import { batchesOf } from './batches';
 import type { KafkaClient } from './client';
 import type { OutgoingMessage } from './envelope';
 import { encode } from './envelope';
@@ -62,7 +63,8 @@ export interface Publisher {
   publish<T>(message: OutgoingMessage<T>): Promise<void>;
   /**
    * Like `publish`, for messages that belong together. Those for the same partition go in order in one record batch, and
-   * the call resolves or rejects for all of them.
+   * the call resolves or rejects for all of them. What exceeds the limits of a batch goes in several: each waits until
+   * the one before is acknowledged, and has its own time-out. After a failure the rest is not sent.
    */
   publishAll(messages: readonly OutgoingMessage[]): Promise<void>;
   publishRaw(message: RawMessage): Promise<void>;
@@ -135,8 +137,8 @@ export function createPublisher(options: {
     return Promise.reject(error);
   }
 
+  /** @param postings one batch */
   function enqueue(postings: readonly Posting[]): Promise<void> {
-    if (postings.length === 0) return Promise.resolve();
     if (!isRunning) return refuse('stopped', new PublishError('the publisher is not running'));
     const foreign = postings.find(({ topic }) => !written.includes(topic));
     if (foreign !== undefined && options.uses !== undefined) {
@@ -144,9 +146,8 @@ export function createPublisher(options: {
     }
     const messages = postings.length;
     const bytes = bytesOf(postings.map(({ message }) => message));
-    const maxBytes = messages === 1 ? MAX_MESSAGE_BYTES : limits.maxBatchBytes;
-    if (bytes > maxBytes || messages > limits.maxBatchMessages) {
-      return refuse('too_large', new MessageRefusedError(`${messages} messages of ${bytes} bytes are too large`));
+    if (messages === 1 && bytes > MAX_MESSAGE_BYTES) {
+      return refuse('too_large', new MessageRefusedError(`a message of ${bytes} bytes is too large`));
     }
     const publication = publications.open(messages, bytes);
     if (publication === undefined) {
@@ -158,20 +159,22 @@ export function createPublisher(options: {
 
   /** One span for each message, from here to its acknowledgement. Its consumers continue from there. */
   async function publishAll(messages: readonly OutgoingMessage[]): Promise<void> {
-    const spans: Span[] = [];
+    const open: Span[] = [];
     try {
-      await enqueue(
-        messages.map((message) => {
-          const span = tracer.start(publishingOf(message));
-          spans.push(span);
-          return post({ ...message, traceparent: span.traceparent });
-        }),
-      );
+      const postings = messages.map((message) => {
+        const span = tracer.start(publishingOf(message));
+        open.push(span);
+        return post({ ...message, traceparent: span.traceparent });
+      });
+      for (const batch of batchesOf(postings, limits)) {
+        await enqueue(batch);
+        for (const span of open.splice(0, batch.length)) span.end();
+      }
     } catch (error) {
-      for (const span of spans) span.fail(errorType(error));
+      for (const span of open) span.fail(errorType(error));
       throw error;
     } finally {
-      for (const span of spans) span.end();
+      for (const span of open) span.end();
     }
   }
 

@@ -5,6 +5,7 @@ import { KAFKA, playedCluster } from '../test/played-cluster';
 import { until } from '../test/support';
 import { createAnyBroker } from './any-broker';
 import type { OutgoingMessage } from './envelope';
+import { publishOutbox } from './outbox-publication';
 import { createPartitionLeaders } from './partition-leaders';
 import { MessageRefusedError, PublishError } from './publish-errors';
 import type { PublisherLimits } from './publisher';
@@ -104,6 +105,58 @@ describe('one request in flight', () => {
       [...'abcd'].map((text) => publisher.publish(note(text, 0))).concat(publisher.publish(note('x', 1))),
     );
     expect(texts()).toEqual([['a', 'b'], ['x', 'c'], ['d']]);
+    await publisher.stop();
+  });
+});
+
+describe('an outbox', () => {
+  const outboxOf = (texts: readonly string[]) =>
+    texts.map((text, index) => {
+      const id = `id-${index}`;
+      return { id, seq: index + 1, type: 'Noted', data: { text }, at: 1_000, correlationId: 'c' };
+    });
+  const numbers = (from: number, to: number): string[] =>
+    Array.from({ length: to - from }, (_, index) => String(from + index));
+
+  test('above the bytes of a batch goes in several, in order', async () => {
+    const { publisher, texts } = await setUp();
+    const publish = publishOutbox(publisher, { Noted }, () => 'K');
+    await publish('K', outboxOf(numbers(0, 50).map((n) => n.padEnd(22_000))));
+    const sent = texts().map((request) => request.map((text) => text.trim()));
+    expect(sent).toEqual([numbers(0, 39), numbers(39, 50)]);
+    await publisher.stop();
+  });
+
+  test.each(['maxBatchMessages', 'maxStuckMessages'])('above %s goes in batches, one after another', async (limit) => {
+    const first = gate();
+    const { publisher, cluster, texts } = await setUp({ limits: { [limit]: 2 } });
+    cluster.meddle = () => (cluster.requests.length === 1 ? first.opened : undefined);
+    const published = publishOutbox(publisher, { Noted }, () => 'K')('K', outboxOf(numbers(0, 5)));
+    await until('the first is sent', () => texts().length === 1);
+    await turn();
+    expect(texts()).toEqual([['0', '1']]);
+    first.open();
+    await published;
+    expect(texts()).toEqual([['0', '1'], ['2', '3'], ['4']]);
+    await publisher.stop();
+  });
+
+  test('is not sent further than a batch that fails', async () => {
+    const { publisher, cluster, texts } = await setUp({ limits: { maxBatchMessages: 2 } });
+    cluster.meddle = ({ texts: sent }) => {
+      if (Object.values(sent).flat().includes('2'))
+        return Object.fromEntries(Object.keys(sent).map((name) => [name, KAFKA.MESSAGE_TOO_LARGE]));
+    };
+    const published = publishOutbox(publisher, { Noted }, () => 'K')('K', outboxOf(numbers(0, 5)));
+    await expect(published).rejects.toThrow(MessageRefusedError);
+    expect(unique(texts().flat())).toEqual(numbers(0, 4));
+    await publisher.stop();
+  });
+
+  test('has an entry above the bytes of a batch in a batch of its own', async () => {
+    const { publisher, texts } = await setUp({ limits: { maxBatchBytes: 10_000 } });
+    await publishOutbox(publisher, { Noted }, () => 'K')('K', outboxOf(['a', 'b'.repeat(20_000), 'c']));
+    expect(texts().map((request) => request.map((text) => text[0]))).toEqual([['a'], ['b'], ['c']]);
     await publisher.stop();
   });
 });

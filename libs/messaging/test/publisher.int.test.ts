@@ -1,4 +1,6 @@
-import { MessageRefusedError, on } from '../src';
+import { Type } from '@sinclair/typebox';
+import { declareMessage } from '@gateway/contracts';
+import { MessageRefusedError, on, publishOutbox } from '../src';
 import type { Envelope } from '../src';
 import type { Installation } from './support';
 import { install, numbered, Numbered, until } from './support';
@@ -29,6 +31,27 @@ test('messages arrive with their attributes, the same key on the same partition'
     data: { n: 1 },
   });
   expect(second).toMatchObject({ data: { n: 2 }, partition: first?.partition });
+});
+
+test('an outbox above the limit of a record batch arrives in order', async () => {
+  const data = Type.Object({ text: Type.String() });
+  const Large = declareMessage('cardEvents', 'Large', 'For tests', data);
+  const received: Envelope<{ text: string }>[] = [];
+  const worker = kafka.worker({
+    groupId: 'readers-of-large',
+    handlers: [on(Large, async (envelope) => void received.push(envelope))],
+  });
+  const seqs = Array.from({ length: 100 }, (_, index) => index + 1);
+  const entry = { type: 'Large', data: { text: 'x'.repeat(22_000) }, at: 1_000, correlationId: 'c' };
+  const publish = publishOutbox(kafka.publisher, { Large }, (aggregateId) => aggregateId);
+  await publish(
+    'L',
+    seqs.map((seq) => ({ ...entry, id: `large-${seq}`, seq })),
+  );
+  await worker.start();
+  await until('all are there', () => received.length >= seqs.length);
+  const firsts = [...new Map(received.map((envelope) => [envelope.id, envelope])).values()];
+  expect(firsts.map(({ aggregateVersion }) => aggregateVersion)).toEqual(seqs);
 });
 
 test('a missing partition is an error, not a loss, and neighbours are published', async () => {

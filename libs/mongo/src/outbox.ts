@@ -31,7 +31,10 @@ export interface OutboxOwner {
   outboxClaim?: string;
 }
 
-/** Resolves when the brokers have all entries. Settles within seconds, whatever happens: others wait for its result. */
+/**
+ * Resolves when the brokers have all entries. Settles within seconds for each batch, whatever happens: others wait for its
+ * result.
+ */
 export type PublishEntries = (aggregateId: string, entries: readonly OutboxEntry[]) => Promise<void>;
 
 export interface Outbox {
@@ -56,7 +59,10 @@ const SWEEP_AGE_MS = 10_000;
 const SWEEP_LIMIT = 500;
 /** Rounds per sweep, of `SWEEP_LIMIT` aggregates each. The next sweep continues. */
 const SWEEP_ROUNDS_MAX = 20;
-/** Longer than a publication (with its time-out) and a write can take. */
+/**
+ * Longer than the publication of a batch (with its time-out) and a write can take. A large outbox on a slow broker may
+ * outlast it. Then another replica publishes the same entries from the first on, and readers deduplicate.
+ */
 const LEASE_MS = 30_000;
 /** A rejected publication is retried after the time it has already waited, at most this. */
 const RETRY_MAX_MS = 3_600_000;
