@@ -31,7 +31,7 @@ import { createJournalCloser } from './application/journal-closer';
 import { createLateEntries } from './application/late-entries';
 import { createPendingOutcomes } from './application/pending-outcomes';
 import type { PendingOutcomes } from './application/pending-outcomes';
-import { sweepCheckouts } from './application/sweep-checkouts';
+import { createCheckoutSweeper } from './application/sweep-checkouts';
 import { sweepJournal } from './application/sweep-journal';
 import type { Config } from './config';
 import { ensureIndexes } from './indexes';
@@ -122,7 +122,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     loops: [
       ...referencePage(config, logger),
       frame.repeat({ name: 'sweeping the journal', everyMs: SWEEP_EVERY_MS, work: () => sweepJournal(ports) }),
-      frame.repeat({ name: 'sweeping card-entry pages', everyMs: SWEEP_EVERY_MS, work: () => sweepCheckouts(ports) }),
+      createCheckoutSweeper(ports, SWEEP_EVERY_MS),
       createClockFollower({
         clocks: accounts.clocks,
         service: 'api-edge',

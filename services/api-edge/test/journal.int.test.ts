@@ -146,9 +146,14 @@ test('a due page is swept by one replica at a time until it has ended', async ()
   expect(await checkouts.find('page-2')).toBeUndefined();
   const claimAt = (ms: number) => {
     now = ms;
-    return checkouts.claimExpired(100);
+    return checkouts.claimExpired('demo_merchant', 100);
   };
   expect(await claimAt(199)).toBeUndefined();
+  expect(await checkouts.accountsWithExpired('', 10)).toEqual([]);
+  now = 200;
+  expect(await checkouts.claimExpired('another_account', 100)).toBeUndefined();
+  expect(await checkouts.accountsWithExpired('', 10)).toEqual(['demo_merchant']);
+  expect(await checkouts.accountsWithExpired('demo_merchant', 10)).toEqual([]);
   const claims = await Promise.all([claimAt(200), claimAt(200)]);
   expect(claims.filter((claim) => claim !== undefined)).toEqual([checkout]);
   expect(await claimAt(299)).toBeUndefined();

@@ -1,10 +1,10 @@
 import type { OperationOutcome } from '@gateway/contracts';
 import { RetryableError } from '@gateway/service-kit';
-import { silentLogger } from '@gateway/testing';
+import { silentLogger, until } from '@gateway/testing';
 import { showCheckout, submitCard } from './checkout-page';
 import type { CheckoutPorts } from './checkout-ports';
 import type { Insertion, OperationEntry, OpenCheckout } from './ports';
-import { SWEEP_AFTER_EXPIRY_MS, sweepCheckouts } from './sweep-checkouts';
+import { createCheckoutSweeper, SWEEP_AFTER_EXPIRY_MS, sweepCheckout } from './sweep-checkouts';
 
 /** Shorter than the pause before a repetition: the clock of these tests does not move. */
 const REPLY_TIMEOUT_MS = 200;
@@ -45,8 +45,6 @@ const FORM = {
 interface World {
   ports: CheckoutPorts;
   now: number;
-  /** The page is due for a sweeper. */
-  due: boolean;
   entries: OperationEntry[];
   outcomes: Map<string, OperationOutcome>;
   /** The actions, in order. */
@@ -70,7 +68,6 @@ function outcomeOf(entry: OperationEntry, more: Partial<OperationOutcome> = {}):
 function world(): World {
   const here: World = {
     now: NOW,
-    due: true,
     entries: [],
     outcomes: new Map(),
     done: [],
@@ -88,11 +85,8 @@ function world(): World {
     checkouts: {
       insert: async () => {},
       find: async (id) => (id === CHECKOUT.id ? CHECKOUT : undefined),
-      claimExpired: async () => {
-        const claimed = here.due ? CHECKOUT : undefined;
-        here.due = false;
-        return claimed;
-      },
+      accountsWithExpired: async () => [],
+      claimExpired: async () => undefined,
       sweepAgain: async (_id, sweepAt) => void here.done.push(sweepAt === LAST_LOOK ? 'again' : 'at another time'),
       end: async (_id, removeAt) => void here.done.push(`end ${removeAt - here.now}`),
       behind: async () => [],
@@ -283,7 +277,7 @@ describe('the sweeper', () => {
       const here = world();
       here.now = now;
       for (const [index, outcome] of outcomes.entries()) attempted(here, index + 1, outcome);
-      expect(await sweepCheckouts(here.ports)).toBe(1);
+      await sweepCheckout(here.ports, CHECKOUT);
       expect(here.done).toEqual(done);
     }
   });
@@ -295,11 +289,11 @@ describe('the sweeper', () => {
     const here = world();
     here.now = FIRST_LOOK;
     if (n === 2) attempted(here, 1, DECLINED);
-    await sweepCheckouts(here.ports);
+    await sweepCheckout(here.ports, CHECKOUT);
     expect(here.done).not.toContain(END);
     attempted(here, n, DECLINED);
-    Object.assign(here, { now: LAST_LOOK, due: true, done: [] });
-    await sweepCheckouts(here.ports);
+    Object.assign(here, { now: LAST_LOOK, done: [] });
+    await sweepCheckout(here.ports, CHECKOUT);
     expect(here.done).toEqual([TOLD, END]);
   });
 
@@ -310,7 +304,28 @@ describe('the sweeper', () => {
     here.ports.bus.endCheckout = async () => {
       throw new RetryableError('away');
     };
-    expect(await sweepCheckouts(here.ports)).toBe(1);
+    await expect(sweepCheckout(here.ports, CHECKOUT)).rejects.toThrow('away');
     expect(here.done).toEqual([]);
+  });
+
+  test('goes on until nothing is due, and a page that fails does not stop it', async () => {
+    const here = world();
+    here.now = LAST_LOOK;
+    const due = Array.from({ length: 500 }, (_, index) => ({ ...CHECKOUT, id: String(index) }));
+    const ended: string[] = [];
+    Object.assign(here.ports.checkouts, {
+      accountsWithExpired: async (after: string) =>
+        due.length > 0 && after < CHECKOUT.merchantAccount ? [CHECKOUT.merchantAccount] : [],
+      claimExpired: async () => due.shift(),
+      async end(id: string) {
+        if (id === '7') throw new RetryableError('away');
+        ended.push(id);
+      },
+    });
+    const sweeper = createCheckoutSweeper(here.ports, 60_000);
+    sweeper.start();
+    await until('all have ended', () => ended.length === 499);
+    expect(await sweeper.stop(1_000)).toBe(0);
+    expect(ended).not.toContain('7');
   });
 });

@@ -156,8 +156,10 @@ export interface Checkouts {
   /** `sweepAt`: epoch ms from which a sweeper handles it. */
   insert(checkout: OpenCheckout, sweepAt: number): Promise<void>;
   find(id: string): Promise<Checkout | undefined>;
-  /** Claims one page that is still open at its `sweepAt`, for `leaseMs`. */
-  claimExpired(leaseMs: number): Promise<OpenCheckout | undefined>;
+  /** Accounts with pages that are still open at their `sweepAt`, in ascending order: those after `after`, at most `limit`. */
+  accountsWithExpired(after: string, limit: number): Promise<string[]>;
+  /** Claims the one of these pages that has waited longest in the account, for `leaseMs`. */
+  claimExpired(merchantAccount: string, leaseMs: number): Promise<OpenCheckout | undefined>;
   /** A sweeper handles the claimed page again at `sweepAt`, epoch ms. */
   sweepAgain(id: string, sweepAt: number): Promise<void>;
   /** The page has ended: removes the customer's data now, the rest at `removeAt`. */

@@ -1,6 +1,6 @@
 import { TEST_CURRENCY } from '@gateway/contracts';
 import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
-import { claimOne, dueIndexOn, duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
+import { createDueByAccount, dueByAccountIndexOn, duplicateKeyIndex, retryableWhenTransient } from '@gateway/mongo';
 import type { Checkout, Checkouts, EndedCheckout, OpenCheckout } from '../../application/ports';
 
 type Kept<C extends Checkout> = Omit<C, 'id'> & { _id: string };
@@ -8,6 +8,7 @@ type Kept<C extends Checkout> = Omit<C, 'id'> & { _id: string };
 export type StoredCheckout = (Kept<OpenCheckout> | Kept<EndedCheckout>) & { sweepAt?: number; removeAt?: Date };
 
 const IS_OPEN_SANDBOX = { 'request.currency': TEST_CURRENCY, sweepAt: { $exists: true } } as const;
+const dueIndex = dueByAccountIndexOn('sweepAt', 'due_by_account');
 /** Only what a sandbox account's clock can move. */
 const openSandboxIndex = {
   key: { merchantAccount: 1 },
@@ -22,6 +23,7 @@ export interface CheckoutsAdapter extends Checkouts {
 /** One document per card-entry page. Its attempts are in the journal. */
 export function createCheckouts(mongo: MongoConnection, clock: Clock): CheckoutsAdapter {
   const collection: Collection<StoredCheckout> = mongo.collection<StoredCheckout>('checkouts');
+  const due = createDueByAccount(collection, clock, {}, 'sweepAt');
 
   return {
     insert: ({ id, ...checkout }, sweepAt) =>
@@ -39,8 +41,10 @@ export function createCheckouts(mongo: MongoConnection, clock: Clock): Checkouts
       return document === null ? undefined : toCheckout(document);
     },
 
-    async claimExpired(leaseMs) {
-      const document = await claimOne(collection, { field: 'sweepAt', clock, leaseMs });
+    accountsWithExpired: (after, limit) => due.accounts(clock.now(), after, limit),
+
+    async claimExpired(merchantAccount, leaseMs) {
+      const document = await due.claim(merchantAccount, leaseMs);
       // Only open pages have a time for sweepers.
       return document === null ? undefined : (toCheckout(document) as OpenCheckout);
     },
@@ -76,7 +80,7 @@ export function createCheckouts(mongo: MongoConnection, clock: Clock): Checkouts
     async ensureIndexes() {
       await collection.createIndexes([
         openSandboxIndex,
-        dueIndexOn('sweepAt', 'sweep_at'),
+        dueIndex,
         { key: { removeAt: 1 }, name: 'remove_at', expireAfterSeconds: 0 },
       ]);
     },
