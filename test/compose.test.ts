@@ -100,7 +100,7 @@ describe.each(Object.entries(SYSTEMS))('the %s system', (name, files) => {
       mem_limit: expect.stringMatching(/^\d+[mg]$/),
       tmpfs: expect.arrayContaining([expect.stringMatching(/^\/tmp/)]),
     });
-    const added = partyOf(container) === 'mongodb' ? ['CHOWN', 'SETGID', 'SETUID'] : undefined;
+    const added = partyOf(container) === 'mongodb' ? ['CHOWN', 'DAC_READ_SEARCH', 'SETGID', 'SETUID'] : undefined;
     expect([fields['cap_add'], fields['privileged'], fields['network_mode']]).toEqual([added, undefined, undefined]);
   });
 
