@@ -4,10 +4,10 @@
 set -euo pipefail
 
 key=/tmp/member.key
+install -m 400 /run/secrets/member.key "$key"
 if [ "$(id -u)" = 0 ] && id mongodb >/dev/null 2>&1; then
-  install -o mongodb -g mongodb -m 400 /run/secrets/member.key "$key"
-else
-  install -m 400 /run/secrets/member.key "$key"
+  # Last: root without FOWNER cannot change the mode of somebody else's file, as `install -o` would.
+  chown mongodb:mongodb "$key"
 fi
 exec docker-entrypoint.sh mongod --replSet rs0 --wiredTigerCacheSizeGB 0.25 \
   --auth --keyFile "$key" \
