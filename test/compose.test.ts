@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { parse } from 'yaml';
 import type { Edge, Party } from '@gateway/contracts';
 import { edges, opsPorts, services } from '@gateway/contracts';
@@ -198,4 +200,43 @@ test('the closed system has no setting of the sandbox', () => {
       ['ALLOW_SIMULATED_MONEY', 'DEMO_ACCOUNTS', 'CALLBACK_ALLOW_CIDRS', 'REFERENCE_PORT'].includes(name),
     ),
   ).toEqual([]);
+});
+
+describe('the closed system', () => {
+  const root = join(__dirname, '..');
+  const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+  test.each(['\n', '\r\n', ''])("takes the administrator's password from a file that ends in %j", (ending) => {
+    const folder = mkdtempSync(join(tmpdir(), 'payment-gateway-administrator-'));
+    try {
+      const passwordFile = join(folder, 'ADMIN_PASSWORD');
+      writeFileSync(passwordFile, `a password of many words${ending}`);
+      expect(administratorOf(passwordFile)).toEqual({
+        user: 'admin',
+        pwd: 'a password of many words',
+        roles: ['root'],
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  /** The user that MongoDB's health check creates at a server without users. */
+  function administratorOf(passwordFile: string): unknown {
+    const created: unknown[] = [];
+    const ended: number[] = [];
+    const db = {
+      getSiblingDB: () => ({ createUser: (user: object) => created.push({ ...user }) }),
+      hello: () => ({ setName: 'rs0', isWritablePrimary: true, primary: 'mongodb:27017' }),
+    };
+    runInNewContext(read('deploy/compose/mongodb/replica-set.js'), {
+      require,
+      process: { env: { ADMIN_PASSWORD_FILE: passwordFile } },
+      db,
+      print: (text: string) => created.push(text),
+      quit: (code: number) => ended.push(code),
+    });
+    expect([created.length, ended]).toEqual([1, [0]]);
+    return JSON.parse(JSON.stringify(created[0]));
+  }
 });

@@ -121,7 +121,8 @@ function logins(services) {
   /** @type {Record<string, string>} */
   const files = {
     'kafka/ADMIN_PASSWORD': kafkaAdmin,
-    'mongodb/ADMIN_PASSWORD': mongodbAdmin,
+    // With a newline, as most files end.
+    'mongodb/ADMIN_PASSWORD': `${mongodbAdmin}\n`,
     'mongodb/member.key': randomBytes(MEMBER_KEY_BYTES).toString('base64'),
     'provision/KAFKA_PASSWORD': kafkaAdmin,
     'provision/MONGODB_URI': uriOf(ADMIN, mongodbAdmin),

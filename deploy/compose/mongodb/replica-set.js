@@ -8,7 +8,8 @@ const passwordFile = process.env.ADMIN_PASSWORD_FILE;
 /** A server without users lets its own machine create the first one, and tells others nothing. */
 function ensureAdministrator() {
   const admin = db.getSiblingDB('admin');
-  const password = readFileSync(passwordFile, 'utf8');
+  // Editors and recipes end files with a newline. Whoever logs in as administrator reads the file without it.
+  const password = readFileSync(passwordFile, 'utf8').replace(/\r?\n$/, '');
   try {
     admin.createUser({ user: 'admin', pwd: password, roles: ['root'] });
   } catch (error) {
