@@ -109,6 +109,7 @@ async function settingsOf(name, directory) {
       ADDRESS: '127.0.0.1',
       SECRETS: secrets,
       ISO20022: join(secrets, 'iso20022'),
+      ISO20022_INITIATING_PARTY: 'Trial',
       PUBLIC_BASE_URL: urlOf(api),
       THREEDS_PUBLIC_URL: urlOf(threeds),
       SIMULATOR_PUBLIC_URL: urlOf(simulator),

@@ -206,6 +206,27 @@ describe('the closed system', () => {
   const root = join(__dirname, '..');
   const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
+  test('does not start without what only its operator knows, and a trial sets all of it', () => {
+    const text = SYSTEMS.production.map(read).join('');
+    const required = [...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => name);
+    expect(required.toSorted()).toEqual([
+      'ISO20022',
+      'ISO20022_INITIATING_PARTY',
+      'PUBLIC_BASE_URL',
+      'SECRETS',
+      'SIMULATOR_PUBLIC_URL',
+      'THREEDS_PUBLIC_URL',
+    ]);
+    const exported =
+      read('docs/operator.md')
+        .match(/^export .+$/gm)
+        ?.join(' ') ?? '';
+    const tested = read('scripts/test-compose.mjs');
+    for (const name of required) {
+      expect([name, exported.includes(` ${name}=`), tested.includes(`      ${name}: `)]).toEqual([name, true, true]);
+    }
+  });
+
   test.each(['\n', '\r\n', ''])("takes the administrator's password from a file that ends in %j", (ending) => {
     const folder = mkdtempSync(join(tmpdir(), 'payment-gateway-administrator-'));
     try {
