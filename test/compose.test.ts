@@ -106,6 +106,17 @@ describe.each(Object.entries(SYSTEMS))('the %s system', (name, files) => {
     expect([fields['cap_add'], fields['privileged'], fields['network_mode']]).toEqual([added, undefined, undefined]);
   });
 
+  test('an image that Compose builds names its version and commit', () => {
+    for (const [container, { build }] of containers) {
+      if (build === undefined) continue;
+      expect([container, build]).toMatchObject([
+        container,
+        { args: { VERSION: `\${GATEWAY_VERSION:-${version}}`, REVISION: '${GATEWAY_COMMIT:-unknown}' } },
+      ]);
+    }
+    expect(containers.filter(([, { build }]) => build !== undefined).length).toBeGreaterThan(7);
+  });
+
   test('the ports that edges from outside reach are published, and no other', () => {
     const published = containers.flatMap(([container, { ports }]) =>
       ports.map((port) => `${partyOf(container)}:${String(port.split(':').at(-1))}`),
