@@ -106,6 +106,14 @@ describe.each(Object.entries(SYSTEMS))('the %s system', (name, files) => {
     expect([fields['cap_add'], fields['privileged'], fields['network_mode']]).toEqual([added, undefined, undefined]);
   });
 
+  test('whatever handles work or keeps data has 30 s to stop', () => {
+    for (const [container, { stop_grace_period }] of containers) {
+      const party = partyOf(container);
+      if (ONE_SHOT.includes(container) || WATCHING.includes(party)) continue;
+      expect([container, stop_grace_period]).toEqual([container, '30s']);
+    }
+  });
+
   test('an image that Compose builds names its version and commit', () => {
     for (const [container, { build }] of containers) {
       if (build === undefined) continue;

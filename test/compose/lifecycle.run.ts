@@ -45,7 +45,7 @@ test(
     const sale = await send(cardRequest('SALE'));
     const { reference } = await merchant.pay();
     const paid = await merchant.ended({ reference });
-    await project.compose('down', '-t', '30');
+    await project.compose('down');
     expect(await project.containers()).toEqual([]);
     await up();
 
