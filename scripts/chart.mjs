@@ -15,8 +15,13 @@ import { root } from './checkout.mjs';
 const chart = join(root, 'deploy', 'helm', 'payment-gateway');
 const schemaPath = join(chart, 'values.schema.json');
 
+const set = Object.keys(parse(readFileSync(join(chart, 'files', 'settings.yaml'), 'utf8')));
+
+/** Of these the chart only sets a default: a directory server of the operator's may need another. */
+const defaults = ['THREEDS_RESULTS_URL'];
+
 /** Settings that the chart sets, so that nobody sets them by hand. */
-const managed = new Set(Object.keys(parse(readFileSync(join(chart, 'files', 'settings.yaml'), 'utf8'))));
+const managed = new Set(set.filter((name) => !defaults.includes(name)));
 
 /** The port of each service that is neither for health and metrics nor of an operator's choice. */
 const portSettings = {

@@ -234,6 +234,19 @@ describe('settings', () => {
     expect(after.filter((hash) => before.includes(hash))).toEqual([]);
   });
 
+  test('a simulated directory server sends results to threeds inside the cluster', async () => {
+    const resultsUrl = async (values: object) =>
+      named(await chart.render('sandbox', values), 'ConfigMap', 'gateway-threeds').data['THREEDS_RESULTS_URL'];
+    const [port] = named(rendered.get('sandbox') ?? [], 'Service', 'gateway-threeds').spec.ports;
+    expect(await resultsUrl({})).toBe(`http://gateway-threeds:${port?.port}`);
+    const withTls = { services: { threeds: { tlsSecretName: '3ds-tls' } } };
+    expect(await resultsUrl(withTls)).toBe(`https://gateway-threeds:${port?.port}`);
+    const own = { services: { threeds: { settings: { THREEDS_RESULTS_URL: 'https://results.example' } } } };
+    expect(await resultsUrl(own)).toBe('https://results.example');
+    expect(await resultsUrl({ directoryServerUrl: 'https://ds.example.net/v2' })).toBeUndefined();
+    expect(envOf('production', 'threeds')).not.toHaveProperty('THREEDS_RESULTS_URL');
+  });
+
   test('folders of payout lie in the volume, the outbox beside the inbox', () => {
     const { ISO20022_OUTBOX_DIR: outbox = '', ISO20022_INBOX_DIR: inbox = '' } = envOf('production', 'payout');
     expect([dirname(outbox), dirname(inbox)]).toEqual(['/var/lib/gateway/iso20022', '/var/lib/gateway/iso20022']);
