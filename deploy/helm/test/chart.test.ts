@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Ajv from 'ajv';
 import { parse } from 'yaml';
 import { STOP_TIMEOUT_MS } from '@gateway/service-kit';
+import { LONGEST_BUILD_MS } from '../../operations/src/mongo';
 import type { Chart } from './support/chart';
 import { CHART, KUBERNETES_VERSIONS, openChart, VALUE_SETS } from './support/chart';
 import type { KubernetesObject, PodSpec } from './support/objects';
@@ -334,7 +335,15 @@ describe('provisioning', () => {
       'helm.sh/hook-weight': '0',
       'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded',
     });
-    expect(jobOf('production').spec).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 600 });
+    expect(jobOf('production').spec).toMatchObject({ backoffLimit: 3 });
+  });
+
+  test('has the time that building an index may take, and Helm waits longer', () => {
+    const { activeDeadlineSeconds = 0 } = jobOf('production').spec;
+    expect(activeDeadlineSeconds).toBeGreaterThan(LONGEST_BUILD_MS / 1_000);
+    const guide = readFileSync(join(CHART, '..', '..', '..', 'docs', 'operator.md'), 'utf8');
+    const [, minutes] = /^ +helm upgrade --install [^`]*--timeout (\d+)m\n/m.exec(guide) ?? [];
+    expect(Number(minutes) * 60).toBeGreaterThan(activeDeadlineSeconds);
   });
 
   test('finds all that it needs made before it', () => {

@@ -65,6 +65,7 @@ export interface PodSpec {
 export interface Workload extends KubernetesObject {
   spec: {
     replicas?: number;
+    activeDeadlineSeconds?: number;
     strategy: { rollingUpdate: { maxUnavailable: number; maxSurge: number } };
     selector: Selector;
     template: { metadata: { labels: Labels; annotations?: Labels }; spec: PodSpec };
