@@ -329,7 +329,7 @@ test('the simulator runs only where it is wanted', () => {
 describe('provisioning', () => {
   const jobOf = (valueSet: string) => named(objectsOf(valueSet), 'Job', 'gateway-provisioning');
 
-  test('runs before every installation and upgrade, and a failed run stays for its log', () => {
+  test('runs before every installation and upgrade, but no rollback, and a failed run stays for its log', () => {
     expect(jobOf('production').metadata.annotations).toEqual({
       'helm.sh/hook': 'pre-install,pre-upgrade',
       'helm.sh/hook-weight': '0',
