@@ -1,12 +1,12 @@
 import { apiBreaks } from './api-breaks';
 import type { Schema } from './schema';
 import { alternativesOf } from './schema';
-import type { QueryPromise, Snapshot, TopicPromise } from './snapshot';
+import type { QueryPromise, RightsPromise, Snapshot, TopicPromise } from './snapshot';
 
 /**
  * What a release must not change within a version of its topics, one sentence each. Both releases run at the same time
  * during an upgrade, and it may be taken back. So each must read what the other writes: schemas may only get optional
- * fields, and new messages, topics, queries and collections may be added.
+ * fields, and new messages, topics, queries, collections and rights may be added.
  */
 export function breaksBetween(last: Snapshot, now: Snapshot): string[] {
   return [
@@ -24,6 +24,8 @@ export function breaksBetween(last: Snapshot, now: Snapshot): string[] {
       (before, after, name) => schemaBreaks(name, before, after),
       (name) => [`The collection ${name} is gone: its documents of the last release are read no more.`],
     ),
+    // Provisioning leaves the role of a user who is gone.
+    ...inBoth(last.rights, now.rights, rightBreaks, () => []),
     ...apiBreaks(last.api.openapi, now.api.openapi),
   ];
 }
@@ -79,6 +81,16 @@ function queryBreaks(before: QueryPromise, after: QueryPromise, name: string): s
     ...schemaBreaks(`${name} parameters`, before.parameters, after.parameters),
     ...schemaBreaks(`${name} answer`, before.answer, after.answer),
   ];
+}
+
+/** Provisioning gives a role exactly the rights of its own version, while replicas of the last release still run. */
+function rightBreaks(before: RightsPromise, after: RightsPromise, user: string): string[] {
+  return Object.entries(before).flatMap(([place, actions]) => {
+    const [database = ''] = place.split('.');
+    const allowed = [...(after[place] ?? []), ...(after[database] ?? [])];
+    const lost = actions.filter((action) => !allowed.includes(action));
+    return lost.map((action) => `${user} may not ${action} in ${place} any more, which the last release may need.`);
+  });
 }
 
 /** @param place where in a message or document this is, for the sentences */

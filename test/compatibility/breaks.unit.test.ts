@@ -12,6 +12,7 @@ type DraftSnapshot = {
   messages: Record<string, Draft>;
   queries: Record<string, { path: string; askers: string[]; parameters: Draft; answer: Draft }>;
   documents: Record<string, Draft>;
+  rights: Record<string, Record<string, string[]>>;
 };
 
 function planted(change: (draft: DraftSnapshot) => void): string[] {
@@ -38,12 +39,16 @@ const REPLIED = 'gateway.replies.v1/OperationReplied';
 
 test('a snapshot does not break itself, and may grow', () => {
   expect(breaksBetween(last, last)).toEqual([]);
-  const grown = planted(({ topics, messages, queries, documents }) => {
+  const grown = planted(({ topics, messages, queries, documents, rights }) => {
     at(messages[CHARGE]).properties['purpose'] = { type: 'string' } as Draft;
     at(documents['cards.payments']).properties['purpose'] = { type: 'string' } as Draft;
     at(queries['operation']?.answer).properties['purpose'] = { type: 'string' } as Draft;
     messages['card.events.v1/CardBlessed'] = structuredClone(at(messages[AUTHORIZED]));
     documents['cards.blessings'] = { type: 'object' } as Draft;
+    rights['blessing'] = { 'cards.payments': ['find'] };
+    rights['audit']!['cards'] = ['find'];
+    rights['privacy']!['cards'] = ['find', 'update'];
+    delete rights['privacy']!['cards.payments'];
     topics['blessings.v1'] = { key: 'paymentId', partitions: 12, retentionMs: 1 };
   });
   expect(grown).toEqual([]);
@@ -171,6 +176,17 @@ const BREAKS: [what: string, change: (draft: DraftSnapshot) => void, sentence: s
     'a query that one service may not ask any more',
     ({ queries }) => void (queries['payout']!.askers = ['api-edge']),
     'The query payout refuses callback-dispatcher, which asks it in the last release.',
+  ],
+  [
+    'a right that a user loses in one collection',
+    ({ rights }) => void (rights['privacy']!['cards.payments'] = ['find']),
+    'privacy may not update in cards.payments any more, which the last release may need.',
+  ],
+  [
+    'a right that a service loses in its own database',
+    ({ rights }) =>
+      void (rights['payout']!['payouts'] = rights['payout']!['payouts']!.filter((one) => one !== 'collMod')),
+    'payout may not collMod in payouts any more, which the last release may need.',
   ],
 ];
 

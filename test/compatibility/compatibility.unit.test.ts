@@ -85,10 +85,10 @@ test(
   TYPES_TIMEOUT_MS,
 );
 
-test('the snapshot has every topic, message type, query and collection of the last release', () => {
+test('the snapshot has every topic, message type, query, collection and user of the last release', () => {
   for (const { name } of Object.values(topics)) expect(Object.keys(now.topics)).toContain(name);
-  const count = ({ topics: t, messages: m, queries: q, documents: d }: Snapshot) =>
-    [t, m, q, d].map((all) => Object.keys(all).length);
+  const count = ({ topics: t, messages: m, queries: q, documents: d, rights: r }: Snapshot) =>
+    [t, m, q, d, r].map((all) => Object.keys(all).length);
   for (const [index, size] of count(last).entries()) expect(count(now)[index]).toBeGreaterThanOrEqual(size);
   expect(Math.min(...count(last))).toBeGreaterThan(4);
 });

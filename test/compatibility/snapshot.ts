@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join, relative, sep } from 'node:path';
 import type { QueryDeclaration } from '@gateway/contracts';
 import { DEFAULT_PARTITIONS, messages, queries, topics } from '@gateway/contracts';
+import { neededRoles } from '@gateway/mongo';
 import { documentSchemas } from './document-schemas';
 import type { Document } from '../support/documented-api';
 import { currentDocument } from '../support/documented-api';
@@ -18,6 +19,8 @@ export interface Snapshot {
   queries: Readonly<Record<string, QueryPromise>>;
   /** By `database.collection`. */
   documents: Readonly<Record<string, Schema>>;
+  /** By user of MongoDB. Kafka's users are not here: provisioning only adds to their access lists. */
+  rights: Readonly<Record<string, RightsPromise>>;
   /** The merchants' API: one document, by its name. */
   api: { readonly openapi: Document };
 }
@@ -37,6 +40,9 @@ export interface QueryPromise {
   parameters: Schema;
   answer: Schema;
 }
+
+/** Actions by `database.collection`, or by `database` where they are allowed in all its collections. */
+export type RightsPromise = Readonly<Record<string, readonly string[]>>;
 
 /** A break that a review has accepted until the next release. */
 export interface AcceptedBreak {
@@ -66,10 +72,25 @@ export function currentSnapshot(): Snapshot {
       ]),
     ),
     documents: documentSchemas(),
+    rights: rightsByUser(),
     api: { openapi: apiPromise(currentDocument()) },
   };
   // As it is read again: without the symbols of TypeBox.
   return JSON.parse(JSON.stringify(promises)) as Snapshot;
+}
+
+function rightsByUser(): Snapshot['rights'] {
+  return Object.fromEntries(
+    neededRoles('').map(({ name, privileges }) => [
+      name,
+      Object.fromEntries(
+        privileges.map(({ database, collection, actions }) => [
+          [database, collection].filter(Boolean).join('.'),
+          actions,
+        ]),
+      ),
+    ]),
+  );
 }
 
 /** What the last release promises. */
@@ -79,6 +100,7 @@ export function committedSnapshot(): Snapshot {
     messages: readFiles('messages'),
     queries: readFiles('queries'),
     documents: readFiles('documents'),
+    rights: readFiles('rights'),
     api: readFiles<Document>('api') as Snapshot['api'],
   };
 }
