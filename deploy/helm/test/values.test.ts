@@ -1,5 +1,6 @@
 import type { Chart } from './support/chart';
-import { openChart } from './support/chart';
+import { openChart, VALUE_SETS } from './support/chart';
+import { ofKind } from './support/objects';
 
 let chart: Chart;
 beforeAll(async () => {
@@ -146,6 +147,23 @@ describe('an Ingress has a host name', () => {
   test('without Ingresses an address needs none', async () => {
     const values = { ...at('https://203.0.113.7'), ingress: { enabled: false } };
     expect(await chart.template('production', values)).toMatchObject({ code: 0 });
+  });
+});
+
+describe('the name of a release', () => {
+  const named = (length: number) => 'r'.repeat(length);
+
+  test.each(VALUE_SETS)('may have 41 characters with the values %s', async (valueSet) => {
+    const objects = await chart.render(valueSet, {}, named(41));
+    const names = objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+    // Kubernetes adds to the names of Jobs.
+    for (const { metadata } of ofKind(objects, 'CronJob')) expect(metadata.name.length).toBeLessThanOrEqual(52);
+  });
+
+  test.each([42, 53])('has not %d', async (length) => {
+    const { code, stderr } = await chart.template('production', {}, named(length));
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`has a name of ${length} characters.`)]);
   });
 });
 

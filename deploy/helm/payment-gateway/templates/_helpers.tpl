@@ -1,5 +1,10 @@
 {{/* Name of an object: (list $ "payout") */}}
 {{- define "gateway.fullname" -}}
+{{- $release := (index . 0).Release.Name -}}
+{{- /* From 42 on, callback-dispatcher and callback-dispatcher-replicas are the same 63 characters. */}}
+{{- if gt (len $release) 41 }}
+{{- fail (printf "The release %s has a name of %d characters. Give it one of at most 41: with a longer one, names of its objects collide." $release (len $release)) }}
+{{- end }}
 {{- printf "%s-%s" (index . 0).Release.Name (index . 1) | trunc 63 | trimSuffix "-" -}}
 {{- end }}
 

@@ -54,9 +54,9 @@ export interface Chart {
   readonly kedaSchemas: string;
   lint(valueSet: string): Promise<Ended>;
   /** `values`: over those of the set. */
-  template(valueSet: string, values?: object): Promise<Ended>;
+  template(valueSet: string, values?: object, release?: string): Promise<Ended>;
   /** @throws Error with Helm's own words if it refuses the values */
-  render(valueSet: string, values?: object): Promise<KubernetesObject[]>;
+  render(valueSet: string, values?: object, release?: string): Promise<KubernetesObject[]>;
   /** What an upgrade would make of a cluster: its API answers at this address. */
   renderOn(cluster: string, valueSet: string): Promise<KubernetesObject[]>;
   /** Checks objects against the schemas of a version of Kubernetes, unknown fields included. */
@@ -89,9 +89,9 @@ export async function openChart(): Promise<Chart> {
     ...(values === undefined ? [] : ['--values', write(JSON.stringify(values))]),
   ];
 
-  const templateArgs = (valueSet: string, values?: object) => [
+  const templateArgs = (valueSet: string, values?: object, release = RELEASE) => [
     'template',
-    RELEASE,
+    release,
     CHART,
     '--namespace',
     NAMESPACE,
@@ -100,14 +100,15 @@ export async function openChart(): Promise<Chart> {
     ...valuesOf(valueSet, values),
   ];
 
-  const template = (valueSet: string, values?: object) => run(tools.helm, templateArgs(valueSet, values));
+  const template = (valueSet: string, values?: object, release?: string) =>
+    run(tools.helm, templateArgs(valueSet, values, release));
 
   return {
     kedaSchemas: tools.kedaSchemas,
     lint: (valueSet) =>
       run(tools.helm, ['lint', '--strict', CHART, '--kube-version', KUBERNETES, ...valuesOf(valueSet)]),
     template,
-    render: async (valueSet, values) => objectsIn(await template(valueSet, values)),
+    render: async (valueSet, values, release) => objectsIn(await template(valueSet, values, release)),
     async renderOn(cluster, valueSet) {
       const args = [...templateArgs(valueSet), '--dry-run=server', '--kube-apiserver', cluster];
       // Without the clusters that the user of this machine has.
