@@ -134,6 +134,14 @@ describe('network policies', () => {
     expect(differences(objects, surroundings, applies)).toEqual([]);
   });
 
+  test("let callbacks reach the private addresses of the sandbox's merchants", async () => {
+    const objects = await chart.render('sandbox');
+    const { CALLBACK_ALLOW_CIDRS: cidr } = named(objects, 'ConfigMap', 'gateway-callback-dispatcher').data;
+    const { egress } = named(objects, 'NetworkPolicy', 'gateway-callback-dispatcher').spec;
+    expect(cidr).toMatch(/^10\./);
+    expect(egress.flatMap(({ to = [] }) => to)).toContainEqual({ ipBlock: { cidr } });
+  });
+
   test('notice an edge that is missing', async () => {
     const objects = await chart.render('production');
     const { spec } = named(objects, 'NetworkPolicy', 'gateway-api-edge');
