@@ -134,6 +134,18 @@ describe('network policies', () => {
     expect(differences(objects, surroundings, applies)).toEqual([]);
   });
 
+  test('let threeds alone out to a directory server that is not the simulator', async () => {
+    const objects = await chart.render('sandbox', { directoryServerUrl: 'https://ds.example.net/v2' });
+    const [anywhere = []] = [PRODUCTION.peers.outside];
+    const reaching = ofKind(objects, 'NetworkPolicy').filter(({ spec }) =>
+      spec.egress.some(({ to, ports }) => ports === undefined && isDeepStrictEqual(to, anywhere)),
+    );
+    expect(reaching.map(({ metadata }) => metadata.name).toSorted()).toEqual([
+      'gateway-callback-dispatcher',
+      'gateway-threeds',
+    ]);
+  });
+
   test("let callbacks reach the private addresses of the sandbox's merchants", async () => {
     const objects = await chart.render('sandbox');
     const { CALLBACK_ALLOW_CIDRS: cidr } = named(objects, 'ConfigMap', 'gateway-callback-dispatcher').data;

@@ -214,14 +214,17 @@ tolerations: {{ toYaml . | nindent 2 }}
 {{- $max -}}
 {{- end }}
 
-{{/* An edge that this installation has: (list $ edge). Empty if not */}}
+{{/* An edge that this installation has, for one of its ends: (list $ edge "payout"). Empty if not */}}
 {{- define "gateway.applies" -}}
 {{- $root := index . 0 -}}
 {{- $only := (index . 1).only -}}
 {{- $simulated := $root.Values.services.simulator.enabled -}}
 {{- if not $only }}yes
 {{- else if eq $only "sandbox" }}{{ ternary "yes" "" $simulated }}
-{{- else if eq $only "counterparts" }}{{ ternary "" "yes" (and $simulated (eq $root.Values.profile "sandbox")) }}
+{{- else if eq $only "counterparts" }}
+{{- /* In a sandbox the simulator plays them, but for a directory server of its own. */}}
+{{- $hasDirectoryServer := and (eq (index . 2) "threeds") $root.Values.directoryServerUrl }}
+{{- if or (not $simulated) (ne $root.Values.profile "sandbox") $hasDirectoryServer }}yes{{ end }}
 {{- else if eq $only "kms" }}{{ ternary "yes" "" (eq ($root.Values.settings.KEY_PROVIDER | default "settings") "aws-kms") }}
 {{- end -}}
 {{- end }}
@@ -269,7 +272,7 @@ tolerations: {{ toYaml . | nindent 2 }}
 {{- $ingress := list -}}
 {{- $egress := list (dict "to" $root.Values.networkPolicy.dns "ports" (list (dict "port" 53 "protocol" "UDP") (dict "port" 53 "protocol" "TCP"))) -}}
 {{- range $edge := ($root.Files.Get "files/services.json" | fromJson).edges }}
-{{- if include "gateway.applies" (list $root $edge) | trim }}
+{{- if include "gateway.applies" (list $root $edge $name) | trim }}
 {{- if eq $edge.to $name }}
 {{- $from := list }}
 {{- $anyone := false }}
