@@ -193,7 +193,10 @@ describe('network policies', () => {
       to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
       ports: [{ port: 4318, protocol: 'TCP' }],
     };
-    const objects = await chart.render('large', { services: { simulator: { enabled: true } } });
+    const objects = await chart.render('large', {
+      services: { simulator: { enabled: true } },
+      publicUrls: { simulator: 'https://issuer.example.com' },
+    });
     const senders = edges.find(({ to }) => to === 'otel-collector')?.from ?? [];
     for (const party of OURS) {
       const { egress } = named(objects, 'NetworkPolicy', `gateway-${party}`).spec;

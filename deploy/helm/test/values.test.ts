@@ -23,6 +23,22 @@ const WRONG: [string, object, string][] = [
   ['an unknown way to authenticate', { kafka: { authentication: 'plain' } }, "at '/kafka/authentication'"],
   ['a prefix that no topic can have', { kafka: { topicPrefix: 'my shop' } }, "at '/kafka/topicPrefix'"],
   ['one partition, which two replicas cannot share', { kafka: { partitions: 1 } }, "at '/kafka/partitions'"],
+  ['more partitions than provisioning makes', { kafka: { partitions: 501 } }, "at '/kafka/partitions'"],
+  [
+    'a simulator whose pages browsers cannot reach',
+    { ...inService('simulator', { enabled: true }), publicUrls: { simulator: '' } },
+    "at '/publicUrls/simulator'",
+  ],
+  [
+    '3-D Secure pages below a path',
+    { publicUrls: { threeds: 'https://3ds.example.com/pages' } },
+    "at '/publicUrls/threeds'",
+  ],
+  [
+    'an Ingress for an address with a path, which the edge does not serve',
+    { publicUrls: { apiEdge: 'https://pay.example.com/gateway' } },
+    "at '/publicUrls/apiEdge'",
+  ],
   ['a public address over HTTP', { publicUrls: { apiEdge: 'http://pay.example.com' } }, "at '/publicUrls/apiEdge'"],
   ['no public address', { publicUrls: { threeds: '' } }, "at '/publicUrls/threeds'"],
   ['neither a proxy nor a certificate', { trustedProxyCidrs: [] }, "at '/services/api-edge/tlsSecretName'"],
@@ -144,10 +160,25 @@ describe('an Ingress has a host name', () => {
     },
   );
 
-  test('without Ingresses an address needs none', async () => {
-    const values = { ...at('https://203.0.113.7'), ingress: { enabled: false } };
-    expect(await chart.template('production', values)).toMatchObject({ code: 0 });
-  });
+  test.each(['https://203.0.113.7', 'https://pay.example.com/gateway', 'https://3ds.example.com:8443'])(
+    'without Ingresses %s is right',
+    async (url) => {
+      const values = { ...at(url), ingress: { enabled: false } };
+      expect(await chart.template('production', values)).toMatchObject({ code: 0 });
+    },
+  );
+
+  test.each(['https://3ds.example.com', 'https://3ds.example.com:8443'])(
+    'of its own: %s is also that of threeds',
+    async (url) => {
+      const { code, stdout, stderr } = await chart.template('production', at(url));
+      expect({ code, stdout, stderr }).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringContaining('apiEdge and threeds have the same host, 3ds.example.com,'),
+      });
+    },
+  );
 });
 
 describe('the name of a release', () => {
