@@ -106,6 +106,12 @@ describe('the workflows', () => {
     expect(images.filter((image) => !/@sha256:[0-9a-f]{64}$/.test(image ?? ''))).toEqual([]);
   });
 
+  test.each(files)('%s checks out the tags, too', (_name, text) => {
+    const checkouts = text.split(/^ *- /m).filter((step) => step.startsWith('uses: actions/checkout@'));
+    expect(checkouts.length).toBeGreaterThan(0);
+    expect(checkouts.filter((step) => !/^ *fetch-depth: 0$/m.test(step))).toEqual([]);
+  });
+
   test('CI runs .ci/run and nothing else', () => {
     const [, ci = ''] = files.find(([name]) => name === 'ci.yml') ?? [];
     expect(found(ci, /^\s*- run: (.+)$/gm)).toEqual(['.ci/run']);
