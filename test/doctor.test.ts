@@ -175,6 +175,11 @@ const FAULTS: [name: string, plant: () => Promise<Record<string, string>>, sente
     /topics +The topic \S+card\.events\.dlq\.v1 has retention\.ms 1000 instead of 2592000000: npm run provision/,
   ],
   [
+    'topics with too few replicas',
+    async () => ({ KAFKA_REPLICATION_FACTOR: '3' }),
+    /topics +The topic \S+card\.events\.v1 has too few replicas \(1 instead of 3\): add them with kafka-reassign-partitions/,
+  ],
+  [
     'no rights in production',
     async () => ({ NODE_ENV: 'production' }),
     /access +Kafka checks no rights: set authorizer\.class\.name/,

@@ -140,19 +140,21 @@ export interface TopicInspection {
   readonly different: TopicDifference[];
   /** With the number of partitions whose replicas are not all in sync. */
   readonly underReplicated: { readonly topic: string; readonly partitions: number }[];
+  /** With the number of replicas that new topics would get on these brokers. */
+  readonly tooFewReplicas: { readonly topic: string; readonly is: number; readonly wanted: number }[];
   /** `name: partitions` of topics with fewer partitions than others. All but dead letters have as many. */
   readonly uneven: string[];
 }
 
 /**
- * Compares topics with what {@link createTopics} would make of the same settings. Changes nothing.
+ * Compares topics with what {@link createTopics} would make of the same settings on these brokers. Changes nothing.
  *
  * @throws kafkajs' error if the brokers cannot be reached or reject a request.
  */
 export async function inspectTopics(
   options: { kafka: KafkaClient; prefix?: string } & Pick<
     TopicSettings,
-    'minInsyncReplicas' | 'deadLetterRetentionDays'
+    'replicationFactor' | 'minInsyncReplicas' | 'deadLetterRetentionDays'
   >,
 ): Promise<TopicInspection> {
   return withAdmin(options.kafka, async (admin) => {
@@ -166,6 +168,7 @@ export async function inspectTopics(
       return options.minInsyncReplicas ?? defaultMinInsyncReplicas(replicas);
     });
     const present = wanted.filter(({ name }) => existing.has(name));
+    const replicas = options.replicationFactor ?? (await replicationFactorOfCluster(admin));
     return {
       topics: wanted.length,
       missing: wanted.filter(({ name }) => !existing.has(name)).map(({ name }) => name),
@@ -173,6 +176,9 @@ export async function inspectTopics(
       underReplicated: [...existing.values()]
         .filter(({ underReplicated }) => underReplicated > 0)
         .map(({ name: topic, underReplicated }) => ({ topic, partitions: underReplicated })),
+      tooFewReplicas: [...existing.values()]
+        .filter(({ replicationFactor }) => replicationFactor < replicas)
+        .map(({ name: topic, replicationFactor }) => ({ topic, is: replicationFactor, wanted: replicas })),
       uneven: keyed
         .filter((topic) => topic.partitions < partitions)
         .map((topic) => `${topic.name}: ${topic.partitions}`),
@@ -251,7 +257,10 @@ async function describe(admin: Admin, names: readonly string[]): Promise<Map<str
 /** Copies existing topics. Only the first creation counts brokers, because some may be away later. */
 async function defaultReplicationFactor(admin: Admin, existing: Map<string, ExistingTopic>): Promise<number> {
   const others = [...existing.values()].map(({ replicationFactor }) => replicationFactor);
-  if (others.length > 0) return Math.max(...others);
+  return others.length > 0 ? Math.max(...others) : replicationFactorOfCluster(admin);
+}
+
+async function replicationFactorOfCluster(admin: Admin): Promise<number> {
   const { brokers } = await admin.describeCluster();
   return brokers.length >= CLUSTER_BROKERS ? CLUSTER_BROKERS : 1;
 }

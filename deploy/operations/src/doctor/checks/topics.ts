@@ -1,7 +1,7 @@
 import { inspectTopics } from '@gateway/messaging';
 import type { Check } from '../check';
 
-/** Topics exist with their settings, and their replicas are in sync. */
+/** Topics exist with their settings and enough replicas, which are in sync. */
 export const topicsCheck: Check = {
   name: 'topics',
   async examine({ config, kafka }) {
@@ -9,9 +9,10 @@ export const topicsCheck: Check = {
       kafka,
       prefix: config.TOPIC_PREFIX,
       deadLetterRetentionDays: config.DEAD_LETTER_RETENTION_DAYS,
+      ...(config.KAFKA_REPLICATION_FACTOR !== undefined && { replicationFactor: config.KAFKA_REPLICATION_FACTOR }),
       ...(config.KAFKA_MIN_INSYNC_REPLICAS !== undefined && { minInsyncReplicas: config.KAFKA_MIN_INSYNC_REPLICAS }),
     });
-    const { missing, different, underReplicated, uneven, topics } = found;
+    const { missing, different, underReplicated, tooFewReplicas, uneven, topics } = found;
     const faults = [
       ...missing.map((name) => `The topic ${name} does not exist: npm run provision creates it.`),
       ...different.map(
@@ -21,6 +22,10 @@ export const topicsCheck: Check = {
       ...underReplicated.map(
         ({ topic, partitions }) =>
           `${partitions} partitions of ${topic} have replicas that are not in sync: look at the brokers.`,
+      ),
+      ...tooFewReplicas.map(
+        ({ topic, is, wanted }) =>
+          `The topic ${topic} has too few replicas (${is} instead of ${wanted}): add them with kafka-reassign-partitions, see docs/runbook.md.`,
       ),
       ...(uneven.length > 0
         ? [`Topics differ in their partitions (${uneven.join(', ')}): finish growing them, see docs/runbook.md.`]
