@@ -225,9 +225,9 @@ const FAULTS: [name: string, plant: () => Promise<Record<string, string>>, sente
     /keys +\d+ records are still under the retired key \S+ of ACCOUNT_KEYS: npm run merchant -- reencrypt moves them/,
   ],
   [
-    'a retired key without use',
+    'a key without use',
     async () => alone({ service: 'api-edge', about: { keys: { ACCOUNT_KEYS: [await accountKey(), 'older'] } } }),
-    /keys +Nothing is under the retired key older of ACCOUNT_KEYS any more: remove it/,
+    /keys +Nothing is under the key older of ACCOUNT_KEYS, which is not the active one: make it active if it is new, remove/,
   ],
   [
     'a certificate that ends soon',

@@ -43,7 +43,7 @@ interface Holder {
 }
 type Rings = ReadonlyMap<string, readonly Holder[]>;
 
-/** Every holder of a ring has the same keys, every record has its key, and no retired key is left behind. */
+/** Every holder of a ring has the same keys, every record has its key, and no key is held without use. */
 export const keysCheck: Check = {
   name: 'keys',
   async examine(deployment) {
@@ -128,7 +128,7 @@ function strays(found: {
     ...retired.map((id) =>
       counts.has(id)
         ? `${counts.get(id)} records are still under the retired key ${id} of ${ring}: ${move} moves them.`
-        : `Nothing is under the retired key ${id} of ${ring} any more: remove it.`,
+        : `Nothing is under the key ${id} of ${ring}, which is not the active one: make it active if it is new, remove it if it is old.`,
     ),
   ];
 }
