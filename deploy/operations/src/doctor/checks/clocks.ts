@@ -7,7 +7,10 @@ const TOLERATED_SECONDS = 1;
 export const clocksCheck: Check = {
   name: 'clocks',
   async examine({ replicas }) {
-    const skews = replicas.map(({ name, metric }) => ({ name, seconds: metric('gateway_clock_skew_seconds') ?? 0 }));
+    const skews = replicas.flatMap(({ name, metric }) => {
+      const seconds = metric('gateway_clock_skew_seconds');
+      return seconds === undefined ? [] : [{ name, seconds }];
+    });
     const faults = skews
       .filter(({ seconds }) => Math.abs(seconds) > TOLERATED_SECONDS)
       .map(({ name, seconds }) => {
@@ -15,6 +18,7 @@ export const clocksCheck: Check = {
         return `The clock of ${name} is ${Math.abs(seconds).toFixed(1)} s ${where} MongoDB's: repair its time synchronization.`;
       });
     const worst = Math.max(0, ...skews.map(({ seconds }) => Math.abs(seconds)));
-    return { faults, fine: `off by ${worst.toFixed(3)} s at most` };
+    const fine = skews.length === 0 ? 'no replica was measured' : `off by ${worst.toFixed(3)} s at most`;
+    return { faults, fine };
   },
 };

@@ -34,8 +34,19 @@ async function examineGroup(
   if (members === 0) return { waiting, faults: [`Nobody reads for ${name}, and ${waiting} messages wait: start it.`] };
   const own = replicas.filter(({ service, silence }) => service === name && silence === undefined);
   const ages = own.map(({ metric }) => metric(OLDEST)).filter((age) => age !== undefined);
+  return { waiting, faults: delaysOf(name, waiting, ages) };
+}
+
+/** @param ages of the oldest message in seconds, as each replica that knows it says */
+export function delaysOf(service: string, waiting: number, ages: readonly number[]): string[] {
+  if (ages.length === 0 && waiting > 0) {
+    return [
+      `${waiting} messages of ${service} wait, and no replica says for how long: name its replicas in OPS_URLS, or look at their logs.`,
+    ];
+  }
   const oldest = Math.max(0, ...ages);
-  if (oldest <= OLDEST_SECONDS) return { waiting, faults: [] };
-  const fault = `A message of ${name} has waited for ${Math.floor(oldest)} s, and ${waiting} wait: look at message_handling_seconds and its log, or add replicas.`;
-  return { waiting, faults: [fault] };
+  if (oldest <= OLDEST_SECONDS) return [];
+  return [
+    `A message of ${service} has waited for ${Math.floor(oldest)} s, and ${waiting} wait: look at message_handling_seconds and its log, or add replicas.`,
+  ];
 }
