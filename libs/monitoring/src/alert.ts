@@ -20,17 +20,38 @@ export type Series = Readonly<Record<string, string>>;
 export const steady = (value: number, minutes = 60): string => `${value}+0x${minutes}`;
 export const growing = (eachMinute: number, minutes = 60): string => `0+${eachMinute}x${minutes}`;
 
+/** What promtool expects of an alert that fires. */
+export interface Fired {
+  readonly labels: Readonly<Record<string, string>>;
+  /** All that fire under the name; its own unless given. */
+  readonly severities?: readonly Severity[];
+}
+
+/** One more case of an alert. */
+export interface AlertCase {
+  /** Completes a sentence that begins with the alert's name. */
+  readonly what: string;
+  readonly atMinute: number;
+  readonly series: Series;
+  /** None: it is silent. */
+  readonly fires?: Fired;
+}
+
+/**
+ * Time in which a ticket about a single event stays, as a range of PromQL: a working day begins within it, whatever weekend
+ * comes between. Then the alert ends, whether somebody has looked or not.
+ */
+export const TICKET_WINDOW = '[3d]';
+/** When a case looks at such a ticket: after a weekend. */
+export const TICKET_MINUTE = 2 * 24 * 60;
+
 export interface AlertTest {
   /** When promtool looks. */
   readonly atMinute: number;
-  readonly fires: {
-    readonly series: Series;
-    readonly labels: Readonly<Record<string, string>>;
-    /** All that fire under the name; its own unless given. */
-    readonly severities?: readonly Severity[];
-  };
+  readonly fires: Fired & { readonly series: Series };
   /** A near miss: just below the threshold, or not for long enough. */
   readonly silent: Series;
+  readonly more?: readonly AlertCase[];
 }
 
 export interface Alert {

@@ -1,4 +1,4 @@
-import type { Alert, Series } from './alert';
+import type { Alert, AlertCase, Fired } from './alert';
 import { expressionOf } from './alert';
 import { alertGroups } from './alerts/alerts';
 import type { Scale } from './scale';
@@ -45,30 +45,33 @@ function alertingRule(alert: Alert): AlertingRule {
   };
 }
 
-/** A file for `promtool test rules`: for each alert one case in which it fires and one in which it does not. */
+/** A file for `promtool test rules`: for each alert cases in which it fires, and near misses in which it does not. */
 export function ruleTestFile(rulesFile: string) {
   const alerts = Object.values(alertGroups).flat();
   return {
     rule_files: [rulesFile],
     evaluation_interval: '1m',
-    tests: alerts.flatMap((alert) => [
-      ruleTest(alert, 'fires', alert.test.fires.series, expectedAlerts(alert)),
-      ruleTest(alert, 'is silent', alert.test.silent, []),
-    ]),
+    tests: alerts.flatMap((alert) => {
+      const { atMinute, fires, silent, more = [] } = alert.test;
+      return [
+        ruleTest(alert, { what: 'fires', atMinute, series: fires.series }, expectedAlerts(alert, fires)),
+        ruleTest(alert, { what: 'is silent', atMinute, series: silent }, []),
+        ...more.map((one) => ruleTest(alert, one, one.fires ? expectedAlerts(alert, one.fires) : [])),
+      ];
+    }),
   };
 }
 
-function ruleTest({ name, severity, test }: Alert, what: string, series: Series, expected: readonly object[]) {
+function ruleTest({ name, severity }: Alert, { what, atMinute, series }: AlertCase, expected: readonly object[]) {
   return {
     name: `${name} (${severity}) ${what}`,
     interval: '1m',
     input_series: Object.entries(series).map(([selector, values]) => ({ series: selector, values })),
-    alert_rule_test: [{ eval_time: `${test.atMinute}m`, alertname: name, exp_alerts: expected }],
+    alert_rule_test: [{ eval_time: `${atMinute}m`, alertname: name, exp_alerts: expected }],
   };
 }
 
-function expectedAlerts({ name, severity, summary, test }: Alert): object[] {
-  const { labels, severities = [severity] } = test.fires;
+function expectedAlerts({ name, severity, summary }: Alert, { labels, severities = [severity] }: Fired): object[] {
   const exp_annotations = {
     summary: summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_template, label: string) => labels[label] ?? ''),
     runbook: runbookOf(name),
