@@ -2,15 +2,11 @@ import type { ServiceDeclaration } from '@gateway/contracts';
 import { services } from '@gateway/contracts';
 import type { Alert } from '../alert';
 import { above, below, growing, steady } from '../alert';
-
-/** The simulator runs in the sandbox only. */
-const REQUIRED = Object.values(services)
-  .map(({ name }) => name)
-  .filter((name) => name !== services.simulator.name);
+import { among, OURS, REQUIRED } from '../own-services';
 
 /** Replicas that answer, for each service; 0 also for a service that Prometheus does not know. */
 const RUNNING = [
-  `sum by (service) (up{service=~"${REQUIRED.join('|')}"}`,
+  `sum by (service) (up{${among(REQUIRED)}}`,
   ...REQUIRED.map((name) => `or label_replace(vector(0), "service", "${name}", "", "")`),
 ].join(' ');
 
@@ -69,7 +65,7 @@ export const processAlerts: readonly Alert[] = [
   {
     name: 'ReplicaDown',
     severity: 'ticket',
-    when: [[below('min by (service, instance) (up{service=~".+"})', 1)]],
+    when: [[below(`min by (service, instance) (up{${OURS}})`, 1)]],
     forMinutes: 5,
     summary: 'The replica {{ $labels.instance }} of {{ $labels.service }} does not answer.',
     test: {
@@ -78,7 +74,10 @@ export const processAlerts: readonly Alert[] = [
         series: { 'up{service="payout",instance="a"}': steady(1), 'up{service="payout",instance="b"}': steady(0) },
         labels: { service: 'payout', instance: 'b' },
       },
-      silent: { 'up{service="payout",instance="a"}': '1+0x6 0+0x3 1+0x9' },
+      silent: {
+        'up{service="payout",instance="a"}': '1+0x6 0+0x3 1+0x9',
+        'up{service="web shop",instance="a"}': steady(0),
+      },
     },
   },
   {
@@ -143,7 +142,7 @@ export const processAlerts: readonly Alert[] = [
   {
     name: 'ServiceRestarting',
     severity: 'ticket',
-    when: [[above('changes(process_start_time_seconds{service=~".+"}[30m])', 2)]],
+    when: [[above(`changes(process_start_time_seconds{${OURS}}[30m])`, 2)]],
     forMinutes: 0,
     summary: 'The replica {{ $labels.instance }} of {{ $labels.service }} has started three times within half an hour.',
     test: {
@@ -152,7 +151,10 @@ export const processAlerts: readonly Alert[] = [
         series: { 'process_start_time_seconds{service="payout",instance="a"}': '1+0x5 2+0x5 3+0x5 4+0x20' },
         labels: { service: 'payout', instance: 'a' },
       },
-      silent: { 'process_start_time_seconds{service="payout",instance="a"}': '1+0x5 2+0x5 3+0x20' },
+      silent: {
+        'process_start_time_seconds{service="payout",instance="a"}': '1+0x5 2+0x5 3+0x20',
+        'process_start_time_seconds{service="web shop",instance="a"}': '1+0x5 2+0x5 3+0x5 4+0x20',
+      },
     },
   },
   {
@@ -173,7 +175,7 @@ export const processAlerts: readonly Alert[] = [
   {
     name: 'EventLoopBlocked',
     severity: 'ticket',
-    when: [[above('max by (service, instance) (nodejs_eventloop_lag_p99_seconds)', 0.5)]],
+    when: [[above(`max by (service, instance) (nodejs_eventloop_lag_p99_seconds{${OURS}})`, 0.5)]],
     forMinutes: 10,
     summary: 'The replica {{ $labels.instance }} of {{ $labels.service }} has too little CPU.',
     test: {
@@ -182,7 +184,11 @@ export const processAlerts: readonly Alert[] = [
         series: { 'nodejs_eventloop_lag_p99_seconds{service="api-edge",instance="a"}': steady(0.6) },
         labels: { service: 'api-edge', instance: 'a' },
       },
-      silent: { 'nodejs_eventloop_lag_p99_seconds{service="api-edge",instance="a"}': '0.6+0x8 0.1+0x20' },
+      silent: {
+        'nodejs_eventloop_lag_p99_seconds{service="api-edge",instance="a"}': '0.6+0x8 0.1+0x20',
+        'nodejs_eventloop_lag_p99_seconds{service="web shop",instance="a"}': steady(0.6),
+        nodejs_eventloop_lag_p99_seconds: steady(0.6),
+      },
     },
   },
   {

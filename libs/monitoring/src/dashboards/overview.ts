@@ -1,5 +1,6 @@
 import type { Dashboard } from '../dashboard';
 import { graph, number, quantile, query } from '../dashboard';
+import { OURS } from '../own-services';
 
 export const overview: Dashboard = {
   uid: 'gateway-overview',
@@ -16,7 +17,7 @@ export const overview: Dashboard = {
           'At 1 the budget of 30 days lasts 30 days. Above 14.4 somebody is paged.',
         ),
         graph('Burn rate over three days', 'short', query('{{slo}}', 'slo:burn_rate:3d')),
-        graph('Replicas that answer', 'short', query('{{service}}', 'sum by (service) (up{service=~".+"})')),
+        graph('Replicas that answer', 'short', query('{{service}}', `sum by (service) (up{${OURS}})`)),
       ],
     },
     {
@@ -69,7 +70,7 @@ export const overview: Dashboard = {
         graph(
           'CPU',
           'percentunit',
-          query('{{service}}', 'sum by (service) (rate(process_cpu_seconds_total{service=~".+"}[$__rate_interval]))'),
+          query('{{service}}', `sum by (service) (rate(process_cpu_seconds_total{${OURS}}[$__rate_interval]))`),
         ),
         graph(
           'Failing checks of readiness',
