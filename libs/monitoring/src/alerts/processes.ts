@@ -13,7 +13,10 @@ const RUNNING = [
 const everyService = (value: string) =>
   Object.fromEntries(REQUIRED.map((name) => [`up{service="${name}",instance="a"}`, value]));
 
-/** Gauges that alerts need, and that a service leaves out while it cannot read them. */
+/**
+ * Gauges that alerts need, and that a service leaves out while it cannot read them. Those of payment files are not here:
+ * only some installations have them.
+ */
 const NEEDED: Readonly<Record<string, readonly ServiceDeclaration[]>> = {
   consumer_oldest_unhandled_seconds: [
     services.cardProcessing,
@@ -30,13 +33,21 @@ const NEEDED: Readonly<Record<string, readonly ServiceDeclaration[]>> = {
   ],
   gateway_unknown_outcome_oldest_seconds: [services.cardProcessing, services.payout],
   callback_overdue: [services.callbackDispatcher],
-  gateway_deadlines_overdue: [services.cardProcessing, services.payout, services.threeds, services.authExpiry],
+  gateway_deadlines_overdue: [
+    services.apiEdge,
+    services.cardProcessing,
+    services.payout,
+    services.threeds,
+    services.authExpiry,
+  ],
+  gateway_payouts_held: [services.payout],
+  gateway_payout_holds: [services.payout],
 };
 
-/** Series of each needed gauge by service; 0 for a service that runs without it. */
+/** Series of each needed gauge by service; 0 for a service of which a replica answers, but has no such series. */
 const MEASURED = Object.entries(NEEDED)
   .map(([metric, owners]) => {
-    const running = `0 * sum by (service) (up{service=~"${owners.map(({ name }) => name).join('|')}"})`;
+    const running = `0 * sum by (service) (up{${among(owners.map(({ name }) => name))}} == 1)`;
     const counted = `count by (service) (${metric}) or ${running}`;
     return `label_replace(${counted}, "metric", "${metric}", "", "")`;
   })
@@ -137,6 +148,19 @@ export const processAlerts: readonly Alert[] = [
         'gateway_deadlines_overdue{service="auth-expiry",kind="authorization"}': steady(0),
         'consumer_oldest_unhandled_seconds{service="auth-expiry",group="auth-expiry"}': steady(0),
       },
+      more: [
+        {
+          what: 'fires for the journal of api-edge',
+          atMinute: 10,
+          series: { 'up{service="api-edge",instance="a"}': steady(1) },
+          fires: { labels: { service: 'api-edge', metric: 'gateway_deadlines_overdue' } },
+        },
+        {
+          what: 'is silent while no replica answers',
+          atMinute: 10,
+          series: { 'up{service="auth-expiry",instance="a"}': steady(0) },
+        },
+      ],
     },
   },
   {
