@@ -9,8 +9,8 @@ export interface Comparison {
   readonly value: string;
   readonly operator: '>' | '<';
   readonly threshold: number;
-  /** The threshold is an age in seconds, which shrinks with all other times in a test. */
-  readonly isAge?: true;
+  /** The threshold is an age in seconds, or a count within a window: it shrinks with all times in a test. */
+  readonly growsWithTime?: true;
 }
 
 /** Series of a test by selector, one sample a minute, in promtool's notation. */
@@ -69,7 +69,15 @@ export interface Alert {
 
 export const above = (value: string, threshold: number): Comparison => ({ value, operator: '>', threshold });
 export const below = (value: string, threshold: number): Comparison => ({ value, operator: '<', threshold });
-export const olderThan = (value: string, seconds: number): Comparison => ({ ...above(value, seconds), isAge: true });
+export const olderThan = (value: string, seconds: number): Comparison => ({
+  ...above(value, seconds),
+  growsWithTime: true,
+});
+/** Of an `increase`, which extrapolates: at least three events may show as 2.9. */
+export const atLeast = (events: number, value: string): Comparison => ({
+  ...above(value, events - 0.5),
+  growsWithTime: true,
+});
 
 /** The PromQL of an alert. */
 export function expressionOf({ when }: Pick<Alert, 'when'>): string {

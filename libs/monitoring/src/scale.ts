@@ -25,7 +25,7 @@ export function scaledAlert(alert: Alert, scale: Scale): Alert {
   const comparison = (one: Comparison): Comparison => ({
     ...one,
     value: scaledExpression(one.value, scale),
-    threshold: one.isAge ? one.threshold / scale.timesFaster : one.threshold,
+    threshold: one.growsWithTime ? one.threshold / scale.timesFaster : one.threshold,
   });
   return {
     ...alert,

@@ -15,7 +15,11 @@ test('windows, times and ages shrink; windows keep room for two samples', () => 
   const stuck = alerts.find(({ name }) => name === 'OutboxStuck');
   expect(stuck && scaledAlert(stuck, { timesFaster: 30 })).toMatchObject({
     forMinutes: 1 / 30,
-    when: [[{ threshold: 2, isAge: true }]],
+    when: [[{ threshold: 2 }]],
+  });
+  const unanswered = alerts.find(({ name }) => name === 'CallsUnanswered');
+  expect(unanswered && scaledAlert(unanswered, { timesFaster: 11 })).toMatchObject({
+    when: [[{ threshold: 0.1 }, { threshold: 0.5 }]],
   });
   const skewed = alerts.find(({ name }) => name === 'ClockSkewed');
   expect(skewed && scaledAlert(skewed, { timesFaster: 30 })).toMatchObject({ when: [[{ threshold: 1 }]] });

@@ -1,6 +1,6 @@
-import { responseCodes } from '@gateway/contracts';
-import type { Alert, Comparison, Series, Severity } from './alert';
-import { above, growing, steady } from './alert';
+import { RESPONSE_CODES, responseCodes } from '@gateway/contracts';
+import type { Alert, AlertCase, Comparison, Series, Severity } from './alert';
+import { above, atLeast, growing, steady } from './alert';
 
 /** The objectives hold over this time. */
 export const SLO_DAYS = 30;
@@ -17,17 +17,16 @@ export interface Slo {
   readonly summary: string;
   readonly indicator: EventIndicator | TimeIndicator;
   /** Series that use up the budget at 14.4 times the allowed rate or more, at 3 to 6 times, and at less than once. */
-  readonly test: Readonly<Record<'fast' | 'slow' | 'kept', (minutes: number) => Series>>;
+  readonly test: Readonly<Record<'fast' | 'slow' | 'kept', (minutes: number) => Series>> & {
+    /** Further cases of the page. */
+    readonly more?: readonly AlertCase[];
+  };
 }
 
-/** Selectors of counters. */
-interface EventIndicator {
-  readonly kind: 'events';
-  readonly total: string;
-  /** The bad events, or all but the good ones. */
-  readonly bad?: string;
-  readonly good?: string;
-}
+/** Selectors of counters: of all events, and of the bad or the good ones. */
+type EventIndicator = { readonly kind: 'events'; readonly total: string } & (
+  { readonly bad: string } | { readonly good: string }
+);
 
 /** Bad is the time in which an age or a number is above a bound. */
 interface TimeIndicator {
@@ -36,14 +35,31 @@ interface TimeIndicator {
   readonly bound: number;
 }
 
-/** Codes with which we, and not the merchant or a bank, are the reason. */
-const OUR_FAULT = responseCodes
-  .filter(({ class: kind, outcomeUnknown }) => kind === 'service' && outcomeUnknown === true)
-  .map(({ code }) => code);
+/**
+ * Codes with which we, and not the merchant or a bank, are the reason. An operation ends with PROCESSING_ERROR when its
+ * command is dead-lettered, and when its CVV, the key of its CVV or its call to the directory server is lost.
+ */
+const OUR_FAULT = [
+  ...responseCodes
+    .filter(({ class: kind, outcomeUnknown }) => kind === 'service' && outcomeUnknown === true)
+    .map(({ code }) => code),
+  RESPONSE_CODES.PROCESSING_ERROR,
+];
 
-const FAILED = `gateway_requests_total{code=~"${OUR_FAULT.join('|')}"}`;
+/** Anybody may ask for addresses that do not exist. */
+const KNOWN_PATH = 'path!="other"';
+const REQUESTS = `gateway_requests_total{${KNOWN_PATH}}`;
+const FAILED = `gateway_requests_total{code=~"${OUR_FAULT.join('|')}",${KNOWN_PATH}}`;
+
 const LATENCY_SECONDS = 2.5;
-const IN_TIME = `gateway_operation_seconds_bucket{le="${LATENCY_SECONDS}"}`;
+/** Requests whose body did not arrive, or could not be read, may be anybody's. */
+const KNOWN_OPERATION = 'operation!="none"';
+const DURATIONS = `gateway_operation_seconds_count{${KNOWN_OPERATION}}`;
+const IN_TIME = `gateway_operation_seconds_bucket{le="${LATENCY_SECONDS}",${KNOWN_OPERATION}}`;
+
+/** With little traffic a single request may be a large share. Fewer bad requests than these make no alert. */
+const BAD_REQUESTS_MIN = 10;
+
 const CALLBACK_SECONDS = 60;
 const UNKNOWN_OUTCOME_SECONDS = 900;
 const OLDEST_UNKNOWN = 'gateway_unknown_outcome_oldest_seconds{service="payout"}';
@@ -54,11 +70,18 @@ const answers = (minutes: number, byCode: Readonly<Record<string, number>>): Ser
     Object.entries(byCode).map(([code, each]) => [`gateway_requests_total{code="${code}"}`, growing(each, minutes)]),
   );
 
-/** A hundred requests each minute, of which so many are fast enough. */
-const durations = (minutes: number, inTime: number): Series => ({
-  gateway_operation_seconds_count: growing(100, minutes),
-  [IN_TIME]: growing(inTime, minutes),
+/** Samples of requests of an operation, and of those that are fast enough. */
+const durationsOf = (operation: string, all: string, inTime: string): Series => ({
+  [`gateway_operation_seconds_count{operation="${operation}"}`]: all,
+  [`gateway_operation_seconds_bucket{le="${LATENCY_SECONDS}",operation="${operation}"}`]: inTime,
 });
+
+/** A hundred requests each minute, of which so many are fast enough. */
+const durations = (minutes: number, inTime: number): Series =>
+  durationsOf('SALE', growing(100, minutes), growing(inTime, minutes));
+
+/** What burns fast also burns slowly. */
+const BOTH: readonly Severity[] = ['page', 'ticket'];
 
 /** A value in one of 50 minutes, else 0. */
 const sometimes = (value: number, minutes: number): string =>
@@ -71,11 +94,36 @@ export const slos: readonly Slo[] = [
     objective: 0.999,
     promise: `Merchants' requests are answered with an outcome, not with HTTP 503 or one of the codes ${OUR_FAULT.join(', ')}`,
     summary: 'Merchants get errors or no outcome, and the error budget of 30 days is running out.',
-    indicator: { kind: 'events', total: 'gateway_requests_total', bad: FAILED },
+    indicator: { kind: 'events', total: REQUESTS, bad: FAILED },
     test: {
       fast: (minutes) => answers(minutes, { '0': 90, '11': 10 }),
       slow: (minutes) => answers(minutes, { '0': 9_000, '3101': 960, '11': 40 }),
       kept: (minutes) => answers(minutes, { '0': 9_000, '3101': 995, '11': 5 }),
+      more: [
+        {
+          what: 'fires when operations end with a processing error',
+          atMinute: 20,
+          series: answers(30, { '0': 90, '3000': 10 }),
+          fires: { labels: { slo: 'api-availability' }, severities: BOTH },
+        },
+        {
+          what: 'fires however many strangers ask for other addresses',
+          atMinute: 20,
+          series: {
+            ...answers(30, { '0': 90, '11': 10 }),
+            'gateway_requests_total{path="other",code="1000"}': growing(10_000, 30),
+          },
+          fires: { labels: { slo: 'api-availability' }, severities: BOTH },
+        },
+        {
+          what: 'is silent after one failure in an hour of little traffic',
+          atMinute: 64,
+          series: {
+            'gateway_requests_total{code="0"}': growing(1, 90),
+            'gateway_requests_total{code="11"}': '0+0x60 1+0x30',
+          },
+        },
+      ],
     },
   },
   {
@@ -86,13 +134,25 @@ export const slos: readonly Slo[] = [
     summary: 'Merchants wait too long for answers, and the latency budget of 30 days is running out.',
     indicator: {
       kind: 'events',
-      total: 'gateway_operation_seconds_count',
+      total: DURATIONS,
       good: IN_TIME,
     },
     test: {
       fast: (minutes) => durations(minutes, 70),
       slow: (minutes) => durations(minutes, 96),
       kept: (minutes) => durations(minutes, 99.5),
+      more: [
+        {
+          what: 'is silent when strangers send bodies that never arrive',
+          atMinute: 20,
+          series: { ...durations(30, 99.5), ...durationsOf('none', growing(50, 30), steady(0, 30)) },
+        },
+        {
+          what: 'is silent after one slow request in an hour of little traffic',
+          atMinute: 64,
+          series: durationsOf('SALE', '0+0x60 2+0x30', '0+0x60 1+0x30'),
+        },
+      ],
     },
   },
   {
@@ -152,6 +212,7 @@ const BURNS: readonly {
 ];
 
 const WINDOWS = [...new Set(BURNS.flatMap(({ pairs }) => pairs.flatMap(([long, short]) => [short, long])))];
+const LONG_WINDOWS = BURNS.flatMap(({ pairs }) => pairs.map(([long]) => long));
 
 export interface RecordingRule {
   readonly record: string;
@@ -161,8 +222,9 @@ export interface RecordingRule {
 
 const BAD_TIME = 'slo:bad_time:bool';
 const burnRate = (window: string): string => `slo:burn_rate:${window}`;
+const badEvents = (window: string): string => `slo:bad_events:${window}`;
 
-/** How many times faster than allowed each objective uses its budget, for each window. */
+/** How many times faster than allowed each objective uses its budget, for each window, and how many events were bad. */
 export function sloRules(): RecordingRule[] {
   return slos.flatMap((slo) => {
     const labels = { slo: slo.name };
@@ -172,18 +234,30 @@ export function sloRules(): RecordingRule[] {
       expr: `(${badShare(slo, window)}) / ${allowed(slo)}`,
       labels,
     }));
-    if (indicator.kind === 'events') return rates;
+    if (indicator.kind === 'events') {
+      const counts = LONG_WINDOWS.map((window) => ({
+        record: badEvents(window),
+        expr: badCount(indicator, window),
+        labels,
+      }));
+      return [...rates, ...counts];
+    }
     return [{ record: BAD_TIME, expr: `${indicator.value} > bool ${indicator.bound}`, labels }, ...rates];
   });
 }
 
 function badShare({ name, indicator }: Slo, window: string): string {
   if (indicator.kind === 'time') return `avg_over_time(${BAD_TIME}{slo="${name}"}[${window}])`;
-  const { total, bad, good } = indicator;
-  const all = `sum(rate(${total}[${window}]))`;
-  if (good !== undefined) return `1 - sum(rate(${good}[${window}])) / ${all}`;
+  const all = `sum(rate(${indicator.total}[${window}]))`;
+  if ('good' in indicator) return `1 - sum(rate(${indicator.good}[${window}])) / ${all}`;
   // A code that nobody has got yet has no series.
-  return `(sum(rate(${bad}[${window}])) or vector(0)) / ${all}`;
+  return `(sum(rate(${indicator.bad}[${window}])) or vector(0)) / ${all}`;
+}
+
+function badCount(indicator: EventIndicator, window: string): string {
+  const increase = (selector: string): string => `sum(increase(${selector}[${window}]))`;
+  if ('good' in indicator) return `${increase(indicator.total)} - ${increase(indicator.good)}`;
+  return `${increase(indicator.bad)} or vector(0)`;
 }
 
 /** Without the noise of binary fractions. */
@@ -195,13 +269,16 @@ export function sloAlerts(): Alert[] {
 }
 
 function burnAlert(slo: Slo, severity: Severity, pairs: (typeof BURNS)[number]['pairs']): Alert {
-  const compare = (window: string, rate: number): Comparison => above(`${burnRate(window)}{slo="${slo.name}"}`, rate);
+  const selector = `{slo="${slo.name}"}`;
+  const compare = (window: string, rate: number): Comparison => above(`${burnRate(window)}${selector}`, rate);
+  const enough = (window: string): Comparison[] =>
+    slo.indicator.kind === 'events' ? [atLeast(BAD_REQUESTS_MIN, `${badEvents(window)}${selector}`)] : [];
   const isPage = severity === 'page';
   const minutes = isPage ? 90 : 260;
   return {
     name: slo.alert,
     severity,
-    when: pairs.map(([long, short, rate]) => [compare(long, rate), compare(short, rate)]),
+    when: pairs.map(([long, short, rate]) => [compare(long, rate), compare(short, rate), ...enough(long)]),
     forMinutes: 2,
     summary: slo.summary,
     test: {
@@ -209,10 +286,10 @@ function burnAlert(slo: Slo, severity: Severity, pairs: (typeof BURNS)[number]['
       fires: {
         series: isPage ? slo.test.fast(minutes) : slo.test.slow(minutes),
         labels: { slo: slo.name },
-        // What burns fast also burns slowly.
-        ...(isPage && { severities: ['page', 'ticket'] as const }),
+        ...(isPage && { severities: BOTH }),
       },
       silent: slo.test.kept(minutes),
+      ...(isPage && slo.test.more !== undefined && { more: slo.test.more }),
     },
   };
 }

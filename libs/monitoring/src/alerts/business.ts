@@ -1,5 +1,5 @@
 import type { Alert } from '../alert';
-import { above, growing, olderThan, steady } from '../alert';
+import { above, atLeast, growing, olderThan, steady, TICKET_MINUTE, TICKET_WINDOW } from '../alert';
 
 /** Answers that leave a call without a result. */
 const WITHOUT_RESULT = 'answer=~"unknown|not-executed|not-sent|unavailable"';
@@ -8,7 +8,11 @@ const ORDERS = 'operation!~"inquire|cancel"';
 const CALLS = 'gateway_outbound_call_seconds_count';
 const BY = 'sum by (service, counterpart)';
 const ALL_CALLS = `${BY} (rate(${CALLS}{${ORDERS}}[5m]))`;
-const UNANSWERED_SHARE = `(${BY} (rate(${CALLS}{${ORDERS},${WITHOUT_RESULT}}[5m])) or 0 * ${ALL_CALLS}) / ${ALL_CALLS}`;
+const UNANSWERED = `${CALLS}{${ORDERS},${WITHOUT_RESULT}}`;
+const UNANSWERED_SHARE = `(${BY} (rate(${UNANSWERED}[5m])) or 0 * ${ALL_CALLS}) / ${ALL_CALLS}`;
+const UNANSWERED_CALLS = `${BY} (increase(${UNANSWERED}[5m])) or 0 * ${ALL_CALLS}`;
+/** With little traffic a single call may be a large share. */
+const UNANSWERED_MIN = 6;
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -34,7 +38,7 @@ export const counterpartAlerts: readonly Alert[] = [
   {
     name: 'CallsUnanswered',
     severity: 'page',
-    when: [[above(UNANSWERED_SHARE, 0.1)]],
+    when: [[above(UNANSWERED_SHARE, 0.1), atLeast(UNANSWERED_MIN, UNANSWERED_CALLS)]],
     forMinutes: 3,
     summary:
       'More than a tenth of the calls of {{ $labels.service }} to {{ $labels.counterpart }} get no usable answer.',
@@ -53,6 +57,16 @@ export const counterpartAlerts: readonly Alert[] = [
         [`${CALLS}{service="payout",counterpart="bank",operation="submit",answer="unknown"}`]: growing(5),
         [`${CALLS}{service="payout",counterpart="bank",operation="inquire",answer="unknown"}`]: growing(100),
       },
+      more: [
+        {
+          what: 'is silent after one unknown call of little traffic',
+          atMinute: 15,
+          series: {
+            [`${CALLS}{service="payout",counterpart="bank",operation="submit",answer="settled"}`]: '0+0x10 1+0x10',
+            [`${CALLS}{service="payout",counterpart="bank",operation="submit",answer="unknown"}`]: '0+0x10 1+0x10',
+          },
+        },
+      ],
     },
   },
   {
