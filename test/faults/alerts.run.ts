@@ -113,6 +113,9 @@ const LANES: readonly (readonly Trial[])[] = [
   ],
 ];
 
+/** A ticket about a single event stays until a working day has begun, which at this scale takes hours. */
+const STAY: readonly string[] = ['DeadLetters'];
+
 const log = (line: string): void => void process.stdout.write(`${new Date().toISOString().slice(11, 23)} ${line}\n`);
 
 const outcomes: Outcome[] = [];
@@ -191,7 +194,9 @@ async function tryOne(
   const firedMs = Date.now() - beganAt;
   await over;
   const ended = await Promise.all(
-    expected.map((name) => succeeds(until(`${name} to end`, () => !isFiring(name), ENDS_WITHIN_MS))),
+    expected.map((name) =>
+      succeeds(until(`${name} to end`, () => STAY.includes(name) || !isFiring(name), ENDS_WITHIN_MS)),
+    ),
   );
   log(
     `${what}: ${expected.join(', ')} ${fired.every(Boolean) ? `after ${seconds(firedMs)}` : `missing (${fired.join()})`}`,
@@ -209,7 +214,7 @@ function isAbout({ labels }: FiringAlert, name: string, service: string | undefi
 }
 
 test.each(LANES.flat().map(({ what, expected }) => [what, expected.join(' and ')] as const))(
-  '%s is named by %s, which ends with it',
+  '%s is named by %s, which end with it or stay as tickets',
   (what) => {
     const own = outcomes.filter((outcome) => outcome.what === what);
     expect(own.length).toBeGreaterThan(0);

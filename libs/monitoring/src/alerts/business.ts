@@ -189,18 +189,18 @@ export const businessAlerts: readonly Alert[] = [
   {
     name: 'CallbacksExhausted',
     severity: 'ticket',
-    when: [[above('sum by (kind) (increase(callback_deliveries_total{end="exhausted"}[1h]))', 0)]],
+    when: [[above(`sum by (kind) (increase(callback_deliveries_total{end="exhausted"}${TICKET_WINDOW}))`, 0)]],
     forMinutes: 0,
     summary: 'A merchant has acknowledged no attempt of a {{ $labels.kind }} callback, and no more follow.',
     test: {
-      atMinute: 30,
+      atMinute: TICKET_MINUTE,
       fires: {
-        series: { 'callback_deliveries_total{kind="card",end="exhausted"}': '0+0x10 1+0x40' },
+        series: { 'callback_deliveries_total{kind="card",end="exhausted"}': `0+0x10 1+0x${TICKET_MINUTE}` },
         labels: { kind: 'card' },
       },
       silent: {
-        'callback_deliveries_total{kind="card",end="exhausted"}': steady(4),
-        'callback_deliveries_total{kind="card",end="delivered"}': growing(10),
+        'callback_deliveries_total{kind="card",end="exhausted"}': steady(4, TICKET_MINUTE),
+        'callback_deliveries_total{kind="card",end="delivered"}': growing(10, TICKET_MINUTE),
       },
     },
   },
@@ -262,13 +262,16 @@ export const businessAlerts: readonly Alert[] = [
   {
     name: 'BankReportsFailed',
     severity: 'ticket',
-    when: [[above('sum(increase(gateway_iso20022_reports_total{result="failed"}[1h]))', 0)]],
+    when: [[above(`sum(increase(gateway_iso20022_reports_total{result="failed"}${TICKET_WINDOW}))`, 0)]],
     forMinutes: 0,
     summary: "A bank's report cannot be read.",
     test: {
-      atMinute: 30,
-      fires: { series: { 'gateway_iso20022_reports_total{result="failed"}': '0+0x10 1+0x40' }, labels: {} },
-      silent: { 'gateway_iso20022_reports_total{result="failed"}': steady(2) },
+      atMinute: TICKET_MINUTE,
+      fires: {
+        series: { 'gateway_iso20022_reports_total{result="failed"}': `0+0x10 1+0x${TICKET_MINUTE}` },
+        labels: {},
+      },
+      silent: { 'gateway_iso20022_reports_total{result="failed"}': steady(2, TICKET_MINUTE) },
     },
   },
   {

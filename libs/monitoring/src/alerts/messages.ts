@@ -1,5 +1,8 @@
 import type { Alert } from '../alert';
-import { above, growing, olderThan, steady } from '../alert';
+import { above, growing, olderThan, steady, TICKET_MINUTE, TICKET_WINDOW } from '../alert';
+
+/** In minutes: a shift after the event. */
+const HOURS_LATER = 12 * 60;
 
 /** Kafka, the outboxes and dead letters. */
 export const messageAlerts: readonly Alert[] = [
@@ -67,34 +70,40 @@ export const messageAlerts: readonly Alert[] = [
   {
     name: 'DeadLetters',
     severity: 'ticket',
-    when: [[above('sum by (service) (increase(messages_consumed_total{outcome="dead_lettered"}[15m]))', 0)]],
+    when: [[above(`sum by (service) (increase(messages_consumed_total{outcome="dead_lettered"}${TICKET_WINDOW}))`, 0)]],
     forMinutes: 0,
     summary: '{{ $labels.service }} has put a message that it cannot process aside.',
     test: {
-      atMinute: 20,
+      atMinute: TICKET_MINUTE,
       fires: {
-        series: { 'messages_consumed_total{service="payout",group="payout",outcome="dead_lettered"}': '0+0x10 1+0x20' },
+        series: {
+          'messages_consumed_total{service="payout",group="payout",outcome="dead_lettered"}': `0+0x10 1+0x${TICKET_MINUTE}`,
+        },
         labels: { service: 'payout' },
       },
       silent: {
-        'messages_consumed_total{service="payout",group="payout",outcome="dead_lettered"}': steady(3),
-        'messages_consumed_total{service="payout",group="payout",outcome="handled"}': growing(100),
+        'messages_consumed_total{service="payout",group="payout",outcome="dead_lettered"}': steady(3, TICKET_MINUTE),
+        'messages_consumed_total{service="payout",group="payout",outcome="handled"}': growing(100, TICKET_MINUTE),
       },
     },
   },
   {
     name: 'OutcomeUnrecorded',
     severity: 'page',
-    when: [[above('sum by (service) (increase(messages_consumed_total{outcome="unrecorded"}[15m]))', 0)]],
+    when: [[above('sum by (service) (increase(messages_consumed_total{outcome="unrecorded"}[1d]))', 0)]],
     forMinutes: 0,
     summary: '{{ $labels.service }} could not record the outcome of a dead-lettered message.',
     test: {
-      atMinute: 20,
+      atMinute: HOURS_LATER,
       fires: {
-        series: { 'messages_consumed_total{service="payout",group="payout",outcome="unrecorded"}': '0+0x10 1+0x20' },
+        series: {
+          'messages_consumed_total{service="payout",group="payout",outcome="unrecorded"}': `0+0x10 1+0x${HOURS_LATER}`,
+        },
         labels: { service: 'payout' },
       },
-      silent: { 'messages_consumed_total{service="payout",group="payout",outcome="unrecorded"}': steady(1) },
+      silent: {
+        'messages_consumed_total{service="payout",group="payout",outcome="unrecorded"}': steady(1, HOURS_LATER),
+      },
     },
   },
 ];
