@@ -15,6 +15,8 @@ export interface Panel {
   /** What is normal, and what is not. */
   readonly description?: string;
   readonly queries: readonly Query[];
+  /** A graph begins at 0 unless its values may be negative. */
+  readonly signed?: true;
 }
 
 export interface Row {
@@ -43,6 +45,9 @@ export const graph = (title: string, unit: Unit, queries: Query | readonly Query
 
 export const number = (title: string, unit: Unit, queries: Query | readonly Query[], description?: string): Panel =>
   panel('number', title, unit, queries, description);
+
+/** A graph whose values may be negative. */
+export const signed = (panel: Panel): Panel => ({ ...panel, signed: true });
 
 function panel(
   kind: Panel['kind'],

@@ -113,7 +113,10 @@ function grafanaPanel(panel: Panel) {
     ...common,
     type: 'timeseries',
     targets: queries.map(target),
-    fieldConfig: { defaults: { unit, min: 0, custom: { fillOpacity: 10, showPoints: 'never' } }, overrides: [] },
+    fieldConfig: {
+      defaults: { unit, ...(panel.signed ? {} : { min: 0 }), custom: { fillOpacity: 10, showPoints: 'never' } },
+      overrides: [],
+    },
     options: {
       legend: { displayMode: 'list', placement: 'bottom', showLegend: true },
       tooltip: { mode: 'multi', sort: 'desc' },

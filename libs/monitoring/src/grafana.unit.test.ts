@@ -15,7 +15,7 @@ interface GrafanaPanel {
   gridPos: GridPos;
   datasource?: unknown;
   targets?: { refId: string; datasource: unknown; expr: string; legendFormat: string }[];
-  fieldConfig?: { defaults: { unit?: string } };
+  fieldConfig?: { defaults: { unit?: string; min?: number } };
 }
 
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
@@ -51,6 +51,29 @@ test.each(all)('panels of "%s" have ids, queries of the chosen data source, and 
     expect(ids).toEqual([...new Set(ids)]);
     for (const target of targets) expect(target.datasource).toEqual(DATASOURCE);
   }
+});
+
+test('graphs begin at 0, apart from those whose values may be negative', () => {
+  const graphs = all.flatMap(([, dashboard]) => panelsOf(dashboard)).filter(({ type }) => type === 'timeseries');
+  const without = graphs.filter(({ fieldConfig }) => fieldConfig?.defaults.min !== 0);
+  expect(without.map(({ title }) => title)).toEqual(['Clock ahead of the database']);
+});
+
+test('what each replica sees for itself is not added up, and a filter is in the title', () => {
+  const panels = dashboards.flatMap(({ rows }) => rows.flatMap((row) => row.panels));
+  const expressions = panels.flatMap(({ queries }) => queries.map(({ expr }) => expr));
+  expect(expressions.filter((expr) => /sum\(callback_open_circuits/.test(expr))).toEqual([]);
+  const titles = panels.filter(({ queries }) => queries.some(({ expr }) => expr.includes('class!="success"')));
+  expect(titles.map(({ title }) => title)).toEqual(['Ends without success, by class of code']);
+});
+
+test('metrics that other programs have too are those of our services, or of the chosen ones', () => {
+  const expressions = dashboards.flatMap(({ rows }) =>
+    rows.flatMap(({ panels }) => panels.flatMap(({ queries }) => queries.map(({ expr }) => expr))),
+  );
+  const common = expressions.flatMap((expr) => expr.match(/\b(?:up\b|process_\w+|nodejs_\w+)(?:\{[^}]*\})?/g) ?? []);
+  expect(common.length).toBeGreaterThan(0);
+  expect(common.filter((selector) => !/\{service=~"(?:\$service|api-edge\|)/.test(selector))).toEqual([]);
 });
 
 test.each(dashboards.map((dashboard) => [dashboard.title, dashboard] as const))(

@@ -17,7 +17,12 @@ export const callbacks: Dashboard = {
         ),
         number('Not delivered yet', 'short', query('{{state}}', 'max by (state) (callback_deliveries_open)')),
         number('The oldest', 's', query('', 'max(callback_oldest_undelivered_seconds)')),
-        number('Dead addresses', 'short', query('', 'sum(callback_open_circuits)')),
+        number(
+          'Dead addresses',
+          'short',
+          query('', 'max(callback_open_circuits)'),
+          'As the replica sees it that knows most of them: each finds out by itself, so a sum would count them twice.',
+        ),
         graph(
           'Ends',
           'cps',

@@ -20,7 +20,7 @@ export const cards: Dashboard = {
           ),
         ),
         graph(
-          'Ends by class of code',
+          'Ends without success, by class of code',
           'reqps',
           query(
             '{{operation}} {{class}}',

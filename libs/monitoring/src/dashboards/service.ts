@@ -1,5 +1,5 @@
 import type { Dashboard } from '../dashboard';
-import { graph, number, quantile, query } from '../dashboard';
+import { graph, number, quantile, query, signed } from '../dashboard';
 
 const OWN = 'service=~"$service",instance=~"$instance"';
 
@@ -29,7 +29,14 @@ export const service: Dashboard = {
           query('{{instance}} {{check}}', `min by (instance, check) (gateway_ready{${OWN}})`),
         ),
         graph('Age of the process', 's', query('{{instance}}', `time() - process_start_time_seconds{${OWN}}`)),
-        graph('Clock ahead of the database', 's', query('{{instance}}', `gateway_clock_skew_seconds{${OWN}}`)),
+        signed(
+          graph(
+            'Clock ahead of the database',
+            's',
+            query('{{instance}}', `gateway_clock_skew_seconds{${OWN}}`),
+            'Below 0 the clock is behind.',
+          ),
+        ),
         number('Keys', 'short', query('{{ring}} {{state}}', `max by (ring, state) (gateway_vault_keys{${OWN}})`)),
         number('Certificate, days left', 'd', query('', `min(gateway_tls_certificate_days_left{${OWN}})`)),
         number(
@@ -98,7 +105,12 @@ export const service: Dashboard = {
           query('{{instance}}', `rate(process_cpu_seconds_total{${OWN}}[$__rate_interval])`),
           'Of one core.',
         ),
-        graph('Event loop, 99 %', 's', query('{{instance}}', `nodejs_eventloop_lag_p99_seconds{${OWN}}`)),
+        graph(
+          'Event loop, 99 %',
+          's',
+          query('{{instance}}', `nodejs_eventloop_lag_p99_seconds{${OWN}}`),
+          'Time between two looks at the loop, which are 50 ms apart when nothing delays them: 0.05 s is idle.',
+        ),
         graph('Memory', 'bytes', [
           query('{{instance}} resident', `process_resident_memory_bytes{${OWN}}`),
           query('{{instance}} heap', `nodejs_heap_size_used_bytes{${OWN}}`),
