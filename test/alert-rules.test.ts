@@ -54,6 +54,41 @@ const { tests, ...settings } = committed('gateway.test.yml') as Cases;
 const recording = groups.flatMap(({ rules }) => rules.filter(({ record }) => record !== undefined));
 const alerting = groups.filter(({ rules }) => rules.every(({ alert }) => alert !== undefined));
 
+/** What Kubernetes tells of a pod. */
+const pod = (phase: string, port: string) => ({
+  targets: ['10.0.0.7:9105'],
+  labels: {
+    __meta_kubernetes_namespace: 'payments',
+    __meta_kubernetes_pod_name: 'gateway-payout-7d9c',
+    __meta_kubernetes_pod_phase: phase,
+    __meta_kubernetes_pod_container_port_name: port,
+    __meta_kubernetes_pod_label_app_kubernetes_io_name: 'payout',
+  },
+});
+
+// Debian's Prometheus cannot ask Kubernetes, so pods are written down in place of that.
+test('pods of Kubernetes become targets with the labels that alerts need', async () => {
+  const { scrape_configs: jobs, ...others } = committed('kubernetes.yml') as {
+    scrape_configs: Record<string, unknown>[];
+  };
+  const [{ kubernetes_sd_configs: discovery, ...job } = {}] = jobs;
+  expect(jobs).toHaveLength(1);
+  expect(discovery).toMatchObject([{ role: 'pod' }]);
+  expect(job).toMatchObject({ honor_labels: true });
+  const pods = [pod('Running', 'ops'), pod('Running', 'internal'), pod('Failed', 'ops')];
+  const own = mkdtempSync(join(tmpdir(), 'kubernetes-'));
+  const file = join(own, 'kubernetes.yml');
+  writeFileSync(file, stringify({ ...others, scrape_configs: [{ ...job, static_configs: pods }] }));
+  expect(await run(['check', 'config', '--syntax-only', file])).toContain('SUCCESS');
+  const found = await run(['check', 'service-discovery', '--timeout=1s', file, 'payment-gateway']);
+  rmSync(own, { recursive: true });
+  const labelled = (JSON.parse(found) as { labels: object }[]).map(({ labels }) => labels);
+  expect(labelled).toHaveLength(pods.length);
+  expect(labelled.filter((labels) => Object.keys(labels).length > 0)).toEqual([
+    expect.objectContaining({ service: 'payout', namespace: 'payments', pod: 'gateway-payout-7d9c' }),
+  ]);
+});
+
 const namesIn = ({ rules }: Group): string[] => [...new Set(rules.flatMap(({ alert }) => alert ?? []))];
 
 const casesOf = (name: string): Cases['tests'] =>

@@ -24,6 +24,40 @@ function objectsOf(valueSet: string): KubernetesObject[] {
 
 const isKeda = ({ apiVersion }: KubernetesObject): boolean => apiVersion.startsWith('keda.sh/');
 
+/** Prometheus' own rule: characters that labels of it may not have become underscores. */
+const metaLabel = (name: string): string => `__meta_kubernetes_pod_label_${name.replaceAll(/\W/g, '_')}`;
+
+test('Prometheus finds the pods of each service by what the chart gives them', () => {
+  const file = join(CHART, '..', '..', 'monitoring', 'prometheus', 'kubernetes.yml');
+  const { scrape_configs: scraped } = parse(readFileSync(file, 'utf8')) as { scrape_configs: [ScrapeConfig] };
+  const [
+    {
+      kubernetes_sd_configs: [
+        {
+          selectors: [{ label }],
+        },
+      ],
+      relabel_configs: rules,
+    },
+  ] = scraped;
+  const named = rules.find(({ target_label: target }) => target === 'service')?.source_labels;
+  const port = rules.find(({ source_labels: [source] }) => source === '__meta_kubernetes_pod_container_port_name');
+  for (const { metadata, spec } of VALUE_SETS.flatMap((valueSet) => ofKind(objectsOf(valueSet), 'Deployment'))) {
+    const { labels } = spec.template.metadata;
+    const [name, value = ''] = label.split('=');
+    expect(labels).toMatchObject({ [String(name)]: value });
+    const service = Object.entries(labels).find(([key]) => named?.includes(metaLabel(key)))?.[1];
+    expect(metadata.name).toBe(`gateway-${service}`);
+    const ports = spec.template.spec.containers[0].ports?.map((one) => one.name);
+    expect(ports?.filter((one) => one === port?.regex)).toHaveLength(1);
+  }
+});
+
+interface ScrapeConfig {
+  kubernetes_sd_configs: [{ selectors: [{ label: string }] }];
+  relabel_configs: { source_labels: [string]; target_label?: string; regex?: string }[];
+}
+
 test('there are six sets of values', () => {
   expect(VALUE_SETS).toHaveLength(6);
 });

@@ -3,7 +3,7 @@ import { dashboards } from './dashboards/dashboards';
 import { grafanaDashboard } from './grafana';
 import { ruleFile, ruleTestFile } from './rules';
 import type { ScrapeTarget } from './scrape';
-import { prometheusFile } from './scrape';
+import { kubernetesFile, prometheusFile } from './scrape';
 
 export type { Alert, Comparison, Series, Severity } from './alert';
 export { expressionOf } from './alert';
@@ -27,8 +27,10 @@ const PROMETHEUS_URL = 'http://prometheus:9090';
 
 /** Contents of deploy/monitoring by path, to be written as YAML or JSON, as their names say. */
 export function monitoringFiles(targets: readonly ScrapeTarget[]): Map<string, unknown> {
+  const scrape = { rulesFile: RULES_FILE, tokenFile: TOKEN_FILE };
   return new Map<string, unknown>([
-    ['prometheus/prometheus.yml', prometheusFile(targets, { rulesFile: RULES_FILE, tokenFile: TOKEN_FILE })],
+    ['prometheus/prometheus.yml', prometheusFile(targets, scrape)],
+    ['prometheus/kubernetes.yml', kubernetesFile(scrape)],
     [`prometheus/${RULES_FILE}`, ruleFile()],
     ['prometheus/gateway.test.yml', ruleTestFile(RULES_FILE)],
     ['grafana/provisioning/datasources/prometheus.yml', datasource()],
