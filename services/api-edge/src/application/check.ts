@@ -2,7 +2,7 @@ import type { OperationOutcome } from '@gateway/contracts';
 import { RESPONSE_CODES, paymentIdOf, maskCardNumbers } from '@gateway/contracts';
 import type { CheckRequest } from '../domain/card-request';
 import { pendingOutcome } from './pending-outcome';
-import type { OperationEntry, Ports } from './ports';
+import type { ListedEntry, Ports } from './ports';
 import type { Answer, Session } from './responses';
 import { checkRecord, checkResponse } from './responses';
 
@@ -38,7 +38,7 @@ export async function check(
 }
 
 /** False for the entry that keeps the id of a card-entry page: only the attempts on it are operations. */
-function isOperation({ checkoutId }: OperationEntry): boolean {
+function isOperation({ checkoutId }: ListedEntry): boolean {
   return checkoutId === undefined;
 }
 
@@ -47,7 +47,7 @@ async function onRecord(
   ports: Ports,
   merchantAccount: string,
   reference: string,
-  journalled: readonly OperationEntry[],
+  journalled: readonly ListedEntry[],
 ): Promise<OperationOutcome[]> {
   const payment = await ports.queries.payment(merchantAccount, reference);
   const known = new Set(payment.map((operation) => operation.reference));
@@ -79,7 +79,7 @@ function isAsked(operation: OperationOutcome, { by }: CheckRequest): boolean {
 }
 
 /** Read before asking the owner: an entry that the owner takes up in between is then in both, never in neither. */
-async function journalledOf(ports: Ports, merchantAccount: string, reference: string): Promise<OperationEntry[]> {
+async function journalledOf(ports: Ports, merchantAccount: string, reference: string): Promise<ListedEntry[]> {
   const [payment, own] = await Promise.all([
     ports.journal.findByPayment(merchantAccount, paymentIdOf(reference)),
     ports.journal.findByReference(merchantAccount, 'card', reference),
@@ -88,10 +88,7 @@ async function journalledOf(ports: Ports, merchantAccount: string, reference: st
 }
 
 /** The owner's records and, as pending, requests still on their way to it. */
-function withUnderWay(
-  onRecord: readonly OperationOutcome[],
-  journalled: readonly OperationEntry[],
-): OperationOutcome[] {
+function withUnderWay(onRecord: readonly OperationOutcome[], journalled: readonly ListedEntry[]): OperationOutcome[] {
   const known = new Set(onRecord.map((operation) => operation.reference));
   const underWay = journalled.filter((entry) => !known.has(entry.reference)).map(pendingOutcome);
   return [...onRecord, ...underWay].sort((a, b) => a.timestamp - b.timestamp);

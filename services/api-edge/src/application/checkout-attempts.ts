@@ -1,7 +1,7 @@
 import type { Attempt, Situation } from '../domain/checkout';
 import { situationOf } from '../domain/checkout';
 import type { CheckoutPorts } from './checkout-ports';
-import type { Checkout, OperationEntry } from './ports';
+import type { Checkout, ListedEntry } from './ports';
 
 /** The journal has the attempts, the owner of the payment their outcomes. The page itself decides nothing. */
 export async function attemptsOf(ports: CheckoutPorts, checkout: Checkout): Promise<Attempt[]> {
@@ -11,7 +11,7 @@ export async function attemptsOf(ports: CheckoutPorts, checkout: Checkout): Prom
   return Promise.all(attempts.sort((a, b) => a.n - b.n).map(({ n, entry }) => attemptOf(ports, n, entry)));
 }
 
-async function attemptOf(ports: CheckoutPorts, n: number, entry: OperationEntry): Promise<Attempt> {
+async function attemptOf(ports: CheckoutPorts, n: number, entry: ListedEntry): Promise<Attempt> {
   const { merchantAccount, reference } = entry;
   try {
     return { n, reference, outcome: await ports.queries.outcome(merchantAccount, reference) };

@@ -1,9 +1,9 @@
 import type { OperationOutcome } from '@gateway/contracts';
 import { RESPONSE_CODES, coded } from '@gateway/contracts';
-import type { OperationEntry } from './ports';
+import type { ListedEntry } from './ports';
 
 /** The outcome of a journalled request for which its owner has not answered. */
-export function pendingOutcome(entry: OperationEntry): OperationOutcome {
+export function pendingOutcome(entry: ListedEntry): OperationOutcome {
   const { paymentId, reference, baseReference, merchantAccount, transactionUniqueId, operationType, token } = entry;
   return {
     paymentId,

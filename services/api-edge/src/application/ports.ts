@@ -61,6 +61,9 @@ export interface OperationEntry extends Entry<'card', CardCommand> {
   token?: string;
 }
 
+/** What lists of a payment's entries need. Command and response are large, and a payment may have hundreds of entries. */
+export type ListedEntry = Omit<OperationEntry, 'command' | 'response'>;
+
 export interface PayoutEntry extends Entry<'payout', PayoutCommand> {
   /** The receiver's token. */
   token: string;
@@ -111,7 +114,7 @@ export interface Journal {
   /** True if `reference` belongs to a card payment of the account. */
   ownsPaymentOf(merchantAccount: string, reference: string): Promise<boolean>;
   /** Entries of a card payment, at most {@link PAYMENT_ENTRIES_MAX}, oldest first. */
-  findByPayment(merchantAccount: string, paymentId: string): Promise<OperationEntry[]>;
+  findByPayment(merchantAccount: string, paymentId: string): Promise<ListedEntry[]>;
   /** The entry that used this key within the last 24 hours. After that a key is free again. */
   findByKey(merchantAccount: string, endpoint: string, key: string): Promise<JournalEntry | undefined>;
   /** Stores the first response of a request with a key, once; returns the stored one. */

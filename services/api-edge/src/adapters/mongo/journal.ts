@@ -17,6 +17,7 @@ import type {
   Insertion,
   Journal,
   JournalEntry,
+  ListedEntry,
   OperationEntry,
 } from '../../application/ports';
 import { CLAIM_MAX, PAYMENT_ENTRIES_MAX } from '../../application/ports';
@@ -46,6 +47,9 @@ const DAY_SECONDS = 86_400;
 const BY_REFERENCE = { _id: 1 } as const;
 /** Sorts after every character of a reference. */
 const AFTER_REFERENCES = '~';
+
+/** Up to 500 entries are read at once, by many requests. */
+const LISTED = { command: 0, response: 0 } as const;
 
 /** Matches documents without the field, also through the index, where it counts as null. */
 const NO_ATTEMPT = { attempt: null } as unknown as { attempt?: number };
@@ -124,13 +128,13 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
 
     async findByPayment(merchantAccount, paymentId) {
       const documents = await collection
-        .find(ofPayment(merchantAccount, paymentId))
+        .find(ofPayment(merchantAccount, paymentId), { projection: LISTED })
         .hint(BY_REFERENCE)
         .sort({ _id: 1 })
         .limit(PAYMENT_ENTRIES_MAX)
         .toArray();
       return documents
-        .map((document) => toEntry(document) as OperationEntry)
+        .map((document): ListedEntry => toEntry(document) as OperationEntry)
         .sort((a, b) => a.acceptedAt - b.acceptedAt);
     },
 
