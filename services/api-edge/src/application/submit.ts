@@ -16,6 +16,9 @@ export interface SubmitPorts extends Ports {
   closer: JournalCloser;
 }
 
+/** An answer is kept for this long at least, also when it comes at the deadline of its request or after it. */
+const KEEPING_MIN_MS = 2_000;
+
 /** A request that has passed all checks but the last, and its journal entry. */
 export interface Submission<Entry extends JournalEntry> {
   merchantAccount: string;
@@ -32,20 +35,22 @@ export interface Submission<Entry extends JournalEntry> {
 
 /**
  * Steps 7 and 8 of the order of checks: the same key gets the same answer again, a used id 3001. From the journal
- * insert on the answer is an outcome, or that it is unknown; a fault before it is a 503.
+ * insert on the answer is an outcome, or that it is unknown; a fault before it is a 503. A repeated key has its insert
+ * behind it.
  */
 export async function submit<Entry extends JournalEntry>(
   ports: SubmitPorts,
   session: Session,
   submission: Submission<Entry>,
 ): Promise<Answer> {
+  let earlier: Entry | undefined;
   try {
-    const replayed = await replayOf(ports, session, submission);
-    if (replayed !== undefined) return replayed;
+    earlier = await earlierOf(ports, submission);
   } catch (error) {
     ports.logger.error('an earlier request could not be looked up', { error });
     return unavailable(session, ports.now());
   }
+  if (earlier !== undefined) return replayOf(ports, session, submission, earlier);
   const late = submission.late?.bind(submission);
   const offered = await offer(ports, () => submission.prepare(), late);
   switch (offered.kind) {
@@ -63,8 +68,12 @@ export async function submit<Entry extends JournalEntry>(
       // Two simultaneous requests with the same key: the second one waits for the first one's answer.
       return orUnknown(
         ports,
-        async () =>
-          (await replayOf(ports, session, submission)) ?? failure(session, ports.now(), RESPONSE_CODES.UNIQUE_ID_USED),
+        async () => {
+          const first = await earlierOf(ports, submission);
+          return first === undefined
+            ? failure(session, ports.now(), RESPONSE_CODES.UNIQUE_ID_USED)
+            : replayOf(ports, session, submission, first);
+        },
         // Without a reference, because the allotted one is not recorded.
         () => failure(session, ports.now(), RESPONSE_CODES.OUTCOME_UNKNOWN),
       );
@@ -83,25 +92,44 @@ async function orUnknown(ports: SubmitPorts, work: () => Promise<Answer>, unknow
   }
 }
 
-/** The answer to a repeated key, unless its request was another; undefined for a new key, or none. */
-async function replayOf(
+/** The entry of an earlier request with the same key; undefined for a new key, or none. */
+async function earlierOf<Entry extends JournalEntry>(
+  ports: SubmitPorts,
+  { merchantAccount, idempotency }: Submission<Entry>,
+): Promise<Entry | undefined> {
+  if (idempotency === undefined) return undefined;
+  const { endpoint, key } = idempotency;
+  // An endpoint makes entries of one kind.
+  return repeatUntil(ports, ports.now() + ports.replyTimeoutMs, 'a look for an earlier request', () =>
+    ports.journal.findByKey(merchantAccount, endpoint, key),
+  ) as Promise<Entry | undefined>;
+}
+
+/**
+ * The answer to a repeated key, unless its request was another. The earlier request was accepted, so whatever fails
+ * here, its outcome is unknown: "nothing was done" would be wrong.
+ */
+async function replayOf<Entry extends JournalEntry>(
   ports: SubmitPorts,
   session: Session,
-  { merchantAccount, idempotency }: Pick<Submission<JournalEntry>, 'merchantAccount' | 'idempotency'>,
-): Promise<Answer | undefined> {
-  if (idempotency === undefined) return undefined;
-  const earlier = await repeatUntil(ports, ports.now() + ports.replyTimeoutMs, 'a look for an earlier request', () =>
-    ports.journal.findByKey(merchantAccount, idempotency.endpoint, idempotency.key),
-  );
-  if (earlier === undefined) return undefined;
-  if (earlier.idempotency?.bodyHash !== idempotency.bodyHash)
+  submission: Submission<Entry>,
+  earlier: Entry,
+): Promise<Answer> {
+  if (earlier.idempotency?.bodyHash !== submission.idempotency?.bodyHash)
     return failure(session, ports.now(), RESPONSE_CODES.UNIQUE_ID_USED);
-  if (earlier.response !== undefined) {
-    return { httpStatus: 200, body: earlier.response as Answer['body'], replayed: true };
-  }
+  const replay = await orUnknown(
+    ports,
+    () => answerAgain(ports, session, earlier),
+    () => submission.unknown(earlier),
+  );
+  return { ...replay, replayed: true };
+}
+
+async function answerAgain(ports: SubmitPorts, session: Session, earlier: JournalEntry): Promise<Answer> {
+  if (earlier.response !== undefined) return { httpStatus: 200, body: earlier.response as Answer['body'] };
   if (earlier.space === 'payout') throw new Error('broken invariant: an accepted payout without its answer');
   const outcome = await ports.pending.wait(earlier.merchantAccount, earlier.reference);
-  return { ...(await answer(ports, session, earlier, outcome)), replayed: true };
+  return answer(ports, session, earlier, outcome);
 }
 
 /** An operation: vault, journal, bus, outcome, in this order. */
@@ -141,9 +169,13 @@ async function answer(
   return told;
 }
 
-/** The outcome is known, but a replay repeats the answer, so it must be recorded first. */
+/**
+ * The outcome is known, but a replay repeats the answer, so it must be recorded first. The deadline is past when no
+ * outcome came in time, and in most replays.
+ */
 async function keepResponse(ports: SubmitPorts, entry: OperationEntry, response: Answer): Promise<Answer> {
-  const kept = await repeatUntil(ports, entry.deadline, 'keeping an answer', () =>
+  const deadline = Math.max(entry.deadline, ports.now() + KEEPING_MIN_MS);
+  const kept = await repeatUntil(ports, deadline, 'keeping an answer', () =>
     ports.journal.keepResponse(entry, response.body),
   );
   return { ...response, body: kept as Answer['body'] };
