@@ -235,6 +235,66 @@ describe('payouts and card operations', () => {
     expect(await journal.findByReference('demo_merchant', 'payout', open.reference)).toEqual(closed);
   });
 
+  describe('that a replica gives up', () => {
+    interface Stored {
+      _id: string;
+      state: string;
+      unconfirmed?: true;
+    }
+    const stored = ({ reference }: PayoutEntry) => mongo.collection<Stored>('journal').findOne({ _id: reference });
+    const givenUp = ({ command: _c, unconfirmed: _u, ...payout }: PayoutEntry): PayoutEntry => ({
+      ...payout,
+      abandoned: true,
+    });
+    async function landed(transactionUniqueId: string, more: Partial<PayoutEntry> = {}): Promise<PayoutEntry> {
+      const payout: PayoutEntry = { ...ofPayout(transactionUniqueId, 1), unconfirmed: true, ...more };
+      await journal.insert(payout);
+      return payout;
+    }
+    beforeEach(() => mongo.collection('journal').deleteMany({}));
+
+    test('are withdrawn where they landed, with the answer that their merchant got', async () => {
+      const idempotency = { endpoint: '/p', key: 'key-withdrawn', bodyHash: 'hash' };
+      const payout = await landed('withdrawn', { idempotency, response: { code: 0 } });
+      const told = { ...givenUp(payout), response: { code: 11 } };
+      expect(await journal.insertAgain(told)).toBe('inserted');
+      expect(await journal.findByReference('demo_merchant', 'payout', payout.reference)).toEqual(told);
+      expect(await stored(payout)).toMatchObject({ state: 'closed', endedAt: new Date(payout.acceptedAt) });
+      expect(await journal.insertAgain(told)).toBe('inserted');
+      expect(await journal.confirm(payout)).toBe(false);
+      now = 10_000;
+      expect(await journal.claimOverdue(10_000)).toEqual([]);
+    });
+
+    test('are left alone if they are confirmed, or if a sweeper holds them', async () => {
+      const { unconfirmed: _, ...confirmed } = await landed('confirmed');
+      expect(await journal.confirm(confirmed)).toBe(true);
+      expect(await journal.confirm(confirmed)).toBe(true);
+      expect(await journal.insertAgain(givenUp(confirmed))).toBe('inserted');
+      expect(await journal.findByReference('demo_merchant', 'payout', confirmed.reference)).toEqual(confirmed);
+      const held = await landed('held');
+      now = 10_000;
+      await journal.claimOverdue(10_000);
+      expect(await journal.insertAgain(givenUp(held))).toBe('inserted');
+      expect(await stored(held)).toMatchObject({ state: 'open', unconfirmed: true });
+    });
+
+    test('are abandoned by a sweeper only if nobody confirmed them, and never both', async () => {
+      const payouts = await Promise.all(Array.from({ length: 40 }, (_, i) => landed(`raced-${i}`, { response: {} })));
+      const half = payouts.slice(20);
+      const [confirmed] = await Promise.all([
+        Promise.all(half.map((payout) => journal.confirm(payout))),
+        journal.abandon(payouts),
+      ]);
+      const after = await Promise.all(payouts.map(stored));
+      expect(after.map((entry) => entry?.state === 'open')).toEqual([...half.map(() => false), ...confirmed]);
+      expect(after.filter((entry) => entry !== null && 'unconfirmed' in entry)).toEqual([]);
+      // Its answer would say that it was accepted.
+      expect(after[0]).not.toHaveProperty('response');
+      expect(after[0]).not.toHaveProperty('command');
+    });
+  });
+
   test('are each claimed by one of many sweepers', async () => {
     await mongo.collection('journal').deleteMany({});
     const entries = Array.from({ length: 100 }, (_, i) => ofPayout(`order-8-${i}`, 1));

@@ -29,8 +29,8 @@ export function handlePayoutRequest(
 }
 
 /**
- * The answer is known before the insert: once the entry is in the journal, the payout is accepted, with or without the
- * bus.
+ * The answer is known before the insert: once the entry is in the journal and confirmed, the payout is accepted, with or
+ * without the bus.
  */
 function payoutSubmission(
   ports: InitiatePorts,
@@ -60,8 +60,8 @@ function payoutSubmission(
   };
 }
 
-/** Late payouts are executed, but not one that was recorded after its merchant got 11. */
-function abandoned({ command: _, ...entry }: PayoutEntry, told: Answer): PayoutEntry {
+/** Late payouts are executed, but not one that was recorded, or may have been, after its merchant got 11. */
+function abandoned({ command: _c, unconfirmed: _u, ...entry }: PayoutEntry, told: Answer): PayoutEntry {
   return { ...entry, abandoned: true, ...(entry.idempotency === undefined ? {} : { response: told.body }) };
 }
 
@@ -77,6 +77,7 @@ function entryOf(ports: InitiatePorts, account: Account, request: PayoutRequest)
     ...known,
     paymentId,
     space: 'payout',
+    unconfirmed: true,
     // For this replica's own publishing only. The command has no deadline: an accepted payout stays accepted.
     deadline: acceptedAt + ports.replyTimeoutMs,
     command: { type: 'InitiatePayout', data: { ...known, payoutId: paymentId, ...termsOf(account, request) } },

@@ -67,6 +67,7 @@ function world(more: Partial<InitiatePorts> = {}, insert?: (entry: JournalEntry)
         here.entries.push(entry);
         return insert?.(entry) ?? 'inserted';
       },
+      confirm: async () => true,
     } as unknown as InitiatePorts['journal'],
     late: { add: ({ entry }) => void here.late.push(entry) },
     bus: {
@@ -174,6 +175,7 @@ test('when inserts fail until the deadline the outcome is unknown: neither pendi
   const [late] = here.late;
   expect(late).toMatchObject({ reference: body['reference'], transactionUniqueId: 'p', abandoned: true });
   expect(late).not.toHaveProperty('command');
+  expect(late).not.toHaveProperty('unconfirmed');
 });
 
 test.each<[string, Partial<InitiatePorts>]>([

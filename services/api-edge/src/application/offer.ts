@@ -15,7 +15,8 @@ export type Offered<Entry extends JournalEntry> =
 /**
  * Prepares an entry and inserts it into the journal, with another reference if its own is taken. A fault before the
  * first insert means that nothing happened (`unavailable`). From then on the insert is repeated until the request's
- * deadline. Only then is the outcome `unknown`, and the entry that `late` makes is recorded afterwards.
+ * deadline. Only then is the outcome `unknown`, and the entry that `late` makes is recorded afterwards. An insert may
+ * still land then, so a payout is confirmed once its insert has succeeded in time.
  */
 export async function offer<Entry extends JournalEntry>(
   ports: Ports,
@@ -27,15 +28,19 @@ export async function offer<Entry extends JournalEntry>(
     const entry = await prepared(ports, prepare);
     if (entry === undefined) return { kind: 'unavailable' };
     annotate({ 'gateway.reference': entry.reference });
-    const attempt = { inserts: 0 };
+    const attempt = { inserts: 0, inserted: false };
     try {
       const insertion = await insertUntil(ports, entry, deadline, attempt);
-      if (insertion === 'inserted') return { kind: 'accepted', entry };
+      if (insertion === 'inserted') {
+        attempt.inserted = true;
+        await confirmUntil(ports, entry, deadline);
+        return { kind: 'accepted', entry };
+      }
       await dropCvv(ports, entry);
       if (insertion !== 'reference-taken') return { kind: 'refused', entry };
     } catch (error) {
       // The only insert was refused, so nothing happened.
-      if (attempt.inserts === 1 && ports.isDiskFull(error)) return { kind: 'unavailable' };
+      if (attempt.inserts === 1 && !attempt.inserted && ports.isDiskFull(error)) return { kind: 'unavailable' };
       ports.logger.error('an outcome is unknown', { reference: entry.reference, error });
       const lateEntry = late(entry);
       if (lateEntry !== undefined) ports.late.add(lateEntry);
@@ -56,6 +61,13 @@ function insertUntil(
     attempt.inserts += 1;
     return attempt.inserts === 1 ? ports.journal.insert(entry) : ports.journal.insertAgain(entry);
   });
+}
+
+/** Never after the deadline: by then the merchant has got 11, and may have sent another payout. */
+async function confirmUntil(ports: Ports, entry: JournalEntry, deadline: number): Promise<void> {
+  if (entry.unconfirmed !== true) return;
+  const confirmed = await repeatUntil(ports, deadline, 'confirming a payout', () => ports.journal.confirm(entry));
+  if (!confirmed) throw new Error('a sweeper has abandoned the payout');
 }
 
 async function prepared<Entry>(ports: Ports, prepare: () => Promise<Entry>): Promise<Entry | undefined> {

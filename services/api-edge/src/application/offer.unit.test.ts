@@ -4,7 +4,7 @@ import { RetryableError } from '@gateway/service-kit';
 import { silentLogger } from '@gateway/testing';
 import type { OperationRequest } from './commands';
 import { offer, prepareOperation } from './offer';
-import type { Insertion, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
+import type { Insertion, JournalEntry, LateEntry, OperationEntry, PayoutEntry, Ports } from './ports';
 
 const ENTRY = {
   reference: 'ABCDEFGHIJKLMNOP0001',
@@ -87,6 +87,56 @@ test('an insert refused by a full disk did nothing, unless an earlier one may ha
   await jest.advanceTimersByTimeAsync(1_000);
   expect(await offered).toEqual({ kind: 'unknown', entry: ENTRY });
   expect(later.late).toEqual([ENTRY]);
+});
+
+describe('a payout', () => {
+  const PAYOUT = { reference: ENTRY.reference, space: 'payout', unconfirmed: true } as PayoutEntry;
+  /** `insert` ends when the test says so. */
+  function payoutPorts(confirm: () => Promise<boolean>) {
+    const known = portsWith('inserted');
+    const land: (() => void)[] = [];
+    const insert = () => new Promise<Insertion>((resolve) => land.push(() => resolve('inserted')));
+    const confirming = jest.fn(confirm);
+    Object.assign(known.ports.journal, { insert, insertAgain: insert, confirm: confirming });
+    const offered = offer(known.ports, async () => PAYOUT);
+    return { ...known, offered, confirming, land: () => land.forEach((one) => one()) };
+  }
+
+  test('is accepted once it is confirmed, which is repeated', async () => {
+    let attempts = 0;
+    const { offered, confirming, land } = payoutPorts(async () => {
+      attempts += 1;
+      if (attempts === 1) throw AWAY;
+      return true;
+    });
+    await jest.advanceTimersByTimeAsync(0);
+    land();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await offered).toEqual({ kind: 'accepted', entry: PAYOUT });
+    expect(confirming).toHaveBeenCalledTimes(2);
+  });
+
+  test('whose insert succeeds after the answer is not confirmed', async () => {
+    const { offered, confirming, land, late } = payoutPorts(async () => true);
+    await jest.advanceTimersByTimeAsync(REPLY_TIMEOUT_MS);
+    expect(await offered).toEqual({ kind: 'unknown', entry: PAYOUT });
+    land();
+    await jest.advanceTimersByTimeAsync(REPLY_TIMEOUT_MS);
+    expect(confirming).not.toHaveBeenCalled();
+    expect(late).toEqual([PAYOUT]);
+  });
+
+  test.each<[string, () => Promise<boolean>]>([
+    ['abandoned before', async () => false],
+    // It is in the journal, so "nothing was done" would be wrong.
+    ['not confirmed because the disk is full', () => Promise.reject(FULL)],
+  ])('that is %s has an unknown outcome', async (_name, confirm) => {
+    const { offered, land } = payoutPorts(confirm);
+    await jest.advanceTimersByTimeAsync(0);
+    land();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(await offered).toEqual({ kind: 'unknown', entry: PAYOUT });
+  });
 });
 
 test('the late entry is the one that the request prepares', async () => {

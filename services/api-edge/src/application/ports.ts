@@ -46,8 +46,13 @@ interface Entry<Space extends IdSpace, Command> {
   idempotency?: Idempotency;
   /** The merchant's first answer; kept for requests with an Idempotency-Key. */
   response?: object;
-  /** Recorded after the merchant had got 11, and never published: its outcome is ERROR 11. */
+  /** Never published, because its merchant got 11 or no answer: its outcome is ERROR 11. */
   abandoned?: true;
+  /**
+   * A payout whose replica has not learned in time that it is in the journal. Until it is confirmed, nobody may publish it
+   * or call it accepted.
+   */
+  unconfirmed?: true;
 }
 
 /** A `transaction_unique_id` has one entry; that of a card-entry page has one more per attempt. */
@@ -97,7 +102,7 @@ export interface Journal {
   insert(entry: JournalEntry): Promise<Insertion>;
   /**
    * Inserts an entry whose earlier insert may have succeeded: finding its own entry counts as `inserted`, not as
-   * duplicate.
+   * duplicate. If `entry` is abandoned and its own entry is not confirmed, that is abandoned too.
    */
   insertAgain(entry: JournalEntry): Promise<Insertion>;
   /** The request of that id; for a card-entry page the entry that reserves its id. */
@@ -119,6 +124,10 @@ export interface Journal {
   findByKey(merchantAccount: string, endpoint: string, key: string): Promise<JournalEntry | undefined>;
   /** Stores the first response of a request with a key, once; returns the stored one. */
   keepResponse(entry: EntryName, response: object): Promise<object>;
+  /** The merchant may be told that the payout is accepted. False if it was abandoned. */
+  confirm(entry: EntryName): Promise<boolean>;
+  /** Abandons those of the entries that are still unconfirmed. */
+  abandon(entries: readonly EntryName[]): Promise<void>;
   /** The owner has recorded the operation; nothing is left to do. */
   close(entries: readonly EntryName[]): Promise<void>;
   /**

@@ -126,10 +126,18 @@ async function replayOf<Entry extends JournalEntry>(
 }
 
 async function answerAgain(ports: SubmitPorts, session: Session, earlier: JournalEntry): Promise<Answer> {
+  if (earlier.unconfirmed === true) await requireConfirmed(ports, earlier);
   if (earlier.response !== undefined) return { httpStatus: 200, body: earlier.response as Answer['body'] };
-  if (earlier.space === 'payout') throw new Error('broken invariant: an accepted payout without its answer');
+  if (earlier.space === 'payout') throw new Error('the payout was abandoned');
   const outcome = await ports.pending.wait(earlier.merchantAccount, earlier.reference);
   return answer(ports, session, earlier, outcome);
+}
+
+/** Its stored answer says that the payout is accepted. From the deadline on its merchant may have been told 11. */
+async function requireConfirmed(ports: SubmitPorts, entry: JournalEntry): Promise<void> {
+  if (ports.now() >= entry.deadline) throw new Error('the payout was not confirmed in time');
+  const confirmed = await repeatUntil(ports, entry.deadline, 'confirming a payout', () => ports.journal.confirm(entry));
+  if (!confirmed) throw new Error('the payout was abandoned');
 }
 
 /** An operation: vault, journal, bus, outcome, in this order. */

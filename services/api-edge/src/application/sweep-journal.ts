@@ -30,8 +30,8 @@ type Looked = 'closed' | 'sent' | 'left';
 
 /**
  * Handles requests that are open past their deadline: closes those that their owner has recorded, and publishes the
- * command of the others again. Past its deadline the owner records a final error for an operation; a payout is carried
- * out however late. Returns the number of entries checked.
+ * command of the others again. Past its deadline the owner records a final error for an operation; an accepted payout is
+ * carried out however late, one that nobody confirmed never. Returns the number of entries checked.
  *
  * It claims nothing while the bus is away, so every entry is due when the bus returns. A run ends early if most of its
  * entries stay open: the owner is away or lags, and more queries would only slow it down.
@@ -118,13 +118,26 @@ async function lookAfterPayouts(ports: SweepPorts, entries: readonly PayoutEntry
   try {
     const onRecord = new Set(await ports.payoutQueries.onRecord(entries.map(({ reference }) => reference)));
     await ports.journal.close(entries.filter(({ reference }) => onRecord.has(reference)));
+    const isUnaccepted = (entry: PayoutEntry): boolean =>
+      !onRecord.has(entry.reference) && isUnsentAndUnconfirmed(entry);
+    await ports.journal.abandon(entries.filter(isUnaccepted));
     return await Promise.all(
-      entries.map(async (entry) => (onRecord.has(entry.reference) ? 'closed' : sendPayoutAgain(ports, entry))),
+      entries.map(async (entry) =>
+        onRecord.has(entry.reference) || isUnaccepted(entry) ? 'closed' : sendPayoutAgain(ports, entry),
+      ),
     );
   } catch (error) {
     ports.logger.warn('open payouts stay open for now', { count: entries.length, error });
     return entries.map(() => 'left');
   }
+}
+
+/**
+ * Its insert may have become visible after its merchant had got 11, had seen no payout in CHECK, and had sent another
+ * one. Sweepers of an earlier release sent such entries.
+ */
+function isUnsentAndUnconfirmed({ unconfirmed, sentAgainAt }: PayoutEntry): boolean {
+  return unconfirmed === true && sentAgainAt === undefined;
 }
 
 async function sendPayoutAgain(ports: SweepPorts, entry: PayoutEntry): Promise<Looked> {

@@ -23,6 +23,7 @@ function open(entries: readonly JournalEntry[]) {
     onRecord: false,
     looks: 0,
     sent: [] as { reference: string; at: number }[],
+    abandoned: [] as string[],
     announced: [] as string[],
     /** State of the card-entry page that all attempts belong to, and who was told that it has ended. */
     page: 'open',
@@ -60,6 +61,10 @@ function open(entries: readonly JournalEntry[]) {
         for (const { reference } of sent) Object.assign(byReference.get(reference) ?? {}, { sentAgainAt: at });
       },
       close: async (closed: readonly EntryName[]) => close(closed),
+      async abandon(abandoned: readonly EntryName[]) {
+        world.abandoned.push(...abandoned.map(({ reference }) => reference));
+        close(abandoned);
+      },
       findByPayment: async () => [{ checkoutId: 'page' }, ...held],
     },
     checkouts: {
@@ -160,6 +165,28 @@ test('an entry that its owner does not record is sent again at growing intervals
     expect(pause).toBeLessThan(Math.min(SEND_AGAIN_MAX_MS, age) + LOOK_AGAIN_MS + SWEEP_EVERY_MS);
   }
   expect(world.sent.length).toBeGreaterThan(7);
+});
+
+describe('a payout that its replica has not confirmed', () => {
+  const unconfirmed = (): PayoutEntry => ({ ...payout('A'), unconfirmed: true });
+
+  test('is abandoned, not sent: its merchant may have sent another one', async () => {
+    const { world, sweepFor, openEntries } = open([unconfirmed(), payout('B')]);
+    await sweepFor(HOUR_MS);
+    expect(world.abandoned).toEqual(['A']);
+    expect(world.sent.map(({ reference }) => reference)).not.toContain('A');
+    expect(openEntries()).toBe(1);
+  });
+
+  test('is not abandoned if its owner has it, or if a sweeper of an earlier release sent it', async () => {
+    const known = open([unconfirmed()]);
+    known.world.onRecord = true;
+    await known.sweepFor(HOUR_MS);
+    expect([known.world.abandoned, known.openEntries()]).toEqual([[], 0]);
+    const sent = open([{ ...unconfirmed(), sentAgainAt: 1 }]);
+    await sent.sweepFor(HOUR_MS);
+    expect([sent.world.abandoned, sent.openEntries()]).toEqual([[], 1]);
+  });
 });
 
 describe('100,000 open entries', () => {

@@ -51,6 +51,14 @@ const AFTER_REFERENCES = '~';
 /** Up to 500 entries are read at once, by many requests. */
 const LISTED = { command: 0, response: 0 } as const;
 
+/** No sweeper has taken it: one of an earlier release publishes what it claims, confirmed or not. */
+const UNTOUCHED = {
+  state: 'open',
+  unconfirmed: true,
+  claim: { $exists: false },
+  sentAgainAt: { $exists: false },
+} as const;
+
 /** Matches documents without the field, also through the index, where it counts as null. */
 const NO_ATTEMPT = { attempt: null } as unknown as { attempt?: number };
 
@@ -85,6 +93,34 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
     return refusedBy === undefined ? 'inserted' : insertionOf(refusedBy);
   }
 
+  /** In groups, as inserts are. An abandoned entry stays abandoned. */
+  const confirm = createBatcher<EntryName, boolean>(async (asked) => {
+    const filter = named(asked.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount })));
+    const live = { ...filter, abandoned: { $exists: false } } as const;
+    const { matchedCount } = await collection.updateMany(live, { $unset: { unconfirmed: '' } }, { hint: BY_REFERENCE });
+    if (matchedCount === asked.length) return asked.map(() => true);
+    const projection = { merchantAccount: 1 } as const;
+    const found = await collection.find(live, { projection, hint: BY_REFERENCE }).toArray();
+    const confirmed = new Set(found.map(nameOf));
+    return asked.map(({ reference, merchantAccount }) => confirmed.has(nameOf({ _id: reference, merchantAccount })));
+  }).add;
+
+  async function withdraw({ reference, merchantAccount, acceptedAt, response }: JournalEntry): Promise<void> {
+    await collection.updateOne(
+      { _id: reference, merchantAccount, ...UNTOUCHED },
+      {
+        $set: {
+          state: 'closed',
+          abandoned: true,
+          endedAt: new Date(acceptedAt),
+          ...(response === undefined ? {} : { response }),
+        },
+        $unset: { command: '', sweepAt: '', unconfirmed: '' },
+      },
+      { hint: BY_REFERENCE },
+    );
+  }
+
   /**
    * An update, not a read: it sees an entry that no majority has yet, and waits until a majority has it. A payment may
    * draw a reference twice, so the reference alone does not identify our own entry.
@@ -106,8 +142,26 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
     insertAgain: (entry) =>
       retryableWhenTransient(async () => {
         const insertion = await insertOnce(entry);
-        return insertion !== 'inserted' && (await isOwn(entry)) ? 'inserted' : insertion;
+        if (insertion === 'inserted' || !(await isOwn(entry))) return insertion;
+        if (entry.abandoned === true) await withdraw(entry);
+        return 'inserted';
       }),
+
+    confirm: (entry) => retryableWhenTransient(() => confirm(entry)),
+
+    async abandon(entries) {
+      if (entries.length === 0) return;
+      const unconfirmed = named(entries.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount })));
+      await collection.updateMany(
+        { ...unconfirmed, unconfirmed: true },
+        [
+          { $set: { state: 'closed', abandoned: true, endedAt: { $toDate: { $toLong: '$acceptedAt' } } } },
+          // The response says that the payout was accepted.
+          { $unset: ['command', 'sweepAt', 'claim', 'unconfirmed', 'response'] },
+        ],
+        { hint: BY_REFERENCE },
+      );
+    },
 
     async findByUniqueId(merchantAccount, space, transactionUniqueId) {
       return entryIn(space, await collection.findOne({ merchantAccount, space, transactionUniqueId, ...NO_ATTEMPT }));
@@ -163,7 +217,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
         named(entries.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount }))),
         [
           { $set: { state: 'closed', endedAt: { $toDate: { $toLong: '$acceptedAt' } } } },
-          { $unset: ['command', 'sentAgainAt', 'sweepAt', 'claim'] },
+          { $unset: ['command', 'sentAgainAt', 'sweepAt', 'claim', 'unconfirmed'] },
         ],
         { hint: BY_REFERENCE },
       );
