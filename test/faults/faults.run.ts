@@ -9,10 +9,10 @@ import { run } from './run';
 import { openGround } from './world/ground';
 
 const MINUTE_MS = 60_000;
-/** auth-expiry repeats a request within two minutes. */
-const PATIENCE_MS = 3 * MINUTE_MS;
+/** auth-expiry repeats a request after up to three minutes if the acquirer has failed it four times. */
+const PATIENCE_MS = 5 * MINUTE_MS;
 /** For start, quiet phase and last CHECKs. */
-const MARGIN_MS = 8 * MINUTE_MS;
+const MARGIN_MS = 10 * MINUTE_MS;
 const SHOWN_MAX = 25;
 
 const options = readOptions();

@@ -12,7 +12,8 @@ import { REPLICAS, SERVICE_NAMES } from '../faults/world/world';
 import { ADDITIONS, meetings } from './additions';
 
 const RUN_TIMEOUT_MS = 900_000;
-const PATIENCE_MS = 120_000;
+/** auth-expiry repeats a request after up to two minutes if the acquirer has failed it once. */
+const PATIENCE_MS = 180_000;
 const MINUTE_MS = 60_000;
 const SHOWN_MAX = 25;
 /** While all replicas are of one release, and while half of them are. */
