@@ -81,7 +81,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
 
   /** In groups, because each follow-up first asks about its base. */
   const isOwnCardEntry = createBatcher<EntryName, boolean>(async (asked) => {
-    const filter = named(asked.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount })));
+    const filter = named(asked);
     const projection = { merchantAccount: 1, space: 1 } as const;
     const found = await collection.find(filter, { projection, hint: BY_REFERENCE }).toArray();
     const own = new Set(found.filter(({ space }) => space === 'card').map(nameOf));
@@ -95,7 +95,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
 
   /** In groups, as inserts are. An abandoned entry stays abandoned. */
   const confirm = createBatcher<EntryName, boolean>(async (asked) => {
-    const filter = named(asked.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount })));
+    const filter = named(asked);
     const live = { ...filter, abandoned: { $exists: false } } as const;
     const { matchedCount } = await collection.updateMany(live, { $unset: { unconfirmed: '' } }, { hint: BY_REFERENCE });
     if (matchedCount === asked.length) return asked.map(() => true);
@@ -151,7 +151,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
 
     async abandon(entries) {
       if (entries.length === 0) return;
-      const unconfirmed = named(entries.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount })));
+      const unconfirmed = named(entries);
       await collection.updateMany(
         { ...unconfirmed, unconfirmed: true },
         [
@@ -214,7 +214,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
     async close(entries) {
       if (entries.length === 0) return;
       await collection.updateMany(
-        named(entries.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount }))),
+        named(entries),
         [
           { $set: { state: 'closed', endedAt: { $toDate: { $toLong: '$acceptedAt' } } } },
           { $unset: ['command', 'sentAgainAt', 'sweepAt', 'claim', 'unconfirmed'] },
@@ -235,7 +235,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
 
     async keepSentAgain(entries, at) {
       if (entries.length === 0) return;
-      const sent = named(entries.map(({ reference, merchantAccount }) => ({ _id: reference, merchantAccount })));
+      const sent = named(entries);
       await collection.updateMany({ ...sent, state: 'open' }, { $set: { sentAgainAt: at } }, { hint: BY_REFERENCE });
     },
 
@@ -260,10 +260,10 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
 }
 
 /** Entries of several accounts. Each reference belongs to one account, so naming both lists matches no other entry. */
-function named(entries: readonly { _id: string; merchantAccount: string }[]) {
+function named(entries: readonly EntryName[]) {
   return {
     merchantAccount: { $in: [...new Set(entries.map(({ merchantAccount }) => merchantAccount))] },
-    _id: { $in: entries.map(({ _id }) => _id) },
+    _id: { $in: entries.map(({ reference }) => reference) },
   };
 }
 
