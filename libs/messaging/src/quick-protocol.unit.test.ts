@@ -35,7 +35,11 @@ const part: fc.Arbitrary<Buffer | string> = fc.oneof(text, bytes);
 const bigPart = fc.uint8Array({ minLength: 9_000, maxLength: 9_100 }).map((array) => Buffer.from(array));
 const optional = (one: fc.Arbitrary<Buffer | string>): fc.Arbitrary<Buffer | string | null> =>
   fc.option(one, { nil: null });
-const name = fc.string({ unit: 'grapheme', maxLength: 20 });
+/**
+ * kafkajs looks for an earlier value of a header by `headers[name]`, so it puts what each object inherits
+ * (`toString`, `__proto__`) before the value. Ours does not: such names have a test of their own.
+ */
+const name = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((one) => !(one in Object.prototype));
 const message: fc.Arbitrary<Message> = fc.record({
   key: optional(part),
   value: optional(fc.oneof<fc.Arbitrary<Buffer | string>[]>(part, part, bigPart)),
@@ -175,6 +179,21 @@ async function responseOf(topics: readonly { topic: string; partitions: readonly
     .writeArray(await Promise.all(encoded)).buffer;
 }
 
+function responseOfMessage(message: Message): Promise<Buffer> {
+  const one: StoredBatch = {
+    messages: [message],
+    firstOffset: 5,
+    firstTimestamp: NOW,
+    deltas: [0],
+    compression: 0,
+    transactional: false,
+    appendTime: false,
+  };
+  return responseOf([
+    { topic: 't', partitions: [{ partition: 0, errorCode: 0, batches: [one], cut: 0, aborted: [], replica: -1 }] },
+  ]);
+}
+
 /** The fields that anything reads after a fetch. kafkajs looks at a batch's context only if transactions were aborted. */
 function comparable({ key, value, headers, offset, timestamp, attributes, ...rest }: KafkaMessage) {
   const { isControlRecord = false } = rest as { isControlRecord?: boolean };
@@ -220,19 +239,18 @@ function shown(responses: Awaited<ReturnType<typeof decodeFetch>>['responses']) 
   }));
 }
 
-test('a message does not keep the response in memory', async () => {
-  const one: StoredBatch = {
-    messages: [{ key: 'k', value: 'v'.repeat(100), headers: { h: 'x' } }],
-    firstOffset: 5,
-    firstTimestamp: NOW,
-    deltas: [0],
-    compression: 0,
-    transactional: false,
-    appendTime: false,
-  };
-  const payload = await responseOf([
-    { topic: 't', partitions: [{ partition: 0, errorCode: 0, batches: [one], cut: 0, aborted: [], replica: -1 }] },
+test.each([...Object.getOwnPropertyNames(Object.prototype), 'ce_id'])('a header may have the name %s', async (name) => {
+  const headers = Object.fromEntries([[name, ['first', 'second']]]);
+  const payload = await responseOfMessage({ key: null, value: 'v', headers });
+  const { responses } = await decodeFetch(payload);
+  const [message] = responses[0]?.partitions[0]?.messages ?? [];
+  expect(Object.entries(message?.headers ?? {}).map(([own, values]) => [own, [values].flat().map(String)])).toEqual([
+    [name, ['first', 'second']],
   ]);
+});
+
+test('a message does not keep the response in memory', async () => {
+  const payload = await responseOfMessage({ key: 'k', value: 'v'.repeat(100), headers: { h: 'x' } });
   const { responses } = await decodeFetch(payload);
   const message = responses[0]?.partitions[0]?.messages[0];
   payload.fill(0);
