@@ -68,11 +68,15 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
   const failures: FailureThrottle = createFailureThrottle({ now });
 
   /** Sources take turns: one that asks for unknown names only delays itself. */
-  async function find(merchantAccount: string, source: string): Promise<Account | undefined | 'crowded'> {
+  async function find(
+    merchantAccount: string,
+    source: string,
+    how: 'find' | 'findLatest' = 'find',
+  ): Promise<Account | undefined | 'crowded'> {
     const slot = await lookUps.take(source, MAX_LOOK_UPS_PER_SOURCE);
     if (typeof slot === 'string') return 'crowded';
     try {
-      return await directory.find(merchantAccount);
+      return await directory[how](merchantAccount);
     } finally {
       slot.release();
     }
@@ -105,10 +109,31 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
     return isCounted ? { kind: 'refused' } : proved();
   }
 
+  /** @param password of the account, or nobody's */
+  function ifRight(credential?: Credential, account?: Account, password?: Secret): Account | undefined {
+    const isRight = isSame(credential?.password ?? NO_PASSWORD, password ?? NO_PASSWORD);
+    return isRight && password !== undefined ? account : undefined;
+  }
+
+  /**
+   * A refusal from the cache takes a read too, like that of a name that is not in it: else its time tells which accounts
+   * are in use. A password that was changed a moment ago is right at once.
+   */
+  async function checkLatest(credential: Credential, source: string): Promise<CredentialVerdict> {
+    const { merchantAccount } = credential;
+    const latest = await find(merchantAccount, source, 'findLatest');
+    const proved = latest === 'crowded' ? undefined : ifRight(credential, latest, openPassword(latest));
+    if (proved === undefined) return { kind: 'refused' };
+    failures.giveBack(merchantAccount, source);
+    failures.prove(merchantAccount, source);
+    return { kind: 'ok', account: proved };
+  }
+
   return {
     async verify(attempt) {
       const source = sourceKey(attempt.source);
       const credential = readCredential(attempt);
+      const isRemembered = credential !== undefined && directory.remembers(credential.merchantAccount);
       const account = credential && (await find(credential.merchantAccount, source));
       if (account === 'crowded') return { kind: 'throttled', retryAfterSeconds: FULL_RETRY_SECONDS };
       // All malformed names share one count: there are too many of them.
@@ -120,13 +145,14 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
       if (account !== undefined && credential !== undefined && password === undefined) {
         return checkByHash(account, credential, source);
       }
-      const isRight = isSame(credential?.password ?? NO_PASSWORD, password ?? NO_PASSWORD);
-      if (isRight && account !== undefined) {
+      const proved = ifRight(credential, account, password);
+      if (proved !== undefined) {
         failures.prove(name, source);
-        return { kind: 'ok', account };
+        return { kind: 'ok', account: proved };
       }
+      // Before the next read, so that parallel attempts cannot evade the limit.
       failures.count(name, source);
-      return { kind: 'refused' };
+      return isRemembered ? checkLatest(credential, source) : { kind: 'refused' };
     },
     mostAccountsOfASource: () => failures.mostProvedOfASource(),
   };

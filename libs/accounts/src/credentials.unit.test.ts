@@ -114,6 +114,32 @@ describe('verdict', () => {
     expect(await all.attempt('demo_merchant', 'new_password')).toMatchObject({ kind: 'ok' });
   });
 
+  it('accepts a rotated password at once, whatever the directory remembers', async () => {
+    const all = setUp();
+    await right(all);
+    all.stored.set('demo_merchant', accountOf('demo_merchant', 'new_password'));
+    await fail(all, 99);
+    expect(await all.attempt('demo_merchant', 'new_password')).toMatchObject({ kind: 'ok' });
+    // The token of the first refusal was given back.
+    expect(await wrong(all)).toEqual({ kind: 'refused' });
+    expect((await wrong(all)).kind).toBe('throttled');
+  });
+
+  it('takes a read for each refusal, so that its time does not tell which accounts are in use', async () => {
+    const all = setUp();
+    await right(all);
+    for (const [name, reads] of [
+      ['demo_merchant', 1],
+      ['no_such_account', 1],
+      ['no_such_account', 1],
+      ['short', 0],
+    ] as const) {
+      all.load.mockClear();
+      expect(await all.attempt(name, 'wrong_password')).toEqual({ kind: 'refused' });
+      expect(all.load).toHaveBeenCalledTimes(reads);
+    }
+  });
+
   it('shows a suspension within 30 s', async () => {
     const all = setUp();
     await right(all);

@@ -14,6 +14,8 @@ export interface AccountDirectory<Found = Account> {
    * many accounts are being loaded.
    */
   find(merchantAccount: string): Promise<Found | undefined>;
+  /** Whether `find` answers from the cache. */
+  remembers(merchantAccount: string): boolean;
   /** The same without the cache, for rare decisions that a change must not miss. */
   findLatest(merchantAccount: string): Promise<Found | undefined>;
 }
@@ -60,14 +62,14 @@ export function createAccountDirectory<Found = Account>(
     return started;
   }
 
-  const isFresh = (entry: Entry<Found>): boolean => now() - entry.readAtMs < cacheTtlMs;
+  function remembered(merchantAccount: string): Entry<Found> | undefined {
+    const known = entries.get(merchantAccount);
+    return known !== undefined && now() - known.readAtMs < cacheTtlMs ? known : undefined;
+  }
 
   return {
-    async find(merchantAccount) {
-      const known = entries.get(merchantAccount);
-      if (known !== undefined && isFresh(known)) return known.account;
-      return (await loadOnce(merchantAccount)).account;
-    },
+    find: async (merchantAccount) => (remembered(merchantAccount) ?? (await loadOnce(merchantAccount))).account,
+    remembers: (merchantAccount) => remembered(merchantAccount) !== undefined,
     // A read that is under way may have begun before the change.
     findLatest: async (merchantAccount) => (await read(merchantAccount)).account,
   };
