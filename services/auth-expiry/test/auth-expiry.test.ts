@@ -1,6 +1,7 @@
 import { paymentIdOf } from '@gateway/contracts';
 import { createKafka, deadLetterTopicOf } from '@gateway/messaging';
 import { silentLogger, until } from '@gateway/testing';
+import type { AuthExpiry } from '../src/app';
 import type { World } from './expiry-fixture';
 import { MERCHANT, metricsOf, newAuth, openWorld } from './expiry-fixture';
 
@@ -253,4 +254,35 @@ test('the metrics count open, due, late and requested deadlines', async () => {
   expect(text).toMatch(/^expiry_due\S* 0$/m);
   expect(text).toMatch(/^expiry_lag_seconds\S* 0$/m);
   expect(text).toMatch(/^expiry_asks_total\{outcome="published"\S* 1$/m);
+});
+
+describe('the age of the oldest hold that should have ended', () => {
+  const oldestHoldSeconds = async (service: AuthExpiry): Promise<number> =>
+    Number(/^expiry_oldest_hold_seconds\S* (\S+)$/m.exec(await metricsOf(service))?.[1]);
+  const asked = async (reference: string) => (await world.stored(reference))?.asks === 1;
+
+  test('counts from the earliest end that was asked for and has not come', async () => {
+    const [older, newer, ended] = [newAuth(), newAuth(), newAuth()];
+    const ends = { [older]: 2 * HOUR_MS, [newer]: HOUR_MS, [ended]: 3 * HOUR_MS };
+    for (const [reference, ago] of Object.entries(ends)) {
+      await world.deadlines.open({ reference, merchantAccount: MERCHANT, expiresAt: world.now() - ago });
+    }
+    const service = await world.start();
+    for (const reference of Object.keys(ends)) await until('the ask is noted', () => asked(reference));
+    await world.ended('AuthorizationVoided', ended);
+    await everythingWasTaken(ended);
+    const seconds = await oldestHoldSeconds(service);
+    expect(seconds).toBeGreaterThanOrEqual(2 * 3_600);
+    expect(seconds).toBeLessThan(2 * 3_600 + 600);
+  });
+
+  test('is 0 for holds that were asked for their callback only, or whose time is not over', async () => {
+    const [warned, open] = [newAuth(), newAuth()];
+    const expiresAt = world.now() + HOUR_MS;
+    await world.deadlines.open({ reference: warned, merchantAccount: MERCHANT, expiresAt, dueAt: world.now() });
+    await world.deadlines.open({ reference: open, merchantAccount: MERCHANT, expiresAt });
+    const service = await world.start();
+    await until('the ask is noted', () => asked(warned));
+    expect(await oldestHoldSeconds(service)).toBe(0);
+  });
 });

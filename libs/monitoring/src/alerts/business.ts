@@ -187,6 +187,18 @@ export const businessAlerts: readonly Alert[] = [
     },
   },
   {
+    name: 'HoldNotEnded',
+    severity: 'ticket',
+    when: [[olderThan('max(expiry_oldest_hold_seconds)', 24 * HOUR)]],
+    forMinutes: 10,
+    summary: "A cardholder's money is still held a day after the authorization has ended.",
+    test: {
+      atMinute: 15,
+      fires: { series: { expiry_oldest_hold_seconds: steady(24 * HOUR + 1) }, labels: {} },
+      silent: { expiry_oldest_hold_seconds: steady(24 * HOUR - 1) },
+    },
+  },
+  {
     name: 'CallbacksExhausted',
     severity: 'ticket',
     when: [[above(`sum by (kind) (increase(callback_deliveries_total{end="exhausted"}${TICKET_WINDOW}))`, 0)]],

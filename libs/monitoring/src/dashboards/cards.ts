@@ -98,7 +98,8 @@ export const cards: Dashboard = {
         number('Authorizations with a deadline', 'short', query('', 'max(expiry_open)')),
         number('Deadlines that are due', 'short', query('', 'max(expiry_due)')),
         number('Overdue', 'short', query('{{service}} {{kind}}', 'max by (service, kind) (gateway_deadlines_overdue)')),
-        number('Oldest expired authorization', 's', query('', 'max(expiry_lag_seconds)')),
+        number('Most overdue deadline', 's', query('', 'max(expiry_lag_seconds)')),
+        number('Oldest hold after its end', 's', query('', 'max(expiry_oldest_hold_seconds)')),
         graph(
           'Requests to end holds',
           'cps',

@@ -38,10 +38,15 @@ export function registerGauges(options: {
       value: (count) => count,
     });
   gauge('expiry_due', 'Deadlines that are due; 10000 means 10000 or more', () => deadlines.countDue(now()));
-  gauge('expiry_lag_seconds', 'How long the most overdue deadline has been waiting', async () => {
-    const since = await deadlines.dueSince(now());
-    return since === undefined ? 0 : (now() - since) / SECOND_MS;
-  });
+  const secondsSince = (at: number | undefined): number => (at === undefined ? 0 : (now() - at) / SECOND_MS);
+  gauge('expiry_lag_seconds', 'How long the most overdue deadline has been waiting', async () =>
+    secondsSince(await deadlines.dueSince(now())),
+  );
+  gauge(
+    'expiry_oldest_hold_seconds',
+    'Time since the earliest end among holds that were asked to end and have not; 0 if there is none',
+    async () => secondsSince(await deadlines.earliestMissedEnd(now())),
+  );
   gauge(
     'expiry_open',
     'Authorizations with a deadline, counted once a minute',

@@ -35,6 +35,13 @@ const COUNT_TIMEOUT_MS = 5_000;
 /** Due deadlines are a range of it. Open ones that are not due cost nothing, and ended ones are not in it. */
 export const dueIndex = dueIndexOn('dueAt', 'due');
 
+/** Holds whose end was asked for and has not come: few, because most end before they are asked for, or at once. */
+const askedIndex = {
+  key: { expiresAt: 1 },
+  name: 'asked',
+  partialFilterExpression: { asks: { $gte: 1 } },
+} as const;
+
 const tombstoneIndex = {
   key: { endedAt: 1 },
   name: 'tombstones',
@@ -47,6 +54,8 @@ export interface DeadlinesAdapter extends Deadlines {
   /** Number of due deadlines, at most 10,000. */
   countDue(now: number): Promise<number>;
   countOpen(): Promise<number>;
+  /** The earliest end, epoch ms, among holds that should have ended by then, were asked to, and are open. */
+  earliestMissedEnd(now: number): Promise<number | undefined>;
 }
 
 export function createDeadlines(mongo: MongoConnection, clock: Clock): DeadlinesAdapter {
@@ -102,8 +111,17 @@ export function createDeadlines(mongo: MongoConnection, clock: Clock): Deadlines
       collection.countDocuments(dueAt(at), { hint: dueIndex.name, limit: COUNT_MAX, maxTimeMS: COUNT_TIMEOUT_MS }),
     countOpen: () =>
       collection.countDocuments({ dueAt: { $gte: 0 } }, { hint: dueIndex.name, maxTimeMS: COUNT_TIMEOUT_MS }),
+    async earliestMissedEnd(at) {
+      const [first] = await collection
+        .find({ asks: { $gte: 1 }, expiresAt: { $lte: at } }, { maxTimeMS: COUNT_TIMEOUT_MS })
+        .sort({ expiresAt: 1 })
+        .limit(1)
+        .hint(askedIndex.name)
+        .toArray();
+      return first?.expiresAt;
+    },
     async ensureIndexes() {
-      await collection.createIndexes([dueIndex, tombstoneIndex]);
+      await collection.createIndexes([dueIndex, askedIndex, tombstoneIndex]);
     },
   };
 }
