@@ -94,7 +94,7 @@ async function setUp(options: { maxHeld?: number; concurrency?: number } = {}) {
 }
 
 test('resolves the last message taken, and pauses if the queue is full', async () => {
-  const { deliver, handled, consumer } = await setUp({ maxHeld: 2 });
+  const { deliver, handled, consumer } = await setUp({ maxHeld: 4 });
   expect(await deliver([5, 6, 7])).toEqual({ resolved: ['6'], paused: true });
   expect(await deliver([7])).toEqual({ resolved: [], paused: true });
   expect(consumer.resume).not.toHaveBeenCalled();

@@ -18,8 +18,12 @@ export interface QueuedMessage {
 export interface WorkQueueLimits {
   /** Concurrent handlers. */
   readonly concurrency: number;
-  /** Messages taken and not done, including running ones. */
+  /**
+   * Messages taken and not done, including running ones. A partition may hold as many as are free, so one whose key is
+   * slow takes half of the room at most, and the others go on.
+   */
   readonly maxHeld: number;
+  /** Shared in the same way. */
   readonly maxHeldBytes: number;
   /**
    * Per partition, from the oldest message that is not done to the newest one taken. Another replica repeats so many
@@ -66,6 +70,8 @@ interface PartitionLog<M extends QueuedMessage, N> {
   readonly topic: string;
   readonly partition: number;
   assigned: boolean;
+  held: number;
+  heldBytes: number;
   /** By offset. Those before `head` are done. */
   items: Item<M, N>[];
   head: number;
@@ -155,6 +161,8 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
         topic,
         partition,
         assigned: true,
+        held: 0,
+        heldBytes: 0,
         items: [],
         head: 0,
         base: undefined,
@@ -204,15 +212,17 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
 
   function isFull(log: TLog): boolean {
     return (
-      held >= limits.maxHeld || heldBytes >= limits.maxHeldBytes || log.items.length - log.head >= limits.maxUncommitted
+      log.held >= limits.maxHeld - held ||
+      log.heldBytes >= limits.maxHeldBytes - heldBytes ||
+      log.items.length - log.head >= limits.maxUncommitted
     );
   }
 
-  /** A fetch is worthwhile once half of the queue is free. */
+  /** A fetch is worthwhile once half of the partition's share is free. */
   function hasRoom(log: TLog): boolean {
     return (
-      held * 2 <= limits.maxHeld &&
-      heldBytes * 2 <= limits.maxHeldBytes &&
+      log.held * 2 <= limits.maxHeld - held &&
+      log.heldBytes * 2 <= limits.maxHeldBytes - heldBytes &&
       (log.items.length - log.head) * 2 <= limits.maxUncommitted
     );
   }
@@ -246,6 +256,8 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     };
     held += 1;
     heldBytes += item.bytes;
+    log.held += 1;
+    log.heldBytes += item.bytes;
     log.items.push(item);
     const before = log.tails.get(key);
     log.tails.set(key, item);
@@ -317,6 +329,8 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     item.state = state;
     held -= 1;
     heldBytes -= item.bytes;
+    item.log.held -= 1;
+    item.log.heldBytes -= item.bytes;
     // A message keeps the whole buffer of its fetch in memory.
     item.message = undefined as unknown as M;
     item.note = undefined;

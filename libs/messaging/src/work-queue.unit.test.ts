@@ -100,18 +100,38 @@ describe('order', () => {
 
 describe('bounds', () => {
   test.each([
-    ['messages', { maxHeld: 3 }],
-    ['bytes', { maxHeldBytes: 3 }],
-    ['uncommitted offsets', { maxUncommitted: 3 }],
+    ['messages', { maxHeld: 8 }],
+    ['bytes', { maxHeldBytes: 8 }],
+    ['uncommitted offsets', { maxUncommitted: 4 }],
   ])('stops at the limit of %s, and signals when half of it is free', async (_name, limits) => {
     const { queue, room, end } = setUp(limits);
-    expect(queue.take(TOPIC, 0, range(10, 20))).toEqual({ next: 13, full: true });
+    expect(queue.take(TOPIC, 0, range(10, 20))).toEqual({ next: 14, full: true });
     expect(queue.refused()).toBe(1);
     await end('0/10');
     expect(room).toEqual([]);
     await end('0/11');
     expect(room).toEqual([0]);
-    expect(queue.take(TOPIC, 0, range(13, 14))).toEqual({ next: 14, full: false });
+    expect(queue.take(TOPIC, 0, range(14, 15))).toEqual({ next: 15, full: false });
+  });
+
+  test.each([
+    ['messages', { maxHeld: 40, concurrency: 8 }],
+    ['bytes', { maxHeldBytes: 40, concurrency: 8 }],
+  ])('a slow key takes half of the %s that its replica may hold; other partitions go on', async (_name, limits) => {
+    const { queue, started, end } = setUp(limits);
+    expect(queue.take(TOPIC, 0, range(0, 100, 'slow'))).toEqual({ next: 20, full: true });
+    for (let offset = 0; offset < 100; offset += 1) {
+      expect(queue.take(TOPIC, 1, [message(offset)])).toEqual({ next: offset + 1, full: false });
+      await end(`1/${offset}`);
+    }
+    expect(started.filter((name) => name.startsWith('0/'))).toEqual(['0/0']);
+  });
+
+  test('all partitions together stay within the bounds', () => {
+    const { queue } = setUp({ maxHeld: 40, maxHeldBytes: 1_000 });
+    for (let partition = 0; partition < 50; partition += 1) queue.take(TOPIC, partition, range(0, 100));
+    expect(queue.held()).toBe(40);
+    expect(queue.take(TOPIC, 50, range(0, 1))).toEqual({ next: 0, full: true });
   });
 
   test('other keys run ahead of a retried one only within a bound', async () => {

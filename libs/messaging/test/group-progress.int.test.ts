@@ -1,5 +1,6 @@
-import { topics } from '@gateway/contracts';
+import { DEFAULT_PARTITIONS, topics } from '@gateway/contracts';
 import { createGroupWatch, on } from '../src';
+import { partitionOfKey } from '../src/partition-of-key';
 import type { Installation } from './support';
 import { install, numbered, Numbered, until } from './support';
 
@@ -18,13 +19,35 @@ test("a group's committed and waiting messages are counted from the first messag
   } as const;
   const watch = createGroupWatch(options);
   await watch.start();
+  // On a new broker, the group's first coordinator may still be loading.
+  await until('the group has a coordinator', async () => isFulfilled(watch.look()));
   expect(await watch.look()).toEqual({ done: 0, waiting: 0 });
-  await Promise.all(Array.from({ length: 30 }, (_, n) => kafka.publisher.publish(numbered(`key-${n}`, n))));
-  expect(await kafka.size(topics.cardCommands.name)).toBe(30);
-  expect(await watch.look()).toEqual({ done: 0, waiting: 30 });
+  // Each partition gets ten, and one more for a slow key: it says nothing of the others.
+  const keys = onePerPartition();
+  const spread = keys.flatMap((key) => Array.from({ length: 10 }, (_, n) => numbered(key, n)));
+  const slow = Array.from({ length: 20 }, (_, n) => numbered(keys[0] ?? '', 10 + n));
+  await kafka.publisher.publishAll([...spread, ...slow]);
+  expect(await kafka.size(topics.cardCommands.name)).toBe(spread.length + slow.length);
+  expect(await watch.look()).toEqual({ done: 0, waiting: spread.length });
   const worker = kafka.worker({ handlers: [on(Numbered, async () => undefined)] });
   await worker.start();
-  await until('all are done', async () => (await watch.look()).waiting === 0);
-  expect(await watch.look()).toEqual({ done: 30, waiting: 0 });
+  const all = { done: spread.length + slow.length, waiting: 0 };
+  await until('all are done', async () => (await watch.look()).done === all.done);
+  expect(await watch.look()).toEqual(all);
   await watch.stop();
 });
+
+/** A key for each partition. */
+function onePerPartition(): string[] {
+  const keys = new Map<number, string>();
+  for (let n = 0; keys.size < DEFAULT_PARTITIONS; n += 1)
+    keys.set(partitionOfKey(`key-${n}`, DEFAULT_PARTITIONS), `key-${n}`);
+  return [...keys.values()];
+}
+
+async function isFulfilled(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
+}
