@@ -148,7 +148,7 @@ describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
     }
   });
 
-  test('probes ask the port for health, and have bounds', () => {
+  test('probes ask the port for health; public ports are open to requests without Kafka', () => {
     for (const { spec } of ofKind(objectsOf(valueSet), 'Deployment')) {
       const [{ ports = [], startupProbe, livenessProbe, readinessProbe }] = spec.template.spec.containers;
       expect(ports.map(({ name }) => name)).toContain('ops');
@@ -156,7 +156,7 @@ describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
       expect(paths).toEqual([
         { path: '/health/live', port: 'ops' },
         { path: '/health/live', port: 'ops' },
-        { path: '/health/ready', port: 'ops' },
+        { path: ports.some(({ name }) => name === 'http') ? '/health/serving' : '/health/ready', port: 'ops' },
       ]);
     }
   });

@@ -163,7 +163,8 @@ export const commonSettings = {
     minimum: 0,
     maximum: 65535,
     default: 0,
-    description: 'Port of `/health/live`, `/health/ready`, `/metrics` and `/about`; 0 takes a free port',
+    description:
+      'Port of `/health/live`, `/health/ready`, `/health/serving`, `/metrics` and `/about`; 0 takes a free port',
   }),
   ...buildSettings,
   ...tracingSettings,

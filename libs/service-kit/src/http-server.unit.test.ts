@@ -254,3 +254,27 @@ test('the internal port serves liveness, readiness by check, metrics, and what r
   expect(JSON.parse((await ask(ops.port, '/about')).body)).toEqual({ ...about, keys: { CARD_KEYS: ['new', 'old'] } });
   await ops.close(0);
 });
+
+test('a public port is open to requests from the first time that all checks pass, while the database is there', async () => {
+  const checks = { started: true, database: true, bus: false };
+  const ops = await startOpsServer({
+    port: 0,
+    access: openInternalAccess({ INTERNAL_HOST: '127.0.0.1' }, { logger: silentLogger, metrics: new Registry() }),
+    about: aboutOf('test', {}, {}),
+    readiness: () => checks,
+    metrics: new Registry(),
+  });
+  const isServing = async (now: Partial<typeof checks>): Promise<boolean> => {
+    Object.assign(checks, now);
+    const { status, body } = await ask(ops.port, '/health/serving');
+    expect(JSON.parse(body)).toEqual({ serving: status === 200, checks });
+    return status === 200;
+  };
+  expect(await isServing({ bus: false })).toBe(false);
+  expect(await isServing({ bus: true })).toBe(true);
+  expect(await isServing({ bus: false })).toBe(true);
+  expect(await isServing({ database: false })).toBe(false);
+  expect(await isServing({ database: true })).toBe(true);
+  expect(await isServing({ started: false })).toBe(false);
+  await ops.close(0);
+});

@@ -14,9 +14,15 @@ const METRICS_READERS: readonly CallerKind[] = ['metrics', 'operator'];
 /** Named checks; the service is ready if all are true. */
 export type Readiness = () => Record<string, boolean>;
 
+/** Without these, a public port has no useful answer. Without the others it refuses some requests, and serves the rest. */
+const SERVING_CHECKS = ['started', 'database'];
+
 /**
- * The internal port of every service: `/health/live`, `/health/ready` (503 names what is missing), `/metrics` and
- * `/about`. The last two require an identity where other machines reach the port.
+ * The internal port of every service: `/health/live`, `/health/ready` (503 names what is missing), `/health/serving`,
+ * `/metrics` and `/about`. The last two require an identity where other machines reach the port.
+ *
+ * `/health/serving` is for load balancers of public ports: 200 from the first time that the service is ready, while its
+ * database is there. So merchants reach CHECK when Kafka is away, and a bad release gets no requests.
  */
 export async function startOpsServer(options: {
   port: number;
@@ -33,10 +39,21 @@ export async function startOpsServer(options: {
   };
   const app = express().disable('x-powered-by');
   app.get('/health/live', (_request, response) => void response.json({ live: true }));
-  app.get('/health/ready', (_request, response) => {
+  let wasReady = false;
+  const look = () => {
     const checks = readiness();
     const ready = Object.values(checks).every(Boolean);
-    response.status(ready ? 200 : 503).json({ ready, checks });
+    wasReady ||= ready;
+    return { ready, checks };
+  };
+  app.get('/health/ready', (_request, response) => {
+    const health = look();
+    response.status(health.ready ? 200 : 503).json(health);
+  });
+  app.get('/health/serving', (_request, response) => {
+    const { checks } = look();
+    const serving = wasReady && SERVING_CHECKS.every((name) => checks[name] !== false);
+    response.status(serving ? 200 : 503).json({ serving, checks });
   });
   app.get('/metrics', mayRead, async (_request, response) => {
     response.type(metrics.contentType).send(await metrics.metrics());
