@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { parse } from 'yaml';
 import type { Edge, Party } from '@gateway/contracts';
 import { edges, opsPorts, services } from '@gateway/contracts';
+import { MAX_POOL_SIZE } from '../libs/mongo/src/connection';
 import { isSecret } from '../libs/service-kit/src/secret-settings';
 import { settings as apiEdge } from '../services/api-edge/src/config';
 import { settings as callbackDispatcher } from '../services/callback-dispatcher/src/config';
@@ -21,6 +22,12 @@ const LOOPBACK = '127.0.0.1';
 /** What only the development system has. */
 const WATCHING: readonly Party[] = ['otel-collector', 'prometheus', 'grafana'];
 const ONE_SHOT = ['provision', 'operations'];
+/** Of a member of MongoDB. */
+const MONGODB_THREADS = 2_048;
+/** Of a member without clients; 73 were counted. */
+const MONGODB_OWN_THREADS = 150;
+/** Connections of a client to each member, besides its pool. */
+const MONITORS = 3;
 /** Kafka and MongoDB are called in all their networks, and the collector has one. */
 const NOT_BOUND: readonly Party[] = ['operations', 'kafka', 'mongodb', 'otel-collector'];
 
@@ -98,12 +105,19 @@ describe.each(Object.entries(SYSTEMS))('the %s system', (name, files) => {
       security_opt: ['no-new-privileges:true'],
       restart: ONE_SHOT.includes(container) ? 'no' : 'unless-stopped',
       logging: { driver: 'json-file', options: { 'max-size': '10m', 'max-file': '3' } },
-      pids_limit: 256,
+      pids_limit: partyOf(container) === 'mongodb' ? MONGODB_THREADS : 256,
       mem_limit: expect.stringMatching(/^\d+[mg]$/),
       tmpfs: expect.arrayContaining([expect.stringMatching(/^\/tmp/)]),
     });
     const added = partyOf(container) === 'mongodb' ? ['CHOWN', 'DAC_READ_SEARCH', 'SETGID', 'SETUID'] : undefined;
     expect([fields['cap_add'], fields['privileged'], fields['network_mode']]).toEqual([added, undefined, undefined]);
+  });
+
+  test('a member of MongoDB may have a thread for each connection of all that may be open', () => {
+    const clients = containers.filter(([, { networks }]) => Object.keys(networks ?? {}).includes('mongodb'));
+    expect(clients.length).toBeGreaterThan(7);
+    const most = MONGODB_OWN_THREADS + clients.length * (MAX_POOL_SIZE + MONITORS);
+    expect(MONGODB_THREADS).toBeGreaterThanOrEqual(most);
   });
 
   test('whatever handles work or keeps data has 30 s to stop', () => {

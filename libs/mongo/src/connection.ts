@@ -19,7 +19,10 @@ const SERVER_SELECTION_TIMEOUT_MS = 3_000;
  * interrupts the calls that wait for that server. So a frozen primary blocks calls for 5 s, not for the socket time-out.
  */
 const HEARTBEAT_FREQUENCY_MS = 2_000;
-const MAX_POOL_SIZE = 64;
+/** Of each process. The server needs a thread for each connection, which Compose limits. */
+export const MAX_POOL_SIZE = 64;
+/** A connection that nobody has used for so long is closed, so that a burst does not keep the server's threads for good. */
+const MAX_IDLE_MS = 300_000;
 
 export interface MongoConnection {
   readonly client: MongoClient;
@@ -44,6 +47,7 @@ export interface DatabaseAddress {
 
 const SETTINGS: MongoClientOptions & { runtimeAdapters: object } = {
   maxPoolSize: MAX_POOL_SIZE,
+  maxIdleTimeMS: MAX_IDLE_MS,
   serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
   connectTimeoutMS: CONNECT_TIMEOUT_MS,
   heartbeatFrequencyMS: HEARTBEAT_FREQUENCY_MS,
