@@ -9,6 +9,7 @@ import { handlePayoutCheck } from '@gateway/api-edge/dist/application/handle-pay
 import { handlePayoutRequest } from '@gateway/api-edge/dist/application/handle-payout-request';
 import type { InitiatePorts } from '@gateway/api-edge/dist/application/handle-payout-request';
 import { createJournalCloser } from '@gateway/api-edge/dist/application/journal-closer';
+import { createPaymentTurns } from '@gateway/api-edge/dist/application/payment-turns';
 import { createPendingOutcomes } from '@gateway/api-edge/dist/application/pending-outcomes';
 import { openConnectors } from '@gateway/card-processing/dist/adapters/acquirers/connectors';
 import { createCounters } from '@gateway/card-processing/dist/adapters/mongo/counters';
@@ -140,6 +141,7 @@ async function main(): Promise<void> {
     replyTimeoutMs: REPLY_TIMEOUT_MS,
     logger,
     pending,
+    turns: createPaymentTurns(),
     closer,
   };
   outbox.start();

@@ -260,7 +260,7 @@ test('a public port is open to requests from the first time that all checks pass
   const ops = await startOpsServer({
     port: 0,
     access: openInternalAccess({ INTERNAL_HOST: '127.0.0.1' }, { logger: silentLogger, metrics: new Registry() }),
-    about: aboutOf('test', {}, {}),
+    about: aboutOf('test', { GATEWAY_VERSION: '1.2.3', GATEWAY_COMMIT: 'abc' }, {}),
     readiness: () => checks,
     metrics: new Registry(),
   });

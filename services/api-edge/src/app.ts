@@ -29,6 +29,7 @@ import { createDiskWatch } from './application/disk-watch';
 import { waitingCheckouts } from './application/follow-clock';
 import { createJournalCloser } from './application/journal-closer';
 import { createLateEntries } from './application/late-entries';
+import { createPaymentTurns } from './application/payment-turns';
 import { createPendingOutcomes } from './application/pending-outcomes';
 import type { PendingOutcomes } from './application/pending-outcomes';
 import { createCheckoutSweeper } from './application/sweep-checkouts';
@@ -101,6 +102,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     tracer,
     logger,
     pending,
+    turns: createPaymentTurns(),
     closer,
     late,
     checkouts,

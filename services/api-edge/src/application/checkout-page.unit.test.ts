@@ -3,6 +3,7 @@ import { RetryableError } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
 import { showCheckout, submitCard } from './checkout-page';
 import type { CheckoutPorts } from './checkout-ports';
+import { createPaymentTurns } from './payment-turns';
 import type { Insertion, OperationEntry, OpenCheckout } from './ports';
 import { createCheckoutSweeper, SWEEP_AFTER_EXPIRY_MS, sweepCheckout } from './sweep-checkouts';
 
@@ -129,6 +130,7 @@ function world(): World {
         return here.outcomes.get(reference);
       },
     } as CheckoutPorts['pending'],
+    turns: createPaymentTurns(),
     closer: { close: () => void here.done.push('close') } as unknown as CheckoutPorts['closer'],
     isDiskFull: () => false,
     databaseAvailable: () => !here.databaseAway,

@@ -5,6 +5,7 @@ import type { OperationRequest } from './commands';
 import type { JournalCloser } from './journal-closer';
 import { offer, prepareOperation, publishUntilDeadline } from './offer';
 import { pendingOutcome } from './pending-outcome';
+import type { PaymentTurns } from './payment-turns';
 import type { PendingOutcomes } from './pending-outcomes';
 import type { Idempotency, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
 import type { Answer, Session } from './responses';
@@ -13,6 +14,7 @@ import { failure, operationResponse, unavailable } from './responses';
 
 export interface SubmitPorts extends Ports {
   pending: PendingOutcomes;
+  turns: PaymentTurns;
   closer: JournalCloser;
 }
 
@@ -160,7 +162,7 @@ export function operationSubmission(
 /** Publishes the command of an accepted entry and waits for the outcome; undefined if it is not known in time. */
 export function outcomeOf(ports: SubmitPorts, entry: OperationEntry): Promise<OperationOutcome | undefined> {
   const outcome = ports.pending.wait(entry.merchantAccount, entry.reference, entry.deadline);
-  void publishUntilDeadline(ports, entry);
+  ports.turns.publish(entry.paymentId, () => publishUntilDeadline(ports, entry), outcome);
   return outcome;
 }
 
