@@ -1,3 +1,4 @@
+import { setImmediate as whenOthersWait } from 'node:timers/promises';
 import type { AxiosResponse } from 'axios';
 import { Secret } from '@gateway/contracts';
 import { createHandle } from '@gateway/mongo';
@@ -58,9 +59,11 @@ function world(payment: Payment) {
   const metrics = createMetrics('test', { processFigures: false });
   const connector = openAcquirer('simulator', translation, { callsAtOnce: 2, metrics });
   const waitUntil = (ms: number): void => void (now = ms);
+  let replyMs = 0;
+  let sentBesideReply: string[] = [];
   let vaultTakesUntil = NOW;
   const afterVault = async <T>(value: T): Promise<T> => {
-    waitUntil(vaultTakesUntil);
+    waitUntil(Math.max(now, vaultTakesUntil));
     return value;
   };
   const ports = {
@@ -78,6 +81,12 @@ function world(payment: Payment) {
         begun.push(work());
       },
     },
+    // Time passes once nothing else can run, so that it delays only what waits for the reply.
+    reply: async () => {
+      await whenOthersWait();
+      sentBesideReply = [...sent];
+      waitUntil(now + replyMs);
+    },
     now: () => now,
     holdSeconds: HOLD_SECONDS,
     logger: { warn: () => undefined, error: () => undefined },
@@ -90,6 +99,8 @@ function world(payment: Payment) {
     answerOther,
     stored,
     vaultTakesUntil: (ms: number) => void (vaultTakesUntil = ms),
+    sentBesideReply: () => sentBesideReply,
+    replyTakes: (ms: number) => void (replyMs = ms),
     done: () => Promise.all(begun),
     operation: (name: string) => findOperation(stored(), ref(name)),
   };
@@ -144,6 +155,45 @@ test.each([
   await done();
   expect(operation('SA3D')).toMatchObject({ status, code });
   expect(sent).toEqual(code === 0 ? [ref('SA3D')] : []);
+});
+
+describe('the sale of a SALE3D without a challenge, while the edge waits for the first answer, when', () => {
+  const asked = PAYMENTS['SALE3D asked for'];
+  const event = threedsEvent('CardholderAuthenticated', 'SA3D', { ...authenticated, challenged: false });
+  const replyTo = { partition: 3, correlationId: 'trace', causationId: 'message' };
+
+  function waiting(withCvv: boolean) {
+    const { customer } = asked.awaiting ?? {};
+    if (customer === undefined) throw new Error('nobody is being authenticated');
+    return world({ ...asked, awaiting: { customer, withCvv, replyTo } });
+  }
+
+  test.each([
+    ['without CVV, the reply takes 10 ms', false, 10],
+    ['without CVV, the reply takes 5,000 ms', false, 5_000],
+    ['with CVV, the reply takes 5,000 ms', true, 5_000],
+  ])('%s', async (_what, withCvv, replyMs) => {
+    const { ports, sent, sentBesideReply, replyTakes, done, operation } = waiting(withCvv);
+    replyTakes(replyMs);
+    await processAuthentication(ports, event, 'cause');
+    await done();
+    expect(operation('SA3D')).toMatchObject({ status: 'success', code: 0 });
+    expect(sentBesideReply()).toEqual([ref('SA3D')]);
+    expect(sent).toEqual([ref('SA3D')]);
+  });
+
+  test('the reply fails', async () => {
+    const { ports, sent, done, operation } = waiting(true);
+    const find = jest.fn<Promise<undefined>, []>().mockResolvedValue(undefined);
+    find.mockRejectedValueOnce(new Error('no primary'));
+    const warn = jest.fn();
+    const failing = { ...ports, accounts: { find }, logger: { ...ports.logger, warn } };
+    await processAuthentication(failing, event, 'cause');
+    await done();
+    expect(operation('SA3D')).toMatchObject({ status: 'success', code: 0 });
+    expect(sent).toEqual([ref('SA3D')]);
+    expect(warn).toHaveBeenCalledWith('a reply is lost; the edge will ask', expect.anything());
+  });
 });
 
 describe.each([

@@ -9,8 +9,8 @@ import { outcomeOf } from './outcome';
 import type { Ports, StoredPayment } from './ports';
 
 /**
- * Records the result of an authentication, replies to the edge if it still waits for the first answer, and starts the
- * sale of a SALE3D. A repeated or late message changes nothing.
+ * Records the result of an authentication, starts the sale of a SALE3D, and replies to the edge if it still waits for the
+ * first answer. A repeated or late message changes nothing.
  */
 export async function processAuthentication(ports: Ports, event: ThreedsEvent, causationId: string): Promise<void> {
   const { paymentId, reference } = event.data;
@@ -25,11 +25,17 @@ export async function processAuthentication(ports: Ports, event: ThreedsEvent, c
   const awaiting = handled.before?.awaiting;
   if (!handled.written || awaiting === undefined) return;
   const { stored: payment } = handled;
-  await reply(ports, payment, reference, awaiting);
-  if (payment.pending?.reference !== reference) return dropUnusedCvv(ports, payment, reference, awaiting);
-  await ports.calls.begin(async () => {
+  if (payment.pending?.reference !== reference) {
+    await reply(ports, payment, reference, awaiting);
+    return dropUnusedCvv(ports, payment, reference, awaiting);
+  }
+  const charge = async (): Promise<void> => {
     const context = { deadline: saleDeadline(event.data), causationId };
     await dropUnusedCvv(ports, await chargeCard(ports, payment, awaiting, context), reference, awaiting);
+  };
+  // The lease has run since the intent was stored, so the call does not wait for the reply.
+  await ports.calls.begin(async () => {
+    await Promise.all([charge(), tryReply(ports, payment, reference, awaiting)]);
   });
 }
 
@@ -47,6 +53,15 @@ async function reply(ports: Ports, payment: StoredPayment, reference: string, { 
   if (replyTo === undefined) return;
   const outcome = await outcomeOf(ports, payment, reference);
   if (outcome !== undefined && isAnswered(outcome)) await ports.reply(outcome, replyTo);
+}
+
+/** A failed reply must not fail the call beside it: the message would come again, and find the intent. */
+async function tryReply(ports: Ports, payment: StoredPayment, reference: string, awaiting: Awaiting): Promise<void> {
+  try {
+    await reply(ports, payment, reference, awaiting);
+  } catch (error) {
+    ports.logger.warn('a reply is lost; the edge will ask', { reference, error });
+  }
 }
 
 async function chargeCard(
