@@ -20,7 +20,8 @@ const SUCCESS_EVENTS = {
 
 /**
  * The messages for other services: `card.events` for all, commands for threeds. Undefined for internal events: the
- * intent of an acquirer call, a failed inquiry, and a callback that the operation's end will send.
+ * intent of an acquirer call, a failed inquiry, a refusal that its own document announces, and a callback that the
+ * operation's end will send.
  */
 export function announce(payment: Payment, event: PaymentEvent, { at }: { at: number }): Announcement | undefined {
   switch (event.type) {
@@ -29,6 +30,8 @@ export function announce(payment: Payment, event: PaymentEvent, { at }: { at: nu
     case 'AuthenticatedSaleStarted':
     case 'InquiryFailed':
     case 'ProofMoved':
+    case 'RefusalDecided':
+    case 'RefusalMoved':
       return undefined;
     case 'HoldMoved':
       return event.byMs === 0 ? undefined : published(payment, event, at);
@@ -39,7 +42,16 @@ export function announce(payment: Payment, event: PaymentEvent, { at }: { at: nu
 
 type Published = Exclude<
   PaymentEvent,
-  { type: 'PaymentOpened' | 'OperationStarted' | 'AuthenticatedSaleStarted' | 'InquiryFailed' | 'ProofMoved' }
+  {
+    type:
+      | 'PaymentOpened'
+      | 'OperationStarted'
+      | 'AuthenticatedSaleStarted'
+      | 'InquiryFailed'
+      | 'ProofMoved'
+      | 'RefusalDecided'
+      | 'RefusalMoved';
+  }
 >;
 
 function published(payment: Payment, event: Published, at: number): Announcement | undefined {

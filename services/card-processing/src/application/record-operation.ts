@@ -1,26 +1,39 @@
 import type { CardCommand } from '@gateway/contracts';
 import { hasRoomForRefusal, refusal } from '../domain/decide';
-import type { Payment, PaymentEvent } from '../domain/payment';
+import type { Operation, Payment, PaymentEvent } from '../domain/payment';
 import { findOperation, newPayment } from '../domain/payment';
 import type { Rejection } from '../domain/rejections';
 import type { Ports, StoredPayment } from './ports';
 
 type Named = Pick<CardCommand['data'], 'paymentId' | 'reference'>;
 
-/** The operation's document: its own if it is a separate refusal, otherwise its payment's. */
+/**
+ * The operation's document: its own if it is a separate refusal, otherwise its payment's. Gives a refusal its document
+ * that a handler has decided and not moved yet.
+ */
 export async function loadRecord(
-  { payments }: Pick<Ports, 'payments'>,
-  { paymentId, reference }: Named,
+  ports: Pick<Ports, 'payments' | 'handle'>,
+  named: Named,
 ): Promise<StoredPayment | null> {
-  const [payment, alone] = await Promise.all([payments.load(paymentId), payments.load(reference)]);
-  return alone ?? payment;
+  const { payments } = ports;
+  const [payment, alone] = await Promise.all([payments.load(named.paymentId), payments.load(named.reference)]);
+  if (alone !== null || payment === null || hasRoomForRefusal(payment)) return alone ?? payment;
+  if (payment.refusal !== undefined) {
+    await moveRefusal(ports, payment, payment.refusal);
+    return loadRecord(ports, named);
+  }
+  // Read after the payment: a refusal that has left it by now is found here.
+  return (await payments.load(named.reference)) ?? payment;
 }
 
 /**
  * Stores an operation once: the events of `decideOn`, or the refusal. A refusal gets its own document, under the
  * operation's reference, if the payment has no room for it or belongs to another merchant.
  *
- * `written` is true only if this call stored it.
+ * Without room it is decided in the payment's document first. So the version of the payment guards it as it guards an
+ * acceptance, and two handlers of one command cannot decide differently (ADR 0009).
+ *
+ * `written` is true only if this call decided it.
  */
 export async function recordOperation(
   ports: Ports,
@@ -31,26 +44,59 @@ export async function recordOperation(
   const { paymentId, reference, merchantAccount } = command.data;
   const opened: PaymentEvent = { type: 'PaymentOpened', merchantAccount };
 
+  const refusalIn = (payment: Payment, rejection: Rejection): PaymentEvent => {
+    const recorded = refusal(command, rejection);
+    return hasRoomForRefusal(payment) ? recorded : { ...recorded, type: 'RefusalDecided' };
+  };
   const decideHere = (known: StoredPayment | null): PaymentEvent[] | Rejection => {
     if (known !== null && findOperation(known, reference) !== undefined) return [];
     const isOwn = known === null || known.merchantAccount === merchantAccount;
     const payment = isOwn && known !== null ? known : newPayment(merchantAccount);
     const decided = decideOn(payment);
-    const hasRoom = isOwn && hasRoomForRefusal(payment);
-    if (typeof decided === 'string' && !hasRoom) return decided;
-    const events = typeof decided === 'string' ? [refusal(command, decided)] : decided;
+    if (typeof decided === 'string' && !isOwn) return decided;
+    const events = typeof decided === 'string' ? [refusalIn(payment, decided)] : decided;
     return known === null ? [opened, ...events] : events;
   };
 
   const load = () => loadRecord(ports, command.data);
   const { written, stored, rejection } = await ports.handle<Rejection>(paymentId, decideHere, { ...context, load });
-  if (rejection === undefined) return { written, payment: onRecord(stored, reference) };
-  const alone = await ports.handle(
-    reference,
-    (known) => (known === null ? [opened, refusal(command, rejection)] : []),
-    { causationId: context.causationId, expectNew: true },
+  if (rejection !== undefined) {
+    return recordAlone(ports, merchantAccount, refusal(command, rejection).operation, context.causationId);
+  }
+  const payment = onRecord(stored, reference);
+  if (payment.refusal?.reference !== reference) return { written, payment };
+  return { written, payment: await moveRefusal(ports, payment, payment.refusal, context.causationId) };
+}
+
+/** Gives a refusal that its payment has decided a document of its own. */
+async function moveRefusal(
+  ports: Pick<Ports, 'handle'>,
+  payment: StoredPayment,
+  operation: Operation,
+  causationId?: string,
+): Promise<StoredPayment> {
+  const { reference } = operation;
+  const { payment: alone } = await recordAlone(ports, payment.merchantAccount, operation, causationId);
+  await ports.handle(payment, (current) =>
+    current.refusal?.reference === reference ? [{ type: 'RefusalMoved', reference }] : [],
   );
-  return { written: alone.written, payment: onRecord(alone.stored, reference) };
+  return alone;
+}
+
+async function recordAlone(
+  ports: Pick<Ports, 'handle'>,
+  merchantAccount: string,
+  operation: Operation,
+  causationId: string | undefined,
+): Promise<{ written: boolean; payment: StoredPayment }> {
+  const { reference } = operation;
+  const events: PaymentEvent[] = [
+    { type: 'PaymentOpened', merchantAccount },
+    { type: 'OperationRecorded', operation },
+  ];
+  const record = (known: StoredPayment | null) => (known === null ? events : []);
+  const { written, stored } = await ports.handle(reference, record, { causationId, expectNew: true });
+  return { written, payment: onRecord(stored, reference) };
 }
 
 function onRecord(stored: StoredPayment | null, reference: string): StoredPayment {

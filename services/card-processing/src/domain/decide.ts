@@ -19,6 +19,7 @@ import type {
   CardPresentation,
   Charge,
   Count,
+  EventOf,
   Hold,
   Operation,
   Payment,
@@ -123,7 +124,7 @@ export function lateAnswer(deadlines: readonly CallDeadline[], now: number): Acq
 }
 
 /** A rejection as an event: every accepted operation is recorded with its end. */
-export function refusal(command: CardCommand, rejection: Rejection): PaymentEvent {
+export function refusal(command: CardCommand, rejection: Rejection): EventOf<'OperationRecorded'> {
   return { type: 'OperationRecorded', operation: ended(command, codeOfRejection(rejection)) };
 }
 

@@ -217,6 +217,8 @@ export interface Payment {
   presentation?: CardPresentation;
   /** Only while a cardholder is being authenticated. */
   awaiting?: Awaiting;
+  /** A refusal without room in `operations`, from its decision until it has its own document. */
+  refusal?: Operation;
 }
 
 export function newPayment(merchantAccount: string): Payment {
@@ -286,6 +288,10 @@ export type PaymentEvent =
       callbacks?: Partial<HoldCallbacks>;
     }
   | { type: 'ProofMoved'; reference: string; byMs: number; clockMs: number }
+  /** A refusal without room here: no other decision about its reference can follow. */
+  | { type: 'RefusalDecided'; operation: Operation }
+  /** It is on record in its own document. */
+  | { type: 'RefusalMoved'; reference: string }
   /** Ended without an acquirer: refused by a rule, declined by a property of the card, recorded for a token. */
   | { type: 'OperationRecorded'; operation: Operation; presentation?: CardPresentation };
 
@@ -359,6 +365,8 @@ type Note = EventOf<
   | 'InquiryFailed'
   | 'HoldMoved'
   | 'ProofMoved'
+  | 'RefusalDecided'
+  | 'RefusalMoved'
   | 'HoldExpiring'
   | 'HoldExpired'
 >;
@@ -376,6 +384,13 @@ function noted(payment: Payment, event: Note): Payment {
     }
     case 'ProofMoved':
       return { ...payment, state: proofMoved(payment.state, event) };
+    case 'RefusalDecided':
+      if (payment.refusal !== undefined) return broken(`${payment.refusal.reference} has no document yet`);
+      return { ...payment, refusal: event.operation };
+    case 'RefusalMoved': {
+      const { refusal, ...rest } = payment;
+      return refusal?.reference === event.reference ? rest : broken(`${event.reference} was not decided here`);
+    }
     case 'HoldExpiring':
       return withHoldCallbacks(payment, event.reference, { expiring: true });
     case 'HoldExpired':
@@ -389,7 +404,7 @@ function noted(payment: Payment, event: Note): Payment {
   }
 }
 
-type EventOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>;
+export type EventOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>;
 
 function begun(payment: Payment, event: EventOf<'OperationStarted'>): Payment {
   return {
@@ -606,8 +621,8 @@ function presented({ presentation }: { presentation?: CardPresentation }): { pre
  * Nothing is under way and no money is held, so that only the merchant can change it. What was collected can still be
  * refunded.
  */
-export function isAtRest({ state, pending }: Payment): boolean {
-  if (pending !== undefined) return false;
+export function isAtRest({ state, pending, refusal }: Payment): boolean {
+  if (pending !== undefined || refusal !== undefined) return false;
   switch (state.kind) {
     case 'authenticating':
     case 'authorizing':

@@ -25,3 +25,9 @@ it('is never at rest while something is pending or money is held', () => {
       expect(isAtRest(payment)).toBe(false);
   }
 });
+
+it('is not at rest while a refusal waits for its document', () => {
+  const [refusal] = PAYMENTS.voided.operations;
+  expect(isAtRest(PAYMENTS.voided)).toBe(true);
+  expect(refusal && isAtRest({ ...PAYMENTS.voided, refusal })).toBe(false);
+});
