@@ -24,6 +24,7 @@ import type {
   Operation,
   Payment,
   PaymentEvent,
+  PendingCall,
   ReplyAddress,
   Route,
 } from './payment';
@@ -142,7 +143,7 @@ export function decideAnswer(
   if (payment.pending?.reference !== reference) return [];
   switch (answer.kind) {
     case 'approved': {
-      const hold = payment.state.kind === 'authorizing' ? { expiresAt: facts.now + facts.holdSeconds * 1000 } : {};
+      const hold = payment.state.kind === 'authorizing' ? { expiresAt: endOfHold(payment.pending, facts) } : {};
       return [{ type: 'OperationSucceeded', reference, authcode: answer.authcode, bank: answer.bank, ...hold }];
     }
     case 'declined':
@@ -156,6 +157,14 @@ export function decideAnswer(
       return [{ type: 'OutcomeBecameUnknown', reference, ...coded(answer.code), resolveAt: facts.inquireAt }];
     }
   }
+}
+
+/**
+ * The bank holds the money since the call, however late its answer is found. A hold that is over by then ends now, so that
+ * its VOID is not days late.
+ */
+function endOfHold({ begunAt }: PendingCall, { now, holdSeconds }: { now: number; holdSeconds: number }): number {
+  return Math.max(now, (begunAt ?? now) + holdSeconds * 1000);
 }
 
 interface Accepted {
@@ -178,13 +187,17 @@ function purchase(payment: Payment, command: PurchaseCommand, facts: Facts): Pay
     {
       type: 'OperationStarted',
       operation: { ...pending(command), ...counted(facts), ...holdCallbacksOf(command, facts) },
-      call: { reference: command.data.reference, kind: command.type === 'ChargeCard' ? 'sale' : 'authorize' },
+      call: purchaseCall(command, facts),
       route,
       cardBrand: accepted.card.brand,
       ...presented(facts),
       resolveAt: facts.leaseEnd(route),
     },
   ];
+}
+
+function purchaseCall({ type, data: { reference } }: PurchaseCommand, { now }: Facts): PendingCall {
+  return type === 'ChargeCard' ? { reference, kind: 'sale' } : { reference, kind: 'authorize', begunAt: now };
 }
 
 function holdCallbacksOf({ type, data }: PurchaseCommand, facts: Facts): Pick<Operation, 'holdCallbacks'> {

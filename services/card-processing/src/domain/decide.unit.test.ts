@@ -12,6 +12,8 @@ import {
   HOLD_SECONDS,
   NOW,
   PAYMENTS,
+  PROVEN,
+  provenPurchase,
   purchaseCommand,
   ref,
   refund,
@@ -234,6 +236,28 @@ describe('an answer', () => {
   });
   test('to an AUTH sets the end of its hold', () => {
     expect(PAYMENTS.authorized.state).toMatchObject({ hold: { expiresAt: NOW + HOLD_SECONDS * 1000 } });
+  });
+  describe('to an AUTH whose outcome was unknown: its hold', () => {
+    const end = NOW + HOLD_SECONDS * 1000;
+    const unknown = answered(PAYMENTS.authorizing, 'AUTH', { kind: 'unknown', code: 3109 });
+    const succeedAt = (payment: Payment, now: number) =>
+      decideAnswer(payment, ref('AUTH'), { kind: 'approved', authcode: null, bank: {} }, { ...facts, now });
+    test.each([
+      ['counts from the begin of the call', end - 1, end],
+      ['ends now if it is over by then', end + 1, end + 1],
+    ])('%s', (_what, now, expiresAt) => {
+      expect(succeedAt(unknown, now)).toMatchObject([{ type: 'OperationSucceeded', expiresAt }]);
+    });
+    test('counts from its own call if the AUTH has a proof', () => {
+      const begunAt = NOW + 20_000;
+      const command = provenPurchase('AuthorizeCard');
+      const authorizing = after(PAYMENTS['AUTH3D authenticated'], command, { ...PROVEN, now: begunAt });
+      expect(succeedAt(authorizing, begunAt + 1_000)).toMatchObject([{ expiresAt: begunAt + HOLD_SECONDS * 1000 }]);
+    });
+    test('counts from the answer if an older release began the call', () => {
+      const older = { ...unknown, pending: { reference: ref('AUTH'), kind: 'authorize' } } as const;
+      expect(succeedAt(older, NOW + 5)).toMatchObject([{ expiresAt: end + 5 }]);
+    });
   });
 });
 

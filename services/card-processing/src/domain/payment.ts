@@ -154,6 +154,8 @@ export interface PendingCall {
   kind: CallKind;
   /** The bank's transaction id of the base operation. */
   originalTransactionId?: string;
+  /** Of an authorize: epoch ms from which the bank may hold the money. */
+  begunAt?: number;
 }
 
 /** Terminal and connector of the base operation. Follow-ups stay with them. */
