@@ -22,6 +22,8 @@ const QUIET_MS = 2_000;
 /** Files to set aside in one round. Those that stay in the inbox do not count, so they block no others. */
 const MAX_FILES_PER_ROUND = 100;
 const MAX_PROBLEMS = 100;
+/** For an agent that has yet to set a file's mode, or a schema check that fails once. */
+const GIVE_UP_AFTER_MS = 600_000;
 
 export interface InboxDirectory {
   prepare(): Promise<void>;
@@ -33,6 +35,11 @@ interface Round {
   take: TakeNews;
   /** Messages that still have a report in the inbox. */
   unfinished: Set<string>;
+}
+
+interface Content {
+  report: StatusReport;
+  digest: string;
 }
 
 /** Reads files that end in `.xml`, and ignores names with a leading dot, links and folders. */
@@ -49,6 +56,9 @@ export function createInboxDirectory(options: {
   const { directory, records, lease, schemaCheck, logger, now } = options;
   const archive = createReportArchive({ inbox: directory, reports: records.reports, ...options });
 
+  /** The file that ended the last round. Others may fail in the same way, but the round does not reach them. */
+  let unread: { name: string; mtimeMs: number; since: number } | undefined;
+
   async function readAll(take: TakeNews): Promise<void> {
     const files = await waitingFiles(directory, now() - QUIET_MS);
     if (files.length === 0 || !(await lease.take())) return;
@@ -56,7 +66,10 @@ export function createInboxDirectory(options: {
     let setAside = 0;
     try {
       for (const name of files) {
-        if (await readOne(name, { take, unfinished })) setAside += 1;
+        const end = await readOne(name, { take, unfinished });
+        // Any later report may be about the same message.
+        if (end === 'unread') return;
+        if (end === 'set-aside') setAside += 1;
         if (setAside === MAX_FILES_PER_ROUND) return;
       }
     } finally {
@@ -64,18 +77,23 @@ export function createInboxDirectory(options: {
     }
   }
 
-  /** False if the report cannot be applied now: it stays in the inbox, and the round goes on with the others. */
-  async function readOne(name: string, round: Round): Promise<boolean> {
+  /** A report that is not set aside stays in the inbox, and is read again in the next round. */
+  async function readOne(name: string, round: Round): Promise<'set-aside' | 'stays' | 'unread'> {
     await keepLease();
     const stats = await statsOf(join(directory, name));
-    if (stats === undefined) return false;
+    if (stats === undefined) return 'stays';
+    const content = await contentOf(name, stats).catch((error: unknown) => giveUp(name, stats, error));
+    if (content === undefined) return 'unread';
+    // The schema check may take longer than the lease lasts.
+    await keepLease();
     try {
-      const outcome = await outcomeOf(name, stats.size, round);
-      if (outcome !== undefined) await archive.setAside(name, stats, outcome);
-      return outcome !== undefined;
+      const outcome = 'report' in content ? await outcomeOf(content, round) : content;
+      if (outcome === undefined) return 'stays';
+      await archive.setAside(name, stats, outcome);
+      return 'set-aside';
     } catch (error) {
       logger.warn('a report stays in the inbox; it is read again', { file: name, error });
-      return false;
+      return unread?.name === name ? 'unread' : 'stays';
     }
   }
 
@@ -83,26 +101,43 @@ export function createInboxDirectory(options: {
     if (!(await lease.take())) throw new Error('another replica reads the inbox now');
   }
 
+  /** What a file says, or how its reading ended because it is no report. Throws if that is not known yet. */
+  async function contentOf(name: string, { size }: Stats): Promise<Content | ReportOutcome> {
+    const found = size > MAX_REPORT_BYTES ? tooLarge(size) : await read(await readFile(join(directory, name)));
+    unread = undefined;
+    return found;
+  }
+
+  async function read(bytes: Buffer): Promise<Content | ReportOutcome> {
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    const report = await reportIn(bytes, schemaCheck);
+    return typeof report === 'string' ? { ...failed([report]), digest } : { report, digest };
+  }
+
+  /** Undefined at first. A file that no one can ever read must not keep all others in the inbox. */
+  function giveUp(name: string, { mtimeMs }: Stats, error: unknown): ReportOutcome | undefined {
+    if (unread?.name !== name || unread.mtimeMs !== mtimeMs) unread = { name, mtimeMs, since: now() };
+    const forMs = now() - unread.since;
+    if (forMs >= GIVE_UP_AFTER_MS) return failed([`not readable for ${forMs} ms: ${String(error)}`]);
+    logger.warn('all reports wait for one that cannot be read; it is read again', { file: name, error });
+    return undefined;
+  }
+
   /** Undefined if it must wait for an earlier report on its message, to keep the bank's order. */
   async function outcomeOf(
-    name: string,
-    size: number,
+    { report, digest }: Content,
     { take, unfinished }: Round,
   ): Promise<ReportOutcome | undefined> {
-    if (size > MAX_REPORT_BYTES) return failed([`${size} bytes are more than ${MAX_REPORT_BYTES}`]);
-    const bytes = await readFile(join(directory, name));
-    const digest = createHash('sha256').update(bytes).digest('hex');
-    if ((await records.reports.findOne({ digest, result: 'applied' })) !== null) {
-      return { result: 'duplicate', digest, problems: [] };
-    }
-    const report = await reportIn(bytes, schemaCheck);
-    if (typeof report === 'string') return { ...failed([report]), digest };
     const { messageId, originalMessageId } = report;
     if (unfinished.has(originalMessageId)) return undefined;
     unfinished.add(originalMessageId);
-    const outcome = await apply(report, { records, take, keepLease, now });
+    const known = await records.reports.findOne({ digest, result: 'applied' });
+    const outcome =
+      known === null
+        ? { ...(await apply(report, { records, take, keepLease, now })), messageId, originalMessageId }
+        : { result: 'duplicate' as const, problems: [] };
     unfinished.delete(originalMessageId);
-    return { ...outcome, digest, messageId, originalMessageId };
+    return { ...outcome, digest };
   }
 
   return { prepare: () => archive.prepare(), readAll };
@@ -161,6 +196,10 @@ async function reportIn(bytes: Buffer, schemaCheck: SchemaCheck): Promise<Status
     if (error instanceof UnreadableReport) return error.message;
     throw error;
   }
+}
+
+function tooLarge(size: number): ReportOutcome {
+  return failed([`${size} bytes are more than ${MAX_REPORT_BYTES}`]);
 }
 
 function failed(problems: readonly string[]): ReportOutcome {
