@@ -15,6 +15,7 @@ const DAILY_EUR: PayoutRule = { kind: 'daily-amount', currency: 'EUR', maxE4: 1_
 const PASSED = { passed: true };
 const REFRESH_MS = 30_000;
 const MIDNIGHT = Date.UTC(2026, 2, 1);
+const HOUR_MS = 3_600_000;
 
 const databasePrefix = `payout-screening-${randomBytes(4).toString('hex')}-`;
 const { mongoUri: uri } = testServers();
@@ -33,7 +34,7 @@ async function startReplica(): Promise<Replica> {
   const ACCOUNT_KEYS = `2026:${Buffer.alloc(32, 7).toString('base64')}`;
   const accounts = await openAccounts({ uri, databasePrefix, ACCOUNT_KEYS, now: () => clock });
   const mongo = await connectMongo({ uri, database: `${databasePrefix}payouts` });
-  const reservations = createReservations(mongo, { now: Date.now });
+  const reservations = createReservations(mongo, { now: () => clock });
   await reservations.ensureIndexes();
   const hasBeenPaid = (merchantAccount: string, token: string) =>
     Promise.resolve(paidReceivers.has(`${merchantAccount} ${token}`));
@@ -85,6 +86,12 @@ const reserved = (merchantAccount: string) =>
     ledger: { $regex: `^${merchantAccount}/` },
   });
 
+/** As the database does within a minute, by its own clock. */
+async function expireReservations(): Promise<void> {
+  const reservations = replicas[0].mongo.collection<{ expiresAt: Date }>('reservations');
+  await reservations.deleteMany({ expiresAt: { $lte: new Date(clock) } });
+}
+
 it('of 100 concurrent payouts at two replicas, exactly as many pass as the limits allow', async () => {
   for (const [rules, allowed] of [
     [[DAILY_COUNT], 10],
@@ -119,6 +126,19 @@ it('a payout without success makes room once', async () => {
   await second.release(one.reference);
   expect(await second.screen(payoutOf(merchantAccount))).toEqual(PASSED);
   expect(await first.screen(payoutOf(merchantAccount))).toMatchObject({ passed: false, code: 3202 });
+});
+
+it('a payout that waits for longer than its reservation is kept does not count against itself', async () => {
+  const merchantAccount = await merchantWith({ payoutRules: [{ ...DAILY_EUR, maxE4: 10_000_000 }] });
+  const waiting = payoutOf(merchantAccount, { amountE4: 6_000_000 });
+  expect(await first.screen(waiting)).toEqual(PASSED);
+  clock += 8 * HOUR_MS;
+  expect(await first.screen(payoutOf(merchantAccount, { amountE4: 3_000_000 }))).toEqual(PASSED);
+  clock += (7 * 24 - 4) * HOUR_MS;
+  await expireReservations();
+  expect(await reserved(merchantAccount)).toBe(1);
+  expect(await replicas[0].screening.screenAgain(waiting)).toEqual(PASSED);
+  expect(await reserved(merchantAccount)).toBe(1);
 });
 
 it('the day is the UTC day of the acceptance, however late a payout is screened', async () => {

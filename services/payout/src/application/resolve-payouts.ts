@@ -55,8 +55,8 @@ async function resolve(ports: Ports, payout: StoredPayout): Promise<void> {
 }
 
 /**
- * Applies the account's rules again, which may have changed while the payout waited, and stores the intent, then submits.
- * If another process wrote in the meantime, that one does.
+ * Applies the account's rules about receivers again, which may have changed while the payout waited, and stores the
+ * intent, then submits. If another process wrote in the meantime, that one does.
  */
 async function takeTurn(ports: Ports, payout: StoredPayout): Promise<void> {
   const bank = ports.bankFor(payout.currency);

@@ -1,5 +1,5 @@
 import type { Hit } from '@gateway/contracts';
-import type { DailyUse, ReceiverRule, ScreeningRule } from '../domain/screening';
+import type { DailyUse, ScreeningRule } from '../domain/screening';
 import { isDailyLimit, isReceiverRule, limitHit, receiverHit, rulesFor, utcDay } from '../domain/screening';
 import type { ScreenedPayout, Screening, ScreeningDecision } from './screening-ports';
 
@@ -41,10 +41,10 @@ export interface ScreeningOptions {
  */
 export function createScreening({ reservations, accounts, hasBeenPaid }: ScreeningOptions): Screening {
   async function refusalBecauseOfReceiver(
-    rules: readonly ReceiverRule[],
+    rules: readonly ScreeningRule[],
     payout: ScreenedPayout,
   ): Promise<Hit | undefined> {
-    for (const rule of rules) {
+    for (const rule of rules.filter(isReceiverRule)) {
       const hit = receiverHit(rule, payout);
       if (hit === undefined) continue;
       const { merchantAccount, token, currency } = payout;
@@ -54,13 +54,17 @@ export function createScreening({ reservations, accounts, hasBeenPaid }: Screeni
     return undefined;
   }
 
-  async function screen(payout: ScreenedPayout, keepsGrant: boolean): Promise<ScreeningDecision> {
-    const { merchantAccount, reference, currency, amountE4, acceptedAt } = payout;
+  async function rulesOf({ merchantAccount, currency }: ScreenedPayout): Promise<ScreeningRule[]> {
     const account = await accounts.find(merchantAccount);
     if (account === undefined) throw new Error(`there is no account ${merchantAccount} to screen a payout by`);
-    const rules = rulesFor(account.payoutRules ?? [], currency);
-    const hit = await refusalBecauseOfReceiver(rules.filter(isReceiverRule), payout);
-    if (hit !== undefined) return decisionOf(keepsGrant && (await reservations.has(reference)) ? undefined : hit);
+    return rulesFor(account.payoutRules ?? [], currency);
+  }
+
+  async function screen(payout: ScreenedPayout): Promise<ScreeningDecision> {
+    const { merchantAccount, reference, currency, amountE4, acceptedAt } = payout;
+    const rules = await rulesOf(payout);
+    const hit = await refusalBecauseOfReceiver(rules, payout);
+    if (hit !== undefined) return decisionOf((await reservations.has(reference)) ? undefined : hit);
     const limits = rules.filter(isDailyLimit);
     if (limits.length === 0) return decisionOf(undefined);
     const ledger = [merchantAccount, utcDay(acceptedAt), currency].join('/');
@@ -69,8 +73,9 @@ export function createScreening({ reservations, accounts, hasBeenPaid }: Screeni
   }
 
   return {
-    screen: (payout) => screen(payout, true),
-    screenAgain: (payout) => screen(payout, false),
+    screen,
+    // Its entry in the ledger may have expired by now, and then it would count against itself.
+    screenAgain: async (payout) => decisionOf(await refusalBecauseOfReceiver(await rulesOf(payout), payout)),
     release: (reference) => reservations.release(reference),
   };
 }

@@ -24,8 +24,8 @@ export type ScreeningDecision = { passed: true } | { passed: false; code: Respon
 export interface Screening {
   screen(payout: ScreenedPayout): Promise<ScreeningDecision>;
   /**
-   * The same for a payout that has waited. Keeps its place in the limits, but refuses it if the rules about receivers do
-   * now.
+   * For a payout that has waited since it passed. It keeps its place in the limits, but is refused if the rules about
+   * receivers do so now.
    */
   screenAgain(payout: ScreenedPayout): Promise<ScreeningDecision>;
   /** Releases the reservations of a payout that ended without success. Does nothing if there are none. */
