@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { MongoConnection } from '@gateway/mongo';
-import { clockAt, connectMongo, createHandle } from '@gateway/mongo';
+import { clockAt, connectMongo, createHandle, duplicateKeyIndex } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 import { openSpace, silentLogger } from '@gateway/testing';
 import { createMetrics, noTracer } from '@gateway/service-kit';
+import type { OpenBank } from '../src/adapters/banks/bank-context';
 import { createBatches } from '../src/adapters/banks/iso20022/batches';
 import type { Iso20022Connector } from '../src/adapters/banks/iso20022/connector';
 import { createIso20022Connector } from '../src/adapters/banks/iso20022/connector';
@@ -45,21 +46,29 @@ beforeAll(async () => {
   payouts = createPayouts(mongo, clock);
   holds = createHolds(mongo, clock);
   await Promise.all([payouts.ensureIndexes(), holds.ensureDocument()]);
-  files = createIso20022Connector({
-    ...{ mongo, env: testSettings(), logger: silentLogger, metrics: createMetrics('test', { processFigures: false }) },
-    ...{ clock, holds, accounts },
-  });
+  files = openFiles(mongo);
 });
 afterEach(async () => {
   for (const name of ['payouts', 'iso20022_members', 'iso20022_batches']) await mongo.collection(name).deleteMany({});
   for (const { scope } of await holds.read()) await holds.release(scope);
 });
 afterAll(async () => {
-  await files.stop();
+  for (const connector of opened) await connector.stop();
   await mongo.mongoose.dropDatabase();
   await mongo.close();
   await space.remove();
 });
+
+const opened: Iso20022Connector[] = [];
+function openFiles(through: MongoConnection): Iso20022Connector {
+  const metrics = createMetrics('test', { processFigures: false });
+  const connector = createIso20022Connector({
+    ...{ mongo: through, env: testSettings(), logger: silentLogger, metrics },
+    ...{ clock: clockAt(() => NOW), holds, accounts },
+  });
+  opened.push(connector);
+  return connector;
+}
 
 interface Hooks {
   /** When a submission is about to look at the holds. */
@@ -67,10 +76,10 @@ interface Hooks {
   /** When it has looked, and found nothing. */
   onCall?(): Promise<unknown>;
   /** Default: one that settles at once. */
-  connector?: BankConnector;
+  connector?: OpenBank;
 }
 
-const settlingBank: BankConnector = {
+const settlingBank: OpenBank = {
   name: 'bank',
   longestCallMs: 1_000,
   callMs: 1_000,
@@ -121,7 +130,7 @@ function world({ beforeLook, onCall, connector = settlingBank }: Hooks) {
     bankFor: () => 'bank',
     bank: () => bank,
     calls: { begin: async (work) => void begun.push(work()) },
-    batches: connector === files ? files.operations : undefined,
+    batches: connector.operations,
     now: () => NOW,
     tracer: noTracer,
     logger: silentLogger,
@@ -342,6 +351,66 @@ test('a held payout that an open batch has as well is withdrawn from it when it 
   await holds.release(ALL);
   expect(await files.operations.cut()).toEqual([]);
   expect(await here.state()).toEqual({ kind: 'failed', code: 3300 });
+});
+
+describe('a payout whose first record fails', () => {
+  /** The first insert fails here. The database has it once `land` was called, if nothing else has the reference. */
+  function failingOnce() {
+    const members = mongo.collection<{ _id: string }>('iso20022_members');
+    let lost: { _id: string } | undefined;
+    const insertOne: typeof members.insertOne = (member, options) => {
+      if (lost !== undefined) return members.insertOne(member, options);
+      lost = { ...member };
+      return Promise.reject(new Error('no answer'));
+    };
+    const failing: unknown = Object.create(members, { insertOne: { value: insertOne } });
+    const collection = (name: string) => (name === members.collectionName ? failing : mongo.collection(name));
+    const connector = openFiles({ ...mongo, collection } as MongoConnection);
+    const land = async () => {
+      if (lost === undefined) throw new Error('nothing was inserted');
+      await members.insertOne(lost).catch((error: unknown) => {
+        if (duplicateKeyIndex(error) === undefined) throw error;
+      });
+    };
+    return { ...world({ connector }), cut: () => connector.operations.cut(), land };
+  }
+
+  const never = async (): Promise<void> => undefined;
+  const once = [{ state: 'emitted', payouts: 1 }];
+
+  test.each([
+    ['and never lands', { before: false, after: false }],
+    ['but has landed', { before: true, after: false }],
+    ['and lands after the next one', { before: false, after: true }],
+  ])('%s is in one file, once', async (_, lands) => {
+    const here = failingOnce();
+    await here.submit();
+    expect(await here.state()).toEqual({ kind: 'submitting' });
+    await (lands.before ? here.land : never)();
+    await resolveNow(here.ports, here.reference);
+    expect(await here.state()).toEqual({ kind: 'submitted' });
+    await (lands.after ? here.land : never)();
+    expect(await here.cut()).toMatchObject(once);
+    expect(await here.cut()).toEqual([]);
+  });
+
+  test('is in no file after it was cancelled, however late the first one lands', async () => {
+    const here = failingOnce();
+    const scope: Scope = { kind: 'payout', reference: here.reference };
+    await here.submit();
+    await holds.hold(ALL, OPERATOR);
+    await resolveNow(here.ports, here.reference);
+    // It may still land, so the payout must not be told to have ended.
+    expect(await cancelPayouts(here.ports, scope, OPERATOR)).toEqual({ result: 'with-bank' });
+    await holds.release(ALL);
+    await resolveNow(here.ports, here.reference);
+    await holds.hold(ALL, OPERATOR);
+    expect(await cancelPayouts(here.ports, scope, OPERATOR)).toMatchObject({ result: 'cancelled', ended: 1 });
+    expect(await here.state()).toEqual({ kind: 'failed', code: 3300 });
+    await here.land();
+    await holds.release(ALL);
+    expect(await here.cut()).toEqual([]);
+  });
 });
 
 describe('a payout in a file', () => {

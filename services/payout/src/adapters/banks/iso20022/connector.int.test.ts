@@ -26,6 +26,7 @@ import { createHolds } from '../../mongo/holds';
 import type { Iso20022Connector } from './connector';
 import { createIso20022Connector } from './connector';
 import { instruction, OTHER_IBAN, OUR_IBAN, pain002, PAYING_ACCOUNT, testSettings } from './iso20022.fixture';
+import { createMembers } from './members';
 import { openRecords } from './records';
 import { createSchemaCheck, PAIN_001 } from './schema-check';
 
@@ -234,7 +235,7 @@ describe('a payout that is given to the connector', () => {
     expect(await records().members.countDocuments({ state: 'waiting' })).toBe(0);
   });
 
-  it('is unknown while the records cannot be reached', async () => {
+  it('is not sent yet, or unknown, while the records cannot be reached', async () => {
     const away = await connectMongo({ uri: testServers().mongoUri, database: 'away' });
     const connector = createIso20022Connector({
       mongo: away,
@@ -246,9 +247,24 @@ describe('a payout that is given to the connector', () => {
       accounts: { findLatest: async () => PAYING_ACCOUNT },
     });
     await away.close();
-    expect(await connector.submit(instruction('A'))).toEqual({ kind: 'unknown', code: 3118 });
-    expect(await connector.inquire('A')).toMatchObject({ kind: 'unknown' });
-    expect(await connector.cancel?.('A')).toMatchObject({ kind: 'unknown' });
+    expect(await connector.submit(instruction('A'))).toEqual({ kind: 'not-sent' });
+    expect(await connector.inquire('A')).toEqual({ kind: 'unknown' });
+    expect(await connector.cancel('A')).toEqual({ kind: 'unknown' });
+  });
+
+  it('is not sent yet while its record may be lost in a failover', async () => {
+    const at = bench();
+    await at.connector.submit(instruction('A'));
+    const { members } = records();
+    // Reads see what a majority has.
+    const unseen: unknown = Object.create(members, { findOne: { value: () => Promise.resolve(null) } });
+    const { add } = createMembers({
+      records: { ...records(), members: unseen as typeof members },
+      debtorOf: () => ({ name: 'Gateway Ltd', iban: OUR_IBAN }),
+      now: () => NOON,
+      logger: silentLogger,
+    });
+    expect(await add(instruction('A'))).toEqual({ kind: 'not-sent' });
   });
 });
 

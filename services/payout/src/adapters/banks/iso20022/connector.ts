@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Clock, MongoConnection } from '@gateway/mongo';
 import type { Logger, Registry } from '@gateway/service-kit';
 import { Counter, fromZero, repeat } from '@gateway/service-kit';
@@ -26,9 +25,6 @@ import { loadSettings } from './settings';
 const CALL_TIMEOUT_MS = 20_000;
 /** Retention is counted in days. */
 const END_EVERY_MS = 3_600_000;
-
-/** Our own records cannot be reached. */
-const UNREACHABLE = { kind: 'unknown', code: RESPONSE_CODES.BANK_CONNECTION_ERROR } as const;
 
 export interface Iso20022Connector extends BankConnector {
   readonly operations: BatchOperations;
@@ -114,9 +110,9 @@ export function createIso20022Connector(options: {
     placeForNew: () => ({ leave: () => undefined }),
     operations,
     submit: async (instruction, { instead } = {}) =>
-      (await instead?.()) ?? orUnknown<SubmitAnswer>(() => members.add(instruction)),
-    inquire: (reference) => orUnknown<Inquiry>(() => members.inquire(reference)),
-    cancel: (reference) => orUnknown<Cancellation>(() => members.cancel(reference)),
+      (await instead?.()) ?? unlessAway<SubmitAnswer>({ kind: 'not-sent' }, () => members.add(instruction)),
+    inquire: (reference) => unlessAway<Inquiry>({ kind: 'unknown' }, () => members.inquire(reference)),
+    cancel: (reference) => unlessAway<Cancellation>({ kind: 'unknown' }, () => members.cancel(reference)),
     async start(take) {
       await nameAccounts(records);
       await mkdir(settings.outboxDir, { recursive: true });
@@ -136,12 +132,12 @@ export function createIso20022Connector(options: {
     },
   };
 
-  async function orUnknown<T>(work: () => Promise<T>): Promise<T | typeof UNREACHABLE> {
+  async function unlessAway<T>(answer: T, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
       logger.warn('the records of the ISO 20022 connector cannot be reached', { error });
-      return UNREACHABLE;
+      return answer;
     }
   }
 }

@@ -18,7 +18,10 @@ import { isNotBegun } from './records';
 import type { Debtor } from './settings';
 
 export interface Members {
-  /** Accepts a payout for the next file, once per reference. */
+  /**
+   * Accepts a payout for the next file, once per reference. It may be called again after it threw: if that insert lands
+   * late, it finds the reference taken, cancelled or not.
+   */
   add(instruction: PaymentInstruction): Promise<SubmitAnswer>;
   inquire(reference: string): Promise<Inquiry>;
   /** Possible until the payout is in a file. A submission that arrives afterwards is refused. */
@@ -69,7 +72,8 @@ export function createMembers(options: {
     if (await insert(member)) return { kind: 'submitted' };
     const known = await inquire(reference);
     if (known.kind === 'cancelled') return { kind: 'failed', code: RESPONSE_CODES.PAYOUT_ERROR };
-    return known.kind === 'not-found' || known.kind === 'unknown' ? { kind: 'submitted' } : known;
+    // No majority has it yet, so a failover may lose it.
+    return known.kind === 'not-found' || known.kind === 'unknown' ? { kind: 'not-sent' } : known;
   }
 
   /** False if the reference is known. */
