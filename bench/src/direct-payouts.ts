@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AccountDirectory } from '@gateway/accounts';
 import type { PayoutCommand, PayoutQueries } from '@gateway/api-edge/dist/application/ports';
 import type { MongoConnection } from '@gateway/mongo';
-import { clockAt, createHandle, createOutbox } from '@gateway/mongo';
+import { clockAt, createHandle, createOutbox, resolverLeaseMs } from '@gateway/mongo';
 import { openBanks } from '@gateway/payout/dist/adapters/banks/banks';
 import { requestOf } from '@gateway/payout/dist/adapters/kafka/commands';
 import { createHolds } from '@gateway/payout/dist/adapters/mongo/holds';
@@ -68,6 +68,7 @@ export async function openDirectPayouts(options: {
     screening: createScreening({ reservations, accounts, hasBeenPaid: payouts.hasBeenPaid }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
+    claimMs: resolverLeaseMs(banks.longestCallMs),
     calls: createDetachedWork({ name: 'submission', max: CALLS_AT_ONCE, logger }),
     now,
     tracer: noTracer,

@@ -10,7 +10,7 @@ const FIRST_INQUIRY_AFTER_MS = 500;
 const INQUIRY_BACKOFF_MAX_MS = 300_000;
 /** From here on each failed inquiry is logged as an error that calls for an operator. */
 export const INQUIRIES_BEFORE_ALARM = 10;
-/** Longer than an inquiry and the call after it usually take, each with its time-out. */
+/** The shortest claim. It covers an inquiry and the call after it at counterparts with short time-outs. */
 export const RESOLVER_LEASE_MS = 25_000;
 /** Concurrent items of one replica, in total and per account. */
 const PARALLEL_MAX = 64;
@@ -23,6 +23,15 @@ const PARALLEL_PER_ACCOUNT_MAX = 16;
  */
 export function callLeaseMs(longestCallMs: number): number {
   return longestCallMs + LEASE_MARGIN_MS;
+}
+
+/**
+ * How long a claim lasts that covers an inquiry and the call after it.
+ *
+ * @param longestCallMs of either, from asking for a place among the calls to the end of the call
+ */
+export function resolverLeaseMs(longestCallMs: number): number {
+  return Math.max(RESOLVER_LEASE_MS, longestCallMs + callLeaseMs(longestCallMs));
 }
 
 /** How long to wait before the next inquiry about an unknown outcome. @param inquiries made so far without a result */

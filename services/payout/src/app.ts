@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openAccountDirectory } from '@gateway/accounts';
 import { openAudit } from '@gateway/audit';
 import { services } from '@gateway/contracts';
-import { createHandle, registerOverdue, registerUnknownOutcomes } from '@gateway/mongo';
+import { createHandle, registerOverdue, registerUnknownOutcomes, resolverLeaseMs } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
@@ -82,6 +82,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
       deps.screening ?? createScreening({ reservations, accounts: directory, hasBeenPaid: payouts.hasBeenPaid }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
+    claimMs: resolverLeaseMs(banks.longestCallMs),
     calls,
     now,
     tracer,

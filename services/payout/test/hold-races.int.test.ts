@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { MongoConnection } from '@gateway/mongo';
-import { clockAt, connectMongo, createHandle, duplicateKeyIndex } from '@gateway/mongo';
+import { clockAt, connectMongo, createHandle, duplicateKeyIndex, RESOLVER_LEASE_MS } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 import { openSpace, silentLogger } from '@gateway/testing';
 import { createMetrics, noTracer } from '@gateway/service-kit';
@@ -129,6 +129,7 @@ function world({ beforeLook, onCall, connector = settlingBank }: Hooks) {
     },
     bankFor: () => 'bank',
     bank: () => bank,
+    claimMs: RESOLVER_LEASE_MS,
     calls: { begin: async (work) => void begun.push(work()) },
     batches: connector.operations,
     now: () => NOW,

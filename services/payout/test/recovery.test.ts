@@ -54,6 +54,15 @@ describe('a process that died between the intent and the bank', () => {
     expect(world.bank.submissionsOf(reference)).toBe(1);
   });
 
+  it('a payout is submitted, also by an operator, however long a call to the bank may take', async () => {
+    const due = await leave(payout('10.50'), { resolveAt: world.now() });
+    const later = await leave(payout('10.50'));
+    const service = await world.start({ SIMULATOR_TIMEOUT_MS: '60000' });
+    await world.isIn(due, 'settled');
+    await world.ask(service, `/admin/payouts/${later}/retry`, 'POST');
+    expect((await world.payouts.load(later))?.state.kind).toBe('settled');
+  });
+
   it('a payout that the bank has is asked about, and not sent again', async () => {
     const reference = await leave(payout('10.50'), { resolveAt: world.now() });
     world.bank.outcomes.set(reference, { kind: 'settled', transactionId: 'T-before' });

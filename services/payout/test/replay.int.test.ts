@@ -1,5 +1,5 @@
 import type { MongoConnection } from '@gateway/mongo';
-import { bodyOf, clockAt, connectMongo, createHandle } from '@gateway/mongo';
+import { bodyOf, clockAt, connectMongo, createHandle, RESOLVER_LEASE_MS } from '@gateway/mongo';
 import { noTracer } from '@gateway/service-kit';
 import type { Space } from '@gateway/testing';
 import { openSpace, silentLogger } from '@gateway/testing';
@@ -104,6 +104,7 @@ function world(bank: Bank, { passes = true, passesAgain = true, hasPlace = true 
     },
     bankFor: () => 'bank',
     bank: () => connector,
+    claimMs: RESOLVER_LEASE_MS,
     calls: { begin: async (work) => void begun.push(work()) },
     now: () => now,
     tracer: noTracer,

@@ -53,7 +53,7 @@ export interface SubmitOptions {
 /** Calls to one bank. A repeated submission must be the same payout. */
 export interface BankConnector {
   readonly name: string;
-  /** From waiting for a place to the end of a submission; the lease of an intent has to cover it. */
+  /** From waiting for a place to the end of a submission or an inquiry. The leases of intents and claims follow it. */
   readonly longestCallMs: number;
   /** From sending a submission to its end. */
   readonly callMs: number;

@@ -84,6 +84,8 @@ export interface Ports {
   bankFor(currency: string): string;
   /** By name. Undefined when no connector of that name is open. */
   bank(name: string): BankConnector | undefined;
+  /** How long a claim of a due payout lasts. It covers an inquiry and a submission, or the latter would never be sent. */
+  claimMs: number;
   /** Runs submissions to banks after the message is done. */
   calls: Pick<DetachedWork, 'begin'>;
   now(): number;

@@ -1,9 +1,4 @@
-import {
-  createResolver as createDueResolver,
-  INQUIRIES_BEFORE_ALARM,
-  inquiryDelayMs,
-  RESOLVER_LEASE_MS,
-} from '@gateway/mongo';
+import { createResolver as createDueResolver, INQUIRIES_BEFORE_ALARM, inquiryDelayMs } from '@gateway/mongo';
 import type { FairWork } from '@gateway/service-kit';
 import { inTrace } from '@gateway/service-kit';
 import type { BankConnector, Cancellation, Inquiry, SubmitAnswer } from './bank-ports';
@@ -24,6 +19,7 @@ export function createResolver(ports: Ports, options: { everyMs: number; atOnce:
     name: 'resolving payouts',
     everyMs: options.everyMs,
     due: ports.payouts.due,
+    leaseMs: ports.claimMs,
     correlationId: ({ payoutId }) => payoutId,
     resolve: (payout) => resolve(ports, payout),
     parallel: options.atOnce,
@@ -36,7 +32,7 @@ export function createResolver(ports: Ports, options: { everyMs: number; atOnce:
 
 /** Resolves one payout now, for an operator. Undefined if nothing is left to do for it. */
 export async function resolveNow(ports: Ports, reference: string): Promise<StoredPayout | 'not-connected' | undefined> {
-  const payout = await ports.payouts.due.claimNow(reference, RESOLVER_LEASE_MS);
+  const payout = await ports.payouts.due.claimNow(reference, ports.claimMs);
   if (payout === null) return undefined;
   if (isOpen(payout.state) && bankOf(ports, payout) === undefined) return 'not-connected';
   const trace = {

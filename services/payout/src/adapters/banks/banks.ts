@@ -17,6 +17,8 @@ const FACTORIES: Record<string, (context: BankContext) => OpenBank | Promise<Ope
 
 export interface Banks {
   readonly all: readonly OpenBank[];
+  /** Of all banks; 0 if there are none. */
+  readonly longestCallMs: number;
   get(name: string): OpenBank | undefined;
   /** Name of the connector for a currency. */
   nameFor(currency: string): string;
@@ -48,6 +50,7 @@ export async function openBanks(payoutBank: string, context: BankContext): Promi
     context.logger.warn('payouts in EUR go to the sandbox, which pays no one: see PAYOUT_BANK');
   return {
     all: [...banks.values()],
+    longestCallMs: Math.max(0, ...[...banks.values()].map(({ longestCallMs }) => longestCallMs)),
     get: (name) => banks.get(name),
     nameFor: (currency) => (currency === TEST_CURRENCY ? SANDBOX_BANK : payoutBank),
   };
