@@ -1,23 +1,6 @@
 import type { AxiosResponse } from 'axios';
 import { isAxiosError } from 'axios';
 
-/** Error codes of connections that were never made, so nothing was sent. */
-const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);
-const TIMED_OUT = new Set(['ECONNABORTED', 'ETIMEDOUT']);
-
-/**
- * What a failed call says about its effect. `never-sent`: the counterpart certainly got nothing; otherwise it may have
- * acted.
- */
-export type CallFault = 'never-sent' | 'timed-out' | 'broken';
-
-export function callFaultOf(error: unknown): CallFault {
-  const code = isAxiosError(error) ? error.code : undefined;
-  if (code === undefined) return 'broken';
-  if (NEVER_CONNECTED.has(code)) return 'never-sent';
-  return TIMED_OUT.has(code) ? 'timed-out' : 'broken';
-}
-
 export type AnswerFields = Record<string, unknown>;
 
 /** The fields of an answer; none without an answer, or for anything but an object with status 200: ask again later. */
