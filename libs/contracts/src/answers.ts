@@ -14,7 +14,6 @@ import type { ResponseCode } from './response-codes';
 
 /** What the callbacks about a hold report; others have no such field. */
 export const HOLD_EVENTS = ['authorization_expiring', 'authorization_expired'] as const;
-export type HoldEvent = (typeof HOLD_EVENTS)[number];
 
 /** By the interface: a longer one would make every answer that has it invalid. */
 export const AUTHCODE_LENGTH_MAX = 24;

@@ -54,4 +54,3 @@ export const CallbackRecovered = event(
 );
 
 export const callbackEvents = { CallbackAttempted, CallbackDelivered, CallbackExhausted, CallbackRecovered } as const;
-export type CallbackEventType = keyof typeof callbackEvents;
