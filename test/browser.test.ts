@@ -72,7 +72,6 @@ test('SALE through the card-entry page, with a typing error first', async () => 
   expect(await page.getByLabel(/card number/i).getAttribute('aria-invalid')).toBe('true');
   expect(await page.getByLabel(/card number/i).inputValue()).toBe('');
   expect(await page.getByLabel(/name on card/i).inputValue()).toBe('Ann Lee');
-  await keepPicture(page, 'card-entry-error');
   await enterCard(page, PLAIN);
   await backInShop(page);
   expect(await ended({ transaction_unique_id: id })).toMatchObject({ transaction_type: 'SALE', status: 'SUCCESS' });
@@ -97,10 +96,8 @@ test('after a decline the cardholder can try again on the page', async () => {
   const { page, complaints } = await browser.visitor({ viewport: PHONE });
   const { url, id } = await checkoutUrl('SALE', { amount: '31.01' });
   await page.goto(url);
-  await keepPicture(page, 'card-entry-phone');
   await enterCard(page, PLAIN);
   await page.getByText(/declined/i).waitFor();
-  await keepPicture(page, 'card-entry-declined-phone');
   expect(await lastRecord({ transaction_unique_id: id })).toMatchObject({ status: 'DECLINE', code: 3101 });
   expect(complaints).toEqual([]);
 });
@@ -139,13 +136,9 @@ describe.each([
     merchant.offer({ acsUrl: String(first['acs_url']), fields });
     await page.goto(`${merchant.url}/pay`);
     await page.getByRole('button', { name: 'Pay' }).click();
-    if (!javaScriptEnabled) await keepPicture(page, 'challenge-phone');
     await toIssuer(visitor, javaScriptEnabled);
     await page.getByRole('button', { name: /success/i }).click();
-    if (!javaScriptEnabled) {
-      await keepPicture(page, 'challenge-done-phone');
-      await page.getByRole('button', { name: /continue|return/i }).click();
-    }
+    if (!javaScriptEnabled) await page.getByRole('button', { name: /continue|return/i }).click();
     await page.waitForURL(`${endOf()}/**`);
     const returned = merchant.returns.find((form) => form.get('MD') === first['reference']);
     const proof = { pares: returned?.get('PaRes'), reference: first['reference'] };
@@ -194,5 +187,4 @@ test('an unknown page shows a readable error', async () => {
   const { page } = await browser.visitor();
   await page.goto(`${system.env['THREEDS_PUBLIC_URL']}/challenge/unknown`);
   expect(await page.getByRole('heading').textContent()).toMatch(/\w/);
-  await keepPicture(page, 'error');
 });
