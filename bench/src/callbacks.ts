@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openAccounts } from '@gateway/accounts';
@@ -12,11 +12,10 @@ import type { Publisher } from '@gateway/messaging';
 import { createKafka, createPublisher, createTopics } from '@gateway/messaging';
 import { createLogger, createMetrics } from '@gateway/service-kit';
 import { newCertificate } from './certificate';
-import { terminate } from './gateway';
 import type { OnEnd } from './run';
 import { startServers } from './servers';
+import { startService } from './service-processes';
 
-const root = join(__dirname, '..', '..');
 const RECEIVERS = 64;
 const WARM_UP_MS = 4_000;
 const MEASURE_MS = 8_000;
@@ -86,22 +85,19 @@ async function open(onEnd: OnEnd): Promise<Bench> {
   const publisher = createPublisher({ kafka, source: 'card-processing', topicPrefix: prefix, metrics, logger });
   await publisher.start();
   onEnd(() => publisher.stop());
-  startDispatcher(
-    join(folder, 'dispatcher.log'),
-    {
-      KAFKA_BROKERS: kafkaBrokers,
-      MONGODB_URI: mongodbUri,
-      TOPIC_PREFIX: prefix,
-      DATABASE_PREFIX: prefix,
-      ACCOUNT_KEYS,
-      PAYOUT_QUERY_URL: 'http://127.0.0.1:1',
-      CARD_QUERY_URL: 'http://127.0.0.1:1',
-      CALLBACK_ALLOW_CIDRS: '127.0.0.0/8',
-      CALLBACK_ADMIN_PORT: '0',
-      NODE_EXTRA_CA_CERTS: certFile,
-    },
-    onEnd,
-  );
+  const settings = {
+    KAFKA_BROKERS: kafkaBrokers,
+    MONGODB_URI: mongodbUri,
+    TOPIC_PREFIX: prefix,
+    DATABASE_PREFIX: prefix,
+    ACCOUNT_KEYS,
+    PAYOUT_QUERY_URL: 'http://127.0.0.1:1',
+    CARD_QUERY_URL: 'http://127.0.0.1:1',
+    CALLBACK_ALLOW_CIDRS: '127.0.0.0/8',
+    CALLBACK_ADMIN_PORT: '0',
+    NODE_EXTRA_CA_CERTS: certFile,
+  };
+  await startService('callback-dispatcher', { logFile: join(folder, 'dispatcher.log'), settings }, onEnd);
   return { receivers, loop: forked('callbacks-loop.js', onEnd), publisher, ...ports, cert };
 }
 
@@ -213,13 +209,6 @@ function forked(file: string, onEnd: OnEnd): ChildProcess {
   const child = fork(join(__dirname, file), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   onEnd(() => child.disconnect());
   return child;
-}
-
-function startDispatcher(logFile: string, env: Record<string, string>, onEnd: OnEnd): void {
-  const log = openSync(logFile, 'a');
-  const main = join(root, 'services', 'callback-dispatcher', 'dist', 'main.js');
-  const child = spawn(process.execPath, [main], { env: { ...process.env, ...env }, stdio: ['ignore', log, log] });
-  onEnd(() => terminate(child));
 }
 
 function print(name: string, { bare, dispatcher }: Rates): void {

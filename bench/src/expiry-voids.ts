@@ -1,8 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -26,8 +25,8 @@ import { connectMongo } from '@gateway/mongo';
 import { createLogger, createMetrics } from '@gateway/service-kit';
 import { newVaultKeys, openVaultWriter } from '@gateway/vault';
 import type { OnEnd } from './run';
+import { startService } from './service-processes';
 
-const root = join(__dirname, '..', '..');
 const MERCHANT = 'bench_expiry';
 /** Nothing else falls due during the run. */
 const HOLD_SECONDS = 86_400;
@@ -67,12 +66,11 @@ export async function compareVoids(options: Options): Promise<void> {
   onEnd(() => rmSync(folder, { recursive: true }));
   const { bench, env } = await openBench(options);
   const simulatorPort = String(await freePort());
-  const services = new Map(
-    (['simulator', 'card-processing', 'auth-expiry'] as const).map((name) => {
-      const own = { ...env, SIMULATOR_PORT: simulatorPort, SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}` };
-      return [name, start(name, join(folder, `${name}.log`), own, onEnd)] as const;
-    }),
-  );
+  const settings = { ...env, SIMULATOR_PORT: simulatorPort, SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}` };
+  const services = new Map<string, ChildProcess>();
+  for (const name of ['simulator', 'card-processing', 'auth-expiry']) {
+    services.set(name, await startService(name, { logFile: join(folder, `${name}.log`), settings }, onEnd));
+  }
 
   console.log(`\n${due} authorizations voided, per second`);
   await merchantsVoid(bench, due * WARM_UP_FRACTION);
@@ -236,18 +234,6 @@ async function until(what: string, look: () => Promise<boolean>): Promise<void> 
     if (performance.now() > deadline) throw new Error(`waited ${WAIT_TIMEOUT_MS} ms in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
-}
-
-function start(name: string, logFile: string, env: Record<string, string>, onEnd: OnEnd): ChildProcess {
-  const log = openSync(logFile, 'a');
-  const main = join(root, 'services', name, 'dist', 'main.js');
-  const child = spawn(process.execPath, [main], { env: { ...process.env, ...env }, stdio: ['ignore', log, log] });
-  onEnd(async () => {
-    if (child.exitCode !== null) return;
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-  });
-  return child;
 }
 
 async function freePort(): Promise<number> {

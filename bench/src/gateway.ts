@@ -5,11 +5,11 @@ import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { AccountError, openAccounts, SANDBOX_PAYOUTS } from '@gateway/accounts';
 import { Secret } from '@gateway/contracts';
 import { MERCHANT, PASSWORD } from './card-use-cases';
 import type { OnEnd } from './run';
+import { serviceOptions, terminate } from './service-processes';
 
 const root = join(__dirname, '..', '..');
 export const stateDirectory = join(root, '.gateway');
@@ -101,13 +101,6 @@ async function readyLine(child: ChildProcess): Promise<string> {
   throw new Error('the gateway did not start');
 }
 
-/** Ends a process, unless it has ended, and waits for its end. */
-export async function terminate(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
-}
-
 /** An account without effective rate limits, in the databases of this prefix. */
 async function openMerchant(env: Record<string, string>): Promise<void> {
   const accounts = await openAccounts({
@@ -184,18 +177,13 @@ function figuresIn(metrics: string): ProcessFigures {
   };
 }
 
-/** How `npm start` runs Node for a service. */
-async function serviceOptions(): Promise<{ NODE_OPTIONS: string[]; MALLOC_ARENA_MAX: string }> {
-  const declared: unknown = await import(pathToFileURL(join(root, 'scripts', 'gateway', 'services.mjs')).href);
-  return declared as Awaited<ReturnType<typeof serviceOptions>>;
-}
-
 /** The same use cases in one process without Kafka, beside the gateway, on databases of its own. */
 export async function startDirect(gatewayEnv: Record<string, string>, onEnd: OnEnd): Promise<System> {
-  const { NODE_OPTIONS: execArgv, MALLOC_ARENA_MAX } = await serviceOptions();
-  const env = { MALLOC_ARENA_MAX, ...process.env, ...gatewayEnv, DATABASE_PREFIX: 'bench-direct-' };
+  const options = await serviceOptions();
+  const env = { ...options.env, ...process.env, ...gatewayEnv, DATABASE_PREFIX: 'bench-direct-' };
   await openMerchant(env);
   const log = openSync(join(stateDirectory, 'logs', 'direct.log'), 'a');
+  const { execArgv } = options;
   const child = fork(join(__dirname, 'direct.js'), { execArgv, env, stdio: ['ignore', log, log, 'ipc'] });
   onEnd(async () => {
     if (child.exitCode !== null) return;

@@ -8,6 +8,7 @@ import { connectMongo } from '@gateway/mongo';
 import { DEBTOR, openConnector } from './pain001-connector';
 import type { OnEnd } from './run';
 import { startServers } from './servers';
+import { serviceOptions } from './service-processes';
 import type { CutFigures } from './pain001-writer';
 
 const PAYOUTS = 10_000;
@@ -79,7 +80,11 @@ function payout(number: number) {
 }
 
 async function cut(env: Record<string, string>, uri: string, database: string): Promise<CutFigures> {
-  const child = fork(join(__dirname, 'pain001-writer.js'), [uri, database], { env: { ...process.env, ...env } });
+  const options = await serviceOptions();
+  const child = fork(join(__dirname, 'pain001-writer.js'), [uri, database], {
+    execArgv: options.execArgv,
+    env: { ...options.env, ...process.env, ...env },
+  });
   const [figures] = (await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(() => Promise.reject(new Error('the writer ended without figures'))),
