@@ -88,7 +88,7 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
     port: config.OPS_PORT,
     access,
     about: aboutOf('simulator', config),
-    readiness: () => ({ started: isStarted(), mongodb: mongo.healthy() }),
+    readiness: () => ({ started: isStarted(), database: mongo.healthy() }),
     metrics,
   });
   onStop(() => ops.close(0));
