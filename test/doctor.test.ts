@@ -120,7 +120,7 @@ const accountKey = async (): Promise<string> => {
   return id;
 };
 
-test('a healthy deployment has nothing to mend', async () => {
+test('a healthy deployment has nothing to fix', async () => {
   const { lines, exitCode } = await doctor();
   expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);
   expect(lines).toHaveLength(10);
@@ -250,14 +250,14 @@ const FAULTS: [name: string, plant: () => Promise<Record<string, string>>, sente
   ],
 ];
 
-test.each(FAULTS)('%s is found, and the doctor says what to mend', async (_name, plant, sentence) => {
+test.each(FAULTS)('%s is found, and the doctor says what to fix', async (_name, plant, sentence) => {
   const { exitCode, text } = await doctor(await plant());
-  expect(text).toMatch(new RegExp(`^MEND +${sentence.source}`, 'm'));
+  expect(text).toMatch(new RegExp(`^FIX +${sentence.source}`, 'm'));
   expect(exitCode).toBe(1);
 });
 
 test('after all this the deployment is as it was: the doctor changes nothing', async () => {
-  await until('nothing is left to mend', async () => (await doctor()).exitCode === 0);
+  await until('nothing is left to fix', async () => (await doctor()).exitCode === 0);
 });
 
 test.each([
@@ -277,7 +277,7 @@ test('wrong settings exit with 2 and one sentence', async () => {
 test('a group that nobody reads in is found', async () => {
   await expiry.stop();
   const { exitCode, text } = await doctor();
-  expect(text).toMatch(/^MEND +services +auth-expiry at \S+ does not answer/m);
-  expect(text).toMatch(/^MEND +groups +Nobody reads for auth-expiry, and 0 messages wait: start it\.$/m);
+  expect(text).toMatch(/^FIX +services +auth-expiry at \S+ does not answer/m);
+  expect(text).toMatch(/^FIX +groups +Nobody reads for auth-expiry, and 0 messages wait: start it\.$/m);
   expect(exitCode).toBe(1);
 });

@@ -471,7 +471,7 @@ test('the doctor looks with rights of its own, and says which right a user lacks
       },
     ],
   });
-  const sentence = `MEND  access        User:dlq may not write topic ${topic}: npm run kafka -- acls --apply grants it.`;
+  const sentence = `FIX   access        User:dlq may not write topic ${topic}: npm run kafka -- acls --apply grants it.`;
   await until('the doctor says so', async () => (await examine()).includes(sentence));
   expect(await run(runKafkaCli, 'admin', ['acls', '--apply'])).toMatchObject({ exitCode: 0 });
   await until('the right is back', async () => /^ok +access /m.test(await examine()));

@@ -15,7 +15,7 @@ const USERS = [
 const { name } = composed;
 const options = name === 'production' ? USERS.flatMap((setting) => ['-e', setting]) : [];
 
-test('the doctor looks at all services from its own container, and finds nothing to mend', async () => {
+test('the doctor looks at all services from its own container, and finds nothing to fix', async () => {
   await project.ready();
   const printed = await project.compose('run', '--rm', '-T', ...options, 'operations', 'doctor', '--json');
   const found = JSON.parse(printed) as Record<string, { faults: string[]; fine: string }>;

@@ -9,7 +9,7 @@ const schedule = (pending: readonly unknown[]): void => {
 test('a connection looks for postponed requests only while there are any', () => {
   jest.useFakeTimers();
   schedule([]);
-  // If this is 0 kafkajs has mended it, and the correction can go.
+  // If this is 0 kafkajs has fixed it, and the correction can go.
   expect(jest.getTimerCount()).toBe(1);
   jest.clearAllTimers();
   quietRequestQueues();

@@ -21,7 +21,7 @@ export interface Deployment {
 
 /** What a check found. */
 export interface Diagnosis {
-  /** One sentence each: what is wrong, and what mends it. Empty if all is well. */
+  /** One sentence each: what is wrong, and what fixes it. Empty if all is well. */
   readonly faults: readonly string[];
   /** What was looked at, if all is well. */
   readonly fine: string;

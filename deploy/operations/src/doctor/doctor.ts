@@ -19,7 +19,7 @@ import type { Config } from './settings';
 import { readConfig } from './settings';
 
 const USAGE = `usage: npm run doctor [-- --json]
-Looks at a deployment from outside, and says what to mend. Changes nothing. Exits 0 if all is well, else 1.
+Looks at a deployment from outside, and says what to fix. Changes nothing. Exits 0 if all is well, else 1.
 Uses the settings of the last npm start, or those of npm run provision, OPS_URLS, IDENTITY_TOKEN, CALLERS_FILE,
 PUBLIC_BASE_URL and THREEDS_PUBLIC_URL.`;
 
@@ -28,7 +28,7 @@ const CHECKS: readonly Check[] = [
   ...[keysCheck, certificatesCheck, identitiesCheck],
 ];
 
-/** Runs all checks. @returns the exit code: 0, 1 if there is something to mend, 2 for wrong usage or settings */
+/** Runs all checks. @returns the exit code: 0, 1 if there is something to fix, 2 for wrong usage or settings */
 export async function runDoctor(args: readonly string[], env: Environment, print: Print): Promise<number> {
   const [option, ...rest] = args;
   if (rest.length > 0 || (option !== undefined && option !== '--json')) {
@@ -88,7 +88,7 @@ function report(results: readonly (readonly [string, Diagnosis])[]): string[] {
   return results.flatMap(([name, { faults, fine }]) =>
     faults.length === 0
       ? [`ok    ${name.padEnd(width)}  ${fine}`]
-      : faults.map((fault) => `MEND  ${name.padEnd(width)}  ${fault}`),
+      : faults.map((fault) => `FIX   ${name.padEnd(width)}  ${fault}`),
   );
 }
 

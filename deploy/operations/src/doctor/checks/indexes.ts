@@ -29,14 +29,14 @@ async function existingIn(
 }
 
 function faultOf(collection: string, { name, key, options }: PlannedIndex, existing: Document | undefined): string[] {
-  const mend = 'npm run provision';
-  if (existing === undefined) return [`${collection} lacks the index ${name}: ${mend} creates it.`];
+  const fix = 'npm run provision';
+  if (existing === undefined) return [`${collection} lacks the index ${name}: ${fix} creates it.`];
   const wanted: Document = { key, ...options };
   const different = ['key', 'unique', 'partialFilterExpression', 'expireAfterSeconds'].filter(
     (field) => JSON.stringify(existing[field] ?? null) !== JSON.stringify(wanted[field] ?? null),
   );
   if (different.length === 0) return [];
   // Times can be changed. For all else the index has to be made anew, which is an operator's decision.
-  const advice = different.join() === 'expireAfterSeconds' ? `${mend} corrects it` : `drop it, then ${mend}`;
+  const advice = different.join() === 'expireAfterSeconds' ? `${fix} corrects it` : `drop it, then ${fix}`;
   return [`The index ${name} of ${collection} differs in ${different.join(', ')}: ${advice}.`];
 }
