@@ -21,7 +21,7 @@ const CHECK_ROUNDS = 5;
 
 /** Merchants that work at the same time. */
 export interface Crowd {
-  /** Stops the merchants and waits for their current errands. */
+  /** Stops the merchants and waits for their current scenarios. */
   stop(): Promise<void>;
   /** Calls CHECK for every request that was sent. */
   checkAll(): Promise<void>;

@@ -19,8 +19,8 @@ export interface Shop {
   notebook: Notebook;
 }
 
-/** One errand, from start to end. */
-export type Errand = (shop: Shop) => Promise<unknown>;
+/** One scenario, from start to end. */
+export type Scenario = (shop: Shop) => Promise<unknown>;
 
 const PLAIN = '12.50';
 /** decisions.md, section 3: for these amounts the bank misbehaves and the outcome is resolved later. */
@@ -137,8 +137,8 @@ async function saleAndAsked(shop: Shop): Promise<void> {
 
 const paid = (shop: Shop, amount: string) => shop.client.pay(payoutFields(amount, `${shop.url}/callback/payout`));
 
-/** All errands. */
-export const ERRANDS = {
+/** All scenarios. */
+export const SCENARIOS = {
   sale: (shop) => sale(shop),
   saleByToken,
   settled,
@@ -155,10 +155,10 @@ export const ERRANDS = {
   unknownPayout: (shop) => paid(shop, shop.random.pick(UNKNOWN_OUTCOMES)),
   asked,
   saleAndAsked,
-} as const satisfies Record<string, Errand>;
+} as const satisfies Record<string, Scenario>;
 
-/** Frequency of each errand. */
-export type Business = Partial<Record<keyof typeof ERRANDS, number>>;
+/** Frequency of each scenario. */
+export type Business = Partial<Record<keyof typeof SCENARIOS, number>>;
 
 /** Percentages. */
 export const BUSINESS: Business = {
@@ -180,17 +180,17 @@ export const BUSINESS: Business = {
   saleAndAsked: 2,
 };
 
-/** Runs a merchant's errands one after the other, with pauses, until stopped. */
+/** Runs a merchant's scenarios one after the other, with pauses, until stopped. */
 export async function work(
   shop: Shop,
   options: { business: Business; thinkMs: number; stopping: () => boolean },
 ): Promise<void> {
-  const weights = Object.entries(options.business) as [keyof typeof ERRANDS, number][];
+  const weights = Object.entries(options.business) as [keyof typeof SCENARIOS, number][];
   const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
   while (!options.stopping()) {
     let left = shop.random.next() * total;
     const [name] = weights.find(([, weight]) => (left -= weight) < 0) ?? ['asked' as const];
-    await ERRANDS[name](shop);
+    await SCENARIOS[name](shop);
     await pause(shop.random.next() * 2 * options.thinkMs);
   }
 }

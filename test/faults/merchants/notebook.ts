@@ -8,7 +8,7 @@ export interface Notebook {
   readonly callbacks: CallbackArrival[];
   /** Epoch ms of each approved card operation, to measure recovery. */
   readonly approvals: number[];
-  /** Number of aborted errands, by reason. */
+  /** Number of aborted scenarios, by reason. */
   readonly troubles: Map<string, number>;
   trouble(what: string): void;
 }
