@@ -33,7 +33,7 @@ export async function compareTicks(options: {
   // Every command postpones its deadline, so the same ones become due again.
   const fewDue = await medians(stores, (store) => store.fall());
   console.log(`\none tick of auth-expiry, median of ${TICKS}`);
-  console.log(`     open | nothing due ms | ${FEW_DUE} due ms | the look for ${FEW_DUE} due ones`);
+  console.log(`     open | nothing due ms | ${FEW_DUE} due ms | query plan for ${FEW_DUE} due`);
   for (const [index, store] of stores.entries()) {
     await store.fall();
     console.log(

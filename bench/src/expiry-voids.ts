@@ -231,7 +231,7 @@ function allIn(references: readonly string[], seen: ReadonlySet<string>): Promis
 async function until(what: string, look: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + WAIT_TIMEOUT_MS;
   while (!(await look())) {
-    if (performance.now() > deadline) throw new Error(`waited ${WAIT_TIMEOUT_MS} ms in vain for ${what}`);
+    if (performance.now() > deadline) throw new Error(`timed out after ${WAIT_TIMEOUT_MS} ms waiting for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }
