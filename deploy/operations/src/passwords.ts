@@ -4,11 +4,13 @@ import { LEAST_PASSWORD_LENGTH } from '@gateway/mongo';
 import { ConfigurationError, messageOf } from '@gateway/service-kit';
 
 /**
- * The passwords in a folder with a file for each user, as Docker and Kubernetes mount secrets: by name of the user,
- * without the newline at the end. Names that begin with a dot are Kubernetes' own.
+ * Reads passwords from a folder that has one file per user, as Docker and Kubernetes mount secrets. The name of the file
+ * is the user. A newline at the end of the password is dropped. Files that begin with a dot belong to Kubernetes and are
+ * skipped.
  *
- * @param users names that may be there; none has to
- * @throws ConfigurationError for a folder that cannot be read, a name of nobody, and a short password
+ * @param users names that the folder may have; it may lack any of them
+ * @returns passwords by user
+ * @throws ConfigurationError if the folder cannot be read, a file names an unknown user, or a password is too short
  */
 export function readPasswords(folder: string, users: readonly string[]): Map<string, string> {
   const passwords = new Map<string, string>();

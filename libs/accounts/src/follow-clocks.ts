@@ -22,9 +22,9 @@ export interface WaitingKind<T> {
 }
 
 /**
- * The periodic work by which a service follows the clocks of sandbox accounts: after a move it adjusts what waits for a
- * time, and reports when all has been. It goes on looking, ever more rarely, for a day: a message from before the move may
- * still be on its way. Any replica may do so.
+ * Lets a service follow the clocks of sandbox accounts, as periodic work. After a move it adjusts everything that waits for
+ * a time, then reports that it has followed. It keeps looking for a day, less and less often, because a message from before
+ * the move may still be on its way. Any replica may run it.
  */
 export function createClockFollower(options: {
   clocks: Pick<SandboxClocks, 'recent' | 'followed'>;

@@ -24,9 +24,9 @@ interface KnownTrace {
 }
 
 /**
- * Decides which spans are exported. Those of a sampled trace at once. Those of another are held until one of its spans
- * fails here, or its trace comes back as sampled from a service where it has failed: then all are exported, and what
- * follows. Otherwise they are forgotten some seconds after the last one.
+ * Decides which spans are exported. Spans of a sampled trace are exported at once. Spans of any other trace are held. If one
+ * of them fails here, or the trace comes back as sampled because it failed in another service, all held spans of the trace
+ * are exported, and so are its later ones. Otherwise they are dropped some seconds after the last one has ended.
  */
 export interface TailDecision extends SpanProcessor {
   /** The trace has failed. */
