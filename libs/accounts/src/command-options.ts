@@ -5,9 +5,10 @@ import { formatAmountE4, isCurrency, parseAmountE4, Secret, TRANSACTION_TYPES } 
 import type { Ask } from '@gateway/service-kit';
 import { canonicalRange } from '@gateway/service-kit';
 import type { AccountSettings, AmountLimit, PayoutFee, PayoutRule } from './account';
-import type { AccountChanges, NewTerminal, PayoutRulesByKind } from './administration';
+import type { AccountChanges, PayoutRulesByKind } from './account-changes';
 import type { CardRule, CardRuleKind, CardRulesByKind } from './card-rules';
 import { CARD_RULE_KINDS, CARD_RULE_SUBJECTS, DEFAULT_CARD_RULES, withCardRules } from './card-rules';
+import type { NewTerminal } from './terminals';
 import type { CustomParameter } from '@gateway/contracts';
 import { CUSTOM_PARAMETERS } from '@gateway/contracts';
 

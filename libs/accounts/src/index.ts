@@ -17,14 +17,9 @@ export type { AccountState, StateAction } from './account-state';
 export { ACCOUNT_STATES } from './account-state';
 export type { AcquirerName } from './acquirers';
 export { ACQUIRERS, SANDBOX_ACQUIRER } from './acquirers';
-export type {
-  AccountAdministration,
-  AccountChanges,
-  CreatedAccount,
-  NewAccount,
-  NewTerminal,
-  PayoutRulesByKind,
-} from './administration';
+export type { AccountAdministration, CreatedAccount, NewAccount } from './administration';
+export type { AccountChanges, PayoutRulesByKind } from './account-changes';
+export type { NewTerminal } from './terminals';
 export { AccountError } from './account-error';
 export { displayNameOf } from './display-name';
 export type { CredentialAttempt, CredentialCheck, CredentialVerdict } from './credentials';
