@@ -120,6 +120,19 @@ describe.each(Object.entries(SYSTEMS))('the %s system', (name, files) => {
     expect(MONGODB_THREADS).toBeGreaterThanOrEqual(most);
   });
 
+  test('services, provisioning and command lines are told by one variable how long to keep what', () => {
+    const told = (setting: string) =>
+      containers
+        .filter(([container]) => ONE_SHOT.includes(container) || isService(partyOf(container)))
+        .filter(([container]) => partyOf(container) !== services.simulator.name)
+        .map(([container, { environment }]) => [container, environment[setting]]);
+    for (const what of ['RECORD', 'CALLBACK', 'AUDIT', 'DEAD_LETTER']) {
+      const setting = `${what}_RETENTION_DAYS`;
+      for (const [container, value] of told(setting))
+        expect([container, value]).toEqual([container, `\${${setting}:-}`]);
+    }
+  });
+
   test('whatever handles work or keeps data has 30 s to stop', () => {
     for (const [container, { stop_grace_period }] of containers) {
       const party = partyOf(container);

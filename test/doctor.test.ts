@@ -194,9 +194,14 @@ const FAULTS: [name: string, plant: () => Promise<Record<string, string>>, sente
     /indexes +payouts\.payouts lacks the index held_payouts: npm run provision creates it/,
   ],
   [
-    'an index with another time',
+    'an index with a longer time',
     async () => ({ CALLBACK_RETENTION_DAYS: '10' }),
-    /indexes +The index expiry of callbacks\.attempts differs in expireAfterSeconds: npm run provision corrects it/,
+    /indexes +Kept for longer than the settings say: .*callbacks\.attempts for 90 days, not 10.*\. Set that time to keep it\. Provisioning never shortens/,
+  ],
+  [
+    'an index with a shorter time',
+    async () => ({ CALLBACK_RETENTION_DAYS: '100' }),
+    /indexes +The index expiry of callbacks\.attempts differs in expireAfterSeconds: npm run provision lengthens it/,
   ],
   [
     'a record without its key',

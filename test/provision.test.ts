@@ -88,6 +88,52 @@ test('it makes every index that the services want, and nothing is left for them 
   }
 });
 
+describe('a retention that the database has', () => {
+  const DAY_SECONDS = 86_400;
+  const [YEARS, LONGER] = [3_650, 4_000];
+  let space: Space;
+  beforeAll(async () => {
+    space = await openSpace('provision');
+  });
+  afterAll(() => space.remove());
+
+  /** How long documents are kept, in days, by collection. */
+  async function retentions(): Promise<Record<string, number>> {
+    const indexes = await indexesOf(space);
+    const kept = [...indexes].flatMap(([collection, [...all]]) =>
+      (all as { name: string; expireAfterSeconds?: number }[])
+        .filter(({ name }) => name === 'expiry')
+        .map(({ expireAfterSeconds = 0 }) => [collection, expireAfterSeconds / DAY_SECONDS] as const),
+    );
+    return Object.fromEntries(kept.filter(([, days]) => days > 0));
+  }
+
+  const retaining = (days: number) =>
+    Object.fromEntries(['RECORD', 'CALLBACK', 'AUDIT'].map((what) => [`${what}_RETENTION_DAYS`, String(days)]));
+
+  test('is never shortened, and lengthened when the settings say so', async () => {
+    const settings = { ...settingsOf(space), DEMO_ACCOUNTS: 'no' };
+    expect(await run({ ...settings, ...retaining(YEARS) })).toMatchObject({ exitCode: 0 });
+    const years = await retentions();
+    expect(years).toMatchObject({ 'edge.journal': YEARS, 'callbacks.attempts': YEARS, 'audit.entries': YEARS });
+    expect(years).toMatchObject({ 'cards.payments': YEARS + 1, 'payouts.payouts': YEARS + 1 });
+
+    const unset = await run(settings);
+    expect(await retentions()).toEqual(years);
+    expect(unset.lines).toContainEqual(
+      expect.stringMatching(
+        /^Kept for longer than the settings say: .*edge\.journal for 3650 days, not 760; .*audit\.entries for 3650 days, not 1825\. Set that time to keep it\. Provisioning never shortens/,
+      ),
+    );
+    await run({ ...settings, ...retaining(400) });
+    expect(await retentions()).toEqual(years);
+
+    const longer = await run({ ...settings, ...retaining(LONGER) });
+    expect(await retentions()).toMatchObject({ 'edge.journal': LONGER, 'payouts.payouts': LONGER + 1 });
+    expect(longer.lines.join()).not.toContain('Kept for longer');
+  });
+});
+
 describe('topics', () => {
   let space: Space;
   beforeAll(async () => {

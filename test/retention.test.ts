@@ -11,7 +11,7 @@ import { cardRequest, checkOf, CREDENTIALS, followUp, pageRequest, startSystem }
 
 const DAY_MS = 86_400_000;
 /**
- * Longer than every default. The database's own clock is not changed, so all records look that old to it, also those of
+ * Longer than what is set afterwards. The database's own clock is not changed, so all records look that old to it, also those of
  * what is still under way. So it must remove none before all has ended.
  */
 const LONG_AGO_MS = 800 * DAY_MS;
@@ -70,12 +70,12 @@ test('what has ended is removed after its time, and what has not stays', async (
   expect([...places]).toEqual(expect.arrayContaining(['callbacks.deliveries', 'cards.payments', 'payouts.payouts']));
 
   // Changes the time of the indexes that are there.
-  const defaults = { RECORD_RETENTION_DAYS: '', CALLBACK_RETENTION_DAYS: '' };
-  await system.startEdge({ ...defaults, PORT: '0' }, { now: () => Date.now() - LONG_AGO_MS + AHEAD_MS });
-  await system.startProcessor({ ...defaults, CARD_QUERY_PORT: '0' });
-  await system.startPayouts({ ...defaults, PAYOUT_QUERY_PORT: '0' });
-  await system.startThreeds({ ...defaults, THREEDS_PORT: '0' });
-  await system.startDispatcher(merchant.ca, { ...defaults, CALLBACK_ADMIN_PORT: '0' });
+  const shorter = { RECORD_RETENTION_DAYS: '760', CALLBACK_RETENTION_DAYS: '90' };
+  await system.startEdge({ ...shorter, PORT: '0' }, { now: () => Date.now() - LONG_AGO_MS + AHEAD_MS });
+  await system.startProcessor({ ...shorter, CARD_QUERY_PORT: '0' });
+  await system.startPayouts({ ...shorter, PAYOUT_QUERY_PORT: '0' });
+  await system.startThreeds({ ...shorter, THREEDS_PORT: '0' });
+  await system.startDispatcher(merchant.ca, { ...shorter, CALLBACK_ADMIN_PORT: '0' });
 
   const underWay = async () =>
     (await storage.collection('edge', 'journal').countDocuments({ state: 'open' })) +

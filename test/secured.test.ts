@@ -180,9 +180,15 @@ describe('with a user of its own at each server, every service does its part', (
       return indexes.flatMap(({ expireAfterSeconds }) => expireAfterSeconds ?? []);
     };
     const [before = 0] = await timesToLive();
-    const replica = await system.startPayouts({ RECORD_RETENTION_DAYS: '800' });
-    expect(await timesToLive()).toEqual([before + 40 * DAY_SECONDS]);
-    await replica.stop();
+    // To a longer time, and back to the default.
+    for (const [days, change] of [
+      ['800', 40],
+      ['760', 0],
+    ] as const) {
+      const replica = await system.startPayouts({ RECORD_RETENTION_DAYS: days });
+      expect(await timesToLive()).toEqual([before + change * DAY_SECONDS]);
+      await replica.stop();
+    }
     await stored.close();
   });
 

@@ -1,9 +1,5 @@
 import { ensureAccountIndexes } from '@gateway/accounts';
-import { ensureIndexes as apiEdge } from '@gateway/api-edge/dist/indexes';
-import { openAudit } from '@gateway/audit';
-import { ensureIndexes as authExpiry } from '@gateway/auth-expiry/dist/indexes';
-import { ensureIndexes as callbackDispatcher } from '@gateway/callback-dispatcher/dist/indexes';
-import { ensureIndexes as cardProcessing } from '@gateway/card-processing/dist/indexes';
+import { AUDIT_RETENTION, openAudit } from '@gateway/audit';
 import { services } from '@gateway/contracts';
 import type { MongoConnection } from '@gateway/mongo';
 import {
@@ -15,27 +11,16 @@ import {
   databaseTime,
   neededRoles,
 } from '@gateway/mongo';
-import { ensureIndexes as payout } from '@gateway/payout/dist/indexes';
-import type { IndexContext } from '@gateway/service-frame';
-import { ensureIndexes as threeds } from '@gateway/threeds/dist/indexes';
+import { retentionOf } from '@gateway/service-kit';
 import { ensureVaultIndexes } from '@gateway/vault';
+import { keptLonger, keptLongerSentence } from './kept-longer';
 import { readPasswords } from './passwords';
+import type { Service } from './planned-indexes';
+import { existingIndexes, INDEXES, plannedIndexes } from './planned-indexes';
 import type { Config, Provisioning } from './settings';
-
-export type Service = keyof typeof services;
 
 /** Until the indexes of one collection are there: building one of a large collection takes long. */
 export const LONGEST_BUILD_MS = 3_600_000;
-
-/** Of each service's own database. The simulator makes its own: no production has it. */
-export const INDEXES: Record<Exclude<Service, 'simulator'>, (context: IndexContext<Config>) => Promise<void>> = {
-  apiEdge,
-  cardProcessing,
-  threeds,
-  payout,
-  authExpiry,
-  callbackDispatcher,
-};
 
 /** What each user may do, and the indexes of every database. */
 export async function provisionMongo(context: Omit<Provisioning, 'env'>): Promise<void> {
@@ -46,6 +31,8 @@ export async function provisionMongo(context: Omit<Provisioning, 'env'>): Promis
   const mongo = await connectMongo({ uri, database, longestCallMs: LONGEST_BUILD_MS });
   try {
     print(`indexes: ${(await ensureAllIndexes(mongo, context)).join(', ')}`);
+    const longer = await leftLonger(mongo, context);
+    if (longer.length > 0) print(keptLongerSentence(longer));
   } finally {
     await mongo.close();
   }
@@ -63,15 +50,29 @@ async function ensureAllIndexes(
   const audit = await openAudit(storage);
   const own = Object.entries(INDEXES).map(async ([service, ensureIndexes]) => {
     const { database } = services[service as Service];
-    await ensureIndexes({ config, mongo: mongo.database(databasePrefix + database), clock, logger });
+    await ensureIndexes({ config, mongo: mongo.database(databasePrefix + database), clock, logger, mayShorten: false });
     return database;
   });
   const shared = [
     ensureVaultIndexes(storage).then(() => 'vault'),
-    audit.ensureIndexes(config.AUDIT_RETENTION_DAYS).then(() => 'audit'),
+    audit.ensureIndexes(retentionOf(config.AUDIT_RETENTION_DAYS, AUDIT_RETENTION, false)).then(() => 'audit'),
     ensureAccountIndexes(storage).then(() => 'accounts'),
   ];
   return Promise.all([...own, ...shared]);
+}
+
+/** The collections whose longer time was left as it is. */
+async function leftLonger(
+  mongo: MongoConnection,
+  { config, logger }: Pick<Provisioning, 'config' | 'logger'>,
+): Promise<string[]> {
+  const planned = await plannedIndexes({ config, logger, now: await databaseTime(mongo) });
+  const left: string[] = [];
+  for (const index of planned.filter(({ options }) => options['expireAfterSeconds'] !== undefined)) {
+    const existing = await existingIndexes(mongo.database(config.DATABASE_PREFIX + index.database), index);
+    left.push(...keptLonger(index, existing.get(index.name)));
+  }
+  return left;
 }
 
 async function access({ MONGODB_URI: uri, DATABASE_PREFIX: prefix, MONGODB_PASSWORDS_DIR }: Config): Promise<string> {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, Filter } from '@gateway/mongo';
 import { duplicateKeyIndex, ensureTtlIndex, indexesOf } from '@gateway/mongo';
-import type { Logger } from '@gateway/service-kit';
+import type { Logger, Retention } from '@gateway/service-kit';
 import { OverloadedError, RetryableError } from '@gateway/service-kit';
 import type { Action, FieldsOf } from './actions';
 import type { Draft, Entry, Operator, Phase } from './entry';
@@ -56,7 +56,7 @@ export interface AuditLog {
   /** Epoch ms by the database's clock. */
   now(): Promise<number>;
   /** For the one service that keeps the log: makes the index that removes entries after that time, or changes it. */
-  ensureIndexes(retentionDays: number): Promise<void>;
+  ensureIndexes(retention: Retention): Promise<void>;
   /** After how many days the database removes entries; undefined if it never does. */
   retentionDays(): Promise<number | undefined>;
 }
@@ -165,8 +165,8 @@ export function createAuditLog(options: {
       for await (const stored of collection.find().sort({ _id: 1 }).batchSize(READ_AT_ONCE)) yield toEntry(stored);
     },
     now: async () => now(),
-    async ensureIndexes(retentionDays) {
-      await ensureTtlIndex(collection, expiryIndex, retentionDays * DAY_SECONDS);
+    async ensureIndexes(retention) {
+      await ensureTtlIndex(collection, expiryIndex, retention);
     },
     async retentionDays() {
       const indexes = await indexesOf(collection);

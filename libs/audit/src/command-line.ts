@@ -6,7 +6,7 @@ import type { EntryQuery } from './audit-log';
 import type { Entry } from './entry';
 import type { OpenAudit } from './open-audit';
 import { openAuditFrom } from './open-audit';
-import { auditSettings } from './settings';
+import { AUDIT_RETENTION, auditSettings } from './settings';
 import type { Anchor } from './verify';
 import { verifyEntries } from './verify';
 
@@ -104,7 +104,10 @@ export async function runCli(
     const audit = await openAuditFrom(env);
     try {
       if (command.name === 'verify') {
-        const { AUDIT_RETENTION_DAYS: retentionDays } = loadConfig(Type.Object(auditSettings), env);
+        const { AUDIT_RETENTION_DAYS: retentionDays = AUDIT_RETENTION.days } = loadConfig(
+          Type.Object(auditSettings),
+          env,
+        );
         return await verify(audit, { retentionDays, expected: command.expected }, print);
       }
       await list(audit, command.query, print);

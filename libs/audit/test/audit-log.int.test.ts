@@ -9,6 +9,7 @@ import { runCli } from '../src/command-line';
 
 const operator = { name: 'alice', from: 'alice@desk' };
 const RETENTION_DAYS = 1_825;
+const given = (days: number) => ({ days, mayShorten: true });
 const APPENDERS = 4;
 const ACTIONS_EACH = 10;
 
@@ -60,7 +61,7 @@ beforeEach(async () => {
   lines = [];
   await entries().deleteMany({});
   audit = await open();
-  await audit.ensureIndexes(RETENTION_DAYS);
+  await audit.ensureIndexes(given(RETENTION_DAYS));
 });
 afterEach(() => audit.close());
 afterAll(async () => {
@@ -250,7 +251,7 @@ describe('retention', () => {
 
   it('is a TTL index that follows the setting of its owner', async () => {
     expect(await expiry()).toBe(RETENTION_DAYS * 86_400);
-    await audit.ensureIndexes(400);
+    await audit.ensureIndexes(given(400));
     expect(await expiry()).toBe(400 * 86_400);
   });
 
@@ -262,7 +263,7 @@ describe('retention', () => {
   });
 
   it.each<[string, () => Promise<unknown>, string]>([
-    ['shortened', () => audit.ensureIndexes(1), 'removes entries after 1 days'],
+    ['shortened', () => audit.ensureIndexes(given(1)), 'removes entries after 1 days'],
     ['removed', () => entries().dropIndex('expiry'), 'never removes entries'],
     [
       'undercut by another index',

@@ -1,3 +1,4 @@
+import type { Retention } from '@gateway/service-kit';
 import type { Ending, Stored } from './aggregate-store';
 import type { Collection } from './driver';
 import { indexesOf } from './indexes';
@@ -13,7 +14,7 @@ export const endIndex = {
 const AT_ONCE = 1_000;
 
 /**
- * Makes the index that removes aggregates `seconds` after their end, or changes its time. An index that is new may meet
+ * Makes the index that removes aggregates after their end, or changes its time ({@link ensureTtlIndex}). An index that is new may meet
  * aggregates of a release that did not record ends; those that are over get theirs first.
  *
  * @param endOf the one that the store uses, see `createAggregateStore`
@@ -21,11 +22,11 @@ const AT_ONCE = 1_000;
 export async function ensureEndIndex<Body extends object>(
   collection: Collection<Stored<Body>>,
   endOf: (body: Body) => number | undefined,
-  seconds: number,
+  retention: Retention,
 ): Promise<void> {
   const isThere = (await indexesOf(collection)).some(({ name }) => name === endIndex.name);
   if (!isThere) await recordEnds(collection as unknown as Collection<Endless>, endOf);
-  await ensureTtlIndex(collection, endIndex, seconds);
+  await ensureTtlIndex(collection, endIndex, retention);
 }
 
 interface Endless extends Ending {

@@ -20,17 +20,38 @@ afterAll(async () => {
 });
 
 const seconds = async () => (await collection.indexes()).find(({ name }) => name === endIndex.name)?.expireAfterSeconds;
+const DAY_SECONDS = 86_400;
+const given = (days: number) => ({ days, mayShorten: true });
+const byDefault = (days: number) => ({ days, mayShorten: false });
 
 test('an index is created once, and takes the time that is asked for last', async () => {
-  await Promise.all([1, 2, 3].map(() => ensureTtlIndex(collection, endIndex, 1_000_000)));
-  expect(await seconds()).toBe(1_000_000);
-  await ensureTtlIndex(collection, endIndex, 2_000_000);
-  expect(await seconds()).toBe(2_000_000);
+  await Promise.all([1, 2, 3].map(() => ensureTtlIndex(collection, endIndex, given(20))));
+  expect(await seconds()).toBe(20 * DAY_SECONDS);
+  await ensureTtlIndex(collection, endIndex, given(30));
+  expect(await seconds()).toBe(30 * DAY_SECONDS);
+  await ensureTtlIndex(collection, endIndex, given(20));
+  expect(await seconds()).toBe(20 * DAY_SECONDS);
+});
+
+test('a retention that may not shorten leaves a longer time, and lengthens a shorter one', async () => {
+  await ensureTtlIndex(collection, endIndex, given(20));
+  await ensureTtlIndex(collection, endIndex, byDefault(10));
+  expect(await seconds()).toBe(20 * DAY_SECONDS);
+  await ensureTtlIndex(collection, endIndex, byDefault(30));
+  expect(await seconds()).toBe(30 * DAY_SECONDS);
+});
+
+test('a retention that may not shorten leaves an index that removes nothing', async () => {
+  const kept = mongo.collection<Stored<Body>>('kept_things');
+  const { key, ...options } = endIndex;
+  await kept.createIndex(key, options);
+  await ensureTtlIndex(kept, endIndex, byDefault(10));
+  expect(await kept.indexes()).not.toContainEqual(expect.objectContaining({ expireAfterSeconds: expect.anything() }));
 });
 
 test('another index of that name is an error', async () => {
   const other = { key: { at: 1 }, name: endIndex.name } as const;
-  await expect(ensureTtlIndex(collection, other, 1_000)).rejects.toThrow('expiry');
+  await expect(ensureTtlIndex(collection, other, given(1))).rejects.toThrow('expiry');
 });
 
 test('an aggregate has an end while it is over, and counts anew when it begins again', async () => {
@@ -57,7 +78,7 @@ test('a new index finds the ends that an earlier release did not record', async 
   const endOf = ({ state }: Body) => (state === 'done' ? now : undefined);
   const store = createAggregateStore<Body>(things, endOf);
   const readBefore = await store.load('done');
-  await ensureEndIndex(things, endOf, 1_000);
+  await ensureEndIndex(things, endOf, given(1_000));
   expect(await things.findOne({ _id: 'done' })).toMatchObject({ endedAt: new Date(now), version: 4 });
   expect(await things.findOne({ _id: 'open' })).not.toHaveProperty('endedAt');
   // Otherwise it would go on with an end.
@@ -65,6 +86,6 @@ test('a new index finds the ends that an earlier release did not record', async 
 
   now += 1;
   await things.insertOne(stored('later', 'done'));
-  await ensureEndIndex(things, endOf, 2_000);
+  await ensureEndIndex(things, endOf, given(2_000));
   expect(await things.findOne({ _id: 'later' })).not.toHaveProperty('endedAt');
 });

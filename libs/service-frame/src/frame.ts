@@ -83,6 +83,8 @@ export interface IndexContext<Config> {
   readonly mongo: MongoConnection;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** False in provisioning: only the service that keeps the documents may keep them for a shorter time. */
+  readonly mayShorten?: boolean;
 }
 
 /** A frame, and the outboxes that it has to start. */

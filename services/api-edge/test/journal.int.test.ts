@@ -8,7 +8,7 @@ import type { JournalAdapter } from '../src/adapters/mongo/journal';
 import { createJournal } from '../src/adapters/mongo/journal';
 import type { OpenCheckout, OperationEntry, PayoutCommand, PayoutEntry } from '../src/application/ports';
 
-const A_LIFETIME_DAYS = 24_000;
+const A_LIFETIME = { days: 24_000, mayShorten: false };
 let space: Space;
 let mongo: MongoConnection;
 let journal: JournalAdapter;
@@ -29,7 +29,7 @@ beforeAll(async () => {
   // Twice, like each start of a replica.
   for (let starts = 0; starts < 2; starts += 1) {
     // The entries here are from 1970.
-    await Promise.all([journal.ensureIndexes(A_LIFETIME_DAYS), checkouts.ensureIndexes()]);
+    await Promise.all([journal.ensureIndexes(A_LIFETIME), checkouts.ensureIndexes()]);
   }
 });
 afterAll(async () => {

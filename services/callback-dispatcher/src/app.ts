@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createClockFollower, openAccounts } from '@gateway/accounts';
-import { openAudit } from '@gateway/audit';
+import { AUDIT_RETENTION, openAudit } from '@gateway/audit';
 import { queries, services } from '@gateway/contracts';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
-import { createOwnerQueries } from '@gateway/service-kit';
+import { createOwnerQueries, retentionOf } from '@gateway/service-kit';
 import { createAddressGuard } from './adapters/http/address-guard';
 import { adminRoutes } from './adapters/http/admin-api';
 import { merchantRoutes } from './adapters/http/merchant-routes';
@@ -70,7 +70,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
   await accounts.requireSafe(config);
   const audit = frame.database(await openAudit(frame.storage));
-  await audit.ensureIndexes(config.AUDIT_RETENTION_DAYS);
+  await audit.ensureIndexes(retentionOf(config.AUDIT_RETENTION_DAYS, AUDIT_RETENTION));
   const outbox = frame.outbox(deliveries.outboxes, publishEntries(frame.publisher));
   const figures = createFigures(metrics);
   const ports: Ports = {

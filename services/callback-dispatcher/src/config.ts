@@ -11,8 +11,9 @@ import {
   kafkaProductionRules,
   mongoProductionRules,
   rangesOverlap,
+  whenUnset,
 } from '@gateway/service-kit';
-import { RETENTION_DEFAULT_DAYS } from './adapters/mongo/retention';
+import { CALLBACK_RETENTION } from './adapters/mongo/retention';
 import { DISPATCHER_LIMITS } from './application/dispatcher';
 
 const CONCURRENCY_MAX = 4_096;
@@ -67,12 +68,13 @@ export const settings = Type.Object({
     default: DISPATCHER_LIMITS.concurrencyPerAddress,
     description: "Of a merchant's callbacks, those to one address",
   }),
-  CALLBACK_RETENTION_DAYS: Type.Integer({
-    minimum: 7,
-    maximum: 24_000,
-    default: RETENTION_DEFAULT_DAYS,
-    description: 'How long callbacks are kept after they were delivered or exhausted, and attempts after they began',
-  }),
+  CALLBACK_RETENTION_DAYS: Type.Optional(
+    Type.Integer({
+      minimum: 7,
+      maximum: 24_000,
+      description: `How long callbacks are kept after they were delivered or exhausted, and attempts after they began. ${whenUnset(CALLBACK_RETENTION)}`,
+    }),
+  ),
 });
 
 export type Config = Readonly<Static<typeof settings>>;

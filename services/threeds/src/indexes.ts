@@ -1,12 +1,11 @@
 import type { IndexContext } from '@gateway/service-frame';
+import { RECORD_RETENTION, retentionOf } from '@gateway/service-kit';
 import { createAuthentications } from './adapters/mongo/authentications';
 import type { Config } from './config';
 
 /** Makes the indexes of the service's database, or changes their times. At its start, and by `npm run provision`. */
-export async function ensureIndexes({
-  config,
-  mongo,
-  clock,
-}: IndexContext<Pick<Config, 'RECORD_RETENTION_DAYS'>>): Promise<void> {
-  await createAuthentications(mongo, clock).ensureIndexes(config.RECORD_RETENTION_DAYS);
+export async function ensureIndexes(context: IndexContext<Pick<Config, 'RECORD_RETENTION_DAYS'>>): Promise<void> {
+  const { config, mongo, clock } = context;
+  const retention = retentionOf(config.RECORD_RETENTION_DAYS, RECORD_RETENTION, context.mayShorten);
+  await createAuthentications(mongo, clock).ensureIndexes(retention);
 }

@@ -1,6 +1,7 @@
 import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
 import { paymentIdOf } from '@gateway/contracts';
-import { createBatcher, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
+import type { Retention } from '@gateway/service-kit';
+import { createBatcher, RECORD_RETENTION } from '@gateway/service-kit';
 import {
   claimDue,
   createGroupInsert,
@@ -42,7 +43,6 @@ export type StoredJournalEntry = Omit<JournalEntry, 'reference' | 'command'> & {
 /** A sweeper waits until the entry's own edge replica has certainly given up. */
 const SWEEP_AFTER_DEADLINE_MS = 5_000;
 const KEY_LIFE_MS = 24 * 3_600_000;
-const DAY_SECONDS = 86_400;
 /** Keeps the planner off an index that begins with the merchant, who has millions of entries. */
 const BY_REFERENCE = { _id: 1 } as const;
 /** Sorts after every character of a reference. */
@@ -69,7 +69,7 @@ const INDEXES = {
 } as const;
 
 export interface JournalAdapter extends Journal {
-  ensureIndexes(retentionDays?: number): Promise<void>;
+  ensureIndexes(retention?: Retention): Promise<void>;
   /** Open entries that were due for a sweeper at that epoch ms, at most 10,000. */
   countOverdue(before: number): Promise<number>;
 }
@@ -239,7 +239,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
       await collection.updateMany({ ...sent, state: 'open' }, { $set: { sentAgainAt: at } }, { hint: BY_REFERENCE });
     },
 
-    async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
+    async ensureIndexes(retention = RECORD_RETENTION) {
       await collection.createIndexes([
         {
           key: { merchantAccount: 1, space: 1, transactionUniqueId: 1, attempt: 1 },
@@ -254,7 +254,7 @@ export function createJournal(mongo: MongoConnection, clock: Clock): JournalAdap
         },
         dueIndexOn('sweepAt', INDEXES.sweepAt),
       ]);
-      await ensureTtlIndex(collection, endIndex, retentionDays * DAY_SECONDS);
+      await ensureTtlIndex(collection, endIndex, retention);
     },
   };
 }

@@ -1,8 +1,9 @@
 import type { MongoConnection } from '@gateway/mongo';
 import { createGroupInsert, createGroupSet, ensureTtlIndex } from '@gateway/mongo';
+import type { Retention } from '@gateway/service-kit';
 import type { Attempt, Attempts } from '../../application/ports';
 import { attemptId } from '../../application/ports';
-import { RETENTION_DEFAULT_DAYS } from './retention';
+import { CALLBACK_RETENTION } from './retention';
 
 const COLLECTION = 'attempts';
 /** Sorts after every digit. */
@@ -12,10 +13,9 @@ const AFTER_TIMES = '~';
 export type StoredAttempt = Omit<Attempt, 'startedAt'> & { startedAt: Date };
 
 const expiryIndex = { key: { startedAt: 1 }, name: 'expiry' } as const;
-const DAY_SECONDS = 86_400;
 
 export interface AttemptsAdapter extends Attempts {
-  ensureIndexes(retentionDays?: number): Promise<void>;
+  ensureIndexes(retention?: Retention): Promise<void>;
 }
 
 /** A collection of its own, because an attempt is written when it begins and when it ends, and a callback may have many. */
@@ -37,8 +37,8 @@ export function createAttempts(mongo: MongoConnection): AttemptsAdapter {
         ...attempt,
       }));
     },
-    async ensureIndexes(retentionDays = RETENTION_DEFAULT_DAYS) {
-      await ensureTtlIndex(collection, expiryIndex, retentionDays * DAY_SECONDS);
+    async ensureIndexes(retention = CALLBACK_RETENTION) {
+      await ensureTtlIndex(collection, expiryIndex, retention);
     },
   };
 }

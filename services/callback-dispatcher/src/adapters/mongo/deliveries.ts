@@ -18,10 +18,11 @@ import {
   leaseEnd,
   outboxIndex,
 } from '@gateway/mongo';
+import type { Retention } from '@gateway/service-kit';
 import type { Deliveries, DeliveryQuery, LaneRange } from '../../application/ports';
 import type { Delivery } from '../../domain/delivery';
 import { BEFORE_LANES, lanesOf } from '../../domain/lane';
-import { RETENTION_DEFAULT_DAYS } from './retention';
+import { CALLBACK_RETENTION } from './retention';
 
 const COLLECTION = 'deliveries';
 const CLAIMABLE_AT = 'progress.claimableAt';
@@ -64,8 +65,6 @@ interface PendingKey {
   progress: { claimableAt: number };
 }
 
-const DAY_SECONDS = 86_400;
-
 export interface Undelivered {
   /** At most 10,000 each. */
   pending: number;
@@ -75,7 +74,7 @@ export interface Undelivered {
 }
 
 export interface DeliveriesAdapter extends Deliveries, AggregateStore<Delivery> {
-  ensureIndexes(retentionDays?: number): Promise<void>;
+  ensureIndexes(retention?: Retention): Promise<void>;
   /** Number of deliveries scheduled before that time and not tried since, at most 10,000. */
   countOverdue(before: number): Promise<number>;
   undelivered(): Promise<Undelivered>;
@@ -127,10 +126,10 @@ export function createDeliveries(mongo: MongoConnection, clock: Clock): Deliveri
       return await collection.countDocuments(overdueSince(before), FIGURE_BOUNDS);
     },
     undelivered: () => findUndelivered(collection),
-    async ensureIndexes(retentionDays = RETENTION_DEFAULT_DAYS) {
+    async ensureIndexes(retention = CALLBACK_RETENTION) {
       const indexes = [outboxIndex, dueIndex, byTimeIndex, byAccountIndex, byPaymentIndex, exhaustedIndex, failedIndex];
       await collection.createIndexes(indexes);
-      await ensureEndIndex(collection, endOf, retentionDays * DAY_SECONDS);
+      await ensureEndIndex(collection, endOf, retention);
     },
   };
 }

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock, Collection, MongoConnection } from '@gateway/mongo';
 import { duplicateKeyIndex, ensureTtlIndex } from '@gateway/mongo';
+import type { Retention } from '@gateway/service-kit';
 import { createBatcher, RetryableError } from '@gateway/service-kit';
 import type { Feed, FeedEntry, FeedPage, FeedPlace } from '../../application/ports';
-import { RETENTION_DEFAULT_DAYS } from './retention';
+import { CALLBACK_RETENTION } from './retention';
 
 const COLLECTION = 'feed';
 /** Tries to take the next place. Each one that fails means that another replica took it. */
@@ -11,7 +12,6 @@ const TRIES_MAX = 20;
 /** Times the number of tries, at most: a replica that comes too late each time must not come at the same time again. */
 const PAUSE_MAX_MS = 5;
 const READ_TIMEOUT_MS = 2_000;
-const DAY_SECONDS = 86_400;
 
 /** Never changed. */
 export interface StoredFeedEntry {
@@ -34,7 +34,7 @@ const ID_INDEX = '_id_';
 const START: FeedPlace = { seq: 0 };
 
 export interface FeedAdapter extends Feed {
-  ensureIndexes(retentionDays?: number): Promise<void>;
+  ensureIndexes(retention?: Retention): Promise<void>;
 }
 
 export function createFeed(mongo: MongoConnection, { now }: Pick<Clock, 'now'>): FeedAdapter {
@@ -73,9 +73,9 @@ export function createFeed(mongo: MongoConnection, { now }: Pick<Clock, 'now'>):
       return pageOf(await from(merchantAccount, first.seq, limit), placeOf(first));
     },
     end,
-    async ensureIndexes(retentionDays = RETENTION_DEFAULT_DAYS) {
+    async ensureIndexes(retention = CALLBACK_RETENTION) {
       await collection.createIndexes([placeIndex, timeIndex]);
-      await ensureTtlIndex(collection, expiryIndex, retentionDays * DAY_SECONDS);
+      await ensureTtlIndex(collection, expiryIndex, retention);
     },
   };
 }

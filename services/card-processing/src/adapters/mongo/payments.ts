@@ -9,7 +9,8 @@ import {
   FIGURE_BOUNDS,
   outboxIndex,
 } from '@gateway/mongo';
-import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
+import type { Retention } from '@gateway/service-kit';
+import { RECORD_RETENTION, retentionOfOwner } from '@gateway/service-kit';
 import type { Payments, StoredPayment } from '../../application/ports';
 import { PAYMENT_RECORDS_MAX } from '../../application/ports';
 import type { Payment } from '../../domain/payment';
@@ -43,7 +44,7 @@ const sandboxProofsIndex = {
 const OLDEST_AMONG = 100;
 
 export interface PaymentsAdapter extends Payments, AggregateStore<Payment> {
-  ensureIndexes(retentionDays?: number): Promise<void>;
+  ensureIndexes(retention?: Retention): Promise<void>;
   unknownOutcomes(): Promise<UnknownOutcomes>;
   /** Payments that were due for a resolver at that epoch ms, at most 10,000. */
   countOverdue(before: number): Promise<number>;
@@ -81,10 +82,10 @@ export function createPayments(mongo: MongoConnection, clock: Clock): PaymentsAd
         .limit(limit)
         .toArray();
     },
-    async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
+    async ensureIndexes(retention = RECORD_RETENTION) {
       const ofSandbox = [sandboxHoldsIndex, sandboxProofsIndex];
       await collection.createIndexes([outboxIndex, dueByAccountIndex, unknownIndex, ...ofSandbox]);
-      await ensureEndIndex(collection, endOf, ownerRetentionSeconds(retentionDays));
+      await ensureEndIndex(collection, endOf, retentionOfOwner(retention));
     },
   };
 }

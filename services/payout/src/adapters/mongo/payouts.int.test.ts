@@ -8,7 +8,7 @@ import type { Payout, PayoutStateKind } from '../../domain/payout';
 import type { PayoutsAdapter } from './payouts';
 import { createPayouts, newest, pageKeys } from './payouts';
 
-const A_LIFETIME_DAYS = 24_000;
+const A_LIFETIME = { days: 24_000, mayShorten: false };
 
 let space: Space;
 let mongo: MongoConnection;
@@ -24,7 +24,7 @@ beforeAll(async () => {
     clockAt(() => now),
   );
   // Its payouts end in 1970.
-  await payouts.ensureIndexes(A_LIFETIME_DAYS);
+  await payouts.ensureIndexes(A_LIFETIME);
 });
 beforeEach(() => mongo.collection('payouts').deleteMany({}));
 afterAll(async () => {

@@ -16,7 +16,8 @@ import {
   FIGURE_BOUNDS,
   outboxIndex,
 } from '@gateway/mongo';
-import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
+import type { Retention } from '@gateway/service-kit';
+import { RECORD_RETENTION, retentionOfOwner } from '@gateway/service-kit';
 import type { HeldQuery, ListQuery, PageQuery, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
 import { HELD_COUNT_TIMEOUT_MS } from '../../application/hold-ports';
 import type { WideScope } from '../../domain/holds';
@@ -76,7 +77,7 @@ const IS_HELD = { 'state.kind': 'held' } as const;
 const HIDDEN = { instruction: 0, outbox: 0, stamp: 0 } as const;
 
 export interface PayoutsAdapter extends Payouts, AggregateStore<Payout> {
-  ensureIndexes(retentionDays?: number): Promise<void>;
+  ensureIndexes(retention?: Retention): Promise<void>;
   /**
    * True if the account has paid this receiver in this currency, and the money has not come back. For the accounts'
    * rules.
@@ -119,12 +120,12 @@ export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdap
       const paid = { merchantAccount, token, currency, 'state.kind': 'settled' } as Filter<StoredPayout>;
       return (await collection.findOne(paid, { projection: { _id: 1 } })) !== null;
     },
-    async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
+    async ensureIndexes(retention = RECORD_RETENTION) {
       await collection.createIndexes([
         ...[outboxIndex, dueByAccountIndex, pageIndex, paidIndex],
         ...[exceptionalIndex, heldIndex, unknownIndex],
       ]);
-      await ensureEndIndex(collection, endOf, ownerRetentionSeconds(retentionDays));
+      await ensureEndIndex(collection, endOf, retentionOfOwner(retention));
     },
   };
 }

@@ -9,7 +9,8 @@ import {
   FIGURE_BOUNDS,
   outboxIndex,
 } from '@gateway/mongo';
-import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
+import type { Retention } from '@gateway/service-kit';
+import { RECORD_RETENTION, retentionOfOwner } from '@gateway/service-kit';
 import type { Authentications, StoredAuthentication } from '../../application/ports';
 import type { Authentication } from '../../domain/authentication';
 import { hasEnded } from '../../domain/authentication';
@@ -38,7 +39,7 @@ const indexes = [
 ] as const;
 
 export interface AuthenticationsAdapter extends Authentications, AggregateStore<Authentication> {
-  ensureIndexes(retentionDays?: number): Promise<void>;
+  ensureIndexes(retention?: Retention): Promise<void>;
   /** What was due at that epoch ms, at most 10,000: questions to the directory server, and challenges to expire. */
   countOverdue: Record<'inquiry' | 'challenge', (before: number) => Promise<number>>;
   /** The same collection, as the outbox sees it. */
@@ -66,9 +67,9 @@ export function createAuthentications(mongo: MongoConnection, clock: Clock): Aut
       const behind = { merchantAccount, ...IS_SANDBOX_CHALLENGE, 'state.clockMs': { $not: { $gte: aheadMs } } };
       return await collection.find(behind, { hint: SANDBOX_CHALLENGES.name }).limit(limit).toArray();
     },
-    async ensureIndexes(retentionDays = RECORD_RETENTION_DEFAULT_DAYS) {
+    async ensureIndexes(retention = RECORD_RETENTION) {
       await collection.createIndexes(indexes.map((index) => ({ ...index })));
-      await ensureEndIndex(collection, endOf, ownerRetentionSeconds(retentionDays));
+      await ensureEndIndex(collection, endOf, retentionOfOwner(retention));
     },
   };
 }

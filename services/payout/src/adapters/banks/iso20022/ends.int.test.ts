@@ -37,7 +37,7 @@ const endOfBatch = async () => (await records.batches.findOne({ _id: 'M1' }))?.e
 
 test('records of files and reports are removed some time after their end', async () => {
   await records.reports.insertOne({ _id: 'old', file: 'a.xml', at: NOW, result: 'applied', problems: [] });
-  await createIndexes(records, 760);
+  await createIndexes(records);
   for (const collection of [records.members, records.batches, records.reports]) {
     const indexes = await mongo.collection(collection.collectionName).indexes();
     const times = indexes.flatMap(({ expireAfterSeconds }) => expireAfterSeconds ?? []);

@@ -1,7 +1,7 @@
 import type { ResponseCode } from '@gateway/contracts';
 import type { Collection, Filter, MongoConnection, UpdateFilter } from '@gateway/mongo';
 import { endIndex, ensureTtlIndex } from '@gateway/mongo';
-import { ownerRetentionSeconds, RECORD_RETENTION_DEFAULT_DAYS } from '@gateway/service-kit';
+import { RECORD_RETENTION, retentionOfOwner } from '@gateway/service-kit';
 import type { BankFacts } from '../../../application/bank-ports';
 import type { BatchState, BatchStep, MemberState, Transition } from '../../../domain/iso20022/batch';
 import { BATCH_TRANSITIONS, UNWRITTEN_STATES } from '../../../domain/iso20022/batch';
@@ -137,14 +137,14 @@ export async function nameAccounts({ members }: Records): Promise<void> {
 
 export async function createIndexes(
   { members, batches, reports }: Records,
-  retentionDays = RECORD_RETENTION_DEFAULT_DAYS,
+  retention = RECORD_RETENTION,
 ): Promise<void> {
   // A report of an earlier release has a time, which its index cannot use.
   await reports.updateMany({ endedAt: { $exists: false } }, [{ $set: { endedAt: { $toDate: '$at' } } }]);
-  const seconds = ownerRetentionSeconds(retentionDays);
-  await ensureTtlIndex(members, endIndex, seconds);
-  await ensureTtlIndex(batches, endIndex, seconds);
-  await ensureTtlIndex(reports, endIndex, seconds);
+  const own = retentionOfOwner(retention);
+  await ensureTtlIndex(members, endIndex, own);
+  await ensureTtlIndex(batches, endIndex, own);
+  await ensureTtlIndex(reports, endIndex, own);
   await members.createIndex(
     { instant: 1, since: 1 },
     { name: 'longest_waiting', partialFilterExpression: { state: 'waiting' } },

@@ -1,15 +1,34 @@
 import type { ClockRecord } from '@gateway/accounts';
 import { CLOCKS, createSandboxClocks } from '@gateway/accounts';
+import { ensureIndexes as apiEdge } from '@gateway/api-edge/dist/indexes';
 import type { StoredEntry } from '@gateway/audit';
-import { createAuditLog } from '@gateway/audit';
+import { AUDIT_RETENTION, createAuditLog } from '@gateway/audit';
+import { ensureIndexes as authExpiry } from '@gateway/auth-expiry/dist/indexes';
+import { ensureIndexes as callbackDispatcher } from '@gateway/callback-dispatcher/dist/indexes';
+import { ensureIndexes as cardProcessing } from '@gateway/card-processing/dist/indexes';
 import type { ServiceDeclaration } from '@gateway/contracts';
 import { services } from '@gateway/contracts';
 import type { Collection, Document, MongoConnection } from '@gateway/mongo';
-import { clockAt } from '@gateway/mongo';
+import { clockAt, indexesOf } from '@gateway/mongo';
+import { ensureIndexes as payout } from '@gateway/payout/dist/indexes';
+import type { IndexContext } from '@gateway/service-frame';
+import type { Logger } from '@gateway/service-kit';
+import { retentionOf } from '@gateway/service-kit';
+import { ensureIndexes as threeds } from '@gateway/threeds/dist/indexes';
 import { ensureCardIndexes, ensureCvvIndexes } from '@gateway/vault';
-import type { Service } from '../mongo';
-import { INDEXES } from '../mongo';
-import type { Deployment } from './check';
+import type { Config } from './settings';
+
+export type Service = keyof typeof services;
+
+/** Of each service's own database. The simulator makes its own: no production has it. */
+export const INDEXES: Record<Exclude<Service, 'simulator'>, (context: IndexContext<Config>) => Promise<void>> = {
+  apiEdge,
+  cardProcessing,
+  threeds,
+  payout,
+  authExpiry,
+  callbackDispatcher,
+};
 
 export interface PlannedIndex {
   /** Without prefix. */
@@ -24,7 +43,15 @@ export interface PlannedIndex {
  * The indexes that services make at their start. They are noted, not made: the services' own functions run on
  * collections that only remember what is asked of them. So there is no second list that could drift.
  */
-export async function plannedIndexes({ config, logger, now }: Deployment): Promise<PlannedIndex[]> {
+export async function plannedIndexes({
+  config,
+  logger,
+  now,
+}: {
+  config: Config;
+  logger: Logger;
+  now: number;
+}): Promise<PlannedIndex[]> {
   const planned: PlannedIndex[] = [];
   const clock = clockAt(() => now);
   for (const [service, ensureIndexes] of Object.entries(INDEXES)) {
@@ -38,8 +65,17 @@ export async function plannedIndexes({ config, logger, now }: Deployment): Promi
   await createSandboxClocks(clocks, clock.now).ensureIndexes();
   const entries = remembering('audit', planned).collection<StoredEntry>('entries');
   const audit = createAuditLog({ collection: entries, databaseUser: undefined, now: clock.now, logger });
-  await audit.ensureIndexes(config.AUDIT_RETENTION_DAYS);
+  await audit.ensureIndexes(retentionOf(config.AUDIT_RETENTION_DAYS, AUDIT_RETENTION));
   return planned;
+}
+
+/** The indexes that the collection of that one has, by name. */
+export async function existingIndexes(
+  connection: MongoConnection,
+  { collection }: PlannedIndex,
+): Promise<Map<string, Document>> {
+  const indexes = await indexesOf(connection.collection(collection));
+  return new Map(indexes.map((index) => [String(index['name']), index]));
 }
 
 /** Collections that note their indexes. All other commands succeed and do nothing. */
