@@ -225,6 +225,11 @@ test('the development system publishes its ports on this machine alone', () => {
   for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
 });
 
+test('the closed system publishes the simulator, which checks no credentials, on this machine unless told otherwise', () => {
+  const { ports } = readCompose(SYSTEMS.production).services[services.simulator.name] ?? {};
+  expect(ports).toEqual(['${SIMULATOR_ADDRESS:-127.0.0.1}:${SIMULATOR_PORT:-8090}:8090']);
+});
+
 test('the closed system has every secret in a file', () => {
   const containers = Object.entries(readCompose(SYSTEMS.production).services);
   for (const [container, { environment }] of containers) {
