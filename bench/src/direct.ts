@@ -119,7 +119,7 @@ async function main(): Promise<void> {
     queries,
     payoutQueries: payouts.queries,
     bankAddresses: isoBankAddresses,
-    receiverToken: (account, iban) => writer.receiverToken(account, iban),
+    receiverTokens: (account, iban) => writer.receiverTokens(account, iban),
     vault: writer,
     late: { add: () => undefined },
     bus: {

@@ -46,6 +46,11 @@ export const Receiver = Type.Object({
 });
 export type Receiver = Static<typeof Receiver>;
 
+const ReceiverToken = Type.String({
+  ...Token,
+  description: 'Stands for the receiver at this merchant: account and IBAN',
+});
+
 const subject = {
   payoutId: PaymentId,
   reference: Reference,
@@ -55,7 +60,7 @@ const subject = {
   amountE4: AmountE4,
   feeE4: Type.Integer({ minimum: 0, description: "The account's fee, in 1/10000 of the currency, beside the amount" }),
   currency: Currency,
-  token: Type.String({ ...Token, description: 'Stands for the receiver at this merchant: account and IBAN' }),
+  token: ReceiverToken,
   instant: Type.Boolean({ description: 'SEPA instant credit transfer' }),
 };
 
@@ -71,6 +76,13 @@ export const InitiatePayout = declareMessage(
   'Pay an amount to an IBAN. It has no deadline: what was accepted is executed, however late.',
   Type.Object({
     ...subject,
+    otherTokens: Type.Optional(
+      Type.Array(ReceiverToken, {
+        maxItems: 100,
+        description:
+          'What `token` was or will be under the further keys of `TOKEN_KEYS`: a rotation makes no receiver a new one',
+      }),
+    ),
     receiver: Receiver,
     description: Type.String({ minLength: 1, maxLength: 140 }),
     callbackUrl: HttpsUrl,

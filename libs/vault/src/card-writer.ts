@@ -15,8 +15,16 @@ export interface CardWriter {
    * the database is away.
    */
   putCard(merchantAccount: string, card: Secret<CardData>): Promise<string>;
-  /** The token (36 characters) of a payout's receiver at this merchant. Nothing is stored. */
-  receiverToken(merchantAccount: string, iban: string): string;
+  /** The tokens of a payout's receiver at this merchant. Nothing is stored. */
+  receiverTokens(merchantAccount: string, iban: string): ReceiverTokens;
+}
+
+/** Each of 36 characters. */
+export interface ReceiverTokens {
+  /** Under the active key. */
+  readonly token: string;
+  /** Under all other keys. What was paid before a rotation is found by them, as a card is. */
+  readonly otherTokens: readonly string[];
 }
 
 export interface CardWriterOptions {
@@ -44,6 +52,12 @@ export function createCardWriter({ cards, sealer, tokenKeys, now }: CardWriterOp
 
   return {
     putCard: (merchantAccount, card) => retryableWhenTransient(() => putCard(merchantAccount, card)),
-    receiverToken: (merchantAccount, iban) => receiverToken(tokenKeys.active.key, merchantAccount, iban),
+    receiverTokens(merchantAccount, iban) {
+      const others = tokenKeys.all.filter(({ id }) => id !== tokenKeys.active.id);
+      return {
+        token: receiverToken(tokenKeys.active.key, merchantAccount, iban),
+        otherTokens: others.map(({ key }) => receiverToken(key, merchantAccount, iban)),
+      };
+    },
   };
 }

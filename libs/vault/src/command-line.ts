@@ -46,8 +46,11 @@ npm start, or MONGODB_URI, DATABASE_PREFIX, CARD_KEYS, TOKEN_KEYS, IDENTITY_TOKE
 const { NODE_ENV, MONGODB_URI, DATABASE_PREFIX } = commonSettings;
 const settings = Type.Object({ NODE_ENV, MONGODB_URI, DATABASE_PREFIX, ...cardReaderSettings });
 
-/** Where the keys of a setting go. `publicKey`: the setting of the public half, for who only encrypts. */
-const ROTATED: Record<string, { publicKey?: string; holders: string; then: string }> = {
+/**
+ * Where the keys of a setting go. `publicKey`: the setting of the public half, for who only encrypts. `removal`: what
+ * ends with the old key.
+ */
+const ROTATED: Record<string, { publicKey?: string; holders: string; then: string; removal?: string }> = {
   CARD_KEYS: {
     publicKey: 'CARD_PUBLIC_KEY',
     holders: 'card-processing, threeds and this job',
@@ -57,6 +60,8 @@ const ROTATED: Record<string, { publicKey?: string; holders: string; then: strin
   TOKEN_KEYS: {
     holders: 'api-edge, card-processing, threeds and this job',
     then: 'npm run vault -- reencrypt',
+    removal:
+      'Payout receivers that were not paid after step 2 then count as new: payouts above the amount of\n   --payout-first-receiver end as FRAUDED. docs/runbook.md, "Keys", says what to do before.',
   },
   ACCOUNT_KEYS: {
     holders: 'api-edge, callback-dispatcher and npm run merchant',
@@ -206,7 +211,7 @@ async function rotate(
   }
   const id = given ?? newId();
   if (!/^[A-Za-z0-9_-]{1,32}$/.test(id)) throw new ConfigurationError('An id has 1 to 32 letters, digits, _ or -.');
-  const { publicKey, holders, then } = rotated;
+  const { publicKey, holders, then, removal } = rotated;
   const pair = publicKey === undefined ? { privateKey: newKey(id) } : newKeyPair(id);
   const entry = await wrapped(env, setting, pair.privateKey);
   const publicHalf = publicKey !== undefined && 'publicKey' in pair ? { [publicKey]: pair.publicKey } : {};
@@ -219,7 +224,7 @@ async function rotate(
    ${entry}
 2. When all of them have it, move it to the front everywhere${edge.join('')}
 3. ${then}
-4. Remove the old key from ${setting}.`);
+4. Remove the old key from ${setting}.${removal === undefined ? '' : ` ${removal}`}`);
   return EXIT_OK;
 }
 

@@ -234,6 +234,14 @@ describe('rotation', () => {
     expect((await cards.find({}).toArray()).map(({ tokenKeyId }) => tokenKeyId)).toEqual(['2026', '2026']);
   });
 
+  it('of token keys: a receiver is known by the tokens of all keys, the active one first', async () => {
+    const of = async (keys: typeof oldKeys) => (await vaultWith(keys)).receiverTokens('demo_merchant', 'DE1');
+    const [before, after] = [await of(oldKeys), await of(bothKeys)];
+    expect(before.otherTokens).toEqual([]);
+    expect(after.otherTokens).toEqual([before.token]);
+    expect(after.token).toBe((await of(newKeys)).token);
+  });
+
   it('of token keys: an old token keeps working when its key is gone', async () => {
     const token = await vault.putCard('demo_merchant', cardOf());
     const rotated = await vaultWith(bothKeys);
@@ -298,7 +306,7 @@ describe('what the edge has', () => {
       'dropCvv',
       'putCard',
       'putCvv',
-      'receiverToken',
+      'receiverTokens',
       'requireCvvKey',
     ]);
 

@@ -85,7 +85,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     listPlaces: createListPlaces(),
     isStopping: () => stopping,
     bankAddresses: isoBankAddresses,
-    receiverToken: (merchantAccount, iban) => vault.receiverToken(merchantAccount, iban),
+    receiverTokens: (merchantAccount, iban) => vault.receiverTokens(merchantAccount, iban),
     vault,
     bus: createBus({ publisher, probe, replies }),
     credentials: accounts.credentials,

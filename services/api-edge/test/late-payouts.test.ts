@@ -96,7 +96,7 @@ async function initAtCutOff(transactionUniqueId: string) {
     requestSlots: { take: async () => ({ release: () => undefined }) },
     rateLimiter: { take: () => ({ allowed: true }) },
     bankAddresses: BANK_ADDRESSES,
-    receiverToken: () => '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab',
+    receiverTokens: () => ({ token: '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab', otherTokens: [] }),
     isDiskFull: () => false,
     databaseAvailable: () => true,
     now: Date.now,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { InitiatePayout } from '@gateway/contracts';
 import { until } from '@gateway/testing';
 import type { Payout } from '../src/app';
@@ -118,7 +119,8 @@ describe('a payout that a rule of its account hits', () => {
   it('is FRAUDED with the reason stored, and goes to no bank', async () => {
     rules.rule(() => ({ passed: false, code: 3202, rule: 'daily-amount', reason: 'more than 100 EUR today' }));
     const receiver = { iban: IBAN, name: RECEIVER_NAME, address: { country: 'IRN' } };
-    const command = payout('10.50', { receiver });
+    const otherTokens = [randomUUID()];
+    const command = payout('10.50', { receiver, otherTokens });
     const reference = await world.send(command);
     const event = await published(reference, 'PayoutFrauded');
     expect(event.data).toMatchObject({ status: 'frauded', code: 3202, callbackUrl: command.callbackUrl });
@@ -134,7 +136,7 @@ describe('a payout that a rule of its account hits', () => {
       currency: 'XTS',
       iban: IBAN,
       addressCountry: 'IR',
-      token: command.token,
+      tokens: [command.token, ...otherTokens],
       acceptedAt: command.acceptedAt,
     });
   });

@@ -36,8 +36,8 @@ async function startReplica(): Promise<Replica> {
   const mongo = await connectMongo({ uri, database: `${databasePrefix}payouts` });
   const reservations = createReservations(mongo, { now: () => clock });
   await reservations.ensureIndexes();
-  const hasBeenPaid = (merchantAccount: string, token: string) =>
-    Promise.resolve(paidReceivers.has(`${merchantAccount} ${token}`));
+  const hasBeenPaid = (merchantAccount: string, tokens: readonly string[]) =>
+    Promise.resolve(tokens.some((token) => paidReceivers.has(`${merchantAccount} ${token}`)));
   return { screening: createScreening({ reservations, accounts: accounts.directory, hasBeenPaid }), mongo, accounts };
 }
 
@@ -70,7 +70,7 @@ function payoutOf(merchantAccount: string, changes: Partial<ScreenedPayout> = {}
     amountE4: 200_000,
     currency: 'EUR',
     iban: 'LV80BANK0000435195001',
-    token: 'token-1',
+    tokens: ['token-1'],
     acceptedAt: MIDNIGHT,
     ...changes,
   };
@@ -182,7 +182,7 @@ it('a first payment above the limit is refused until the receiver has been paid'
   expect(await first.screen(payoutOf(merchantAccount, { amountE4: 100_000 }))).toEqual(PASSED);
   paidReceivers.add(`${merchantAccount} token-1`);
   expect(await first.screen(payoutOf(merchantAccount))).toEqual(PASSED);
-  expect(await first.screen(payoutOf(merchantAccount, { token: 'token-2' }))).toMatchObject({ code: 3200 });
+  expect(await first.screen(payoutOf(merchantAccount, { tokens: ['token-2'] }))).toMatchObject({ code: 3200 });
 });
 
 it("an operator's new rule applies within 30 s, but not to earlier grants", async () => {

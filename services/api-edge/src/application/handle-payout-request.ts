@@ -70,9 +70,10 @@ function entryOf(ports: InitiatePorts, account: Account, request: PayoutRequest)
   const { transactionUniqueId } = request;
   const paymentId = newPaymentId(ports.randomBytes);
   const reference = newReference(paymentId, ports.randomBytes);
-  const token = ports.receiverToken(merchantAccount, request.receiver.iban);
+  const { token, otherTokens } = ports.receiverTokens(merchantAccount, request.receiver.iban);
   const acceptedAt = ports.now();
   const known = { reference, merchantAccount, transactionUniqueId, token, acceptedAt };
+  const others = otherTokens.length === 0 ? {} : { otherTokens: [...otherTokens] };
   return {
     ...known,
     paymentId,
@@ -80,7 +81,10 @@ function entryOf(ports: InitiatePorts, account: Account, request: PayoutRequest)
     unconfirmed: true,
     // For this replica's own publishing only. The command has no deadline: an accepted payout stays accepted.
     deadline: acceptedAt + ports.replyTimeoutMs,
-    command: { type: 'InitiatePayout', data: { ...known, payoutId: paymentId, ...termsOf(account, request) } },
+    command: {
+      type: 'InitiatePayout',
+      data: { ...known, ...others, payoutId: paymentId, ...termsOf(account, request) },
+    },
   };
 }
 

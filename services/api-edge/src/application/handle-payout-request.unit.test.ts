@@ -82,7 +82,7 @@ function world(more: Partial<InitiatePorts> = {}, insert?: (entry: JournalEntry)
     requestSlots: { take: async () => ({ release: () => undefined }) },
     rateLimiter: { take: () => ({ allowed: true }) } as unknown as InitiatePorts['rateLimiter'],
     bankAddresses: { isIban: () => true, isBic: () => true },
-    receiverToken: () => '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab',
+    receiverTokens: () => ({ token: '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab', otherTokens: [] }),
     isDiskFull: () => false,
     databaseAvailable: () => true,
     now: () => here.nowMs,
@@ -204,4 +204,14 @@ test('a reference that is in use is replaced by another', async () => {
   expect(here.entries).toHaveLength(2);
   expect(here.entries[0]?.reference).not.toBe(here.entries[1]?.reference);
   expect(body['reference']).toBe(here.entries[1]?.reference);
+});
+
+test('a command names the receiver under all keys', async () => {
+  const commandOf = async (otherTokens: readonly string[]) => {
+    const here = world({ receiverTokens: () => ({ token: 'active', otherTokens }) });
+    await init(here);
+    return here.entries[0]?.command?.data;
+  };
+  expect(await commandOf(['older'])).toMatchObject({ token: 'active', otherTokens: ['older'] });
+  expect(await commandOf([])).not.toHaveProperty('otherTokens');
 });

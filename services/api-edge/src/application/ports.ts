@@ -272,8 +272,8 @@ export interface Ports {
 /** What payouts need in addition to card operations. */
 export interface PayoutPorts {
   payoutQueries: PayoutQueries;
-  /** The token of an IBAN (electronic form) at this merchant. */
-  receiverToken(merchantAccount: string, iban: string): string;
+  /** The token of an IBAN (electronic form) at this merchant, and what it is under the other keys. */
+  receiverTokens(merchantAccount: string, iban: string): { token: string; otherTokens: readonly string[] };
   bankAddresses: BankAddresses;
 }
 

@@ -25,8 +25,8 @@ export interface Reservations {
 export interface ScreeningOptions {
   reservations: Reservations;
   accounts: { find(merchantAccount: string): Promise<{ payoutRules?: readonly ScreeningRule[] } | undefined> };
-  /** Whether the account has paid this receiver in this currency, so that a test payout does not count. */
-  hasBeenPaid(merchantAccount: string, token: string, currency: string): Promise<boolean>;
+  /** Whether the account has paid one of these receivers in this currency, so that a test payout does not count. */
+  hasBeenPaid(merchantAccount: string, tokens: readonly string[], currency: string): Promise<boolean>;
 }
 
 /**
@@ -47,8 +47,8 @@ export function createScreening({ reservations, accounts, hasBeenPaid }: Screeni
     for (const rule of rules.filter(isReceiverRule)) {
       const hit = receiverHit(rule, payout);
       if (hit === undefined) continue;
-      const { merchantAccount, token, currency } = payout;
-      if (rule.kind === 'first-time-receiver' && (await hasBeenPaid(merchantAccount, token, currency))) continue;
+      const { merchantAccount, tokens, currency } = payout;
+      if (rule.kind === 'first-time-receiver' && (await hasBeenPaid(merchantAccount, tokens, currency))) continue;
       return hit;
     }
     return undefined;

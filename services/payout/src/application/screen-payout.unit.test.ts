@@ -1,6 +1,8 @@
+import { request } from '../domain/payouts.fixture';
 import type { ScreeningRule } from '../domain/screening';
 import type { Claim } from './screen-payout';
 import { createScreening } from './screen-payout';
+import { screenedPayoutOf } from './screened-payout';
 import type { ScreenedPayout } from './screening-ports';
 
 const DAILY: ScreeningRule = { kind: 'daily-amount', currency: 'EUR', maxE4: 1_000_000 };
@@ -14,7 +16,7 @@ const payout = (changes: Partial<ScreenedPayout> = {}): ScreenedPayout => ({
   amountE4: 200_000,
   currency: 'EUR',
   iban: 'LV80BANK0000435195001',
-  token: 'token-1',
+  tokens: ['token-1'],
   acceptedAt: Date.UTC(2026, 2, 1, 12),
   ...changes,
 });
@@ -25,9 +27,9 @@ function given(rules: ScreeningRule[], world: { paid?: string[]; granted?: strin
   const claims: Claim[] = [];
   const screening = createScreening({
     accounts: { find: (name) => Promise.resolve(name === 'acme_shop' ? { payoutRules: rules } : undefined) },
-    hasBeenPaid: (merchantAccount, token, currency) => {
-      asked.push(`paid ${merchantAccount} ${token} ${currency}`);
-      return Promise.resolve(world.paid?.includes(token) ?? false);
+    hasBeenPaid: (merchantAccount, tokens, currency) => {
+      asked.push(`paid ${merchantAccount} ${tokens.join()} ${currency}`);
+      return Promise.resolve(tokens.some((token) => world.paid?.includes(token)));
     },
     reservations: {
       has: (reference) => {
@@ -81,8 +83,15 @@ it('looks a receiver up only if a rule needs it, for this account', async () => 
   const { screening, asked } = given([FIRST_TIME], { paid: ['token-2'] });
   expect(await screening.screen(payout({ amountE4: 100_000 }))).toEqual(PASSED);
   expect(asked).toEqual([]);
-  expect(await screening.screen(payout({ token: 'token-2' }))).toEqual(PASSED);
-  expect(asked).toEqual(['paid acme_shop token-2 EUR']);
+  expect(await screening.screen(payout({ tokens: ['token-new', 'token-2'] }))).toEqual(PASSED);
+  expect(asked).toEqual(['paid acme_shop token-new,token-2 EUR']);
+});
+
+it('knows a receiver who was paid under another key', async () => {
+  const { screening } = given([FIRST_TIME], { paid: ['token-old'] });
+  const large = { ...request, merchantAccount: 'acme_shop', currency: 'EUR', amountE4: 200_000 };
+  expect(await screening.screen(screenedPayoutOf(large))).toMatchObject({ code: 3200 });
+  expect(await screening.screen(screenedPayoutOf({ ...large, otherTokens: ['token-old'] }))).toEqual(PASSED);
 });
 
 it('checks the limits if the receiver is known', async () => {

@@ -9,8 +9,8 @@ export interface ScreenedPayout {
   iban: string;
   /** ISO 3166-1 alpha-2, of the receiver's address; absent where the merchant gave none. */
   addressCountry?: string;
-  /** The receiver's token at this merchant. */
-  token: string;
+  /** The receiver's at this merchant, one for each key. */
+  tokens: readonly string[];
   /** Epoch ms; its UTC day is the one whose limits apply. */
   acceptedAt: number;
 }

@@ -15,6 +15,8 @@ export interface PayoutRequest {
   feeE4: number;
   currency: string;
   token: string;
+  /** The same receiver's under further keys. */
+  otherTokens?: readonly string[];
   instant: boolean;
   /** ISO 3166-1 alpha-2, of the IBAN. */
   receiverCountry: string;

@@ -196,11 +196,13 @@ it('an account has paid a receiver once its payout is settled, unless the money 
   await add('A');
   await add('B', { token: 'returned' }, 'returned');
   await add('C', { token: 'declined' }, 'declined');
-  expect(await payouts.hasBeenPaid(request.merchantAccount, request.token, request.currency)).toBe(true);
-  expect(await payouts.hasBeenPaid(request.merchantAccount, request.token, 'ALL')).toBe(false);
-  expect(await payouts.hasBeenPaid('merchant_2', request.token, request.currency)).toBe(false);
-  expect(await payouts.hasBeenPaid(request.merchantAccount, 'returned', request.currency)).toBe(false);
-  expect(await payouts.hasBeenPaid(request.merchantAccount, 'declined', request.currency)).toBe(false);
+  expect(await payouts.hasBeenPaid(request.merchantAccount, [request.token], request.currency)).toBe(true);
+  const underKeys = ['of the active key', request.token];
+  expect(await payouts.hasBeenPaid(request.merchantAccount, underKeys, request.currency)).toBe(true);
+  expect(await payouts.hasBeenPaid(request.merchantAccount, [request.token], 'ALL')).toBe(false);
+  expect(await payouts.hasBeenPaid('merchant_2', [request.token], request.currency)).toBe(false);
+  expect(await payouts.hasBeenPaid(request.merchantAccount, ['returned'], request.currency)).toBe(false);
+  expect(await payouts.hasBeenPaid(request.merchantAccount, ['declined'], request.currency)).toBe(false);
 });
 
 describe('the operators’ list', () => {

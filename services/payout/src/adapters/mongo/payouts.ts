@@ -79,10 +79,10 @@ const HIDDEN = { instruction: 0, outbox: 0, stamp: 0 } as const;
 export interface PayoutsAdapter extends Payouts, AggregateStore<Payout> {
   ensureIndexes(retention?: Retention): Promise<void>;
   /**
-   * True if the account has paid this receiver in this currency, and the money has not come back. For the accounts'
-   * rules.
+   * True if the account has paid the receiver with one of these tokens in this currency, and the money has not come
+   * back. For the accounts' rules.
    */
-  hasBeenPaid(merchantAccount: string, token: string, currency: string): Promise<boolean>;
+  hasBeenPaid(merchantAccount: string, tokens: readonly string[], currency: string): Promise<boolean>;
   countHeld(): Promise<number>;
   unknownOutcomes(): Promise<UnknownOutcomes>;
   /** Payouts that were due for a resolver at that epoch ms, at most 10,000. */
@@ -116,8 +116,9 @@ export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdap
     countHeld: () => collection.countDocuments(IS_HELD, { hint: heldIndex.name, ...FIGURE_BOUNDS }),
     unknownOutcomes: () => findUnknown(collection),
     countOverdue: (before) => countDueByAccount(collection, before),
-    async hasBeenPaid(merchantAccount, token, currency) {
-      const paid = { merchantAccount, token, currency, 'state.kind': 'settled' } as Filter<StoredPayout>;
+    async hasBeenPaid(merchantAccount, tokens, currency) {
+      const receiver = { merchantAccount, token: { $in: [...tokens] }, currency };
+      const paid = { ...receiver, 'state.kind': 'settled' } as Filter<StoredPayout>;
       return (await collection.findOne(paid, { projection: { _id: 1 } })) !== null;
     },
     async ensureIndexes(retention = RECORD_RETENTION) {
