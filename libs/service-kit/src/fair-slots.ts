@@ -1,6 +1,8 @@
 export interface FairSlotsOptions {
   /** Number of slots. */
   max: number;
+  /** Slots that a key may hold. Its other takers wait, even beside free slots. Default: no limit. */
+  maxPerKey?: number;
   /** Number of waiting takers, for all keys together. */
   maxWaiting: number;
   /** Longest wait for a slot. */
@@ -12,7 +14,7 @@ export interface Slot {
   release(): void;
 }
 
-/** `share`: the key has used its share. `full`: no slot became free in time. */
+/** `share`: the key has used its share, or holds `maxPerKey` slots. `full`: no slot became free in time. */
 export type SlotRefusal = 'share' | 'full';
 
 export interface FairSlots {
@@ -47,6 +49,7 @@ export function createFairSlots(options: FairSlotsOptions): FairSlots {
   const keys = new Map<string, Key>();
   /** Keys with waiting takers, the next in turn first. */
   const turns = new Set<Key>();
+  const { maxPerKey = Infinity } = options;
   let held = 0;
   let waiting = 0;
 
@@ -66,8 +69,12 @@ export function createFairSlots(options: FairSlotsOptions): FairSlots {
     };
   }
 
+  function mayHold(key: Key): boolean {
+    return held < options.max && key.held < maxPerKey;
+  }
+
   function admitNext(): void {
-    const key = smallest(turns, (one) => one.held);
+    const key = smallest([...turns].filter(mayHold), (one) => one.held);
     const [next] = key?.waiting ?? [];
     if (key === undefined || next === undefined) return;
     next.admit();
@@ -92,7 +99,7 @@ export function createFairSlots(options: FairSlotsOptions): FairSlots {
         refuse() {
           leave();
           forgetIdle(key);
-          resolve('full');
+          resolve(key.held >= maxPerKey ? 'share' : 'full');
         },
       };
       waiting += 1;
@@ -118,7 +125,7 @@ export function createFairSlots(options: FairSlotsOptions): FairSlots {
     async take(name, share) {
       const key = keys.get(name) ?? { name, held: 0, waiting: new Set<Waiter>() };
       if (takersOf(key) >= share) return 'share';
-      const isFree = held < options.max;
+      const isFree = mayHold(key);
       if (!isFree && !makeRoom(key)) return 'full';
       keys.set(name, key);
       return isFree ? hold(key) : wait(key);

@@ -74,6 +74,25 @@ test('when the queue is full, the loudest key loses its last place', async () =>
   expect(names()).toEqual(['loud', 'loud']);
 });
 
+test('a key that holds as many slots as it may waits beside free ones', async () => {
+  const { ask, release, names, slots } = setUp({ max: 4, maxPerKey: 2 });
+  for (const key of ['loud', 'loud', 'loud', 'loud', 'quiet']) await ask(key);
+  expect(names()).toEqual(['loud', 'loud', 'quiet']);
+  await release(2);
+  expect(names()).toEqual(['loud', 'loud', 'quiet']);
+  await release(0);
+  expect(names()).toEqual(['loud', 'loud', 'quiet', 'loud']);
+  expect([...slots.held()]).toEqual([['loud', 2]]);
+});
+
+test('a key whose own takers hold all that it may is told so when it has waited', async () => {
+  const { slots } = setUp({ max: 2, maxPerKey: 1, waitTimeoutMs: 1 });
+  await slots.take('a', NO_SHARE);
+  expect(await slots.take('a', NO_SHARE)).toBe('share');
+  await slots.take('b', NO_SHARE);
+  expect(await slots.take('c', NO_SHARE)).toBe('full');
+});
+
 test('no taker waits forever', async () => {
   const { slots } = setUp({ waitTimeoutMs: 1 });
   const first = await slots.take('a', 1);

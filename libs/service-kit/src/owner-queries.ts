@@ -2,7 +2,8 @@ import { isAxiosError } from 'axios';
 import { RetryableError } from './errors';
 import { closeHttpClient, createHttpClient } from './http-client';
 
-const QUERY_TIMEOUT_MS = 3_000;
+/** Who asks an owner waits no longer for the whole answer. */
+export const OWNER_QUERY_TIMEOUT_MS = 3_000;
 /** The address may lead to a replica that starts or has just ended (ADR 0023). The next connection may find another. */
 const CONNECTIONS_MAX = 3;
 
@@ -37,7 +38,7 @@ export function createOwnerQueries(
   owner: string,
   { url, identityToken }: { url: string; identityToken?: string | undefined },
 ): OwnerQueries {
-  const http = createHttpClient({ baseUrl: url, timeoutMs: QUERY_TIMEOUT_MS, identityToken });
+  const http = createHttpClient({ baseUrl: url, timeoutMs: OWNER_QUERY_TIMEOUT_MS, identityToken });
   return {
     async ask<Answer>(...[query, parameters, bounds]: Parameters<AskOwner>) {
       const size = bounds === undefined ? {} : { maxContentLength: bounds.answerBytesMax };

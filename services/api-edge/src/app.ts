@@ -13,7 +13,7 @@ import { openVaultWriter } from '@gateway/vault';
 import type { AccountSlotsOptions } from './adapters/account-slots';
 import { createAccountSlots, createPageAdmission } from './adapters/account-slots';
 import { isoBankAddresses } from './adapters/bank-addresses/iso';
-import { createListPlaces, createPollPlaces } from './adapters/callback-places';
+import { createPollPlaces } from './adapters/callback-places';
 import { createCallbackQueries } from './adapters/http/callback-queries';
 import { createCardQueries } from './adapters/http/card-queries';
 import type { EdgePorts } from './adapters/http/edge-listener';
@@ -22,6 +22,7 @@ import { referencePage } from './adapters/http/reference-page';
 import { createPayoutQueries } from './adapters/http/payout-queries';
 import { createBus } from './adapters/kafka/bus';
 import { publishCvvKeys } from './adapters/kafka/cvv-keys';
+import { createListPlaces } from './adapters/list-places';
 import { createCheckouts } from './adapters/mongo/checkouts';
 import { createJournal } from './adapters/mongo/journal';
 import { measureSources } from './adapters/source-metrics';
@@ -79,10 +80,11 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   const ports: EdgePorts = {
     journal,
     queries,
-    payoutQueries: createPayoutQueries(owners.payouts.ask),
+    payoutQueries: createPayoutQueries(owners.payouts.ask, owners.payoutLists.ask),
+    payoutListPlaces: createListPlaces(),
     callbackQueries: createCallbackQueries(owners.callbacks.ask),
     pollPlaces: createPollPlaces(metrics),
-    listPlaces: createListPlaces(),
+    callbackListPlaces: createListPlaces(),
     isStopping: () => stopping,
     bankAddresses: isoBankAddresses,
     receiverTokens: (merchantAccount, iban) => vault.receiverTokens(merchantAccount, iban),
@@ -189,6 +191,8 @@ function openOwners(config: Config) {
   return {
     cards: createOwnerQueries('card-processing', { url: CARD_QUERY_URL, identityToken }),
     payouts: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, identityToken }),
+    // CHECK and the sweeper must not wait for connections that lists hold.
+    payoutLists: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, identityToken }),
     callbacks: createOwnerQueries('callback-dispatcher', { url: CALLBACK_ADMIN_URL, identityToken }),
   };
 }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { seedDemoAccounts } from '@gateway/accounts';
@@ -68,9 +68,9 @@ export interface Owner {
 
 async function startOwner({ publisher, consume }: World): Promise<Owner> {
   const payouts = createPayoutOwner();
-  const server = createServer((request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     response.setHeader('content-type', 'application/json');
-    const ofPayouts = payouts.answer(request.url ?? '');
+    const ofPayouts = await payouts.answer(request.url ?? '', request.socket);
     if (ofPayouts !== undefined) {
       response.statusCode = ofPayouts.status;
       response.end(JSON.stringify(ofPayouts.body));
@@ -82,7 +82,8 @@ async function startOwner({ publisher, consume }: World): Promise<Owner> {
     );
     response.statusCode = owner.away ? 500 : whole === undefined && found.length === 0 ? 404 : 200;
     response.end(JSON.stringify(whole === undefined ? found[0] : found));
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
   const handle = async (command: CardCommand, replyPartition: number | undefined): Promise<void> => {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { InitiatePayoutData, PayoutOutcome } from '@gateway/contracts';
 import { InitiatePayout, messageOfCode } from '@gateway/contracts';
 import type { MessageHandler } from '@gateway/messaging';
@@ -10,6 +11,10 @@ export interface PayoutOwner {
   readonly outcomes: Map<string, PayoutOutcome>;
   /** Parameters of all queries for lists. */
   readonly lists: URLSearchParams[];
+  /** Lists of these accounts are answered when the promise is fulfilled. */
+  readonly held: Map<string, Promise<void>>;
+  /** That queries came over. */
+  readonly connections: Record<'lists' | 'others', Set<Socket>>;
   /** While true, queries fail. */
   away: boolean;
   /** While false, commands are consumed but not stored. */
@@ -18,7 +23,7 @@ export interface PayoutOwner {
   /** Stores a payout, or changes the outcome of a stored one. */
   record(reference: string, outcome: Partial<PayoutOutcome>): void;
   /** The answer to a query; undefined if the query is not about payouts. */
-  answer(url: string): { status: number; body: unknown } | undefined;
+  answer(url: string, connection: Socket): Promise<{ status: number; body: unknown } | undefined>;
 }
 
 export function createPayoutOwner(): PayoutOwner {
@@ -26,6 +31,8 @@ export function createPayoutOwner(): PayoutOwner {
     commands: [],
     outcomes: new Map(),
     lists: [],
+    held: new Map(),
+    connections: { lists: new Set(), others: new Set() },
     away: false,
     records: true,
     handler: on(InitiatePayout, async ({ data }) => {
@@ -36,11 +43,12 @@ export function createPayoutOwner(): PayoutOwner {
       const known = owner.outcomes.get(reference);
       owner.outcomes.set(reference, { ...known, ...outcome } as PayoutOutcome);
     },
-    answer(url) {
+    async answer(url, connection) {
       const { pathname, searchParams } = new URL(url, 'http://owner');
       const [, kind, reference] = pathname.split('/');
       if (kind !== 'payouts') return undefined;
       if (owner.away) return { status: 500, body: {} };
+      owner.connections[reference === undefined ? 'lists' : 'others'].add(connection);
       if (reference === 'on-record') {
         const asked = searchParams.get('reference')?.split(',') ?? [];
         return { status: 200, body: { references: asked.filter((one) => owner.outcomes.has(one)) } };
@@ -51,6 +59,7 @@ export function createPayoutOwner(): PayoutOwner {
         return found?.merchantAccount === account ? { status: 200, body: found } : { status: 404, body: {} };
       }
       owner.lists.push(searchParams);
+      await owner.held.get(account ?? '');
       return {
         status: 200,
         body: { payouts: [...owner.outcomes.values()].filter(({ merchantAccount }) => merchantAccount === account) },

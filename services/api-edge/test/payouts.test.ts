@@ -10,6 +10,9 @@ const LIST = '/api/mp/transactions';
 const CARDS = '/api/pf/host-to-host';
 const IBAN = 'DE89370400440532013000';
 const REFERENCE = /^[0-9A-Z]{20}$/;
+const LISTS_PER_ACCOUNT = 3;
+/** To one owner. */
+const MORE_THAN_CONNECTIONS = 260;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 let edge: EdgeFixture;
@@ -43,6 +46,7 @@ afterAll(async () => edge.close());
 afterEach(() => {
   edge.owner.payouts.away = false;
   edge.owner.payouts.records = true;
+  edge.owner.payouts.held.clear();
 });
 
 let count = 0;
@@ -466,6 +470,39 @@ describe('a query', () => {
     const answer = await edge.merchant(LIST, { ...QUERY, merchant_account: 'no_check' });
     expect(answer['transactions']).toHaveLength(1_000);
     expect(JSON.stringify(answer)).not.toContain('custom_');
+  });
+
+  test("that one account repeats delays neither another account's, nor its CHECK", async () => {
+    const { lists, held } = edge.owner.payouts;
+    const { reference } = await init(payout(LIVE));
+    await onRecord(reference);
+    lists.length = 0;
+    let release = (): void => undefined;
+    held.set(CREDENTIALS.merchant_account, new Promise((resolve) => (release = resolve)));
+    const loud = Array.from({ length: MORE_THAN_CONNECTIONS }, () => post(LIST, QUERY));
+    await until('its lists are under way', () => lists.length >= LISTS_PER_ACCOUNT);
+    expect(await check({ ...LIVE, reference })).toMatchObject({ code: 0, transactions: [{ reference }] });
+    expect(await edge.merchant(LIST, { ...QUERY, ...LIVE })).toMatchObject({ status: 'success', code: 0 });
+    expect(lists).toHaveLength(LISTS_PER_ACCOUNT + 1);
+    release();
+    const answers = await Promise.all(loud);
+    const served = answers.filter(({ status }) => status === 200);
+    expect(served.length).toBeGreaterThanOrEqual(LISTS_PER_ACCOUNT);
+    for (const answer of served) expect(bodyOf(answer)).toMatchObject({ status: 'success', code: 0 });
+    for (const answer of answers.filter((one) => !served.includes(one))) {
+      expect([answer.status, answer.headers['retry-after'], bodyOf(answer)['code']]).toEqual([429, '1', 1007]);
+    }
+  });
+
+  test('has connections of its own, as CHECK has', async () => {
+    const { connections } = edge.owner.payouts;
+    const { reference } = await init(payout());
+    await onRecord(reference);
+    for (let round = 0; round < 3; round += 1) {
+      expect(await edge.merchant(LIST, QUERY)).toMatchObject({ code: 0 });
+      expect(await check({ reference })).toMatchObject({ code: 0 });
+    }
+    expect([...connections.lists].filter((one) => connections.others.has(one))).toEqual([]);
   });
 
   test.each<[object, number, string]>([

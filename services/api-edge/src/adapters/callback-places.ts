@@ -18,15 +18,3 @@ export function createPollPlaces(metrics: Registry): CallbackPorts['pollPlaces']
   });
   return { take: ({ merchantAccount }) => places.take(merchantAccount, POLLS_PER_ACCOUNT_MAX) };
 }
-
-/** Lists at once, of all accounts: each reads the attempts of up to 50 callbacks, beside those that send callbacks. */
-const LISTS_MAX = 8;
-const LISTS_PER_ACCOUNT_MAX = 3;
-const LISTS_WAITING_MAX = 100;
-const LIST_WAIT_MS = 2_000;
-
-/** Places for lists of callbacks. Accounts take turns, and none has more than its few. */
-export function createListPlaces(): CallbackPorts['listPlaces'] {
-  const places = createFairSlots({ max: LISTS_MAX, maxWaiting: LISTS_WAITING_MAX, waitTimeoutMs: LIST_WAIT_MS });
-  return { take: ({ merchantAccount }) => places.take(merchantAccount, LISTS_PER_ACCOUNT_MAX) };
-}

@@ -5,29 +5,23 @@ import type { Incoming } from './admit';
 import { callbackRecord, callbacksResponse, unknownCursor } from './callback-responses';
 import { callbackListEndpoint } from './endpoints';
 import { handleRequest } from './handle-request';
+import { listInPlace } from './list-in-place';
 import type { CallbackPageQuery, CallbackPorts, Ports } from './ports';
 import type { Answer, Session } from './responses';
-import { failure, tooManyRequests, unavailable } from './responses';
+import { failure } from './responses';
 
 const SECOND_MS = 1_000;
-const LIST_RETRY_SECONDS = 1;
 
-export type CallbackListPorts = Ports & Pick<CallbackPorts, 'callbackQueries' | 'listPlaces'>;
+export type CallbackListPorts = Ports & Pick<CallbackPorts, 'callbackQueries' | 'callbackListPlaces'>;
 
 /** `POST /api/pf/callbacks`: the account's own callbacks with their attempts, newest first. For every account. */
 export function handleCallbackList(ports: CallbackListPorts, incoming: Incoming): Promise<Answer> {
   return handleRequest(ports, incoming, callbackListEndpoint, {
     checkRules: () => undefined,
-    async carryOut(session, account, request) {
-      const place = await ports.listPlaces.take(account);
-      if (place === 'share') return tooManyRequests(session, ports.now(), LIST_RETRY_SECONDS);
-      if (place === 'full') return unavailable(session, ports.now());
-      try {
-        return await list(ports, session, account.merchantAccount, request);
-      } finally {
-        place.release();
-      }
-    },
+    carryOut: (session, account, request) =>
+      listInPlace({ places: ports.callbackListPlaces, now: ports.now }, session, account, () =>
+        list(ports, session, account.merchantAccount, request),
+      ),
   });
 }
 

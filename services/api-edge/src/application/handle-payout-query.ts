@@ -5,13 +5,14 @@ import type { PayoutQuery } from '../domain/payout-request';
 import type { Incoming } from './admit';
 import type { Endpoint } from './endpoint';
 import { handleRequest } from './handle-request';
+import { listInPlace } from './list-in-place';
 import type { Amounts } from './payout-responses';
 import { payoutQueryRecord, payoutQueryResponse } from './payout-responses';
-import type { PayoutPorts, Ports } from './ports';
+import type { ListPlaces, PayoutPorts, Ports } from './ports';
 import type { Answer, Session } from './responses';
 import { failure } from './responses';
 
-export type PayoutQueryPorts = Ports & Pick<PayoutPorts, 'payoutQueries'>;
+export type PayoutQueryPorts = Ports & Pick<PayoutPorts, 'payoutQueries'> & { payoutListPlaces: ListPlaces };
 
 /** `POST /api/mp/transactions` and `/ra`, which differ in what an amount includes. */
 export function handlePayoutQuery(
@@ -22,7 +23,10 @@ export function handlePayoutQuery(
 ): Promise<Answer> {
   return handleRequest(ports, incoming, endpoint, {
     checkRules: checkPayoutWindow,
-    carryOut: (session, { merchantAccount }, query) => list(ports, session, merchantAccount, query, amounts),
+    carryOut: (session, account, query) =>
+      listInPlace({ places: ports.payoutListPlaces, now: ports.now }, session, account, () =>
+        list(ports, session, account.merchantAccount, query, amounts),
+      ),
   });
 }
 

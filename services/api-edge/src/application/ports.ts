@@ -269,6 +269,11 @@ export interface Ports {
   logger: Logger;
 }
 
+/** Places for one kind of list. `share`: the account's own lists hold those that it may have. */
+export interface ListPlaces {
+  take(account: Account): Promise<Slot | SlotRefusal>;
+}
+
 /** What payouts need in addition to card operations. */
 export interface PayoutPorts {
   payoutQueries: PayoutQueries;
@@ -282,8 +287,7 @@ export interface CallbackPorts {
   callbackQueries: CallbackQueries;
   /** Places for requests that wait for a callback. They hold no slot of other requests meanwhile. */
   pollPlaces: { take(account: Account): Promise<Slot | SlotRefusal> };
-  /** Places for lists of callbacks. */
-  listPlaces: { take(account: Account): Promise<Slot | SlotRefusal> };
+  callbackListPlaces: ListPlaces;
   /** True when the edge stops: then nobody waits any longer. */
   isStopping(): boolean;
 }

@@ -13,6 +13,7 @@ import { handleCheckoutRequest } from '../../application/handle-checkout-request
 import type { ClockPorts } from '../../application/handle-clock-request';
 import { handleClockRequest } from '../../application/handle-clock-request';
 import { handlePayoutCheck } from '../../application/handle-payout-check';
+import type { PayoutQueryPorts } from '../../application/handle-payout-query';
 import { handlePayoutQuery } from '../../application/handle-payout-query';
 import type { InitiatePorts } from '../../application/handle-payout-request';
 import { handlePayoutRequest } from '../../application/handle-payout-request';
@@ -24,6 +25,7 @@ import { createMerchantApi } from './merchant-api';
 
 export type EdgePorts = CheckoutPorts &
   InitiatePorts &
+  PayoutQueryPorts &
   CallbackPorts &
   ClockPorts & { bus: AnnouncingBus; tracer: Tracer };
 

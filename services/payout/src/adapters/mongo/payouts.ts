@@ -17,7 +17,7 @@ import {
   outboxIndex,
 } from '@gateway/mongo';
 import type { Retention } from '@gateway/service-kit';
-import { RECORD_RETENTION, retentionOfOwner } from '@gateway/service-kit';
+import { OWNER_QUERY_TIMEOUT_MS, RECORD_RETENTION, retentionOfOwner } from '@gateway/service-kit';
 import type { HeldQuery, ListQuery, PageQuery, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
 import { HELD_COUNT_TIMEOUT_MS } from '../../application/hold-ports';
 import type { WideScope } from '../../domain/holds';
@@ -25,8 +25,11 @@ import { isAtRest, isOpen, PAYOUT_STATES } from '../../domain/payout';
 import type { Payout, PayoutStateKind } from '../../domain/payout';
 
 const COLLECTION = 'payouts';
-/** A page far behind in a large window walks over the keys before it; api-edge does not wait longer than this. */
-const PAGE_TIMEOUT_MS = 3_000;
+/**
+ * For both queries of a page together. A page far behind in a large window walks over the keys before it, and must not go
+ * on after api-edge has stopped waiting.
+ */
+const PAGE_TIMEOUT_MS = OWNER_QUERY_TIMEOUT_MS - 500;
 const LIST_TIMEOUT_MS = 10_000;
 
 /** In the order of queries, which read only this index until they know the documents of their page. */
@@ -133,11 +136,12 @@ export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdap
 
 /** Reads the keys of the page from the index alone, then its documents: skipped documents are never read. */
 async function findPage(collection: Collection<StoredPayout>, query: PageQuery): Promise<ShownPayout[]> {
+  const endsAt = performance.now() + PAGE_TIMEOUT_MS;
   const ids = (await pageKeys(collection, query).toArray()).map(({ _id }) => _id);
   const documents = await collection
     .find<ShownPayout>({ _id: { $in: ids } } as Filter<StoredPayout>, {
       projection: HIDDEN,
-      maxTimeMS: PAGE_TIMEOUT_MS,
+      maxTimeMS: Math.max(1, Math.floor(endsAt - performance.now())),
     })
     .toArray();
   const byId = new Map(documents.map((document) => [document._id, document]));
