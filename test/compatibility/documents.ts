@@ -10,7 +10,7 @@ import type { JournalEntry, OperationEntry, PayoutEntry } from '../../services/a
 import type { StoredDeadline } from '../../services/auth-expiry/src/adapters/mongo/deadlines';
 import type { StoredAttempt } from '../../services/callback-dispatcher/src/adapters/mongo/attempts';
 import type { StoredFeedEntry } from '../../services/callback-dispatcher/src/adapters/mongo/feed';
-import type { StoredDelivery } from '../../services/callback-dispatcher/src/application/ports';
+import type { IncompleteCallback, StoredDelivery } from '../../services/callback-dispatcher/src/application/ports';
 import type { StoredCounter } from '../../services/card-processing/src/adapters/mongo/counters';
 import type { StoredPayment } from '../../services/card-processing/src/application/ports';
 import type { Batch, Lease, Member, ReportRecord } from '../../services/payout/src/adapters/banks/iso20022/records';
@@ -36,6 +36,7 @@ export interface Documents {
   'callbacks.attempts': StoredAttempt;
   'callbacks.deliveries': StoredDelivery;
   'callbacks.feed': StoredFeedEntry;
+  'callbacks.incomplete': IncompleteCallback;
   'cards.counters': StoredCounter;
   'cards.payments': StoredPayment;
   'edge.checkouts': StoredCheckout;

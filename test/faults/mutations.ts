@@ -112,7 +112,7 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     delays: [
       edit(
-        'callback-dispatcher/dist/application/accept-outcome.js',
+        'callback-dispatcher/dist/application/store-delivery.js',
         'const { written, stored } = await ports.handle(eventId',
         `${PAUSE} const { written, stored } = await ports.handle(eventId`,
       ),

@@ -53,7 +53,12 @@ const inspect = {
     iso20022_reports: ['listIndexes'],
   },
   expiry: { deadlines: ['listIndexes'] },
-  callbacks: { deliveries: ['listIndexes'], attempts: ['listIndexes'], feed: ['listIndexes'] },
+  callbacks: {
+    deliveries: ['listIndexes'],
+    incomplete: ['listIndexes'],
+    attempts: ['listIndexes'],
+    feed: ['listIndexes'],
+  },
   vault: { cards: ['find', 'listIndexes'], cvvs: ['listIndexes'] },
   audit: { entries: ['listIndexes'] },
   accounts: { accounts: ['find'], webhookSecrets: ['find'], clocks: ['listIndexes'] },

@@ -39,6 +39,7 @@ export const SHARD_KEYS: Readonly<Record<string, ShardKey>> = {
   'expiry.deadlines': { key: { _id: 'hashed' }, sweptBy: ['dueAt'] },
   'callbacks.deliveries': { key: { _id: 'hashed' }, sweptBy: [OUTBOX, 'lane', 'merchantAccount'] },
   'callbacks.attempts': { key: { _id: 1 } },
+  'callbacks.incomplete': { key: { _id: 'hashed' }, sweptBy: ['merchantAccount', 'arrivedAt'] },
   // A place in the feed is unique within an account, which has all of its feed on one shard.
   'callbacks.feed': { key: { merchantAccount: 1 } },
   'vault.cards': { key: { _id: 'hashed' } },

@@ -5,8 +5,8 @@ import { queries, services } from '@gateway/contracts';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
-import type { Service } from '@gateway/service-kit';
-import { createOwnerQueries, retentionOf } from '@gateway/service-kit';
+import type { FairSlots, Service } from '@gateway/service-kit';
+import { createFairSlots, createOwnerQueries, retentionOf } from '@gateway/service-kit';
 import { createAddressGuard } from './adapters/http/address-guard';
 import { adminRoutes } from './adapters/http/admin-api';
 import { merchantRoutes } from './adapters/http/merchant-routes';
@@ -21,9 +21,11 @@ import { createFigures, registerGauges } from './adapters/metrics';
 import { createAttempts } from './adapters/mongo/attempts';
 import { createDeliveries } from './adapters/mongo/deliveries';
 import { createFeed } from './adapters/mongo/feed';
+import { createIncompletes } from './adapters/mongo/incompletes';
 import { announce } from './application/announcements';
 import { attemptDelivery, reportEnd } from './application/attempt-delivery';
 import { createClaimer } from './application/claim-due';
+import { createCompleter } from './application/complete-callbacks';
 import { createDispatcher, DISPATCHER_LIMITS } from './application/dispatcher';
 import { waitingDeliveries } from './application/follow-clock';
 import { handBack } from './application/hand-back';
@@ -35,8 +37,13 @@ import { evolve } from './domain/delivery';
 import { ensureIndexes } from './indexes';
 
 const LOOK_EVERY_MS = 200;
+const COMPLETE_EVERY_MS = 1_000;
 /** Outcomes handled together share one write. */
 const OUTCOMES_AT_ONCE = 128;
+/** Of these, that ask one owner for custom values: if all owners hang, half of the handlers are left for other accounts. */
+const ASKING_AT_ONCE = 32;
+/** Longer than a query usually takes. */
+const ASK_WAIT_MS = 250;
 /** Events come in flushes. Nobody waits for them so urgently that each flush needs fetches of its own. */
 const GATHER_MS = 20;
 
@@ -48,6 +55,8 @@ export interface CallbackDispatcherDeps extends ServiceDeps<Config> {
   /** PEM: trusted instead of the usual authorities. */
   ca?: string;
   timeouts?: Partial<CallbackTimeouts>;
+  /** Events taken and not done. Default: the worker's. */
+  maxHeldEvents?: number;
 }
 
 /** Sends merchants the final outcomes that were committed, and retries until they acknowledge. */
@@ -65,6 +74,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   const queries = openQueries(config);
   frame.onStopLast(() => Object.values(queries).forEach((owner) => owner.close()));
   const deliveries = createDeliveries(mongo, clock);
+  const incompletes = createIncompletes(mongo, clock);
   const attempts = createAttempts(mongo);
   await ensureIndexes(frame);
   const accounts = frame.database(await openAccounts({ ...frame.storage, ...config }));
@@ -75,6 +85,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   const figures = createFigures(metrics);
   const ports: Ports = {
     deliveries,
+    incompletes,
     handle: createHandle({
       store: deliveries,
       evolve,
@@ -88,6 +99,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
     feed: createFeed(mongo, clock),
     merchants: createMerchants(accounts),
     customValues: ({ kind, merchantAccount, reference }) => queries[kind].customValues(merchantAccount, reference),
+    askPlaces: { card: createAskPlaces(), payout: createAskPlaces() },
     post: (request) => client.post(request),
     figures,
     scheduleSeconds: retryScheduleOf(config),
@@ -110,17 +122,22 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
     now,
     logger,
   });
-  registerGauges({ metrics, dispatcher, deliveries, now, logger });
+  registerGauges({ metrics, dispatcher, deliveries, incompletes, now, logger });
   const { look } = createClaimer(ports, dispatcher);
   return {
     beside: [dispatcher],
     worker: {
       handlers: outcomeHandlers(ports, dispatcher),
       otherTypes: 'skip',
-      limits: { concurrency: OUTCOMES_AT_ONCE, gatherMs: GATHER_MS },
+      limits: {
+        concurrency: OUTCOMES_AT_ONCE,
+        gatherMs: GATHER_MS,
+        ...(deps.maxHeldEvents !== undefined && { maxHeld: deps.maxHeldEvents }),
+      },
     },
     loops: [
       frame.repeat({ name: 'looking for due callbacks', everyMs: LOOK_EVERY_MS, work: () => look() }),
+      createCompleter(ports, dispatcher, COMPLETE_EVERY_MS),
       createClockFollower({
         clocks: accounts.clocks,
         service: 'callback-dispatcher',
@@ -135,6 +152,10 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
       routes: [adminRoutes({ ...ports, audit }), merchantRoutes(ports)],
     },
   };
+}
+
+function createAskPlaces(): FairSlots {
+  return createFairSlots({ max: ASKING_AT_ONCE, maxWaiting: OUTCOMES_AT_ONCE, waitTimeoutMs: ASK_WAIT_MS });
 }
 
 /** The owners of the operations, which know the custom values. */

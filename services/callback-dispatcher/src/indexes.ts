@@ -3,6 +3,7 @@ import { retentionOf } from '@gateway/service-kit';
 import { createAttempts } from './adapters/mongo/attempts';
 import { createDeliveries } from './adapters/mongo/deliveries';
 import { createFeed } from './adapters/mongo/feed';
+import { createIncompletes } from './adapters/mongo/incompletes';
 import { CALLBACK_RETENTION } from './adapters/mongo/retention';
 import type { Config } from './config';
 
@@ -14,5 +15,6 @@ export async function ensureIndexes(context: IndexContext<Pick<Config, 'CALLBACK
     createDeliveries(mongo, clock).ensureIndexes(retention),
     createAttempts(mongo).ensureIndexes(retention),
     createFeed(mongo, clock).ensureIndexes(retention),
+    createIncompletes(mongo, clock).ensureIndexes(),
   ]);
 }

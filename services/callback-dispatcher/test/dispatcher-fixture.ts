@@ -174,10 +174,13 @@ export async function metricsOf(dispatcher: CallbackDispatcher): Promise<string>
 export async function startQueries() {
   const asked: { path: string; authorization: string | undefined }[] = [];
   let answer: { status: number; body: unknown } = { status: 503, body: {} };
+  let ready: Promise<void> = Promise.resolve();
   const { port, close } = await listen({
     listener: (request, response) => {
       asked.push({ path: request.url ?? '', authorization: request.headers.authorization });
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+      void ready.then(() =>
+        response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body)),
+      );
     },
     port: 0,
     host: '127.0.0.1',
@@ -186,6 +189,8 @@ export async function startQueries() {
     url: `http://127.0.0.1:${port}`,
     asked,
     answer: (status: number, body: unknown) => void (answer = { status, body }),
+    /** Queries are answered when it is fulfilled. */
+    hold: (until: Promise<void>) => void (ready = until),
     close: () => close(0),
   };
 }

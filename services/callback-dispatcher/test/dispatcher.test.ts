@@ -20,6 +20,8 @@ import {
 import type { Answer, Receiver } from './receiver';
 import { acknowledge, fail, newCertificate, startReceiver } from './receiver';
 
+const HANDLERS = 128;
+const MAX_HELD = 200;
 const OWN_TOKEN = 'the-own-identity-token-of-the-dispatcher';
 const callers = createCallers();
 const certificate = newCertificate();
@@ -41,13 +43,14 @@ beforeAll(async () => {
   world = await openWorld('callbacks', certificate);
   queries = await startQueries();
   payoutQueries = await startQueries();
-  dispatcher = await world.start({
+  const env = {
     CALLBACK_RETRY_SCHEDULE: '10,30',
     CARD_QUERY_URL: queries.url,
     PAYOUT_QUERY_URL: payoutQueries.url,
     CALLERS_FILE: callers.file,
     IDENTITY_TOKEN: OWN_TOKEN,
-  });
+  };
+  dispatcher = await world.start(env, { maxHeldEvents: MAX_HELD });
 });
 afterAll(async () => {
   await world.close();
@@ -411,6 +414,61 @@ describe('custom parameters', () => {
     await isIn(id, 'delivered');
     expect(Object.keys(receiver.received[0]?.fields ?? {}).join()).not.toContain('custom_');
     expect(world.lines.join()).toContain('the owner of an outcome does not know what it has published');
+  });
+
+  describe('that their owner does not name', () => {
+    const CUSTOM = { custom_bank_name: 'Sandbox SEPA Bank' };
+    const merchantAccount = 'waiting_payer';
+    const record = () => payoutOutcome(receiver.url, { merchantAccount });
+    const publishMany = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => world.publishPayout(record())));
+    const incomplete = () => world.mongo.collection('incomplete').countDocuments();
+    const payoutsAsked = () => new Set(payoutQueries.asked.map(({ path }) => path)).size;
+
+    /** Payout names them again. */
+    async function areDelivered(ids: readonly string[]): Promise<void> {
+      payoutQueries.answer(200, { ...record(), timestamp: Date.now(), custom: CUSTOM });
+      const done = { _id: { $in: [...ids] }, 'progress.state': 'delivered' };
+      const deliveries = world.mongo.collection<{ _id: string }>('deliveries');
+      await until('all are delivered', async () => (await deliveries.countDocuments(done)) === ids.length, 60_000);
+      expect(receiver.received).toHaveLength(ids.length + 1);
+      expect(receiver.received.slice(1).filter(({ fields }) => fields['custom_bank_name'] === undefined)).toEqual([]);
+      await until('none is left', async () => (await incomplete()) === 0);
+    }
+
+    beforeAll(async () => {
+      await world.accounts.create({
+        merchantAccount,
+        password: new Secret(PASSWORD),
+        payoutSecret: new Secret(PAYOUT_SECRET),
+        settings: { customParameters: ['custom_bank_name'] },
+      });
+    });
+    beforeEach(() => {
+      payoutQueries.asked.length = 0;
+      payoutQueries.answer(500, {});
+    });
+
+    it('delay no callback of another account, however many they are', async () => {
+      const ids = await publishMany(MAX_HELD + 50);
+      await until('all are taken', async () => (await incomplete()) === ids.length);
+      const other = await world.publish(outcome(receiver.url));
+      await isIn(other, 'delivered');
+      expect(receiver.received).toHaveLength(1);
+      await areDelivered(ids);
+    });
+
+    it('because it hangs, leave handlers for other accounts', async () => {
+      let answer = (): void => undefined;
+      payoutQueries.hold(new Promise((resolve) => (answer = resolve)));
+      const ids = await publishMany(2 * HANDLERS);
+      await until('payout is asked', () => payoutsAsked() > 0);
+      const other = await world.publish(outcome(receiver.url));
+      await isIn(other, 'delivered');
+      expect(payoutsAsked()).toBeLessThanOrEqual(HANDLERS / 2);
+      answer();
+      await areDelivered(ids);
+    });
   });
 });
 

@@ -49,7 +49,7 @@ const publish = (merchantAccount: string, url: string): Promise<string> =>
 async function leave(merchantAccount: string, url: string): Promise<string> {
   const id = randomUUID();
   const record = outcome(url, { merchantAccount });
-  const callback = callbackOf({ ...record, kind: 'card', status: 'success', callbackUrl: url }, []);
+  const callback = callbackOf({ ...record, kind: 'card', status: 'success', callbackUrl: url });
   const now = world.now();
   await world.deliveries.insert(id, newDelivery(callback, { at: now, claimableAt: now, correlationId: id }), []);
   return id;

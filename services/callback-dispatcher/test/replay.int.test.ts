@@ -1,13 +1,14 @@
 import { Secret } from '@gateway/contracts';
 import type { MongoConnection } from '@gateway/mongo';
 import { bodyOf, clockAt, connectMongo, createHandle } from '@gateway/mongo';
-import { noTracer } from '@gateway/service-kit';
+import { createFairSlots, noTracer } from '@gateway/service-kit';
 import type { Space } from '@gateway/testing';
 import { openSpace, silentLogger } from '@gateway/testing';
 import { createAttempts } from '../src/adapters/mongo/attempts';
 import type { DeliveriesAdapter } from '../src/adapters/mongo/deliveries';
 import { createDeliveries } from '../src/adapters/mongo/deliveries';
 import { createFeed } from '../src/adapters/mongo/feed';
+import { createIncompletes } from '../src/adapters/mongo/incompletes';
 import { acceptOutcome } from '../src/application/accept-outcome';
 import { announce } from '../src/application/announcements';
 import { attemptDelivery } from '../src/application/attempt-delivery';
@@ -47,6 +48,8 @@ beforeEach(() => {
   passedMs = 0;
 });
 
+const places = createFairSlots({ max: 1, maxWaiting: 0, waitTimeoutMs: 0 });
+
 let made = 0;
 function world() {
   const id = `event-${(made += 1)}`;
@@ -55,6 +58,7 @@ function world() {
   let ids = 0;
   const ports: Ports = {
     deliveries,
+    incompletes: createIncompletes(mongo, clockAt(now)),
     handle: createHandle({
       store: deliveries,
       evolve,
@@ -76,6 +80,7 @@ function world() {
       clockAheadMs: async () => 0,
     },
     customValues: async () => undefined,
+    askPlaces: { card: places, payout: places },
     post: async () => result,
     figures: { attempted: () => undefined, ended: () => undefined },
     scheduleSeconds: [0],

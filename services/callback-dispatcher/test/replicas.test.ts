@@ -38,7 +38,7 @@ async function leave(
 ): Promise<string> {
   const id = randomUUID();
   const record = outcome(url);
-  const callback = callbackOf({ ...record, kind: 'card', status: 'success', callbackUrl: url }, []);
+  const callback = callbackOf({ ...record, kind: 'card', status: 'success', callbackUrl: url });
   const delivery = newDelivery(callback, { at: dueAt, claimableAt, correlationId: record.paymentId, ...more });
   await world.deliveries.insert(id, delivery, []);
   return id;

@@ -9,6 +9,7 @@ const OPEN: Record<string, (document: StoredDocument, now: number) => string | u
   'payouts.payouts': (payout) => outboxOf(payout) ?? fieldOf(payout, 'resolveAt'),
   'threeds.authentications': outboxOf,
   'callbacks.deliveries': (delivery) => outboxOf(delivery) ?? progressOf(delivery),
+  'callbacks.incomplete': () => 'without its custom values',
   'expiry.deadlines': ({ dueAt }, now) => (Number(dueAt ?? Infinity) < now ? 'due' : undefined),
 };
 

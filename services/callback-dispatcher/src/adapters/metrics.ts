@@ -4,7 +4,8 @@ import type { Dispatcher } from '../application/dispatcher';
 import type { Figures } from '../application/ports';
 import type { CallbackKind } from '../domain/callback';
 import { sumOf } from '../domain/fair-share';
-import type { DeliveriesAdapter } from './mongo/deliveries';
+import type { DeliveriesAdapter, Undelivered } from './mongo/deliveries';
+import type { IncompletesAdapter } from './mongo/incompletes';
 
 /** The overdue gauge counts deliveries that are late by more than this and were not tried since. */
 const OVERDUE_MS = 60_000;
@@ -48,6 +49,7 @@ export function registerGauges(options: {
   metrics: Registry;
   dispatcher: Dispatcher;
   deliveries: Pick<DeliveriesAdapter, 'countOverdue' | 'undelivered'>;
+  incompletes: Pick<IncompletesAdapter, 'waiting'>;
   now: () => number;
   logger: Logger;
 }): void {
@@ -87,18 +89,25 @@ export function registerGauges(options: {
 }
 
 function registerStored(options: Omit<Parameters<typeof registerGauges>[0], 'dispatcher'>): void {
-  const { metrics, deliveries, now, logger } = options;
+  const { metrics, deliveries, incompletes, now, logger } = options;
   registerReadGauge(metrics, {
     name: 'callback_overdue',
-    help: 'Deliveries of all replicas that are overdue by 60 s; 10000 means 10000 or more',
+    help: 'Callbacks of all replicas that are overdue by 60 s; 10000 means 10000 or more',
     reading: createReading({
       name: 'overdue callbacks',
-      read: () => deliveries.countOverdue(now() - OVERDUE_MS),
+      async read() {
+        const before = now() - OVERDUE_MS;
+        return (await deliveries.countOverdue(before)) + (await incompletes.waiting(before)).count;
+      },
       logger,
     }),
     value: (count) => count,
   });
-  const reading = createReading({ name: 'undelivered callbacks', read: () => deliveries.undelivered(), logger });
+  const reading = createReading({
+    name: 'undelivered callbacks',
+    read: () => undelivered(deliveries, incompletes, now()),
+    logger,
+  });
   registerReadGauge(metrics, {
     name: 'callback_deliveries_open',
     help: 'Callbacks of all replicas that are not delivered, by state: pending, exhausted; 10000 means 10000 or more',
@@ -115,4 +124,16 @@ function registerStored(options: Omit<Parameters<typeof registerGauges>[0], 'dis
     reading,
     value: ({ oldestAt }) => (oldestAt === undefined ? 0 : Math.max(0, now() - oldestAt) / SECOND_MS),
   });
+}
+
+/** A callback that waits for its custom values is pending, too. */
+async function undelivered(
+  deliveries: Pick<DeliveriesAdapter, 'undelivered'>,
+  incompletes: Pick<IncompletesAdapter, 'waiting'>,
+  now: number,
+): Promise<Undelivered> {
+  const stored = await deliveries.undelivered();
+  const { count, oldestAt } = await incompletes.waiting(now);
+  const since = [stored.oldestAt, oldestAt].filter((at) => at !== undefined);
+  return { ...stored, pending: stored.pending + count, ...(since.length > 0 && { oldestAt: Math.min(...since) }) };
 }

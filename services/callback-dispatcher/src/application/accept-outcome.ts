@@ -1,15 +1,14 @@
-import { currentTrace } from '@gateway/service-kit';
-import type { Callback, Field, Outcome } from '../domain/callback';
+import { isRetryable } from '@gateway/service-kit';
+import type { Field, Outcome } from '../domain/callback';
 import { callbackOf } from '../domain/callback';
-import type { Delivery, DeliveryEvent } from '../domain/delivery';
-import { LEASE_MS } from './attempt-delivery';
+import { customFieldsOf } from './custom-fields';
 import type { Dispatcher } from './dispatcher';
-import type { Merchant, Ports } from './ports';
+import type { Arrived, Merchant, Ports } from './ports';
+import { storeDelivery } from './store-delivery';
 
 /**
- * Stores the callback of a committed outcome, once per event. If there is a place, one write stores it, takes its lease and
- * puts the first attempt on record, which follows. Throws a RetryableError if it cannot be stored; the event is then
- * redelivered.
+ * Stores the callback of a committed outcome, once per event: as a delivery, or as incomplete if its custom values cannot
+ * be read now. Throws a RetryableError if it cannot be stored; the event is then redelivered.
  */
 export async function acceptOutcome(
   ports: Ports,
@@ -17,65 +16,35 @@ export async function acceptOutcome(
   eventId: string,
   outcome: Outcome,
 ): Promise<void> {
-  const { merchantAccount } = outcome;
+  const { merchantAccount, dueClockMs } = outcome;
   const merchant = await ports.merchants.find(merchantAccount);
-  const callback = callbackOf(outcome, await customFields(ports, outcome, merchant));
-  await store(ports, dispatcher, eventId, { callback, ...(await movedTime(ports, outcome)) });
-  // Also for a known delivery: a crash may have come between the two writes.
-  if (merchant?.isSandbox === true) await ports.feed.append({ id: eventId, merchantAccount, deliveryId: eventId });
+  const callback = callbackOf(outcome);
+  const arrived: Arrived = { eventId, callback, ...(dueClockMs === undefined ? {} : { dueClockMs }) };
+  const custom = await customFieldsNow(ports, arrived, merchant);
+  if (custom === undefined) return ports.incompletes.keep(arrived);
+  await storeDelivery(ports, dispatcher, arrived, merchant, custom);
 }
 
-/** What the moves of a sandbox account's clock leave for the retries of what happened in one of them. */
-async function movedTime(
-  { merchants }: Pick<Ports, 'merchants'>,
-  { merchantAccount, dueClockMs }: Outcome,
-): Promise<Pick<Delivery, 'clockMs' | 'aheadMs'>> {
-  if (dueClockMs === undefined) return {};
-  const clockMs = await merchants.clockAheadMs(merchantAccount);
-  return { clockMs, aheadMs: Math.max(0, clockMs - dueClockMs) };
-}
-
-type New = { callback: Callback } & Pick<Delivery, 'clockMs' | 'aheadMs'>;
-
-async function store(ports: Ports, dispatcher: Dispatcher, eventId: string, created: New): Promise<void> {
-  const { callback } = created;
-  const now = ports.now();
-  const hasPlace = dispatcher.reserve(callback.lane);
-  try {
-    const trace = currentTrace();
-    const accepted: DeliveryEvent = {
-      type: 'Accepted',
-      ...created,
-      at: now,
-      claimableAt: hasPlace ? now + LEASE_MS : now,
-      ...(hasPlace && { firstAttempt: { startedAt: now } }),
-      correlationId: trace?.correlationId ?? callback.paymentId,
-    };
-    const { written, stored } = await ports.handle(eventId, (known) => (known === null ? [accepted] : []), {
-      expectNew: true,
-    });
-    if (!hasPlace) return;
-    if (written) return dispatcher.submit(stored);
-  } catch (error) {
-    if (hasPlace) dispatcher.giveBack(callback.lane);
-    throw error;
-  }
-  dispatcher.giveBack(callback.lane);
-}
-
-/** decisions.md, section 8: only parameters that the account has activated and the outcome has a value for. */
-async function customFields(ports: Ports, outcome: Outcome, merchant: Merchant | undefined): Promise<Field[]> {
-  const { kind, reference } = outcome;
+/**
+ * Undefined if the owner does not say, or too many handlers are asking it. An owner that is away must not stop the events
+ * of other accounts, which wait for the same handlers.
+ */
+async function customFieldsNow(
+  ports: Ports,
+  { callback }: Arrived,
+  merchant: Merchant | undefined,
+): Promise<Field[] | undefined> {
   if (merchant === undefined || merchant.customParameters.length === 0) return [];
-  const values = await ports.customValues(outcome);
-  if (values === undefined) {
-    ports.logger.warn('the owner of an outcome does not know what it has published; no custom parameters', {
-      kind,
-      reference,
-    });
+  const { kind, merchantAccount, reference } = callback;
+  const place = await ports.askPlaces[kind].take(merchantAccount, Infinity);
+  if (typeof place === 'string') return undefined;
+  try {
+    return await customFieldsOf(ports, callback, merchant);
+  } catch (error) {
+    if (!isRetryable(error)) throw error;
+    ports.logger.warn('a callback waits for its custom parameters', { kind, reference, error });
+    return undefined;
+  } finally {
+    place.release();
   }
-  return merchant.customParameters.flatMap((name) => {
-    const value = values?.[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
 }

@@ -20,7 +20,7 @@ function deliveryTo(callbackUrl: string): Delivery {
     message: 'done',
     callbackUrl,
   } as const;
-  return newDelivery(callbackOf(outcome, []), { at: NOW, claimableAt: NOW, correlationId: 'c' });
+  return newDelivery(callbackOf(outcome), { at: NOW, claimableAt: NOW, correlationId: 'c' });
 }
 
 /** What is announced of a delivery whose only retry ends like its first attempt. */

@@ -1,7 +1,7 @@
 import type { CustomParameter, SandboxClock, Secret } from '@gateway/contracts';
-import type { Logger, Tracer } from '@gateway/service-kit';
-import type { Handle, Stored } from '@gateway/mongo';
-import type { CallbackKind, Outcome } from '../domain/callback';
+import type { FairSlots, Logger, Tracer } from '@gateway/service-kit';
+import type { DueByAccount, Handle, Stored, Traced } from '@gateway/mongo';
+import type { Callback, CallbackKind, Outcome } from '../domain/callback';
 import type { AttemptRecord, AttemptResult, Delivery, DeliveryEvent, DeliveryState } from '../domain/delivery';
 
 /** Its `_id` is the id of the reported event. */
@@ -43,6 +43,34 @@ export interface Deliveries {
   list(query: DeliveryQuery): Promise<StoredDelivery[]>;
   /** Pending ones whose schedule has not followed the clock of its account, at most `limit`. */
   behind(clock: SandboxClock, limit: number): Promise<StoredDelivery[]>;
+}
+
+/** A callback before its custom fields are known. */
+export interface Arrived {
+  eventId: string;
+  /** Without custom fields. */
+  callback: Callback;
+  /** As in {@link Outcome}. */
+  dueClockMs?: number;
+}
+
+/** A callback whose custom values could not be read when its event arrived. Its `_id` is the event's. */
+export interface IncompleteCallback extends Omit<Arrived, 'eventId'>, Traced {
+  _id: string;
+  merchantAccount: string;
+  correlationId: string;
+  /** Epoch ms. */
+  arrivedAt: number;
+  /** Epoch ms from which any replica may read the values. */
+  resolveAt: number;
+}
+
+export interface Incompletes {
+  readonly due: DueByAccount<IncompleteCallback>;
+  /** Stores it, once per event. */
+  keep(arrived: Arrived): Promise<void>;
+  /** It is a delivery now. */
+  remove(eventId: string): Promise<void>;
 }
 
 /** Any attempt but one that is a delivery's `firstAttempt`. */
@@ -142,6 +170,7 @@ export interface Figures {
 
 export interface Ports {
   deliveries: Deliveries;
+  incompletes: Incompletes;
   /** The only way to change a delivery. */
   handle: Handle<Delivery, DeliveryEvent>;
   attempts: Attempts;
@@ -149,6 +178,8 @@ export interface Ports {
   merchants: Merchants;
   /** Queries the outcome's owner; undefined if it is unknown there. Throws a RetryableError without an answer. */
   customValues(outcome: Pick<Outcome, 'kind' | 'merchantAccount' | 'reference'>): Promise<CustomValues | undefined>;
+  /** Places for handlers of events that ask an owner. Each owner has its own. */
+  askPlaces: Readonly<Record<CallbackKind, Pick<FairSlots, 'take'>>>;
   /** Posts a callback, within the time-outs of decisions.md, section 6. Never throws: a failure is a result, too. */
   post(request: CallbackRequest): Promise<AttemptResult>;
   figures: Figures;

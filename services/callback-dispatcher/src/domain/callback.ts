@@ -50,10 +50,10 @@ export interface Callback {
 }
 
 /**
- * interface.md, "Callback record" and "Events". Custom parameters follow in their order. Throws for an invalid URL:
- * the edge has checked it.
+ * interface.md, "Callback record" and "Events", before {@link withCustom}. Throws for an invalid URL: the edge has checked
+ * it.
  */
-export function callbackOf(outcome: Outcome, custom: readonly Field[]): Callback {
+export function callbackOf(outcome: Outcome): Callback {
   const { kind, paymentId, reference, merchantAccount, transactionUniqueId, callbackUrl, sequence } = outcome;
   const { origin } = new URL(callbackUrl);
   const status = kind === 'payout' ? outcome.status.toUpperCase() : outcome.status;
@@ -68,8 +68,13 @@ export function callbackOf(outcome: Outcome, custom: readonly Field[]): Callback
     origin,
     lane: laneOf(merchantAccount, origin),
     ...(sequence === undefined ? {} : { sequence }),
-    fields: [...answer.map(([name, value]) => [name, String(value)] as const), ...custom],
+    fields: answer.map(([name, value]) => [name, String(value)] as const),
   };
+}
+
+/** Custom parameters follow in their order. */
+export function withCustom(callback: Callback, custom: readonly Field[]): Callback {
+  return { ...callback, fields: [...callback.fields, ...custom] };
 }
 
 /** interface.md, "Authentication", 2: the text to hash, before the secret is appended. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Outcome } from './callback';
-import { callbackOf, isAcknowledgement, signedText } from './callback';
+import { callbackOf, withCustom, isAcknowledgement, signedText } from './callback';
 
 const outcome: Outcome = {
   kind: 'card',
@@ -17,7 +17,7 @@ const outcome: Outcome = {
 
 describe('the fields of a callback', () => {
   it('come in the order of the interface, custom parameters last', () => {
-    expect(callbackOf(outcome, [['custom_bank_id', '7']]).fields).toEqual([
+    expect(withCustom(callbackOf(outcome), [['custom_bank_id', '7']]).fields).toEqual([
       ['token', '11111111-2222-3333-4444-555555555555'],
       ['reference', '0123456789ABCDEF0001'],
       ['transaction_unique_id', 'order-000001'],
@@ -30,16 +30,16 @@ describe('the fields of a callback', () => {
 
   it('have no token if the operation has none', () => {
     const { token: _token, ...withoutToken } = outcome;
-    expect(callbackOf(withoutToken, []).fields.map(([name]) => name)).not.toContain('token');
+    expect(callbackOf(withoutToken).fields.map(([name]) => name)).not.toContain('token');
   });
 
   it('spell the status of a payout in upper case', () => {
-    const fields = callbackOf({ ...outcome, kind: 'payout', status: 'frauded' }, []).fields;
+    const fields = callbackOf({ ...outcome, kind: 'payout', status: 'frauded' }).fields;
     expect(fields).toContainEqual(['status', 'FRAUDED']);
   });
 
   it('keep the full address, and its origin for logs and events', () => {
-    const callback = callbackOf(outcome, []);
+    const callback = callbackOf(outcome);
     expect(callback.url).toBe('https://Shop.example:8443/done?secret=1');
     expect(callback.origin).toBe('https://shop.example:8443');
     expect(callback.lane).toBe(`${callback.merchantAccount} https://shop.example:8443`);
@@ -58,7 +58,7 @@ describe('the signed text', () => {
   });
 
   it('gives the checkSum that a merchant computes from the received fields', () => {
-    const { fields } = callbackOf(outcome, [['custom_bank_id', '7']]);
+    const { fields } = withCustom(callbackOf(outcome), [['custom_bank_id', '7']]);
     const received = new Map(fields);
     const items = [...received.keys()].sort().map((key) => `${key}=${received.get(key)}`);
     const expected = createHash('sha256')

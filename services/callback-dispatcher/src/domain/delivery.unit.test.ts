@@ -4,20 +4,17 @@ import type { AttemptResult, Delivery, DeliveryEvent, RetryContext } from './del
 import { decideAfterAttempt, decideClock, decideResend, evolve, heldUntil, newDelivery } from './delivery';
 
 const NOW = 1_000_000;
-const callback = callbackOf(
-  {
-    kind: 'card',
-    paymentId: '0123456789ABCDEF',
-    reference: '0123456789ABCDEF0001',
-    merchantAccount: 'merchant_1',
-    transactionUniqueId: 'order-000001',
-    status: 'success',
-    code: 0,
-    message: 'done',
-    callbackUrl: 'https://shop.example/done',
-  },
-  [],
-);
+const callback = callbackOf({
+  kind: 'card',
+  paymentId: '0123456789ABCDEF',
+  reference: '0123456789ABCDEF0001',
+  merchantAccount: 'merchant_1',
+  transactionUniqueId: 'order-000001',
+  status: 'success',
+  code: 0,
+  message: 'done',
+  callbackUrl: 'https://shop.example/done',
+});
 const fresh = newDelivery(callback, { at: NOW, claimableAt: NOW + 5, correlationId: 'c' });
 const OK: AttemptResult = { httpStatus: 200, body: 'OK', durationMs: 12 };
 const REFUSED: AttemptResult = { error: 'ECONNREFUSED', durationMs: 3 };

@@ -1,0 +1,26 @@
+import type { Callback, Field } from '../domain/callback';
+import type { Merchant, Ports } from './ports';
+
+/**
+ * decisions.md, section 8: only parameters that the account has activated and the outcome has a value for. Throws a
+ * RetryableError if the owner of the outcome does not answer.
+ */
+export async function customFieldsOf(
+  ports: Pick<Ports, 'customValues' | 'logger'>,
+  callback: Callback,
+  merchant: Merchant | undefined,
+): Promise<Field[]> {
+  const { kind, reference } = callback;
+  if (merchant === undefined || merchant.customParameters.length === 0) return [];
+  const values = await ports.customValues(callback);
+  if (values === undefined) {
+    ports.logger.warn('the owner of an outcome does not know what it has published; no custom parameters', {
+      kind,
+      reference,
+    });
+  }
+  return merchant.customParameters.flatMap((name) => {
+    const value = values?.[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+}
