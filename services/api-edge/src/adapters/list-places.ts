@@ -4,8 +4,8 @@ import type { ListPlaces } from '../application/ports';
 /** Lists at once, of all accounts: each reads up to a thousand records beside the owner's own work. */
 const LISTS_MAX = 8;
 const LISTS_PER_ACCOUNT_MAX = 3;
-const WAITING_MAX = 100;
-const WAITING_PER_ACCOUNT_MAX = 16;
+const WAITING_MAX = 400;
+const WAITING_PER_ACCOUNT_MAX = 60;
 const WAIT_MS = 2_000;
 
 /** Places for one kind of list. Accounts take turns, and none has more than its few. */
