@@ -28,7 +28,10 @@ export interface ServiceDeclaration {
 /** For whoever records actions of operators. Entries are never changed. */
 const writeAudit = { audit: { entries: ['find', 'insert'] } } as const satisfies SharedCollections;
 
-/** For the one service that makes the index which removes old entries, and sees how long its time is. Whoever may do that can empty the log. */
+/**
+ * For the one service that makes the index which removes old entries, and sees how long its time is. Whoever may do that
+ * can empty the log.
+ */
 const keepAudit = {
   audit: { entries: ['find', 'insert', 'listIndexes', 'createIndex', 'collMod'] },
 } as const satisfies SharedCollections;

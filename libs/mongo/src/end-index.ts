@@ -14,8 +14,8 @@ export const endIndex = {
 const AT_ONCE = 1_000;
 
 /**
- * Makes the index that removes aggregates after their end, or changes its time ({@link ensureTtlIndex}). An index that is new may meet
- * aggregates of a release that did not record ends; those that are over get theirs first.
+ * Makes the index that removes aggregates after their end, or changes its time ({@link ensureTtlIndex}). An index that is
+ * new may meet aggregates of a release that did not record ends; those that are over get theirs first.
  *
  * @param endOf the one that the store uses, see `createAggregateStore`
  */
