@@ -7,7 +7,10 @@ export interface Retention {
   readonly mayShorten: boolean;
 }
 
-/** Of records, unless set: 25 months. A card payment can be disputed for 540 days, a SEPA payment can come back for 13 months. */
+/**
+ * Of records, unless set: 25 months. A card payment can be disputed for 540 days, a SEPA payment can come back for 13
+ * months.
+ */
 export const RECORD_RETENTION: Retention = { days: 760, mayShorten: false };
 
 /** Longer than the longest hold of an authorization, 366 days: a SETTLE needs the journal entry of its AUTH. */
