@@ -65,7 +65,7 @@ export function createGroupWatch(options: {
   };
 }
 
-/** The lower one of an even number. */
+/** The higher one of an even number: a replica that hangs holds back half of the partitions where there are two. */
 function medianOf(numbers: number[]): number {
-  return numbers.sort((a, b) => a - b)[Math.floor((numbers.length - 1) / 2)] ?? 0;
+  return numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 }

@@ -127,6 +127,8 @@ export interface WorkQueue<M extends QueuedMessage> {
   oldestTimestampMs(topic: string): number | undefined;
 }
 
+/** The part of the bound that has to be free beyond what a partition holds. */
+const WORTH_A_FETCH = 1 / 6;
 /** Finished items are cut off the front of a list in pieces of this size, to make it cheap. */
 const TRIM_ITEMS = 256;
 
@@ -218,10 +220,10 @@ export function createWorkQueue<M extends QueuedMessage, N>(options: {
     );
   }
 
-  /** A fetch is worthwhile once half of the partition's share is free. */
+  /** A fetch brings hundreds of messages, and those that find no room are fetched again. */
   function hasRoom(log: TLog): boolean {
     return (
-      log.held * 2 <= limits.maxHeld - held &&
+      limits.maxHeld - held - log.held >= limits.maxHeld * WORTH_A_FETCH &&
       log.heldBytes * 2 <= limits.maxHeldBytes - heldBytes &&
       (log.items.length - log.head) * 2 <= limits.maxUncommitted
     );

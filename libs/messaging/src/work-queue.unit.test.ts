@@ -100,18 +100,37 @@ describe('order', () => {
 
 describe('bounds', () => {
   test.each([
-    ['messages', { maxHeld: 8 }],
-    ['bytes', { maxHeldBytes: 8 }],
-    ['uncommitted offsets', { maxUncommitted: 4 }],
-  ])('stops at the limit of %s, and signals when half of it is free', async (_name, limits) => {
+    ['messages', { maxHeld: 24 }, 12],
+    ['bytes', { maxHeldBytes: 8 }, 4],
+    ['uncommitted offsets', { maxUncommitted: 4 }, 4],
+  ])('stops at the limit of %s, and signals when a fetch is worthwhile', async (_name, limits, taken) => {
     const { queue, room, end } = setUp(limits);
-    expect(queue.take(TOPIC, 0, range(10, 20))).toEqual({ next: 14, full: true });
+    const next = 10 + taken;
+    expect(queue.take(TOPIC, 0, range(10, 50))).toEqual({ next, full: true });
     expect(queue.refused()).toBe(1);
     await end('0/10');
     expect(room).toEqual([]);
     await end('0/11');
     expect(room).toEqual([0]);
-    expect(queue.take(TOPIC, 0, range(14, 15))).toEqual({ next: 15, full: false });
+    expect(queue.take(TOPIC, 0, range(next, next + 1))).toEqual({ next: next + 1, full: false });
+  });
+
+  test('partitions that are all full are fetched again for many messages each', async () => {
+    const { queue, running, room, end } = setUp({ concurrency: 64, maxHeld: 1_200, maxUncommitted: 5_000 });
+    const next = new Map(Array.from({ length: 12 }, (_, partition) => [partition, 0]));
+    let fetches = 0;
+    const fetch = (partition: number): void => {
+      const from = next.get(partition) ?? 0;
+      next.set(partition, queue.take(TOPIC, partition, range(from, from + 500)).next);
+      fetches += 1;
+    };
+    for (const partition of next.keys()) fetch(partition);
+    for (let count = 0; count < 6_000; count += 1) {
+      const [first] = running.keys();
+      await end(String(first));
+      for (const partition of room.splice(0)) fetch(partition);
+    }
+    expect(6_000 / fetches).toBeGreaterThan(50);
   });
 
   test.each([
