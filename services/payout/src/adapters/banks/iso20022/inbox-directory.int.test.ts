@@ -48,7 +48,7 @@ interface Bench {
   clock: { now: number };
   /** What was told of each payout, in order. */
   told: string[];
-  round(onNews?: () => Promise<void>): Promise<void>;
+  round(onNews?: (reference: string) => Promise<void>): Promise<void>;
   /** In the bank's order. */
   deliver(name: string, content: string): void;
   files(folder?: string): string[];
@@ -77,7 +77,7 @@ async function bench(problemOf: SchemaCheck['problemOf'] = () => Promise.resolve
     told,
     round: (onNews) =>
       inbox.readAll(async ({ reference, outcome }: BankNews) => {
-        await onNews?.();
+        await onNews?.(reference);
         told.push(`${reference} ${outcome.kind}`);
         return 'applied';
       }),
@@ -151,6 +151,20 @@ describe('a report that can never be read', () => {
     await at.round();
     expect(at.problemsOf('1.xml')).toEqual([expect.stringContaining(FAULT.message)]);
     expect([at.files(), at.told]).toEqual([[], ['T3 settled']]);
+  });
+
+  it('is set aside although an earlier one stays in the inbox', async () => {
+    await emitted('M2', 'T3');
+    await emitted('M3', 'T4');
+    const at = await bench(failing);
+    at.deliver('1.xml', settlingAll('M2'));
+    at.deliver('2.xml', rejecting('M1', 'T1'));
+    at.deliver('3.xml', settlingAll('M3'));
+    const isAway = (reference: string) => (reference === 'T3' ? Promise.reject(FAULT) : Promise.resolve());
+    await at.round(isAway);
+    at.clock.now += GIVE_UP_AFTER_MS;
+    await at.round(isAway);
+    expect([at.files(), at.files('failed'), at.told]).toEqual([['1.xml'], ['2.xml'], ['T4 settled']]);
   });
 
   it('gets time of its own under the name of an earlier one', async () => {

@@ -104,7 +104,7 @@ export function createInboxDirectory(options: {
   /** What a file says, or how its reading ended because it is no report. Throws if that is not known yet. */
   async function contentOf(name: string, { size }: Stats): Promise<Content | ReportOutcome> {
     const found = size > MAX_REPORT_BYTES ? tooLarge(size) : await read(await readFile(join(directory, name)));
-    unread = undefined;
+    if (unread?.name === name) unread = undefined;
     return found;
   }
 
