@@ -76,11 +76,15 @@ async function moveRefusal(
   causationId?: string,
 ): Promise<StoredPayment> {
   const { reference } = operation;
-  const { payment: alone } = await recordAlone(ports, payment.merchantAccount, operation, causationId);
+  // An older release, which does not see the refusal, may have accepted the operation since.
+  const isAccepted = findOperation(payment, reference) !== undefined;
+  const record = isAccepted
+    ? payment
+    : (await recordAlone(ports, payment.merchantAccount, operation, causationId)).payment;
   await ports.handle(payment, (current) =>
     current.refusal?.reference === reference ? [{ type: 'RefusalMoved', reference }] : [],
   );
-  return alone;
+  return record;
 }
 
 async function recordAlone(

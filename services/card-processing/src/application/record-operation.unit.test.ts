@@ -4,7 +4,7 @@ import type { MemoryStore } from '@gateway/testing';
 import { memoryStore } from '@gateway/testing';
 import { REFUSALS_MAX } from '../domain/bounds';
 import { decide } from '../domain/decide';
-import type { Payment } from '../domain/payment';
+import type { Operation, Payment } from '../domain/payment';
 import { evolve, findOperation } from '../domain/payment';
 import { after, FACTS, NOW, PAYMENT_ID, PAYMENTS, ref, settle } from '../domain/payments.fixture';
 import { announce } from './announcements';
@@ -132,6 +132,17 @@ describe('given a payment without room for refusals', () => {
       const listed = await listOutcomes({ ...ports, payments }, 'merchant', ref('SETT'));
       expect(listed).toHaveLength(REFUSALS_MAX);
       expect(await findOutcome(ports, 'merchant', ref('SETT'))).toBeUndefined();
+    });
+
+    test('it is forgotten if an older release, which does not see it, has accepted the operation', async () => {
+      const { store, stored, alone, record } = await afterDeath();
+      const { refusal, ...payment } = stored();
+      const accepted = { ...(refusal as Operation), status: 'success', code: 0 } as const;
+      store.documents.set(PAYMENT_ID, { ...stored(), operations: [...payment.operations, accepted] });
+      await record(OTHER);
+      expect(alone(ref('SETT'))).toBeUndefined();
+      expect(stored()).not.toHaveProperty('refusal');
+      expect(findOperation(stored(), ref('SETT'))).toEqual(accepted);
     });
 
     test.each([
