@@ -88,7 +88,7 @@ export const commandLines = {
       cards: { payments: ['find', 'update'] },
       payouts: { payouts: ['find', 'update'], iso20022_members: ['find', 'update'] },
       vault: { cards: ['find', 'remove'] },
-      callbacks: { deliveries: ['find', 'update'], attempts: ['find', 'update'] },
+      callbacks: { deliveries: ['find', 'update'], incomplete: ['find'], attempts: ['find', 'update'] },
       edge: { journal: ['find', 'update'] },
     },
   },

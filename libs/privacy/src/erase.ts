@@ -130,14 +130,18 @@ async function removeCards(
 const OVER = { 'progress.state': { $ne: 'pending' } };
 const isOver = (delivery: Kept): boolean => (delivery['progress'] as { state?: string }).state !== 'pending';
 
-/** Callbacks that are still pending keep their fields: the merchant must get them as they are. */
+/** Callbacks that are not over keep their fields, and those that wait for them: the merchant must get them as they are. */
 async function eraseCallbacks(databases: Databases, { id, merchantAccount }: Subject): Promise<Dependants> {
   const deliveries = databases.collection('callbacks.deliveries');
   const own = { paymentId: id.slice(0, PAYMENT_ID_LENGTH), merchantAccount };
   const options = { projection: { 'progress.state': 1 }, maxTimeMS: LONGEST_CALL_MS };
   const found = await deliveries.find(own, options).toArray();
   const ids = found.filter(isOver).map(({ _id }) => _id);
-  const kept = found.length - ids.length;
+  const waiting = { 'callback.paymentId': own.paymentId, merchantAccount };
+  const incomplete = await databases
+    .collection('callbacks.incomplete')
+    .countDocuments(waiting, { maxTimeMS: LONGEST_CALL_MS });
+  const kept = found.length - ids.length + incomplete;
   if (ids.length === 0) return { erased: 0, kept };
   const isPersonal = { $regexMatch: { input: { $arrayElemAt: ['$$field', 0] }, regex: PERSONAL_FIELD } };
   const fields = { $filter: { input: '$fields', as: 'field', cond: { $not: [isPersonal] } } };

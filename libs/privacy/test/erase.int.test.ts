@@ -22,7 +22,13 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   now = Date.now();
-  for (const path of ['cards.payments', 'edge.journal', 'callbacks.deliveries', 'vault.cards'] as const)
+  for (const path of [
+    'cards.payments',
+    'edge.journal',
+    'callbacks.deliveries',
+    'callbacks.incomplete',
+    'vault.cards',
+  ] as const)
     await databases.collection(path).deleteMany({});
 });
 afterAll(async () => {
@@ -86,6 +92,16 @@ test('an answer of today to an older payment is erased by a later run', async ()
   await addAnswer(new Date(now - 60_000));
   expect(await erase(databases, ANN, now)).toMatchObject({ payments: 0, journalEntries: 0, underWay: 1 });
   expect(await erase(databases, ANN, now + DAY_MS)).toMatchObject({ payments: 1, journalEntries: 1, underWay: 0 });
+  expect(await traces()).toEqual([]);
+});
+
+test('a payment keeps the custom parameters that a callback waits for', async () => {
+  await addPayment();
+  await add('callbacks.incomplete', { _id: 'e1', callback: { paymentId: PAYMENT_ID } });
+  expect(await erase(databases, ANN, now)).toMatchObject({ payments: 0, underWay: 1 });
+  expect(await traces()).toEqual(['cards.payments']);
+  await databases.collection('callbacks.incomplete').deleteMany({});
+  expect(await erase(databases, ANN, now)).toMatchObject({ payments: 1, underWay: 0 });
   expect(await traces()).toEqual([]);
 });
 

@@ -81,7 +81,6 @@ export function createFairWork<T>(options: FairWorkOptions<T>): FairWork {
   /** Returns true if more may be due, and there is room for it. */
   async function scan(): Promise<boolean> {
     let parties = await nextParties();
-    if (parties.length === 0) served = '';
     isSaturated = false;
     let left = parallel;
     while (!stopped && parties.length > 0) {

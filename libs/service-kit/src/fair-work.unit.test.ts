@@ -116,6 +116,18 @@ test('more parties with quick work than a scan looks at all get their turn', asy
   expect(begun.map(({ party }) => party)).toEqual([...names, ...names, ...names]);
 });
 
+test('a scan that finds nothing keeps the turn of those who come after', async () => {
+  const { fair, due, parties } = world({ a: 9, b: 9, c: 9, d: 9, e: 1 }, { parallel: 2, parallelPerParty: 1 }, () => {
+    // Nothing is to be had for a while, as when those who have the work are away.
+    const waiting = new Map(due);
+    due.clear();
+    setTimeout(() => waiting.forEach((count, party) => due.set(party, count)), 1_500);
+  });
+  fair.start();
+  for (let looks = 0; looks < 8; looks += 1) await nextLook();
+  expect(parties()).toContain('e');
+});
+
 test('a failure of one party does not affect others', async () => {
   const { fair, begun, failures, parties } = world({ a: 3 }, { parallel: 1, parallelPerParty: 1 });
   fair.start();

@@ -5,7 +5,7 @@ import { queries, services } from '@gateway/contracts';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
-import type { FairSlots, Service } from '@gateway/service-kit';
+import type { Service } from '@gateway/service-kit';
 import { createFairSlots, createOwnerQueries, retentionOf } from '@gateway/service-kit';
 import { createAddressGuard } from './adapters/http/address-guard';
 import { adminRoutes } from './adapters/http/admin-api';
@@ -29,10 +29,13 @@ import { createCompleter } from './application/complete-callbacks';
 import { createDispatcher, DISPATCHER_LIMITS } from './application/dispatcher';
 import { waitingDeliveries } from './application/follow-clock';
 import { handBack } from './application/hand-back';
+import type { OwnerGate } from './application/owner-gate';
+import { createOwnerGate } from './application/owner-gate';
 import type { Ports } from './application/ports';
 import type { Config } from './config';
 import { retryScheduleOf } from './config';
 import type { CallbackKind } from './domain/callback';
+import { CALLBACK_KINDS } from './domain/callback';
 import { evolve } from './domain/delivery';
 import { ensureIndexes } from './indexes';
 
@@ -40,7 +43,7 @@ const LOOK_EVERY_MS = 200;
 const COMPLETE_EVERY_MS = 1_000;
 /** Outcomes handled together share one write. */
 const OUTCOMES_AT_ONCE = 128;
-/** Of these, that ask one owner for custom values: if all owners hang, half of the handlers are left for other accounts. */
+/** Of these, that ask one owner for custom values, until it is known that it does not answer. */
 const ASKING_AT_ONCE = 32;
 /** Longer than a query usually takes. */
 const ASK_WAIT_MS = 250;
@@ -99,7 +102,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
     feed: createFeed(mongo, clock),
     merchants: createMerchants(accounts),
     customValues: ({ kind, merchantAccount, reference }) => queries[kind].customValues(merchantAccount, reference),
-    askPlaces: { card: createAskPlaces(), payout: createAskPlaces() },
+    ownerGates: { card: openGate(now), payout: openGate(now) },
     post: (request) => client.post(request),
     figures,
     scheduleSeconds: retryScheduleOf(config),
@@ -137,7 +140,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
     },
     loops: [
       frame.repeat({ name: 'looking for due callbacks', everyMs: LOOK_EVERY_MS, work: () => look() }),
-      createCompleter(ports, dispatcher, COMPLETE_EVERY_MS),
+      ...CALLBACK_KINDS.map((kind) => createCompleter(ports, dispatcher, { kind, everyMs: COMPLETE_EVERY_MS })),
       createClockFollower({
         clocks: accounts.clocks,
         service: 'callback-dispatcher',
@@ -154,8 +157,9 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   };
 }
 
-function createAskPlaces(): FairSlots {
-  return createFairSlots({ max: ASKING_AT_ONCE, maxWaiting: OUTCOMES_AT_ONCE, waitTimeoutMs: ASK_WAIT_MS });
+function openGate(now: () => number): OwnerGate {
+  const waiting = { maxWaiting: OUTCOMES_AT_ONCE, waitTimeoutMs: ASK_WAIT_MS };
+  return createOwnerGate({ slots: createFairSlots({ max: ASKING_AT_ONCE, ...waiting }), now });
 }
 
 /** The owners of the operations, which know the custom values. */

@@ -16,6 +16,7 @@ import type { Dispatcher } from '../src/application/dispatcher';
 import { attemptsOf } from '../src/application/first-attempt';
 import { handBack } from '../src/application/hand-back';
 import { resendDelivery } from '../src/application/manage-deliveries';
+import { createOwnerGate } from '../src/application/owner-gate';
 import type { Ports } from '../src/application/ports';
 import type { AttemptResult, Delivery, DeliveryEvent, DeliveryState } from '../src/domain/delivery';
 import { evolve } from '../src/domain/delivery';
@@ -48,7 +49,7 @@ beforeEach(() => {
   passedMs = 0;
 });
 
-const places = createFairSlots({ max: 1, maxWaiting: 0, waitTimeoutMs: 0 });
+const gate = createOwnerGate({ slots: createFairSlots({ max: 1, maxWaiting: 0, waitTimeoutMs: 0 }), now: Date.now });
 
 let made = 0;
 function world() {
@@ -80,7 +81,7 @@ function world() {
       clockAheadMs: async () => 0,
     },
     customValues: async () => undefined,
-    askPlaces: { card: places, payout: places },
+    ownerGates: { card: gate, payout: gate },
     post: async () => result,
     figures: { attempted: () => undefined, ended: () => undefined },
     scheduleSeconds: [0],

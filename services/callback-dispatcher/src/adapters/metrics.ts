@@ -2,7 +2,7 @@ import type { Logger, Registry } from '@gateway/service-kit';
 import { Counter, createReading, fromZero, Gauge, Histogram, registerReadGauge } from '@gateway/service-kit';
 import type { Dispatcher } from '../application/dispatcher';
 import type { Figures } from '../application/ports';
-import type { CallbackKind } from '../domain/callback';
+import { CALLBACK_KINDS } from '../domain/callback';
 import { sumOf } from '../domain/fair-share';
 import type { DeliveriesAdapter, Undelivered } from './mongo/deliveries';
 import type { IncompletesAdapter } from './mongo/incompletes';
@@ -11,7 +11,6 @@ import type { IncompletesAdapter } from './mongo/incompletes';
 const OVERDUE_MS = 60_000;
 const SECOND_MS = 1_000;
 
-const KINDS: readonly CallbackKind[] = ['card', 'payout'];
 
 export function createFigures(metrics: Registry): Figures {
   const attempts = new Counter({
@@ -33,8 +32,8 @@ export function createFigures(metrics: Registry): Figures {
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers: [metrics],
   });
-  fromZero(attempts, { kind: KINDS, outcome: ['acknowledged', 'not_acknowledged', 'timed_out', 'failed'] });
-  fromZero(ends, { kind: KINDS, end: ['delivered', 'exhausted', 'recovered'] });
+  fromZero(attempts, { kind: CALLBACK_KINDS, outcome: ['acknowledged', 'not_acknowledged', 'timed_out', 'failed'] });
+  fromZero(ends, { kind: CALLBACK_KINDS, end: ['delivered', 'exhausted', 'recovered'] });
   return {
     attempted(kind, outcome, durationMs) {
       attempts.inc({ kind, outcome });

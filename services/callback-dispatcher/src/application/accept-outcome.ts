@@ -21,30 +21,25 @@ export async function acceptOutcome(
   const callback = callbackOf(outcome);
   const arrived: Arrived = { eventId, callback, ...(dueClockMs === undefined ? {} : { dueClockMs }) };
   const custom = await customFieldsNow(ports, arrived, merchant);
-  if (custom === undefined) return ports.incompletes.keep(arrived);
+  if (custom === 'later') return ports.incompletes.keep(arrived);
   await storeDelivery(ports, dispatcher, arrived, merchant, custom);
 }
 
 /**
- * Undefined if the owner does not say, or too many handlers are asking it. An owner that is away must not stop the events
- * of other accounts, which wait for the same handlers.
+ * `later` if the owner does not say. An owner that is away must not stop the events of other accounts, which wait for the
+ * same handlers.
  */
 async function customFieldsNow(
   ports: Ports,
   { callback }: Arrived,
   merchant: Merchant | undefined,
-): Promise<Field[] | undefined> {
-  if (merchant === undefined || merchant.customParameters.length === 0) return [];
-  const { kind, merchantAccount, reference } = callback;
-  const place = await ports.askPlaces[kind].take(merchantAccount, Infinity);
-  if (typeof place === 'string') return undefined;
+): Promise<Field[] | 'later'> {
   try {
     return await customFieldsOf(ports, callback, merchant);
   } catch (error) {
     if (!isRetryable(error)) throw error;
+    const { kind, reference } = callback;
     ports.logger.warn('a callback waits for its custom parameters', { kind, reference, error });
-    return undefined;
-  } finally {
-    place.release();
+    return 'later';
   }
 }

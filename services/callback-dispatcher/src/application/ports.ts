@@ -1,8 +1,9 @@
 import type { CustomParameter, SandboxClock, Secret } from '@gateway/contracts';
-import type { FairSlots, Logger, Tracer } from '@gateway/service-kit';
+import type { Logger, Tracer } from '@gateway/service-kit';
 import type { DueByAccount, Handle, Stored, Traced } from '@gateway/mongo';
 import type { Callback, CallbackKind, Outcome } from '../domain/callback';
 import type { AttemptRecord, AttemptResult, Delivery, DeliveryEvent, DeliveryState } from '../domain/delivery';
+import type { OwnerGate } from './owner-gate';
 
 /** Its `_id` is the id of the reported event. */
 export type StoredDelivery = Stored<Delivery>;
@@ -61,12 +62,15 @@ export interface IncompleteCallback extends Omit<Arrived, 'eventId'>, Traced {
   correlationId: string;
   /** Epoch ms. */
   arrivedAt: number;
-  /** Epoch ms from which any replica may read the values. */
-  resolveAt: number;
+  /** Epoch ms from which any replica may ask card-processing for the values. Absent if payout has them. */
+  cardDueAt?: number;
+  /** The same for payout. */
+  payoutDueAt?: number;
 }
 
 export interface Incompletes {
-  readonly due: DueByAccount<IncompleteCallback>;
+  /** By the owner that has their values. */
+  readonly due: Readonly<Record<CallbackKind, DueByAccount<IncompleteCallback>>>;
   /** Stores it, once per event. */
   keep(arrived: Arrived): Promise<void>;
   /** It is a delivery now. */
@@ -178,8 +182,8 @@ export interface Ports {
   merchants: Merchants;
   /** Queries the outcome's owner; undefined if it is unknown there. Throws a RetryableError without an answer. */
   customValues(outcome: Pick<Outcome, 'kind' | 'merchantAccount' | 'reference'>): Promise<CustomValues | undefined>;
-  /** Places for handlers of events that ask an owner. Each owner has its own. */
-  askPlaces: Readonly<Record<CallbackKind, Pick<FairSlots, 'take'>>>;
+  /** Before each owner's queries. */
+  ownerGates: Readonly<Record<CallbackKind, OwnerGate>>;
   /** Posts a callback, within the time-outs of decisions.md, section 6. Never throws: a failure is a result, too. */
   post(request: CallbackRequest): Promise<AttemptResult>;
   figures: Figures;

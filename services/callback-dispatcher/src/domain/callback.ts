@@ -3,7 +3,8 @@ import { renderAnswer } from '@gateway/contracts';
 import { laneOf } from './lane';
 
 /** The origin of an outcome. Determines the secret, the expected acknowledgement and the spelling of the status. */
-export type CallbackKind = 'card' | 'payout';
+export const CALLBACK_KINDS = ['card', 'payout'] as const;
+export type CallbackKind = (typeof CALLBACK_KINDS)[number];
 
 /** Headers of every callback. The content type: interface.md, "Events". */
 export const CALLBACK_HEADERS = {

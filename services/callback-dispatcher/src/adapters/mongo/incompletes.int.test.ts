@@ -3,6 +3,7 @@ import { clockAt, connectMongo } from '@gateway/mongo';
 import type { Space } from '@gateway/testing';
 import { openSpace } from '@gateway/testing';
 import type { Arrived } from '../../application/ports';
+import type { CallbackKind } from '../../domain/callback';
 import { callbackOf } from '../../domain/callback';
 import type { IncompletesAdapter } from './incompletes';
 import { createIncompletes } from './incompletes';
@@ -34,10 +35,10 @@ afterAll(async () => {
   await space.remove();
 });
 
-const arrived = (eventId: string, merchantAccount = 'merchant_1'): Arrived => ({
+const arrived = (eventId: string, merchantAccount = 'merchant_1', kind: CallbackKind = 'payout'): Arrived => ({
   eventId,
   callback: callbackOf({
-    kind: 'payout',
+    kind,
     paymentId: '0123456789ABCDEF',
     reference: '0123456789ABCDEF0001',
     merchantAccount,
@@ -55,7 +56,7 @@ it('is kept once per event, with all that its delivery needs', async () => {
   now += 1;
   await incompletes.keep(callback);
   expect(await incompletes.waiting(now + 1)).toEqual({ count: 1, oldestAt: START });
-  expect(await incompletes.due.claim('merchant_1', LEASE_MS)).toMatchObject({
+  expect(await incompletes.due.payout.claim('merchant_1', LEASE_MS)).toMatchObject({
     _id: 'a',
     callback: callback.callback,
     dueClockMs: 7,
@@ -66,21 +67,29 @@ it('is kept once per event, with all that its delivery needs', async () => {
 it('is claimed by one replica, and again when the lease expires, until it is removed', async () => {
   await incompletes.keep(arrived('a'));
   await incompletes.keep(arrived('b', 'merchant_2'));
-  expect(await incompletes.due.accounts(now, '', 10)).toEqual(['merchant_1', 'merchant_2']);
-  expect(await incompletes.due.claim('merchant_1', LEASE_MS)).toMatchObject({ _id: 'a' });
-  expect(await incompletes.due.claim('merchant_1', LEASE_MS)).toBeNull();
+  expect(await incompletes.due.payout.accounts(now, '', 10)).toEqual(['merchant_1', 'merchant_2']);
+  expect(await incompletes.due.payout.claim('merchant_1', LEASE_MS)).toMatchObject({ _id: 'a' });
+  expect(await incompletes.due.payout.claim('merchant_1', LEASE_MS)).toBeNull();
   now += LEASE_MS;
-  expect(await incompletes.due.claim('merchant_1', LEASE_MS)).toMatchObject({ _id: 'a' });
+  expect(await incompletes.due.payout.claim('merchant_1', LEASE_MS)).toMatchObject({ _id: 'a' });
   await incompletes.remove('a');
   now += LEASE_MS;
-  expect(await incompletes.due.claim('merchant_1', LEASE_MS)).toBeNull();
+  expect(await incompletes.due.payout.claim('merchant_1', LEASE_MS)).toBeNull();
+});
+
+it('is due for its owner only', async () => {
+  await incompletes.keep(arrived('a', 'merchant_1', 'card'));
+  expect(await incompletes.due.payout.accounts(now, '', 10)).toEqual([]);
+  expect(await incompletes.due.payout.claim('merchant_1', LEASE_MS)).toBeNull();
+  expect(await incompletes.due.card.accounts(now, '', 10)).toEqual(['merchant_1']);
+  expect(await incompletes.due.card.claim('merchant_1', LEASE_MS)).toMatchObject({ _id: 'a' });
 });
 
 it('is waiting since it arrived, however often it was tried', async () => {
   await incompletes.keep(arrived('a'));
   now += 60_000;
   await incompletes.keep(arrived('b'));
-  await incompletes.due.claim('merchant_1', LEASE_MS);
+  await incompletes.due.payout.claim('merchant_1', LEASE_MS);
   expect(await incompletes.waiting(now)).toEqual({ count: 1, oldestAt: START });
   expect(await incompletes.waiting(START)).toEqual({ count: 0, oldestAt: START });
 });

@@ -1,9 +1,14 @@
 import type { Clock, MongoConnection } from '@gateway/mongo';
-import { createDueByAccount, createGroupInsert, dueByAccountIndex, FIGURE_BOUNDS } from '@gateway/mongo';
+import { createDueByAccount, createGroupInsert, dueByAccountIndexOn, FIGURE_BOUNDS } from '@gateway/mongo';
 import { currentTrace } from '@gateway/service-kit';
 import type { IncompleteCallback, Incompletes } from '../../application/ports';
+import type { CallbackKind } from '../../domain/callback';
 
 const COLLECTION = 'incomplete';
+const DUE_AT = { card: 'cardDueAt', payout: 'payoutDueAt' } as const satisfies Record<CallbackKind, string>;
+const dueIndexes = Object.entries(DUE_AT).map(([kind, field]) => dueByAccountIndexOn(field, `due_${kind}`));
+/** For an erasure, which must wait for them. */
+const byPaymentIndex = { key: { 'callback.paymentId': 1 }, name: 'by_payment' } as const;
 const arrivalIndex = { key: { arrivedAt: 1 }, name: 'by_arrival' } as const;
 
 export interface IncompletesAdapter extends Incompletes {
@@ -16,8 +21,9 @@ export interface IncompletesAdapter extends Incompletes {
 export function createIncompletes(mongo: MongoConnection, clock: Clock): IncompletesAdapter {
   const collection = mongo.collection<IncompleteCallback>(COLLECTION);
   const insert = createGroupInsert(collection);
+  const dueOf = (kind: CallbackKind) => createDueByAccount(collection, clock, {}, DUE_AT[kind]);
   return {
-    due: createDueByAccount(collection, clock),
+    due: { card: dueOf('card'), payout: dueOf('payout') },
     async keep({ eventId, callback, ...more }) {
       const { correlationId = callback.paymentId, traceparent } = currentTrace() ?? {};
       const now = clock.now();
@@ -30,7 +36,7 @@ export function createIncompletes(mongo: MongoConnection, clock: Clock): Incompl
         correlationId,
         ...(traceparent === undefined ? {} : { traceparent }),
         arrivedAt: now,
-        resolveAt: now,
+        [DUE_AT[callback.kind]]: now,
       });
     },
     async remove(eventId) {
@@ -44,7 +50,7 @@ export function createIncompletes(mongo: MongoConnection, clock: Clock): Incompl
       return { count, ...(oldest === null ? {} : { oldestAt: oldest.arrivedAt }) };
     },
     async ensureIndexes() {
-      await collection.createIndexes([dueByAccountIndex, arrivalIndex]);
+      await collection.createIndexes([...dueIndexes, byPaymentIndex, arrivalIndex]);
     },
   };
 }
