@@ -30,7 +30,9 @@ test("a group's committed and waiting messages are counted from the first messag
   expect(await kafka.size(topics.cardCommands.name)).toBe(spread.length + slow.length);
   expect(await watch.look()).toEqual({ done: 0, waiting: spread.length });
   // The half of the partitions that a replica has, which hangs, does.
-  const half = keys.slice(1, DEFAULT_PARTITIONS / 2).flatMap((key) => Array.from({ length: 20 }, () => numbered(key, 0)));
+  const half = keys
+    .slice(1, DEFAULT_PARTITIONS / 2)
+    .flatMap((key) => Array.from({ length: 20 }, () => numbered(key, 0)));
   await kafka.publisher.publishAll(half);
   expect(await watch.look()).toEqual({ done: 0, waiting: 30 * DEFAULT_PARTITIONS });
   const worker = kafka.worker({ handlers: [on(Numbered, async () => undefined)] });

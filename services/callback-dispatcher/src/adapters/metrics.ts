@@ -11,7 +11,6 @@ import type { IncompletesAdapter } from './mongo/incompletes';
 const OVERDUE_MS = 60_000;
 const SECOND_MS = 1_000;
 
-
 export function createFigures(metrics: Registry): Figures {
   const attempts = new Counter({
     name: 'callback_attempts_total',
