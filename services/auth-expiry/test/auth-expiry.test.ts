@@ -276,13 +276,14 @@ describe('the age of the oldest hold that should have ended', () => {
     expect(seconds).toBeLessThan(2 * 3_600 + 600);
   });
 
-  test('is 0 for holds that were asked for their callback only, or whose time is not over', async () => {
-    const [warned, open] = [newAuth(), newAuth()];
+  test('is 0 for holds that were asked for their callback only, whose time is not over, or in the test currency', async () => {
+    const [warned, open, inTest] = [newAuth(), newAuth(), newAuth()];
     const expiresAt = world.now() + HOUR_MS;
+    const service = await world.start();
+    await world.publish('CardAuthorized', inTest, { expiresAt: world.now() - HOUR_MS, currency: 'XTS' });
     await world.deadlines.open({ reference: warned, merchantAccount: MERCHANT, expiresAt, dueAt: world.now() });
     await world.deadlines.open({ reference: open, merchantAccount: MERCHANT, expiresAt });
-    const service = await world.start();
-    await until('the ask is noted', () => asked(warned));
+    for (const reference of [warned, inTest]) await until('the ask is noted', () => asked(reference));
     expect(await oldestHoldSeconds(service)).toBe(0);
   });
 });

@@ -44,7 +44,7 @@ export function registerGauges(options: {
   );
   gauge(
     'expiry_oldest_hold_seconds',
-    'Time since the earliest end among holds that were asked to end and have not; 0 if there is none',
+    'Time since the earliest end among holds that were asked to end and have not, without those in XTS; 0 if there is none',
     async () => secondsSince(await deadlines.earliestMissedEnd(now())),
   );
   gauge(

@@ -1,4 +1,5 @@
 import type { DataOf, CardAuthorized, HoldMoved, OperationRecord } from '@gateway/contracts';
+import { TEST_CURRENCY } from '@gateway/contracts';
 import type { Ports } from './ports';
 
 type Following = Pick<Ports, 'deadlines'>;
@@ -8,8 +9,9 @@ export async function authorizationOpened(
   { deadlines }: Following,
   data: DataOf<typeof CardAuthorized>,
 ): Promise<void> {
-  const { reference, merchantAccount, expiresAt, expiringAt } = data;
-  await deadlines.open({ reference, merchantAccount, expiresAt, dueAt: expiringAt });
+  const { reference, merchantAccount, currency, expiresAt, expiringAt } = data;
+  const isTest = currency === TEST_CURRENCY;
+  await deadlines.open({ reference, merchantAccount, isTest, expiresAt, dueAt: expiringAt });
 }
 
 /** The merchant learns that the hold ends soon. */
@@ -23,8 +25,9 @@ export async function endAnnounced(
 
 /** The clock of a sandbox account was moved. */
 export async function holdMoved({ deadlines }: Following, data: DataOf<typeof HoldMoved>): Promise<void> {
-  const { reference, merchantAccount, expiresAt, expiringAt } = data;
-  await deadlines.move({ reference, merchantAccount, expiresAt, dueAt: expiringAt });
+  const { reference, merchantAccount, currency, expiresAt, expiringAt } = data;
+  const isTest = currency === TEST_CURRENCY;
+  await deadlines.move({ reference, merchantAccount, isTest, expiresAt, dueAt: expiringAt });
 }
 
 /** Settled or voided, by anyone: nothing is left to expire. */

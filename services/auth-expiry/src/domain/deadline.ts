@@ -3,6 +3,8 @@ export interface Deadline {
   /** Of the AUTH. */
   readonly reference: string;
   readonly merchantAccount: string;
+  /** In the test currency: no cardholder has this hold. */
+  readonly isTest?: boolean;
   /** Epoch ms: from then on it cannot be settled. */
   readonly expiresAt: number;
   /** Without an answer so far. */

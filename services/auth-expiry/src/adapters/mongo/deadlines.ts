@@ -13,6 +13,8 @@ export interface StoredDeadline {
   /** Reference of the AUTH. */
   _id: string;
   merchantAccount?: string;
+  /** Absent if it is false. */
+  isTest?: boolean;
   /** Epoch ms. */
   expiresAt?: number;
   /**
@@ -37,7 +39,7 @@ export const dueIndex = dueIndexOn('dueAt', 'due');
 
 /** Holds whose end was asked for and has not come: few, because most end before they are asked for, or at once. */
 const askedIndex = {
-  key: { expiresAt: 1 },
+  key: { isTest: 1, expiresAt: 1 },
   name: 'asked',
   partialFilterExpression: { asks: { $gte: 1 } },
 } as const;
@@ -54,7 +56,7 @@ export interface DeadlinesAdapter extends Deadlines {
   /** Number of due deadlines, at most 10,000. */
   countDue(now: number): Promise<number>;
   countOpen(): Promise<number>;
-  /** The earliest end, epoch ms, among holds that should have ended by then, were asked to, and are open. */
+  /** The earliest end, epoch ms, among cardholders' holds that should have ended by then, were asked to, and are open. */
   earliestMissedEnd(now: number): Promise<number | undefined>;
 }
 
@@ -63,11 +65,11 @@ export function createDeadlines(mongo: MongoConnection, clock: Clock): Deadlines
   const insert = createGroupInsert(collection);
   const close = createGroupEnd(collection, clock.now);
   return {
-    async open({ reference, merchantAccount, expiresAt, dueAt: first = expiresAt }) {
+    async open({ reference, merchantAccount, isTest, expiresAt, dueAt: first = expiresAt }) {
       // Refused if it is already known: the stored one is at least as new.
       const { traceparent } = currentTrace() ?? {};
       const traced = traceparent === undefined ? {} : { traceparent };
-      await insert({ _id: reference, merchantAccount, expiresAt, dueAt: first, asks: 0, ...traced });
+      await insert({ _id: reference, merchantAccount, ...testOf(isTest), expiresAt, dueAt: first, asks: 0, ...traced });
     },
     async announced(reference, expiresAt) {
       // Without its claim, an ask on its way does not postpone it again. Later asks are for the end. A late announcement
@@ -75,11 +77,16 @@ export function createDeadlines(mongo: MongoConnection, clock: Clock): Deadlines
       const beforeTheEnd = { _id: reference, dueAt: { $lt: expiresAt }, expiresAt: { $gte: expiresAt } };
       await collection.updateOne(beforeTheEnd, { $set: { dueAt: expiresAt, asks: 0 }, $unset: { claim: '' } });
     },
-    async move({ reference, merchantAccount, expiresAt, dueAt: first = expiresAt }) {
+    async move({ reference, merchantAccount, isTest, expiresAt, dueAt: first = expiresAt }) {
       const isClaimed = { $ne: [{ $type: '$claim' }, 'missing'] };
       // Clocks only move forward, so an end that is not sooner is that of a late or repeated event.
       const isStale = { $lte: [{ $ifNull: ['$expiresAt', Infinity] }, expiresAt] };
-      const next = { merchantAccount, expiresAt: { $min: ['$expiresAt', expiresAt] }, asks: { $ifNull: ['$asks', 0] } };
+      const next = {
+        merchantAccount,
+        ...testOf(isTest),
+        expiresAt: { $min: ['$expiresAt', expiresAt] },
+        asks: { $ifNull: ['$asks', 0] },
+      };
       const dueAt = { $cond: [{ $or: [isClaimed, isStale] }, '$dueAt', first] };
       try {
         const open = { _id: reference, endedAt: { $exists: false } };
@@ -113,10 +120,11 @@ export function createDeadlines(mongo: MongoConnection, clock: Clock): Deadlines
       collection.countDocuments({ dueAt: { $gte: 0 } }, { hint: dueIndex.name, maxTimeMS: COUNT_TIMEOUT_MS }),
     async earliestMissedEnd(at) {
       const [first] = await collection
-        .find({ asks: { $gte: 1 }, expiresAt: { $lte: at } }, { maxTimeMS: COUNT_TIMEOUT_MS })
+        .find({ asks: { $gte: 1 }, isTest: { $exists: false }, expiresAt: { $lte: at } })
         .sort({ expiresAt: 1 })
         .limit(1)
         .hint(askedIndex.name)
+        .maxTimeMS(COUNT_TIMEOUT_MS)
         .toArray();
       return first?.expiresAt;
     },
@@ -124,6 +132,10 @@ export function createDeadlines(mongo: MongoConnection, clock: Clock): Deadlines
       await collection.createIndexes([dueIndex, askedIndex, tombstoneIndex]);
     },
   };
+}
+
+function testOf(isTest = false): { isTest?: true } {
+  return isTest ? { isTest } : {};
 }
 
 /** Apparently due, good enough to search and count. A claim uses the server's clock. */
@@ -144,7 +156,7 @@ function createGroupEnd(collection: Collection<StoredDeadline>, now: () => numbe
   const batcher = createBatcher<string, void>(async (ids) => {
     const update = {
       $set: { endedAt: new Date(now()) },
-      $unset: { merchantAccount: '', expiresAt: '', dueAt: '', asks: '', claim: '', traceparent: '' },
+      $unset: { merchantAccount: '', isTest: '', expiresAt: '', dueAt: '', asks: '', claim: '', traceparent: '' },
     } as const;
     const updates = ids.map((_id) => ({ updateOne: { filter: { _id }, update, upsert: true } }));
     try {
