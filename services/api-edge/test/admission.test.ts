@@ -5,26 +5,11 @@ import { connect } from 'node:net';
 import type { NewAccount } from '@gateway/accounts';
 import { until } from '@gateway/testing';
 import type { EdgeFixture, Response } from './edge-fixture';
-import { CREDENTIALS, startEdgeFixture } from './edge-fixture';
+import { CREDENTIALS, SALE, startEdgeFixture } from './edge-fixture';
 
 const PATH = '/api/pf/host-to-host';
 const CHECK = { transaction_type: 'CHECK', transaction_unique_id: 'never-used-before' };
 const NOTHING_FOUND = { code: 3014 };
-const SALE = {
-  transaction_type: 'SALE',
-  amount: '10.00',
-  currency: 'XTS',
-  card_number: '4111111111111111',
-  card_exp_month: '12',
-  card_exp_year: '2031',
-  cvv: '073',
-  card_holder: 'Ann Lee',
-  first_name: 'Ann',
-  last_name: 'Lee',
-  country: 'DEU',
-  user_email: 'ann@example.com',
-  user_ip: '192.0.2.1',
-};
 
 let fixture: EdgeFixture;
 const sockets: Socket[] = [];

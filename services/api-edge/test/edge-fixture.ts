@@ -28,6 +28,22 @@ import { createPayoutOwner } from './payout-owner';
 
 export const ORIGIN = 'https://pay.example';
 export const CREDENTIALS = { api_version: 1, merchant_account: 'demo_merchant', merchant_password: 'demo_password' };
+/** All fields of a SALE but its id and the credentials. */
+export const SALE = {
+  transaction_type: 'SALE',
+  amount: '10.00',
+  currency: 'XTS',
+  card_number: '4111111111111111',
+  card_exp_month: '12',
+  card_exp_year: '2031',
+  cvv: '073',
+  card_holder: 'Ann Lee',
+  first_name: 'Ann',
+  last_name: 'Lee',
+  country: 'DEU',
+  user_email: 'ann@example.com',
+  user_ip: '192.0.2.1',
+};
 
 const OPERATION_TYPES = {
   AuthorizeCard: 'AUTH',

@@ -1,6 +1,6 @@
 import { until } from '@gateway/testing';
 import type { EdgeFixture } from './edge-fixture';
-import { startEdgeFixture } from './edge-fixture';
+import { SALE, startEdgeFixture } from './edge-fixture';
 
 const CARDS = '/api/pf/host-to-host';
 
@@ -11,22 +11,7 @@ beforeAll(async () => {
 afterAll(() => edge.close());
 
 async function sale(id: string): Promise<string> {
-  const { reference } = await edge.merchant(CARDS, {
-    transaction_type: 'SALE',
-    transaction_unique_id: id,
-    amount: '10.00',
-    currency: 'XTS',
-    card_number: '4111111111111111',
-    card_exp_month: '12',
-    card_exp_year: '2031',
-    cvv: '073',
-    card_holder: 'Ann Lee',
-    first_name: 'Ann',
-    last_name: 'Lee',
-    country: 'DEU',
-    user_email: 'ann@example.com',
-    user_ip: '192.0.2.1',
-  });
+  const { reference } = await edge.merchant(CARDS, { ...SALE, transaction_unique_id: id });
   return String(reference);
 }
 

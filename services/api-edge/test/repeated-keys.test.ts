@@ -1,6 +1,6 @@
 import { until } from '@gateway/testing';
 import type { EdgeFixture } from './edge-fixture';
-import { CREDENTIALS, startEdgeFixture } from './edge-fixture';
+import { CREDENTIALS, SALE, startEdgeFixture } from './edge-fixture';
 
 const CARDS = '/api/pf/host-to-host';
 
@@ -11,23 +11,7 @@ beforeAll(async () => {
 afterAll(() => edge.close());
 
 async function sale(key: string) {
-  const fields = {
-    ...CREDENTIALS,
-    transaction_type: 'SALE',
-    transaction_unique_id: `order-${key}`,
-    amount: '10.00',
-    currency: 'XTS',
-    card_number: '4111111111111111',
-    card_exp_month: '12',
-    card_exp_year: '2031',
-    cvv: '073',
-    card_holder: 'Ann Lee',
-    first_name: 'Ann',
-    last_name: 'Lee',
-    country: 'DEU',
-    user_email: 'ann@example.com',
-    user_ip: '192.0.2.1',
-  };
+  const fields = { ...CREDENTIALS, ...SALE, transaction_unique_id: `order-${key}` };
   const headers = { 'content-type': 'application/json', 'idempotency-key': key };
   const { status, headers: told, text } = await edge.request('POST', CARDS, JSON.stringify(fields), headers);
   const { code, reference } = JSON.parse(text) as { code: number; reference?: string };
