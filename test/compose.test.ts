@@ -120,7 +120,7 @@ describe.each(Object.entries(SYSTEMS))('the %s system', (name, files) => {
     expect(MONGODB_THREADS).toBeGreaterThanOrEqual(most);
   });
 
-  test('services, provisioning and command lines are told by one variable how long to keep what', () => {
+  test('services, provisioning and command lines get each retention time from the same variable', () => {
     const told = (setting: string) =>
       containers
         .filter(([container]) => ONE_SHOT.includes(container) || isService(partyOf(container)))

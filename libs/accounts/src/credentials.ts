@@ -109,7 +109,7 @@ export function createCredentialCheck(options: CredentialCheckOptions): Credenti
     return isCounted ? { kind: 'refused' } : proved();
   }
 
-  /** @param password of the account, or nobody's */
+  /** @param password of the account, or the dummy for an unknown one */
   function ifRight(credential?: Credential, account?: Account, password?: Secret): Account | undefined {
     const isRight = isSame(credential?.password ?? NO_PASSWORD, password ?? NO_PASSWORD);
     return isRight && password !== undefined ? account : undefined;

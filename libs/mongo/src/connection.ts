@@ -21,7 +21,7 @@ const SERVER_SELECTION_TIMEOUT_MS = 3_000;
 const HEARTBEAT_FREQUENCY_MS = 2_000;
 /** Of each process. The server needs a thread for each connection, which Compose limits. */
 export const MAX_POOL_SIZE = 64;
-/** A connection that nobody has used for so long is closed, so that a burst does not keep the server's threads for good. */
+/** Idle connections are closed after this time, so that a burst does not keep the server's threads for good. */
 const MAX_IDLE_MS = 300_000;
 
 export interface MongoConnection {

@@ -85,7 +85,7 @@ test('a key that holds as many slots as it may waits beside free ones', async ()
   expect([...slots.held()]).toEqual([['loud', 2]]);
 });
 
-test('a key whose own takers hold all that it may is told so when it has waited', async () => {
+test('a key that waits behind its own slots is refused because of its share', async () => {
   const { slots } = setUp({ max: 2, maxPerKey: 1, waitTimeoutMs: 1 });
   await slots.take('a', NO_SHARE);
   expect(await slots.take('a', NO_SHARE)).toBe('share');

@@ -1,7 +1,7 @@
 import type { FairSlots } from '@gateway/service-kit';
 import { isRetryable } from '@gateway/service-kit';
 
-/** After a question without an answer nobody asks for so long; then one question finds out whether the owner is back. */
+/** How long the owner is not asked after it failed to answer. Then one question checks whether it is back. */
 const PAUSE_MS = 2_000;
 
 /** Keeps an owner that does not answer from holding those who ask it. */

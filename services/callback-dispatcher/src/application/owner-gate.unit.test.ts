@@ -42,7 +42,7 @@ test('while the owner answers, as many ask as there are slots', async () => {
   expect(asked).toEqual(['one', 'other', 'fourth']);
 });
 
-test('after a question without an answer nobody asks for two seconds, and then one', async () => {
+test('an owner that fails to answer is not asked for two seconds, and then by one question', async () => {
   const { clock, gate, asked, ask, fail } = setUp();
   expect(gate.isClosed()).toBe(false);
   await fail('first');

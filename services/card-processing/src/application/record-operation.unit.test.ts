@@ -126,7 +126,7 @@ describe('given a payment without room for refusals', () => {
       return here;
     }
 
-    test('nobody sees the refusal', async () => {
+    test('CHECK does not show the refusal', async () => {
       const { ports, stored } = await afterDeath();
       const payments = { ...ports.payments, loadWhole: async () => [stored()] };
       const listed = await listOutcomes({ ...ports, payments }, 'merchant', ref('SETT'));

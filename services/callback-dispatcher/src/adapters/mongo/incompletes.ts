@@ -17,7 +17,7 @@ export interface IncompletesAdapter extends Incompletes {
   waiting(before: number): Promise<{ count: number; oldestAt?: number }>;
 }
 
-/** Beside the deliveries, so that whoever reads a delivery finds all that its merchant gets. */
+/** A collection of its own, so that every stored delivery has all its fields. */
 export function createIncompletes(mongo: MongoConnection, clock: Clock): IncompletesAdapter {
   const collection = mongo.collection<IncompleteCallback>(COLLECTION);
   const insert = createGroupInsert(collection);
