@@ -168,9 +168,11 @@ function endedWithout(before: Payout, { bank }: { bank?: BankFacts }, state: Pay
   return { ...before, ...told(before, bank), resolveAt: AT_ONCE, state };
 }
 
-/** Adds to the facts that the bank gave before. */
+/** Adds to the facts that the bank gave before. What it says with a status is said anew with each one. */
 function told({ bankFacts }: Payout, facts: BankFacts | undefined): Pick<Payout, 'bankFacts'> {
-  return facts === undefined ? {} : { bankFacts: { ...bankFacts, ...facts } };
+  if (facts === undefined) return {};
+  const { advice: _advice, reasonCode: _code, reasonDescription: _description, ...lasting } = bankFacts ?? {};
+  return { bankFacts: { ...lasting, ...facts } };
 }
 
 export interface MerchantStatus {

@@ -14,3 +14,13 @@ export function euroText(amountE4: number): string {
   const rest = cents % CENTS_PER_EURO;
   return `${(cents - rest) / CENTS_PER_EURO}.${String(rest).padStart(2, '0')}`;
 }
+
+const E4_PER_EURO = 10_000n;
+
+/** True if the xs:decimal says this amount, however it is written: `+031.010` is 31.01. */
+export function saysEuros(decimal: string, amountE4: number): boolean {
+  const [whole = '', fraction = ''] = decimal.trim().replace(/^\+/, '').split('.');
+  const digits = whole + fraction;
+  if (!/^\d+$/.test(digits)) return false;
+  return BigInt(digits) * E4_PER_EURO === BigInt(amountE4) * 10n ** BigInt(fraction.length);
+}

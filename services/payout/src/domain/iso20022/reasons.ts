@@ -63,3 +63,11 @@ const DUPLICATE_REASONS = new Set(['AM05', 'DU01', 'DU02', 'DU03', 'DU04', 'DU05
 export function isDuplicateReason(reason: string): boolean {
   return DUPLICATE_REASONS.has(reason);
 }
+
+/** About the file or its identifiers, or no reason at all. */
+const NOT_ABOUT_THE_PAYMENT = new Set(['FF01', 'RC01', 'RC04', 'MS02', 'MS03', 'NARR']);
+
+/** True if all reasons are known ones that explain why a payment is not carried out. None explains nothing. */
+export function isAboutThePayment(reasons: readonly string[]): boolean {
+  return reasons.length > 0 && reasons.every((reason) => CODES.has(reason) && !NOT_ABOUT_THE_PAYMENT.has(reason));
+}

@@ -1,5 +1,6 @@
 import type { ResponseCode } from '@gateway/contracts';
-import { codeOfRejection, isDuplicateReason } from './reasons';
+import { euroText, saysEuros } from './euro';
+import { codeOfRejection, isAboutThePayment, isDuplicateReason } from './reasons';
 
 /** The parts of a pain.002, of any version, that we use. */
 export interface StatusReport {
@@ -7,8 +8,20 @@ export interface StatusReport {
   messageId: string;
   /** MsgId of the pain.001 that it reports on. */
   originalMessageId: string;
-  group: BankStatus;
+  group: BankStatus & { totals?: EchoedTotals };
   payments: PaymentStatus[];
+}
+
+/** What the report says that our message contained; decimal texts. */
+export interface EchoedTotals {
+  count?: string;
+  sum?: string;
+}
+
+/** An amount that the report says we ordered. `amount` is a decimal text. */
+export interface EchoedAmount {
+  amount: string;
+  currency: string;
 }
 
 /** Status and reasons at one level of a report. They may be at different levels. */
@@ -22,6 +35,7 @@ export interface BankStatus {
 
 export interface PaymentStatus extends BankStatus {
   originalPaymentId?: string;
+  totals?: EchoedTotals;
   transactions: TransactionStatus[];
 }
 
@@ -29,6 +43,7 @@ export interface TransactionStatus extends BankStatus {
   endToEndId?: string;
   /** The bank's reference of the transaction. */
   bankReference?: string;
+  amounts?: readonly EchoedAmount[];
 }
 
 /** A report's statement about one transfer. */
@@ -39,11 +54,14 @@ export interface Statement extends BankStatus {
   /** The report names the transfer with this status. */
   named: boolean;
   bankReference?: string;
+  amounts?: readonly EchoedAmount[];
 }
 
 export interface Statements {
   /** In the order of the report; usually one per transfer. */
   byReference: Map<string, Statement[]>;
+  /** About transactions that have no id. */
+  withoutId: Statement[];
   /** For transfers that the report does not name. */
   forTheRest?: Statement;
   /** The contradicting statuses, if the report is unclear about those transfers. */
@@ -57,6 +75,7 @@ const PARTIAL = 'PART';
 /** Applies the statuses of group and payment to transfers without a status of their own. */
 export function statementsOf(report: StatusReport): Statements {
   const byReference = new Map<string, Statement[]>();
+  const withoutId: Statement[] = [];
   const problems: string[] = [];
   const rest = restOf(report);
   const ofAll = [report.group.status, rest.forTheRest?.status];
@@ -64,18 +83,70 @@ export function statementsOf(report: StatusReport): Statements {
     for (const transaction of payment.transactions) {
       const { endToEndId } = transaction;
       const said = statementOf(transaction, [payment, report.group]);
-      if (endToEndId === undefined) problems.push('a transaction without OrgnlEndToEndId');
-      else if (said === undefined) problems.push(`${endToEndId} without a status`);
+      const statement = said && { ...said, general: ofAll.includes(said.status) };
+      if (endToEndId === undefined) {
+        problems.push('a transaction without OrgnlEndToEndId');
+        if (statement !== undefined) withoutId.push(statement);
+      } else if (statement === undefined) problems.push(`${endToEndId} without a status`);
       else {
-        const statement = { ...said, general: ofAll.includes(said.status) };
         const told = byReference.get(endToEndId) ?? [];
         told.push(statement);
         byReference.set(endToEndId, told);
       }
     }
   }
-  if (byReference.size === 0 && Object.keys(rest).length === 0) problems.push('no status that says anything');
-  return { byReference, ...rest, problems };
+  if (byReference.size === 0 && withoutId.length === 0 && Object.keys(rest).length === 0) {
+    problems.push('no status that says anything');
+  }
+  return { byReference, withoutId, ...rest, problems };
+}
+
+/**
+ * What the report says about transfers that it does not name, once it is known which of its transactions are ours. The
+ * general status decides about none of them while a transaction with another status, or with an amount that we did not
+ * order, may be any of them.
+ */
+export function restWithout(
+  { forTheRest, unclearRest }: Pick<Statements, 'forTheRest' | 'unclearRest'>,
+  { unmatched, differing }: { unmatched: readonly Statement[]; differing: readonly Statement[] },
+): Pick<Statements, 'forTheRest' | 'unclearRest'> {
+  if (forTheRest === undefined) return unclearRest === undefined ? {} : { unclearRest };
+  if (!isFinal(forTheRest.status)) return { forTheRest };
+  const { status } = forTheRest;
+  const other = unmatched.find((one) => one.status !== status);
+  if (other !== undefined) return { unclearRest: `${status}, and ${other.status} of a transaction that is not ours` };
+  return differing.length === 0 ? { forTheRest } : { unclearRest: `${status}, and amounts that are not ours` };
+}
+
+function isFinal(status: string): boolean {
+  return SETTLED.has(status) || status === REJECTED;
+}
+
+/** What we sent in one message. */
+export interface SentTotals {
+  payouts: number;
+  totalE4: number;
+}
+
+/** The number and sum that a report echoes, where they are not those of our message, with both values. */
+export function differencesOf({ group, payments }: StatusReport, { payouts, totalE4 }: SentTotals): string[] {
+  const differences = [group, ...payments].flatMap(({ totals: { count, sum } = {} }) => [
+    ...(count === undefined || Number(count) === payouts ? [] : [`OrgnlNbOfTxs ${count} where ${payouts} were sent`]),
+    ...(sum === undefined || saysEuros(sum, totalE4)
+      ? []
+      : [`OrgnlCtrlSum ${sum} where ${euroText(totalE4)} was sent`]),
+  ]);
+  return [...new Set(differences)];
+}
+
+/** The first echoed amount that is not the transfer's, with both values. */
+export function amountDifference(
+  { amounts = [] }: Pick<Statement, 'amounts'>,
+  amountE4: number | undefined,
+): string | undefined {
+  if (amountE4 === undefined) return undefined;
+  const wrong = amounts.find(({ amount, currency }) => currency !== 'EUR' || !saysEuros(amount, amountE4));
+  return wrong && `${wrong.amount} ${wrong.currency} where ${euroText(amountE4)} EUR was sent`;
 }
 
 /**
@@ -86,7 +157,7 @@ function statementOf(
   own: Partial<TransactionStatus>,
   above: readonly BankStatus[],
 ): Omit<Statement, 'general'> | undefined {
-  const { bankReference } = own;
+  const { bankReference, amounts } = own;
   const levels = [{ reasons: [], ...own }, ...above];
   const status = levels.find((level) => level.status !== undefined)?.status;
   if (status === undefined || status === PARTIAL) return undefined;
@@ -100,6 +171,7 @@ function statementOf(
     reasons: explaining.flatMap(({ reasons }) => reasons),
     ...(description === undefined ? {} : { description }),
     ...(bankReference === undefined ? {} : { bankReference }),
+    ...(amounts === undefined ? {} : { amounts }),
     named: own.status !== undefined,
   };
 }
@@ -128,8 +200,12 @@ export interface Known {
   fate: Fate;
   /** The bank may have the file twice, so a status of the whole message may refer to either copy. */
   writtenAgain: boolean;
+  /** The bank has said something about the message that is no rejection, so it could read the file. */
+  accepted: boolean;
   /** It was declined by name, not with the whole message. */
   declinedByName: boolean;
+  /** Undefined if it is no longer known. */
+  amountE4?: number;
 }
 
 export type Reading =
@@ -145,6 +221,8 @@ export type Reading =
 
 /** Accepted up to some point; not final. */
 const ON_ITS_WAY = new Set(['RCVD', 'ACTC', 'ACCP', 'ACWC', 'ACFC', 'ACSP', 'ACWP', 'PDNG']);
+/** The payee was verified before the payment: match, close match, no match, not possible. No status of the payment. */
+const VERIFIED = new Set(['RCVC', 'RVMC', 'RVNM', 'RVNA']);
 /** ACSC: settled at the debtor's bank. ACCC: the creditor has it. */
 const SETTLED = new Set(['ACSC', 'ACCC']);
 const REJECTED = 'RJCT';
@@ -152,11 +230,25 @@ const REJECTED = 'RJCT';
 /** A return without a reason (ISO 20022 `narrative`). */
 const NO_REASON = 'NARR';
 
+/** True if the report says anything about the message that is no rejection. */
+export function showsAcceptance({ group, payments }: StatusReport): boolean {
+  const said = [group, ...payments, ...payments.flatMap(({ transactions }) => transactions)];
+  return said.some(({ status }) => status !== undefined && isAcceptance(status));
+}
+
+/** Of a status that a bank gives only to a file that it could read. */
+export function isAcceptance(status: string): boolean {
+  return ON_ITS_WAY.has(status) || VERIFIED.has(status) || SETTLED.has(status);
+}
+
 /** Interprets a statement, given what we know. Reports may be repeated and out of order. */
 export function readStatement(known: Known, statement: Statement): Reading {
-  const { fate } = known;
+  const { fate, amountE4 } = known;
   const { status } = statement;
-  if (ON_ITS_WAY.has(status)) return fate === 'open' ? { kind: 'submitted' } : { kind: 'nothing-new' };
+  const difference = amountDifference(statement, amountE4);
+  if (difference !== undefined) return { kind: 'doubtful', problem: difference };
+  if (ON_ITS_WAY.has(status) || VERIFIED.has(status))
+    return fate === 'open' ? { kind: 'submitted' } : { kind: 'nothing-new' };
   if (SETTLED.has(status)) return readSettlement(known, statement);
   if (status === REJECTED) return readRejection(known, statement);
   return { kind: 'doubtful', problem: `status ${status} is not known` };
@@ -176,15 +268,18 @@ function readSettlement({ fate, declinedByName }: Known, { named }: Statement): 
   }
 }
 
-function readRejection({ fate, writtenAgain }: Known, { reasons, general }: Statement): Reading {
+function readRejection({ fate, writtenAgain, accepted }: Known, { reasons, general }: Statement): Reading {
   const duplicate = reasons.find(isDuplicateReason);
   if (duplicate !== undefined) return { kind: 'doubtful', problem: `rejected as a duplicate (${duplicate})` };
   const [reason] = reasons;
   switch (fate) {
     case 'open':
-      return general && writtenAgain
-        ? { kind: 'doubtful', problem: 'the whole message rejected, which may have been sent twice' }
-        : { kind: 'declined', code: codeOfRejection(reason) };
+      if (general && writtenAgain)
+        return { kind: 'doubtful', problem: 'the whole message rejected, which may have been sent twice' };
+      // An agent may deliver one file twice, and the bank then refuses the second one.
+      if (general && accepted && !isAboutThePayment(reasons))
+        return { kind: 'doubtful', problem: `the whole message rejected${reasonsIn(reasons)} after it was accepted` };
+      return { kind: 'declined', code: codeOfRejection(reason) };
     case 'settled':
       return general
         ? { kind: 'doubtful', problem: 'the whole message rejected after it was settled' }
@@ -193,4 +288,8 @@ function readRejection({ fate, writtenAgain }: Known, { reasons, general }: Stat
     case 'returned':
       return { kind: 'nothing-new' };
   }
+}
+
+function reasonsIn(reasons: readonly string[]): string {
+  return reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
 }

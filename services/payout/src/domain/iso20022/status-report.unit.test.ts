@@ -10,7 +10,7 @@ const said = (status: string, change: Partial<Statement> = {}): Statement => ({
   named: true,
   ...change,
 });
-const unknown = { writtenAgain: false, declinedByName: false };
+const unknown = { writtenAgain: false, accepted: false, declinedByName: false };
 const readStatement = (fate: Fate, statement: Statement) => read({ ...unknown, fate }, statement);
 const report = (change: Partial<StatusReport>): StatusReport => ({
   messageId: 'R1',
@@ -211,14 +211,19 @@ describe('statements of a report', () => {
     ['ACSC and RJCT', says('ACSC'), [says('RJCT')]],
     ['RJCT and PART', says('RJCT'), [says('PART')]],
   ])('a payment reported as %s does not affect transfers that are not named', (unclearRest, group, payments) => {
-    expect(inBlocks(group, ...payments)).toEqual({ byReference: new Map(), unclearRest, problems: [] });
+    expect(inBlocks(group, ...payments)).toEqual({
+      byReference: new Map(),
+      withoutId: [],
+      unclearRest,
+      problems: [],
+    });
   });
 
   it('blocks that name transactions apply only to those, unless the group has a status', () => {
     const payments = ['A', 'B'].map((id) => ({ ...says('RJCT'), transactions: [transaction(id)] }));
     const { byReference, ...rest } = statementsOf(report({ payments }));
     expect([...byReference.keys()]).toEqual(['A', 'B']);
-    expect(rest).toEqual({ unclearRest: 'RJCT in several blocks', problems: [] });
+    expect(rest).toEqual({ withoutId: [], unclearRest: 'RJCT in several blocks', problems: [] });
     expect(statementsOf(report({ group: says('RJCT'), payments }))).toMatchObject({ forTheRest: { status: 'RJCT' } });
   });
 

@@ -36,6 +36,7 @@ async function apply(references: readonly string[], take: TakeNews): Promise<str
     members,
     take,
     writtenAgain: false,
+    accepted: false,
     now: Date.now,
     beforeEach: () => Promise.resolve(),
   });

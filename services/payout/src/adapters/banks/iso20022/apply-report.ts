@@ -1,6 +1,12 @@
 import type { BankFacts, BankNews, NewsVerdict } from '../../../application/bank-ports';
 import type { Reading, Statement, StatusReport } from '../../../domain/iso20022/status-report';
-import { readStatement, statementsOf } from '../../../domain/iso20022/status-report';
+import {
+  amountDifference,
+  isAcceptance,
+  readStatement,
+  restWithout,
+  statementsOf,
+} from '../../../domain/iso20022/status-report';
 import type { Member, Records } from './records';
 
 export type TakeNews = (news: BankNews) => Promise<NewsVerdict>;
@@ -10,11 +16,15 @@ interface Context {
   take: TakeNews;
   /** The bank may have the message twice. */
   writtenAgain: boolean;
+  /** The bank has accepted the message in an earlier report. */
+  accepted: boolean;
   now: () => number;
 }
 
 /** Transfers processed at the same time. */
 const ABREAST = 32;
+/** References in one query. */
+const REFERENCES_PER_QUERY = 1_000;
 
 /**
  * Applies a report to the transfers of its message. It passes each outcome to `take` before it records it, so that an
@@ -25,10 +35,14 @@ export async function applyReport(
   report: StatusReport,
   context: Context & { beforeEach: () => Promise<void> },
 ): Promise<string[]> {
-  const { byReference, forTheRest, unclearRest, problems } = statementsOf(report);
-  const strangers = new Set(byReference.keys());
+  const { originalMessageId } = report;
+  const said = statementsOf(report);
+  const { byReference, problems } = said;
+  const { strangers, differing } = await compared(byReference, originalMessageId, context.members);
+  const unmatched = [...said.withoutId, ...strangers.flatMap((reference) => byReference.get(reference) ?? [])];
+  const { forTheRest, unclearRest } = restWithout(said, { unmatched, differing });
   let unnamed = 0;
-  const cursor = context.members.find({ batch: report.originalMessageId }).sort({ _id: 1 }).batchSize(ABREAST);
+  const cursor = context.members.find({ batch: originalMessageId }).sort({ _id: 1 }).batchSize(ABREAST);
   const abreast: Promise<void>[] = [];
   const failures: unknown[] = [];
   const begin = (member: Member, statements: readonly Statement[]): void => {
@@ -46,7 +60,6 @@ export async function applyReport(
   };
   try {
     for await (const member of cursor) {
-      strangers.delete(member._id);
       if (!byReference.has(member._id)) unnamed += 1;
       const statements = byReference.get(member._id) ?? (forTheRest === undefined ? [] : [forTheRest]);
       if (statements.length === 0) continue;
@@ -62,19 +75,47 @@ export async function applyReport(
   }
   if (unnamed > 0 && unclearRest !== undefined)
     problems.push(`${unnamed} not named, payment said to be ${unclearRest}`);
-  return [...problems, ...[...strangers].map((reference) => `${reference} is not in ${report.originalMessageId}`)];
+  return [...problems, ...strangers.map((reference) => `${reference} is not in ${originalMessageId}`)];
+}
+
+/** The references that are not in the message, and the statements that echo an amount which is not their transfer's. */
+async function compared(
+  byReference: ReadonlyMap<string, readonly Statement[]>,
+  batch: string,
+  members: Records['members'],
+): Promise<{ strangers: string[]; differing: Statement[] }> {
+  const references = [...byReference.keys()];
+  const differing: Statement[] = [];
+  const ours = new Set<string>();
+  for (let from = 0; from < references.length; from += REFERENCES_PER_QUERY) {
+    const _id = { $in: references.slice(from, from + REFERENCES_PER_QUERY) };
+    const projection = { amountE4: 1, 'transfer.amountE4': 1 };
+    for (const member of await members.find({ batch, _id }, { projection }).toArray()) {
+      ours.add(member._id);
+      const statements = byReference.get(member._id) ?? [];
+      differing.push(...statements.filter((one) => amountDifference(one, amountOf(member)) !== undefined));
+    }
+  }
+  return { strangers: references.filter((reference) => !ours.has(reference)), differing };
+}
+
+/** An earlier release kept the amount in the transfer alone, which is removed once its fate is known. */
+function amountOf({ amountE4, transfer }: Member): number | undefined {
+  return amountE4 ?? transfer?.amountE4;
 }
 
 async function applyStatements(
   member: Member,
   statements: readonly Statement[],
-  { members, take, writtenAgain, now }: Context,
+  { members, take, writtenAgain, accepted, now }: Context,
 ): Promise<string[]> {
   const problems: string[] = [];
   let known = member;
+  const amountE4 = amountOf(member);
   for (const statement of statements) {
     const { fate = 'open', declinedByName = false } = known;
-    const reading = readStatement({ fate, declinedByName, writtenAgain }, statement);
+    const facts = { fate, declinedByName, writtenAgain, accepted: accepted || wasAccepted(member) };
+    const reading = readStatement(amountE4 === undefined ? facts : { ...facts, amountE4 }, statement);
     const bank = factsOf(statement);
     const problem = await tell(known, reading, bank, take);
     if (problem !== undefined) problems.push(`${member._id}: ${problem}`);
@@ -84,6 +125,11 @@ async function applyStatements(
     known = { ...known, ...change.$set };
   }
   return problems;
+}
+
+/** As recorded by an earlier release, which kept nothing of the kind with the message. */
+function wasAccepted({ status }: Member): boolean {
+  return status !== undefined && isAcceptance(status);
 }
 
 /** Returns the problem, if there is one. */

@@ -771,10 +771,23 @@ describe('a file that is no report', () => {
   it.each<[string, string | Buffer, RegExp]>([
     ['expands entities', withDoctype(bomb), /DOCTYPE/],
     ['has an external entity', withDoctype('<!DOCTYPE d [<!ENTITY j SYSTEM "file:///etc/passwd">]>'), /DOCTYPE/],
-    ['hides a DOCTYPE in UTF-16', Buffer.from(`\ufeff${withDoctype(bomb)}`, 'utf16le'), /UTF-8/],
-    ['hides a DOCTYPE in UTF-16 without a mark', Buffer.from(withDoctype(bomb), 'utf16le'), /^not UTF-8$/],
+    ['expands entities, far behind', withDoctype(`<!--${'-x'.repeat(40_000)}-->${bomb}`), /amplification/],
+    [
+      'has a DOCTYPE of nothing, far behind',
+      good.replace('<Document', `<!--${'-x'.repeat(40_000)}--><!DOCTYPE a><Document`),
+      /DOCTYPE/,
+    ],
+    ['hides a DOCTYPE in UTF-16', Buffer.from(`\ufeff${withDoctype(bomb)}`, 'utf16le'), /DOCTYPE/],
+    ['hides a DOCTYPE in UTF-16 without a mark', Buffer.from(withDoctype(bomb), 'utf16le'), /DOCTYPE/],
     ['is in another encoding', Buffer.from(good.replace('UTF-8', 'UTF-7')), /UTF-7/],
-    ['is not UTF-8', Buffer.concat([Buffer.from(good), Buffer.from([0xff])]), /UTF-8/],
+    [
+      'is not in the encoding that it declares',
+      Buffer.from(good.replace('REPORT-1', 'B\u00e4nk'), 'latin1'),
+      /encoding \(line 3\)/,
+    ],
+    ['has a mark that contradicts its declaration', `\ufeff${good.replace('UTF-8', 'ISO-8859-1')}`, /ISO-8859-1/],
+    ['is UTF-16, but declares UTF-8', Buffer.from(`\ufeff${good}`, 'utf16le'), /UTF-8/],
+    ['is UTF-8, but declares UTF-16', good.replace('UTF-8', 'UTF-16'), /XML declaration/],
     ['uses an undefined entity', good.replace('REPORT-1', '&j;'), /ntity/],
     ['is of another message', good.replaceAll('pain.002.001.12', 'camt.053.001.08'), /namespace .*camt/],
     ['is of an unknown version', good.replaceAll('pain.002.001.12', 'pain.002.001.99'), /namespace/],
@@ -784,9 +797,16 @@ describe('a file that is no report', () => {
     ['ends in the middle', good.slice(0, 300), /./],
     ['is no XML', 'MsgId;Status', /./],
     ['is empty', '', /./],
-    ['is nested deeper than the parser allows', supplemented(`${'<a>'.repeat(120)}${'</a>'.repeat(120)}`), /nested/],
-    ['has an element name that the parser rejects', supplemented('<constructor/>'), /constructor/],
-    ['is about a message that was never sent', good, /no message M is known/],
+    ['is nested deeper than the parser allows', supplemented(`${'<a>'.repeat(300)}${'</a>'.repeat(300)}`), /depth/],
+    ['has more tags than a report', supplemented('<a/>'.repeat(1_000_001)), /more than 1000000 tags/],
+    [
+      'repeats zeros without end',
+      good.replace('<GrpSts>', `<OrgnlCtrlSum>${'0'.repeat(2_000)}1</OrgnlCtrlSum><GrpSts>`),
+      /OrgnlCtrlSum at line 5 is longer/,
+    ],
+    ['has an element where text belongs', good.replace('REPORT-1', 'RE<b/>PORT'), /MsgId/],
+    ['contains two reports', `${good}\n${good.split('\n').slice(1).join('\n')}`, /at line 7; a file has one/],
+    ['contains two reports with declarations', `${good}\n${good}`, /\(line 7\); what it declares begins at line 8/],
   ])('because it %s is set aside, and the next one is read', async (_why, content, problem) => {
     const at = bench();
     const message = await sent(at, 'A');

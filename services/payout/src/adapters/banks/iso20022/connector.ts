@@ -14,7 +14,7 @@ import { endRecords } from './ends';
 import { createInboxDirectory } from './inbox-directory';
 import { createWorkLease } from './lease';
 import { createMembers } from './members';
-import { registerGauges } from './metrics';
+import { createInboxGauge, registerGauges } from './metrics';
 import { createOperations } from './operations';
 import { createOutboxDirectory } from './outbox-directory';
 import { nameAccounts, openRecords } from './records';
@@ -82,6 +82,7 @@ export function createIso20022Connector(options: {
     lease: createWorkLease({ leases: records.leases, work: 'inbox', owner: newId(), clock }),
     schemaCheck,
     onReport: (result) => reports.inc({ result }),
+    onLook: createInboxGauge(options.metrics),
     logger,
     now,
   });

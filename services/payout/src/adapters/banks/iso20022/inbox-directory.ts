@@ -1,29 +1,30 @@
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '@gateway/service-kit';
 import type { StatusReport } from '../../../domain/iso20022/status-report';
+import { differencesOf, showsAcceptance } from '../../../domain/iso20022/status-report';
 import type { TakeNews } from './apply-report';
 import { applyReport } from './apply-report';
+import type { InboxFiles } from './inbox-files';
+import { listInbox, MAX_REPORT_BYTES, readOnce } from './inbox-files';
 import type { WorkLease } from './lease';
-import { readPain002, UnreadableReport, xmlText } from './pain002-file';
-import type { Records, ReportRecord } from './records';
+import { PAIN_002_SHAPE, readPain002 } from './pain002-file';
+import type { Batch, Records, ReportRecord } from './records';
 import { takeStep } from './records';
 import type { ReportOutcome } from './report-archive';
-import { createReportArchive } from './report-archive';
+import { createReportArchive, REPORT_FOLDERS } from './report-archive';
 import type { SchemaCheck } from './schema-check';
 import { PAIN_002 } from './schema-check';
+import { reportUnknownMessage } from './unknown-message';
 
-/** A report on 10,000 payouts has about 2.5 MB; with the original transactions repeated, up to four times that. */
-const MAX_REPORT_BYTES = 10 * 1024 * 1024;
-/** A file may still be growing for this long after a change. Agents should write elsewhere and rename anyway. */
-const QUIET_MS = 2_000;
 /** Files to set aside in one round. Those that stay in the inbox do not count, so they block no others. */
 const MAX_FILES_PER_ROUND = 100;
 const MAX_PROBLEMS = 100;
 /** For an agent that has yet to set a file's mode, or a schema check that fails once. */
 const GIVE_UP_AFTER_MS = 600_000;
+const NAMES_IN_LOG = 20;
 
 export interface InboxDirectory {
   prepare(): Promise<void>;
@@ -42,6 +43,15 @@ interface Content {
   digest: string;
 }
 
+/** A file as it was read: `stats` are those of the content. */
+interface Reading {
+  stats: Stats;
+  content: Content | ReportOutcome;
+}
+
+/** The check failed, not the file. */
+class CheckFailed extends Error {}
+
 /** Reads files that end in `.xml`, and ignores names with a leading dot, links and folders. */
 export function createInboxDirectory(options: {
   directory: string;
@@ -50,50 +60,72 @@ export function createInboxDirectory(options: {
   schemaCheck: SchemaCheck;
   /** Called for every file that is set aside. */
   onReport: (result: ReportRecord['result']) => void;
+  /** Called with what waits, in each round of each replica. */
+  onLook?: (files: InboxFiles) => void;
   logger: Logger;
   now: () => number;
 }): InboxDirectory {
   const { directory, records, lease, schemaCheck, logger, now } = options;
   const archive = createReportArchive({ inbox: directory, reports: records.reports, ...options });
 
-  /** The file that ended the last round. Others may fail in the same way, but the round does not reach them. */
-  let unread: { name: string; mtimeMs: number; since: number } | undefined;
+  /** Since when each round has ended at a file that cannot be read, whichever it was. */
+  let blockedSince: number | undefined;
+  /** Files that were given up and could not be moved. Later reports have been applied since. */
+  const passedOver = new Set<string>();
+  let shown: ReadonlySet<string> = new Set();
 
   async function readAll(take: TakeNews): Promise<void> {
-    const files = await waitingFiles(directory, now() - QUIET_MS);
-    if (files.length === 0 || !(await lease.take())) return;
+    const files = await listInbox(directory, now(), REPORT_FOLDERS);
+    options.onLook?.(files);
+    show(files);
+    for (const name of passedOver) if (!files.due.includes(name)) passedOver.delete(name);
+    if (files.due.length === 0 || !(await lease.take())) return;
     const unfinished = new Set<string>();
     let setAside = 0;
     try {
-      for (const name of files) {
+      for (const name of files.due) {
         const end = await readOne(name, { take, unfinished });
         // Any later report may be about the same message.
         if (end === 'unread') return;
         if (end === 'set-aside') setAside += 1;
-        if (setAside === MAX_FILES_PER_ROUND) return;
+        if (setAside === MAX_FILES_PER_ROUND) break;
       }
+      blockedSince = undefined;
     } finally {
       await lease.release();
     }
   }
 
+  /** Each name once, for as long as it is there. */
+  function show({ ahead, ignored }: InboxFiles): void {
+    const log = (message: string, names: readonly string[]): void => {
+      const fresh = names.filter((name) => !shown.has(name));
+      if (fresh.length === 0) return;
+      logger.warn(message, { files: fresh.slice(0, NAMES_IN_LOG), count: fresh.length });
+    };
+    log('reports in the inbox are dated ahead; each waits until its time has come', ahead);
+    log('files in the inbox are no reports, which end in .xml; they are left alone', ignored);
+    shown = new Set([...ahead, ...ignored]);
+  }
+
   /** A report that is not set aside stays in the inbox, and is read again in the next round. */
   async function readOne(name: string, round: Round): Promise<'set-aside' | 'stays' | 'unread'> {
     await keepLease();
-    const stats = await statsOf(join(directory, name));
-    if (stats === undefined) return 'stays';
-    const content = await contentOf(name, stats).catch((error: unknown) => giveUp(name, stats, error));
-    if (content === undefined) return 'unread';
+    const reading = await readingOf(name).catch((error: unknown) => giveUp(name, error));
+    if (reading === 'changed') return 'stays';
+    if (reading === undefined) return 'unread';
+    const { stats, content } = reading;
     // The schema check may take longer than the lease lasts.
     await keepLease();
     try {
-      const outcome = 'report' in content ? await outcomeOf(content, round) : content;
+      const outcome = 'report' in content ? await outcomeOf(name, content, round) : content;
       if (outcome === undefined) return 'stays';
-      await archive.setAside(name, stats, outcome);
+      if (!(await archive.setAside(name, stats, outcome))) return 'stays';
+      passedOver.delete(name);
       return 'set-aside';
     } catch (error) {
       logger.warn('a report stays in the inbox; it is read again', { file: name, error });
-      return unread?.name === name ? 'unread' : 'stays';
+      return 'stays';
     }
   }
 
@@ -102,29 +134,50 @@ export function createInboxDirectory(options: {
   }
 
   /** What a file says, or how its reading ended because it is no report. Throws if that is not known yet. */
-  async function contentOf(name: string, { size }: Stats): Promise<Content | ReportOutcome> {
-    const found = size > MAX_REPORT_BYTES ? tooLarge(size) : await read(await readFile(join(directory, name)));
-    if (unread?.name === name) unread = undefined;
-    return found;
+  async function readingOf(name: string): Promise<Reading | 'changed'> {
+    const file = await readOnce(join(directory, name));
+    if (file.kind === 'changed') return 'changed';
+    const { stats } = file;
+    if (file.kind === 'too-large') {
+      return { stats, content: failed([`${stats.size} bytes are more than ${MAX_REPORT_BYTES}`]) };
+    }
+    const content = await contentOf(file.bytes);
+    if (!passedOver.has(name) || !('report' in content)) return { stats, content };
+    const late =
+      'it could not be read for a while, and later reports have been applied; compare them, then move it back';
+    return { stats, content: { ...failed([late]), digest: content.digest } };
   }
 
-  async function read(bytes: Buffer): Promise<Content | ReportOutcome> {
+  async function contentOf(bytes: Buffer): Promise<Content | ReportOutcome> {
     const digest = createHash('sha256').update(bytes).digest('hex');
-    const report = await reportIn(bytes, schemaCheck);
-    return typeof report === 'string' ? { ...failed([report]), digest } : { report, digest };
+    const read = await schemaCheck.read(bytes, PAIN_002, PAIN_002_SHAPE).catch((error: unknown) => {
+      throw new CheckFailed(String(error));
+    });
+    return 'problem' in read ? { ...failed([read.problem]), digest } : { report: readPain002(read.content), digest };
   }
 
-  /** Undefined at first. A file that no one can ever read must not keep all others in the inbox. */
-  function giveUp(name: string, { mtimeMs }: Stats, error: unknown): ReportOutcome | undefined {
-    if (unread?.name !== name || unread.mtimeMs !== mtimeMs) unread = { name, mtimeMs, since: now() };
-    const forMs = now() - unread.since;
-    if (forMs >= GIVE_UP_AFTER_MS) return failed([`not readable for ${forMs} ms: ${String(error)}`]);
-    logger.warn('all reports wait for one that cannot be read; it is read again', { file: name, error });
-    return undefined;
+  /**
+   * Undefined at first. A file that no one can ever read must not keep all others in the inbox, and nor must one that
+   * changes all the time, or one after the other: what counts is how long the others have waited. A check that fails for
+   * every file gives each its own time.
+   */
+  async function giveUp(name: string, error: unknown): Promise<Reading | 'changed' | undefined> {
+    const forMs = now() - (blockedSince ??= now());
+    if (forMs < GIVE_UP_AFTER_MS && !passedOver.has(name)) {
+      logger.warn('all reports wait for one that cannot be read; it is read again', { file: name, error });
+      return undefined;
+    }
+    if (error instanceof CheckFailed) blockedSince = now();
+    passedOver.add(name);
+    const stats = await lstat(join(directory, name)).catch(() => undefined);
+    return stats === undefined
+      ? 'changed'
+      : { stats, content: failed([`not readable for ${forMs} ms: ${String(error)}`]) };
   }
 
   /** Undefined if it must wait for an earlier report on its message, to keep the bank's order. */
   async function outcomeOf(
+    name: string,
     { report, digest }: Content,
     { take, unfinished }: Round,
   ): Promise<ReportOutcome | undefined> {
@@ -134,7 +187,11 @@ export function createInboxDirectory(options: {
     const known = await records.reports.findOne({ digest, result: 'applied' });
     const outcome =
       known === null
-        ? { ...(await apply(report, { records, take, keepLease, now })), messageId, originalMessageId }
+        ? {
+            ...(await apply(report, { records, take, keepLease, now, logger, file: name })),
+            messageId,
+            originalMessageId,
+          }
         : { result: 'duplicate' as const, problems: [] };
     unfinished.delete(originalMessageId);
     return { ...outcome, digest };
@@ -143,63 +200,45 @@ export function createInboxDirectory(options: {
   return { prepare: () => archive.prepare(), readAll };
 }
 
-async function apply(
-  report: StatusReport,
-  context: { records: Records; take: TakeNews; keepLease: () => Promise<void>; now: () => number },
-): Promise<ReportOutcome> {
-  const { originalMessageId } = report;
+interface Applying {
+  records: Records;
+  take: TakeNews;
+  keepLease: () => Promise<void>;
+  now: () => number;
+  logger: Logger;
+  file: string;
+}
+
+async function apply(report: StatusReport, context: Applying): Promise<ReportOutcome> {
+  const { originalMessageId: _id } = report;
   const { members, batches } = context.records;
+  const batch = await batches.findOne({ _id });
+  if (batch === null) return failed(await reportUnknownMessage(report, context));
+  const notOurs = differencesFrom(batch, report);
+  // Nothing is applied, so the bank has not reported on this batch yet.
+  if (notOurs.length > 0) return failed(notOurs);
   const change = { $set: { reportedAt: context.now() }, $unset: { problem: '' as const, endedAt: '' as const } };
-  const batch = await batches.findOneAndUpdate(...takeStep('report', { _id: originalMessageId }, change));
-  if (batch === null) return failed([`no message ${originalMessageId} is known`]);
-  const stranger = report.payments.find(
-    ({ originalPaymentId = originalMessageId }) => originalPaymentId !== originalMessageId,
-  );
-  if (stranger !== undefined) return failed([`${originalMessageId} has no payment ${stranger.originalPaymentId}`]);
-  const writtenAgain = (batch.writings ?? 0) > 1;
+  await batches.updateOne(...takeStep('report', { _id }, change));
   const problems = await applyReport(report, {
     members,
     take: context.take,
-    writtenAgain,
+    writtenAgain: (batch.writings ?? 0) > 1,
+    accepted: batch.acceptedAt !== undefined,
     now: context.now,
     beforeEach: context.keepLease,
   });
+  // Afterwards: applied again after a crash, the report must find what it found before.
+  if (batch.acceptedAt === undefined && showsAcceptance(report)) {
+    await batches.updateOne({ _id }, { $set: { acceptedAt: context.now() } });
+  }
   return problems.length === 0 ? { result: 'applied', problems } : failed(problems);
 }
 
-/** Names of reports that were not changed after `quietSince` (epoch ms), oldest first. */
-async function waitingFiles(directory: string, quietSince: number): Promise<string[]> {
-  const entries = await readdir(directory, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isFile() && /^[^.].*\.xml$/i.test(entry.name)).map(({ name }) => name);
-  const files = await Promise.all(names.map(async (name) => ({ name, stats: await statsOf(join(directory, name)) })));
-  return files
-    .flatMap(({ name, stats }) => (stats === undefined ? [] : { name, at: stats.mtimeMs }))
-    .filter(({ at }) => at <= quietSince)
-    .sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1))
-    .map(({ name }) => name);
-}
-
-/** Undefined if the file is gone: another replica has set it aside. */
-function statsOf(path: string): Promise<Stats | undefined> {
-  return lstat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-}
-
-/** The report, or its problem. */
-async function reportIn(bytes: Buffer, schemaCheck: SchemaCheck): Promise<StatusReport | string> {
-  try {
-    const text = xmlText(bytes);
-    return (await schemaCheck.problemOf(bytes, PAIN_002)) ?? readPain002(text);
-  } catch (error) {
-    if (error instanceof UnreadableReport) return error.message;
-    throw error;
-  }
-}
-
-function tooLarge(size: number): ReportOutcome {
-  return failed([`${size} bytes are more than ${MAX_REPORT_BYTES}`]);
+/** Where the report describes another message than the one that we sent. */
+function differencesFrom(batch: Batch, report: StatusReport): string[] {
+  const stranger = report.payments.find(({ originalPaymentId = batch._id }) => originalPaymentId !== batch._id);
+  const payments = stranger === undefined ? [] : [`${batch._id} has no payment ${stranger.originalPaymentId}`];
+  return [...payments, ...differencesOf(report, batch)];
 }
 
 function failed(problems: readonly string[]): ReportOutcome {

@@ -55,6 +55,10 @@ interface ReportedTransaction {
   reason?: string;
   /** Listed before `reason`. */
   firstReason?: string;
+  /** OrgnlInstrId. */
+  instruction?: string;
+  /** The echoed amount, with its currency: `31.01 EUR`. */
+  amount?: string;
 }
 
 /** A pain.002 as banks write it. */
@@ -64,6 +68,9 @@ export function pain002(report: {
   version?: string;
   group?: string;
   groupReason?: string;
+  /** The echoed number and sum. */
+  count?: string;
+  sum?: string;
   payment?: string;
   transactions?: readonly ReportedTransaction[];
   /** Replaces one of these transactions. */
@@ -76,17 +83,23 @@ export function pain002(report: {
       ? ''
       : `<StsRsnInf><Rsn><Cd>${reason}</Cd></Rsn><AddtlInf>because of</AddtlInf><AddtlInf>${reason} &amp; such</AddtlInf></StsRsnInf>`;
   const element = (name: string, value?: string) => (value === undefined ? '' : `<${name}>${value}</${name}>`);
+  const original = (amount?: string) => {
+    const [value, currency] = amount?.split(' ') ?? [];
+    return value === undefined
+      ? ''
+      : `<OrgnlTxRef><Amt><InstdAmt Ccy="${currency}">${value}</InstdAmt></Amt></OrgnlTxRef>`;
+  };
   const listed = (all: readonly ReportedTransaction[]) =>
     all.map(
-      ({ reference, status, firstReason, reason }) =>
-        `<TxInfAndSts>${element('OrgnlEndToEndId', reference)}${element('TxSts', status)}${reasons(firstReason)}${reasons(reason)}<AcctSvcrRef>BANK-1</AcctSvcrRef></TxInfAndSts>`,
+      ({ instruction: instructed, reference, status, firstReason, reason, amount }) =>
+        `<TxInfAndSts>${element('OrgnlInstrId', instructed)}${element('OrgnlEndToEndId', reference)}${element('TxSts', status)}${reasons(firstReason)}${reasons(reason)}<AcctSvcrRef>BANK-1</AcctSvcrRef>${original(amount)}</TxInfAndSts>`,
     );
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.${version}"><CstmrPmtStsRpt>`,
     `<GrpHdr><MsgId>${id}</MsgId><CreDtTm>2026-11-21T10:00:00Z</CreDtTm></GrpHdr>`,
     `<OrgnlGrpInfAndSts><OrgnlMsgId>${message}</OrgnlMsgId><OrgnlMsgNmId>pain.001.001.09</OrgnlMsgNmId>`,
-    `${element('GrpSts', report.group)}${reasons(report.groupReason)}</OrgnlGrpInfAndSts>`,
+    `${element('OrgnlNbOfTxs', report.count)}${element('OrgnlCtrlSum', report.sum)}${element('GrpSts', report.group)}${reasons(report.groupReason)}</OrgnlGrpInfAndSts>`,
     ...blocks.map(
       (block) =>
         `<OrgnlPmtInfAndSts><OrgnlPmtInfId>${payment}</OrgnlPmtInfId>${element('PmtInfSts', block.status)}${listed(block.transactions).join('')}</OrgnlPmtInfAndSts>`,

@@ -67,6 +67,7 @@ export function createMembers(options: {
       since: options.now(),
       debtor,
       instant: instruction.instant,
+      amountE4: checked.transfer.amountE4,
       transfer: checked.transfer,
     };
     if (await insert(member)) return { kind: 'submitted' };

@@ -1,10 +1,11 @@
 import { FIGURE_BOUNDS } from '@gateway/mongo';
 import type { Logger, Registry } from '@gateway/service-kit';
-import { createReading, registerReadGauge } from '@gateway/service-kit';
+import { createReading, Gauge, registerReadGauge } from '@gateway/service-kit';
+import type { InboxFiles } from './inbox-files';
 import type { Records } from './records';
 
 const SECOND_MS = 1_000;
-const UNREPORTED = { state: 'emitted', reportedAt: { $exists: false } } as const;
+export const UNREPORTED = { state: 'emitted', reportedAt: { $exists: false } } as const;
 
 /** Gauges of all replicas together, read from the database. */
 export function registerGauges(
@@ -33,4 +34,19 @@ export function registerGauges(
     'Age of the oldest unreported batch, from its move into the outbox; 0 if there is none',
     ({ since }) => (since === undefined ? 0 : (now() - since) / SECOND_MS),
   );
+}
+
+/** Figures of what waits in the inbox, which every replica sees. */
+export function createInboxGauge(metrics: Registry): (files: InboxFiles) => void {
+  const gauge = new Gauge({
+    name: 'gateway_iso20022_inbox_files',
+    help: 'Files in the inbox: due to be read, dated ahead, and ignored because they are no reports',
+    labelNames: ['kind'],
+    registers: [metrics],
+  });
+  return ({ due, ahead, ignored }) => {
+    gauge.set({ kind: 'due' }, due.length);
+    gauge.set({ kind: 'ahead' }, ahead.length);
+    gauge.set({ kind: 'ignored' }, ignored.length);
+  };
 }

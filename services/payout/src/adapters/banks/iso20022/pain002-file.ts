@@ -1,98 +1,93 @@
-import { XMLParser } from 'fast-xml-parser';
 import type {
   BankStatus,
+  EchoedAmount,
+  EchoedTotals,
   PaymentStatus,
   StatusReport,
   TransactionStatus,
 } from '../../../domain/iso20022/status-report';
+import type { Content, Shape } from './xml-content';
 
-/** The file is not a readable report. The message is for an operator. */
-export class UnreadableReport extends Error {}
-
-const LISTS = new Set(['OrgnlPmtInfAndSts', 'TxInfAndSts', 'StsRsnInf', 'AddtlInf']);
 const DESCRIPTION_LENGTH = 255;
 
-const parser = new XMLParser({
-  ignoreAttributes: true,
-  removeNSPrefix: true,
-  parseTagValue: false,
-  isArray: (name) => LISTS.has(name),
-});
+const TOTALS = { OrgnlNbOfTxs: 'text', OrgnlCtrlSum: 'text' } as const satisfies Shape;
+const REASONS = { StsRsnInf: { Rsn: { Cd: 'text', Prtry: 'text' }, AddtlInf: 'text' } } as const satisfies Shape;
+const AMOUNT = { '@Ccy': 'text', '#text': 'text' } as const satisfies Shape;
 
-/**
- * The text of a file from outside, checked before any parser sees it. Throws {@link UnreadableReport} for any encoding
- * but UTF-8, which could hide a DOCTYPE, and for any DOCTYPE: entities need one, and no report has one.
- */
-export function xmlText(bytes: Uint8Array): string {
-  const text = decoded(bytes);
-  const encoding = /^\s*<\?xml[^>]*?encoding\s*=\s*["']([^"']*)["']/.exec(text)?.[1];
-  if (encoding !== undefined && !/^(utf-8|us-ascii)$/i.test(encoding)) {
-    throw new UnreadableReport(`encoding ${encoding} is not taken, only UTF-8`);
-  }
-  if (/<!doctype/i.test(text)) throw new UnreadableReport('a DOCTYPE is not taken');
-  return text;
-}
+/** The parts of a pain.002 that we use, in any version. */
+export const PAIN_002_SHAPE: Shape = {
+  Document: {
+    CstmrPmtStsRpt: {
+      GrpHdr: { MsgId: 'text' },
+      OrgnlGrpInfAndSts: { OrgnlMsgId: 'text', ...TOTALS, GrpSts: 'text', ...REASONS },
+      OrgnlPmtInfAndSts: {
+        ...{ OrgnlPmtInfId: 'text', ...TOTALS, PmtInfSts: 'text', ...REASONS },
+        TxInfAndSts: {
+          ...{ OrgnlEndToEndId: 'text', TxSts: 'text', ...REASONS, AcctSvcrRef: 'text' },
+          OrgnlTxRef: { IntrBkSttlmAmt: AMOUNT, Amt: { InstdAmt: AMOUNT, EqvtAmt: { Amt: AMOUNT } } },
+        },
+      },
+    },
+  },
+};
 
-function decoded(bytes: Uint8Array): string {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    if (!text.includes('\0')) return text;
-  } catch {
-    // Not UTF-8 either.
-  }
-  throw new UnreadableReport('not UTF-8');
-}
-
-/** Reads a report that is valid by its schema. Throws {@link UnreadableReport} if its content makes no sense. */
-export function readPain002(text: string): StatusReport {
-  const report = node(node(parsed(text), 'Document'), 'CstmrPmtStsRpt');
+/** The report in what was read by {@link PAIN_002_SHAPE} from a valid document. */
+export function readPain002(content: Content): StatusReport {
+  const report = node(node(content, 'Document'), 'CstmrPmtStsRpt');
   const group = node(report, 'OrgnlGrpInfAndSts');
   return {
-    messageId: word(node(report, 'GrpHdr'), 'MsgId') ?? '',
-    originalMessageId: word(group, 'OrgnlMsgId') ?? '',
-    group: statusOf(group, 'GrpSts'),
+    messageId: text(node(report, 'GrpHdr'), 'MsgId') ?? '',
+    originalMessageId: text(group, 'OrgnlMsgId') ?? '',
+    group: { ...statusOf(group, 'GrpSts'), ...totalsOf(group) },
     payments: nodes(report, 'OrgnlPmtInfAndSts').map(paymentOf),
   };
 }
 
-/** Supplementary data may be nested too deep, or use names that the parser rejects. */
-function parsed(text: string): unknown {
-  try {
-    return parser.parse(text);
-  } catch (error) {
-    throw new UnreadableReport((error as Error).message);
-  }
-}
-
-function paymentOf(payment: Node): PaymentStatus {
-  const originalPaymentId = word(payment, 'OrgnlPmtInfId');
+function paymentOf(payment: Content): PaymentStatus {
+  const originalPaymentId = text(payment, 'OrgnlPmtInfId');
   return {
     ...(originalPaymentId === undefined ? {} : { originalPaymentId }),
     ...statusOf(payment, 'PmtInfSts'),
+    ...totalsOf(payment),
     transactions: nodes(payment, 'TxInfAndSts').map(transactionOf),
   };
 }
 
-function transactionOf(transaction: Node): TransactionStatus {
-  const endToEndId = word(transaction, 'OrgnlEndToEndId');
-  const bankReference = word(transaction, 'AcctSvcrRef');
+function transactionOf(transaction: Content): TransactionStatus {
+  const endToEndId = text(transaction, 'OrgnlEndToEndId');
+  const bankReference = text(transaction, 'AcctSvcrRef');
+  const amounts = amountsOf(node(transaction, 'OrgnlTxRef'));
   return {
     ...(endToEndId === undefined ? {} : { endToEndId }),
     ...statusOf(transaction, 'TxSts'),
     ...(bankReference === undefined ? {} : { bankReference }),
+    ...(amounts.length === 0 ? {} : { amounts }),
   };
 }
 
+function totalsOf(parent: Content): { totals?: EchoedTotals } {
+  const count = text(parent, 'OrgnlNbOfTxs');
+  const sum = text(parent, 'OrgnlCtrlSum');
+  if (count === undefined && sum === undefined) return {};
+  return { totals: { ...(count === undefined ? {} : { count }), ...(sum === undefined ? {} : { sum }) } };
+}
+
+function amountsOf(original: Content): EchoedAmount[] {
+  const amount = node(original, 'Amt');
+  const found = [
+    ...nodes(original, 'IntrBkSttlmAmt'),
+    ...nodes(amount, 'InstdAmt'),
+    ...nodes(node(amount, 'EqvtAmt'), 'Amt'),
+  ];
+  return found.map((one) => ({ amount: text(one, '#text') ?? '', currency: text(one, '@Ccy') ?? '' }));
+}
+
 /** The additional information of all reasons. */
-function statusOf(parent: Node, name: string): BankStatus {
-  const status = word(parent, name);
+function statusOf(parent: Content, name: string): BankStatus {
+  const status = text(parent, name);
   const infos = nodes(parent, 'StsRsnInf');
-  const reasons = infos.map((info) => node(info, 'Rsn')).flatMap((one) => word(one, 'Cd') ?? word(one, 'Prtry') ?? []);
-  const description = infos
-    .flatMap((info) => list(info, 'AddtlInf'))
-    .filter((line) => typeof line === 'string')
-    .join(' ')
-    .slice(0, DESCRIPTION_LENGTH);
+  const reasons = infos.map((info) => node(info, 'Rsn')).flatMap((one) => text(one, 'Cd') ?? text(one, 'Prtry') ?? []);
+  const description = descriptionIn(infos);
   return {
     ...(status === undefined ? {} : { status }),
     reasons,
@@ -100,27 +95,30 @@ function statusOf(parent: Node, name: string): BankStatus {
   };
 }
 
-type Node = Record<string, unknown>;
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null;
+/** Cut between two characters. */
+function descriptionIn(infos: readonly Content[]): string {
+  const lines = infos.flatMap((info) => texts(info, 'AddtlInf'));
+  // A character takes two places at most.
+  const beginning = lines.join(' ').slice(0, 2 * DESCRIPTION_LENGTH);
+  return [...beginning].slice(0, DESCRIPTION_LENGTH).join('');
 }
 
-function node(parent: unknown, name: string): Node {
-  const child = isNode(parent) ? parent[name] : undefined;
-  return isNode(child) ? child : {};
+function values(parent: Content, name: string): readonly (string | Content)[] {
+  return parent[name] ?? [];
 }
 
-function list(parent: Node, name: string): unknown[] {
-  const children = parent[name];
-  return Array.isArray(children) ? children : [];
+function nodes(parent: Content, name: string): Content[] {
+  return values(parent, name).filter((value) => typeof value !== 'string');
 }
 
-function nodes(parent: Node, name: string): Node[] {
-  return list(parent, name).filter(isNode);
+function texts(parent: Content, name: string): string[] {
+  return values(parent, name).filter((value) => typeof value === 'string');
 }
 
-function word(parent: Node, name: string): string | undefined {
-  const value = parent[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
+function node(parent: Content, name: string): Content {
+  return nodes(parent, name)[0] ?? {};
+}
+
+function text(parent: Content, name: string): string | undefined {
+  return texts(parent, name)[0];
 }

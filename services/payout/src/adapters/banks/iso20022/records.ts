@@ -20,6 +20,8 @@ export interface Member {
   /** Chosen by its account, as the settings had it when it was accepted. */
   debtor?: Debtor;
   instant?: boolean;
+  /** Absent in one of an earlier release, and in one that was cancelled before it arrived. */
+  amountE4?: number;
   /** Removed once the fate is known, because nothing renders it again. */
   transfer?: CreditTransfer;
   /** MsgId of its file. */
@@ -55,6 +57,8 @@ export interface Batch {
   emittedAt?: number;
   /** When the bank last reported on it. */
   reportedAt?: number;
+  /** When the bank first said anything about it that is no rejection. */
+  acceptedAt?: number;
   /** When all members had ended. A further report begins it again. */
   endedAt?: Date;
 }

@@ -1,20 +1,43 @@
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { Content, Shape } from './xml-content';
 
 /** The schemas, relative to the sources and to the build output. */
 const SCHEMAS = join(__dirname, '../../../../schemas');
 
-function schemaOf(message: string): [namespace: string, path: string] {
-  return [`urn:iso:std:iso:20022:tech:xsd:${message}`, join(SCHEMAS, `${message}.xsd`)];
+const namespaceOf = (message: string): string => `urn:iso:std:iso:20022:tech:xsd:${message}`;
+
+/** @param written the message whose schema is used: its own, or a neighbouring version's with the same elements */
+function schemaOf(message: string, written: string = message): [namespace: string, schema: Schema] {
+  return [namespaceOf(message), { path: join(SCHEMAS, `${written}.xsd`), writtenFor: namespaceOf(written) }];
 }
 
-/** Path of the schema by namespace. */
-export type Schemas = Readonly<Record<string, string>>;
+/** A schema, and the namespace in its file. */
+interface Schema {
+  readonly path: string;
+  readonly writtenFor: string;
+}
+
+/** By namespace. */
+export type Schemas = Readonly<Record<string, Schema>>;
 
 export const PAIN_001: Schemas = Object.fromEntries([schemaOf('pain.001.001.09')]);
+
+/** Versions whose schema we have. Another one is checked by the next of them, which has its elements, and more. */
+const PAIN_002_VERSIONS = [3, 10, 12, 14, 15];
+const FIRST_PAIN_002 = 3;
+
 export const PAIN_002: Schemas = Object.fromEntries(
-  ['pain.002.001.03', 'pain.002.001.12', 'pain.002.001.14', 'pain.002.001.15'].map(schemaOf),
+  PAIN_002_VERSIONS.flatMap((written, index) => {
+    const first = (PAIN_002_VERSIONS[index - 1] ?? FIRST_PAIN_002 - 1) + 1;
+    const versions = Array.from({ length: written - first + 1 }, (_, offset) => first + offset);
+    return versions.map((version) => schemaOf(pain002Of(version), pain002Of(written)));
+  }),
 );
+
+function pain002Of(version: number): string {
+  return `pain.002.001.${String(version).padStart(2, '0')}`;
+}
 
 export interface SchemaCheck {
   /**
@@ -22,35 +45,46 @@ export interface SchemaCheck {
    * undefined if it is valid. Throws if the check does not end in time.
    */
   problemOf(xml: string | Uint8Array, schemas: Schemas): Promise<string | undefined>;
+  /** Checks a document likewise, and reads from the same tree what `shape` names. A document that takes too long is bad. */
+  read(xml: Uint8Array, schemas: Schemas, shape: Shape): Promise<{ problem: string } | { content: Content }>;
   stop(): Promise<void>;
 }
 
 /** A file of 10,000 payouts takes about a second. */
 const TIMEOUT_MS = 60_000;
+/** Below the lease of whoever reads reports: another replica would begin with the same report, and so on without end. */
+const READ_TIMEOUT_MS = 20_000;
 /** Ending an idle worker frees the memory of its largest document. */
 const IDLE_MS = 5_000;
 
 /** The worker as source or as build output, like this file. */
 const WORKER = join(__dirname, `schema-worker${extname(__filename) === '.ts' ? '.mts' : '.mjs'}`);
 
+interface Task {
+  xml: string | Uint8Array;
+  schemas: Schemas;
+  shape?: Shape;
+}
+
 interface Answer {
   problem?: string;
+  content?: Content;
 }
 
 /** Checks one document at a time, in order of arrival. */
 export function createSchemaCheck(): SchemaCheck {
   let worker: Worker | undefined;
-  let asking: PromiseWithResolvers<string | undefined> | undefined;
+  let asking: PromiseWithResolvers<Answer> | undefined;
   let idle: NodeJS.Timeout | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  async function ask(xml: string | Uint8Array, schemas: Schemas): Promise<string | undefined> {
+  async function ask(task: Task): Promise<Answer> {
     clearTimeout(idle);
     asking = Promise.withResolvers();
-    const timer = setTimeout(() => void dismiss(`no schema validation within ${TIMEOUT_MS} ms`), TIMEOUT_MS);
+    const timer = setTimeout(() => tooLate(task), task.shape === undefined ? TIMEOUT_MS : READ_TIMEOUT_MS);
     try {
       worker ??= started();
-      worker.postMessage({ xml, schemas });
+      worker.postMessage(task);
       return await asking.promise;
     } finally {
       clearTimeout(timer);
@@ -66,12 +100,18 @@ export function createSchemaCheck(): SchemaCheck {
       worker = undefined;
       asking?.reject(error);
     };
-    fresh.on('message', ({ problem }: Answer) => {
-      if (worker === fresh) asking?.resolve(problem);
+    fresh.on('message', (answer: Answer) => {
+      if (worker === fresh) asking?.resolve(answer);
     });
     fresh.on('error', lost);
     fresh.on('exit', () => lost(new Error('the schema worker has ended')));
     return fresh;
+  }
+
+  /** A document of ours is written again later. One from outside is the reason: errors take time, and it may have many. */
+  function tooLate({ shape }: Task): void {
+    if (shape !== undefined) asking?.resolve({ problem: `not read within ${READ_TIMEOUT_MS} ms` });
+    void dismiss(`no schema validation within ${TIMEOUT_MS} ms`);
   }
 
   /** Rejects waiting calls with the reason, and lets the next call start a new worker. */
@@ -83,11 +123,17 @@ export function createSchemaCheck(): SchemaCheck {
     await leaving?.terminate();
   }
 
+  function inTurn(task: Task): Promise<Answer> {
+    const answer = last.then(() => ask(task));
+    last = answer.catch(() => undefined);
+    return answer;
+  }
+
   return {
-    problemOf(xml, schemas) {
-      const answer = last.then(() => ask(xml, schemas));
-      last = answer.catch(() => undefined);
-      return answer;
+    problemOf: async (xml, schemas) => (await inTurn({ xml, schemas })).problem,
+    async read(xml, schemas, shape) {
+      const { problem, content } = await inTurn({ xml, schemas, shape });
+      return content === undefined ? { problem: problem ?? 'nothing was read' } : { content };
     },
     stop: () => dismiss('the schema check is stopped'),
   };
