@@ -56,6 +56,15 @@ describe('a bank’s own facts', () => {
     ];
     expect(events.reduce(evolve, inState.submitting).bankFacts).toEqual({ transactionId: 'T1', reasonCode: 'ACSC' });
   });
+
+  it('have the reason of the last statement only', () => {
+    const bank = { advice: 'RVNM', transactionId: 'T1', reasonCode: 'NARR', reasonDescription: 'another name' };
+    const events: PayoutEvent[] = [
+      { type: 'BankSaidMore', bank, resolveAt: 0 },
+      { type: 'PayoutSettled', bank: { advice: 'ACSC' } },
+    ];
+    expect(events.reduce(evolve, inState.submitted).bankFacts).toEqual({ transactionId: 'T1', advice: 'ACSC' });
+  });
 });
 
 it('the request never changes', () => {

@@ -19,8 +19,8 @@ const E4_PER_EURO = 10_000n;
 
 /** True if the xs:decimal says this amount, however it is written: `+031.010` is 31.01. */
 export function saysEuros(decimal: string, amountE4: number): boolean {
-  const [whole = '', fraction = ''] = decimal.trim().replace(/^\+/, '').split('.');
+  const [whole = '', fraction = '', ...more] = decimal.trim().replace(/^\+/, '').split('.');
   const digits = whole + fraction;
-  if (!/^\d+$/.test(digits)) return false;
+  if (more.length > 0 || !/^\d+$/.test(digits)) return false;
   return BigInt(digits) * E4_PER_EURO === BigInt(amountE4) * 10n ** BigInt(fraction.length);
 }

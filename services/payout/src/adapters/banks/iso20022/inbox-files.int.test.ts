@@ -60,11 +60,8 @@ it('a pipe, a link and a folder stop nothing, and are named', async () => {
   await at.round();
   await at.round();
   expect(at.told).toEqual(['A settled']);
-  expect(at.seen()).toEqual({
-    due: [],
-    ahead: [],
-    ignored: ['1-pipe.xml', '2-link.xml', '3-loose.xml', '4-folder.xml'].map((name) => expect.stringMatching(name)),
-  });
+  expect(at.seen()).toMatchObject({ due: [], ahead: [] });
+  expect(at.seen()?.ignored.toSorted()).toEqual(['1-pipe.xml', '2-link.xml', '3-loose.xml', '4-folder.xml']);
 });
 
 it.each<[string, () => void]>([

@@ -1,4 +1,5 @@
 import { pain002 } from './iso20022.fixture';
+import { PAIN_002_SHAPE } from './pain002-file';
 import { createSchemaCheck, PAIN_002 } from './schema-check';
 
 const schemaCheck = createSchemaCheck();
@@ -29,4 +30,12 @@ it('rejects waiting calls when it stops, and answers the next one', async () => 
   await schemaCheck.stop();
   await refused;
   expect(await problemOf(valid)).toBeUndefined();
+});
+
+it('takes a document that is not read in time for a bad one, and answers the next call', async () => {
+  // Shorter than a worker takes to start.
+  const hasty = createSchemaCheck(0);
+  expect(await hasty.read(valid, PAIN_002, PAIN_002_SHAPE)).toEqual({ problem: 'not read within 0 ms' });
+  expect(await hasty.problemOf(valid, PAIN_002)).toBeUndefined();
+  await hasty.stop();
 });

@@ -72,7 +72,7 @@ interface Answer {
 }
 
 /** Checks one document at a time, in order of arrival. */
-export function createSchemaCheck(): SchemaCheck {
+export function createSchemaCheck(readTimeoutMs = READ_TIMEOUT_MS): SchemaCheck {
   let worker: Worker | undefined;
   let asking: PromiseWithResolvers<Answer> | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -81,7 +81,7 @@ export function createSchemaCheck(): SchemaCheck {
   async function ask(task: Task): Promise<Answer> {
     clearTimeout(idle);
     asking = Promise.withResolvers();
-    const timer = setTimeout(() => tooLate(task), task.shape === undefined ? TIMEOUT_MS : READ_TIMEOUT_MS);
+    const timer = setTimeout(() => tooLate(task), task.shape === undefined ? TIMEOUT_MS : readTimeoutMs);
     try {
       worker ??= started();
       worker.postMessage(task);
@@ -110,7 +110,7 @@ export function createSchemaCheck(): SchemaCheck {
 
   /** A document of ours is written again later. One from outside is the reason: errors take time, and it may have many. */
   function tooLate({ shape }: Task): void {
-    if (shape !== undefined) asking?.resolve({ problem: `not read within ${READ_TIMEOUT_MS} ms` });
+    if (shape !== undefined) asking?.resolve({ problem: `not read within ${readTimeoutMs} ms` });
     void dismiss(`no schema validation within ${TIMEOUT_MS} ms`);
   }
 
