@@ -287,6 +287,21 @@ export const businessAlerts: readonly Alert[] = [
     },
   },
   {
+    name: 'InboxFilesUnread',
+    severity: 'ticket',
+    when: [[above('max by (kind) (gateway_iso20022_inbox_files{kind=~"ahead|ignored"})', 0)]],
+    forMinutes: 15,
+    summary: 'Files lie unread in the inbox of bank reports ({{ $labels.kind }}).',
+    test: {
+      atMinute: 20,
+      fires: { series: { 'gateway_iso20022_inbox_files{kind="ahead"}': steady(1) }, labels: { kind: 'ahead' } },
+      silent: {
+        'gateway_iso20022_inbox_files{kind="due"}': steady(7),
+        'gateway_iso20022_inbox_files{kind="ignored"}': '1+0x10 0+0x30',
+      },
+    },
+  },
+  {
     name: 'BatchUnreported',
     severity: 'ticket',
     when: [[olderThan('max(gateway_iso20022_oldest_unreported_seconds)', 2 * DAY)]],
