@@ -1,3 +1,4 @@
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 const typeAware = {
@@ -33,6 +34,15 @@ export default tseslint.config(
       'no-console': 'error',
       'max-depth': ['error', 4],
       complexity: ['error', 20],
+    },
+  },
+  {
+    files: ['**/*.{ts,mjs,cjs,js}'],
+    plugins: { regexp },
+    // What a text costs grows with its length alone (docs/adr/0072).
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential' }],
     },
   },
   {

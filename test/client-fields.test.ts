@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import type { TransactionType } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 import ts from 'typescript';
-import type { RawFields, RawValue } from '../services/api-edge/src/domain/body';
+import { RawFields } from '../services/api-edge/src/domain/body';
 import { CALLBACK_LIST_TABLE } from '../services/api-edge/src/domain/callback-fields';
 import { CLOCK_TABLE } from '../services/api-edge/src/domain/clock-fields';
 import type { RequestTable } from '../services/api-edge/src/domain/field-check';
 import { checkTable } from '../services/api-edge/src/domain/field-check';
+import { rawFields } from '../services/api-edge/src/domain/raw-fields.fixture';
 import { cardTable, checkoutTable } from '../services/api-edge/src/domain/fields';
 import { PAYOUT_CHECK_TABLE, PAYOUT_QUERY_TABLE, payoutTable } from '../services/api-edge/src/domain/payout-fields';
 
@@ -60,17 +61,17 @@ const names = TABLES.flatMap((path) =>
   Array.from(readFileSync(path, 'utf8').matchAll(/'([a-z_]+)'/g), ([, name]) => name),
 ).filter((name) => name !== undefined);
 
-function problemsOf(check: Check, fields: ReadonlyMap<string, RawValue>, code: number): string[] {
+function problemsOf(check: Check, fields: RawFields, code: number): string[] {
   const checked = check(fields);
   return checked.ok ? [] : checked.problems.filter((problem) => problem.code === code).map(({ field }) => field);
 }
 
-/** No field accepts an object, so each that is read is reported as invalid. */
+/** No field accepts `true`, so each that is read is reported as invalid. */
 function fieldsOf(check: Check, variant: string | undefined): Fields {
-  const present: [string, RawValue][] = variant === 'token' ? [['token', {}]] : [];
+  const present: [string, true][] = variant === 'token' ? [['token', true]] : [];
   const all = names.filter((name) => variant === 'token' || name !== 'token');
-  const invalid = problemsOf(check, new Map(all.map((name) => [name, {}])), RESPONSE_CODES.FIELD_INVALID);
-  const missing = problemsOf(check, new Map(present), RESPONSE_CODES.FIELD_MISSING);
+  const invalid = problemsOf(check, new RawFields(new Map(all.map((name) => [name, true]))), RESPONSE_CODES.FIELD_INVALID);
+  const missing = problemsOf(check, new RawFields(new Map(present)), RESPONSE_CODES.FIELD_MISSING);
   return { required: compared([...missing, ...present.map(([name]) => name)]), allowed: compared(invalid) };
 }
 
@@ -102,7 +103,7 @@ test.each(Object.keys(CHECKS))('%s has the fields that the edge takes, and deman
 test('a subject is what both kinds of CHECK take', () => {
   for (const check of [card('CHECK'), checkOf(PAYOUT_CHECK_TABLE)]) {
     for (const name of ['transaction_unique_id', 'reference'])
-      expect(check(new Map([[name, '0123456789ABCDEF0001']])).ok).toBe(true);
-    expect(check(new Map()).ok).toBe(false);
+      expect(check(rawFields({ [name]: '0123456789ABCDEF0001' })).ok).toBe(true);
+    expect(check(rawFields()).ok).toBe(false);
   }
 });

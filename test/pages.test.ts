@@ -1,6 +1,6 @@
 import type { AxeResults } from 'axe-core';
 import axe from 'axe-core';
-import { CHECKOUT_ATTEMPTS_MAX } from '@gateway/contracts';
+import { CHECKOUT_ATTEMPTS_MAX, RawText } from '@gateway/contracts';
 import type { Locale, RenderedPage, Texts } from '@gateway/pages';
 import { LANGUAGES, localeFor } from '@gateway/pages';
 import type { Page } from 'playwright-core';
@@ -87,7 +87,7 @@ function issuerPages(locale: Locale): Record<string, RenderedPage> {
 }
 
 function pagesIn(language: string): [name: string, page: RenderedPage][] {
-  const locale = localeFor(language);
+  const locale = localeFor(new RawText(language));
   return Object.entries({ ...cardEntryPages(locale), ...challengePages(locale), ...issuerPages(locale) });
 }
 

@@ -18,6 +18,7 @@ export * from './message';
 export * from './money';
 export * from './payout-messages';
 export * from './queries';
+export * from './raw-text';
 export * from './references';
 export * from './replies';
 export * from './response-codes';

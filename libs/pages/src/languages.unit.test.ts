@@ -1,4 +1,7 @@
-import { languageFor } from './languages';
+import { rawText } from '@gateway/contracts';
+import { languageFor as languageForRaw } from './languages';
+
+const languageFor = (header: string | undefined) => languageForRaw(rawText(header));
 
 test.each([
   [undefined, 'en'],

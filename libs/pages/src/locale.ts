@@ -1,3 +1,4 @@
+import type { RawText } from '@gateway/contracts';
 import { displayedAmount } from './amounts';
 import type { Language } from './languages';
 import { languageFor, LANGUAGES } from './languages';
@@ -24,6 +25,6 @@ const LOCALES = Object.fromEntries(
 ) as Readonly<Record<Language, Locale>>;
 
 /** For the value of an `Accept-Language` header. */
-export function localeFor(acceptLanguage: string | undefined): Locale {
+export function localeFor(acceptLanguage: RawText | undefined): Locale {
   return LOCALES[languageFor(acceptLanguage)];
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { RawText } from '@gateway/contracts';
 import { displayedAmount } from './amounts';
 import { html, localeFor, renderPage, summary } from '.';
 
-const ENGLISH = localeFor('en');
+const ENGLISH = localeFor(new RawText('en'));
 const HOSTILE = `"><script>alert('1')</script>&`;
 const ESCAPED = '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;';
 
@@ -24,7 +25,7 @@ test('input of merchants and cardholders cannot become markup', () => {
 });
 
 test('a page says in which language it is, and that another browser may get another one', () => {
-  const { headers, body } = renderPage({ locale: localeFor('de-AT'), title: 'T', body: html`b` });
+  const { headers, body } = renderPage({ locale: localeFor(new RawText('de-AT')), title: 'T', body: html`b` });
   expect(headers).toMatchObject({ 'Content-Language': 'de', Vary: 'Accept-Language' });
   expect(body).toContain('<html lang="de">');
   expect(body).toContain('Sichere Zahlung');

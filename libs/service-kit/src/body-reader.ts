@@ -3,7 +3,10 @@ import type { Request, RequestHandler, Response } from 'express';
 import { sourceKey } from './address-range';
 import { GrowingBuffer } from './growing-buffer';
 
-/** Limits for the bodies being read, in total and per source (an IPv4 address or an IPv6 /64). */
+/**
+ * Limits in total and per source (an IPv4 address or an IPv6 /64): how many bodies are being read, and the bytes of
+ * these and of all whose answers are not written yet.
+ */
 export interface BodyLimits {
   max: number;
   maxPerSource: number;
@@ -29,11 +32,19 @@ const MAX_DROPPED_BYTES = 1024 * 1024;
  */
 export type BodyFault = 'too-large' | 'too-slow' | 'encoded' | 'cut-off';
 
-export type BodyResult = { readonly bytes: Buffer } | { readonly fault: BodyFault };
+/** A body in memory. It counts until it is released, with its bytes or what was made of them. */
+export interface ReadBody {
+  readonly bytes: Buffer;
+  /** How much memory it takes from now on. */
+  weigh(bytes: number): void;
+  release(): void;
+}
+
+export type BodyResult = ReadBody | { readonly fault: BodyFault };
 
 export interface BodyReader {
   /**
-   * Reads a body without decompressing it. Never rejects.
+   * Reads a body without decompressing it, and hands it over when its turn to be parsed has come. Never rejects.
    *
    * @param options.source the client's address
    * @param options.timeoutMs counted from the end of the head
@@ -45,8 +56,9 @@ export interface BodyReader {
 }
 
 interface Source {
-  /** Oldest first. */
+  /** Those that are still being read, oldest first. */
   readonly bodies: Set<Body>;
+  /** Including those in memory until their answers are written. */
   bytes: number;
 }
 
@@ -59,10 +71,11 @@ interface Body {
 /**
  * Reads bodies within a shared budget. A source that exceeds its part loses its oldest body. Beyond the whole budget, the
  * source that holds the most loses its oldest. So slow bodies evict each other, and a body that arrives in one piece is
- * always read.
+ * read as long as its source's answers leave room.
  */
 export function createBodyReader(limits: BodyLimits = DEFAULT_BODY_LIMITS): BodyReader {
   const sources = new Map<string, Source>();
+  const turns = createTurns();
   let count = 0;
   let bytes = 0;
 
@@ -76,7 +89,11 @@ export function createBodyReader(limits: BodyLimits = DEFAULT_BODY_LIMITS): Body
   function makeRoom(source: Source): void {
     if (source.bodies.size > limits.maxPerSource || source.bytes > limits.maxBytesPerSource) endOldest(source);
     if (count > limits.max) endOldest(largest(sources.values(), ({ bodies }) => bodies.size));
-    if (bytes > limits.maxBytes) endOldest(largest(sources.values(), (one) => one.bytes));
+    if (bytes > limits.maxBytes) endOldest(largest(sources.values(), (one) => (one.bodies.size > 0 ? one.bytes : -1)));
+  }
+
+  function forgetIdle(key: string, source: Source): void {
+    if (source.bodies.size === 0 && source.bytes === 0 && sources.get(key) === source) sources.delete(key);
   }
 
   return {
@@ -87,20 +104,60 @@ export function createBodyReader(limits: BodyLimits = DEFAULT_BODY_LIMITS): Body
         const body: Body = { source, bytes: 0, giveUp: () => end({ fault: 'too-slow' }) };
         const timer = setTimeout(body.giveUp, timeoutMs).unref();
         const stop = receive(request, { limitBytes, onHeld: (added) => hold(body, added), onEnd: end });
-        function end(result: BodyResult): void {
+        function end(result: Received): void {
           clearTimeout(timer);
           stop();
-          hold(body, -body.bytes);
           source.bodies.delete(body);
           count -= 1;
-          if (source.bodies.size === 0) sources.delete(key);
-          resolve(result);
+          if ('bytes' in result) {
+            weigh(result.bytes.length);
+            turns.take(result.bytes.length, () => resolve({ bytes: result.bytes, weigh, release: () => weigh(0) }));
+          } else {
+            weigh(0);
+            resolve(result);
+          }
+        }
+        function weigh(weight: number): void {
+          hold(body, weight - body.bytes);
+          forgetIdle(key, source);
         }
         sources.set(key, source);
         source.bodies.add(body);
         count += 1;
         makeRoom(source);
       });
+    },
+  };
+}
+
+/** Parsed in one turn of the event loop: some dozens of usual bodies, or one that is larger. */
+const TURN_BYTES = 16 * 1024;
+
+/** Lets the event loop go round between large bodies, which arrive many at a time. */
+function createTurns() {
+  const waiting: { bytes: number; run: () => void }[] = [];
+  let left = TURN_BYTES;
+  let isSet = false;
+
+  function goOn(): void {
+    for (let next = waiting[0]; next !== undefined && left > 0; next = waiting[0]) {
+      waiting.shift();
+      left -= next.bytes;
+      next.run();
+    }
+    if (isSet || left === TURN_BYTES) return;
+    isSet = true;
+    setImmediate(() => {
+      isSet = false;
+      left = TURN_BYTES;
+      goOn();
+    });
+  }
+
+  return {
+    take(bytes: number, run: () => void): void {
+      waiting.push({ bytes, run });
+      goOn();
     },
   };
 }
@@ -116,11 +173,13 @@ function largest(sources: Iterable<Source>, size: (source: Source) => number): S
   return found;
 }
 
+type Received = { readonly bytes: Buffer } | { readonly fault: BodyFault };
+
 interface Receiving {
   limitBytes: number;
   /** Called with the change in bytes of memory; negative when they are dropped. */
   onHeld(bytes: number): void;
-  onEnd(result: BodyResult): void;
+  onEnd(result: Received): void;
 }
 
 /** Calls `onEnd` once, asynchronously. Returns a function that stops receiving. */
@@ -160,12 +219,14 @@ export interface ReadBodyOptions {
   refuse(response: Response, fault: Exclude<BodyFault, 'cut-off'>): void;
 }
 
-/** Express middleware that reads the body for {@link bytesOf}. */
+/** Express middleware that reads the body for {@link bytesOf}. It is in the budget until the answer is written. */
 export function readBody(reader: BodyReader, { refuse, ...options }: ReadBodyOptions): RequestHandler {
   return async (request, response, next) => {
     const read = await reader.read(request, { source: request.ip ?? '', ...options });
     if ('bytes' in read) {
-      request.body = read.bytes;
+      if (response.closed) return read.release();
+      response.once('close', () => read.release());
+      request.body = read;
       next();
     } else if (read.fault !== 'cut-off') {
       if (!request.complete) {
@@ -179,5 +240,15 @@ export function readBody(reader: BodyReader, { refuse, ...options }: ReadBodyOpt
 
 /** The body read by {@link readBody}; empty for a request without one. */
 export function bytesOf(request: Request<object>): Buffer {
-  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  return bodyOf(request)?.bytes ?? Buffer.alloc(0);
+}
+
+/** Drops the bytes of a body: from now on what was made of them counts, until the answer is written. */
+export function replaceBody(request: Request<object>, madeBytes: number): void {
+  bodyOf(request)?.weigh(madeBytes);
+  request.body = undefined;
+}
+
+function bodyOf(request: Request<object>): ReadBody | undefined {
+  return request.body as ReadBody | undefined;
 }

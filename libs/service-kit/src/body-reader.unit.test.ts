@@ -32,7 +32,7 @@ test('reads a body that arrives in chunks', async () => {
   const { stream, read } = begin({})('192.0.2.1');
   stream.write('one');
   stream.end('two');
-  expect(await read).toEqual({ bytes: Buffer.from('onetwo') });
+  expect(await read).toMatchObject({ bytes: Buffer.from('onetwo') });
 });
 
 test.each([
@@ -42,7 +42,7 @@ test.each([
 ])('a body that is %s is read to its end', async (_what, options, expected) => {
   const { stream, read } = begin({})('192.0.2.1', options);
   stream.end('sixsix');
-  expect(await read).toEqual(expected);
+  expect(await read).toMatchObject(expected);
 });
 
 test('an endless body is not read forever', async () => {
@@ -120,7 +120,7 @@ test('a body in chunks of one byte takes no memory for each chunk', async () => 
   await until('all have arrived', () => received === bytes);
   expect(heapBytes() - before).toBeLessThan(20 * bytes);
   client.write('0\r\n\r\n');
-  expect(await read).toEqual({ bytes: Buffer.alloc(bytes, 'x') });
+  expect(await read).toMatchObject({ bytes: Buffer.alloc(bytes, 'x') });
   client.destroy();
   server.close();
 });
@@ -148,7 +148,51 @@ test('with random slow sources the budget holds and a body in one piece is read'
       }
       const quick = start('192.0.2.100');
       quick.stream.end('quick');
-      expect(await quick.read).toEqual({ bytes: Buffer.from('quick') });
+      expect(await quick.read).toMatchObject({ bytes: Buffer.from('quick') });
     }),
   );
+});
+
+test('a body counts until it is released, with what it weighs', async () => {
+  const start = begin({ maxBytesPerSource: 10 });
+  const first = start('192.0.2.1');
+  first.stream.end('12345678');
+  const read = await first.read;
+  if (!('bytes' in read)) throw new Error('not read');
+  const refused = start('192.0.2.1');
+  refused.stream.end('123');
+  expect(await refused.read).toEqual({ fault: 'too-slow' });
+  const other = start('192.0.2.2');
+  other.stream.end('123');
+  expect(await other.read).toMatchObject({ bytes: Buffer.from('123') });
+  read.weigh(7);
+  const second = start('192.0.2.1');
+  second.stream.end('123');
+  const secondRead = await second.read;
+  expect(secondRead).toMatchObject({ bytes: Buffer.from('123') });
+  read.release();
+  const third = start('192.0.2.1');
+  third.stream.end('1234567');
+  expect(await third.read).toMatchObject({ bytes: Buffer.from('1234567') });
+});
+
+test('large bodies are handed over one in a turn of the event loop, small ones together', async () => {
+  const handedOver = async (bytes: number): Promise<number[]> => {
+    const start = begin({});
+    const turns: number[] = [];
+    let turn = 0;
+    let isOver = false;
+    const count = (): void => {
+      turn += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const bodies = Array.from({ length: 4 }, () => start('192.0.2.1', { limitBytes: bytes }));
+    for (const { stream } of bodies) stream.end(Buffer.alloc(bytes));
+    await Promise.all(bodies.map(({ read }) => read.then(() => turns.push(turn))));
+    isOver = true;
+    return turns;
+  };
+  expect(new Set(await handedOver(20_000)).size).toBe(4);
+  expect(new Set(await handedOver(1_000)).size).toBeLessThan(3);
 });

@@ -7,6 +7,7 @@ import { createJournal } from '../src/adapters/mongo/journal';
 import { payoutEndpoint } from '../src/application/endpoints';
 import type { InitiatePorts } from '../src/application/handle-payout-request';
 import { handlePayoutRequest } from '../src/application/handle-payout-request';
+import { rawFields } from '../src/domain/raw-fields.fixture';
 import { createLateEntries } from '../src/application/late-entries';
 import type { EdgeFixture } from './edge-fixture';
 import { CREDENTIALS, startEdgeFixture } from './edge-fixture';
@@ -107,7 +108,7 @@ async function initAtCutOff(transactionUniqueId: string) {
   const { body } = await handlePayoutRequest(
     ports,
     {
-      fields: new Map(Object.entries({ ...CREDENTIALS, ...payout(transactionUniqueId) })),
+      fields: rawFields({ ...CREDENTIALS, ...payout(transactionUniqueId) }),
       sourceIp: '192.0.2.1',
       gone: () => new AbortController().signal,
       endpoint: INIT,

@@ -1,5 +1,6 @@
 import type { Account } from '@gateway/accounts';
 import { isAllowedSource, isOpen } from '@gateway/accounts';
+import type { RawText } from '@gateway/contracts';
 import { RESPONSE_CODES } from '@gateway/contracts';
 import type { Slot } from '@gateway/service-kit';
 import { assertNever } from '@gateway/service-kit';
@@ -14,7 +15,7 @@ export interface Incoming {
   /** The client's address: the socket's, or a trusted proxy's statement. */
   sourceIp: string;
   endpoint: string;
-  idempotencyKey?: string | undefined;
+  idempotencyKey?: RawText | undefined;
   /** Aborted when the client leaves before its answer. */
   gone(): AbortSignal;
   session: Session;

@@ -1,6 +1,7 @@
 import { isAnswered, returnAddress } from '@gateway/contracts';
 import { assertNever } from '@gateway/service-kit';
 import type { RawFields } from '../domain/body';
+import { boundedText } from '../domain/body';
 import type { CardFormProblem, KeptValues } from '../domain/card-form';
 import { readCardForm } from '../domain/card-form';
 import type { FullCard } from '../domain/card-request';
@@ -31,6 +32,9 @@ export type PageAnswer =
   /** The pages of this account are too busy: the request was not examined. */
   | { readonly kind: 'busy'; readonly checkout: Checkout }
   | { readonly kind: 'see-other'; readonly checkout: Checkout; readonly location: string };
+
+/** The number of an attempt has one digit. */
+const ATTEMPT_LENGTH_MAX = 1;
 
 const NOTHING_TYPED: KeptValues = { cardExp: '', cardHolder: '' };
 
@@ -118,7 +122,7 @@ async function submitTo(ports: CheckoutPorts, checkout: Checkout, submitted: Sub
   const situation = await situationOfCheckout(ports, checkout);
   if (situation.kind === 'waiting') await untilTellable(ports, checkout, situation.attempt);
   if (checkout.state !== 'open' || situation.kind !== 'form') return goOn(ports, checkout);
-  if (fields.get('attempt') !== String(situation.attempt)) return goOn(ports, checkout);
+  if (boundedText(fields.get('attempt'), ATTEMPT_LENGTH_MAX) !== String(situation.attempt)) return goOn(ports, checkout);
 
   const form = readCardForm(fields);
   if (!form.ok) return { kind: 'form', checkout, situation, problems: form.problems, kept: form.kept };

@@ -1,6 +1,7 @@
 import type { OperationOutcome } from '@gateway/contracts';
 import { RetryableError } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
+import { rawFields } from '../domain/raw-fields.fixture';
 import { showCheckout, submitCard } from './checkout-page';
 import type { CheckoutPorts } from './checkout-ports';
 import { createPaymentTurns } from './payment-turns';
@@ -33,13 +34,13 @@ const FIRST_LOOK = CHECKOUT.expiresAt + SWEEP_AFTER_EXPIRY_MS;
 const LAST_LOOK = FIRST_LOOK + ATTEMPT_MAX_MS;
 const PAGE = { kind: 'see-other', location: `/checkout/${CHECKOUT.id}` };
 const FORM = {
-  fields: new Map([
-    ['attempt', '1'],
-    ['card_number', '4111 1111 1111 1111'],
-    ['card_exp', '09 / 30'],
-    ['cvv', '123'],
-    ['card_holder', 'Ann Lee'],
-  ]),
+  fields: rawFields({
+    attempt: '1',
+    card_number: '4111 1111 1111 1111',
+    card_exp: '09 / 30',
+    cvv: '123',
+    card_holder: 'Ann Lee',
+  }),
   browserIp: '198.51.100.9',
 };
 

@@ -1,5 +1,6 @@
 import { RetryableError } from '@gateway/service-kit';
 import { silentLogger } from '@gateway/testing';
+import { rawFields } from '../domain/raw-fields.fixture';
 import type { Incoming } from './admit';
 import type { InitiatePorts } from './handle-payout-request';
 import { payoutEndpoint } from './endpoints';
@@ -21,7 +22,7 @@ const FIELDS = {
   transfer_description: 'd',
 };
 const INCOMING: Incoming = {
-  fields: new Map(Object.entries(FIELDS)),
+  fields: rawFields(FIELDS),
   sourceIp: '192.0.2.1',
   gone: () => new AbortController().signal,
   endpoint: '/api/mp/payout',

@@ -1,11 +1,11 @@
 import type { Account } from '@gateway/accounts';
 import { payoutCurrenciesOf } from '@gateway/accounts';
 import type { ResponseCode } from '@gateway/contracts';
-import { RESPONSE_CODES } from '@gateway/contracts';
+import { RawText, RESPONSE_CODES } from '@gateway/contracts';
 import type { Slot } from '@gateway/service-kit';
 import { annotate } from '@gateway/service-kit';
 import type { AccountForRules } from '../domain/account-rules';
-import type { RawFields } from '../domain/body';
+import type { RawFields, RawValue } from '../domain/body';
 import { checkTable } from '../domain/field-check';
 import type { Incoming } from './admit';
 import { admit, sessionOf } from './admit';
@@ -87,25 +87,31 @@ function rulesOf(account: Account): AccountForRules {
 }
 
 function keyProblems({ idempotencyKey }: Incoming): FieldProblem[] {
-  return idempotencyKey !== undefined && idempotencyKey.length > KEY_LENGTH_MAX
+  return idempotencyKey !== undefined && idempotencyKey.within(KEY_LENGTH_MAX) === undefined
     ? [problem(RESPONSE_CODES.FIELD_INVALID, 'Idempotency-Key')]
     : [];
 }
 
 function idempotencyOf(ports: Ports, { idempotencyKey, endpoint, fields }: Incoming): Idempotency | undefined {
-  if (idempotencyKey === undefined || idempotencyKey === '') return undefined;
+  const key = idempotencyKey?.within(KEY_LENGTH_MAX) ?? '';
+  if (key === '') return undefined;
   // A key may be anything, even a card number, so only its hash is stored.
-  return { endpoint, key: ports.bodyHash(idempotencyKey), bodyHash: ports.bodyHash(contentOf(fields)) };
+  return { endpoint, key: ports.bodyHash(key), bodyHash: ports.bodyHash(contentOf(fields)) };
 }
 
-/**
- * Two bodies are the same if all fields are, except the secrets that must leave no trace, in any order. No field has an
- * object as valid value, so objects are not compared.
- */
+/** The whole of a field that was ignored counts too: hashing costs little. No body is longer. */
+const HASHED_LENGTH_MAX = 64 * 1024;
+
+/** Two bodies are the same if all fields are, except the secrets that must leave no trace, in any order. */
 function contentOf(fields: RawFields): string {
   return [...fields]
-    .filter(([name]) => name !== 'cvv' && name !== 'merchant_password')
-    .map(([name, value]) => JSON.stringify([name, typeof value, typeof value === 'object' ? null : String(value)]))
+    .filter(([name]) => !name.is('cvv') && !name.is('merchant_password'))
+    .map(([name, value]) => JSON.stringify([name.start(HASHED_LENGTH_MAX), ...hashedValue(value)]))
     .sort()
     .join();
+}
+
+function hashedValue(value: RawValue): readonly [type: string, value: string | null] {
+  if (value instanceof RawText) return ['string', value.start(HASHED_LENGTH_MAX)];
+  return [typeof value, value === null ? null : String(value)];
 }

@@ -1,6 +1,6 @@
-import { Secret, maskCardNumbers } from '@gateway/contracts';
+import { RawText, Secret, maskCardNumbers } from '@gateway/contracts';
 import type { RawFields, RawValue } from './body';
-import { isAbsent } from './body';
+import { boundedText, isAbsent } from './body';
 import type { FullCard } from './card-request';
 import * as rule from './field-rules';
 import type { FieldReader } from './field-table';
@@ -28,7 +28,9 @@ export type CardForm =
 /** Separators that people and browsers put into a card number. */
 const SEPARATORS = /[\s-]/g;
 /** `MM / YY` or `MM/YYYY`, separated by a slash, a dash, a space or nothing. */
-const EXPIRY = /^(?:(0?[1-9]|1[0-2])\s*[/\- ]\s*|(0[1-9]|1[0-2]))(\d{2}|\d{4})$/;
+const EXPIRY = /^(?:(0?[1-9]|1[0-2])(?:\s*[/-]\s*|[^\S ]* \s*)|(0[1-9]|1[0-2]))(\d{2}|\d{4})$/;
+/** Of what a field takes, with room for white space that is removed. Longer text is invalid. */
+const TYPED_LENGTH_MAX = 128;
 const CENTURY = '20';
 /** Too short for a card number. */
 const SHOWN_EXPIRY = /^[\d\s/-]{1,9}$/;
@@ -36,7 +38,7 @@ const SHOWN_HOLDER_LENGTH_MAX = 64;
 
 const READERS: Readonly<Record<CardFormField, FieldReader>> = {
   card_number: rule.cardNumber.read,
-  card_exp: (value) => (typeof value === 'string' ? yearAndMonth(value) : undefined),
+  card_exp: (value) => yearAndMonth(boundedText(value, TYPED_LENGTH_MAX) ?? ''),
   cvv: rule.cvv.read,
   card_holder: rule.freeText(2, 32).read,
 };
@@ -61,15 +63,16 @@ export function readCardForm(fields: RawFields): CardForm {
 }
 
 function tidied(name: CardFormField, value: RawValue | undefined): RawValue | undefined {
-  if (typeof value !== 'string') return value;
-  return name === 'card_number' || name === 'cvv' ? value.replace(SEPARATORS, '') : value.trim();
+  const text = boundedText(value, TYPED_LENGTH_MAX);
+  if (text === undefined) return value;
+  return new RawText(name === 'card_number' || name === 'cvv' ? text.replace(SEPARATORS, '') : text.trim());
 }
 
 /** decisions.md, section 10. Only the holder's name can be that long. */
 function showsOwnNumber(field: CardFormField, typed: Typed): boolean {
-  const [value, cardNumber] = [typed.get(field), typed.get('card_number')];
-  if (field !== 'card_holder' || typeof value !== 'string' || typeof cardNumber !== 'string') return false;
-  return rule.cardNumber.read(cardNumber, 0) !== undefined && showsCardNumber(value, cardNumber);
+  if (field !== 'card_holder') return false;
+  const cardNumber = rule.cardNumber.read(typed.get('card_number') ?? null, 0);
+  return typeof cardNumber === 'string' && showsCardNumber(boundedText(typed.get(field), TYPED_LENGTH_MAX) ?? '', cardNumber);
 }
 
 /** `2030-01`. */
@@ -81,15 +84,10 @@ function yearAndMonth(text: string): string | undefined {
 }
 
 function keptValues(typed: Typed): KeptValues {
-  const text = (name: CardFormField): string => {
-    const value = typed.get(name);
-    return typeof value === 'string' ? value : '';
-  };
-  const cardExp = text('card_exp');
+  const cardExp = boundedText(typed.get('card_exp'), TYPED_LENGTH_MAX) ?? '';
+  const holder = boundedText(typed.get('card_holder'), TYPED_LENGTH_MAX) ?? '';
   return {
     cardExp: SHOWN_EXPIRY.test(cardExp) ? cardExp : '',
-    cardHolder: showsOwnNumber('card_holder', typed)
-      ? ''
-      : maskCardNumbers(text('card_holder')).slice(0, SHOWN_HOLDER_LENGTH_MAX),
+    cardHolder: showsOwnNumber('card_holder', typed) ? '' : maskCardNumbers(holder).slice(0, SHOWN_HOLDER_LENGTH_MAX),
   };
 }

@@ -1,20 +1,21 @@
-import type { RawValue } from './body';
 import { DUPLICATE } from './body';
 import { CARD_FORM_FIELDS, readCardForm } from './card-form';
+import type { Sent } from './raw-fields.fixture';
+import { rawFields } from './raw-fields.fixture';
 
 const OTHER_PAN = '5555555555554444';
 const PAN = '4111111111111111';
 const TYPED = { card_number: '4111 1111 1111 1111', card_exp: '09 / 30', cvv: '123', card_holder: 'Ann Lee' };
 
-const read = (fields: Record<string, RawValue> = {}) => readCardForm(new Map(Object.entries({ ...TYPED, ...fields })));
+const read = (fields: Record<string, Sent> = {}) => readCardForm(rawFields({ ...TYPED, ...fields }));
 
-function cardOf(fields: Record<string, RawValue>) {
+function cardOf(fields: Record<string, Sent>) {
   const form = read(fields);
   if (!form.ok) throw new Error(JSON.stringify(form.problems));
   return { ...form.card.card.expose(), cvv: form.card.cvv?.expose() };
 }
 
-function problemsOf(fields: Record<string, RawValue>): string[] {
+function problemsOf(fields: Record<string, Sent>): string[] {
   const form = read(fields);
   return form.ok ? [] : form.problems.map(({ field, kind }) => `${field} ${kind}`);
 }
@@ -34,6 +35,10 @@ test.each([
   ['09 / 2030', '09', '2030'],
   ['09-30', '09', '2030'],
   ['09 30', '09', '2030'],
+  ['09 \t30', '09', '2030'],
+  ['09\t 30', '09', '2030'],
+  ['9\t/\u00a0 30', '09', '2030'],
+  ['9 - 30', '09', '2030'],
   ['0930', '09', '2030'],
   ['122030', '12', '2030'],
   [' 01/31 ', '01', '2031'],
@@ -52,6 +57,8 @@ test.each([
   '30/09/30',
   'September 30',
   '09.30',
+  '09\t30',
+  '09\u00a030',
   '/',
   '٠٩/٣٠',
 ])('an expiry date may not be written %j', (card_exp) =>
@@ -68,13 +75,16 @@ test.each([
   ['card_holder', 'A'],
   ['card_holder', 'A'.repeat(33)],
   ['card_holder', 'Ann\u0000Lee'],
+  ['card_number', `${' '.repeat(200)}${PAN}`],
+  ['card_exp', `1${' '.repeat(200)}`],
+  ['card_holder', '\u0301'.repeat(200)],
 ])('%s may not be %j', (field, value) => expect(problemsOf({ [field]: value })).toEqual([`${field} invalid`]));
 
 test('all fields are required, and reported in order', () => {
   const empty = Object.fromEntries(CARD_FORM_FIELDS.map((name) => [name, '']));
   expect(problemsOf(empty)).toEqual(CARD_FORM_FIELDS.map((name) => `${name} missing`));
   expect(problemsOf({ ...empty, card_number: ' - ', cvv: ' ', card_holder: '  ' })).toHaveLength(4);
-  expect(readCardForm(new Map()).ok).toBe(false);
+  expect(readCardForm(rawFields()).ok).toBe(false);
 });
 
 test.each(CARD_FORM_FIELDS)('%s may not be repeated', (name) => {
@@ -82,7 +92,7 @@ test.each(CARD_FORM_FIELDS)('%s may not be repeated', (name) => {
 });
 
 describe('the input that is shown again', () => {
-  const keptOf = (fields: Record<string, RawValue>) => {
+  const keptOf = (fields: Record<string, Sent>) => {
     const form = read({ cvv: 'x', ...fields });
     if (form.ok) throw new Error('nothing is shown again of a form that is right');
     return form.kept;

@@ -1,6 +1,7 @@
+import type { RawText } from '@gateway/contracts';
 import { maskCardNumbers } from '@gateway/contracts';
 import type { RawFields } from './body';
-import { isAbsent } from './body';
+import { boundedText, isAbsent } from './body';
 import { freeText } from './field-rules';
 import type { Findings } from './field-table';
 import { showsCardNumber } from './own-card-number';
@@ -10,7 +11,10 @@ const PREFIX = 'custom_';
 const NAME = /^custom_[a-z0-9_]{1,57}$/;
 const MAX_NAME_LENGTH = 64;
 const MAX_FIELDS = 20;
-const customValue = freeText(0, 255);
+const MAX_VALUE_LENGTH = 255;
+const customValue = freeText(0, MAX_VALUE_LENGTH);
+/** What of a name is looked at. A card number that begins in the shown part ends in here, separators included. */
+const MAX_SEEN_LENGTH = 2 * MAX_NAME_LENGTH;
 
 /** For documents. */
 export const CUSTOM_FIELDS = { names: NAME.source, value: customValue.schema, max: MAX_FIELDS };
@@ -27,14 +31,14 @@ export function readCustomFields(
 ): Record<string, string> | undefined {
   let custom: Record<string, string> | undefined;
   let count = 0;
-  for (const [name, raw] of fields) {
-    if (!name.startsWith(PREFIX) || isAbsent(raw)) continue;
+  for (const [given, raw] of fields) {
+    if (given.start(PREFIX.length) !== PREFIX || isAbsent(raw)) continue;
     count += 1;
-    const isAllowed = count <= MAX_FIELDS && isCustomName(name, cardNumber);
-    const value = isAllowed ? customValue.read(raw, 0) : undefined;
-    const shows = value !== undefined && typeof raw === 'string' && isOwnNumberIn(raw, cardNumber);
-    if (typeof value === 'string' && !shows) (custom ??= {})[name] = value;
-    else findings.reject(printable(name, cardNumber));
+    const name = count <= MAX_FIELDS ? customName(given, cardNumber) : undefined;
+    const value = name === undefined ? undefined : customValue.read(raw, 0);
+    const shows = value !== undefined && isOwnNumberIn(boundedText(raw, 2 * MAX_VALUE_LENGTH) ?? '', cardNumber);
+    if (name !== undefined && typeof value === 'string' && !shows) (custom ??= {})[name] = value;
+    else findings.reject(printable(given, cardNumber));
   }
   return custom;
 }
@@ -43,13 +47,21 @@ function isOwnNumberIn(text: string, cardNumber: string | undefined): boolean {
   return cardNumber !== undefined && showsCardNumber(text, cardNumber);
 }
 
-function isCustomName(name: string, cardNumber: string | undefined): boolean {
-  return NAME.test(name) && maskCardNumbers(name) === name && !isOwnNumberIn(name, cardNumber);
+/** The name, if it is a valid one. */
+function customName(given: RawText, cardNumber: string | undefined): string | undefined {
+  const name = given.within(MAX_NAME_LENGTH);
+  if (name === undefined || !NAME.test(name)) return undefined;
+  return maskCardNumbers(name) === name && !isOwnNumberIn(name, cardNumber) ? name : undefined;
 }
 
 /** A name that is safe in the answer, whatever was sent as one. */
-function printable(name: string, cardNumber: string | undefined): string {
-  if (isCustomName(name, cardNumber)) return name;
-  const shown = isOwnNumberIn(name, cardNumber) ? name.replace(/\d/g, '*') : maskCardNumbers(name);
+function printable(given: RawText, cardNumber: string | undefined): string {
+  const valid = customName(given, cardNumber);
+  if (valid !== undefined) return valid;
+  const name = given.within(MAX_SEEN_LENGTH);
+  const seen = given.start(MAX_SEEN_LENGTH);
+  // Of a longer name nobody has seen all: its end might complete a card number.
+  const shown =
+    name === undefined || isOwnNumberIn(name, cardNumber) ? seen.replace(/\d/g, '*') : maskCardNumbers(seen);
   return shown.slice(0, MAX_NAME_LENGTH).replace(/[^\w*]/g, '?');
 }

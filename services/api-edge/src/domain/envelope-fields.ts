@@ -1,7 +1,7 @@
 import type { RawFields } from './body';
-import { isAbsent } from './body';
+import { boundedText, isAbsent } from './body';
 import type { FieldName } from './field-names';
-import { isPlainText } from './field-rules';
+import { NUMERIC_LENGTH_MAX, plainText } from './field-rules';
 import type { FieldSchema } from './field-table';
 
 /** A text field without text, or with an invalid one. */
@@ -14,7 +14,7 @@ const ONE = /^0*1(?:\.0+)?$/;
 export function readApiVersion(fields: RawFields): 'missing' | 'unsupported' | 'ok' {
   const value = fields.get('api_version');
   if (isAbsent(value)) return 'missing';
-  return value === 1 || (typeof value === 'string' && ONE.test(value)) ? 'ok' : 'unsupported';
+  return value === 1 || ONE.test(boundedText(value, NUMERIC_LENGTH_MAX) ?? '') ? 'ok' : 'unsupported';
 }
 
 /** The rules of the fields that every request begins with, as documents show them. */
@@ -24,6 +24,9 @@ export const ENVELOPE_SCHEMAS = {
   merchant_password: { type: 'string', minLength: 6, maxLength: 32 },
 } as const satisfies Partial<Record<FieldName, FieldSchema>>;
 
+/** Longer than any credential or transaction type. */
+const LENGTH_MAX = 64;
+
 /**
  * A text field outside the field table (credentials, `transaction_type`): undefined if absent, {@link INVALID} if it is
  * not a string, is duplicate, has control characters, or is not between `minLength` and `maxLength` characters.
@@ -32,9 +35,9 @@ export function readText(
   fields: RawFields,
   name: string,
   minLength = 0,
-  maxLength = Number.MAX_SAFE_INTEGER,
+  maxLength = LENGTH_MAX,
 ): string | undefined | typeof INVALID {
   const value = fields.get(name);
   if (isAbsent(value)) return undefined;
-  return typeof value === 'string' && isPlainText(value, minLength, maxLength) ? value : INVALID;
+  return plainText(value, minLength, maxLength) ?? INVALID;
 }

@@ -1,5 +1,6 @@
 import type { MerchantNotes } from '@gateway/contracts';
 import type { RawFields } from './body';
+import { boundedText } from './body';
 import { readCustomFields } from './custom-fields';
 import type { FieldProblem, FieldRow } from './field-table';
 import { Findings, acceptedText, checkRows } from './field-table';
@@ -38,6 +39,8 @@ export function checkTable<Request>(
 }
 
 const CARD_NUMBER = 'card_number';
+/** No rule accepts a longer text: 4096 characters of one unit or two. */
+const ACCEPTED_MAX = 8_192;
 
 function ownCardNumber(rows: readonly FieldRow[], fields: RawFields, nowMs: number): string | undefined {
   const row = rows.find(({ name }) => name === CARD_NUMBER);
@@ -52,7 +55,7 @@ function withoutCardNumber(rows: readonly FieldRow[], cardNumber: string | undef
     const read: FieldRow['read'] = (value, nowMs) => {
       const accepted = row.read(value, nowMs);
       // A number is too short.
-      const shows = accepted !== undefined && typeof value === 'string' && showsCardNumber(value, cardNumber);
+      const shows = accepted !== undefined && showsCardNumber(boundedText(value, ACCEPTED_MAX) ?? '', cardNumber);
       return shows ? undefined : accepted;
     };
     return { ...row, read };

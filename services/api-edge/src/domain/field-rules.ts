@@ -1,4 +1,6 @@
-import { isCountry, isCurrency, parseAmountE4, isCardNumber, maskCardNumbers } from '@gateway/contracts';
+import { isCountry, isCurrency, parseAmountE4, isCardNumber, maskCardNumbers, RawText } from '@gateway/contracts';
+import type { RawValue } from './body';
+import { boundedText } from './body';
 import type { FieldRule, FieldSchema } from './field-table';
 import { isIpAddress } from './ip-address';
 
@@ -8,8 +10,7 @@ import { isIpAddress } from './ip-address';
  */
 
 /** A text of `minLength` to `maxLength` characters without control characters and half surrogate pairs. */
-export function isPlainText(text: string, minLength: number, maxLength: number): boolean {
-  if (text.length > 2 * maxLength) return false;
+function isPlainText(text: string, minLength: number, maxLength: number): boolean {
   let characters = 0;
   for (let i = 0; i < text.length; i += 1) {
     const unit = text.charCodeAt(i);
@@ -21,6 +22,12 @@ export function isPlainText(text: string, minLength: number, maxLength: number):
     characters += 1;
   }
   return characters >= minLength && characters <= maxLength;
+}
+
+/** A value that {@link isPlainText} accepts. A character has one unit or two. */
+export function plainText(value: RawValue | undefined, minLength: number, maxLength: number): string | undefined {
+  const given = boundedText(value, 2 * maxLength);
+  return given !== undefined && isPlainText(given, minLength, maxLength) ? given : undefined;
 }
 
 /** NaN, from beyond the end of a text, is not one. */
@@ -49,10 +56,10 @@ export function text(
 ): FieldRule {
   return {
     schema: textSchema(minLength, maxLength, more),
-    read: (value, nowMs) =>
-      typeof value === 'string' && isPlainText(value, minLength, maxLength) && isRight(value, nowMs)
-        ? value
-        : undefined,
+    read(value, nowMs) {
+      const given = plainText(value, minLength, maxLength);
+      return given !== undefined && isRight(given, nowMs) ? given : undefined;
+    },
   };
 }
 
@@ -60,8 +67,10 @@ export function text(
 export function freeText(minLength: number, maxLength: number): FieldRule {
   return {
     schema: textSchema(minLength, maxLength),
-    read: (value) =>
-      typeof value === 'string' && isPlainText(value, minLength, maxLength) ? maskCardNumbers(value) : undefined,
+    read(value) {
+      const given = plainText(value, minLength, maxLength);
+      return given === undefined ? undefined : maskCardNumbers(given);
+    },
   };
 }
 
@@ -81,6 +90,9 @@ function matching(minLength: number, maxLength: number, regex: RegExp): FieldRul
   return text(minLength, maxLength, (value) => regex.test(value), { pattern: regex.source });
 }
 
+/** Of a number in a text: leading zeros count for nothing, so there may be many. */
+export const NUMERIC_LENGTH_MAX = 1_000;
+
 /** In 1/10000. A JSON number counts as its shortest decimal: 1e2 is 100, and 1e-7 has too many decimals. */
 export const amount: FieldRule = {
   schema: {
@@ -89,7 +101,10 @@ export const amount: FieldRule = {
       { type: 'number', minimum: 0, maximum: 9_999_999.9999 },
     ],
   },
-  read: (value) => (typeof value === 'string' || typeof value === 'number' ? parseAmountE4(String(value)) : undefined),
+  read(value) {
+    const given = typeof value === 'number' ? String(value) : boundedText(value, NUMERIC_LENGTH_MAX);
+    return given === undefined ? undefined : parseAmountE4(given);
+  },
 };
 
 export const currency = text(3, 3, isCurrency, { pattern: '^[A-Z]{3}$', format: 'iso-4217' });
@@ -132,10 +147,11 @@ export function knownUniqueId(minLength: number): FieldRule {
 export function oneOf(...values: readonly string[]): FieldRule {
   return {
     schema: { type: 'string', enum: values },
-    read: (value) => (typeof value === 'string' && values.includes(value) ? value : undefined),
+    read: (value) => values.find((one) => value instanceof RawText && value.is(one)),
   };
 }
 
+const DIGITS_MAX = 16;
 const DIGITS = /^[0-9]{1,16}$/;
 
 /** A whole number, bounds included; as a string it has digits only. */
@@ -148,7 +164,8 @@ export function integer(min: number, max: number): FieldRule {
       ],
     },
     read(value) {
-      const number = typeof value === 'string' && DIGITS.test(value) ? Number(value) : value;
+      const given = boundedText(value, DIGITS_MAX);
+      const number = given !== undefined && DIGITS.test(given) ? Number(given) : value;
       return typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max
         ? number
         : undefined;

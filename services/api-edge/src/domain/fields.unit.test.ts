@@ -2,20 +2,21 @@ import type { TransactionType } from '@gateway/contracts';
 import { ChargeCard, messageForField, Secret, TRANSACTION_TYPES, VoidAuthorization } from '@gateway/contracts';
 import Ajv2020 from 'ajv/dist/2020';
 import fc from 'fast-check';
-import type { RawValue } from './body';
 import { DUPLICATE, parseJsonBody } from './body';
 import type { CardRequests, CheckoutRequest } from './card-request';
 import { CHECKOUT_TYPES } from './card-request';
 import type { FieldCheck } from './field-check';
 import { checkTable } from './field-check';
 import { cardTable, checkoutTable } from './fields';
+import type { Sent } from './raw-fields.fixture';
+import { rawFields } from './raw-fields.fixture';
 
 const NOW_MS = Date.UTC(2025, 5, 15, 12);
 const PAN = '4111111111111111';
 const OTHER_PAN = '5555555555554444';
 const TOKEN = '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab';
 
-type Fields = Record<string, RawValue>;
+type Fields = Record<string, Sent>;
 
 const CUSTOMER: Fields = {
   first_name: 'Ann',
@@ -61,7 +62,7 @@ const MINIMAL: Record<Kind, Fields> = {
 };
 
 /** A valid value for each field, and values around its rule. In the order of the interface's table, `pares` last. */
-const EXAMPLES: Record<string, { valid: RawValue[]; invalid: RawValue[] }> = {
+const EXAMPLES: Record<string, { valid: Sent[]; invalid: Sent[] }> = {
   transaction_unique_id: {
     valid: ['order-00000001', 'a'.repeat(11), '~'.repeat(45), '!"#$%&\'()*+,', 'EXPIRY-00000', 'xexpiry-0000'],
     invalid: [
@@ -292,20 +293,9 @@ const EXAMPLES: Record<string, { valid: RawValue[]; invalid: RawValue[] }> = {
 };
 const NAMES = Object.keys(EXAMPLES);
 /** Invalid for every field. */
-const NO_TEXT: RawValue[] = [
-  true,
-  false,
-  [],
-  ['x'],
-  [1],
-  {},
-  { $gt: '' },
-  { $ne: null },
-  { a: { b: [{}] } },
-  DUPLICATE,
-];
-const noTextOr = (...values: RawValue[]): RawValue[] => [...values, ...NO_TEXT];
-const valid = (name: string): RawValue => EXAMPLES[name]!.valid[0]!;
+const NO_TEXT: Sent[] = [true, false, DUPLICATE];
+const noTextOr = (...values: Sent[]): Sent[] => [...values, ...NO_TEXT];
+const valid = (name: string): Sent => EXAMPLES[name]!.valid[0]!;
 
 const CHARGE_OPTIONAL = [
   'address',
@@ -353,8 +343,8 @@ const CONDITIONAL: Partial<Record<Kind, string[]>> = {
 
 const tableOf = (kind: Kind) => (kind === 'CHECKOUT' ? checkoutTable('SALE') : cardTable(kind));
 
-function checkMap<K extends Kind>(kind: K, fields: ReadonlyMap<string, RawValue>): FieldCheck<Requests[K]> {
-  return checkTable<unknown>(tableOf(kind), fields, NOW_MS) as FieldCheck<Requests[K]>;
+function checkMap<K extends Kind>(kind: K, fields: ReadonlyMap<string, Sent>): FieldCheck<Requests[K]> {
+  return checkTable<unknown>(tableOf(kind), rawFields(fields), NOW_MS) as FieldCheck<Requests[K]>;
 }
 
 function check<K extends Kind>(kind: K, fields: Fields): FieldCheck<Requests[K]> {
@@ -377,7 +367,7 @@ function requestOf<K extends Kind>(type: K, fields: Fields): Requests[K] {
 }
 
 /** A complete request of some type that reads the field. */
-function requestWith(name: string, value: RawValue): [TransactionType, Fields] {
+function requestWith(name: string, value: Sent): [TransactionType, Fields] {
   if (name === 'token') return ['SALE', { ...BY_TOKEN, token: value }];
   if (name === 'pares') return ['SALE', { ...FULL_CARD, ...BASE, pares: value }];
   if (name === 'reference') return ['SETTLE', { ...MINIMAL.SETTLE, reference: value }];
@@ -389,7 +379,7 @@ const READ = KINDS.flatMap((type) =>
 );
 
 describe('a field', () => {
-  it.each(NAMES.flatMap((name) => EXAMPLES[name]!.valid.map((value): [string, RawValue] => [name, value])))(
+  it.each(NAMES.flatMap((name) => EXAMPLES[name]!.valid.map((value): [string, Sent] => [name, value])))(
     '%s may be %j',
     (name, value) => {
       const [type, fields] = requestWith(name, value);
@@ -397,7 +387,7 @@ describe('a field', () => {
     },
   );
 
-  it.each(NAMES.flatMap((name) => EXAMPLES[name]!.invalid.map((value): [string, RawValue] => [name, value])))(
+  it.each(NAMES.flatMap((name) => EXAMPLES[name]!.invalid.map((value): [string, Sent] => [name, value])))(
     '%s may not be %j',
     (name, value) => {
       const [type, fields] = requestWith(name, value);
@@ -530,7 +520,7 @@ describe.each(KINDS)('%s', (type) => {
     const expected = JSON.stringify(requestOf(type, minimal));
     for (const name of [...others, 'anything', '__proto__', 'constructor', 'merchant_password', 'PARes', 'Custom_a']) {
       for (const value of noTextOr('unread', PAN, 1)) {
-        const fields = new Map<string, RawValue>([...Object.entries(minimal), [name, value]]);
+        const fields = new Map<string, Sent>([...Object.entries(minimal), [name, value]]);
         const result = checkMap(type, fields);
         expect(JSON.stringify(result)).toBe(`{"ok":true,"request":${expected}}`);
       }
@@ -580,7 +570,7 @@ it('reports missing, invalid and forbidden fields together, custom ones after th
 
 it('has the registered message for each problem', () => {
   for (const [type, name] of READ) {
-    const result = check(type, { ...MINIMAL[type], [name]: {} });
+    const result = check(type, { ...MINIMAL[type], [name]: true });
     expect(result.ok ? undefined : result.problems[0].message).toBe(messageForField(1004, name));
   }
 });
@@ -625,7 +615,7 @@ describe.each(['AUTH', 'SALE'] as const)('%s by token', (type) => {
   });
 
   it('is by token even when the token is invalid', () => {
-    expect(problemsOf(type, { ...BY_TOKEN, token: { $gt: '' } })).toEqual(['1004 token']);
+    expect(problemsOf(type, { ...BY_TOKEN, token: true })).toEqual(['1004 token']);
   });
 });
 
@@ -650,7 +640,7 @@ describe.each(['AUTH', 'SALE'] as const)('%s after an AUTH3D', (type) => {
 describe.each(CHECKOUT_TYPES)('a card-entry page for a %s', (type) => {
   it("keeps the merchant's fields, and the return address", () => {
     const fields = { ...MINIMAL.CHECKOUT, ...URLS, mid_reference: 'MD0123456789ABCD', custom_a: '1' };
-    expect(checkTable(checkoutTable(type), new Map(Object.entries(fields)), NOW_MS)).toEqual({
+    expect(checkTable(checkoutTable(type), rawFields(fields), NOW_MS)).toEqual({
       ok: true,
       request: {
         transactionType: type,
@@ -1035,7 +1025,6 @@ describe('any valid request', () => {
       fc.double(),
       fc.boolean(),
       fc.constant(null),
-      fc.object(),
       fc.constant(DUPLICATE),
     );
     const name = fc.constantFrom(...NAMES, 'custom_a', '__proto__');
@@ -1053,7 +1042,7 @@ describe('any valid request', () => {
 
 test('a card number sent as a token is masked; a token is kept', () => {
   const tokenOf = (token: string): unknown => {
-    const checked = checkTable(cardTable('SALE'), new Map(Object.entries({ ...BY_TOKEN, token })), NOW_MS);
+    const checked = checkTable(cardTable('SALE'), rawFields({ ...BY_TOKEN, token }), NOW_MS);
     return checked.ok && checked.request.instrument.kind === 'token' ? checked.request.instrument.token : undefined;
   };
   expect(tokenOf(TOKEN)).toBe(TOKEN);
@@ -1141,8 +1130,8 @@ describe("a field that contains the request's own card number", () => {
 });
 
 describe('the callback address of an AUTH', () => {
-  const auth = new Map<string, RawValue>(Object.entries(MINIMAL.AUTH));
-  const fields = (callbackUrl: RawValue) => new Map(auth).set('callback_url', callbackUrl);
+  const auth = rawFields(MINIMAL.AUTH);
+  const fields = (callbackUrl: Sent) => rawFields({ ...MINIMAL.AUTH, callback_url: callbackUrl });
 
   test.each(['https://shop.example/callback', 'http://shop.example', 'nonsense', 7, ''])(
     'is ignored, whatever it is, for accounts without callbacks about holds: %j',

@@ -3,8 +3,8 @@ const DECODINGS_MAX = 3;
 const ESCAPE = /%([0-9a-f]{2})/gi;
 const NO_DIGIT = /\D+/g;
 const OTHER_THAN_ASCII = /[^\0-\x7f]/u;
+const ALL_OTHER_THAN_ASCII = /[^\0-\x7f]/gu;
 const DIGIT_OF_ANY_SCRIPT = /\p{Nd}/u;
-const DIGITS_OF_ANY_SCRIPT = /\p{Nd}/gu;
 
 /**
  * Whether a text shows a card number (its digits), whatever stands between the digits. Finds it URL-encoded too, and in
@@ -28,7 +28,17 @@ function asciiOf(byte: number): string {
 }
 
 function withAsciiDigits(text: string): string {
-  return text.normalize('NFKC').replace(DIGITS_OF_ANY_SCRIPT, (digit) => String(valueOf(digit.codePointAt(0) ?? 0)));
+  return text.replace(ALL_OTHER_THAN_ASCII, asciiDigitsOf);
+}
+
+/** Each character by itself: to bring many combining marks into order takes time that grows with their square. */
+function asciiDigitsOf(character: string): string {
+  const plain = character.normalize('NFKC');
+  return DIGIT_OF_ANY_SCRIPT.test(plain) ? Array.from(plain, asciiDigitOf).join('') : plain;
+}
+
+function asciiDigitOf(character: string): string {
+  return DIGIT_OF_ANY_SCRIPT.test(character) ? String(valueOf(character.codePointAt(0) ?? 0)) : character;
 }
 
 /** Unicode has the ten digits of a script in a row, from 0 to 9. */

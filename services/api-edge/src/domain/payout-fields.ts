@@ -1,5 +1,6 @@
 import type { Receiver, ReceiverType, ResponseCode } from '@gateway/contracts';
 import { isSepaIban, RECEIVER_TYPES, RESPONSE_CODES } from '@gateway/contracts';
+import { boundedText } from './body';
 import type { RequestTable } from './field-check';
 import { texts } from './field-check';
 import * as rule from './field-rules';
@@ -51,6 +52,7 @@ function payoutRows(banks: BankAddresses): readonly FieldRow[] {
 const receiverType = rule.oneOf(...RECEIVER_TYPES);
 
 /** ASCII first: the upper case of some other letters is ASCII. */
+const PRINTED_IBAN_MAX = 64;
 const PRINTED_IBAN = /^[A-Za-z0-9 ]{1,64}$/;
 
 /** Accepts the printed form too (groups with spaces) and lower case; keeps the electronic form. */
@@ -58,13 +60,15 @@ function iban(banks: BankAddresses): FieldRule {
   return {
     schema: { type: 'string', pattern: PRINTED_IBAN.source, format: 'iban' },
     read(value) {
-      if (typeof value !== 'string' || !PRINTED_IBAN.test(value)) return undefined;
-      const electronic = value.replaceAll(' ', '').toUpperCase();
+      const printed = boundedText(value, PRINTED_IBAN_MAX);
+      if (printed === undefined || !PRINTED_IBAN.test(printed)) return undefined;
+      const electronic = printed.replaceAll(' ', '').toUpperCase();
       return isSepaIban(electronic) && banks.isIban(electronic) ? electronic : undefined;
     },
   };
 }
 
+const BIC_MAX = 11;
 const BIC_CHARACTERS = /^[A-Za-z0-9]{8,11}$/;
 
 /** Accepts lower case; keeps upper case. */
@@ -72,8 +76,9 @@ function bic(banks: BankAddresses): FieldRule {
   return {
     schema: { type: 'string', pattern: BIC_CHARACTERS.source, format: 'bic' },
     read(value) {
-      if (typeof value !== 'string' || !BIC_CHARACTERS.test(value)) return undefined;
-      const upper = value.toUpperCase();
+      const given = boundedText(value, BIC_MAX);
+      if (given === undefined || !BIC_CHARACTERS.test(given)) return undefined;
+      const upper = given.toUpperCase();
       return banks.isBic(upper) ? upper : undefined;
     },
   };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
+import { RawText } from '@gateway/contracts';
 import type { Locale, RenderedPage } from '@gateway/pages';
 import { localeFor, REDIRECTS_OF_OTHERS } from '@gateway/pages';
 import type { BodyFault, BodyReader, Logger, Registry, Tracer } from '@gateway/service-kit';
@@ -10,11 +11,13 @@ import type { PageAnswer, SubmittedForm } from '../../application/checkout-page'
 import type { Checkout } from '../../application/ports';
 import { parseFormBody } from '../../domain/body';
 import * as view from './checkout-views';
-import { FORM, isOver, mediaTypeOf } from './requests';
+import { FORM, headerOf, isOver, mediaTypeOf, sourceOf } from './requests';
 
 const BODY_BYTES_MAX = 16 * 1024;
 /** 16 bytes in base64url. */
+const PAGE_ID_LENGTH = 22;
 const PAGE_ID = /^[\w-]{22}$/;
+const REFERENCE_LENGTH_MAX = 20;
 /** Enough to find a page in a log, and far too little to open it. */
 const LOGGED_ID_LENGTH = 4;
 const RETRY_AFTER_SECONDS = 2;
@@ -117,9 +120,15 @@ function limitConcurrency(maxConcurrent: number): RequestHandler {
   };
 }
 
+/** Empty for what can be no id. */
 function pageIdOf(request: Request): string {
   const { id } = request.params;
-  return typeof id === 'string' ? id : '';
+  return typeof id === 'string' ? (new RawText(id).within(PAGE_ID_LENGTH) ?? '') : '';
+}
+
+/** The attempt whose challenge the browser comes from, if it says so. */
+function referenceIn({ query: { reference } }: Request): string | undefined {
+  return typeof reference === 'string' ? new RawText(reference).within(REFERENCE_LENGTH_MAX) : undefined;
 }
 
 function requirePageId(): RequestHandler {
@@ -146,8 +155,7 @@ function requireForm(): RequestHandler {
 function show(options: CheckoutPagesOptions): RequestHandler {
   return async (request, response) => {
     const id = pageIdOf(request);
-    const { reference } = request.query;
-    const page = await options.show(id, typeof reference === 'string' ? reference : undefined);
+    const page = await options.show(id, referenceIn(request));
     await answer(options, request, response, page);
   };
 }
@@ -156,7 +164,7 @@ function submit(options: CheckoutPagesOptions): RequestHandler {
   return async (request, response) => {
     const fields = parseFormBody(bytesOf(request));
     if (fields === 'malformed') return notUnderstood(response, 400);
-    const submitted = { fields, browserIp: request.ip ?? '' };
+    const submitted = { fields, browserIp: sourceOf(request) };
     await answer(options, request, response, await options.submit(pageIdOf(request), submitted));
   };
 }
@@ -216,15 +224,15 @@ async function sendAnswer(
 
 /** The browser's language. */
 function localeOf(response: Response): Locale {
-  return localeFor(response.req.get('accept-language'));
+  return localeFor(headerOf(response.req, 'accept-language'));
 }
 
 /** They keep the reference that a challenge has brought. */
-function waitingAddressesOf({ query }: Request): view.WaitingAddresses {
-  const { reference } = query;
-  const kept = typeof reference === 'string' ? { reference } : undefined;
+function waitingAddressesOf(request: Request): view.WaitingAddresses {
+  const reference = referenceIn(request);
+  const kept = reference === undefined ? undefined : { reference };
   const search = (more?: Record<string, string>) => `?${new URLSearchParams({ ...kept, ...more }).toString()}`;
-  return { again: search(), stay: search({ [STAY]: 'yes' }), stays: STAY in query };
+  return { again: search(), stay: search({ [STAY]: 'yes' }), stays: STAY in request.query };
 }
 
 /** Where the POST may be redirected to: to the challenge, which has an http address in a sandbox, and to the merchant. */

@@ -5,7 +5,7 @@ import express from 'express';
 import type { ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES, maskCardNumbers, resultClassOf } from '@gateway/contracts';
 import type { BodyFault, BodyReader, Logger, Registry, Span, Tracer } from '@gateway/service-kit';
-import { bytesOf, Counter, Gauge, Histogram, readBody, strictTransport, traceRequest } from '@gateway/service-kit';
+import { bytesOf, Counter, Gauge, Histogram, readBody, replaceBody, strictTransport, traceRequest } from '@gateway/service-kit';
 import type { Incoming } from '../../application/admit';
 import { sessionOf } from '../../application/admit';
 import type { ContentType, Endpoint } from '../../application/endpoint';
@@ -15,7 +15,7 @@ import { failure, sessionIdIn } from '../../application/responses';
 import type { RawFields } from '../../domain/body';
 import { parseFormBody, parseJsonBody } from '../../domain/body';
 import { createRefusalPace } from './refusal-pace';
-import { FORM, isOver, mediaTypeOf } from './requests';
+import { FORM, headerOf, isOver, mediaTypeOf, sourceOf } from './requests';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
@@ -186,9 +186,9 @@ function handle(
     localsOf(response).operation = metricNameOf(endpoint, fields);
     const incoming: Incoming = {
       fields,
-      sourceIp: request.ip ?? '',
+      sourceIp: sourceOf(request),
       endpoint: endpoint.path,
-      idempotencyKey: request.get('idempotency-key'),
+      idempotencyKey: headerOf(request, 'idempotency-key'),
       gone: () => goneSignal(response),
       session,
     };
@@ -208,7 +208,9 @@ function goneSignal(response: Response): AbortSignal {
 
 function parseBody(request: Request): RawFields | 'malformed' {
   const bytes = bytesOf(request);
-  return mediaTypeOf(request) === FORM ? parseFormBody(bytes) : parseJsonBody(bytes);
+  const fields = mediaTypeOf(request) === FORM ? parseFormBody(bytes) : parseJsonBody(bytes);
+  replaceBody(request, fields === 'malformed' ? 0 : fields.bytes);
+  return fields;
 }
 
 function logAnswer(options: MerchantApiOptions, incoming: Incoming, { body }: Answer, startedAt: number): void {

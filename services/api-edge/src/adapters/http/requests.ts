@@ -1,11 +1,28 @@
+import type { RawText } from '@gateway/contracts';
+import { rawText } from '@gateway/contracts';
 import type { Request, Response } from 'express';
 
 export const FORM = 'application/x-www-form-urlencoded';
 export const JSON_TYPE = 'application/json';
 
+/** With its parameters. A longer one is none that we know. */
+const CONTENT_TYPE_LENGTH_MAX = 1_000;
+
 export function mediaTypeOf(request: Request): string {
-  const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
+  const [type = ''] = (headerOf(request, 'content-type')?.within(CONTENT_TYPE_LENGTH_MAX) ?? '').split(';', 1);
   return type.trim().toLowerCase();
+}
+
+export function headerOf(request: Request, name: string): RawText | undefined {
+  return rawText(request.get(name));
+}
+
+/** IPv6 with a zone. A trusted proxy may pass on anything. */
+const ADDRESS_LENGTH_MAX = 64;
+
+/** The client's address; empty for what can be none. */
+export function sourceOf(request: Request): string {
+  return rawText(request.ip)?.within(ADDRESS_LENGTH_MAX) ?? '';
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { RawText } from '@gateway/contracts';
+import { rawText } from '@gateway/contracts';
 import type { Locale } from '@gateway/pages';
 import { localeFor } from '@gateway/pages';
 import type { AcsPorts, NoChallenge } from '../../application/authentication';
@@ -8,6 +10,11 @@ import type { ChallengePage } from './acs-pages';
 import { alreadyAnsweredPage, challengePage, errorPage } from './acs-pages';
 import type { HttpAnswer, HttpRequest, Route } from './listener';
 import { HttpProblem } from './listener';
+
+/** Of {@link SESSION_DATA}. */
+const SESSION_DATA_LENGTH_MAX = 8_194;
+/** A CReq and a CRes have some 300 characters; extensions may be added. */
+const MESSAGE_LENGTH_MAX = 8_192;
 
 export const CHALLENGE_PATH = '/acs/v2/challenge';
 
@@ -23,7 +30,7 @@ const SESSION_DATA = /^[A-Za-z0-9_-]{0,8192}={0,2}$/;
 export function acsRoutes(ports: AcsPorts, acsURL: () => string): Route[] {
   async function show(request: HttpRequest): Promise<HttpAnswer> {
     const form = await request.form();
-    const ids = readChallengeRequest(form.get('creq'));
+    const ids = readChallengeRequest(form.get('creq')?.within(MESSAGE_LENGTH_MAX));
     const sessionData = readSessionData(form);
     const found = await findChallenge(ports, ids);
     if (typeof found === 'string') throw noChallenge(found);
@@ -69,9 +76,10 @@ function contentOf<C extends OpenChallenge | DecidedChallenge>(
   };
 }
 
-function readSessionData(form: ReadonlyMap<string, string>): string {
-  const sessionData = form.get('threeDSSessionData') ?? '';
-  if (!SESSION_DATA.test(sessionData)) throw new HttpProblem(400, 'threeDSSessionData is malformed');
+function readSessionData(form: ReadonlyMap<string, RawText>): string {
+  const given = form.get('threeDSSessionData');
+  const sessionData = given === undefined ? '' : given.within(SESSION_DATA_LENGTH_MAX);
+  if (sessionData === undefined || !SESSION_DATA.test(sessionData)) throw new HttpProblem(400, 'threeDSSessionData is malformed');
   return sessionData;
 }
 
@@ -88,7 +96,7 @@ function refusal({ status, message }: HttpProblem, request: HttpRequest): HttpAn
 
 /** The browser's language. */
 function localeOf(request: HttpRequest): Locale {
-  return localeFor(request.header('accept-language'));
+  return localeFor(rawText(request.header('accept-language')));
 }
 
 /** Reads base64url of JSON; throws a 400 for anything else. */
@@ -126,11 +134,11 @@ function writeChallengeResponse(ids: ChallengeIds, decision: ChallengeDecision):
  */
 function readDecision(
   acsTransID: string,
-  form: ReadonlyMap<string, string>,
+  form: ReadonlyMap<string, RawText>,
 ): { ids: ChallengeIds; decision: ChallengeDecision } {
-  const decision = CHALLENGE_DECISIONS.find((known) => known === form.get('decision'));
+  const decision = CHALLENGE_DECISIONS.find((known) => form.get('decision')?.is(known));
   if (decision === undefined) throw new HttpProblem(400, 'decision is missing or unknown');
-  const cres = form.get('cres');
+  const cres = form.get('cres')?.within(MESSAGE_LENGTH_MAX);
   const { threeDSServerTransID } = decoded('cres', cres);
   if (typeof threeDSServerTransID !== 'string') throw new HttpProblem(400, 'cres has no transaction id');
   const ids = { acsTransID, threeDSServerTransID };

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { RawText } from '@gateway/contracts';
 import type { RenderedPage } from '@gateway/pages';
 import type { Logger } from '@gateway/service-kit';
 import { assertNever } from '@gateway/service-kit';
 
 const BODY_MAX_BYTES = 64 * 1024;
+const PAIRS_MAX = 100;
 const PRINTABLE_ASCII = /^[\x21-\x7e]*$/;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** The address may be confidential: keep it out of caches and from the next site. */
@@ -19,7 +21,7 @@ export interface HttpRequest {
   /** The body as JSON. Throws {@link HttpProblem} if it is too large or not JSON. */
   json(): Promise<unknown>;
   /** The body as form fields, each once. Throws {@link HttpProblem} for anything else. */
-  form(): Promise<ReadonlyMap<string, string>>;
+  form(): Promise<ReadonlyMap<string, RawText>>;
 }
 
 export type HttpAnswer =
@@ -201,15 +203,17 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-async function readForm(request: IncomingMessage): Promise<ReadonlyMap<string, string>> {
+async function readForm(request: IncomingMessage): Promise<ReadonlyMap<string, RawText>> {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
   if (type.trim().toLowerCase() !== FORM_TYPE) throw new HttpProblem(415, 'body is not a form');
-  const fields = new Map<string, string>();
-  for (const pair of (await readBody(request)).toString('latin1').split('&').filter(Boolean)) {
+  const fields = new Map<string, RawText>();
+  const pairs = (await readBody(request)).toString('latin1').split('&', PAIRS_MAX + 1);
+  if (pairs.length > PAIRS_MAX) throw new HttpProblem(400, 'too many form fields');
+  for (const pair of pairs.filter(Boolean)) {
     const [name, ...rest] = pair.split('=');
     const field = decoded(name ?? '');
     if (fields.has(field)) throw new HttpProblem(400, 'a form field came twice');
-    fields.set(field, decoded(rest.join('=')));
+    fields.set(field, new RawText(decoded(rest.join('='))));
   }
   return fields;
 }

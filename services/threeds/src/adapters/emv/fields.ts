@@ -1,3 +1,5 @@
+import { RawText } from '@gateway/contracts';
+
 /** The version of EMV 3-D Secure that we use. */
 export const MESSAGE_VERSION = '2.2.0';
 
@@ -10,26 +12,35 @@ export function messageFields(data: unknown, messageType: string): Fields | unde
   return fields['messageType'] === messageType && fields['messageVersion'] === MESSAGE_VERSION ? fields : undefined;
 }
 
+const TRANSACTION_ID_LENGTH = 36;
 const TRANSACTION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** A text of a message; empty if it is none, or longer. */
+function textOf(value: unknown, maxLength: number): string {
+  return typeof value === 'string' ? (new RawText(value).within(maxLength) ?? '') : '';
+}
 
 /** A transaction id in canonical form. */
 export function transactionId(value: unknown): string | undefined {
-  const text = typeof value === 'string' ? value.toLowerCase() : '';
+  const text = textOf(value, TRANSACTION_ID_LENGTH).toLowerCase();
   return TRANSACTION_ID.test(text) ? text : undefined;
 }
 
 /** Base64 of 20 bytes. */
+const AUTHENTICATION_VALUE_LENGTH = 28;
 const AUTHENTICATION_VALUE = /^[A-Za-z0-9+/]{27}=$/;
 
 /** The issuer's cryptogram. Undefined if it is malformed: it would prove nothing to an acquirer. */
 export function authenticationValue(value: unknown): string | undefined {
-  return typeof value === 'string' && AUTHENTICATION_VALUE.test(value) ? value : undefined;
+  const text = textOf(value, AUTHENTICATION_VALUE_LENGTH);
+  return AUTHENTICATION_VALUE.test(text) ? text : undefined;
 }
 
 const TWO_DIGITS = /^\d{2}$/;
 
 export function twoDigits(value: unknown): string | undefined {
-  return typeof value === 'string' && TWO_DIGITS.test(value) ? value : undefined;
+  const text = textOf(value, 2);
+  return TWO_DIGITS.test(text) ? text : undefined;
 }
 
 export function oneOf<T extends string>(allowed: readonly T[], value: unknown): T | undefined {

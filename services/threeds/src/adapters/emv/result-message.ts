@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Secret } from '@gateway/contracts';
+import type { RawText, Secret } from '@gateway/contracts';
 import type { ResultAnswer, ResultMessage } from '../../application/take-result';
 import { RESULT_STATUSES } from '../../domain/authentication';
 import {
@@ -15,9 +15,9 @@ import {
 /** Contains `sha256=` and the hex HMAC-SHA256 of the body's bytes, in place of mutual TLS. */
 export const SIGNATURE_HEADER = 'x-ds-signature';
 
-export function isSigned(body: Buffer, signature: string | undefined, key: Secret<Buffer>): boolean {
+export function isSigned(body: Buffer, signature: RawText | undefined, key: Secret<Buffer>): boolean {
   const expected = Buffer.from(`sha256=${createHmac('sha256', key.expose()).update(body).digest('hex')}`);
-  const given = Buffer.from(signature ?? '');
+  const given = Buffer.from(signature?.within(expected.length) ?? '');
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 

@@ -1,15 +1,28 @@
+import { RawText } from '@gateway/contracts';
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const FORM = 'application/x-www-form-urlencoded';
 
-/** A form's fields by name. Undefined for another content type, invalid UTF-8, and duplicate names. */
-export function parseForm(body: Buffer, contentType: string | undefined): ReadonlyMap<string, string> | undefined {
-  const [mediaType = ''] = (contentType ?? '').split(';', 1);
+/** With its parameters. */
+const CONTENT_TYPE_LENGTH_MAX = 1_000;
+/** Merchants' pages send three fields, the ACS two. */
+const PAIRS_MAX = 100;
+
+/** A form's fields by name. Undefined for another content type, invalid UTF-8, duplicate names and too many pairs. */
+export function parseForm(body: Buffer, contentType: RawText | undefined): ReadonlyMap<string, RawText> | undefined {
+  const [mediaType = ''] = (contentType?.within(CONTENT_TYPE_LENGTH_MAX) ?? '').split(';', 1);
   if (mediaType.trim().toLowerCase() !== FORM) return undefined;
   const text = textOf(body);
-  if (text === undefined) return undefined;
-  const pairs = [...new URLSearchParams(text)];
+  if (text === undefined || hasMore(text, '&', PAIRS_MAX)) return undefined;
+  const pairs = Array.from(new URLSearchParams(text), ([name, value]) => [name, new RawText(value)] as const);
   const fields = new Map(pairs);
   return fields.size === pairs.length ? fields : undefined;
+}
+
+function hasMore(text: string, separator: string, max: number): boolean {
+  let found = 0;
+  for (let at = text.indexOf(separator); at !== -1 && found <= max; at = text.indexOf(separator, at + 1)) found += 1;
+  return found > max;
 }
 
 function textOf(body: Buffer): string | undefined {

@@ -1,9 +1,10 @@
+import { rawText } from '@gateway/contracts';
 import { parseForm } from './form';
 
 const FORM = 'application/x-www-form-urlencoded';
 const parsed = (body: string | Buffer, type: string | undefined = FORM) => {
-  const fields = parseForm(Buffer.from(body), type);
-  return fields && Object.fromEntries(fields);
+  const fields = parseForm(Buffer.from(body), rawText(type));
+  return fields && Object.fromEntries(Array.from(fields, ([name, value]) => [name, value.within(100)]));
 };
 
 test('fields by name', () => {
@@ -17,6 +18,7 @@ test.each([
   ['a duplicate name', 'a=1&b=2&a=1', FORM],
   ['the same name, escaped', 'a=1&%61=2', FORM],
   ['invalid UTF-8', Buffer.from([0x61, 0x3d, 0xff]), FORM],
+  ['a form with more fields than anybody sends', Array.from({ length: 102 }, (_, i) => `${i}=`).join('&'), FORM],
   ['another type', 'a=1', 'multipart/form-data'],
   ['a type with only the same prefix', 'a=1', `${FORM}2`],
 ])('%s is no form', (_what, body, type) => expect(parsed(body, type)).toBeUndefined());

@@ -1,3 +1,4 @@
+import { RawText } from '@gateway/contracts';
 import { localeFor } from '@gateway/pages';
 import type { Authentication } from '../../domain/authentication';
 import { challengePage, outOfTimePage, problemPage, returnPage, waitingPage } from './pages';
@@ -53,7 +54,7 @@ test('the waiting page stays for those who need more time', () => {
 
 test("cardholders see the merchant's display name", () => {
   const named = { ...authentication, merchantName: 'Müller & Söhne' };
-  const { body } = waitingPage(localeFor('de'), { kind: 'wait', authentication: named }, false);
+  const { body } = waitingPage(localeFor(new RawText('de')), { kind: 'wait', authentication: named }, false);
   expect(body).toContain('<dd>Müller &amp; Söhne</dd>');
   expect(body).toContain('Einen Moment, bitte');
   expect(body).toContain('1,00\u00a0XTS');

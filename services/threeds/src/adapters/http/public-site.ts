@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
 import type { Secret } from '@gateway/contracts';
+import { RawText, rawText } from '@gateway/contracts';
 import type { Locale } from '@gateway/pages';
 import { localeFor } from '@gateway/pages';
 import type { BodyFault, BodyReader, Logger } from '@gateway/service-kit';
@@ -41,6 +42,10 @@ const PAGE = { route: '/challenge/:pageId', pattern: /^\/challenge\/[^/]+$/ } as
 const RESULT_PAGE = { route: '/challenge/:pageId/result', pattern: /^\/challenge\/[^/]+\/result$/ } as const;
 
 const BODY_BYTES_MAX = 64 * 1024;
+const PAGE_ID_LENGTH_MAX = 64;
+const PAREQ_LENGTH_MAX = 4_096;
+const TERM_URL_LENGTH_MAX = 2_048;
+const REFERENCE_LENGTH_MAX = 20;
 /** From the head of a request to the end of its body. */
 export const BODY_TIMEOUT_MS = 10_000;
 /** Concurrent requests, counted once their bodies have arrived; further ones are refused. */
@@ -137,7 +142,7 @@ function readForm(bodies: BodyReader): RequestHandler {
 
 async function answerResult(ports: Ports, messageKey: Secret<Buffer>, request: Request): Promise<ResultReply> {
   const body = bytesOf(request);
-  if (!isSigned(body, request.get(SIGNATURE_HEADER), messageKey)) return notSigned();
+  if (!isSigned(body, rawText(request.get(SIGNATURE_HEADER)), messageKey)) return notSigned();
   const message = parseResultMessage(body);
   if (message === undefined) return notUnderstood();
   const answer = await retryableWhenTransient(() => takeResult(ports, message));
@@ -147,27 +152,36 @@ async function answerResult(ports: Ports, messageKey: Secret<Buffer>, request: R
 async function notified(ports: Ports, request: Request): Promise<Turn> {
   const form = formOf(request);
   const transaction = transactionOfCres(form?.get('cres'));
-  const pageId = form?.get('threeDSSessionData');
+  const pageId = form?.get('threeDSSessionData')?.within(PAGE_ID_LENGTH_MAX);
   if (transaction === undefined || pageId === undefined) return { kind: 'problem', problem: 'wrong-challenge' };
   return retryableWhenTransient(() => comeBack(ports, { pageId, ...transaction }));
 }
 
 function openedByAddress(ports: Ports, pageId: string): Promise<Turn> {
-  return retryableWhenTransient(() => openPage(ports, pageId));
+  return retryableWhenTransient(() => openPage(ports, boundedPageId(pageId)));
 }
 
 function openedByForm(ports: Ports, request: Request<{ pageId: string }>): Promise<Turn> {
   const form = formOf(request);
-  const fields = { pareq: form?.get('PaReq'), termUrl: form?.get('TermUrl'), md: form?.get('MD') };
-  return retryableWhenTransient(() => openPage(ports, request.params.pageId, fields));
+  const fields = {
+    pareq: form?.get('PaReq')?.within(PAREQ_LENGTH_MAX),
+    termUrl: form?.get('TermUrl')?.within(TERM_URL_LENGTH_MAX),
+    md: form?.get('MD')?.within(REFERENCE_LENGTH_MAX),
+  };
+  return retryableWhenTransient(() => openPage(ports, boundedPageId(request.params.pageId), fields));
 }
 
 function lookedAgain(ports: Ports, pageId: string): Promise<Turn> {
-  return retryableWhenTransient(() => lookForResult(ports, pageId));
+  return retryableWhenTransient(() => lookForResult(ports, boundedPageId(pageId)));
 }
 
-function formOf(request: Request<object>): ReadonlyMap<string, string> | undefined {
-  return parseForm(bytesOf(request), request.get('content-type'));
+/** Empty for what can be no id. */
+function boundedPageId(pageId: string): string {
+  return new RawText(pageId).within(PAGE_ID_LENGTH_MAX) ?? '';
+}
+
+function formOf(request: Request<object>): ReadonlyMap<string, RawText> | undefined {
+  return parseForm(bytesOf(request), rawText(request.get('content-type')));
 }
 
 function show(response: Response, turn: Turn): void {
@@ -197,7 +211,7 @@ function pageOf(locale: Locale, turn: Exclude<Turn, { kind: 'redirect' }>, stays
 
 /** The browser's language. */
 function localeOf(response: Response): Locale {
-  return localeFor(response.req.get('accept-language'));
+  return localeFor(rawText(response.req.get('accept-language')));
 }
 
 function sendPage(response: Response, { status, headers, body }: StatusPage): void {
