@@ -37,7 +37,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.{ts,mjs,cjs,js}'],
+    files: ['{services,libs,scripts,deploy}/**/*.{ts,mjs}'],
     plugins: { regexp },
     // What a text costs grows with its length alone (docs/adr/0072).
     rules: {

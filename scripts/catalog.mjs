@@ -44,7 +44,7 @@ function entity(kind, metadata, spec) {
  */
 function purposeOf(readme) {
   const [, sentence = ''] = /^# .+\n+([^\n]+?)(?:\. |\.?\n)/.exec(readme) ?? [];
-  return JSON.stringify(sentence.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replaceAll('`', ''));
+  return JSON.stringify(sentence.replace(/\[([^[\]]+)\]\([^)]*\)/g, '$1').replaceAll('`', ''));
 }
 
 /**

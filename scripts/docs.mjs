@@ -464,8 +464,8 @@ const blocks = (metrics) => ({
  */
 async function filled(path, generators) {
   const text = readFileSync(path, 'utf8').replaceAll(
-    /(<!-- generated: ([\w-]+) ?([\w-]*) -->\n)[^]*?(<!-- end -->)/g,
-    (block, begin, name, argument, end) => {
+    /(<!-- generated: ([\w-]+)(?: ([\w-]*))? -->\n)[^]*?(<!-- end -->)/g,
+    (block, begin, name, argument = '', end) => {
       const generate = generators[name];
       if (generate === undefined) throw new Failure(`${path} asks for ${name}, which is not generated.`);
       const content = generate(argument);

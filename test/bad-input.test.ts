@@ -74,6 +74,14 @@ describe('a body that does not parse gets 1001', () => {
     ['nothing but NUL bytes', Buffer.alloc(64)],
     ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['an open list, 60,000 deep', `{"address":${'['.repeat(60_000)}`],
+    ['an object in a field', JSON.stringify(sale({ amount: { $gt: '' } }))],
+    ['a list in a field', JSON.stringify(sale({ first_name: ['x'] }))],
+    ['an object in a field that no request has', JSON.stringify(sale({ unknown: {} }))],
+    ['30,000 levels', `{"address":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
+    ['an amount twice', JSON.stringify(sale()).replace('{', '{"amount":"1",')],
+    ['an amount twice, once escaped', JSON.stringify(sale()).replace('{', '{"am\\u006funt":"1",')],
+    ['an unknown name twice', '{"a":1,"a":1}'],
+    ['101 names', JSON.stringify(Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`n${i}`, i])))],
   ])('JSON: %s', async (_what, body) => {
     expect(await refused({ body })).toMatchObject({ code: 1001, message: 'Request format error' });
   });
@@ -94,7 +102,7 @@ describe('a body that does not parse gets 1001', () => {
 });
 
 describe('a value of a wrong type', () => {
-  const WRONG = [{ $gt: '' }, { $ne: null }, ['x'], [], true, false, 12];
+  const WRONG = [true, false, 12];
   const isNumeric = (name: string, value: unknown): boolean => name === 'amount' && typeof value === 'number';
 
   test('gets 1004 in every field of a SALE, as the only problem', async () => {
@@ -204,17 +212,16 @@ describe('names with a meaning in JavaScript or MongoDB', () => {
 
   test('are ignored like other unknown names', async () => {
     for (const name of NAMES) {
-      const inJson = JSON.stringify(sale({ first_name: undefined })).replace('{', `{"${name}":{"polluted":true},`);
+      const inJson = JSON.stringify(sale({ first_name: undefined })).replace('{', `{"${name}":"polluted",`);
       for (const request of [{ body: inJson }, form(sale({ first_name: undefined }), { [name]: 'x' })]) {
         expect(await refused(request)).toMatchObject({ code: 1002, message: 'first_name not present in request' });
       }
     }
-    expect(({} as Body)['polluted']).toBeUndefined();
   });
 
   test('do not add fields to a request', async () => {
     const body = `{"__proto__":${JSON.stringify(sale())}}`;
-    expect(await refused({ body })).toMatchObject({ code: 1002, message: 'api_version not present in request' });
+    expect(await refused({ body })).toMatchObject({ code: 1001 });
   });
 
   test('are not valid custom fields', async () => {
@@ -239,22 +246,18 @@ describe('a repeated form key', () => {
 });
 
 describe('too much of something', () => {
-  test('10,000 unknown keys are ignored', async () => {
-    const keys = Array.from({ length: 10_000 }, (_, index) => index.toString(36)).join('&');
-    const request = { headers: FORM_TYPE, body: `${formOf(sale({ first_name: undefined }))}&${keys}` };
-    expect(request.body.length).toBeLessThan(LIMIT_BYTES);
-    expect(errorsOf(await refused(request))).toEqual([['first_name', 1002]]);
+  test('unknown keys are ignored, up to 100 names', async () => {
+    const known = formOf(sale({ first_name: undefined }));
+    const keysTo = (names: number) =>
+      Array.from({ length: names - known.split('&').length }, (_, index) => `k${index}`).join('&');
+    const request = (names: number) => ({ headers: FORM_TYPE, body: `${known}&${keysTo(names)}` });
+    expect(errorsOf(await refused(request(100)))).toEqual([['first_name', 1002]]);
+    expect(await refused(request(101))).toMatchObject({ code: 1001 });
   });
 
   test('the 21st custom field gets 1004', async () => {
     const custom = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`custom_n${index}`, 'x']));
     expect(errorsOf(await refused(json(sale(custom))))).toEqual([['custom_n20', 1004]]);
-  });
-
-  test('30,000 levels of nesting get 1004 in a field', async () => {
-    const deep = '['.repeat(30_000) + ']'.repeat(30_000);
-    const body = JSON.stringify(sale({ address: 0 })).replace('"address":0', `"address":${deep}`);
-    expect(errorsOf(await refused({ body }))).toEqual([['address', 1004]]);
   });
 
   test.each([
@@ -471,10 +474,9 @@ test('after all this the service answers as before', async () => {
   before = await storage.counts();
 });
 
-test('an unknown field is ignored, however deep, and the request with its key is accepted', async () => {
-  const deep = '['.repeat(20_000) + ']'.repeat(20_000);
-  const body = JSON.stringify(sale({ unknown: 0 })).replace('"unknown":0', `"unknown":${deep}`);
-  const request: RawRequest = { body, headers: { 'idempotency-key': 'deep' } };
+test('an unknown field is ignored, however long, and the request with its key is accepted', async () => {
+  const body = JSON.stringify(sale({ unknown: 'x'.repeat(60_000) }));
+  const request: RawRequest = { body, headers: { 'idempotency-key': 'long' } };
   const first = await raw(request);
   expect(first.body).toMatchObject({ status: 'success', code: 0 });
   expect((await raw(request)).body).toEqual(first.body);

@@ -56,5 +56,5 @@ function decode(storedHash: string): { salt: Buffer; key: Buffer } {
 }
 
 function unpadded(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '');
+  return bytes.toString('base64').replaceAll('=', '');
 }

@@ -22,6 +22,6 @@ export function formatAmountE4(amountE4: number): string {
   const whole = Math.trunc(amountE4 / SCALE);
   const fraction = String(amountE4 % SCALE)
     .padStart(DECIMALS, '0')
-    .replace(/0+$/, '');
+    .replace(/0{1,4}$/, '');
   return fraction === '' ? String(whole) : `${whole}.${fraction}`;
 }

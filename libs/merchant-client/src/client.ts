@@ -209,5 +209,5 @@ function baseUrlOf({ baseUrl, account, password, allowHttp }: ClientOptions): st
   if (search !== '' || hash !== '') throw new TypeError('baseUrl must end with the path');
   if (!isSafeAddress(url) && !(protocol === 'http:' && allowHttp === true))
     throw new TypeError('baseUrl must begin with https://, except on this machine');
-  return href.replace(/\/+$/, '');
+  return href.replace(/(?<!\/)\/+$/, '');
 }

@@ -10,6 +10,8 @@ const MAPPED_PREFIX_LENGTH = 96;
 const MAX_PREFIX_LENGTH = { ipv4: 32, ipv6: 128 } as const;
 /** The owner of one IPv6 address usually has all that share its first 64 bits. */
 const SOURCE_PREFIX_LENGTH = 64;
+/** An IPv6 address with a zone. */
+const ADDRESS_LENGTH_MAX = 100;
 
 /**
  * An address or CIDR in canonical form: host bits zeroed, IPv4-mapped IPv6 as IPv4. Undefined if it is malformed, which
@@ -83,8 +85,9 @@ function parseAddress(text: string): Address | undefined {
 }
 
 function parseGiven(text: string): Address | undefined {
+  if (text.length > ADDRESS_LENGTH_MAX) return undefined;
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
-  const withoutZone = text.replace(/%.*$/, '');
+  const [withoutZone = ''] = text.split('%', 1);
   return withoutZone.includes(':') && ipaddr.IPv6.isValid(withoutZone) ? ipaddr.IPv6.parse(withoutZone) : undefined;
 }
 

@@ -35,7 +35,7 @@ export const kafkaProductionRules: readonly ProductionRule<KafkaConfig>[] = [kaf
 /** For everything that uses MongoDB. */
 export const mongoProductionRules: readonly ProductionRule<MongoConfig>[] = [mongoKnowsUs, mongoIsEncrypted];
 
-const URI = /^mongodb(?<srv>\+srv)?:\/\/(?:(?<user>[^@/]*)@)?(?<hosts>[^/?]*)\/?[^?]*\??(?<query>.*)$/;
+const URI = /^mongodb(?<srv>\+srv)?:\/\/(?:(?<user>[^@/]*)@)?(?<hosts>[^/?]*)(?:\/[^?]*)?(?:\?(?<query>.*))?$/;
 
 /** An address that the driver does not understand has no parts; the driver reports it. */
 function partsOf(uri: string) {

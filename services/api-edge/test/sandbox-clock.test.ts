@@ -81,7 +81,7 @@ describe('a move', () => {
     expect(await edge.merchant(PATH, account)).toMatchObject({ ahead: 60, followed: true });
   });
 
-  test.each([0, -1, 1.5, 30 * DAY_SECONDS + 1, 'soon', [1]])('by %p is invalid', async (advance) => {
+  test.each([0, -1, 1.5, 30 * DAY_SECONDS + 1, 'soon', true])('by %p is invalid', async (advance) => {
     const before = await edge.merchant(PATH, {});
     expect(await edge.merchant(PATH, { advance })).toMatchObject({
       status: 'error',

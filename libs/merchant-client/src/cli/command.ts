@@ -128,7 +128,7 @@ function settingsOf(values: Values, env: NodeJS.ProcessEnv): Settings {
   const account = textOf(values, 'account') ?? env['GATEWAY_ACCOUNT'];
   if (account === undefined || account === '')
     throw new UsageError('The account is missing: set GATEWAY_ACCOUNT or --account.');
-  return { url: url.replace(/\/+$/, ''), account, password: passwordOf(values, env) };
+  return { url: url.replace(/(?<!\/)\/+$/, ''), account, password: passwordOf(values, env) };
 }
 
 function passwordOf(values: Values, env: NodeJS.ProcessEnv): string {

@@ -53,14 +53,14 @@ function publicPorts({ PUBLIC_BASE_URL, THREEDS_PUBLIC_URL }: Config): Source[] 
 function brokers({ KAFKA_BROKERS, KAFKA_TLS }: Config): Source[] {
   if (KAFKA_TLS === 'off') return [];
   return KAFKA_BROKERS.split(',').map((broker) => {
-    const [, host = '', port] = /^\s*(.*):(\d+)\s*$/.exec(broker) ?? [];
+    const [, host = '', port] = /^(.*):(\d+)$/.exec(broker.trim()) ?? [];
     return served(`the broker ${host}:${port}`, host, Number(port));
   });
 }
 
 /** Not of `mongodb+srv` addresses, whose hosts only the driver knows. */
 function mongodb({ MONGODB_URI }: Config): Source[] {
-  const [, hosts = '', options = ''] = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)\/?[^?]*(?:\?(.*))?$/.exec(MONGODB_URI) ?? [];
+  const [, hosts = '', options = ''] = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)(?:\/[^?]*)?(?:\?(.*))?$/.exec(MONGODB_URI) ?? [];
   const given = new URLSearchParams(options);
   if (given.get('tls') !== 'true' && given.get('ssl') !== 'true') return [];
   return hosts.split(',').map((host) => {

@@ -82,7 +82,7 @@ export function sepaText(text: string, maxLength: number): string {
 }
 
 function trim(text: string): string {
-  return text.replace(/^[ /]+/, '').replace(/[ /]+$/, '');
+  return text.replace(/^[ /]+/, '').replace(/(?<![ /])[ /]+$/, '');
 }
 
 function toAllowed(character: string): string {
