@@ -70,7 +70,11 @@ function problemsOf(check: Check, fields: RawFields, code: number): string[] {
 function fieldsOf(check: Check, variant: string | undefined): Fields {
   const present: [string, true][] = variant === 'token' ? [['token', true]] : [];
   const all = names.filter((name) => variant === 'token' || name !== 'token');
-  const invalid = problemsOf(check, new RawFields(new Map(all.map((name) => [name, true]))), RESPONSE_CODES.FIELD_INVALID);
+  const invalid = problemsOf(
+    check,
+    new RawFields(new Map(all.map((name) => [name, true]))),
+    RESPONSE_CODES.FIELD_INVALID,
+  );
   const missing = problemsOf(check, new RawFields(new Map(present)), RESPONSE_CODES.FIELD_MISSING);
   return { required: compared([...missing, ...present.map(([name]) => name)]), allowed: compared(invalid) };
 }

@@ -7,6 +7,7 @@ import { runFirstRequests } from './first-requests';
 import { runFootprint } from './footprint';
 import type { System } from './gateway';
 import { startDirect, startGateway } from './gateway';
+import { runHostile } from './hostile';
 import type { UseCase } from './load';
 import { runNeighbours } from './neighbours';
 import { runOverload } from './overload';
@@ -21,7 +22,7 @@ import { runStages } from './stages';
 
 const USAGE = `usage: npm run bench -- [cards|payouts|pain001|payout-query|callbacks|expiry [OPEN [DUE]]
                        |neighbours [--quick] [--only ATTACK,…]|replicas [--quick]|overload [--quick]
-                       |soak [--quick|--long]|footprint [--quick]|first-requests|stages]
+                       |soak [--quick|--long]|footprint [--quick]|first-requests|stages|hostile]
 See bench/README.md.`;
 
 /** The gateway against the same work in one process without Kafka. */
@@ -51,6 +52,7 @@ const runs: Record<string, Run> = {
   footprint: runFootprint,
   'first-requests': runFirstRequests,
   stages: runStages,
+  hostile: runHostile,
 };
 
 const closers: (() => Promise<unknown> | void)[] = [];

@@ -1,6 +1,7 @@
 import { until } from '@gateway/testing';
 import { findCardData } from '../support/card-data-search';
 import { attackAddresses } from './attacks/addresses';
+import { attackWithBrackets } from './attacks/brackets';
 import { SENT_CARD_DATA, seedCardData } from './attacks/card-data';
 import { attackCheckout } from './attacks/checkout-replay';
 import { attackFraming } from './attacks/framing';
@@ -34,6 +35,7 @@ describe('signatures and proofs', () => attackSignatures(world));
 describe('card-entry forms', () => attackCheckout(world));
 describe('messages of HTTP', () => attackFraming(world));
 describe('card data in every place', () => seedCardData(world));
+describe('bodies of brackets', () => attackWithBrackets(world));
 describe('bodies', () => attackBodies(world, seed));
 describe('headers, pages and logs', () => attackHeadersAndLogs(world));
 

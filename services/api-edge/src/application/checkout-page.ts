@@ -122,7 +122,8 @@ async function submitTo(ports: CheckoutPorts, checkout: Checkout, submitted: Sub
   const situation = await situationOfCheckout(ports, checkout);
   if (situation.kind === 'waiting') await untilTellable(ports, checkout, situation.attempt);
   if (checkout.state !== 'open' || situation.kind !== 'form') return goOn(ports, checkout);
-  if (boundedText(fields.get('attempt'), ATTEMPT_LENGTH_MAX) !== String(situation.attempt)) return goOn(ports, checkout);
+  if (boundedText(fields.get('attempt'), ATTEMPT_LENGTH_MAX) !== String(situation.attempt))
+    return goOn(ports, checkout);
 
   const form = readCardForm(fields);
   if (!form.ok) return { kind: 'form', checkout, situation, problems: form.problems, kept: form.kept };

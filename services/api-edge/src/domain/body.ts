@@ -67,7 +67,7 @@ export function parseFormBody(bytes: Uint8Array): RawFields | 'malformed' {
   const fields = new Map<string, RawValue>();
   let pairs = 0;
   try {
-    for (let from = 0; from < text.length; ) {
+    for (let from = 0; from < text.length;) {
       const to = endOf(text, from);
       if (to > from) {
         pairs += 1;

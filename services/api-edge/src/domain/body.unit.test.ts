@@ -9,7 +9,10 @@ const form = (text: string) => parseFormBody(bytes(text));
 
 function fieldsOf(parsed: RawFields | 'malformed'): [string, unknown][] {
   if (parsed === 'malformed') throw new Error('malformed');
-  return Array.from(parsed, ([name, value]) => [name.start(LONG), value instanceof RawText ? value.start(LONG) : value]);
+  return Array.from(parsed, ([name, value]) => [
+    name.start(LONG),
+    value instanceof RawText ? value.start(LONG) : value,
+  ]);
 }
 
 const LONG = 100_000;

@@ -85,10 +85,7 @@ describe.each(Object.entries(HOSTILE_TEXTS))('a text of %s', (_what, of) => {
   });
 
   test('costs nothing more as a name of a custom field', () => {
-    const [first, ...others] = works(
-      (text) => readAll(rawFields({ card_number: PAN, [`custom_${text}`]: 'x' })),
-      of,
-    );
+    const [first, ...others] = works((text) => readAll(rawFields({ card_number: PAN, [`custom_${text}`]: 'x' })), of);
     expect(others).toEqual([first, first]);
   });
 

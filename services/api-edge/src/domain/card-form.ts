@@ -72,7 +72,9 @@ function tidied(name: CardFormField, value: RawValue | undefined): RawValue | un
 function showsOwnNumber(field: CardFormField, typed: Typed): boolean {
   if (field !== 'card_holder') return false;
   const cardNumber = rule.cardNumber.read(typed.get('card_number') ?? null, 0);
-  return typeof cardNumber === 'string' && showsCardNumber(boundedText(typed.get(field), TYPED_LENGTH_MAX) ?? '', cardNumber);
+  return (
+    typeof cardNumber === 'string' && showsCardNumber(boundedText(typed.get(field), TYPED_LENGTH_MAX) ?? '', cardNumber)
+  );
 }
 
 /** `2030-01`. */

@@ -43,11 +43,8 @@ describe('a text outside the table', () => {
     expect(readText(rawFields({ transaction_type: 'x'.repeat(65_536) }), 'transaction_type')).toBe(INVALID);
   });
 
-  it.each<[Sent]>([
-    [123456],
-    [true],
-    [DUPLICATE],
-    ['demo\0merchant'],
-    ['demo\ud800merchant'],
-  ])('%j is invalid', (value) => expect(credential(value)).toBe(INVALID));
+  it.each<[Sent]>([[123456], [true], [DUPLICATE], ['demo\0merchant'], ['demo\ud800merchant']])(
+    '%j is invalid',
+    (value) => expect(credential(value)).toBe(INVALID),
+  );
 });

@@ -26,22 +26,38 @@ const spelled = (unit: string, how: number): string => {
 };
 const jsonText = fc
   .tuple(fc.string({ unit: 'binary', maxLength: 12 }), fc.infiniteStream(fc.nat(5)))
-  .map(([text, how]) => `"${Array.from({ length: text.length }, (_, i) => spelled(text[i] ?? '', how.next().value as number)).join('')}"`);
+  .map(
+    ([text, how]) =>
+      `"${Array.from({ length: text.length }, (_, i) => spelled(text[i] ?? '', how.next().value as number)).join('')}"`,
+  );
 const digits = fc.stringMatching(/^[0-9]{1,30}$/);
 const jsonNumber = fc
   .tuple(
     fc.constantFrom('', '-'),
-    fc.oneof(fc.constant('0'), digits.map((text) => text.replace(/^0+/, '') || '0')),
+    fc.oneof(
+      fc.constant('0'),
+      digits.map((text) => text.replace(/^0+/, '') || '0'),
+    ),
     fc.option(digits, { nil: undefined }),
     fc.option(fc.tuple(fc.constantFrom('e', 'E', 'e+', 'E-'), fc.nat(400)), { nil: undefined }),
   )
-  .map(([sign, whole, part, exponent]) => `${sign}${whole}${part === undefined ? '' : `.${part}`}${exponent?.join('') ?? ''}`);
+  .map(
+    ([sign, whole, part, exponent]) =>
+      `${sign}${whole}${part === undefined ? '' : `.${part}`}${exponent?.join('') ?? ''}`,
+  );
 const value = fc.oneof(jsonText, jsonNumber, fc.constantFrom('true', 'false', 'null'));
 const field = fc.tuple(space, jsonText, space, space, value, space);
-const flat = fc.tuple(space, fc.uniqueArray(field, { maxLength: 12, selector: ([, name]) => JSON.parse(name) as string }), space, space).map(
-  ([before, fields, within, after]) =>
-    `${before}{${fields.map(([a, name, b, c, one, d]) => `${a}${name}${b}:${c}${one}${d}`).join(',') || within}}${after}`,
-);
+const flat = fc
+  .tuple(
+    space,
+    fc.uniqueArray(field, { maxLength: 12, selector: ([, name]) => JSON.parse(name) as string }),
+    space,
+    space,
+  )
+  .map(
+    ([before, fields, within, after]) =>
+      `${before}{${fields.map(([a, name, b, c, one, d]) => `${a}${name}${b}:${c}${one}${d}`).join(',') || within}}${after}`,
+  );
 
 test('of all flat documents, however they are spelled, it reads what JSON.parse reads', () => {
   fc.assert(
@@ -51,7 +67,14 @@ test('of all flat documents, however they are spelled, it reads what JSON.parse 
 });
 
 test('of a damaged document it takes nothing that JSON.parse refuses or reads in another way', () => {
-  const damage = fc.tuple(flat, fc.nat(), fc.oneof(fc.constantFrom('', '"', '\\', ',', '}', '{', '[', '0', '-', 'e', '\u0000', '\ufeff', '\u00a0'), fc.string({ maxLength: 2 })));
+  const damage = fc.tuple(
+    flat,
+    fc.nat(),
+    fc.oneof(
+      fc.constantFrom('', '"', '\\', ',', '}', '{', '[', '0', '-', 'e', '\u0000', '\ufeff', '\u00a0'),
+      fc.string({ maxLength: 2 }),
+    ),
+  );
   fc.assert(
     fc.property(damage, fc.nat(2), ([text, place, inserted], removed) => {
       const at = place % (text.length + 1);
@@ -68,10 +91,26 @@ test.each(['-0', '1e2', '1E400', '-1e400', '9'.repeat(60_000), `0.${'0'.repeat(6
   (written) => expect(read(`{"a":${written}}`)?.get('a')).toBe(JSON.parse(written)),
 );
 
-test.each(['00', '01', '-', '+1', '.5', '1.', '1e', '1e+', '0x1', 'NaN', 'Infinity', '--1', 'nul', 'True', '"\\x"', '"\\u12"', '"\\u12g4"', '"\t"'])(
-  'is no value: %s',
-  (written) => expect(read(`{"a":${written}}`)).toBeUndefined(),
-);
+test.each([
+  '00',
+  '01',
+  '-',
+  '+1',
+  '.5',
+  '1.',
+  '1e',
+  '1e+',
+  '0x1',
+  'NaN',
+  'Infinity',
+  '--1',
+  'nul',
+  'True',
+  '"\\x"',
+  '"\\u12"',
+  '"\\u12g4"',
+  '"\t"',
+])('is no value: %s', (written) => expect(read(`{"a":${written}}`)).toBeUndefined());
 
 test('a name comes once, however it is spelled', () => {
   expect(read('{"amount":1,"amount":2}')).toBeUndefined();

@@ -60,7 +60,8 @@ function brokers({ KAFKA_BROKERS, KAFKA_TLS }: Config): Source[] {
 
 /** Not of `mongodb+srv` addresses, whose hosts only the driver knows. */
 function mongodb({ MONGODB_URI }: Config): Source[] {
-  const [, hosts = '', options = ''] = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)(?:\/[^?]*)?(?:\?(.*))?$/.exec(MONGODB_URI) ?? [];
+  const [, hosts = '', options = ''] =
+    /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)(?:\/[^?]*)?(?:\?(.*))?$/.exec(MONGODB_URI) ?? [];
   const given = new URLSearchParams(options);
   if (given.get('tls') !== 'true' && given.get('ssl') !== 'true') return [];
   return hosts.split(',').map((host) => {

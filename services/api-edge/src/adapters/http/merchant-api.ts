@@ -5,7 +5,16 @@ import express from 'express';
 import type { ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES, maskCardNumbers, resultClassOf } from '@gateway/contracts';
 import type { BodyFault, BodyReader, Logger, Registry, Span, Tracer } from '@gateway/service-kit';
-import { bytesOf, Counter, Gauge, Histogram, readBody, replaceBody, strictTransport, traceRequest } from '@gateway/service-kit';
+import {
+  bytesOf,
+  Counter,
+  Gauge,
+  Histogram,
+  readBody,
+  replaceBody,
+  strictTransport,
+  traceRequest,
+} from '@gateway/service-kit';
 import type { Incoming } from '../../application/admit';
 import { sessionOf } from '../../application/admit';
 import type { ContentType, Endpoint } from '../../application/endpoint';

@@ -79,7 +79,8 @@ function contentOf<C extends OpenChallenge | DecidedChallenge>(
 function readSessionData(form: ReadonlyMap<string, RawText>): string {
   const given = form.get('threeDSSessionData');
   const sessionData = given === undefined ? '' : given.within(SESSION_DATA_LENGTH_MAX);
-  if (sessionData === undefined || !SESSION_DATA.test(sessionData)) throw new HttpProblem(400, 'threeDSSessionData is malformed');
+  if (sessionData === undefined || !SESSION_DATA.test(sessionData))
+    throw new HttpProblem(400, 'threeDSSessionData is malformed');
   return sessionData;
 }
 
