@@ -7,6 +7,7 @@ import { CALLBACK_EVENTS_TABLE, CALLBACK_LIST_TABLE, CALLBACK_RESEND_TABLE } fro
 import { CARD_FORM_FIELDS, readCardForm } from './card-form';
 import { CLOCK_TABLE } from './clock-fields';
 import { readApiVersion, readText } from './envelope-fields';
+import type { RequestTable } from './field-check';
 import { checkTable } from './field-check';
 import { FIELD_MEANINGS } from './field-names';
 import { cardTable, checkoutTable } from './fields';
@@ -57,7 +58,7 @@ const works = (task: (text: string) => void, of: (length: number) => string): nu
 
 const NOW = Date.UTC(2026, 0, 1);
 const PAN = '4111111111111111';
-const TABLES = [
+const TABLES: readonly RequestTable<unknown>[] = [
   cardTable('SALE'),
   cardTable('AUTH', { withHoldCallbacks: true }),
   cardTable('SALE3D'),

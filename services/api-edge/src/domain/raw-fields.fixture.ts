@@ -7,8 +7,12 @@ export type Sent = string | RawValue;
 
 /** The fields of a body that has these values. */
 export function rawFields(sent: Readonly<Record<string, Sent>> | ReadonlyMap<string, Sent> = {}): RawFields {
-  const entries = sent instanceof Map ? [...sent] : Object.entries(sent as Readonly<Record<string, Sent>>);
-  return new RawFields(new Map(entries.map(([name, value]) => [name, rawValue(value)])));
+  const entries: Iterable<[string, Sent]> = isMap(sent) ? sent : Object.entries(sent);
+  return new RawFields(new Map(Array.from(entries, ([name, value]) => [name, rawValue(value)])));
+}
+
+function isMap(sent: object): sent is ReadonlyMap<string, Sent> {
+  return sent instanceof Map;
 }
 
 export function rawValue(value: Sent): RawValue {
