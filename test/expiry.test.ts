@@ -1,10 +1,19 @@
-import type { ExpireAuthorizationData } from '@gateway/contracts';
-import { ExpireAuthorization, paymentIdOf, TEST_CARDS } from '@gateway/contracts';
+import { randomBytes } from 'node:crypto';
+import type { ExpireAuthorizationData, TopicName } from '@gateway/contracts';
+import {
+  ExpireAuthorization,
+  newReference,
+  paymentIdOf,
+  services,
+  SettleAuthorization,
+  TEST_CARDS,
+} from '@gateway/contracts';
 import type { Publisher } from '@gateway/messaging';
-import { startPublisher, until } from '@gateway/testing';
+import { createGroupWatch, deadLetterTopicOf, topicOf } from '@gateway/messaging';
+import { kafkaOf, startPublisher, until } from '@gateway/testing';
 import type { Body, CheckRecord, System } from './support/system';
 import { cardRequest, checkOf, followUp, recordsOf, startSystem } from './support/system';
-import { eventsOf } from './support/topics';
+import { eventsOf, readTopics } from './support/topics';
 
 const HOLD_SECONDS = 3;
 const PARTITIONS = 12;
@@ -87,7 +96,46 @@ async function askEverywhere(reference: string, expiresAt: number): Promise<void
   );
 }
 
+/** Whether card-processing has finished every message of the topic. */
+async function isCommitted(topic: TopicName): Promise<boolean> {
+  const { topicPrefix } = system.space;
+  const watch = createGroupWatch({
+    kafka: kafkaOf(system.space),
+    groupId: services.cardProcessing.name,
+    topics: [topic],
+    topicPrefix,
+  });
+  await watch.start();
+  const ends = await readTopics(system.space, [topicOf(topicPrefix, topic)]);
+  const { done } = await watch.look();
+  await watch.stop();
+  return done === ends.length;
+}
+
 describe('before auth-expiry runs', () => {
+  test.each(['cardExpiries', 'threedsEvents'] as const)(
+    'a merchant’s command in %s becomes a dead letter and ends no operation',
+    async (topic) => {
+      const reference = await authorize();
+      const paymentId = paymentIdOf(reference);
+      const forged = newReference(paymentId, randomBytes);
+      const ids = { paymentId, reference: forged, merchantAccount: 'demo_merchant', transactionUniqueId: forged };
+      await publisher.publishRaw({
+        topic: topicOf(system.space.topicPrefix, topic),
+        key: paymentId,
+        value: Buffer.from(JSON.stringify(ids)),
+        headers: { ce_type: SettleAuthorization.type },
+      });
+      const letters = deadLetterTopicOf(system.space.topicPrefix, topic) ?? '';
+      await until('a dead letter', async () => (await readTopics(system.space, [letters])).length === 1);
+      // An offset is committed after whatever its dead letter brings about.
+      await until('the message is done', () => isCommitted(topic));
+      expect(await send(followUp('SETTLE', reference))).toMatchObject({ status: 'success' });
+      expect(recordsOf(await send(checkOf({ reference }))).map((record) => record.reference)).not.toContain(forged);
+      expect(recordsOf(await send(checkOf({ transaction_unique_id: forged })))).toEqual([]);
+    },
+  );
+
   test('a SETTLE after the end of the hold gets 3007; a command before the end leaves the hold', async () => {
     const reference = await authorize();
     const expiresAt = await endOfHold(reference);

@@ -209,6 +209,7 @@ describe('with a user of its own at each server, every service does its part', (
   test('each consumer writes its dead letters, and dlq reads and replays them', async () => {
     const poison: [TopicName, string][] = [
       ['cardCommands', 'ChargeCard'],
+      ['cardExpiries', 'ExpireAuthorization'],
       ['cardEvents', 'CardAuthorized'],
       ['payoutCommands', 'InitiatePayout'],
       ['payoutEvents', 'PayoutSettled'],
@@ -342,7 +343,7 @@ describe('Kafka refuses', () => {
   const users: readonly Omit<ServiceDeclaration, 'database' | 'shares'>[] = [...onKafka, { ...analyst, produces: [] }];
 
   test.each(users)('$name all other topics', async ({ name, consumes, produces, reads = [], watches }) => {
-    const own = [...consumes, ...produces, ...reads, ...(watches === undefined ? [] : [watches.topic])];
+    const own = [...consumes, ...produces, ...reads, ...(watches?.topics ?? [])];
     const foreign = {
       consumes: everyTopic.filter((topic) => !consumes.includes(topic)),
       produces: everyTopic.filter((topic) => !own.includes(topic)),

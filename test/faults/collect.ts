@@ -103,7 +103,7 @@ function bankEntry({ _id, record }: StoredDocument): BankEntry {
 }
 
 const GROUPS: Record<string, readonly TopicName[]> = {
-  'card-processing': ['cardCommands', 'threedsEvents'],
+  'card-processing': ['cardCommands', 'cardExpiries', 'threedsEvents'],
   threeds: ['threedsCommands'],
   payout: ['payoutCommands'],
   'auth-expiry': ['cardEvents'],

@@ -187,7 +187,7 @@ export const AnnounceOutcome = declareMessage(
 export type AnnounceOutcomeData = DataOf<typeof AnnounceOutcome>;
 
 export const ExpireAuthorization = declareMessage(
-  'cardCommands',
+  'cardExpiries',
   'ExpireAuthorization',
   'The hold of an AUTH is over, or soon will be: void it, or announce its end, unless it was settled or voided.',
   Type.Object({

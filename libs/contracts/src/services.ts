@@ -20,8 +20,8 @@ export interface ServiceDeclaration {
   readonly produces: readonly TopicName[];
   /** Topics that each replica reads as a whole, in groups of its own whose names begin with the service's and a dot. */
   readonly reads?: readonly TopicName[];
-  /** Another service's group, whose progress on a topic it observes. */
-  readonly watches?: { readonly groupId: string; readonly topic: TopicName };
+  /** Another service's group, whose progress on topics it observes. */
+  readonly watches?: { readonly groupId: string; readonly topics: readonly TopicName[] };
   readonly shares: SharedCollections;
 }
 
@@ -118,7 +118,7 @@ export const services = {
   cardProcessing: {
     name: 'card-processing',
     database: 'cards',
-    consumes: ['cardCommands', 'threedsEvents'],
+    consumes: ['cardCommands', 'cardExpiries', 'threedsEvents'],
     produces: ['cardEvents', 'threedsCommands', 'gatewayReplies'],
     reads: ['cvvKeys'],
     shares: {
@@ -144,8 +144,8 @@ export const services = {
     name: 'auth-expiry',
     database: 'expiry',
     consumes: ['cardEvents'],
-    produces: ['cardCommands'],
-    watches: { groupId: 'card-processing', topic: 'cardCommands' },
+    produces: ['cardExpiries'],
+    watches: { groupId: 'card-processing', topics: ['cardCommands', 'cardExpiries'] },
     shares: {},
   },
   callbackDispatcher: {

@@ -34,6 +34,13 @@ export const topics = {
     7 * DAY_MS,
     'Requests of merchants, with personal data. Only card-processing reads it',
   ),
+  /** A topic of its own, so that whoever reports the end of a hold cannot write a merchant's command (ADR 0077). */
+  cardExpiries: consumed(
+    'card.expiries',
+    'paymentId',
+    7 * DAY_MS,
+    'Holds whose time is over or soon will be. Only card-processing reads it',
+  ),
   payoutEvents: consumed(
     'payout.events',
     'payoutId',

@@ -47,7 +47,7 @@ function serviceAccess(prefix: string | undefined, service: ServiceDeclaration):
       'describe',
       watched.map(({ groupId }) => topicName(prefix, groupId)),
     ),
-    ...on('topic', 'describe', topicsOf(watched.map(({ topic }) => topic))),
+    ...on('topic', 'describe', topicsOf(watched.flatMap((watch) => watch.topics))),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IHeaders, KafkaMessage } from 'kafkajs';
+import type { TopicName } from '@gateway/contracts';
 import type { KafkaClient } from './client';
 import type { Envelope } from './envelope';
 import { headerOf, isPresent } from './envelope';
@@ -11,6 +12,8 @@ import { tryWithin, within } from './within';
 export interface RejectedMessage {
   /** Full name. */
   readonly topic: string;
+  /** The topic as contracts name it. Who may write it says what the message may bring about. */
+  readonly declaredTopic: TopicName | undefined;
   readonly partition: number;
   readonly message: KafkaMessage;
   /** Name and text of the error. */

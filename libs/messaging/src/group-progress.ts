@@ -6,19 +6,19 @@ import { reconnectAdmin } from './reconnect-admin';
 import { topicName, topicOf } from './topics';
 import { tryWithin, within } from './within';
 
-/** The progress of a group on a topic, over all partitions. */
+/** The progress of a group on its topics, over all partitions. */
 export interface GroupProgress {
   /** Messages committed so far. Commits follow the work by up to a second. */
   done: number;
   /**
-   * Messages not committed yet, if each partition had as many as their median: a slow key holds back its own partition
-   * only, and says nothing of the others.
+   * Messages not committed yet, if each partition of a topic had as many as their median: a slow key holds back its own
+   * partition only, and says nothing of the others.
    */
   waiting: number;
 }
 
 export interface GroupWatch {
-  /** @throws KafkaAccessError if Kafka refuses to show this group or topic. */
+  /** @throws KafkaAccessError if Kafka refuses to show this group or its topics. */
   start(): Promise<void>;
   stop(): Promise<void>;
   /** @throws when the brokers do not answer. */
@@ -27,24 +27,25 @@ export interface GroupWatch {
 
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** Observes a group that reads a topic from its beginning. It may belong to another service. */
+/** Observes a group that reads topics from their beginning. It may belong to another service. */
 export function createGroupWatch(options: {
   kafka: KafkaClient;
   /** Without prefix. */
   groupId: string;
-  topic: TopicName;
+  topics: readonly TopicName[];
   topicPrefix?: string;
 }): GroupWatch {
   const groupId = topicName(options.topicPrefix, options.groupId);
-  const topic = topicOf(options.topicPrefix, options.topic);
+  const topics = options.topics.map((topic) => topicOf(options.topicPrefix, topic));
   const admin = options.kafka.admin({ retry: { retries: 0 } });
-  const lag = () => within(ANSWER_TIMEOUT_MS, `asking how far ${groupId} is`, fetchLag(admin, groupId, [topic]));
+  const lag = () => within(ANSWER_TIMEOUT_MS, `asking how far ${groupId} is`, fetchLag(admin, groupId, topics));
   return {
     async start() {
       await admin.connect();
       await lag().catch((error: unknown) => {
         // Any other fault may be over at the next look.
-        if (isRefusal(error)) throw accessError(`Kafka refuses to show how far ${groupId} is on ${topic}`, error);
+        if (isRefusal(error))
+          throw accessError(`Kafka refuses to show how far ${groupId} is on ${topics.join(', ')}`, error);
       });
     },
     async look() {
@@ -52,7 +53,10 @@ export function createGroupWatch(options: {
         const partitions = await lag();
         return {
           done: partitions.reduce((sum, { committed }) => sum + committed, 0),
-          waiting: medianOf(partitions.map(({ lag }) => lag)) * partitions.length,
+          waiting: [...Map.groupBy(partitions, ({ topic }) => topic).values()].reduce(
+            (sum, ofTopic) => sum + medianOf(ofTopic.map(({ lag }) => lag)) * ofTopic.length,
+            0,
+          ),
         };
       } catch (error) {
         await reconnectAdmin(admin, ANSWER_TIMEOUT_MS);

@@ -39,9 +39,9 @@ export function createMessageAttempts(options: {
 }): (job: MessageJob) => Promise<Outcome> {
   const { topics, deadLetter, limitedAttempts, groupId, tracer, metrics, logger } = options;
   const handlers = new Map(
-    options.handlers.map(({ declaration, handle, onlyWith }) => [
+    options.handlers.map(({ declaration, handle, onlyWith, alsoFrom }) => [
       declaration.type,
-      { declaration, handle, onlyWith, duration: metrics.duration(declaration.type) },
+      { declaration, handle, onlyWith, alsoFrom, duration: metrics.duration(declaration.type) },
     ]),
   );
 
@@ -49,7 +49,7 @@ export function createMessageAttempts(options: {
     const progress = (job.note ??= { limitedFailures: 0 });
     try {
       if (progress.rejection === undefined) await handle(job, progress);
-      else await deadLetter(rejectedMessage(job, progress, progress.rejection), progress.rejection);
+      else await deadLetter(rejectedMessage(job, progress, progress.rejection, topics), progress.rejection);
       return 'done';
     } catch (error) {
       return recover(job, progress, error);
@@ -59,14 +59,19 @@ export function createMessageAttempts(options: {
   async function handle(job: MessageJob, progress: Progress): Promise<void> {
     const type = typeOf(job.message);
     const handler = handlers.get(type ?? '');
-    if (handler === undefined || topics.get(job.topic) !== handler.declaration.topic) {
+    const topic = topics.get(job.topic);
+    if (
+      handler === undefined ||
+      topic === undefined ||
+      ![handler.declaration.topic, handler.alsoFrom].includes(topic)
+    ) {
       if (options.otherTypes === 'skip' && type !== undefined) return metrics.skipped.inc();
       throw new InvalidMessageError(type === undefined ? 'header ce_type is missing' : 'its type is not known here');
     }
     if (handler.onlyWith !== undefined && lacks(job.message, handler.onlyWith)) return metrics.skipped.inc();
     const envelope = (progress.envelope ??= decode(handler.declaration, job, job.message));
     const { correlationId } = envelope;
-    const span = handlingOf(job, envelope, { groupId, topic: handler.declaration.topic });
+    const span = handlingOf(job, envelope, { groupId, topic });
     const observe = handler.duration.startTimer();
     try {
       await inTrace(tracer, { ...span, correlationId }, () => handler.handle(envelope as Envelope<never>));
@@ -158,8 +163,16 @@ function rejectedMessage(
   { topic, partition, message }: MessageJob,
   { envelope }: Progress,
   { reason }: Rejection,
+  topics: ReadonlyMap<string, TopicName>,
 ): RejectedMessage {
-  return { topic, partition, message, reason, ...(envelope !== undefined && { envelope }) };
+  return {
+    topic,
+    declaredTopic: topics.get(topic),
+    partition,
+    message,
+    reason,
+    ...(envelope !== undefined && { envelope }),
+  };
 }
 
 const MAX_REASON_LENGTH = 500;

@@ -1,4 +1,4 @@
-import type { MessageDeclaration } from '@gateway/contracts';
+import type { MessageDeclaration, TopicName } from '@gateway/contracts';
 import type { Envelope } from './envelope';
 
 /** A message type and its handler. Made by {@link on}. */
@@ -6,6 +6,7 @@ export interface MessageHandler {
   readonly declaration: MessageDeclaration;
   readonly handle: (envelope: Envelope<never>) => Promise<void>;
   readonly onlyWith?: string | undefined;
+  readonly alsoFrom?: TopicName | undefined;
 }
 
 /**
@@ -15,12 +16,15 @@ export interface MessageHandler {
  * After a `RetryableError` the message is retried with pauses, without limit, while its key waits. After a
  * `LimitedRetryError` it is retried `limitedAttempts` times. Then, and after any other error, it is dead-lettered.
  *
+ * A type is taken from its own topic only: in another one, whose writers have other rights, it is dead-lettered.
+ *
  * @param onlyWith the name of a field without which a JSON object is skipped, before it is parsed and checked
+ * @param alsoFrom the topic to which the last release writes this type
  */
 export function on<T>(
   declaration: MessageDeclaration<T>,
   handle: (envelope: Envelope<T>) => Promise<void>,
-  { onlyWith }: { onlyWith?: string & keyof T } = {},
+  { onlyWith, alsoFrom }: { onlyWith?: string & keyof T; alsoFrom?: TopicName } = {},
 ): MessageHandler {
-  return { declaration, handle, onlyWith };
+  return { declaration, handle, onlyWith, alsoFrom };
 }

@@ -14,7 +14,7 @@ test("a group's committed and waiting messages are counted from the first messag
   const options = {
     kafka: kafka.client(),
     groupId: 'workers',
-    topic: 'cardCommands',
+    topics: ['cardCommands', 'cardExpiries'],
     topicPrefix: kafka.prefix,
   } as const;
   const watch = createGroupWatch(options);

@@ -1,5 +1,6 @@
 import { PartitionAssigners } from 'kafkajs';
 import type { Cluster } from 'kafkajs';
+import { CardholderAuthenticated, ExpireAuthorization } from '@gateway/contracts';
 import { LimitedRetryError, RetryableError } from '@gateway/service-kit';
 import type { Envelope, RejectedMessage } from '../src';
 import { createDeadLetters, on } from '../src';
@@ -367,6 +368,31 @@ describe('a dead letter is written for', () => {
     expect(rejected).toMatchObject({ reason: 'Error: broken invariant', envelope: { data: { n: 0 } } });
     expect(after).toEqual([1]);
   });
+});
+
+test('a type is taken from its own topic, or from the one where the last release wrote it, and from no other', async () => {
+  const value = Buffer.from(JSON.stringify({ n: 1 }));
+  const headers = { ce_id: 'id', ce_type: 'Numbered', ce_source: 'test', ce_specversion: '1.0', ce_subject: 'K' };
+  const raw = (topic: string) => ({
+    topic: kafka.prefix + topic,
+    key: 'K',
+    value,
+    headers: { ...headers, ce_time: new Date().toISOString() },
+  });
+  for (const topic of [COMMANDS, 'card.expiries.v1', 'threeds.events.v1']) await kafka.publisher.publishRaw(raw(topic));
+  let handled = 0;
+  const worker = kafka.worker({
+    handlers: [
+      on(Numbered, async () => void (handled += 1), { alsoFrom: 'cardExpiries' }),
+      // So that the worker reads these topics.
+      ...[ExpireAuthorization, CardholderAuthenticated].map((other) => on<unknown>(other, async () => undefined)),
+    ],
+  });
+  await worker.start();
+  await until('the foreign one is a dead letter', async () => (await kafka.size('threeds.events.dlq.v1')) === 1);
+  await until('both others are handled', () => handled === 2);
+  expect(await kafka.size('card.commands.dlq.v1')).toBe(0);
+  expect(await kafka.size('card.expiries.dlq.v1')).toBe(0);
 });
 
 test('onDeadLetter is retried until it succeeds, and the letter is written once', async () => {

@@ -15,6 +15,7 @@ const REPEATED_PER_TOPIC = 60;
 export async function repeatMessages(space: Space, random: Random): Promise<void> {
   const names: TopicName[] = [
     'cardCommands',
+    'cardExpiries',
     'threedsCommands',
     'payoutCommands',
     'cardEvents',
@@ -34,7 +35,7 @@ export async function repeatMessages(space: Space, random: Random): Promise<void
 }
 
 const READ: Record<string, readonly TopicName[]> = {
-  'card-processing': ['cardCommands', 'threedsEvents'],
+  'card-processing': ['cardCommands', 'cardExpiries', 'threedsEvents'],
   threeds: ['threedsCommands'],
   payout: ['payoutCommands'],
   'auth-expiry': ['cardEvents'],

@@ -4,7 +4,7 @@ import type { Tracer } from '@gateway/service-kit';
 import { inTrace } from '@gateway/service-kit';
 import type { Ports } from '../../application/ports';
 
-/** Commands to card-processing, in order with all others of their payment. They have no deadline: the payment's state decides. */
+/** Commands to card-processing, in no order with those of merchants and with no deadline: the payment's state decides. */
 export function askToExpire(publisher: Publisher, tracer: Tracer): Ports['askToExpire'] {
   return ({ reference, merchantAccount, expiresAt, traceparent }) => {
     const paymentId = paymentIdOf(reference);

@@ -60,8 +60,11 @@ function checkoutHandler(ports: Ports): MessageHandler {
   return on(EndCheckout, ({ data, id }) => retryableWhenTransient(() => endCheckout(ports, data, id)));
 }
 
+/** The last release's auth-expiry writes to the merchants' topic. Remove `alsoFrom` in the next release (ADR 0077). */
 function expiryHandler(ports: Ports): MessageHandler {
-  return on(ExpireAuthorization, ({ data, id }) => retryableWhenTransient(() => expireAuthorization(ports, data, id)));
+  return on(ExpireAuthorization, ({ data, id }) => retryableWhenTransient(() => expireAuthorization(ports, data, id)), {
+    alsoFrom: 'cardCommands',
+  });
 }
 
 function received(envelope: Envelope): ReceivedCommand {
@@ -74,12 +77,15 @@ function received(envelope: Envelope): ReceivedCommand {
   };
 }
 
-/** Records the end of a dead letter's operation, if the message still names it. */
+/**
+ * Records the end of a dead letter's operation, if the message still names it. Only a message in the merchants' topic may
+ * end an operation: whoever writes the other topics has no power over it.
+ */
 export function deadLetterHandler(ports: Ports): (rejected: RejectedMessage) => Promise<void> {
   return async (rejected) => {
-    const { envelope } = rejected;
+    const { envelope, declaredTopic } = rejected;
     const type = headerOf(rejected.message.headers, 'ce_type');
-    if (type === undefined || !(type in cardCommands)) {
+    if (declaredTopic !== 'cardCommands' || type === undefined || !(type in cardCommands)) {
       // The resolver ends an operation whose authentication is lost; auth-expiry repeats its request.
       ports.logger.error('a dead letter is not an operation', { type, reason: rejected.reason });
       return;
