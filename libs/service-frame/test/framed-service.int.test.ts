@@ -55,7 +55,7 @@ function newService(changes: Partial<Parts<'inner' | 'outer'>> = {}) {
     onFatal: failTest,
   };
   return createFramedService({
-    service: { name: 'framed', database: 'expiry', consumes: ['cardCommands'], produces: [], shares: {} },
+    service: { name: 'framed', database: 'expiry', consumes: ['cardExpiries'], produces: [], shares: {} },
     deps,
     async open(opened: Frame<CommonConfig>): Promise<Parts<'inner' | 'outer'>> {
       frame = opened;
