@@ -121,6 +121,7 @@ async function main(): Promise<void> {
     bankAddresses: isoBankAddresses,
     receiverTokens: (account, iban) => writer.receiverTokens(account, iban),
     vault: writer,
+    accounts: accounts.directory,
     late: { add: () => undefined },
     bus: {
       available: () => true,

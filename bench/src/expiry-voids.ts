@@ -161,9 +161,11 @@ async function openMerchant(
   await accounts.close();
   const vault = await openVaultWriter({ ...storage, publishCvvKey: async () => undefined });
   const card = { pan: TEST_CARDS.notEnrolled.visa, expMonth: '12', expYear: '2030', holder: 'Ann Lee' };
-  const token = await vault.vault.putCard(MERCHANT, new Secret(card));
+  const limits = { perBin: 1, inAll: 1 };
+  const put = await vault.vault.putCard({ merchantAccount: MERCHANT, realm: 'test' }, new Secret(card), limits);
   await vault.close();
-  return token;
+  if ('overLimit' in put) throw new Error('the only card is over a limit');
+  return put.token;
 }
 
 /** VOIDs per second, from the first command to the last event. */

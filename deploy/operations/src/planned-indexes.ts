@@ -15,7 +15,7 @@ import type { IndexContext } from '@gateway/service-frame';
 import type { Logger } from '@gateway/service-kit';
 import { retentionOf } from '@gateway/service-kit';
 import { ensureIndexes as threeds } from '@gateway/threeds/dist/indexes';
-import { ensureCardIndexes, ensureCvvIndexes } from '@gateway/vault';
+import { ensureCardIndexes, ensureCvvIndexes, ensureNumberIndexes } from '@gateway/vault';
 import type { Config } from './settings';
 
 export type Service = keyof typeof services;
@@ -61,6 +61,7 @@ export async function plannedIndexes({
   const vault = remembering('vault', planned);
   await ensureCardIndexes(vault.collection('cards'));
   await ensureCvvIndexes(vault.collection('cvvs'));
+  await ensureNumberIndexes(vault.collection('numbers'));
   const clocks = remembering('accounts', planned).collection<ClockRecord>(CLOCKS);
   await createSandboxClocks(clocks, clock.now).ensureIndexes();
   const entries = remembering('audit', planned).collection<StoredEntry>('entries');

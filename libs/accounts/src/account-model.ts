@@ -2,7 +2,7 @@ import type { Connection, HydratedDocument, Model } from 'mongoose';
 import { Schema } from 'mongoose';
 import { CUSTOM_PARAMETERS, hasRightCheckDigits, MAX_AMOUNT_E4, TEST_CURRENCY } from '@gateway/contracts';
 import { canonicalRange } from '@gateway/service-kit';
-import type { Sealed } from '@gateway/vault';
+import type { NumberLimits, Sealed } from '@gateway/vault';
 import type { AccountSettings, AmountLimit, FormerSigning, Terminal } from './account';
 import { ACCOUNT_TRANSACTION_TYPES } from './account';
 import type { AccountRecord } from './account-record';
@@ -21,6 +21,7 @@ const MAX_HOLD_SECONDS = 366 * 24 * 60 * 60;
 const MAX_HOLD_CALLBACK_HOURS = 366 * 24;
 const MAX_RATE_PER_SECOND = 1_000_000;
 const MAX_CONCURRENT_REQUESTS = 100_000;
+const MAX_CARD_NUMBERS = 100_000_000;
 const MAX_PERCENT_E4 = 100 * 10_000;
 /** Characters that are safe wherever an account's name appears: ids, headers, log lines, command lines. */
 const MERCHANT_ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9._@-]{5,31}$/;
@@ -47,6 +48,11 @@ const terminal = new Schema<Terminal>(
 
 const limit = new Schema<AmountLimit>(
   { currency, minE4: whole(0, MAX_AMOUNT_E4), maxE4: whole(0, MAX_AMOUNT_E4) },
+  { _id: false },
+);
+
+const numberLimits = new Schema<NumberLimits>(
+  { perBin: whole(1, MAX_CARD_NUMBERS), inAll: whole(1, MAX_CARD_NUMBERS) },
   { _id: false },
 );
 
@@ -119,6 +125,8 @@ const schema = new Schema<AccountRecord>(
     maxConcurrentRequests: { ...whole(1, MAX_CONCURRENT_REQUESTS), required: false },
     holdCallbackHours: { ...whole(1, MAX_HOLD_CALLBACK_HOURS), required: false },
     customParameters: [{ ...text, enum: { values: CUSTOM_PARAMETERS, message: '{VALUE} is not a custom parameter' } }],
+    cardHashBesideDigits: { type: Boolean },
+    cardNumbers: numberLimits,
     payoutFee: { type: fee, required: true },
     payoutInstant: { type: Boolean },
     payoutDebtor: {

@@ -1,6 +1,7 @@
 import { formatAmountE4 } from '@gateway/contracts';
 import { assertNever } from '@gateway/service-kit';
 import type { Account, AmountLimit, PayoutRule, Terminal } from './account';
+import { numberLimitsOf } from './card-numbers';
 import type { CardRule } from './card-rules';
 import { DEFAULT_CARD_RULES } from './card-rules';
 import { formatFee } from './command-options';
@@ -27,6 +28,8 @@ export function printAccount(account: Account): string {
     ['concurrency', [String(account.maxConcurrentRequests)]],
     ['hold callbacks', [printHoldCallbacks(account)]],
     ['custom', account.customParameters],
+    ['card hashes', [account.cardHashBesideDigits === true ? 'beside digits' : 'not beside first six and last four']],
+    ['card numbers', [printCardNumbers(account)]],
     ['payouts', [printPayouts(account)]],
     ['payout debtor', account.payoutDebtor === undefined ? [] : [account.payoutDebtor]],
     ['payout fee', [formatFee(account.payoutFee)]],
@@ -51,6 +54,11 @@ export function printSummary(account: Account): string {
   const currencies = new Set(account.terminals.filter((one) => one.active).map((one) => one.currency));
   const payouts = `payouts ${payoutCurrenciesOf(account).join(' ') || 'off'}`;
   return [account.merchantAccount.padEnd(32), account.state.padEnd(9), payouts.padEnd(15), ...currencies].join('  ');
+}
+
+function printCardNumbers(account: Account): string {
+  const { perBin, inAll } = numberLimitsOf(account);
+  return `at most ${perBin} a day with the same BIN, ${inAll} in all${account.cardNumbers === undefined ? ' (default)' : ''}`;
 }
 
 function printHoldCallbacks({ holdCallbackHours }: Account): string {

@@ -46,6 +46,10 @@ export function toAccount(record: AccountRecord): Account {
     ...requestLimitsOf(record),
     ...(record.holdCallbackHours === undefined ? {} : { holdCallbackHours: record.holdCallbackHours }),
     customParameters: [...record.customParameters],
+    ...(record.cardHashBesideDigits === undefined ? {} : { cardHashBesideDigits: record.cardHashBesideDigits }),
+    ...(record.cardNumbers === undefined
+      ? {}
+      : { cardNumbers: { perBin: record.cardNumbers.perBin, inAll: record.cardNumbers.inAll } }),
     payoutFee: { fixedE4: record.payoutFee.fixedE4, percentE4: record.payoutFee.percentE4 },
     // Accounts of earlier releases lack both.
     payoutInstant: record.payoutInstant ?? false,

@@ -1,5 +1,5 @@
 import { TRANSACTION_TYPES } from '@gateway/contracts';
-import type { Sealed } from '@gateway/vault';
+import type { NumberLimits, Sealed } from '@gateway/vault';
 import type { AccountState } from './account-state';
 import type { CardRules } from './card-rules';
 import type { CustomParameter, Secret } from '@gateway/contracts';
@@ -74,6 +74,10 @@ export interface AccountSettings extends CardRules {
   readonly holdCallbackHours?: number | undefined;
   /** Activated optional response and callback parameters. */
   readonly customParameters: readonly CustomParameter[];
+  /** Shows a hash of the card's number beside its first six and last four digits. */
+  readonly cardHashBesideDigits?: boolean | undefined;
+  /** Different card numbers in a day; if absent, `DEFAULT_NUMBER_LIMITS`. */
+  readonly cardNumbers?: NumberLimits | undefined;
   readonly payoutFee: PayoutFee;
   /** Payouts go as SEPA instant credit transfers. */
   readonly payoutInstant?: boolean;

@@ -8,6 +8,7 @@ import type { AccountSettings, AmountLimit, PayoutFee, PayoutRule } from './acco
 import type { AccountChanges, PayoutRulesByKind } from './account-changes';
 import type { CardRule, CardRuleKind, CardRulesByKind } from './card-rules';
 import { CARD_RULE_KINDS, CARD_RULE_SUBJECTS, DEFAULT_CARD_RULES, withCardRules } from './card-rules';
+import type { NumberLimits } from '@gateway/vault';
 import type { NewTerminal } from './terminals';
 import type { CustomParameter } from '@gateway/contracts';
 import { CUSTOM_PARAMETERS } from '@gateway/contracts';
@@ -31,6 +32,8 @@ const SETTING_OPTIONS = {
   concurrency: { type: 'string' },
   'hold-callbacks': { type: 'string' },
   custom: { type: 'string' },
+  'card-hash-beside-digits': { type: 'string' },
+  'card-numbers': { type: 'string' },
   'payout-fee': { type: 'string' },
   'payout-instant': { type: 'string' },
   'payout-debtor': { type: 'string' },
@@ -129,6 +132,8 @@ export function settingsOf(
   const concurrency = textOf(values, 'concurrency');
   const holdCallbacks = textOf(values, 'hold-callbacks');
   const custom = textOf(values, 'custom');
+  const hashBesideDigits = textOf(values, 'card-hash-beside-digits');
+  const cardNumbers = textOf(values, 'card-numbers');
   const payoutFee = textOf(values, 'payout-fee');
   const payoutInstant = textOf(values, 'payout-instant');
   const payoutDebtor = textOf(values, 'payout-debtor');
@@ -142,6 +147,10 @@ export function settingsOf(
     ...(concurrency === undefined ? {} : { maxConcurrentRequests: parseWhole('--concurrency', concurrency) }),
     ...(holdCallbacks === undefined ? {} : { holdCallbackHours: parseHours('--hold-callbacks', holdCallbacks) }),
     ...(custom === undefined ? {} : { customParameters: namesIn('--custom', custom, CUSTOM_PARAMETERS) }),
+    ...(hashBesideDigits === undefined
+      ? {}
+      : { cardHashBesideDigits: parseChoice('--card-hash-beside-digits', hashBesideDigits, 'on', 'off') }),
+    ...(cardNumbers === undefined ? {} : { cardNumbers: parseCardNumbers(cardNumbers) }),
     ...(payoutFee === undefined ? {} : { payoutFee: parseFee(payoutFee) }),
     ...(payoutInstant === undefined
       ? {}
@@ -303,6 +312,16 @@ function parseCardRule(kind: CardRuleKind, option: string, text: string): CardRu
     );
   }
   return { kind, by, max: Number(max), windowSeconds: Number(count) * (SECONDS_OF_UNIT.get(unit) ?? 0) };
+}
+
+/** `default` removes the setting. */
+function parseCardNumbers(text: string): NumberLimits | undefined {
+  if (text === DEFAULT) return undefined;
+  const [, perBin, inAll] = /^([1-9]\d{0,8}):([1-9]\d{0,8})$/.exec(text) ?? [];
+  if (perBin === undefined || inAll === undefined) {
+    throw new UsageError(`--card-numbers ${text} is neither of the form 500:20000 (for each BIN, in all) nor default.`);
+  }
+  return { perBin: Number(perBin), inAll: Number(inAll) };
 }
 
 function parseChoice(option: string, text: string, yes: string, no: string): boolean {

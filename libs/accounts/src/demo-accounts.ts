@@ -40,20 +40,23 @@ export const DEMO_ACCOUNTS: readonly NewAccount[] = [
       ...SANDBOX_PAYOUTS,
       returnHosts: RETURN_HOSTS,
       customParameters: CUSTOM_PARAMETERS,
+      // To see every parameter, with test cards alone.
+      cardHashBesideDigits: true,
       payoutFee: { fixedE4: parseAmountE4('0.50') ?? 0, percentE4: ONE_PERCENT_E4 },
     },
   },
 ];
 
 /**
- * Creates missing demo accounts and returns their names. Changes existing ones in two things: those from before payouts
- * needed a daily amount get it, and those from before there were webhook secrets get one.
+ * Creates missing demo accounts and returns their names. Changes existing ones in three things: those from before
+ * payouts needed a daily amount get it, those from before there were webhook secrets get one, and one that shows hashes
+ * of cards from before that needed a permission gets it.
  */
 export async function seedDemoAccounts(administration: AccountAdministration): Promise<string[]> {
   const created: string[] = [];
   for (const account of DEMO_ACCOUNTS) {
     if (await exists(administration, account.merchantAccount)) {
-      await bringUpToDate(administration, account.merchantAccount);
+      await bringUpToDate(administration, account);
       continue;
     }
     try {
@@ -66,11 +69,17 @@ export async function seedDemoAccounts(administration: AccountAdministration): P
   return created;
 }
 
-async function bringUpToDate(administration: AccountAdministration, merchantAccount: string): Promise<void> {
+async function bringUpToDate(
+  administration: AccountAdministration,
+  { merchantAccount, settings }: NewAccount,
+): Promise<void> {
   const known = await administration.get(merchantAccount);
   if (known.state === 'closed') return;
   if (known.transactionTypes.includes('PAYOUT') && !mayPayOut(known, TEST_CURRENCY)) {
     await administration.change(merchantAccount, { payoutRulesByKind: { 'daily-amount': [XTS_A_DAY] } });
+  }
+  if (settings?.cardHashBesideDigits === true && known.cardHashBesideDigits === undefined) {
+    await administration.change(merchantAccount, { cardHashBesideDigits: true });
   }
   if ((await administration.countWebhookSecrets(merchantAccount)) === 0) {
     await administration.ensureWebhookSecret(merchantAccount, DEMO_WEBHOOK_SECRET);

@@ -11,6 +11,7 @@ export type {
   Terminal,
 } from './account';
 export { ACCOUNT_TRANSACTION_TYPES } from './account';
+export { DEFAULT_NUMBER_LIMITS, numberLimitsOf, shownParameters } from './card-numbers';
 export type { CardRule, CardRuleKind, CardRules, CardRuleSubject } from './card-rules';
 export { cardRulesFor, DEFAULT_CARD_RULES } from './card-rules';
 export type { AccountState, StateAction } from './account-state';

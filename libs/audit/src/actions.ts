@@ -11,6 +11,8 @@ const ACCOUNT = [
   'maxConcurrentRequests',
   'holdCallbackHours',
   'customParameters',
+  'cardHashBesideDigits',
+  'cardNumbers',
   'payoutFee',
   'payoutInstant',
   'payoutRules',

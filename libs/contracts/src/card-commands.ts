@@ -66,12 +66,21 @@ const CofType = Type.Union([Type.Literal('CIT-initial'), Type.Literal('CIT-subse
 /** Attempts that a cardholder has on one card-entry page. */
 export const CHECKOUT_ATTEMPTS_MAX = 3;
 
+const NumberLimit = Type.Union([Type.Literal('perBin'), Type.Literal('inAll')], {
+  description:
+    'The account has sent all the card numbers that it may in a day, so the card was refused: it is not in the vault, and the token names none',
+});
+/** The limit that refused a card before it had a token. */
+export type NumberLimit = Static<typeof NumberLimit>;
+
+const cardOrRefusal = { token: Token, overLimit: Type.Optional(NumberLimit) };
+
 /** Common to all commands that begin with a card. */
 const card = {
   ...accepted,
+  ...cardOrRefusal,
   amountE4: AmountE4,
   currency: Currency,
-  token: Token,
   withCvv: Type.Boolean({ description: 'A CVV waits in the vault under this reference' }),
   midReference: Type.Optional(MidReference),
   cofType: Type.Optional(CofType),
@@ -150,7 +159,7 @@ export const TokenizeCard = declareMessage(
   'cardCommands',
   'TokenizeCard',
   'TOKENIZE: record that a card was put into the vault.',
-  Type.Object({ ...accepted, token: Token }),
+  Type.Object({ ...accepted, ...cardOrRefusal }),
 );
 
 export const EndCheckout = declareMessage(

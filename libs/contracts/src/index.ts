@@ -5,6 +5,7 @@ export * from './callback-views';
 export * from './card-commands';
 export * from './card-events';
 export * from './card-number';
+export * from './card-realm';
 export * from './countries';
 export * from './currencies';
 export * from './numeric-currencies';

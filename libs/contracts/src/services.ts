@@ -62,7 +62,7 @@ const inspect = {
     attempts: ['listIndexes'],
     feed: ['listIndexes'],
   },
-  vault: { cards: ['find', 'listIndexes'], cvvs: ['listIndexes'] },
+  vault: { cards: ['find', 'listIndexes'], cvvs: ['listIndexes'], numbers: ['listIndexes'] },
   audit: { entries: ['listIndexes'] },
   accounts: { accounts: ['find'], webhookSecrets: ['find'], clocks: ['listIndexes'] },
 } as const satisfies SharedCollections;
@@ -112,7 +112,11 @@ export const services = {
     shares: {
       ...writeAudit,
       accounts: { ...readAccounts.accounts, clocks: ['find', 'insert', 'update', 'createIndex'] },
-      vault: { cards: ['find', 'insert', 'update'], cvvs: ['insert', 'update', 'remove'] },
+      vault: {
+        cards: ['find', 'insert', 'update'],
+        cvvs: ['insert', 'update', 'remove'],
+        numbers: ['find', 'insert', 'update'],
+      },
     },
   },
   cardProcessing: {
@@ -123,7 +127,11 @@ export const services = {
     reads: ['cvvKeys'],
     shares: {
       ...followAccounts,
-      vault: { cards: ['find', 'update', 'createIndex'], cvvs: ['find', 'remove', 'createIndex'] },
+      vault: {
+        cards: ['find', 'update', 'createIndex'],
+        cvvs: ['find', 'remove', 'createIndex'],
+        numbers: ['createIndex'],
+      },
     },
   },
   threeds: {

@@ -44,4 +44,5 @@ export const SHARD_KEYS: Readonly<Record<string, ShardKey>> = {
   'callbacks.feed': { key: { merchantAccount: 1 } },
   'vault.cards': { key: { _id: 'hashed' } },
   'vault.cvvs': { key: { _id: 'hashed' } },
+  'vault.numbers': { key: { _id: 'hashed' } },
 };

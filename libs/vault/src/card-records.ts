@@ -1,7 +1,8 @@
-import type { Secret } from '@gateway/contracts';
+import type { CardRealm, Secret } from '@gateway/contracts';
 import type { Collection } from '@gateway/mongo';
 import { duplicateKeyIndex } from '@gateway/mongo';
 import type { CardData } from './card-data';
+import type { CardOwner } from './card-numbers';
 import { writerKey } from './card-token';
 import type { Opener, Sealer } from './hpke';
 import type { Key, Keys } from './keys';
@@ -25,6 +26,8 @@ export interface StoredCard {
   /** Of TOKEN_KEYS: who holds that key wrote the record. */
   tokenKeyId: string;
   data: Buffer;
+  /** Where its token is valid. Absent in records from before there were realms: in both. */
+  realm?: CardRealm;
   lastUsedAt: Date;
 }
 
@@ -80,18 +83,28 @@ export interface CardRecords {
    */
   isStale(stored: Pick<StoredCard, 'lastUsedAt'>): boolean;
   /** First write, record of use and encryption under the active keys are the same update. */
-  write(token: string, merchantAccount: string, card: Secret<CardData>, upsert: boolean): Promise<void>;
+  write(token: string, merchantAccount: string, card: Secret<CardData>): Promise<void>;
+  /** The same for a card that is new. */
+  writeNew(token: string, owner: CardOwner, card: Secret<CardData>): Promise<void>;
 }
 
 export function createCardRecords(cards: Collection<StoredCard>, seal: CardSeal, now: () => number): CardRecords {
+  async function updateOf(token: string, merchantAccount: string, card: Secret<CardData>) {
+    const sealed = await seal.seal(token, merchantAccount, card);
+    return { $set: { ...sealed, merchantAccount }, $max: { lastUsedAt: new Date(now()) } };
+  }
+
   return {
     isStale: ({ lastUsedAt }) => lastUsedAt.getTime() <= now() - REFRESH_AFTER_MS,
 
-    async write(token, merchantAccount, card, upsert) {
-      const sealed = await seal.seal(token, merchantAccount, card);
-      const update = { $set: { ...sealed, merchantAccount }, $max: { lastUsedAt: new Date(now()) } };
+    async write(token, merchantAccount, card) {
+      await cards.updateOne({ _id: token }, await updateOf(token, merchantAccount, card));
+    },
+
+    async writeNew(token, { merchantAccount, realm }, card) {
+      const update = { ...(await updateOf(token, merchantAccount, card)), $setOnInsert: { realm } };
       try {
-        await cards.updateOne({ _id: token }, update, { upsert });
+        await cards.updateOne({ _id: token }, update, { upsert: true });
       } catch (error) {
         // Another request stored the same card at the same moment; its record is just as good.
         if (duplicateKeyIndex(error) === undefined) throw error;

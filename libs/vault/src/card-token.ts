@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { CardRealm } from '@gateway/contracts';
 import { Secret } from '@gateway/contracts';
 import type { CardData } from './card-data';
 import type { Key } from './keys';
@@ -9,12 +10,20 @@ const PAN_HASH_LENGTH = 40;
 /**
  * decisions.md, section 4: a keyed hash of merchant account, card number, expiry and holder, in UUID form (36
  * characters, version 8 of RFC 9562). The same card gives the same token for the same merchant, another one for
- * another.
+ * another, and another one in the other realm.
  */
-export function cardToken(tokenKey: Secret<Buffer>, merchantAccount: string, card: Secret<CardData>): string {
+export function cardToken(
+  tokenKey: Secret<Buffer>,
+  merchantAccount: string,
+  card: Secret<CardData>,
+  realm: CardRealm,
+): string {
   const { pan, expYear, expMonth, holder } = card.expose();
-  return uuidOf(keyedHash(tokenKey, ['card-token', merchantAccount, pan, expYear, expMonth, holder]));
+  return uuidOf(keyedHash(tokenKey, [TOKEN_KINDS[realm], merchantAccount, pan, expYear, expMonth, holder]));
 }
+
+/** Real cards keep the tokens that they had when test cards shared them. */
+const TOKEN_KINDS = { real: 'card-token', test: 'test-card-token' } as const satisfies Record<CardRealm, string>;
 
 /**
  * The token of a payout's receiver: a keyed hash of merchant account and IBAN (electronic form), in the same form. The
@@ -40,7 +49,20 @@ function uuidOf(hash: Buffer): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
 }
 
-/** interface.md, `secure_storage_id`: the same card number gives the same hash for every merchant. */
+/**
+ * interface.md, `secure_storage_id`: the same card number gives the same hash for the same merchant, another one for
+ * another and in the other realm, so that nobody can match numbers with what another merchant got.
+ */
+export function storageId(
+  hashKey: Secret<Buffer>,
+  { merchantAccount, realm }: { merchantAccount: string; realm: CardRealm },
+  card: Secret<Pick<CardData, 'pan'>>,
+): string {
+  const hash = keyedHash(hashKey, ['storage-id', merchantAccount, realm, card.expose().pan]);
+  return hash.toString('hex').slice(0, PAN_HASH_LENGTH);
+}
+
+/** Recognizes a card number, for rules of ours. Merchants never see it. */
 export function panHash(hashKey: Secret<Buffer>, card: Secret<Pick<CardData, 'pan'>>): string {
   return keyedHash(hashKey, ['pan-hash', card.expose().pan]).toString('hex').slice(0, PAN_HASH_LENGTH);
 }

@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
+import type { CardRealm } from '@gateway/contracts';
 import { Secret } from '@gateway/contracts';
-import { cardToken, panHash, receiverToken } from './card-token';
+import { cardToken, panHash, receiverToken, storageId } from './card-token';
 
 const tokenKey = new Secret(randomBytes(32));
 const parts = fc.tuple(fc.string(), fc.string(), fc.string(), fc.string(), fc.string());
 type Parts = [string, string, string, string, string];
 
-function tokenOf([merchantAccount, pan, expYear, expMonth, holder]: Parts, key = tokenKey): string {
-  return cardToken(key, merchantAccount, new Secret({ pan, expYear, expMonth, holder }));
+function tokenOf(
+  [merchantAccount, pan, expYear, expMonth, holder]: Parts,
+  key = tokenKey,
+  realm: CardRealm = 'real',
+): string {
+  return cardToken(key, merchantAccount, new Secret({ pan, expYear, expMonth, holder }), realm);
 }
 
 const card: Parts = ['demo_merchant', '4111111111111111', '2030', '01', 'JANE DOE'];
@@ -53,6 +58,15 @@ describe('card token', () => {
     expect(tokenOf(card, new Secret(randomBytes(32)))).not.toBe(tokenOf(card));
   });
 
+  it('of a test card is another one than that of the same real card', () => {
+    fc.assert(
+      fc.property(parts, parts, (one, other) => {
+        expect(tokenOf(one, tokenKey, 'test')).toBe(tokenOf([...one], tokenKey, 'test'));
+        expect(tokenOf(one, tokenKey, 'test')).not.toBe(tokenOf(other, tokenKey, 'real'));
+      }),
+    );
+  });
+
   it('is stable across releases: this token must never change', () => {
     const fixed = new Secret(Buffer.alloc(32, 7));
     expect(tokenOf(card, fixed)).toBe('9c4b8508-e939-8736-8ebd-d78967dd43b0');
@@ -79,11 +93,29 @@ describe('receiver token', () => {
 });
 
 describe('PAN hash', () => {
-  it('fits secure_storage_id, and depends on the number and the key only', () => {
+  it('depends on the number and the key only', () => {
     const hash = panHash(tokenKey, new Secret({ pan: '4111111111111111' }));
     expect(hash).toMatch(/^[0-9a-f]{40}$/);
     expect(panHash(tokenKey, new Secret({ pan: '4111111111111111', holder: 'X' }))).toBe(hash);
     expect(panHash(tokenKey, new Secret({ pan: '5555555555554444' }))).not.toBe(hash);
     expect(panHash(new Secret(randomBytes(32)), new Secret({ pan: '4111111111111111' }))).not.toBe(hash);
+  });
+});
+
+describe('storage id', () => {
+  const owners = fc.record({ merchantAccount: fc.string(), realm: fc.constantFrom('test', 'real') });
+
+  it('fits secure_storage_id, and is the same exactly when merchant, realm and number are the same', () => {
+    fc.assert(
+      fc.property(owners, owners, fc.string(), fc.string(), (one, other, pan, otherPan) => {
+        const id = storageId(tokenKey, one, new Secret({ pan }));
+        expect(id).toMatch(/^[0-9a-f]{40}$/);
+        const same = JSON.stringify([one.merchantAccount, one.realm, pan]);
+        expect(storageId(tokenKey, other, new Secret({ pan: otherPan })) === id).toBe(
+          JSON.stringify([other.merchantAccount, other.realm, otherPan]) === same,
+        );
+        expect(id).not.toBe(panHash(tokenKey, new Secret({ pan })));
+      }),
+    );
   });
 });

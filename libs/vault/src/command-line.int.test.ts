@@ -5,6 +5,7 @@ import { connectMongo } from '@gateway/mongo';
 import { createLogger } from '@gateway/service-kit';
 import { createCallers } from '@gateway/testing';
 import type { StoredCard } from './card-records';
+import { tokenOf } from './cards.fixture';
 import { main } from './command-line';
 import { newVaultKeys } from './generate-keys';
 import { publicKeyOf } from './hpke';
@@ -48,7 +49,7 @@ async function run(args: string[], env: Record<string, string> = both, signal?: 
 async function store(keys: typeof oldKeys, count: number): Promise<string[]> {
   const writer = await openVaultWriter({ uri, databasePrefix, logger, publishCvvKey: async () => undefined, ...keys });
   const tokens = await Promise.all(
-    Array.from({ length: count }, (_, index) => writer.vault.putCard(MERCHANT, cardOf(index))),
+    Array.from({ length: count }, (_, index) => tokenOf(writer.vault, MERCHANT, cardOf(index))),
   );
   await writer.close();
   return tokens;
@@ -59,7 +60,9 @@ const cardOf = (index: number) =>
 
 async function holders(keys: Pick<typeof oldKeys, 'CARD_KEYS' | 'TOKEN_KEYS'>, tokens: string[]) {
   const reader = await openCardReader({ uri, databasePrefix, logger, ...keys });
-  const found = await Promise.all(tokens.map((token) => reader.vault.getCard(MERCHANT, token)));
+  const found = await Promise.all(
+    tokens.map((token) => reader.vault.getCard({ merchantAccount: MERCHANT, realm: 'real' }, token)),
+  );
   await reader.close();
   return found.map((card) => card?.expose().holder);
 }

@@ -1,8 +1,10 @@
 export type { CardData } from './card-data';
+export type { CardNumbers, CardOwner, NumberLimits, OverLimit, StoredNumber } from './card-numbers';
+export { createCardNumbers, ensureNumberIndexes } from './card-numbers';
 export type { CardReader } from './card-reader';
 export type { StoredCard } from './card-records';
 export { ensureCardIndexes } from './card-records';
-export type { CardWriter } from './card-writer';
+export type { CardWriter, PutCard } from './card-writer';
 export type { CvvKeyIssuer, CvvKeyStore } from './cvv-keys';
 export { CVV_KEY_WAIT_MS } from './cvv-keys';
 export type { CvvReader, CvvWriter, StoredCvv } from './cvvs';

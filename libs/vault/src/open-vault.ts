@@ -7,7 +7,9 @@ import type { CardReader } from './card-reader';
 import { createCardReader } from './card-reader';
 import type { StoredCard } from './card-records';
 import { ensureCardIndexes } from './card-records';
-import { fingerprint, panHash } from './card-token';
+import type { CardOwner, StoredNumber } from './card-numbers';
+import { createCardNumbers, ensureNumberIndexes } from './card-numbers';
+import { cardToken, fingerprint, panHash, storageId } from './card-token';
 import type { CardWriter } from './card-writer';
 import { createCardWriter } from './card-writer';
 import type { CvvKeyIssuer, CvvKeyStore } from './cvv-keys';
@@ -38,7 +40,11 @@ export interface VaultStorage extends DatabaseAddress {
 export type VaultWriter = CardWriter & CvvWriter;
 
 export interface VaultReader extends CardReader, CvvReader {
-  /** 40 hex characters for `secure_storage_id`; the same for every merchant. */
+  /** 40 hex characters for `secure_storage_id`. */
+  storageId(owner: CardOwner, card: Secret<Pick<CardData, 'pan'>>): string;
+  /** Every token that this card may have at this merchant: in each realm, under each key. */
+  tokensOf(merchantAccount: string, card: Secret<CardData>): string[];
+  /** A keyed hash of the number, the same for every merchant. */
   panHash(card: Secret<Pick<CardData, 'pan'>>): string;
   /** A keyed hash (27 characters) that recognizes personal data without keeping it. */
   fingerprint(parts: readonly string[]): string;
@@ -57,8 +63,8 @@ const READER = [...CARD_READER, 'CVV_KEYS', 'CARD_HASH_KEY'] as const;
 
 /** Makes the indexes of the vault. card-processing does so at its start, too. Needs no key. */
 export async function ensureVaultIndexes(options: VaultStorage): Promise<void> {
-  const opened = await openVault(options, {}, async ({ cards, cvvs }) => {
-    await Promise.all([ensureCardIndexes(cards), ensureCvvIndexes(cvvs)]);
+  const opened = await openVault(options, {}, async ({ cards, cvvs, numbers }) => {
+    await Promise.all([ensureCardIndexes(cards), ensureCvvIndexes(cvvs), ensureNumberIndexes(numbers)]);
     return {};
   });
   await opened.close();
@@ -82,8 +88,14 @@ export async function openVaultWriter(
     publish,
     logger,
   });
-  const opened = await openVault(options, keys, ({ cards, cvvs }) => ({
-    ...createCardWriter({ ...own, cards, sealer: createSealer(keys.CARD_PUBLIC_KEY.active, 'card') }),
+  const hashKey = keys.TOKEN_KEYS.active.key;
+  const opened = await openVault(options, keys, ({ cards, cvvs, ...parts }) => ({
+    ...createCardWriter({
+      ...own,
+      cards,
+      numbers: createCardNumbers(parts.numbers, { hashKey, now }),
+      sealer: createSealer(keys.CARD_PUBLIC_KEY.active, 'card'),
+    }),
     ...createCvvWriter({ cvvs, now, keys: cvvKeys }),
   }));
   return { ...opened, cvvKeys };
@@ -105,11 +117,17 @@ export async function openVaultReader(
   const { logger, now = Date.now } = options;
   const own = { tokenKeys: keys.TOKEN_KEYS, now, logger };
   const cvvKeys = createCvvKeyStore({ ...own, opener: createOpener(keys.CVV_KEYS, 'cvv') });
-  const opened = await openVault(options, keys, async ({ cards, cvvs }) => {
-    await Promise.all([ensureCardIndexes(cards), ensureCvvIndexes(cvvs)]);
+  const opened = await openVault(options, keys, async ({ cards, cvvs, numbers }) => {
+    await Promise.all([ensureCardIndexes(cards), ensureCvvIndexes(cvvs), ensureNumberIndexes(numbers)]);
     return {
       ...createCardReader({ ...own, cards, opener: createOpener(keys.CARD_KEYS, 'card') }),
       ...createCvvReader({ ...own, cvvs, keys: cvvKeys }),
+      storageId: (owner: CardOwner, card: Secret<Pick<CardData, 'pan'>>) =>
+        storageId(keys.CARD_HASH_KEY.active.key, owner, card),
+      tokensOf: (merchantAccount: string, card: Secret<CardData>) =>
+        keys.TOKEN_KEYS.all.flatMap(({ key }) =>
+          (['real', 'test'] as const).map((realm) => cardToken(key, merchantAccount, card, realm)),
+        ),
       panHash: (card: Secret<Pick<CardData, 'pan'>>) => panHash(keys.CARD_HASH_KEY.active.key, card),
       fingerprint: (parts: readonly string[]) => fingerprint(keys.CARD_HASH_KEY.active.key, parts),
     };
@@ -120,6 +138,7 @@ export async function openVaultReader(
 interface VaultParts {
   cards: Collection<StoredCard>;
   cvvs: Collection<StoredCvv>;
+  numbers: Collection<StoredNumber>;
   now: () => number;
   logger: Logger;
 }
@@ -135,6 +154,7 @@ async function openVault<Vault extends object>(
     const parts = {
       cards: connection.collection<StoredCard>('cards'),
       cvvs: connection.collection<StoredCvv>('cvvs'),
+      numbers: connection.collection<StoredNumber>('numbers'),
       now: options.now ?? Date.now,
       logger: options.logger,
     };

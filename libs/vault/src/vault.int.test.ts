@@ -6,9 +6,11 @@ import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { createLogger, isRetryable } from '@gateway/service-kit';
 import type { CardData } from './card-data';
+import { createCardNumbers } from './card-numbers';
 import { createCardReader } from './card-reader';
 import type { StoredCard } from './card-records';
 import { createCardWriter } from './card-writer';
+import { tokenOf } from './cards.fixture';
 import type { StoredCvv } from './cvvs';
 import { createCvvKeyIssuer, createCvvKeyStore } from './cvv-keys';
 import { createCvvReader, createCvvWriter } from './cvvs';
@@ -57,8 +59,12 @@ async function vaultWith(settings: VaultKeys, override: Partial<Parameters<typeo
       readKey.accept(key);
     },
   });
+  const numbers = createCardNumbers(connection.collection('numbers'), {
+    hashKey: keys.TOKEN_KEYS.active.key,
+    now: () => now,
+  });
   return {
-    ...createCardWriter({ ...shared, sealer: createSealer(keys.CARD_PUBLIC_KEY.active, 'card') }),
+    ...createCardWriter({ ...shared, numbers, sealer: createSealer(keys.CARD_PUBLIC_KEY.active, 'card') }),
     ...createCardReader({ ...shared, opener: createOpener(keys.CARD_KEYS, 'card') }),
     ...createCvvWriter({ ...shared, keys: issuer }),
     ...createCvvReader({ ...shared, keys: readKey }),
@@ -96,6 +102,7 @@ beforeEach(async () => {
   topic = [];
   await cards.deleteMany({});
   await cvvs.deleteMany({});
+  await connection.collection('numbers').deleteMany({});
   vault = await vaultWith(oldKeys);
 });
 
@@ -105,17 +112,44 @@ afterAll(async () => {
 });
 
 describe('cards', () => {
+  it('has another token as a test card, and each token is valid in its realm alone', async () => {
+    const real = await tokenOf(vault, 'demo_merchant', cardOf());
+    const test = await tokenOf(vault, 'demo_merchant', cardOf(), 'test');
+    expect(test).not.toBe(real);
+    for (const [token, realm, other] of [
+      [real, 'real', 'test'],
+      [test, 'test', 'real'],
+    ] as const) {
+      const found = await vault.getCard({ merchantAccount: 'demo_merchant', realm }, token);
+      expect(found?.expose()).toEqual(cardOf().expose());
+      expect(await vault.getCard({ merchantAccount: 'demo_merchant', realm: other }, token)).toBeUndefined();
+    }
+  });
+
+  it('of before there were realms keeps its token, which stays valid in both, also after a use', async () => {
+    const token = await tokenOf(vault, 'demo_merchant', cardOf());
+    await cards.updateOne({ _id: token }, { $unset: { realm: '' } });
+    now += 2 * DAY_MS;
+    expect(await tokenOf(vault, 'demo_merchant', cardOf())).toBe(token);
+    expect(await tokenOf(vault, 'demo_merchant', cardOf(), 'test')).not.toBe(token);
+    for (const realm of ['real', 'test'] as const) {
+      expect(await vault.getCard({ merchantAccount: 'demo_merchant', realm }, token)).toBeDefined();
+    }
+  });
+
   it('are returned by token, only to the merchant that stored them', async () => {
-    const token = await vault.putCard('demo_merchant', cardOf());
-    expect((await vault.getCard('demo_merchant', token))?.expose()).toEqual(cardOf().expose());
-    expect(await vault.getCard('other_merchant', token)).toBeUndefined();
-    expect(await vault.getCard('demo_merchant', 'no-such-token')).toBeUndefined();
-    expect(await vault.putCard('other_merchant', cardOf())).not.toBe(token);
+    const token = await tokenOf(vault, 'demo_merchant', cardOf());
+    expect((await vault.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token))?.expose()).toEqual(
+      cardOf().expose(),
+    );
+    expect(await vault.getCard({ merchantAccount: 'other_merchant', realm: 'real' }, token)).toBeUndefined();
+    expect(await vault.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, 'no-such-token')).toBeUndefined();
+    expect(await tokenOf(vault, 'other_merchant', cardOf())).not.toBe(token);
   });
 
   it('are stored once, however often and however concurrently they are put', async () => {
-    const tokens = await Promise.all(Array.from({ length: 20 }, () => vault.putCard('demo_merchant', cardOf())));
-    tokens.push(await vault.putCard('demo_merchant', cardOf()));
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => tokenOf(vault, 'demo_merchant', cardOf())));
+    tokens.push(await tokenOf(vault, 'demo_merchant', cardOf()));
     expect(new Set(tokens).size).toBe(1);
     expect(await cards.countDocuments()).toBe(1);
   });
@@ -123,39 +157,39 @@ describe('cards', () => {
   it('that are known need one read and no write', async () => {
     const watched = counted(cards);
     vault = await vaultWith(oldKeys, { cards: watched.collection });
-    await vault.putCard('demo_merchant', cardOf());
+    await tokenOf(vault, 'demo_merchant', cardOf());
     expect(watched.calls.splice(0)).toEqual(['find', 'updateOne']);
     now += DAY_MS - 1;
-    await vault.putCard('demo_merchant', cardOf());
+    await tokenOf(vault, 'demo_merchant', cardOf());
     expect(watched.calls).toEqual(['find']);
   });
 
   it('are marked as used at most once a day, by putting', async () => {
     const start = now;
-    const token = await vault.putCard('demo_merchant', cardOf());
+    const token = await tokenOf(vault, 'demo_merchant', cardOf());
     now = start + DAY_MS - 1;
-    await vault.putCard('demo_merchant', cardOf());
+    await tokenOf(vault, 'demo_merchant', cardOf());
     expect((await cards.findOne({ _id: token }))?.lastUsedAt.getTime()).toBe(start);
     now = start + DAY_MS;
-    await vault.putCard('demo_merchant', cardOf());
+    await tokenOf(vault, 'demo_merchant', cardOf());
     expect((await cards.findOne({ _id: token }))?.lastUsedAt.getTime()).toBe(start + DAY_MS);
   });
 
   it('are marked as used at most once a day, by getting', async () => {
     const start = now;
-    const token = await vault.putCard('demo_merchant', cardOf());
+    const token = await tokenOf(vault, 'demo_merchant', cardOf());
     now = start + DAY_MS - 1;
-    await vault.getCard('demo_merchant', token);
+    await vault.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token);
     await vault.drain();
     expect((await cards.findOne({ _id: token }))?.lastUsedAt.getTime()).toBe(start);
     now = start + DAY_MS;
-    await vault.getCard('demo_merchant', token);
+    await vault.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token);
     await vault.drain();
     expect((await cards.findOne({ _id: token }))?.lastUsedAt.getTime()).toBe(start + DAY_MS);
   });
 
   it('are returned even if the date of use cannot be written', async () => {
-    const token = await vault.putCard('demo_merchant', cardOf());
+    const token = await tokenOf(vault, 'demo_merchant', cardOf());
     const failing = new Proxy(cards, {
       get: (target, name) =>
         name === 'updateOne' ? () => Promise.reject(new Error('down')) : (Reflect.get(target, name) as unknown),
@@ -164,13 +198,15 @@ describe('cards', () => {
     const watched = { warn, debug: jest.fn(), info: jest.fn(), error: jest.fn(), child: jest.fn() };
     vault = await vaultWith(oldKeys, { cards: failing, logger: watched });
     now += 2 * DAY_MS;
-    expect((await vault.getCard('demo_merchant', token))?.expose().pan).toBe('4111111111111111');
+    expect((await vault.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token))?.expose().pan).toBe(
+      '4111111111111111',
+    );
     await vault.drain();
     expect(warn).toHaveBeenCalledTimes(1);
   });
 
   it('are not restored by a use that races their purge', async () => {
-    const token = await vault.putCard('demo_merchant', cardOf());
+    const token = await tokenOf(vault, 'demo_merchant', cardOf());
     const purging = new Proxy(cards, {
       get(target, name) {
         if (name !== 'find') return Reflect.get(target, name) as unknown;
@@ -180,57 +216,69 @@ describe('cards', () => {
     });
     now += 2 * DAY_MS;
     vault = await vaultWith(oldKeys, { cards: purging });
-    expect(await vault.getCard('demo_merchant', token)).toBeDefined();
+    expect(await vault.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token)).toBeDefined();
     await vault.drain();
     expect(await cards.countDocuments()).toBe(0);
   });
 
   it('do not open under another token, for another merchant, or when tampered with', async () => {
-    const mine = await vault.putCard('demo_merchant', cardOf());
-    const theirs = await vault.putCard('other_merchant', cardOf({ pan: '5555555555554444' }));
+    const mine = await tokenOf(vault, 'demo_merchant', cardOf());
+    const theirs = await tokenOf(vault, 'other_merchant', cardOf({ pan: '5555555555554444' }));
     const { keyId, data } = (await cards.findOne({ _id: theirs }, { promoteBuffers: true })) as StoredCard;
 
     await cards.updateOne({ _id: mine }, { $set: { keyId, data } });
-    await expect(vault.getCard('demo_merchant', mine)).rejects.toThrow(DecryptionError);
+    await expect(vault.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, mine)).rejects.toThrow(
+      DecryptionError,
+    );
 
     await cards.updateOne({ _id: theirs }, { $set: { merchantAccount: 'demo_merchant' } });
-    await expect(vault.getCard('demo_merchant', theirs)).rejects.toThrow(DecryptionError);
+    await expect(vault.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, theirs)).rejects.toThrow(
+      DecryptionError,
+    );
 
     const tampered = Buffer.from(data);
     tampered[tampered.length - 1] = (tampered[tampered.length - 1] as number) ^ 1;
     await cards.updateOne({ _id: theirs }, { $set: { merchantAccount: 'other_merchant', data: tampered } });
-    await expect(vault.getCard('other_merchant', theirs)).rejects.toThrow(DecryptionError);
+    await expect(vault.getCard({ merchantAccount: 'other_merchant', realm: 'real' }, theirs)).rejects.toThrow(
+      DecryptionError,
+    );
   });
 });
 
 describe('rotation', () => {
   it('of card keys keeps old cards, and moves a card to the active key when its use is recorded', async () => {
-    const byGet = await vault.putCard('demo_merchant', cardOf());
-    const byPut = await vault.putCard('demo_merchant', cardOf({ holder: 'JOHN DOE' }));
+    const byGet = await tokenOf(vault, 'demo_merchant', cardOf());
+    const byPut = await tokenOf(vault, 'demo_merchant', cardOf({ holder: 'JOHN DOE' }));
     const tokens = { TOKEN_KEYS: oldKeys.TOKEN_KEYS };
     const rotated = await vaultWith({ ...bothKeys, ...tokens });
     now += DAY_MS;
-    expect((await rotated.getCard('demo_merchant', byGet))?.expose().holder).toBe('JANE DOE');
-    expect(await rotated.putCard('demo_merchant', cardOf({ holder: 'JOHN DOE' }))).toBe(byPut);
+    expect((await rotated.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, byGet))?.expose().holder).toBe(
+      'JANE DOE',
+    );
+    expect(await tokenOf(rotated, 'demo_merchant', cardOf({ holder: 'JOHN DOE' }))).toBe(byPut);
     await rotated.drain();
 
     const retired = await vaultWith({ ...newKeys, ...tokens });
-    expect((await retired.getCard('demo_merchant', byGet))?.expose().holder).toBe('JANE DOE');
-    expect((await retired.getCard('demo_merchant', byPut))?.expose().holder).toBe('JOHN DOE');
+    expect((await retired.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, byGet))?.expose().holder).toBe(
+      'JANE DOE',
+    );
+    expect((await retired.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, byPut))?.expose().holder).toBe(
+      'JOHN DOE',
+    );
   });
 
   it('of token keys: a card keeps its token while the old key is there, and new cards get new ones', async () => {
-    const token = await vault.putCard('demo_merchant', cardOf());
+    const token = await tokenOf(vault, 'demo_merchant', cardOf());
     const other = cardOf({ holder: 'JOHN DOE' });
-    const underOld = await vault.putCard('demo_merchant', other);
+    const underOld = await tokenOf(vault, 'demo_merchant', other);
     await cards.deleteOne({ _id: underOld });
 
     const rotated = await vaultWith(bothKeys);
     now += DAY_MS;
-    expect(await rotated.putCard('demo_merchant', cardOf())).toBe(token);
-    const underNew = await rotated.putCard('demo_merchant', other);
+    expect(await tokenOf(rotated, 'demo_merchant', cardOf())).toBe(token);
+    const underNew = await tokenOf(rotated, 'demo_merchant', other);
     expect(underNew).not.toBe(underOld);
-    expect(await rotated.putCard('demo_merchant', other)).toBe(underNew);
+    expect(await tokenOf(rotated, 'demo_merchant', other)).toBe(underNew);
     expect((await cards.find({}).toArray()).map(({ tokenKeyId }) => tokenKeyId)).toEqual(['2026', '2026']);
   });
 
@@ -243,47 +291,57 @@ describe('rotation', () => {
   });
 
   it('of token keys: an old token keeps working when its key is gone', async () => {
-    const token = await vault.putCard('demo_merchant', cardOf());
+    const token = await tokenOf(vault, 'demo_merchant', cardOf());
     const rotated = await vaultWith(bothKeys);
     now += DAY_MS;
-    await rotated.getCard('demo_merchant', token);
+    await rotated.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token);
     await rotated.drain();
 
     const retired = await vaultWith(newKeys);
-    expect((await retired.getCard('demo_merchant', token))?.expose()).toEqual(cardOf().expose());
-    expect(await retired.putCard('demo_merchant', cardOf())).not.toBe(token);
-    expect((await retired.getCard('demo_merchant', token))?.expose()).toEqual(cardOf().expose());
+    expect((await retired.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token))?.expose()).toEqual(
+      cardOf().expose(),
+    );
+    expect(await tokenOf(retired, 'demo_merchant', cardOf())).not.toBe(token);
+    expect((await retired.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token))?.expose()).toEqual(
+      cardOf().expose(),
+    );
   });
 
   it('is not undone with every use by a replica whose active keys are still the old ones', async () => {
     const rotated = await vaultWith(bothKeys);
-    const token = await rotated.putCard('demo_merchant', cardOf());
+    const token = await tokenOf(rotated, 'demo_merchant', cardOf());
     const written = await cards.findOne({ _id: token });
     const appended = (name: 'CARD_KEYS' | 'TOKEN_KEYS') => ({ [name]: `${oldKeys[name]},${newKeys[name]}` });
     const behind = await vaultWith({ ...oldKeys, ...appended('CARD_KEYS'), ...appended('TOKEN_KEYS') });
     for (const replica of [behind, rotated, behind]) {
-      expect(await replica.putCard('demo_merchant', cardOf())).toBe(token);
-      expect((await replica.getCard('demo_merchant', token))?.expose()).toEqual(cardOf().expose());
+      expect(await tokenOf(replica, 'demo_merchant', cardOf())).toBe(token);
+      expect((await replica.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token))?.expose()).toEqual(
+        cardOf().expose(),
+      );
       await replica.drain();
     }
     expect(await cards.findOne({ _id: token })).toEqual(written);
   });
 
   it('looks for the tokens of all keys in one read', async () => {
-    await vault.putCard('demo_merchant', cardOf());
+    await tokenOf(vault, 'demo_merchant', cardOf());
     const watched = counted(cards);
     const rotated = await vaultWith(bothKeys, { cards: watched.collection });
     now += DAY_MS;
-    await rotated.putCard('demo_merchant', cardOf());
-    await rotated.putCard('demo_merchant', cardOf());
+    await tokenOf(rotated, 'demo_merchant', cardOf());
+    await tokenOf(rotated, 'demo_merchant', cardOf());
     expect(watched.calls).toEqual(['find', 'updateOne', 'find']);
   });
 
   it.each(['CARD_KEYS', 'TOKEN_KEYS'] as const)('says so when a key of %s was removed too early', async (setting) => {
-    const token = await vault.putCard('demo_merchant', cardOf());
+    const token = await tokenOf(vault, 'demo_merchant', cardOf());
     const retired = await vaultWith({ ...bothKeys, [setting]: newKeys[setting] });
-    await expect(retired.getCard('demo_merchant', token)).rejects.toThrow(UnknownKeyError);
-    await expect(retired.getCard('demo_merchant', token)).rejects.toThrow(`"2025" is not in ${setting}`);
+    await expect(retired.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token)).rejects.toThrow(
+      UnknownKeyError,
+    );
+    await expect(retired.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token)).rejects.toThrow(
+      `"2025" is not in ${setting}`,
+    );
   });
 
   it('reads a CVV that was stored before it', async () => {
@@ -299,7 +357,7 @@ describe('what the edge has', () => {
   it('cannot open the cards that it wrote, nor the CVVs after five minutes', async () => {
     const publishCvvKey = async (key: CvvKeyIssuedData) => void topic.push(key);
     const writer = await openVaultWriter({ uri, databasePrefix, logger, publishCvvKey, ...oldKeys });
-    const token = await writer.vault.putCard('demo_merchant', cardOf());
+    const token = await tokenOf(writer.vault, 'demo_merchant', cardOf());
     await writer.vault.putCvv('R1', new Secret('123'));
     const { vault: openedByEdge } = writer;
     expect(Object.keys(openedByEdge).sort()).toEqual([
@@ -313,7 +371,10 @@ describe('what the edge has', () => {
     const openedWith = async (CARD_KEYS: string, CVV_KEYS: string) => {
       const reader = await vaultWith({ ...oldKeys, CARD_KEYS, CVV_KEYS });
       const cvv = await cvvs.findOne({ _id: 'R1' }, { promoteBuffers: true });
-      const attempts = await Promise.allSettled([reader.getCard('demo_merchant', token), reader.takeCvv('R1')]);
+      const attempts = await Promise.allSettled([
+        reader.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token),
+        reader.takeCvv('R1'),
+      ]);
       if (cvv !== null) await cvvs.replaceOne({ _id: 'R1' }, cvv, { upsert: true });
       return attempts.map((attempt) => attempt.status === 'fulfilled' && attempt.value !== undefined);
     };
@@ -327,12 +388,16 @@ describe('what the edge has', () => {
 
 describe('a record of an intruder', () => {
   it('does not open: it takes the token key to write one', async () => {
-    const token = await vault.putCard('demo_merchant', cardOf());
+    const token = await tokenOf(vault, 'demo_merchant', cardOf());
     // Public keys are no secret, and the intruder can write to the database.
     const intruder = await vaultWith({ ...oldKeys, TOKEN_KEYS: newVaultKeys('2025').TOKEN_KEYS });
-    const forged = await intruder.putCard('demo_merchant', cardOf({ pan: '5555555555554444' }));
-    await expect(vault.getCard('demo_merchant', forged)).rejects.toThrow(DecryptionError);
-    expect((await vault.getCard('demo_merchant', token))?.expose()).toEqual(cardOf().expose());
+    const forged = await tokenOf(intruder, 'demo_merchant', cardOf({ pan: '5555555555554444' }));
+    await expect(vault.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, forged)).rejects.toThrow(
+      DecryptionError,
+    );
+    expect((await vault.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token))?.expose()).toEqual(
+      cardOf().expose(),
+    );
 
     topic = [];
     await intruder.putCvv('R1', new Secret('666'));
@@ -407,7 +472,7 @@ describe('the database', () => {
     const pan = '4929123456781234';
     const holder = 'XENIA UNIQUE-NAME';
     const cvv = '90817263';
-    await vault.putCard('demo_merchant', cardOf({ pan, holder }));
+    await tokenOf(vault, 'demo_merchant', cardOf({ pan, holder }));
     await vault.putCvv('R1', new Secret(cvv));
     const bytes = Buffer.concat([
       ...(await cards.find({}, { raw: true }).toArray()).map((raw) => raw as unknown as Buffer),
@@ -438,13 +503,17 @@ describe('an open vault', () => {
     const publishCvvKey = async () => undefined;
     const writer = await openVaultWriter({ uri, databasePrefix, logger, publishCvvKey, ...oldKeys });
     const reader = await openVaultReader({ uri, databasePrefix, logger, ...oldKeys });
-    const token = await writer.vault.putCard('demo_merchant', cardOf());
+    const token = await tokenOf(writer.vault, 'demo_merchant', cardOf());
     expect(await cards.countDocuments({ _id: token })).toBe(1);
-    expect((await reader.vault.getCard('demo_merchant', token))?.expose()).toEqual(cardOf().expose());
+    expect((await reader.vault.getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token))?.expose()).toEqual(
+      cardOf().expose(),
+    );
     expect([writer.healthy(), reader.healthy()]).toEqual([true, true]);
     await writer.close();
     await reader.close();
-    const error: unknown = await reader.vault.getCard('demo_merchant', token).catch((failure: unknown) => failure);
+    const error: unknown = await reader.vault
+      .getCard({ merchantAccount: 'demo_merchant', realm: 'real' }, token)
+      .catch((failure: unknown) => failure);
     expect(isRetryable(error)).toBe(true);
   });
 

@@ -89,6 +89,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     bankAddresses: isoBankAddresses,
     receiverTokens: (merchantAccount, iban) => vault.receiverTokens(merchantAccount, iban),
     vault,
+    accounts: accounts.directory,
     bus: createBus({ publisher, probe, replies }),
     credentials: accounts.credentials,
     rateLimiter: accounts.rateLimiter,

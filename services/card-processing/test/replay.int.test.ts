@@ -115,6 +115,8 @@ function world(
       takeCvv: async () => new Secret('123'),
       dropCvv: async () => undefined,
       panHash: () => 'hash',
+      storageId: () => 'hash',
+      tokensOf: () => [],
       fingerprint: () => 'a-counter',
     },
     accounts: { find: async () => ACCOUNT },

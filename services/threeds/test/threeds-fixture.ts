@@ -138,7 +138,11 @@ export async function openFixture(name: string) {
     pan = VISA,
   ): Promise<{ command: AuthenticateCardholderData; holder: string }> {
     const holder = `HOLDER ${randomBytes(6).toString('hex').toUpperCase()}`;
-    const token = await vault.vault.putCard(MERCHANT, new Secret({ pan, expMonth: '12', expYear: '2031', holder }));
+    const card = new Secret({ pan, expMonth: '12', expYear: '2031', holder });
+    const owner = { merchantAccount: MERCHANT, realm: 'test' } as const;
+    const put = await vault.vault.putCard(owner, card, { perBin: 1_000, inAll: 1_000 });
+    if ('overLimit' in put) throw new Error('a card is over a limit');
+    const { token } = put;
     const paymentId = newPaymentId(randomBytes);
     const command: AuthenticateCardholderData = {
       paymentId,

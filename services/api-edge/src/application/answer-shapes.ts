@@ -134,7 +134,8 @@ const CARD_APPROVED: OutcomeShape = {
 const CARD_DECLINED: OutcomeShape = {
   title: 'CardDeclined',
   description: 'A bank, a property of the card or a fraud rule said no. Final.',
-  ...withCustom(shapeOf({ ...plainCard, ...declined })),
+  // A card that was refused before it had a token.
+  ...withCustom(shapeOf({ ...plainCard, ...declined }, ['token'])),
 };
 /** An operation about an unknown token or reference knows no card. */
 const CARD_FAILED: OutcomeShape = {
@@ -155,7 +156,7 @@ const CARD_REFUSED: OutcomeShape = {
 const CARD_DECLINED_3DS: OutcomeShape = {
   title: 'CardDeclinedWith3ds',
   description: 'Declined. With `eci`, the cardholder could not be authenticated. Final.',
-  ...withCustom(shapeOf({ ...plainCard, ...declined, eci: cardFields['eci'] ?? {} }, ['eci'])),
+  ...withCustom(shapeOf({ ...plainCard, ...declined, eci: cardFields['eci'] ?? {} }, ['token', 'eci'])),
 };
 const started: Properties = {
   ...succeeded,
@@ -192,7 +193,7 @@ const CHECKOUT_OPENED: OutcomeShape = {
 };
 
 export const CARD_OUTCOMES = [CARD_APPROVED, CARD_DECLINED, CARD_FAILED, CARD_REFUSED];
-export const TOKENIZE_OUTCOMES = [CARD_APPROVED, CARD_FAILED, CARD_REFUSED];
+export const TOKENIZE_OUTCOMES = [CARD_APPROVED, CARD_DECLINED, CARD_FAILED, CARD_REFUSED];
 export const AUTH3D_OUTCOMES = [AUTH3D_STARTED, AUTH3D_AUTHENTICATED, CARD_DECLINED_3DS, CARD_FAILED, CARD_REFUSED];
 export const SALE3D_OUTCOMES = [SALE3D_STARTED, CARD_DECLINED_3DS, CARD_FAILED, CARD_REFUSED];
 export const CHECKOUT_OUTCOMES = [CHECKOUT_OPENED, CARD_REFUSED];

@@ -1,3 +1,4 @@
+import type { Account } from '@gateway/accounts';
 import type { OperationOutcome } from '@gateway/contracts';
 import { RetryableError } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
@@ -108,11 +109,12 @@ function world(): World {
         return here.outcomes.get(reference);
       },
     },
+    accounts: { find: async () => ({ state: 'test' }) as Account },
     vault: {
       putCard: async () => {
         if (here.vaultAway) throw new RetryableError('away');
         here.done.push('card');
-        return '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab';
+        return { token: '3b0e9c1e-55a1-8c3f-9f7a-0123456789ab' };
       },
       requireCvvKey: async () => undefined,
       putCvv: async () => void here.done.push('cvv'),

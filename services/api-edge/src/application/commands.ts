@@ -1,5 +1,5 @@
 import { maskCardNumbers } from '@gateway/contracts';
-import type { CardCommand, Secret } from '@gateway/contracts';
+import type { CardCommand, NumberLimit, Secret } from '@gateway/contracts';
 import type { CardRequest, CheckRequest, PurchaseRequest } from '../domain/card-request';
 
 /** A request that becomes an operation. */
@@ -26,15 +26,25 @@ interface Accepted {
   merchantAccount: string;
   acceptedAt: number;
   deadline: number;
-  token: string | undefined;
+  card: CardOfOperation | undefined;
   /** On a card-entry page. */
   attempt: { n: number; browserIp: string } | undefined;
 }
 
+/** A card in the vault, or one that was refused: its token names none. */
+export interface CardOfOperation {
+  token: string;
+  overLimit?: NumberLimit;
+}
+
+/** Long ago. A processor of an earlier release does not know the limits, and refuses such a command as late. */
+const NEVER_TO_BE_EXECUTED = 0;
+
 /** The command of a valid request. It carries the card's token, not its data. */
 export function commandOf(request: OperationRequest, accepted: Accepted): CardCommand {
-  const { token, attempt: _, ...known } = accepted;
-  const common = { ...known, transactionUniqueId: request.transactionUniqueId, notes: request.notes };
+  const { card, attempt: _, ...known } = accepted;
+  const deadline = card?.overLimit === undefined ? known.deadline : NEVER_TO_BE_EXECUTED;
+  const common = { ...known, deadline, transactionUniqueId: request.transactionUniqueId, notes: request.notes };
   switch (request.transactionType) {
     case 'AUTH':
       return { type: 'AuthorizeCard', data: { ...common, ...cardholder(request, accepted), ...proof(request) } };
@@ -64,17 +74,17 @@ export function commandOf(request: OperationRequest, accepted: Accepted): CardCo
       return { type: 'RefundCharge', data: { ...common, baseReference, amountE4, currency } };
     }
     case 'TOKENIZE':
-      return { type: 'TokenizeCard', data: { ...common, token: requiredToken(token) } };
+      return { type: 'TokenizeCard', data: { ...common, ...requiredCard(card) } };
   }
 }
 
-function cardholder(request: CardholderRequest, { token, attempt }: Accepted) {
+function cardholder(request: CardholderRequest, { card, attempt }: Accepted) {
   const { amountE4, currency, customer, midReference, cofType, callbackUrl } = request;
   return {
     amountE4,
     currency,
     customer,
-    token: requiredToken(token),
+    ...requiredCard(card),
     withCvv: cvvOf(request) !== undefined,
     ...(midReference === undefined ? {} : { midReference }),
     ...(cofType === undefined ? {} : { cofType }),
@@ -93,7 +103,7 @@ export function cvvOf(request: OperationRequest): Secret | undefined {
   return request.instrument.kind === 'card' ? request.instrument.cvv : undefined;
 }
 
-function requiredToken(token: string | undefined): string {
-  if (token === undefined) throw new Error('broken invariant: a card operation without a token');
-  return token;
+function requiredCard(card: CardOfOperation | undefined): CardOfOperation {
+  if (card === undefined) throw new Error('broken invariant: a card operation without a card');
+  return card;
 }

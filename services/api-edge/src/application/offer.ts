@@ -1,8 +1,12 @@
-import { newPaymentId, newReference, paymentIdOf } from '@gateway/contracts';
+import { randomUUID } from 'node:crypto';
+import { isSandbox, numberLimitsOf } from '@gateway/accounts';
+import type { CardRealm, Secret } from '@gateway/contracts';
+import { isTestCard, newPaymentId, newReference, paymentIdOf, realmOf } from '@gateway/contracts';
 import { annotate, isRetryable } from '@gateway/service-kit';
-import type { OperationRequest } from './commands';
+import type { CardData } from '../domain/card-request';
+import type { CardOfOperation, OperationRequest } from './commands';
 import { baseReferenceOf, commandOf, cvvOf, withMaskedReference } from './commands';
-import type { Bus, Idempotency, Insertion, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
+import type { Account, Bus, Idempotency, Insertion, JournalEntry, LateEntry, OperationEntry, Ports } from './ports';
 import { repeatUntil } from './repeat-until';
 
 const REFERENCE_ATTEMPTS_MAX = 3;
@@ -107,13 +111,13 @@ export async function prepareOperation(ports: Ports, operation: Operation): Prom
   const reference = newReference(paymentId, ports.randomBytes);
   // A request that is refused because its CVV cannot be stored must not leave its card behind.
   if (cvvOf(request) !== undefined) await ports.vault.requireCvvKey();
-  const [token] = await repeatUntil(ports, deadline, 'a write to the vault', () =>
+  const [card] = await repeatUntil(ports, deadline, 'a write to the vault', () =>
     Promise.all([putCard(ports, merchantAccount, request), putCvv(ports, reference, request)]),
   );
   // A reference that names no payment of the account is only recorded, and may be anything.
   const kept = ownPaymentId === undefined ? withMaskedReference(request) : request;
   const baseReference = baseReferenceOf(kept);
-  const accepted = { paymentId, reference, merchantAccount, acceptedAt, deadline, token };
+  const accepted = { paymentId, reference, merchantAccount, acceptedAt, deadline, card };
   return {
     reference,
     paymentId,
@@ -123,7 +127,7 @@ export async function prepareOperation(ports: Ports, operation: Operation): Prom
     transactionUniqueId: request.transactionUniqueId,
     operationType: request.transactionType,
     ...(attempt === undefined ? {} : { attempt: attempt.n }),
-    ...(token === undefined ? {} : { token }),
+    ...(card === undefined || card.overLimit !== undefined ? {} : { token: card.token }),
     acceptedAt,
     deadline,
     command: commandOf(kept, { ...accepted, attempt }),
@@ -146,11 +150,39 @@ async function paymentIdOfBase(
   return own ? paymentIdOf(baseReference) : undefined;
 }
 
-async function putCard(ports: Ports, merchantAccount: string, request: OperationRequest): Promise<string | undefined> {
-  if (request.transactionType === 'TOKENIZE') return ports.vault.putCard(merchantAccount, request.card);
+async function putCard(
+  ports: Ports,
+  merchantAccount: string,
+  request: OperationRequest,
+): Promise<CardOfOperation | undefined> {
+  const sent = cardSentIn(request);
+  if (sent === undefined || 'token' in sent) return sent;
+  const { card } = sent;
+  const account = await ports.accounts.find(merchantAccount);
+  if (account === undefined) throw new Error(`there is no account ${merchantAccount}`);
+  const realm = 'currency' in request ? realmOf(request.currency) : realmOfTokenize(account, card);
+  const put = await ports.vault.putCard({ merchantAccount, realm }, card, numberLimitsOf(account));
+  if ('token' in put) return put;
+  const { limit, bin, first } = put.overLimit;
+  if (first) {
+    ports.logger.warn('an account has sent all the card numbers that it may today; others are declined', {
+      ...{ merchantAccount, realm, limit },
+      ...(limit === 'perBin' ? { bin } : {}),
+    });
+  }
+  return { token: randomUUID(), overLimit: limit };
+}
+
+function cardSentIn(request: OperationRequest): { card: Secret<CardData> } | { token: string } | undefined {
+  if (request.transactionType === 'TOKENIZE') return { card: request.card };
   if (!('instrument' in request)) return undefined;
   const { instrument } = request;
-  return instrument.kind === 'token' ? instrument.token : ports.vault.putCard(merchantAccount, instrument.card);
+  return instrument.kind === 'token' ? { token: instrument.token } : { card: instrument.card };
+}
+
+/** A TOKENIZE names no currency. A test card is of no use outside XTS. */
+function realmOfTokenize(account: Account, card: Secret<CardData>): CardRealm {
+  return isSandbox(account) || isTestCard(card.expose().pan) ? 'test' : 'real';
 }
 
 async function putCvv(ports: Ports, reference: string, request: OperationRequest): Promise<void> {

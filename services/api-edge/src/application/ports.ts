@@ -15,7 +15,7 @@ import type {
   Secret,
 } from '@gateway/contracts';
 import type { Logger, Slot, SlotRefusal } from '@gateway/service-kit';
-import type { CardData } from '@gateway/vault';
+import type { CardData, CardOwner, NumberLimits, PutCard } from '@gateway/vault';
 import type { CheckoutRequest } from '../domain/card-request';
 import type { BankAddresses } from '../domain/payout-fields';
 import type { PayoutQuery } from '../domain/payout-request';
@@ -223,7 +223,7 @@ export interface CallbackQueries {
 }
 
 export interface CardVault {
-  putCard(merchantAccount: string, card: Secret<CardData>): Promise<string>;
+  putCard(owner: CardOwner, card: Secret<CardData>, limits: NumberLimits): Promise<PutCard>;
   /** Throws if no CVV can be stored now. */
   requireCvvKey(): Promise<void>;
   putCvv(reference: string, cvv: Secret): Promise<void>;
@@ -250,6 +250,7 @@ export interface Ports {
   journal: Journal;
   queries: CardQueries;
   vault: CardVault;
+  accounts: { find(merchantAccount: string): Promise<Account | undefined> };
   /** Takes over entries that the journal did not accept in time. */
   late: { add(late: LateEntry): void };
   bus: Bus;

@@ -1,5 +1,5 @@
 import type { Account, OpenAccounts, SigningSecrets } from '@gateway/accounts';
-import { isSandbox } from '@gateway/accounts';
+import { isSandbox, shownParameters } from '@gateway/accounts';
 import type { Merchants } from '../application/ports';
 
 /** decisions.md, section 6: card callbacks are signed with the API password, payouts with the payout secret. */
@@ -21,7 +21,7 @@ export function createMerchants(
       if (account === undefined) return undefined;
       return {
         isSandbox: isSandbox(account),
-        customParameters: account.customParameters,
+        customParameters: shownParameters(account),
         secret(kind) {
           const { cardSecret, payoutSecret } = secretsOf(account);
           return kind === 'card' ? cardSecret : payoutSecret;

@@ -4,7 +4,7 @@ import type { BankFacts, CardPresentation, Operation, Payment, Route } from '../
 
 export function presentationOf(
   card: Secret<CardData>,
-  known: { brand: string; panHash: string; customer: Customer; notes: MerchantNotes },
+  known: { brand: string; storageId: string; customer: Customer; notes: MerchantNotes },
 ): CardPresentation {
   const { pan, expMonth, expYear, holder } = card.expose();
   const { customer, notes } = known;
@@ -15,7 +15,7 @@ export function presentationOf(
     year: expYear.slice(-2),
     brand: known.brand,
     holder,
-    panHash: known.panHash,
+    storageId: known.storageId,
     firstName: customer.firstName,
     lastName: customer.lastName,
     ...(customer.phone === undefined ? {} : { phone: customer.phone }),
@@ -53,14 +53,14 @@ function ofCard(card: CardPresentation): CustomValues {
   return {
     custom_card_brand: card.brand,
     custom_card_cardholder: card.holder,
-    custom_card_hash: card.panHash,
+    custom_card_hash: card.storageId,
     custom_card_bin: card.bin,
     custom_card_last: card.last4,
     custom_card_month: card.month,
     custom_card_year: card.year,
     custom_descriptor_merchant: card.descriptor,
     custom_descriptor_phone: card.descriptorPhone,
-    secure_storage_id: card.panHash,
+    secure_storage_id: card.storageId,
     custom_user_first_name: card.firstName,
     custom_user_last_name: card.lastName,
     custom_user_phone: card.phone,

@@ -1,3 +1,4 @@
+import { shownParameters } from '@gateway/accounts';
 import type { CardAnswer, Complete, OperationOutcome } from '@gateway/contracts';
 import { activatedValues, given, paymentIdOf } from '@gateway/contracts';
 import type { Operation, Payment } from '../domain/payment';
@@ -14,7 +15,10 @@ export async function outcomeOf(
   const operation = findOperation(payment, reference);
   if (operation === undefined) return undefined;
   const account = await ports.accounts.find(payment.merchantAccount);
-  const custom = activatedValues(account?.customParameters ?? [], customValues(payment, operation));
+  const custom = activatedValues(
+    account === undefined ? [] : shownParameters(account),
+    customValues(payment, operation),
+  );
   return record(payment, operation, { custom });
 }
 

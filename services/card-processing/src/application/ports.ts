@@ -3,7 +3,7 @@ import type { CardCommand, Customer, OperationOutcome, SandboxClock, Secret } fr
 import type { Place } from '@gateway/outbound';
 import type { DetachedWork, Logger, Tracer } from '@gateway/service-kit';
 import type { DueByAccount, Handle, Stored } from '@gateway/mongo';
-import type { CardData } from '@gateway/vault';
+import type { CardData, CardOwner } from '@gateway/vault';
 import type { AcquirerAnswer } from '../domain/decide';
 import type { HoldRule } from '../domain/holds';
 import type {
@@ -87,11 +87,15 @@ export interface OperationAtAcquirer {
 }
 
 export interface Cards {
-  getCard(merchantAccount: string, token: string): Promise<Secret<CardData> | undefined>;
+  getCard(owner: CardOwner, token: string): Promise<Secret<CardData> | undefined>;
   takeCvv(reference: string): Promise<Secret | undefined>;
   /** For an operation that ended without an acquirer or issuer. */
   dropCvv(reference: string): Promise<void>;
   /** A keyed hash of the number, for `secure_storage_id`. */
+  storageId(owner: CardOwner, card: Secret<CardData>): string;
+  /** Every token that this card may have at this merchant: in each realm, under each key. */
+  tokensOf(merchantAccount: string, card: Secret<CardData>): string[];
+  /** A keyed hash of the number, for counters. */
   panHash(card: Secret<CardData>): string;
   /** A keyed hash, to recognize personal data without keeping it. */
   fingerprint(parts: readonly string[]): string;

@@ -1,5 +1,5 @@
 import type { ThreedsEvent } from '@gateway/contracts';
-import { isAnswered } from '@gateway/contracts';
+import { isAnswered, realmOf } from '@gateway/contracts';
 import { decideAuthentication, saleDeadline } from '../domain/decide-authentication';
 import type { Awaiting } from '../domain/payment';
 import { findOperation } from '../domain/payment';
@@ -70,8 +70,9 @@ async function chargeCard(
   { customer, withCvv }: Awaiting,
   context: Pick<CallContext, 'causationId' | 'deadline'>,
 ): Promise<StoredPayment> {
-  const { amountE4, token } = findOperation(payment, payment.pending?.reference ?? '') ?? {};
-  const card = token === undefined ? undefined : await ports.cards.getCard(payment.merchantAccount, token);
+  const { amountE4, currency, token } = findOperation(payment, payment.pending?.reference ?? '') ?? {};
+  const owner = { merchantAccount: payment.merchantAccount, realm: realmOf(currency ?? '') };
+  const card = token === undefined ? undefined : await ports.cards.getCard(owner, token);
   return callAcquirer(ports, payment, {
     request: {
       customer,

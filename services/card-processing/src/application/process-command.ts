@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CardCommand, CardholderCommand, Secret } from '@gateway/contracts';
-import { isAnswered } from '@gateway/contracts';
-import type { CardData } from '@gateway/vault';
+import { isAnswered, realmOf } from '@gateway/contracts';
+import type { CardData, CardOwner } from '@gateway/vault';
 import type { Facts } from '../domain/decide';
 import { decide, deadlineOf } from '../domain/decide';
 import type { Operation, ReplyAddress } from '../domain/payment';
@@ -92,12 +92,13 @@ async function gather(ports: Ports, received: ReceivedCommand): Promise<Gathered
   const { merchantAccount, token } = command.data;
   const [account, card] = await Promise.all([
     ports.accounts.find(merchantAccount),
-    ports.cards.getCard(merchantAccount, token),
+    ports.cards.getCard(ownerOf(command), token),
   ]);
   const terminal = routeFor(account, command.data, (name) => ports.connector(name));
   const facts = {
     route: terminal,
     paresHash: paresHashOf(command),
+    cardTokens: cardTokensOf(ports, command, card),
     replyTo: replyAddressOf(received),
     holdCallbackHours: account?.holdCallbackHours,
   };
@@ -119,9 +120,19 @@ function paresHashOf({ data }: CardholderCommand): string | undefined {
   return authentication && createHash('sha256').update(authentication.pares).digest('hex');
 }
 
+function ownerOf({ data: { merchantAccount, currency } }: CardholderCommand): CardOwner {
+  return { merchantAccount, realm: realmOf(currency) };
+}
+
+/** An AUTH3D may have got the card's token from another key, or from before test cards had tokens of their own. */
+function cardTokensOf(ports: Ports, { data }: CardholderCommand, card: Secret<CardData> | undefined): string[] {
+  if (!('authentication' in data) || data.authentication === undefined || card === undefined) return [];
+  return ports.cards.tokensOf(data.merchantAccount, card);
+}
+
 function presentation(ports: Ports, command: CardholderCommand, card: Secret<CardData>, brand: string) {
   const { customer, notes } = command.data;
-  return presentationOf(card, { brand, panHash: ports.cards.panHash(card), customer, notes });
+  return presentationOf(card, { brand, storageId: ports.cards.storageId(ownerOf(command), card), customer, notes });
 }
 
 function requestOf(command: CardCommand, card: Secret<CardData> | undefined) {

@@ -4,6 +4,7 @@ import type {
   CardholderCommand,
   FollowUpCommand,
   Hit,
+  NumberLimit,
   OperationType,
   OutcomeUnknownCode,
   PurchaseCommand,
@@ -43,6 +44,8 @@ export interface Facts {
   route?: Route | Rejection | undefined;
   /** For a purchase with `pares`: its SHA-256 in hex. */
   paresHash?: string | undefined;
+  /** For a purchase with `pares`: every token of its card. */
+  cardTokens?: readonly string[] | undefined;
   /** For a command with a token, if the account's responses show it. */
   presentation?: CardPresentation | undefined;
   /** For an AUTH: the account wants callbacks about holds, so many hours before their end. */
@@ -86,7 +89,8 @@ export const operationTypeOf: Record<CardCommand['type'], OperationType> = {
 
 /** The events of a merchant's command, or the rule that it breaks. Pure. */
 export function decide(payment: Payment, command: CardCommand, facts: Facts): PaymentEvent[] | Rejection {
-  if (facts.now > command.data.deadline) return 'deadline-passed';
+  // A refusal is on record however late it comes: nothing is carried out.
+  if (facts.now > command.data.deadline && overLimitOf(command) === undefined) return 'deadline-passed';
   switch (command.type) {
     case 'AuthorizeCard':
     case 'ChargeCard':
@@ -95,7 +99,9 @@ export function decide(payment: Payment, command: CardCommand, facts: Facts): Pa
     case 'AuthenticateAndChargeCard':
       return authenticate(payment, command, facts);
     case 'TokenizeCard':
-      return [{ type: 'OperationRecorded', operation: ended(command, RESPONSE_CODES.SUCCESS) }];
+      return [
+        refusalOfNumber(command) ?? { type: 'OperationRecorded', operation: ended(command, RESPONSE_CODES.SUCCESS) },
+      ];
     case 'SettleAuthorization':
     case 'VoidAuthorization':
     case 'RefundCharge':
@@ -245,6 +251,8 @@ function beginRejection(payment: Payment): Rejection | undefined {
 
 /** Lets an operation go to its acquirer or issuer; otherwise a rejection, or a decline that needs no bank. */
 function accept(command: CardholderCommand, facts: Facts): Accepted | PaymentEvent[] | Rejection {
+  const refused = refusalOfNumber(command);
+  if (refused !== undefined) return [refused];
   if (facts.card === undefined) return 'token-not-found';
   if (facts.route === undefined || typeof facts.route === 'string') return facts.route ?? 'no-terminal-for-currency';
   const { currency, customer } = command.data;
@@ -259,6 +267,23 @@ function accept(command: CardholderCommand, facts: Facts): Accepted | PaymentEve
     return [{ type: 'OperationRecorded', operation, ...presented(facts) }];
   }
   return { card: facts.card, route: facts.route };
+}
+
+const NUMBERS_COUNTED = { perBin: 'card numbers by bin', inAll: 'card numbers in all' } as const;
+
+function overLimitOf({ data }: CardCommand): NumberLimit | undefined {
+  return 'overLimit' in data ? data.overLimit : undefined;
+}
+
+/** Undefined unless the edge has refused the card's number. */
+function refusalOfNumber(command: CardCommand): EventOf<'OperationRecorded'> | undefined {
+  const limit = overLimitOf(command);
+  if (limit === undefined) return undefined;
+  const refusedBy = { rule: NUMBERS_COUNTED[limit], reason: 'as many as the account may send in a day came before' };
+  return {
+    type: 'OperationRecorded',
+    operation: { ...ended(command, RESPONSE_CODES.VOLUME_LIMIT_EXCEEDED), refusedBy },
+  };
 }
 
 function followUp(payment: Payment, command: FollowUpCommand, facts: Facts): PaymentEvent[] | Rejection {
@@ -416,7 +441,7 @@ function described(command: CardCommand): Described {
     acceptedAt: data.acceptedAt,
     ...baseOf(command),
     ...('amountE4' in data ? { amountE4: data.amountE4, currency: data.currency } : {}),
-    ...('token' in data ? { token: data.token } : {}),
+    ...('token' in data && overLimitOf(command) === undefined ? { token: data.token } : {}),
     ...('callbackUrl' in data && data.callbackUrl !== undefined ? { callbackUrl: data.callbackUrl } : {}),
     ...('checkoutAttempt' in data && data.checkoutAttempt !== undefined
       ? { checkoutAttempt: data.checkoutAttempt }

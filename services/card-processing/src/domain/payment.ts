@@ -194,7 +194,8 @@ export interface CardPresentation {
   year: string;
   brand: string;
   holder: string;
-  panHash: string;
+  /** Absent in payments from before it was of one account: what they have, every merchant could match. */
+  storageId?: string;
   firstName: string;
   lastName: string;
   phone?: string;

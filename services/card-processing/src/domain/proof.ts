@@ -11,6 +11,8 @@ export interface ProvenPurchase {
   amountE4: number;
   currency: string;
   paresHash?: string | undefined;
+  /** Other tokens of the same card. */
+  cardTokens?: readonly string[] | undefined;
   now: number;
 }
 
@@ -32,7 +34,7 @@ export function proofRejection(payment: Payment, asked: ProvenPurchase): Rejecti
   if (base.status !== 'success')
     return base.code === RESPONSE_CODES.CANCELLED_BY_CARDHOLDER ? 'cancelled' : 'not-authenticated';
   if (state.kind !== 'authenticated') return 'completed';
-  if (asked.token !== state.proof.token) return 'token-not-found';
+  if (![asked.token, ...(asked.cardTokens ?? [])].includes(state.proof.token)) return 'token-not-found';
   if (asked.amountE4 !== state.proof.amountE4 || asked.currency !== state.proof.currency) {
     return 'amount-or-currency-differs';
   }

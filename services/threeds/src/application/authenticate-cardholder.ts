@@ -1,4 +1,5 @@
 import type { AuthenticateCardholderData, Secret } from '@gateway/contracts';
+import { realmOf } from '@gateway/contracts';
 import { callLeaseMs } from '@gateway/mongo';
 import type { CardData } from '@gateway/vault';
 import type {
@@ -60,7 +61,8 @@ export async function ask(ports: Ports, stored: StoredAuthentication, command: C
   if (decideDeadline(stored, ports.now()) !== undefined) {
     return recordDecision(ports, stored, (current) => decideDeadline(current, ports.now()), id);
   }
-  const card = await ports.cards.getCard(data.merchantAccount, data.token);
+  const owner = { merchantAccount: data.merchantAccount, realm: realmOf(data.currency) };
+  const card = await ports.cards.getCard(owner, data.token);
   if (card === undefined) return recordDecision(ports, stored, decideCardUnknown, id);
   const call = ports.directory.prepare({
     threeDSServerTransId: stored.ids.threeDSServerTransId,

@@ -2,7 +2,7 @@ import type { Account } from '@gateway/accounts';
 import type { Customer, SandboxClock, Secret } from '@gateway/contracts';
 import type { DueByAccount, Handle, Stored } from '@gateway/mongo';
 import type { DetachedWork, Logger, Tracer } from '@gateway/service-kit';
-import type { CardData } from '@gateway/vault';
+import type { CardData, CardOwner } from '@gateway/vault';
 import type { Authentication, AuthenticationEvent } from '../domain/authentication';
 import type { DirectoryAnswer } from '../domain/decide';
 import type { Proofs } from './proofs';
@@ -50,7 +50,7 @@ export interface Directory {
 }
 
 export interface Cards {
-  getCard(merchantAccount: string, token: string): Promise<Secret<CardData> | undefined>;
+  getCard(owner: CardOwner, token: string): Promise<Secret<CardData> | undefined>;
 }
 
 export interface Accounts {
