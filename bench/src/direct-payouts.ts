@@ -65,7 +65,7 @@ export async function openDirectPayouts(options: {
     handle: createHandle({ store: payouts, evolve, announce, publish: outbox.publish, now, newId: randomUUID }),
     accounts,
     holds,
-    screening: createScreening({ reservations, accounts, hasBeenPaid: payouts.hasBeenPaid }),
+    screening: createScreening({ reservations, accounts, paidTo: payouts.paidTo }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
     claimMs: resolverLeaseMs(banks.longestCallMs),

@@ -105,7 +105,7 @@ function printRule(rule: PayoutRule): string {
     case 'blocked-ibans':
       return `none to ${rule.ibans.join(' ')}`;
     case 'first-time-receiver':
-      return `at most ${rule.currency} ${formatAmountE4(rule.maxE4)} to a receiver never paid before`;
+      return `at most ${rule.currency} ${formatAmountE4(rule.maxE4)} in all to a receiver who is not known yet`;
     default:
       return assertNever(rule);
   }

@@ -48,7 +48,7 @@ export type PayoutRule =
   | { readonly kind: 'daily-count'; readonly max: number }
   | { readonly kind: 'blocked-countries'; readonly countries: readonly string[] }
   | { readonly kind: 'blocked-ibans'; readonly ibans: readonly string[] }
-  /** Largest amount to a receiver that this account has never paid. */
+  /** Largest sum to a receiver until payouts of some age and volume have made it known (ADR 0019). */
   | { readonly kind: 'first-time-receiver'; readonly currency: string; readonly maxE4: number };
 
 export type PayoutRuleKind = PayoutRule['kind'];

@@ -57,7 +57,7 @@ Options of create and set ("none" empties a list; each list replaces the previou
 Rules for payouts (several values: repeated, or with commas; "none" removes the rule; default: no rules):
   --payout-daily-amount EUR:10000    sum per UTC day and currency
   --payout-daily-count N             number per UTC day and currency
-  --payout-first-receiver EUR:500    amount to a receiver who was never paid before
+  --payout-first-receiver EUR:500    sum to a receiver who is not known yet
   --payout-blocked-countries RS,AL   no payouts to IBANs or addresses of these countries
   --payout-blocked-ibans IBAN,...    no payouts to these
 Velocity rules for cards (as above; "default" restores the defaults). SUBJECT:MAX/TIME, for each ip, card, bin (six

@@ -78,8 +78,7 @@ async function open(frame: Frame<Config>, deps: PayoutDeps): Promise<Parts<'quer
     handle: createHandle({ store: payouts, evolve, announce, publish: outbox.publish, now, newId: randomUUID }),
     accounts: directory,
     holds,
-    screening:
-      deps.screening ?? createScreening({ reservations, accounts: directory, hasBeenPaid: payouts.hasBeenPaid }),
+    screening: deps.screening ?? createScreening({ reservations, accounts: directory, paidTo: payouts.paidTo }),
     bankFor: (currency) => banks.nameFor(currency),
     bank: (name) => banks.get(name),
     claimMs: resolverLeaseMs(banks.longestCallMs),

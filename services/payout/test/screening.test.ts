@@ -5,8 +5,9 @@ import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { testServers } from '@gateway/testing';
 import { createReservations } from '../src/adapters/mongo/reservations';
+import type { PaidReceiver } from '../src/application/screen-payout';
 import { createScreening } from '../src/application/screen-payout';
-import type { ScreenedPayout, Screening } from '../src/application/screening-ports';
+import type { ScreenedPayout, Screening, ScreeningDecision } from '../src/application/screening-ports';
 
 /** Screening as in the service: real accounts, real reservations, two replicas. */
 
@@ -28,7 +29,8 @@ interface Replica {
 
 let replicas: [Replica, Replica];
 let clock = Date.now();
-const paidReceivers = new Set<string>();
+/** What an account has paid to a receiver a week ago or earlier. */
+const paidReceivers = new Map<string, number>();
 
 async function startReplica(): Promise<Replica> {
   const ACCOUNT_KEYS = `2026:${Buffer.alloc(32, 7).toString('base64')}`;
@@ -36,9 +38,9 @@ async function startReplica(): Promise<Replica> {
   const mongo = await connectMongo({ uri, database: `${databasePrefix}payouts` });
   const reservations = createReservations(mongo, { now: () => clock });
   await reservations.ensureIndexes();
-  const hasBeenPaid = (merchantAccount: string, tokens: readonly string[]) =>
-    Promise.resolve(tokens.some((token) => paidReceivers.has(`${merchantAccount} ${token}`)));
-  return { screening: createScreening({ reservations, accounts: accounts.directory, hasBeenPaid }), mongo, accounts };
+  const paidTo = async ({ merchantAccount, tokens }: PaidReceiver): Promise<number> =>
+    tokens.reduce((sum, token) => sum + (paidReceivers.get(`${merchantAccount} ${token}`) ?? 0), 0);
+  return { screening: createScreening({ reservations, accounts: accounts.directory, paidTo }), mongo, accounts };
 }
 
 beforeAll(async () => {
@@ -174,15 +176,62 @@ it('an account without limits costs no write', async () => {
   expect((await reserved(merchantAccount)) + (await reserved(plain))).toBe(0);
 });
 
-it('a first payment above the limit is refused until the receiver has been paid', async () => {
-  const merchantAccount = await merchantWith({
-    payoutRules: [{ kind: 'first-time-receiver', currency: 'EUR', maxE4: 100_000 }],
+describe('a receiver who is not known yet', () => {
+  const FIRST_TIME: PayoutRule = { kind: 'first-time-receiver', currency: 'EUR', maxE4: 100_000 };
+  const newShop = (...more: PayoutRule[]) => merchantWith({ payoutRules: [FIRST_TIME, ...more] });
+  const passedOf = (decisions: readonly ScreeningDecision[]) => decisions.filter(({ passed }) => passed).length;
+
+  it('gets the limit in all, however many payouts come at once, at two replicas', async () => {
+    const merchantAccount = await newShop();
+    const decisions = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        (index % 2 === 0 ? first : second).screen(payoutOf(merchantAccount, { amountE4: 9_000 })),
+      ),
+    );
+    expect(passedOf(decisions)).toBe(11);
+    for (const decision of decisions.filter(({ passed }) => !passed)) {
+      expect(decision).toMatchObject({ code: 3200, rule: 'first-time-receiver' });
+    }
+    // Another one has a limit of its own.
+    expect(await first.screen(payoutOf(merchantAccount, { amountE4: 100_000, tokens: ['token-2'] }))).toEqual(PASSED);
+    expect(await first.screen(payoutOf(merchantAccount, { amountE4: 100_001, tokens: ['token-3'] }))).toMatchObject({
+      code: 3200,
+    });
   });
-  expect(await first.screen(payoutOf(merchantAccount))).toMatchObject({ code: 3200, rule: 'first-time-receiver' });
-  expect(await first.screen(payoutOf(merchantAccount, { amountE4: 100_000 }))).toEqual(PASSED);
-  paidReceivers.add(`${merchantAccount} token-1`);
-  expect(await first.screen(payoutOf(merchantAccount))).toEqual(PASSED);
-  expect(await first.screen(payoutOf(merchantAccount, { tokens: ['token-2'] }))).toMatchObject({ code: 3200 });
+
+  it('gets back what ended without success, and keeps what was granted', async () => {
+    const merchantAccount = await newShop();
+    const [failed, kept] = [0, 1].map(() => payoutOf(merchantAccount, { amountE4: 50_000 })) as [
+      ScreenedPayout,
+      ScreenedPayout,
+    ];
+    expect([await first.screen(failed), await second.screen(kept)]).toEqual([PASSED, PASSED]);
+    expect(await second.screen(payoutOf(merchantAccount, { amountE4: 1 }))).toMatchObject({ code: 3200 });
+    expect([await second.screen(failed), await first.screen(kept)]).toEqual([PASSED, PASSED]);
+    await Promise.all([first.release(failed.reference), second.release(failed.reference)]);
+    expect(await second.screen(payoutOf(merchantAccount, { amountE4: 50_000 }))).toEqual(PASSED);
+    expect(await second.screen(payoutOf(merchantAccount, { amountE4: 1 }))).toMatchObject({ code: 3200 });
+  });
+
+  it('gets back what another rule refused, once that is on record', async () => {
+    const merchantAccount = await newShop({ kind: 'daily-count', max: 1 });
+    const granted = payoutOf(merchantAccount, { amountE4: 10_000, tokens: ['token-2'] });
+    expect(await first.screen(granted)).toEqual(PASSED);
+    const refused = payoutOf(merchantAccount, { amountE4: 100_000 });
+    expect(await first.screen(refused)).toMatchObject({ code: 3202 });
+    await second.release(refused.reference);
+    await first.release(granted.reference);
+    expect(await second.screen(payoutOf(merchantAccount, { amountE4: 100_000 }))).toEqual(PASSED);
+  });
+
+  it('becomes known by old payouts of enough volume alone', async () => {
+    const merchantAccount = await newShop();
+    paidReceivers.set(`${merchantAccount} token-1`, 49_999);
+    expect(await first.screen(payoutOf(merchantAccount))).toMatchObject({ code: 3200 });
+    paidReceivers.set(`${merchantAccount} token-1`, 50_000);
+    expect(await first.screen(payoutOf(merchantAccount))).toEqual(PASSED);
+    expect(await first.screen(payoutOf(merchantAccount, { tokens: ['token-2'] }))).toMatchObject({ code: 3200 });
+  });
 });
 
 it("an operator's new rule applies within 30 s, but not to earlier grants", async () => {

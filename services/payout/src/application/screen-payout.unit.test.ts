@@ -22,14 +22,17 @@ const payout = (changes: Partial<ScreenedPayout> = {}): ScreenedPayout => ({
 });
 
 /** A screening whose account has `rules`, and its calls to the ports. */
-function given(rules: ScreeningRule[], world: { paid?: string[]; granted?: string[]; used?: number } = {}) {
+function given(
+  rules: ScreeningRule[],
+  world: { paid?: Record<string, number>; granted?: string[]; used?: number } = {},
+) {
   const asked: string[] = [];
   const claims: Claim[] = [];
   const screening = createScreening({
     accounts: { find: (name) => Promise.resolve(name === 'acme_shop' ? { payoutRules: rules } : undefined) },
-    hasBeenPaid: (merchantAccount, tokens, currency) => {
-      asked.push(`paid ${merchantAccount} ${tokens.join()} ${currency}`);
-      return Promise.resolve(tokens.some((token) => world.paid?.includes(token)));
+    paidTo: ({ merchantAccount, tokens, currency, until }) => {
+      asked.push(`paid ${merchantAccount} ${tokens.join()} ${currency} ${new Date(until).toISOString()}`);
+      return Promise.resolve(tokens.reduce((sum, token) => sum + (world.paid?.[token] ?? 0), 0));
     },
     reservations: {
       has: (reference) => {
@@ -37,6 +40,7 @@ function given(rules: ScreeningRule[], world: { paid?: string[]; granted?: strin
         return Promise.resolve(world.granted?.includes(reference) ?? false);
       },
       reserve: (claim) => {
+        if (world.granted?.includes(claim.reference)) return Promise.resolve(undefined);
         claims.push(claim);
         return Promise.resolve(claim.refuse({ amountE4: world.used ?? 0, count: 1 }));
       },
@@ -75,27 +79,36 @@ it('returns code, rule and reason of a refusal', async () => {
 it('reserves nothing for a payout that another rule refuses', async () => {
   const { screening, claims } = given([DAILY, FIRST_TIME, BLOCKED], { used: 1_000_000 });
   expect(await screening.screen(payout({ iban: 'RS35260005601001611379' }))).toMatchObject({ code: 3220 });
-  expect(await screening.screen(payout())).toMatchObject({ code: 3200, rule: 'first-time-receiver' });
   expect(claims).toEqual([]);
+  expect(await screening.screen(payout())).toMatchObject({ code: 3200, rule: 'first-time-receiver' });
+  expect(claims.map(({ ledger }) => ledger)).toEqual(['acme_shop/receiver/token-1/EUR']);
 });
 
-it('looks a receiver up only if a rule needs it, for this account', async () => {
-  const { screening, asked } = given([FIRST_TIME], { paid: ['token-2'] });
-  expect(await screening.screen(payout({ amountE4: 100_000 }))).toEqual(PASSED);
-  expect(asked).toEqual([]);
-  expect(await screening.screen(payout({ tokens: ['token-new', 'token-2'] }))).toEqual(PASSED);
-  expect(asked).toEqual(['paid acme_shop token-new,token-2 EUR']);
+it('knows a receiver by what was paid a week ago and came to half of the limit, under any key', async () => {
+  const { screening, asked, claims } = given([FIRST_TIME], { paid: { 'token-old': 50_000, 'token-1': 49_999 } });
+  const screened = screenedPayoutOf({ ...request, merchantAccount: 'acme_shop', currency: 'EUR', amountE4: 200_000 });
+  expect(await screening.screen({ ...screened, tokens: ['token-new', 'token-old'] })).toEqual(PASSED);
+  expect(claims).toEqual([]);
+  expect(await screening.screen(payout())).toMatchObject({ code: 3200 });
+  expect(asked).toEqual([
+    `paid acme_shop token-new,token-old EUR ${new Date(request.acceptedAt - 7 * 86_400_000).toISOString()}`,
+    'paid acme_shop token-1 EUR 2026-02-22T12:00:00.000Z',
+    'has',
+  ]);
 });
 
-it('knows a receiver who was paid under another key', async () => {
-  const { screening } = given([FIRST_TIME], { paid: ['token-old'] });
-  const large = { ...request, merchantAccount: 'acme_shop', currency: 'EUR', amountE4: 200_000 };
-  expect(await screening.screen(screenedPayoutOf(large))).toMatchObject({ code: 3200 });
-  expect(await screening.screen(screenedPayoutOf({ ...large, otherTokens: ['token-old'] }))).toEqual(PASSED);
+it('limits the sum to a receiver who is not known, with what other payouts have taken', async () => {
+  const { screening, claims } = given([FIRST_TIME], { used: 60_000 });
+  expect(await screening.screen(payout({ amountE4: 40_000 }))).toEqual(PASSED);
+  expect(await screening.screen(payout({ amountE4: 40_001 }))).toMatchObject({
+    code: 3200,
+    reason: 'the receiver is not known yet: 6 of EUR 10 are used',
+  });
+  expect(claims.map(({ reference }) => reference)).toEqual(Array(2).fill('PAYOUT00000000010001/receiver'));
 });
 
 it('checks the limits if the receiver is known', async () => {
-  const { screening } = given([DAILY, FIRST_TIME], { paid: ['token-1'], used: 900_000 });
+  const { screening } = given([DAILY, FIRST_TIME], { paid: { 'token-1': 100_000 }, used: 900_000 });
   expect(await screening.screen(payout())).toMatchObject({ code: 3202 });
 });
 
@@ -110,8 +123,9 @@ it('keeps a place in the limits of a payout that has waited, but not its receive
   const { screening, claims } = given([DAILY, FIRST_TIME, BLOCKED], granted);
   expect(await screening.screenAgain(payout({ iban: 'RS35260005601001611379' }))).toMatchObject({ code: 3220 });
   expect(await screening.screenAgain(payout())).toMatchObject({ code: 3200 });
-  expect(await screening.screenAgain(payout({ amountE4: 100_000 }))).toEqual(PASSED);
-  expect(claims).toEqual([]);
+  expect(claims.map(({ ledger }) => ledger)).toEqual(['acme_shop/receiver/token-1/EUR']);
+  const kept = given([DAILY, FIRST_TIME], { granted: ['PAYOUT00000000010001/receiver'], used: 1_000_000 });
+  expect(await kept.screening.screenAgain(payout())).toEqual(PASSED);
 });
 
 it('passes nothing without an account, or with an unknown kind of rule', async () => {
@@ -126,5 +140,5 @@ it('passes nothing without an account, or with an unknown kind of rule', async (
 it('releases by reference', async () => {
   const { screening, asked } = given([]);
   await screening.release('PAYOUT00000000010001');
-  expect(asked).toEqual(['release PAYOUT00000000010001']);
+  expect(asked).toEqual(['release PAYOUT00000000010001/receiver', 'release PAYOUT00000000010001']);
 });

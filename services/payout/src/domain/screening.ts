@@ -11,7 +11,14 @@ export type ScreeningRule = ReceiverRule | DailyLimit;
 export type ReceiverRule =
   | { readonly kind: 'blocked-countries'; readonly countries: readonly string[] }
   | { readonly kind: 'blocked-ibans'; readonly ibans: readonly string[] }
-  | { readonly kind: 'first-time-receiver'; readonly currency: string; readonly maxE4: number };
+  | FirstTimeReceiver;
+
+/** Limits the sum of what goes to a receiver until payouts of some age and volume have made it known. */
+export interface FirstTimeReceiver {
+  readonly kind: 'first-time-receiver';
+  readonly currency: string;
+  readonly maxE4: number;
+}
 
 /** Limits the use of a UTC day in the payout's currency. Bounds are inclusive. */
 export type DailyLimit =
@@ -26,33 +33,43 @@ export interface PayoutFacts {
   addressCountry?: string;
 }
 
-/** The use of the limits by other payouts of the same account, UTC day and currency. */
-export interface DailyUse {
+/** The use of a ledger: by an account's other payouts of a UTC day, or to a receiver who is not known yet. */
+export interface Use {
   amountE4: number;
   count: number;
 }
 
+/** A receiver is known by payouts that are so old: fraud shows within days. */
+export const KNOWN_AFTER_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** What these payouts come to at least, in all: half of what a receiver gets until then. */
+export function knownFromE4({ maxE4 }: FirstTimeReceiver): number {
+  return Math.max(1, Math.ceil(maxE4 / 2));
+}
+
 /** Blocks come before rules that depend on history. */
-const receivers = createScreen<ReceiverRule, PayoutFacts>('payout', {
+const receivers = createScreen<ReceiverRule, { payout: PayoutFacts; sentE4: number }>('payout', {
   'blocked-countries': {
     code: RESPONSE_CODES.TRUST_LIST_DECLINE,
-    reason({ countries }, { iban, addressCountry }) {
+    reason({ countries }, { payout: { iban, addressCountry } }) {
       const country = [iban.slice(0, 2), addressCountry].find((one) => one !== undefined && countries.includes(one));
       return country === undefined ? undefined : `country ${country} is blocked`;
     },
   },
   'blocked-ibans': {
     code: RESPONSE_CODES.TRUST_LIST_DECLINE,
-    reason: ({ ibans }, { iban }) => (ibans.includes(iban) ? 'the receiver is blocked' : undefined),
+    reason: ({ ibans }, { payout: { iban } }) => (ibans.includes(iban) ? 'the receiver is blocked' : undefined),
   },
   'first-time-receiver': {
     code: RESPONSE_CODES.ANTIFRAUD_DECLINE,
-    reason: ({ maxE4, currency }, { amountE4 }) =>
-      amountE4 <= maxE4 ? undefined : `the receiver was never paid, and the amount is above ${money(maxE4, currency)}`,
+    reason: ({ maxE4, currency }, { payout: { amountE4 }, sentE4 }) =>
+      sentE4 + amountE4 <= maxE4
+        ? undefined
+        : `the receiver is not known yet: ${formatAmountE4(sentE4)} of ${money(maxE4, currency)} are used`,
   },
 });
 
-const limits = createScreen<DailyLimit, { payout: PayoutFacts; used: DailyUse }>('payout', {
+const limits = createScreen<DailyLimit, { payout: PayoutFacts; used: Use }>('payout', {
   'daily-amount': {
     code: RESPONSE_CODES.VOLUME_LIMIT_EXCEEDED,
     reason: ({ maxE4 }, { payout, used }) =>
@@ -85,15 +102,15 @@ export function isReceiverRule(rule: ScreeningRule): rule is ReceiverRule {
 }
 
 /**
- * Whether a rule refuses this receiver. A hit of `first-time-receiver` counts only if the receiver was never paid.
- * Throws for an unknown kind.
+ * Whether a rule refuses this receiver. A hit of `first-time-receiver` counts only if the receiver is not known yet;
+ * `sentE4` is the sum of what other payouts have taken until then. Throws for an unknown kind.
  */
-export function receiverHit(rule: ReceiverRule, payout: PayoutFacts): Hit | undefined {
-  return receivers.hit(rule, payout);
+export function receiverHit(rule: ReceiverRule, payout: PayoutFacts, sentE4 = 0): Hit | undefined {
+  return receivers.hit(rule, { payout, sentE4 });
 }
 
 /** The first limit that a payout would exceed, given its day's use so far. */
-export function limitHit(rules: readonly DailyLimit[], payout: PayoutFacts, used: DailyUse): Hit | undefined {
+export function limitHit(rules: readonly DailyLimit[], payout: PayoutFacts, used: Use): Hit | undefined {
   for (const rule of rules) {
     const hit = limits.hit(rule, { payout, used });
     if (hit !== undefined) return hit;

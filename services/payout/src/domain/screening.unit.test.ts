@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import type { DailyLimit, DailyUse, PayoutFacts, ReceiverRule, ScreeningRule } from './screening';
+import type { DailyLimit, Use, PayoutFacts, ReceiverRule, ScreeningRule } from './screening';
 import { isDailyLimit, isReceiverRule, limitHit, receiverHit, rulesFor, utcDay } from './screening';
 
 const IBAN = 'LV80BANK0000435195001';
-const FRESH: DailyUse = { amountE4: 0, count: 0 };
+const FRESH: Use = { amountE4: 0, count: 0 };
 const ALL: ScreeningRule[] = [
   { kind: 'daily-count', max: 2 },
   { kind: 'daily-amount', currency: 'EUR', maxE4: 1_000_000 },
@@ -87,7 +87,7 @@ describe('a receiver', () => {
     expect(reasons).toEqual([
       'country LV is blocked',
       'the receiver is blocked',
-      'the receiver was never paid, and the amount is above EUR 50',
+      'the receiver is not known yet: 0 of EUR 50 are used',
     ]);
   });
 });
@@ -96,7 +96,7 @@ describe('a day', () => {
   const amount: DailyLimit = { kind: 'daily-amount', currency: 'EUR', maxE4: 1_000_000 };
   const count: DailyLimit = { kind: 'daily-count', max: 2 };
 
-  it.each<[DailyLimit[], number, DailyUse, string | undefined]>([
+  it.each<[DailyLimit[], number, Use, string | undefined]>([
     [[amount], 1_000_000, FRESH, undefined],
     [[amount], 1_000_001, FRESH, 'daily-amount'],
     [[amount], 400_000, { amountE4: 600_000, count: 99 }, undefined],

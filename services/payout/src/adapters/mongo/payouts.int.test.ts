@@ -198,17 +198,22 @@ describe('due work', () => {
   });
 });
 
-it('an account has paid a receiver once its payout is settled, unless the money came back', async () => {
+it('an account has paid a receiver what was settled until then, without what came back', async () => {
   await add('A');
+  await add('A2', { amountE4: 1, acceptedAt: request.acceptedAt + 1 });
   await add('B', { token: 'returned' }, 'returned');
   await add('C', { token: 'declined' }, 'declined');
-  expect(await payouts.hasBeenPaid(request.merchantAccount, [request.token], request.currency)).toBe(true);
-  const underKeys = ['of the active key', request.token];
-  expect(await payouts.hasBeenPaid(request.merchantAccount, underKeys, request.currency)).toBe(true);
-  expect(await payouts.hasBeenPaid(request.merchantAccount, [request.token], 'ALL')).toBe(false);
-  expect(await payouts.hasBeenPaid('merchant_2', [request.token], request.currency)).toBe(false);
-  expect(await payouts.hasBeenPaid(request.merchantAccount, ['returned'], request.currency)).toBe(false);
-  expect(await payouts.hasBeenPaid(request.merchantAccount, ['declined'], request.currency)).toBe(false);
+  const { merchantAccount, token, currency, amountE4, acceptedAt: until } = request;
+  const paidTo = (more: Partial<Parameters<typeof payouts.paidTo>[0]> = {}) =>
+    payouts.paidTo({ merchantAccount, tokens: [token], currency, until, ...more });
+  expect(await paidTo()).toBe(amountE4);
+  expect(await paidTo({ tokens: ['of the active key', token] })).toBe(amountE4);
+  expect(await paidTo({ until: until + 1 })).toBe(amountE4 + 1);
+  expect(await paidTo({ until: until - 1 })).toBe(0);
+  expect(await paidTo({ currency: 'ALL' })).toBe(0);
+  expect(await paidTo({ merchantAccount: 'merchant_2' })).toBe(0);
+  expect(await paidTo({ tokens: ['returned'] })).toBe(0);
+  expect(await paidTo({ tokens: ['declined'] })).toBe(0);
 });
 
 describe('the operators’ list', () => {

@@ -18,6 +18,7 @@ import {
 } from '@gateway/mongo';
 import type { Retention } from '@gateway/service-kit';
 import { OWNER_QUERY_TIMEOUT_MS, RECORD_RETENTION, retentionOfOwner } from '@gateway/service-kit';
+import type { PaidReceiver } from '../../application/screen-payout';
 import type { HeldQuery, ListQuery, PageQuery, Payouts, ShownPayout, StoredPayout } from '../../application/ports';
 import { HELD_COUNT_TIMEOUT_MS } from '../../application/hold-ports';
 import type { WideScope } from '../../domain/holds';
@@ -31,6 +32,8 @@ const COLLECTION = 'payouts';
  */
 const PAGE_TIMEOUT_MS = OWNER_QUERY_TIMEOUT_MS - 500;
 const LIST_TIMEOUT_MS = 10_000;
+/** A receiver of so many payouts is known, or got next to nothing. */
+const PAID_MAX = 1_000;
 
 /** In the order of queries, which read only this index until they know the documents of their page. */
 const pageIndex = { key: { merchantAccount: 1, time: 1, _id: 1 }, name: 'merchant_time' } as const;
@@ -82,10 +85,10 @@ const HIDDEN = { instruction: 0, outbox: 0, stamp: 0 } as const;
 export interface PayoutsAdapter extends Payouts, AggregateStore<Payout> {
   ensureIndexes(retention?: Retention): Promise<void>;
   /**
-   * True if the account has paid the receiver with one of these tokens in this currency, and the money has not come
-   * back. For the accounts' rules.
+   * What the account has paid to the receiver with one of these tokens in this currency, without what came back, by
+   * payouts that were accepted until then. Adds up {@link PAID_MAX} payouts at most. For the accounts' rules.
    */
-  hasBeenPaid(merchantAccount: string, tokens: readonly string[], currency: string): Promise<boolean>;
+  paidTo(receiver: PaidReceiver): Promise<number>;
   countHeld(): Promise<number>;
   unknownOutcomes(): Promise<UnknownOutcomes>;
   /** Payouts that were due for a resolver at that epoch ms, at most 10,000. */
@@ -119,10 +122,15 @@ export function createPayouts(mongo: MongoConnection, clock: Clock): PayoutsAdap
     countHeld: () => collection.countDocuments(IS_HELD, { hint: heldIndex.name, ...FIGURE_BOUNDS }),
     unknownOutcomes: () => findUnknown(collection),
     countOverdue: (before) => countDueByAccount(collection, before),
-    async hasBeenPaid(merchantAccount, tokens, currency) {
+    async paidTo({ merchantAccount, tokens, currency, until }) {
       const receiver = { merchantAccount, token: { $in: [...tokens] }, currency };
-      const paid = { ...receiver, 'state.kind': 'settled' } as Filter<StoredPayout>;
-      return (await collection.findOne(paid, { projection: { _id: 1 } })) !== null;
+      const paid = { ...receiver, 'state.kind': 'settled', acceptedAt: { $lte: until } };
+      const sums = collection.aggregate<{ amountE4: number }>(
+        [{ $match: paid }, { $limit: PAID_MAX }, { $group: { _id: null, amountE4: { $sum: '$amountE4' } } }],
+        { hint: paidIndex.name, maxTimeMS: LIST_TIMEOUT_MS },
+      );
+      const [sum] = await sums.toArray();
+      return sum?.amountE4 ?? 0;
     },
     async ensureIndexes(retention = RECORD_RETENTION) {
       await collection.createIndexes([

@@ -4,7 +4,7 @@ import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { isRetryable } from '@gateway/service-kit';
 import { testServers } from '@gateway/testing';
-import type { DailyUse } from '../../domain/screening';
+import type { Use } from '../../domain/screening';
 import type { ReservationsAdapter } from './reservations';
 import { createReservations } from './reservations';
 
@@ -46,7 +46,7 @@ const entries = (ledger: string) =>
 /** Limits the total and the count. */
 const within =
   (maxE4: number, maxCount = Infinity, amountE4 = 100) =>
-  (used: DailyUse): Hit | undefined =>
+  (used: Use): Hit | undefined =>
     used.amountE4 + amountE4 > maxE4 || used.count >= maxCount ? HIT : undefined;
 const claim = (ledger: string, name: string | number, refuse = within(1_000)) => ({
   reference: `${ledger}-${name}`,
@@ -87,8 +87,8 @@ describe('concurrent payouts', () => {
 
   it('are each decided on the amounts granted before', async () => {
     const ledger = newLedger();
-    const seen: DailyUse[] = [];
-    const refuse = (used: DailyUse): undefined => void seen.push(used);
+    const seen: Use[] = [];
+    const refuse = (used: Use): undefined => void seen.push(used);
     await Promise.all([1, 2, 3].map((name) => one.reserve(claim(ledger, name, refuse))));
     expect(seen.map(({ amountE4, count }) => [amountE4, count])).toEqual([
       [0, 0],

@@ -5,7 +5,7 @@ import { createGroupFind, createGroupInsert, duplicateKeyIndex, retryableWhenTra
 import type { Batcher } from '@gateway/service-kit';
 import { createBatcher, RetryableError } from '@gateway/service-kit';
 import type { Claim, Reservations } from '../../application/screen-payout';
-import type { DailyUse } from '../../domain/screening';
+import type { Use } from '../../domain/screening';
 
 const COLLECTION = 'reservations';
 /** Longer than the time between a payout's screening and its record, dead letters included. */
@@ -17,13 +17,13 @@ const PAUSE_STEP_MS = 10;
 const PAUSE_MAX_MS = 80;
 
 /**
- * One entry of a ledger, which covers an account's UTC day in one currency. Entries are only appended, and each holds the
+ * One entry of a ledger, which covers an account's UTC day in one currency, or its receiver who is not known yet. Entries are only appended, and each holds the
  * totals including itself. Granting is therefore one insert, atomic without a transaction, and no document grows. Two
  * writers that append at once want the same `position`: one gets it, the other reads again and decides again. The `_id`
  * makes each step idempotent.
  */
 export interface StoredReservation {
-  /** The payout's reference, or for a release its {@link releaseId}. */
+  /** The claim's reference, or for a release its {@link releaseId}. */
   _id: string;
   ledger: string;
   /** From 1, without gaps. */
@@ -162,7 +162,7 @@ interface Plan {
 function plan(steps: readonly Step[], ledger: string, { tail, done }: LedgerState, now: number): Plan {
   const taken = new Set(done);
   const entries: StoredReservation[] = [];
-  const used: DailyUse = { amountE4: tail?.usedAmountE4 ?? 0, count: tail?.usedCount ?? 0 };
+  const used: Use = { amountE4: tail?.usedAmountE4 ?? 0, count: tail?.usedCount ?? 0 };
   const first = (tail?.position ?? 0) + 1;
   const answers = steps.map(({ _id, amountE4, count, refuse }) => {
     if (taken.has(_id)) return undefined;
