@@ -124,6 +124,8 @@ function world(
       count: async (_reference, counters) => counters.map(() => counted),
       takeBack: () => undefined,
       end: () => undefined,
+      pay: () => undefined,
+      payBack: () => undefined,
     },
     connector: () => connector,
     calls: { begin: async (work) => void begun.push(work()) },
@@ -197,7 +199,7 @@ const JOURNEYS: [string, () => World, ((world: World) => Promise<unknown>)[], ob
   ],
   [
     'a SALE that a velocity rule declines, repeated',
-    () => world([], [], { counted: false, used: { declines: 3, attempts: 0 } }),
+    () => world([], [], { counted: false, used: { declines: 3, paid: 0, attempts: 0 } }),
     [({ run }) => run(sale), ({ run }) => run(sale)],
     { state: { kind: 'closed' }, operations: [{ code: 3200, refusedBy: { rule: 'declines by ip' } }] },
   ],

@@ -176,7 +176,7 @@ test('an attempt goes to the vault, then to the journal, then to the bus', async
     return 'inserted';
   };
   const answer = await submitCard(here.ports, CHECKOUT.id, FORM);
-  expect(here.done).toEqual(['card', 'cvv', 'insert 1', 'wait', 'ChargeCard', 'close']);
+  expect(here.done).toEqual(['cvv', 'card', 'insert 1', 'wait', 'ChargeCard', 'close']);
   const [entry] = here.entries;
   expect(entry?.deadline).toBe(NOW + REPLY_TIMEOUT_MS);
   expect(answer).toMatchObject({ kind: 'see-other', location: expect.stringContaining(entry?.reference ?? '-') });
@@ -233,7 +233,7 @@ test('a second submission leaves no CVV and ends where the first one does', asyn
     kind: 'see-other',
     location: `https://shop.example/done?reference=${first?.reference}&transaction_unique_id=order-00000001`,
   });
-  expect(here.done).toEqual(['card', 'cvv', 'insert 1', 'drop cvv', 'wait']);
+  expect(here.done).toEqual(['cvv', 'card', 'insert 1', 'drop cvv', 'wait']);
 });
 
 test('a reference that is in use is replaced by another', async () => {

@@ -15,7 +15,7 @@ import type {
   PaymentEvent,
   ReplyAddress,
 } from '../domain/payment';
-import type { Used } from '../domain/velocity';
+import type { AttemptEnd, Used } from '../domain/velocity';
 
 export type StoredPayment = Stored<Payment>;
 
@@ -114,6 +114,8 @@ export interface Counter {
   /** So many declines and other attempts together. */
   totalMax: number;
   windowSeconds: number;
+  /** Cards that pay make up for declines. */
+  countsPayments: boolean;
 }
 
 /** What became of one attempt in one counter. */
@@ -125,11 +127,15 @@ export interface Counters {
   count(reference: string, counters: readonly Counter[]): Promise<CountResult[]>;
   /** Undoes `count`, once. The database is updated later; never throws. */
   takeBack(reference: string, counts: readonly Count[]): void;
+  /** Ends an attempt: it is under way no more. The database is updated later; never throws. */
+  end(counts: readonly Count[], end: AttemptEnd): void;
   /**
-   * Ends an attempt: it counts no more, and this is added to the declines instead, which never go below 0. The database
-   * is updated later; never throws.
+   * The attempt's card has paid: it makes up for earlier declines, once in a window. The database is updated later;
+   * never throws.
    */
-  end(counts: readonly Count[], declines: 1 | 0 | -1): void;
+  pay(counts: readonly Count[]): void;
+  /** Undoes `pay`. The database is updated later; never throws. */
+  payBack(counts: readonly Count[]): void;
 }
 
 /** A command with its message's id, and the edge replica that waits for the answer. */

@@ -1,13 +1,14 @@
 import type { Account } from '@gateway/accounts';
 import { cardRulesFor } from '@gateway/accounts';
 import type { CardholderCommand, Hit, Secret } from '@gateway/contracts';
-import { TEST_CURRENCY } from '@gateway/contracts';
+import { realmOf } from '@gateway/contracts';
 import { sourceKey } from '@gateway/service-kit';
 import type { CardData } from '@gateway/vault';
-import type { Count, Payment, PaymentEvent } from '../domain/payment';
+import type { Count, Operation, Payment, PaymentEvent } from '../domain/payment';
 import { findOperation } from '../domain/payment';
 import type { AttemptEnd, Subjects, Used, VelocityRule } from '../domain/velocity';
-import { ADDED_AT_END, rulesOn, totalMaxOf, velocityHit } from '../domain/velocity';
+import { countsPayments, rulesOn, totalMaxOf, velocityHit } from '../domain/velocity';
+import { mailboxOf } from './mailbox';
 import type { Counter, Counters, Ports } from './ports';
 
 const BIN_LENGTH = 6;
@@ -33,26 +34,33 @@ export async function screenAttempt(
   const rules = cardRulesFor(account, currency);
   if (rules.length === 0) return undefined;
   const counted = rulesOn(rules, subjectsOf(ports, command, card));
-  const realm = currency === TEST_CURRENCY ? 'test' : 'real';
+  const realm = realmOf(currency);
   const counters = counted.map(({ rule, value }): Counter => {
     const { kind, by, max, windowSeconds } = rule;
     const id = ports.cards.fingerprint([merchantAccount, realm, kind, by, String(windowSeconds), value]);
-    return { id, max, totalMax: totalMaxOf(rule), windowSeconds };
+    return { id, max, totalMax: totalMaxOf(rule), windowSeconds, countsPayments: countsPayments(rule) };
   });
   const results = await ports.counters.count(reference, counters);
+  const payingCard = ports.cards.fingerprint([merchantAccount, realm, 'paying', ports.cards.panHash(card)]);
   const screened: ScreenedAttempt = { hit: undefined, declineCounts: [], attemptCounts: [] };
   counted.forEach(({ rule }, index) => {
     const [result, counter] = [results[index], counters[index]?.id];
     if (result === undefined || counter === undefined) throw new Error('broken invariant: a rule was not counted');
     // By the time it was read, the counter may have had room again.
     if (!result.counted) screened.hit ??= velocityHit(rule, result.used) ?? velocityHit(rule, fullOf(rule));
-    else screened[rule.kind === 'declines' ? 'declineCounts' : 'attemptCounts'].push({ counter, slot: result.slot });
+    else {
+      const paying = countsPayments(rule) ? { card: payingCard } : {};
+      screened[rule.kind === 'declines' ? 'declineCounts' : 'attemptCounts'].push({
+        ...{ counter, slot: result.slot },
+        ...paying,
+      });
+    }
   });
   return screened;
 }
 
 function fullOf(rule: VelocityRule): Used {
-  return { declines: 0, attempts: totalMaxOf(rule) };
+  return { declines: 0, paid: 0, attempts: totalMaxOf(rule) };
 }
 
 function subjectsOf({ cards }: Pick<Ports, 'cards'>, { data }: CardholderCommand, card: Secret<CardData>): Subjects {
@@ -62,7 +70,7 @@ function subjectsOf({ cards }: Pick<Ports, 'cards'>, { data }: CardholderCommand
     ip,
     card: cards.panHash(card),
     bin: card.expose().pan.slice(0, BIN_LENGTH),
-    email: data.customer.email.toLowerCase(),
+    email: mailboxOf(data.customer.email),
     account: '',
   };
 }
@@ -72,13 +80,47 @@ export function takeBack({ counters }: { counters: Counters }, reference: string
   counters.takeBack(reference, [...screened.declineCounts, ...screened.attemptCounts]);
 }
 
-/** Counts how an attempt ended, once its end is written. */
+/** Counts what was written: how an attempt ended, that its card has paid, or that its merchant paid it back. */
 export function countEnd({ counters }: { counters: Counters }, event: PaymentEvent, payment: Payment): void {
-  const end = endOf(event);
-  if (end === undefined) return;
   const reference = referenceOf(event);
-  const counts = reference === undefined ? undefined : findOperation(payment, reference)?.declineCounts;
-  if (counts !== undefined) counters.end(counts, ADDED_AT_END[end]);
+  const operation = reference === undefined ? undefined : findOperation(payment, reference);
+  if (operation === undefined) return;
+  const end = endOf(event);
+  const { declineCounts } = operation;
+  if (end !== undefined && declineCounts !== undefined) counters.end(declineCounts, end);
+  if (event.type !== 'OperationSucceeded') return;
+  const counts = countsOfAttempt(payment, operation);
+  if (counts === undefined) return;
+  const moved = moneyMovedBy(operation, payment);
+  if (moved === 'in') counters.pay(counts);
+  if (moved === 'out') counters.payBack(counts);
+}
+
+/** Of the operation, or of the attempt that it follows from. */
+function countsOfAttempt(payment: Payment, operation: Operation): readonly Count[] | undefined {
+  let current: Operation | undefined = operation;
+  for (let steps = 0; steps < payment.operations.length && current !== undefined; steps += 1) {
+    if (current.declineCounts !== undefined) return current.declineCounts;
+    current = current.baseReference === undefined ? undefined : findOperation(payment, current.baseReference);
+  }
+  return undefined;
+}
+
+function moneyMovedBy({ type }: Operation, payment: Payment): 'in' | 'out' | undefined {
+  switch (type) {
+    case 'SALE':
+    case 'SALE3D':
+    case 'SETTLE':
+      return 'in';
+    case 'REFUND':
+      return 'out';
+    case 'VOID':
+      return payment.operations.some((one) => one.type === 'SETTLE' && one.status === 'success') ? 'out' : undefined;
+    case 'AUTH':
+    case 'AUTH3D':
+    case 'TOKENIZE':
+      return undefined;
+  }
 }
 
 function referenceOf(event: PaymentEvent): string | undefined {
@@ -88,17 +130,15 @@ function referenceOf(event: PaymentEvent): string | undefined {
 
 function endOf({ type }: PaymentEvent): AttemptEnd | undefined {
   switch (type) {
-    case 'OperationSucceeded':
-      return 'approved';
     case 'OperationDeclined':
     case 'AuthenticationDeclined':
     // Only what was declined without a bank has counts; a refused attempt counts nowhere.
     case 'OperationRecorded':
       return 'declined';
-    // No bank has approved anything yet: authentications are free, also to a card tester.
+    case 'OperationSucceeded':
     case 'CardAuthenticated':
     case 'OperationFailed':
-      return 'neither';
+      return 'not-declined';
     default:
       return undefined;
   }

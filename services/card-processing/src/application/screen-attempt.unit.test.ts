@@ -4,6 +4,7 @@ import { Secret } from '@gateway/contracts';
 import type { CardData } from '@gateway/vault';
 import { decide } from '../domain/decide';
 import { decideAuthentication } from '../domain/decide-authentication';
+import type { Payment } from '../domain/payment';
 import { evolve } from '../domain/payment';
 import {
   after,
@@ -14,6 +15,9 @@ import {
   PAYMENTS,
   purchaseCommand,
   ref,
+  refund,
+  settle,
+  voidOf,
   refused,
   threedsEvent,
   TIMES,
@@ -42,7 +46,9 @@ function world(full: (id: string) => Used | undefined = () => undefined) {
       });
     },
     takeBack: (reference, counts) => void changes.push([reference, counts.map(({ counter }) => counter)]),
-    end: (counts, declines) => void changes.push([declines, counts.map(({ counter }) => counter)]),
+    end: (counts, end) => void changes.push([end, counts.map(({ counter }) => counter)]),
+    pay: (counts) => void changes.push(['pay', counts.map((one) => one.card)]),
+    payBack: (counts) => void changes.push(['pay back', counts.map((one) => one.card)]),
   };
   const cards = {
     fingerprint: (parts: readonly string[]) => parts.join(' '),
@@ -81,8 +87,8 @@ describe('an attempt', () => {
     expect(first).toBe('merchant real declines ip 3600 198.51.100.9');
   });
 
-  it('counts an IPv6 network as one address, and an e-mail address in any case as one', async () => {
-    const customer = { ...inEur().data.customer, ip: '2001:db8:1:2::1', email: 'Ann@Example.com' };
+  it('counts an IPv6 network as one address, and every spelling of a mailbox as one', async () => {
+    const customer = { ...inEur().data.customer, ip: '2001:db8:1:2::1', email: 'Ann+1@Example.com' };
     const other = { ...customer, ip: '2001:db8:1:2:ffff::9', email: 'ann@example.COM' };
     expect(await idsOf(inEur({ customer }))).toEqual(await idsOf(inEur({ customer: other })));
   });
@@ -93,17 +99,23 @@ describe('an attempt', () => {
 
   it('is refused by the first full counter, with its rule and use', async () => {
     const { ports } = world((id) => {
-      if (id.includes('card')) return { declines: 12, attempts: 3 };
-      return id.includes('email') ? { declines: 20, attempts: 0 } : undefined;
+      if (id.includes('card')) return { declines: 12, paid: 0, attempts: 3 };
+      return id.includes('email') ? { declines: 20, paid: 0, attempts: 0 } : undefined;
     });
     const screened = await screenAttempt(ports, inEur(), { account: account(), card: VISA });
     expect(screened).toEqual({
       hit: {
         code: 3200,
         rule: 'declines by card',
-        reason: '12 more declines than approvals in 86400 s, 10 are allowed',
+        reason: '12 declines in 86400 s, 10 are allowed',
       },
-      declineCounts: [{ counter: 'merchant real declines ip 3600 192.0.2.1', slot: SLOT }],
+      declineCounts: [
+        {
+          counter: 'merchant real declines ip 3600 192.0.2.1',
+          slot: SLOT,
+          card: 'merchant real paying hash of 4242424242424242',
+        },
+      ],
       attemptCounts: [],
     });
   });
@@ -119,17 +131,17 @@ describe('an attempt', () => {
   });
 
   it('is refused although the counter has room again by the time it is read', async () => {
-    const { ports } = world((id) => (id.includes('card') ? { declines: 8, attempts: 1 } : undefined));
+    const { ports } = world((id) => (id.includes('card') ? { declines: 8, paid: 0, attempts: 1 } : undefined));
     const screened = await screenAttempt(ports, inEur(), { account: account(), card: VISA });
     expect(screened?.hit?.code).toBe(3200);
   });
 });
 
 describe('the end of an attempt', () => {
-  const declineCounts = [{ counter: 'a-counter', slot: SLOT }];
+  const declineCounts = [{ counter: 'a-counter', slot: SLOT, card: 'a-card' }];
   const begun = after(PAYMENTS.nothing, purchaseCommand('ChargeCard'), { ...FACTS, velocity: { declineCounts } });
 
-  it('is counted: an approval makes up for a decline, a failure counts for nothing', () => {
+  it('is counted: a card that pays pays, a failure counts for nothing', () => {
     const { ports, changes } = world();
     const reference = ref('SALE');
     const sold = { type: 'OperationSucceeded', reference, authcode: null } as const;
@@ -139,9 +151,35 @@ describe('the end of an attempt', () => {
     const declined = { type: 'OperationDeclined', reference, code: 3101, message: '' } as const;
     countEnd(ports, declined, evolve(begun, declined));
     expect(changes).toEqual([
-      [-1, ['a-counter']],
-      [0, ['a-counter']],
-      [1, ['a-counter']],
+      ['not-declined', ['a-counter']],
+      ['pay', ['a-card']],
+      ['not-declined', ['a-counter']],
+      ['declined', ['a-counter']],
+    ]);
+  });
+
+  it('of an AUTH is no payment: a SETTLE is, a VOID or a REFUND takes it back only after that', () => {
+    const { ports, changes } = world();
+    const held = after(PAYMENTS.nothing, purchaseCommand('AuthorizeCard'), { ...FACTS, velocity: { declineCounts } });
+    const succeed = (payment: Payment, name: string): Payment => {
+      const event = {
+        type: 'OperationSucceeded',
+        reference: ref(name),
+        authcode: null,
+        expiresAt: FACTS.now + 1_000,
+      } as const;
+      const next = evolve(payment, event);
+      countEnd(ports, event, next);
+      return next;
+    };
+    const authorized = succeed(held, 'AUTH');
+    succeed(after(authorized, voidOf('AUTH'), FACTS), 'VOID');
+    expect(changes).toEqual([['not-declined', ['a-counter']]]);
+    const settled = succeed(after(authorized, settle(), FACTS), 'SETT');
+    succeed(after(settled, refund('SETT'), FACTS), 'REFU');
+    expect(changes.slice(1)).toEqual([
+      ['pay', ['a-card']],
+      ['pay back', ['a-card']],
     ]);
   });
 
@@ -159,7 +197,7 @@ describe('the end of an attempt', () => {
       expect(payment.operations).toMatchObject([{ code }]);
       for (const event of events) countEnd(ports, event, payment);
     }
-    expect(changes).toEqual([[1, ['a-counter']]]);
+    expect(changes).toEqual([['declined', ['a-counter']]]);
   });
 
   it('counts an AUTH3D whose cardholder is authenticated for nothing, and one that is refused as declined', () => {
@@ -175,8 +213,8 @@ describe('the end of an attempt', () => {
       }
     }
     expect(changes).toEqual([
-      [0, ['a-counter']],
-      [1, ['a-counter']],
+      ['not-declined', ['a-counter']],
+      ['declined', ['a-counter']],
     ]);
   });
 

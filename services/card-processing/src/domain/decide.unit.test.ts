@@ -360,3 +360,37 @@ describe('velocity rules', () => {
     expect(decide(PAYMENTS.charged, purchaseCommand('ChargeCard'), facts)).toBe('completed');
   });
 });
+
+describe('a card that is over a limit of numbers', () => {
+  const overLimit = 'perBin' as const;
+  const declined = {
+    type: 'OperationRecorded',
+    operation: { status: 'decline', code: 3202, refusedBy: { rule: 'card numbers by bin' } },
+  };
+
+  it.each([
+    ['AUTH', purchaseCommand('AuthorizeCard', { overLimit })],
+    ['SALE', purchaseCommand('ChargeCard', { overLimit })],
+    ['AUTH3D', authenticationCommand('AuthenticateCard', { overLimit })],
+    ['SALE3D', authenticationCommand('AuthenticateAndChargeCard', { overLimit })],
+    ['TOKENIZE', { ...tokenize, data: { ...tokenize.data, overLimit } } as CardCommand],
+  ] as const)('is declined and recorded without a token in %s, however late', (_type, command) => {
+    const late = { ...command, data: { ...command.data, deadline: 0 } } as CardCommand;
+    const events = decide(PAYMENTS.nothing, late, { ...FACTS, card: undefined });
+    expect(events).toMatchObject([declined]);
+    expect(events).not.toMatchObject([{ operation: { token: expect.anything() } }]);
+  });
+
+  it('does not begin what its payment refuses', () => {
+    expect(decide(PAYMENTS.charged, purchaseCommand('ChargeCard', { overLimit }), FACTS)).toBe('completed');
+  });
+});
+
+it('a proof is for its card under every token that the card has', () => {
+  const command = provenPurchase('ChargeCard');
+  const other = { ...command, data: { ...command.data, token: 'another-token' } } as typeof command;
+  const proven = (cardTokens: string[]) =>
+    decide(PAYMENTS['AUTH3D authenticated'], other, { ...FACTS, ...PROVEN, cardTokens });
+  expect(proven([])).toBe('token-not-found');
+  expect(proven([command.data.token])).not.toBe('token-not-found');
+});

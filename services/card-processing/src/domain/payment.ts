@@ -47,6 +47,8 @@ export interface Count {
   counter: string;
   /** Begin of the part, epoch ms. */
   slot: number;
+  /** A keyed hash of the card's number, if the counter counts cards that pay. */
+  card?: string;
 }
 
 /** One entry of a payment's record: the request and its outcome. */

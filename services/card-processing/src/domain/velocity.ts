@@ -19,8 +19,9 @@ export type Subjects = Readonly<Record<Subject, string | undefined>>;
 
 /** What a rule has counted within its time. */
 export interface Used {
-  /** Declines in excess of approvals. */
   readonly declines: number;
+  /** Cards that paid after declines, and were not paid back. */
+  readonly paid: number;
   /** Other attempts: those under way if the rule is about declines, else all. */
   readonly attempts: number;
 }
@@ -31,22 +32,50 @@ export interface Used {
  */
 const UNDER_WAY_MAX: Readonly<Record<Subject, number>> = { ip: 100, card: 0, bin: 100, email: 100, account: 100 };
 
+/**
+ * A shop where many buyers share an address has declines, too. Among them are many more cards that pay: so many make up
+ * for a decline, each once, and none for a later one. An approval that takes no money makes up for nothing.
+ */
+export const PAID_CARDS_PER_DECLINE = 3;
+/** A card of one's own does not make up for tests of another, nor for guesses at itself. */
+const MADE_UP_FOR: Readonly<Record<Subject, boolean>> = {
+  ip: true,
+  card: false,
+  bin: true,
+  email: true,
+  account: true,
+};
+
 const measures = createScreen<VelocityRule, Used>('card', {
   declines: {
     code: RESPONSE_CODES.ANTIFRAUD_DECLINE,
-    reason: (rule, { declines, attempts }) =>
-      reasonOf(rule, { used: declines, max: rule.max, counted: 'more declines than approvals' }) ??
-      reasonOf(rule, {
-        used: declines + attempts,
-        max: totalMaxOf(rule),
-        counted: 'declines and attempts under way',
-      }),
+    reason(rule, used) {
+      const declines = declinesLeft(rule, used);
+      return (
+        reasonOf(rule, { used: declines, max: rule.max, counted: 'declines' }) ??
+        reasonOf(rule, {
+          used: declines + used.attempts,
+          max: totalMaxOf(rule),
+          counted: 'declines and attempts under way',
+        })
+      );
+    },
   },
   attempts: {
     code: RESPONSE_CODES.VOLUME_LIMIT_EXCEEDED,
     reason: (rule, { attempts }) => reasonOf(rule, { used: attempts, max: rule.max, counted: 'attempts' }),
   },
 });
+
+/** Declines that no paying cards make up for. */
+function declinesLeft({ by }: Measure, { declines, paid }: Used): number {
+  return MADE_UP_FOR[by] ? declines - Math.floor(paid / PAID_CARDS_PER_DECLINE) : declines;
+}
+
+/** Whether cards that pay count for a rule. */
+export function countsPayments({ kind, by }: VelocityRule): boolean {
+  return kind === 'declines' && MADE_UP_FOR[by];
+}
 
 function reasonOf(
   { windowSeconds }: Measure,
@@ -82,7 +111,4 @@ export function velocityHit(rule: VelocityRule, used: Used): Hit | undefined {
   return hit && { ...hit, rule: `${rule.kind} by ${rule.by}` };
 }
 
-export type AttemptEnd = 'declined' | 'approved' | 'neither';
-
-/** What the end of an attempt adds to the declines: an approval makes up for one, if there is one. */
-export const ADDED_AT_END = { declined: 1, approved: -1, neither: 0 } as const satisfies Record<AttemptEnd, number>;
+export type AttemptEnd = 'declined' | 'not-declined';

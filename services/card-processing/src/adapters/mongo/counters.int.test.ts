@@ -3,6 +3,7 @@ import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { testServers } from '@gateway/testing';
 import type { Counter, CountResult } from '../../application/ports';
+import type { AttemptEnd } from '../../domain/velocity';
 import type { CountersAdapter } from './counters';
 import { createCounters } from './counters';
 
@@ -22,15 +23,19 @@ const counterOf = (max: number, windowSeconds = HOUR_SECONDS, underWay = 0): Cou
   max,
   totalMax: max + underWay,
   windowSeconds,
+  countsPayments: true,
 });
 const reference = (): string => `R${String((names += 1)).padStart(19, '0')}`;
 const count = async (counter: Counter, of = reference(), replica = replicas[0]): Promise<CountResult> =>
   (await replica.count(of, [counter]))[0]!;
 const stored = ({ id }: Counter) =>
   mongo
-    .collection<{ _id: string; slots: { attempts: number; declines: number }[]; seen: unknown[]; expiresAt: Date }>(
-      'counters',
-    )
+    .collection<{
+      _id: string;
+      slots: { attempts: number; declines: number; paid?: number }[];
+      seen: unknown[];
+      expiresAt: Date;
+    }>('counters')
     .findOne({
       _id: id,
     });
@@ -58,7 +63,7 @@ it('counts up to the maximum, and says what is used', async () => {
   const counter = counterOf(2);
   expect(await count(counter)).toEqual({ counted: true, slot: START });
   expect(await count(counter)).toEqual({ counted: true, slot: START });
-  expect(await count(counter)).toEqual({ counted: false, used: { declines: 0, attempts: 2 } });
+  expect(await count(counter)).toEqual({ counted: false, used: { declines: 0, paid: 0, attempts: 2 } });
   expect(await sum(counter)).toBe(2);
 });
 
@@ -86,7 +91,7 @@ it('counts a reference in every counter that has room', async () => {
   await count(full);
   expect(await replicas[0].count(reference(), [roomy, full])).toEqual([
     { counted: true, slot: START },
-    { counted: false, used: { declines: 0, attempts: 1 } },
+    { counted: false, used: { declines: 0, paid: 0, attempts: 1 } },
   ]);
   expect(await replicas[0].count(reference(), [])).toEqual([]);
 });
@@ -96,7 +101,7 @@ it('forgets what left the window, and nothing before', async () => {
   clock = START + SLOT_MS - 1;
   await count(counter);
   clock += HOUR_MS;
-  expect(await count(counter)).toEqual({ counted: false, used: { declines: 0, attempts: 1 } });
+  expect(await count(counter)).toEqual({ counted: false, used: { declines: 0, paid: 0, attempts: 1 } });
   clock += SLOT_MS;
   expect(await count(counter)).toMatchObject({ counted: true });
 });
@@ -115,8 +120,8 @@ it('takes an attempt back, once', async () => {
 });
 
 /** Ends an attempt, and waits for it. */
-async function end({ id }: Counter, slot: number, declines: 1 | 0 | -1): Promise<void> {
-  replicas[1].end([{ counter: id, slot }], declines);
+async function end({ id }: Counter, slot: number, how: AttemptEnd): Promise<void> {
+  replicas[1].end([{ counter: id, slot }], how);
   await replicas[1].drain();
 }
 
@@ -126,8 +131,8 @@ it('counts the end of an attempt in the part of the window that counted it', asy
   clock += SLOT_MS;
   const later = slotOf(await count(counter));
   expect(await count(counter)).toMatchObject({ counted: false });
-  await end(counter, slot, 1);
-  await end(counter, later, 0);
+  await end(counter, slot, 'declined');
+  await end(counter, later, 'not-declined');
   expect(await stored(counter)).toMatchObject({
     slots: [
       { at: slot, attempts: 0, declines: 1 },
@@ -137,25 +142,64 @@ it('counts the end of an attempt in the part of the window that counted it', asy
   expect(await count(counter)).toMatchObject({ counted: true });
 });
 
-it('makes an approval count against the latest decline, and never beyond what was declined', async () => {
+/** The card of an attempt pays, or is paid back. */
+async function pay({ id }: Counter, slot: number, card: string, back: 'pay' | 'payBack' = 'pay'): Promise<void> {
+  replicas[1][back]([{ counter: id, slot, card }]);
+  await replicas[1].drain();
+}
+
+/** Declines and payments that the counter has. */
+async function totals(counter: Counter): Promise<{ declines: number; paid: number }> {
+  const slots = (await stored(counter))?.slots ?? [];
+  const total = (part: 'declines' | 'paid') => slots.reduce((sum, slot) => sum + (slot[part] ?? 0), 0);
+  return { declines: total('declines'), paid: total('paid') };
+}
+
+it('never takes a decline back, and lets three cards that pay make up for one that came before', async () => {
   const counter = counterOf(2);
-  for (const declines of [-1, -1, -1] as const) await end(counter, slotOf(await count(counter)), declines);
-  expect(await stored(counter)).toMatchObject({ slots: [{ attempts: 0, declines: 0 }] });
-  await end(counter, slotOf(await count(counter)), 1);
-  clock += SLOT_MS;
-  await end(counter, slotOf(await count(counter)), 1);
-  expect(await count(counter)).toEqual({ counted: false, used: { declines: 2, attempts: 0 } });
-  // One of an attempt in the first part.
-  replicas[0].end([{ counter: counter.id, slot: START }], -1);
-  await replicas[0].drain();
-  expect((await stored(counter))?.slots.map(({ declines }) => declines)).toEqual([1, 0]);
+  const slot = slotOf(await count(counter));
+  await pay(counter, slot, 'too-early');
+  await end(counter, slot, 'declined');
+  await end(counter, slotOf(await count(counter)), 'declined');
+  expect(await count(counter)).toEqual({ counted: false, used: { declines: 2, paid: 0, attempts: 0 } });
+  for (const card of ['one', 'one', 'one', 'two']) await pay(counter, slot, card);
+  expect(await totals(counter)).toEqual({ declines: 2, paid: 2 });
+  expect(await count(counter)).toMatchObject({ counted: false });
+  await pay(counter, slot, 'three');
+  expect(await count(counter)).toMatchObject({ counted: true });
+  for (let times = 0; times < 3; times += 1) await pay(counter, slot, 'three', 'payBack');
+  expect(await totals(counter)).toEqual({ declines: 2, paid: 2 });
+});
+
+it('counts no more payments than its declines need, and none for a rule that does not look at them', async () => {
+  const counter = counterOf(5);
+  const slot = slotOf(await count(counter));
+  await end(counter, slot, 'declined');
+  for (let card = 0; card < 10; card += 1) await pay(counter, slot, `card-${card}`);
+  expect(await totals(counter)).toEqual({ declines: 1, paid: 3 });
+  const strict = { ...counter, max: 1, totalMax: 1, countsPayments: false };
+  expect(await count(strict)).toMatchObject({ counted: false });
+});
+
+it('forgets payments with their window, and counts with documents from before there were any', async () => {
+  const counter = counterOf(2);
+  const slot = slotOf(await count(counter));
+  await end(counter, slot, 'declined');
+  await mongo.collection('counters').updateOne({ _id: counter.id as never }, {
+    $unset: { paidBy: '', 'slots.0.paid': '' },
+  } as never);
+  await pay(counter, slot, 'one');
+  expect(await totals(counter)).toEqual({ declines: 1, paid: 1 });
+  clock += HOUR_MS + 2 * SLOT_MS;
+  await count(counter);
+  expect(await stored(counter)).toMatchObject({ paidBy: [], slots: [{ attempts: 1, declines: 0, paid: 0 }] });
 });
 
 it('counts no end of an attempt that has left the window', async () => {
   const counter = counterOf(2);
-  await end(counter, slotOf(await count(counter)), 1);
-  await end(counter, START - HOUR_MS, -1);
-  await end({ ...counter, id: 'no-counter' }, START, -1);
+  await end(counter, slotOf(await count(counter)), 'declined');
+  await end(counter, START - HOUR_MS, 'declined');
+  await end({ ...counter, id: 'no-counter' }, START, 'declined');
   expect(await stored(counter)).toMatchObject({ slots: [{ attempts: 0, declines: 1 }] });
 });
 
@@ -166,11 +210,11 @@ it('lets more attempts be under way than may be declined, and none after the dec
   );
   const begun = attempts.filter(({ counted }) => counted);
   expect(begun).toHaveLength(5);
-  expect(await count(counter)).toEqual({ counted: false, used: { declines: 0, attempts: 5 } });
-  for (const one of begun.slice(0, 2)) await end(counter, slotOf(one), 1);
-  expect(await count(counter)).toEqual({ counted: false, used: { declines: 2, attempts: 3 } });
-  await end(counter, slotOf(begun[2]!), -1);
-  expect(await count(counter)).toMatchObject({ counted: true });
+  expect(await count(counter)).toEqual({ counted: false, used: { declines: 0, paid: 0, attempts: 5 } });
+  for (const one of begun.slice(0, 2)) await end(counter, slotOf(one), 'declined');
+  expect(await count(counter)).toEqual({ counted: false, used: { declines: 2, paid: 0, attempts: 3 } });
+  await end(counter, slotOf(begun[2]!), 'not-declined');
+  expect(await count(counter)).toEqual({ counted: false, used: { declines: 2, paid: 0, attempts: 2 } });
 });
 
 it('stays small, and expires after its window', async () => {

@@ -3,6 +3,8 @@ import { retryableWhenTransient } from '@gateway/mongo';
 import type { Logger } from '@gateway/service-kit';
 import { createBatcher } from '@gateway/service-kit';
 import type { Counter, Counters, CountResult } from '../../application/ports';
+import type { AttemptEnd } from '../../domain/velocity';
+import { PAID_CARDS_PER_DECLINE } from '../../domain/velocity';
 
 const COLLECTION = 'counters';
 /** A window moves in steps of a twelfth: it covers its time, and up to one step more. */
@@ -19,6 +21,8 @@ export interface StoredCounter {
   slots: Slot[];
   /** The latest attempts. */
   seen: Seen[];
+  /** The latest cards that paid. */
+  paidBy?: Paid[];
   expiresAt: Date;
 }
 
@@ -27,8 +31,16 @@ interface Slot {
   at: number;
   /** Without those whose end was counted. */
   attempts: number;
-  /** Less approvals; not below 0, so no sum of slots is. */
   declines: number;
+  /** Cards of its attempts that paid. Absent in counters from before they were counted. */
+  paid?: number;
+}
+
+interface Paid {
+  /** A keyed hash. */
+  card: string;
+  /** Begin of the slot that counts it. */
+  at: number;
 }
 
 interface Seen {
@@ -42,8 +54,10 @@ interface Counting {
   counter: Counter;
 }
 
-/** An attempt ends, or is forgotten. */
-type Correction = { id: string; slot: number } & ({ declines: 1 | 0 | -1 } | { reference: string });
+/** An attempt ends or is forgotten, or its card pays or is paid back. */
+type Correction = { id: string; slot: number } & (
+  { end: AttemptEnd } | { forgotten: string } | { paid: string } | { paidBack: string }
+);
 
 export interface CountersAdapter extends Counters {
   ensureIndexes(): Promise<void>;
@@ -104,8 +118,15 @@ export function createCounters(
   return {
     count: (reference, counters) =>
       retryableWhenTransient(() => Promise.all(counters.map((counter) => counting.add({ reference, counter })))),
-    takeBack: (reference, counts) => correct(counts.map(({ counter: id, slot }) => ({ id, slot, reference }))),
-    end: (counts, declines) => correct(counts.map(({ counter: id, slot }) => ({ id, slot, declines }))),
+    takeBack: (reference, counts) =>
+      correct(counts.map(({ counter: id, slot }) => ({ id, slot, forgotten: reference }))),
+    end: (counts, end) => correct(counts.map(({ counter: id, slot }) => ({ id, slot, end }))),
+    pay: (counts) =>
+      correct(counts.flatMap(({ counter: id, slot, card }) => (card === undefined ? [] : [{ id, slot, paid: card }]))),
+    payBack: (counts) =>
+      correct(
+        counts.flatMap(({ counter: id, slot, card }) => (card === undefined ? [] : [{ id, slot, paidBack: card }])),
+      ),
     async ensureIndexes() {
       await collection.createIndex({ expiresAt: 1 }, { name: 'expiry', expireAfterSeconds: 0 });
     },
@@ -132,61 +153,66 @@ function windowAt(now: number, windowSeconds: number): Window {
 }
 
 /** Leaves the document as it is if the counter is full, or has counted the attempt before. */
-function countOnce(reference: string, { max, totalMax }: Counter, { slot, first, endsAt }: Window): Document {
+function countOnce(
+  reference: string,
+  { max, totalMax, countsPayments }: Counter,
+  { slot, first, endsAt }: Window,
+): Document {
   const seen = { $ifNull: ['$seen', []] };
   const isSeen = { $in: [reference, { $map: { input: seen, in: '$$this.reference' } }] };
   const kept = { $filter: { input: { $ifNull: ['$slots', []] }, cond: { $gte: ['$$this.at', first] } } };
-  const oneMore = { $map: { input: '$$kept', in: addedTo({ attempts: { $cond: [isSlot(slot), 1, 0] } }) } };
-  const begun = { at: slot, attempts: 1, declines: 0 };
+  const oneMore = {
+    $map: {
+      input: '$$kept',
+      in: { $mergeObjects: ['$$this', { attempts: { $add: ['$$this.attempts', { $cond: [isSlot(slot), 1, 0] }] } }] },
+    },
+  };
+  const begun = { at: slot, attempts: 1, declines: 0, paid: 0 };
   const counted = {
     _id: '$_id',
     slots: { $cond: [{ $in: [slot, '$$kept.at'] }, oneMore, { $concatArrays: ['$$kept', [begun]] }] },
     seen: { $slice: [{ $concatArrays: [seen, [{ reference, at: slot }]] }, -REMEMBERED_MAX] },
+    paidBy: { $filter: { input: { $ifNull: ['$paidBy', []] }, cond: { $gte: ['$$this.at', first] } } },
     expiresAt: { $max: ['$expiresAt', endsAt] },
   };
-  const [declines, attempts] = [{ $sum: '$$kept.declines' }, { $sum: '$$kept.attempts' }];
+  const [all, attempts] = [{ $sum: '$$kept.declines' }, { $sum: '$$kept.attempts' }];
+  const madeUpFor = { $floor: { $divide: [{ $sum: '$$kept.paid' }, PAID_CARDS_PER_DECLINE] } };
+  const declines = countsPayments ? { $subtract: [all, madeUpFor] } : all;
   const hasRoom = [{ $lt: [declines, max] }, { $lt: [{ $add: [declines, attempts] }, totalMax] }];
   const mayCount = { $and: [{ $not: [isSeen] }, ...hasRoom] };
   return { $replaceWith: { $let: { vars: { kept }, in: { $cond: [mayCount, counted, '$$ROOT'] } } } };
 }
 
 function correctionOf(correction: Correction) {
-  const { id, slot } = correction;
-  // What has left the window is neither taken back nor ended: an approval in it makes up for nothing later.
-  if ('declines' in correction) {
-    return { filter: { _id: id, 'slots.at': slot }, update: [endOnce(slot, correction.declines)] };
+  const { id: _id, slot } = correction;
+  const here = { arrayFilters: [{ 'slot.at': slot }] };
+  if ('end' in correction) {
+    const declines = correction.end === 'declined' ? 1 : 0;
+    // What has left the window is not counted.
+    const update = { $inc: { 'slots.$[slot].attempts': -1, 'slots.$[slot].declines': declines } };
+    return { filter: { _id, 'slots.at': slot }, update, ...here };
   }
-  const { reference } = correction;
-  return {
+  if ('forgotten' in correction) {
+    const reference = correction.forgotten;
     // Only what is still remembered can be taken back, so it is taken back once.
-    filter: { _id: id, 'seen.reference': reference },
-    update: { $inc: { 'slots.$[slot].attempts': -1 }, $pull: { seen: { reference } } },
-    arrayFilters: [{ 'slot.at': slot }],
-  };
-}
-
-/** A decline counts where its attempt did. An approval makes up for the latest decline, if there is one. */
-function endOnce(slot: number, declines: 1 | 0 | -1): Document {
-  const declined = { $filter: { input: '$slots', cond: { $gt: ['$$this.declines', 0] } } };
-  const latest = { $max: { $map: { input: declined, in: '$$this.at' } } };
-  const slots = {
-    $map: {
-      input: '$slots',
-      in: addedTo({
-        attempts: { $cond: [isSlot(slot), -1, 0] },
-        declines: { $cond: [isSlot('$$changed'), declines, 0] },
-      }),
-    },
-  };
-  return { $set: { slots: { $let: { vars: { changed: declines < 0 ? latest : slot }, in: slots } } } };
-}
-
-/** A slot with more, or less, than `$$this` has. */
-function addedTo({ attempts, declines = 0 }: { attempts: Document; declines?: Document | number }): Document {
+    const update = { $inc: { 'slots.$[slot].attempts': -1 }, $pull: { seen: { reference } } };
+    return { filter: { _id, 'seen.reference': reference }, update, ...here };
+  }
+  if ('paidBack' in correction) {
+    const paid = { card: correction.paidBack, at: slot };
+    const update = { $inc: { 'slots.$[slot].paid': -1 }, $pull: { paidBy: paid } };
+    return { filter: { _id, paidBy: { $elemMatch: paid } }, update, ...here };
+  }
+  const { paid: card } = correction;
+  const room = { $multiply: [{ $sum: '$slots.declines' }, PAID_CARDS_PER_DECLINE] };
   return {
-    at: '$$this.at',
-    attempts: { $add: ['$$this.attempts', attempts] },
-    declines: { $add: ['$$this.declines', declines] },
+    // A card pays once in a window, and only after what it makes up for.
+    filter: { _id, 'slots.at': slot, 'paidBy.card': { $ne: card }, $expr: { $lt: [{ $sum: '$slots.paid' }, room] } },
+    update: {
+      $inc: { 'slots.$[slot].paid': 1 },
+      $push: { paidBy: { $each: [{ card, at: slot }], $slice: -REMEMBERED_MAX } },
+    },
+    ...here,
   };
 }
 
@@ -197,10 +223,11 @@ function isSlot(slot: number | string): Document {
 function resultIn(stored: StoredCounter | undefined, reference: string, { first }: Window): CountResult {
   const seen = stored?.seen.find((one) => one.reference === reference);
   if (seen !== undefined) return { counted: true, slot: seen.at };
-  const used = { declines: 0, attempts: 0 };
-  for (const { at, attempts, declines } of stored?.slots ?? []) {
+  const used = { declines: 0, paid: 0, attempts: 0 };
+  for (const { at, attempts, declines, paid = 0 } of stored?.slots ?? []) {
     if (at < first) continue;
     used.declines += declines;
+    used.paid += paid;
     used.attempts += attempts;
   }
   return { counted: false, used };
