@@ -3,6 +3,7 @@ import { findCardData } from '../support/card-data-search';
 import { attackAddresses } from './attacks/addresses';
 import { attackWithBrackets } from './attacks/brackets';
 import { SENT_CARD_DATA, seedCardData } from './attacks/card-data';
+import { attackCardNumbers } from './attacks/card-numbers';
 import { attackCheckout } from './attacks/checkout-replay';
 import { attackFraming } from './attacks/framing';
 import { attackBodies } from './attacks/fuzz';
@@ -34,6 +35,7 @@ describe('addresses of callbacks and redirects', () => attackAddresses(world));
 describe('signatures and proofs', () => attackSignatures(world));
 describe('card-entry forms', () => attackCheckout(world));
 describe('messages of HTTP', () => attackFraming(world));
+describe('the hidden digits of a card', () => attackCardNumbers(world));
 describe('card data in every place', () => seedCardData(world));
 describe('bodies of brackets', () => attackWithBrackets(world));
 describe('bodies', () => attackBodies(world, seed));
@@ -55,6 +57,7 @@ describe('after all attacks', () => {
     for (const place of [
       'vault.cards',
       'vault.cvvs',
+      'vault.numbers',
       'accounts.accounts',
       'edge.journal',
       'edge.checkouts',

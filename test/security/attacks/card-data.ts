@@ -19,6 +19,7 @@ import {
 import type { SentCardData } from '../../support/card-data-search';
 import { panFrom } from '../../support/traces';
 import type { PortName, World } from '../world';
+import { TARGET } from './card-numbers';
 
 /** Begins every number of these tests and occurs nowhere else. Masked numbers show half of it. */
 const PREFIX = '492942778899';
@@ -27,7 +28,7 @@ const [CVV] = CVVS;
 const CHECKOUT_PATH = '/api/pf/checkout';
 
 /** With the cards of the other attacks. */
-const PANS = [PREFIX, CARD.card_number, TEST_CARDS.challenged.visa, TEST_CARDS.frictionless.visa];
+const PANS = [PREFIX, TARGET, CARD.card_number, TEST_CARDS.challenged.visa, TEST_CARDS.frictionless.visa];
 export const SENT_CARD_DATA: SentCardData = { pans: PANS, cvvs: CVVS };
 
 let count = 0;

@@ -314,6 +314,21 @@ export const businessAlerts: readonly Alert[] = [
     },
   },
   {
+    name: 'CardNumbersTried',
+    severity: 'ticket',
+    when: [[above('sum by (rule) (increase(gateway_velocity_declines_total{rule=~"card numbers .*"}[10m]))', 0)]],
+    forMinutes: 0,
+    summary: 'An account has sent all the card numbers that it may in a day ({{ $labels.rule }}).',
+    test: {
+      atMinute: 12,
+      fires: {
+        series: { 'gateway_velocity_declines_total{rule="card numbers by bin"}': '0+0x8 1+0x8' },
+        labels: { rule: 'card numbers by bin' },
+      },
+      silent: { 'gateway_velocity_declines_total{rule="declines by ip"}': growing(11) },
+    },
+  },
+  {
     name: 'CardTesting',
     severity: 'ticket',
     when: [[above('sum by (rule) (rate(gateway_velocity_declines_total[10m]))', 0.2)]],

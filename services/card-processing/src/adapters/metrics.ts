@@ -1,5 +1,6 @@
 import type { Registry } from '@gateway/service-kit';
 import { Counter } from '@gateway/service-kit';
+import { NUMBER_RULES } from '../domain/decide';
 import type { PaymentEvent } from '../domain/payment';
 
 /** Counts attempts that a velocity rule declined. */
@@ -10,6 +11,8 @@ export function countRefusals(metrics: Registry): (event: PaymentEvent) => void 
     labelNames: ['rule'],
     registers: [metrics],
   });
+  // One refusal is an alarm, which sees a counter only from its second value on.
+  for (const rule of Object.values(NUMBER_RULES)) refusals.inc({ rule }, 0);
   return (event) => {
     const rule = event.type === 'OperationRecorded' ? event.operation.refusedBy?.rule : undefined;
     if (rule !== undefined) refusals.inc({ rule });

@@ -269,7 +269,11 @@ function accept(command: CardholderCommand, facts: Facts): Accepted | PaymentEve
   return { card: facts.card, route: facts.route };
 }
 
-const NUMBERS_COUNTED = { perBin: 'card numbers by bin', inAll: 'card numbers in all' } as const;
+/** The rule of an operation whose card's number was over a limit. */
+export const NUMBER_RULES = {
+  perBin: 'card numbers by bin',
+  inAll: 'card numbers in all',
+} as const satisfies Record<NumberLimit, string>;
 
 function overLimitOf({ data }: CardCommand): NumberLimit | undefined {
   return 'overLimit' in data ? data.overLimit : undefined;
@@ -279,7 +283,7 @@ function overLimitOf({ data }: CardCommand): NumberLimit | undefined {
 function refusalOfNumber(command: CardCommand): EventOf<'OperationRecorded'> | undefined {
   const limit = overLimitOf(command);
   if (limit === undefined) return undefined;
-  const refusedBy = { rule: NUMBERS_COUNTED[limit], reason: 'as many as the account may send in a day came before' };
+  const refusedBy = { rule: NUMBER_RULES[limit], reason: 'as many as the account may send in a day came before' };
   return {
     type: 'OperationRecorded',
     operation: { ...ended(command, RESPONSE_CODES.VOLUME_LIMIT_EXCEEDED), refusedBy },
