@@ -388,7 +388,7 @@ describe('a card that is over a limit of numbers', () => {
 
 it('a proof is for its card under every token that the card has', () => {
   const command = provenPurchase('ChargeCard');
-  const other = { ...command, data: { ...command.data, token: 'another-token' } } as typeof command;
+  const other = { ...command, data: { ...command.data, token: 'another-token' } };
   const proven = (cardTokens: string[]) =>
     decide(PAYMENTS['AUTH3D authenticated'], other, { ...FACTS, ...PROVEN, cardTokens });
   expect(proven([])).toBe('token-not-found');

@@ -185,9 +185,12 @@ it('forgets payments with their window, and counts with documents from before th
   const counter = counterOf(2);
   const slot = slotOf(await count(counter));
   await end(counter, slot, 'declined');
-  await mongo.collection('counters').updateOne({ _id: counter.id as never }, {
-    $unset: { paidBy: '', 'slots.0.paid': '' },
-  } as never);
+  await mongo.collection('counters').updateOne(
+    { _id: counter.id as never },
+    {
+      $unset: { paidBy: '', 'slots.0.paid': '' },
+    },
+  );
   await pay(counter, slot, 'one');
   expect(await totals(counter)).toEqual({ declines: 1, paid: 1 });
   clock += HOUR_MS + 2 * SLOT_MS;
