@@ -118,6 +118,5 @@ function printCardRules({ cardRules }: Account): string[] {
 }
 
 function printCardRule({ kind, by, max, windowSeconds }: CardRule): string {
-  const counted = kind === 'declines' ? 'more declines than approvals' : 'attempts';
-  return `at most ${max} ${counted} by ${by} in ${windowSeconds} s`;
+  return `at most ${max} ${kind} by ${by} in ${windowSeconds} s`;
 }

@@ -9,8 +9,8 @@ export type CardRuleSubject = (typeof CARD_RULE_SUBJECTS)[number];
 
 /**
  * A velocity rule: at most `max` within `windowSeconds` for each subject of the account. `attempts` counts every AUTH,
- * AUTH3D, SALE and SALE3D, `declines` how many more of them were declined than approved; attempts under way have a bound
- * of their own (ADR 0048).
+ * AUTH3D, SALE and SALE3D, `declines` those that were declined, less those that cards which paid make up for; attempts
+ * under way have a bound of their own (ADR 0048).
  */
 export interface CardRule {
   readonly kind: CardRuleKind;
@@ -23,8 +23,8 @@ const HOUR_SECONDS = 60 * 60;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 
 /**
- * For accounts without rules of their own, in all currencies but XTS. Only declines: a shop has more approvals, however
- * many buyers share an address, a card tester does not (ADR 0048).
+ * For accounts without rules of their own, in all currencies but XTS. Only declines: a shop has many more cards that pay,
+ * however many buyers share an address, a card tester does not (ADR 0048).
  */
 export const DEFAULT_CARD_RULES: readonly CardRule[] = [
   { kind: 'declines', by: 'ip', max: 20, windowSeconds: HOUR_SECONDS },

@@ -363,7 +363,7 @@ describe('set', () => {
     const test = { kind: 'declines', by: 'ip', max: 3, windowSeconds: 60 };
     expect(await json('create', 'acme_shop')).toMatchObject({ cardRules: defaults, testCardRules: [] });
     expect((await run(['show', 'acme_shop'])).out).toMatch(
-      /^card rules +at most 20 more declines than approvals by ip in 3600 s \(default\)$/m,
+      /^card rules +at most 20 declines by ip in 3600 s \(default\)$/m,
     );
     expect(await accounts.directory.find('acme_shop')).not.toHaveProperty('cardRules');
 
@@ -371,7 +371,7 @@ describe('set', () => {
     expect(added).toMatchObject({ cardRules: [...defaults, attempts], testCardRules: [test] });
     const { out } = await run(['show', 'acme_shop']);
     expect(out).toMatch(/^ +at most 9 attempts by bin in 600 s$/m);
-    expect(out).toMatch(/^XTS card rules +at most 3 more declines than approvals by ip in 60 s$/m);
+    expect(out).toMatch(/^XTS card rules +at most 3 declines by ip in 60 s$/m);
 
     expect(await json('set', 'acme_shop', '--card-declines', 'none')).toMatchObject({
       cardRules: [attempts],
@@ -398,6 +398,22 @@ describe('set', () => {
     expect(await json('set', 'acme_shop', '--rate-limit', '7')).toMatchObject({ rateLimitPerSecond: 7 });
     const changed = await json('set', 'acme_shop', '--payout-daily-count', '7');
     expect(changed).toMatchObject({ payoutRules: [{ kind: 'daily-count', max: 7 }] });
+  });
+
+  it('limits card numbers, and shows hashes beside digits, as the operator says', async () => {
+    const created = await json('create', 'acme_shop');
+    expect(created).not.toHaveProperty('cardNumbers');
+    expect((await run(['show', 'acme_shop'])).out).toMatch(
+      /^card numbers +at most 500 a day with the same BIN, 20000 in all \(default\)$/m,
+    );
+    const set = await json('set', 'acme_shop', '--card-numbers', '2:30', '--card-hash-beside-digits', 'on');
+    expect(set).toMatchObject({ cardNumbers: { perBin: 2, inAll: 30 }, cardHashBesideDigits: true });
+    const { out } = await run(['show', 'acme_shop']);
+    expect(out).toMatch(/^card numbers +at most 2 a day with the same BIN, 30 in all$/m);
+    expect(out).toMatch(/^card hashes +beside digits$/m);
+    const reset = await json('set', 'acme_shop', '--card-numbers', 'default', '--card-hash-beside-digits', 'off');
+    expect(reset).toMatchObject({ cardHashBesideDigits: false });
+    expect(reset).not.toHaveProperty('cardNumbers');
   });
 
   it('keeps rules that it does not know', async () => {
@@ -866,6 +882,17 @@ describe('demo accounts', () => {
     await Promise.all([1, 2, 3].map(() => seedDemoAccounts(accounts.administration)));
     expect(await webhookSecrets('demo_merchant')).toEqual([DEMO_WEBHOOK_SECRET.expose()]);
     expect(await webhookSecrets('demo_custom')).toEqual([webhookSecret]);
+  });
+
+  it('see every custom parameter, also the one from before hashes needed a permission, unless an operator took it', async () => {
+    await seedDemoAccounts(accounts.administration);
+    const stored = connection.collection<{ _id: string }>('accounts');
+    await stored.updateOne({ _id: 'demo_custom' }, { $unset: { cardHashBesideDigits: '' } });
+    await seedDemoAccounts(accounts.administration);
+    expect(await json('show', 'demo_custom')).toMatchObject({ cardHashBesideDigits: true });
+    await json('set', 'demo_custom', '--card-hash-beside-digits', 'off');
+    await seedDemoAccounts(accounts.administration);
+    expect(await json('show', 'demo_custom')).toMatchObject({ cardHashBesideDigits: false });
   });
 
   it('pay out in the test currency, also those from before payouts needed a daily amount', async () => {

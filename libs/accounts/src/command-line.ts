@@ -50,6 +50,9 @@ Options of create and set ("none" empties a list; each list replaces the previou
   --hold-callbacks N|off   callbacks N hours before the end of a hold and at its end, for holds made from then on, and
                            the end of the hold in CHECK (default: off)
   --custom all|a,b         activated custom parameters (default: none)
+  --card-hash-beside-digits on|off  hashes of card numbers though both first six and last four digits are activated
+                           (default: off)
+  --card-numbers 500:20000|default  different card numbers in a UTC day: with the same first six digits, and in all
   --payout-fee 0.50+1%     fixed and percent (default: none)
   --payout-instant yes|no  payouts as SEPA instant credit transfers (default: no)
   --payout-debtor IBAN     our account in ISO20022_DEBTORS that pays its payouts in EUR
@@ -62,7 +65,7 @@ Rules for payouts (several values: repeated, or with commas; "none" removes the 
   --payout-blocked-ibans IBAN,...    no payouts to these
 Velocity rules for cards (as above; "default" restores the defaults). SUBJECT:MAX/TIME, for each ip, card, bin (six
 digits), email or account in a time of s, m, h or d. In all currencies but XTS:
-  --card-declines ip:20/1h,...   how many more attempts are declined than approved
+  --card-declines ip:20/1h,...   declined attempts, less one for every three cards that paid
                                  (default: ip:20/1h,card:10/1d,email:20/1d)
   --card-attempts bin:100/10m    attempts (default: none)
 In XTS, with no defaults: --test-card-declines, --test-card-attempts
