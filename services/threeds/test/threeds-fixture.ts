@@ -139,7 +139,7 @@ export async function openFixture(name: string) {
   ): Promise<{ command: AuthenticateCardholderData; holder: string }> {
     const holder = `HOLDER ${randomBytes(6).toString('hex').toUpperCase()}`;
     const card = new Secret({ pan, expMonth: '12', expYear: '2031', holder });
-    const owner = { merchantAccount: MERCHANT, realm: 'test' } as const;
+    const owner = { merchantAccount: MERCHANT, realm: 'real' } as const;
     const put = await vault.vault.putCard(owner, card, { perBin: 1_000, inAll: 1_000 });
     if ('overLimit' in put) throw new Error('a card is over a limit');
     const { token } = put;
