@@ -172,7 +172,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     guard: 'deadline of a command',
     edits: [
-      edit(`${CARD}/domain/decide.js`, 'if (facts.now > command.data.deadline)', 'if (false)'),
+      edit(`${CARD}/domain/decide.js`, 'if (facts.now > command.data.deadline &&', 'if (false &&'),
       edit(`${CARD}/domain/decide.js`, 'deadlines.find(({ at }) => now > at)', 'undefined'),
     ],
     services: CARDS,

@@ -16,6 +16,7 @@ export function presentationOf(
     brand: known.brand,
     holder,
     storageId: known.storageId,
+    panHash: known.storageId,
     firstName: customer.firstName,
     lastName: customer.lastName,
     ...(customer.phone === undefined ? {} : { phone: customer.phone }),

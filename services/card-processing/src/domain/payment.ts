@@ -198,6 +198,8 @@ export interface CardPresentation {
   holder: string;
   /** Absent in payments from before it was of one account: what they have, every merchant could match. */
   storageId?: string;
+  /** What the release before shows as the hash. Nobody reads it here. */
+  panHash: string;
   firstName: string;
   lastName: string;
   phone?: string;

@@ -420,7 +420,15 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   ),
   ...CALLBACKS,
   Clock: CLOCK,
-  Tokenize: [approved('TOKENIZE', { answer: answerOf('TOKENIZE') }), unknown('TOKENIZE'), refusedFor('card_holder')],
+  Tokenize: [
+    approved('TOKENIZE', { answer: answerOf('TOKENIZE') }),
+    declined('TOKENIZE', {
+      answer: withoutToken('TOKENIZE', decline(RESPONSE_CODES.VOLUME_LIMIT_EXCEEDED)),
+      rare: 'the account has to send 500 other cards of the BIN on that day',
+    }),
+    unknown('TOKENIZE'),
+    refusedFor('card_holder'),
+  ],
   CheckoutAuth: CHECKOUT,
   CheckoutSale: CHECKOUT,
   CheckoutSale3d: CHECKOUT,
