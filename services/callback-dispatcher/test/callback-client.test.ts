@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { once } from 'node:events';
 import { createAddressGuard } from '../src/adapters/http/address-guard';
-import { ANSWER_MAX_BYTES, createCallbackClient } from '../src/adapters/http/callback-client';
+import { ANSWER_MAX_BYTES, createCallbackClient, INTERIM_ANSWERS_MAX } from '../src/adapters/http/callback-client';
 import type { Receiver } from './receiver';
 import { hang, newCertificate, startReceiver } from './receiver';
 
@@ -134,6 +134,31 @@ describe('a callback', () => {
     receiver.answer((_received, response) => void response.socket?.write(text));
     const result = await open().post({ url: receiver.url, body, headers });
     expect(result).toEqual({ error, address: '127.0.0.1', durationMs: expect.any(Number) });
+  });
+
+  const interim = (count: number): string => 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'.repeat(count);
+
+  it('takes some interim answers', async () => {
+    receiver.answer((_received, response) => {
+      response.socket?.write(interim(INTERIM_ANSWERS_MAX));
+      response.end('OK');
+    });
+    expect(await open().post({ url: receiver.url, body, headers })).toMatchObject({ httpStatus: 200, body: 'OK' });
+  });
+
+  it.each([1, 1_000])('ends with an answer of interim answers without end, %i at a time', async (count) => {
+    const letGo = new Promise((resolve) => {
+      receiver.answer((_received, response) => {
+        response.socket?.once('close', resolve);
+        const send = (): void => {
+          if (response.socket?.writable === true) response.socket.write(interim(count), () => setImmediate(send));
+        };
+        send();
+      });
+    });
+    const result = await open().post({ url: receiver.url, body, headers });
+    expect(result).toEqual({ error: 'the call failed', address: '127.0.0.1', durationMs: expect.any(Number) });
+    await letGo;
   });
 
   it('leaves no timer behind', async () => {

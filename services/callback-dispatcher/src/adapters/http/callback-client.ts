@@ -20,6 +20,8 @@ export interface CallbackTimeouts {
 /** decisions.md, section 6. */
 export const CALLBACK_TIMEOUTS: CallbackTimeouts = { connectTimeoutMs: 5_000, totalTimeoutMs: 15_000 };
 export const ANSWER_MAX_BYTES = 4_096;
+/** Answers of status 1xx before the one that counts. Servers send one or two; Node takes any number. */
+export const INTERIM_ANSWERS_MAX = 4;
 
 export interface CallbackClient {
   post(request: CallbackRequest): Promise<AttemptResult>;
@@ -114,11 +116,16 @@ function unescaped(text: string): string {
 }
 
 /**
- * Faults after the beginning of the response end its reading. A receiver that wants to switch protocols (101) gets
+ * Faults after the beginning of the response end its reading, and so do more interim answers than servers send. A receiver that wants to switch protocols (101) gets
  * neither an error nor a response from Node, only the end of the connection.
  */
 function answerTo(request: ClientRequest, deadline: Deadline): Promise<Omit<AttemptResult, 'durationMs'>> {
+  let interim = 0;
   return new Promise((resolve) => {
+    request.on('information', () => {
+      interim += 1;
+      if (interim > INTERIM_ANSWERS_MAX) request.destroy(new Error('too many interim answers'));
+    });
     request.on('error', (error) => resolve(failureOf(error, deadline)));
     request.on('close', () => resolve(failureOf({}, deadline)));
     request.on('response', (response) => resolve(read(response, deadline)));
