@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { connect as connectByTls } from 'node:tls';
 import { createCertificate, until } from '@gateway/testing';
-import { UNANSWERED_MAX } from './answer-limits';
 import type { ListeningServer, ListenOptions } from './http-server';
 import { listen } from './http-server';
 
@@ -45,29 +44,6 @@ function bodiesRead(client: Socket): () => number {
   return () => received.split('answered').length - 1;
 }
 
-test('a client may send some requests without waiting for answers', async () => {
-  await open({});
-  const client = dial();
-  const read = bodiesRead(client);
-  for (const _round of [1, 2]) {
-    send(client, UNANSWERED_MAX);
-    await arrived(UNANSWERED_MAX);
-    for (const answer of answers.splice(0)) answer.end('answered');
-  }
-  await until('all answers have arrived', () => read() === 2 * UNANSWERED_MAX);
-});
-
-test('a client that sends more is cut, and its further requests are not handled', async () => {
-  await open({});
-  const ended: ServerResponse[] = [];
-  server.server.on('request', (_request, response) => response.once('close', () => ended.push(response)));
-  const client = dial().resume();
-  send(client, 1_000);
-  await until('the connection is cut', () => client.closed);
-  await until('all requests have ended', () => ended.length === 1_000);
-  expect(answers).toHaveLength(UNANSWERED_MAX);
-});
-
 describe('an answer that does not leave in time', () => {
   let tls: { ca: string };
   async function openOver(protocol: string): Promise<Socket> {
@@ -80,14 +56,14 @@ describe('an answer that does not leave in time', () => {
   }
   const dialOver = (protocol: string): Socket => dial(protocol === 'TLS' ? tls : undefined);
 
-  test.each(['TCP', 'TLS'])('ends its connection over %s with all that wait behind it', async (protocol) => {
+  test.each(['TCP', 'TLS'])('ends its connection over %s', async (protocol) => {
     const client = await openOver(protocol);
+    client.pause();
     send(client, 3);
-    await arrived(3);
-    const ended: ServerResponse[] = [];
-    for (const answer of answers) answer.once('close', () => ended.push(answer)).end(LONG);
-    await until('all are given up', () => ended.length === 3);
-    expect(ended.some(({ writableFinished }) => writableFinished)).toBe(false);
+    await arrived(1);
+    answers[0]?.end(LONG);
+    await until('it is given up', () => answers[0]?.destroyed);
+    expect(answers.map(({ writableFinished }) => writableFinished)).toEqual([false]);
   });
 
   test('does so however busy its connection is', async () => {
@@ -101,18 +77,44 @@ describe('an answer that does not leave in time', () => {
     await until('it is given up', () => answers[0]?.destroyed);
   });
 
-  test('ends no connection whose answers wait for the service', async () => {
+  test('ends no connection whose answer waits for the service', async () => {
     const patient = await openOver('TCP');
     const read = bodiesRead(patient);
     send(patient, 2);
-    await arrived(2);
-    answers[1]?.end('answered');
+    await arrived(1);
     send(dialOver('TCP'), 1);
-    await arrived(3);
-    answers[2]?.end(LONG);
-    await until('the other connection is cut', () => answers[2]?.destroyed);
+    await arrived(2);
+    answers[1]?.end(LONG);
+    await until('the other connection is cut', () => answers[1]?.destroyed);
     expect(read()).toBe(0);
     answers[0]?.end('answered');
+    await arrived(3);
+    answers[2]?.end('answered');
     await until('both answers have arrived', () => read() === 2);
   });
+});
+
+test('when unread answers exceed the budget, the largest one is cut', async () => {
+  await open({ unreadMaxBytes: 2.5 * LONG.length });
+  for (const count of [1, 2, 3]) {
+    send(dial().pause(), 1);
+    await arrived(count);
+  }
+  answers[0]?.end(LONG);
+  answers[1]?.end(Buffer.concat([LONG, LONG.subarray(0, LONG.length / 4)]));
+  expect(answers.map(({ socket }) => socket?.destroyed)).toEqual([false, false, false]);
+  answers[2]?.end(LONG);
+  expect(answers.map(({ socket }) => socket?.destroyed)).toEqual([false, true, false]);
+});
+
+test('answers that were read leave the budget', async () => {
+  await open({ unreadMaxBytes: 1.5 * LONG.length });
+  const client = dial().resume();
+  for (const count of [1, 2, 3]) {
+    send(client, 1);
+    await arrived(count);
+    answers[count - 1]?.end(LONG);
+    await until('it has left', () => answers[count - 1]?.writableFinished);
+  }
+  expect(client.closed).toBe(false);
 });

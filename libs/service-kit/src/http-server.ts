@@ -3,13 +3,15 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server as SocketServer, Socket } from 'node:net';
 import type { Registry } from 'prom-client';
-import { ANSWER_TIMEOUT_MS, limitAnswers } from './answer-limits';
+import { ANSWER_TIMEOUT_MS, limitAnswers, UNREAD_MAX_BYTES } from './answer-limits';
 import type { ReloadedCertificate } from './certificates';
 import { secureContextOf } from './certificates';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS, limitConnections } from './connection-limits';
 import { drain } from './detached-work';
 import { openSockets, PUBLIC_SOCKETS } from './listening-sockets';
+import { followRules } from './request-rules';
+import { takeRequestsInTurn } from './request-turns';
 
 export interface ListeningServer {
   readonly port: number;
@@ -48,6 +50,8 @@ export interface ListenOptions {
   requestTimeoutMs?: number;
   /** From the first byte of an answer to its last one. Then the connection is cut. */
   answerTimeoutMs?: number;
+  /** Of all answers that have ended and not left; beyond it, connections are cut. */
+  unreadMaxBytes?: number;
   /** Only for a public port. Internal ports have the default limits. */
   connections?: ConnectionLimits;
   /** Registry for connection metrics; only for one listener of a process. */
@@ -61,7 +65,8 @@ export async function listen(options: ListenOptions): Promise<ListeningServer> {
   const open = connectionsOf(server);
   const answers = answersOf(server);
   limitConnections(server, options.connections ?? DEFAULT_CONNECTION_LIMITS, options.metrics);
-  limitAnswers(server, options.listener, options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS);
+  const { answerTimeoutMs: timeoutMs = ANSWER_TIMEOUT_MS, unreadMaxBytes = UNREAD_MAX_BYTES } = options;
+  takeRequestsInTurn(server, limitAnswers(server, followRules(options.listener), { timeoutMs, unreadMaxBytes }));
   server.requestTimeout = (options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS) + TIMEOUT_CHECK_MS;
   server.headersTimeout = Math.min(HEADERS_TIMEOUT_MS, server.requestTimeout);
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;

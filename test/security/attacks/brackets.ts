@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import type { Body } from '../../support/system';
 import { checkOf } from '../../support/system';
+import { peakMiB } from '../memory';
 import type { World } from '../world';
 
 /** Of one attack: 62 KiB each, 12 MiB together. */
@@ -47,10 +47,4 @@ export function attackWithBrackets(world: () => World): void {
     expect(edge?.isRunning()).toBe(true);
     expect(peakMiB(edge?.pid)).toBeLessThan(MEMORY_LIMIT_MIB);
   });
-}
-
-/** The most memory that a process has had. */
-function peakMiB(pid: number | undefined): number {
-  const [, kib = ''] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kib) / 1024;
 }
