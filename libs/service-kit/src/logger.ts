@@ -1,4 +1,5 @@
 import winston from 'winston';
+import { isRetryable } from './errors';
 import { currentTrace, parseTraceparent } from './trace';
 
 export interface Logger {
@@ -24,10 +25,45 @@ const withTrace = winston.format((line) => {
   return line;
 });
 
-/** Errors print as name, message, code and stack: never their whole object, which may hold a request with card data. */
+/** Warnings and errors of one message in a second. Further ones are counted. */
+export const LIKE_LINES_MAX = 20;
+const LIKE_LINES_MS = 1_000;
+const THINNED_LEVELS: readonly string[] = ['warn', 'error'];
+/** The line that counts the others has it. */
+const MORE_LIKE_THIS = 'moreLikeThis';
+
+/** Whoever can cause a fault can cause thousands a second, and each would print a stack. */
+function createThinning(write: (line: winston.Logform.TransformableInfo) => void) {
+  const kinds = new Map<string, number>();
+
+  function countFrom(level: string, message: string, kind: string): void {
+    setTimeout(() => {
+      const more = (kinds.get(kind) ?? 0) - LIKE_LINES_MAX;
+      kinds.delete(kind);
+      if (more > 0) write({ level, message, [MORE_LIKE_THIS]: more });
+    }, LIKE_LINES_MS).unref();
+  }
+
+  return winston.format((line) => {
+    const { level, message } = line;
+    if (!THINNED_LEVELS.includes(level) || MORE_LIKE_THIS in line) return line;
+    const kind = `${level} ${String(message)}`;
+    const count = (kinds.get(kind) ?? 0) + 1;
+    kinds.set(kind, count);
+    if (count === 1) countFrom(level, String(message), kind);
+    return count <= LIKE_LINES_MAX && line;
+  });
+}
+
+/**
+ * Errors print as name, message, code and stack: never their whole object, which may hold a request with card data. A
+ * transient fault has no stack: it says what is missing, not where the code is wrong.
+ */
 function plainError(_key: string, value: unknown): unknown {
   if (!(value instanceof Error)) return value;
-  return { name: value.name, message: value.message, code: (value as { code?: unknown }).code, stack: value.stack };
+  const { name, message, stack } = value;
+  const plain = { name, message, code: (value as { code?: unknown }).code };
+  return isRetryable(value) ? plain : { ...plain, stack };
 }
 
 /** Winston's key of the text that transports write. */
@@ -45,13 +81,18 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** JSON lines on stdout. Secrets redact themselves by type: `Secret` prints `[redacted]`. */
+/**
+ * JSON lines on stdout. Secrets redact themselves by type: `Secret` prints `[redacted]`. Of warnings and errors with the
+ * same message, {@link LIKE_LINES_MAX} are written in a second; a last line has the number of the others.
+ */
 export function createLogger(options: { service: string; level: LogLevel }): Logger {
-  return winston.createLogger({
+  const thinned = createThinning((line) => logger.log(line as winston.LogEntry));
+  const logger = winston.createLogger({
     level: options.level === 'silent' ? 'error' : options.level,
     silent: options.level === 'silent',
     defaultMeta: { service: options.service, pid: process.pid },
     format: winston.format.combine(
+      thinned(),
       withTrace(),
       winston.format.timestamp(),
       winston.format.json({ replacer: plainError }),
@@ -59,4 +100,5 @@ export function createLogger(options: { service: string; level: LogLevel }): Log
     ),
     transports: [new winston.transports.Console({ forceConsole: false })],
   });
+  return logger;
 }

@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
 import winston from 'winston';
 import { Secret } from '@gateway/contracts';
-import { createLogger } from './logger';
+import { RetryableError } from './errors';
+import { createLogger, LIKE_LINES_MAX } from './logger';
 import { newTraceparent, runWithTrace } from './trace';
 
 function captured() {
@@ -54,4 +55,50 @@ test('text that ends lines, controls terminals or changes the direction is escap
   logger.info(name, { name });
   expect(lines).toMatchObject([{ message: name, name }]);
   expect(texts.join('').trimEnd()).toMatch(/^[\x20-\x7e\u00e9]+$/);
+});
+
+describe('warnings and errors with the same message', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  test('are thinned within a second, and counted, from whichever part of the service they come', () => {
+    const { lines, logger } = captured();
+    const parts = [logger, logger.child({ part: 'a' }), logger.child({ part: 'b' })];
+    for (let index = 0; index < 1_000; index += 1) {
+      parts[index % parts.length]?.error('failed', { index, error: new Error(`of ${index}`) });
+    }
+    logger.error('another');
+    expect(lines.map(({ message }) => message)).toEqual([...Array<string>(LIKE_LINES_MAX).fill('failed'), 'another']);
+    jest.advanceTimersByTime(1_000);
+    expect(lines.slice(LIKE_LINES_MAX + 1)).toMatchObject([
+      { level: 'error', message: 'failed', service: 'test', moreLikeThis: 1_000 - LIKE_LINES_MAX },
+    ]);
+  });
+
+  test('are written again in the next second, without a count if none was left out', () => {
+    const { lines, logger } = captured();
+    for (let second = 0; second < 3; second += 1) {
+      for (let index = 0; index < LIKE_LINES_MAX; index += 1) logger.warn('slow');
+      jest.advanceTimersByTime(1_000);
+    }
+    expect(lines).toHaveLength(3 * LIKE_LINES_MAX);
+    expect(lines.filter((line) => 'moreLikeThis' in line)).toEqual([]);
+  });
+
+  test('are not the lines of requests, of which each is written', () => {
+    const { lines, logger } = captured();
+    for (let index = 0; index < 1_000; index += 1) logger.info('answered', { index });
+    expect(lines).toHaveLength(1_000);
+  });
+});
+
+test('a transient fault has no stack', () => {
+  const { lines, logger } = captured();
+  logger.error('failed', { error: new RetryableError('busy') });
+  logger.error('failed', { error: new Error('broken') });
+  expect(lines).toMatchObject([
+    { error: { message: 'busy' } },
+    { error: { message: 'broken', stack: expect.any(String) } },
+  ]);
+  expect(lines[0]?.['error']).not.toHaveProperty('stack');
 });
