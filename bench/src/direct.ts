@@ -156,6 +156,7 @@ async function main(): Promise<void> {
     ],
     trustedProxies: [],
     bodies: createBodyReader(),
+    pace: { take: async () => true },
     bodyTimeoutMs: 10_000,
     now,
     tracer: noTracer,

@@ -10,6 +10,11 @@ export interface BucketSize {
 export interface TokenBuckets {
   /** Takes a token and returns 0; or takes none and returns the seconds until there is one, rounded up. */
   take(key: string, size: BucketSize): number;
+  /**
+   * Takes a token that may be still to come, and returns the milliseconds until it is there. Undefined if that is later
+   * than in `maxMs`: then it takes none.
+   */
+  reserve(key: string, size: BucketSize, maxMs: number): number | undefined;
   /** Like `take`, but leaves the token. */
   wait(key: string, size: BucketSize): number;
   giveBack(key: string): void;
@@ -43,6 +48,13 @@ export function createTokenBuckets(options: { now: () => number; maxKeys: number
       const seconds = secondsUntilToken(bucket, size);
       if (seconds === 0) bucket.tokens -= 1;
       return seconds;
+    },
+    reserve(key, size, maxMs) {
+      const bucket = fill(key, size);
+      const waitMs = Math.max(0, Math.ceil(((1 - bucket.tokens) * 1_000) / size.perSecond));
+      if (waitMs > maxMs) return undefined;
+      bucket.tokens -= 1;
+      return waitMs;
     },
     wait: (key, size) => secondsUntilToken(fill(key, size), size),
     giveBack(key) {

@@ -24,6 +24,7 @@ async function serve(options: Partial<CheckoutPagesOptions>) {
     maxConcurrent: 10,
     trustedProxies: [],
     bodies: createBodyReader(),
+    pace: { take: async () => true },
     bodyTimeoutMs: 10_000,
     now: Date.now,
     tracer: noTracer,
@@ -94,4 +95,31 @@ test('a body that does not arrive ends the request', async () => {
   const [response] = (await once(request, 'response')) as [{ statusCode?: number; resume(): void }];
   response.resume();
   expect(response.statusCode).toBe(408);
+});
+
+test('a source beyond its pace gets a page that asks to try again, whatever it asks for', async () => {
+  const sources: string[] = [];
+  let handled = 0;
+  const handle = async (): Promise<{ kind: 'not-found' }> => {
+    handled += 1;
+    return { kind: 'not-found' };
+  };
+  const take = async (source: string): Promise<boolean> => {
+    sources.push(source);
+    return false;
+  };
+  const { url } = await serve({ pace: { take }, show: handle, submit: handle });
+  const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a=b' };
+  for (const [address, options] of [
+    [url, {}],
+    [url, form],
+    [url, { method: 'PUT' }],
+    [`${url}/unknown`, form],
+  ] as const) {
+    const answer = await fetch(address, options);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '2']);
+    expect(await answer.text()).toContain('<!doctype html>');
+  }
+  expect(sources).toEqual(Array<string>(4).fill('127.0.0.1'));
+  expect(handled).toBe(0);
 });

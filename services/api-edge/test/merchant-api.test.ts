@@ -5,9 +5,10 @@ import { RESPONSE_CODES } from '@gateway/contracts';
 import type { ListeningServer } from '@gateway/service-kit';
 import { createBodyReader, createMetrics, listen, noTracer } from '@gateway/service-kit';
 import { silentLogger, until } from '@gateway/testing';
-import type { MerchantEndpoint } from '../src/adapters/http/merchant-api';
+import type { MerchantApiOptions, MerchantEndpoint } from '../src/adapters/http/merchant-api';
 import { createMerchantApi } from '../src/adapters/http/merchant-api';
 import { JSON_AND_FORM } from '../src/application/endpoint';
+import type { Answer } from '../src/application/responses';
 
 /** Not that of a real endpoint, whose answers have to be documented ones. */
 const PATH = '/cards';
@@ -16,7 +17,11 @@ const JSON_BODY = { 'content-type': 'application/json' };
 let server: ListeningServer;
 afterEach(() => server.close(0));
 
-async function serve(handle: MerchantEndpoint['handle'], operation: 'SALE' | 'by-type' = 'SALE') {
+async function serve(
+  handle: MerchantEndpoint['handle'],
+  operation: 'SALE' | 'by-type' = 'SALE',
+  more: Partial<MerchantApiOptions> = {},
+) {
   const metrics = createMetrics('test', { processFigures: false });
   const listener = createMerchantApi({
     endpoints: [
@@ -24,11 +29,13 @@ async function serve(handle: MerchantEndpoint['handle'], operation: 'SALE' | 'by
     ],
     trustedProxies: [],
     bodies: createBodyReader(),
+    pace: { take: async () => true },
     bodyTimeoutMs: 10_000,
     now: Date.now,
     tracer: noTracer,
     logger: silentLogger,
     metrics,
+    ...more,
   });
   server = await listen({ listener, port: 0, host: '127.0.0.1' });
   return { url: `http://127.0.0.1:${server.port}${PATH}`, figures: () => metrics.metrics() };
@@ -89,4 +96,30 @@ test('whatever clients send, the metrics stay few', async () => {
   };
   const size = await sizeAfter(0, 2);
   expect(await sizeAfter(2, 500)).toBe(size);
+});
+
+test('requests of no known account wait for their turn, and a merchant does not', async () => {
+  let paced = 0;
+  const take = async (): Promise<boolean> => {
+    paced += 1;
+    return false;
+  };
+  const lines: string[] = [];
+  const logger = { ...silentLogger, info: (message: string) => void lines.push(message) };
+  const answers = [
+    { httpStatus: 200, body: { code: RESPONSE_CODES.APPROVED } },
+    { httpStatus: 200, body: { code: RESPONSE_CODES.WRONG_CREDENTIALS }, toStranger: true },
+  ] as const;
+  let next = 0;
+  const { url } = await serve(async () => answers[next++] as Answer, 'SALE', { pace: { take }, logger });
+  const send = (body: string, type = 'application/json', to = url) =>
+    fetch(to, { method: 'POST', body, headers: { 'content-type': type } });
+  await send('{}');
+  expect([paced, lines]).toEqual([0, ['answered']]);
+  expect(await (await send('{}')).json()).toMatchObject({ code: RESPONSE_CODES.WRONG_CREDENTIALS });
+  expect([paced, lines]).toEqual([1, ['answered']]);
+  const statuses = [await send('{'), await send('{}', 'text/plain'), await send('{}', undefined, `${url}/unknown`)];
+  expect(statuses.map(({ status }) => status)).toEqual([200, 415, 404]);
+  expect((await fetch(url)).status).toBe(405);
+  expect(paced).toBe(5);
 });

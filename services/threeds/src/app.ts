@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createClockFollower, openAccountDirectory } from '@gateway/accounts';
+import { createClockFollower, createSourcePace, openAccountDirectory } from '@gateway/accounts';
 import { Secret, services } from '@gateway/contracts';
 import { createHandle, registerOverdue } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
@@ -113,6 +113,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
         ports,
         messageKey: keyOf(config.DS_MESSAGE_KEY),
         bodies: createBodyReader(),
+        pace: createSourcePace(clock),
         trustedProxies: connections.trustedProxies,
         logger,
       }),

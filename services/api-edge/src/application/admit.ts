@@ -53,7 +53,7 @@ export async function admit(
   session: Session,
 ): Promise<Admitted | { refused: Answer }> {
   const now = ports.now();
-  const refuse = (answer: Answer): { refused: Answer } => ({ refused: answer });
+  const refuse = (answer: Answer): { refused: Answer } => ({ refused: { ...answer, toStranger: true } });
   const version = readApiVersion(incoming.fields);
   if (version !== 'ok') {
     return refuse(fieldFailure(session, now, [versionProblem(version)]));

@@ -24,6 +24,8 @@ export interface Answer {
   body: { code: ResponseCode; [field: string]: unknown };
   retryAfterSeconds?: number;
   replayed?: boolean;
+  /** Refused before the account was known. */
+  toStranger?: true;
 }
 
 const API_VERSION = 1;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
+import type { SourcePace } from '@gateway/accounts';
 import { RawText } from '@gateway/contracts';
 import type { Locale, RenderedPage } from '@gateway/pages';
 import { localeFor, REDIRECTS_OF_OTHERS } from '@gateway/pages';
@@ -21,6 +22,8 @@ const REFERENCE_LENGTH_MAX = 20;
 /** Enough to find a page in a log, and far too little to open it. */
 const LOGGED_ID_LENGTH = 4;
 const RETRY_AFTER_SECONDS = 2;
+const UNAVAILABLE = 503;
+const TOO_MANY_REQUESTS = 429;
 const PATH = '/checkout/';
 const ROUTE = `${PATH}:id`;
 /** In the query of a page that shall not load itself again. */
@@ -41,6 +44,7 @@ export interface CheckoutPagesOptions {
   bodies: BodyReader;
   /** Time limit for receiving a body. */
   bodyTimeoutMs: number;
+  pace: SourcePace;
   now: () => number;
   tracer: Tracer;
   logger: Logger;
@@ -60,27 +64,29 @@ export function createCheckoutPages(options: CheckoutPagesOptions): RequestListe
   app.enable('case sensitive routing').enable('strict routing');
   app.set('trust proxy', [...options.trustedProxies]);
   app.use(strictTransport, openRequest(options));
+  const pace = keepPace(options);
   const takePlace = limitConcurrency(options.maxConcurrent);
   app
     .route(ROUTE)
-    .get(requirePageId(), takePlace, show(options))
+    .get(pace, requirePageId(), takePlace, show(options))
     .post(
-      requirePageId(),
-      requireOwnOrigin(new URL(options.publicBaseUrl).origin),
-      requireForm(),
       readBody(options.bodies, {
         limitBytes: BODY_BYTES_MAX,
         timeoutMs: options.bodyTimeoutMs,
         refuse: refuseBody,
       }),
+      pace,
+      requirePageId(),
+      requireOwnOrigin(new URL(options.publicBaseUrl).origin),
+      requireForm(),
       takePlace,
       submit(options),
     )
-    .all((_request, response) => {
+    .all(pace, (_request, response) => {
       response.setHeader('Allow', 'GET, HEAD, POST');
       send(response, 405, view.noticePage(localeOf(response), 'wrongMethod'));
     });
-  app.use((_request, response) => notFound(response));
+  app.use(pace, (_request, response) => notFound(response));
   app.use(refuseBroken(options));
   return app;
 }
@@ -106,6 +112,15 @@ function openRequest(options: CheckoutPagesOptions): RequestHandler {
       answered.inc({ method, status: String(response.statusCode) });
     });
     traceRequest(options.tracer, { request, response, route: ROUTE, correlationId: requestId }, next);
+  };
+}
+
+/** Whoever knows a page may pay on it, so nothing tells cardholders from others. A body that nobody reads is dropped. */
+function keepPace({ pace }: CheckoutPagesOptions): RequestHandler {
+  return async (request, response, next) => {
+    request.resume();
+    if (await pace.take(sourceOf(request))) return next();
+    lookAgain(response, view.unavailablePage(localeOf(response)), TOO_MANY_REQUESTS);
   };
 }
 
@@ -268,9 +283,9 @@ function notUnderstood(response: Response, status: number): void {
   send(response, status, view.noticePage(localeOf(response), 'notUnderstood'));
 }
 
-function lookAgain(response: Response, page: RenderedPage): void {
+function lookAgain(response: Response, page: RenderedPage, status = UNAVAILABLE): void {
   response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
-  send(response, 503, page);
+  send(response, status, page);
 }
 
 function send(response: Response, status: number, { headers, body }: RenderedPage): void {

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { createSourcePace } from '@gateway/accounts';
 import type { Registry, Tracer } from '@gateway/service-kit';
 import { connectionLimitsOf, createBodyReader, DEFAULT_BODY_LIMITS } from '@gateway/service-kit';
 import { handleCallbackEvents } from '../../application/handle-callback-events';
@@ -39,6 +40,7 @@ export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Re
       maxPerSource: config.MAX_CONNECTIONS_PER_SOURCE,
     }),
     bodyTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    pace: createSourcePace(ports),
     now: ports.now,
     tracer: ports.tracer,
     logger: ports.logger,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
+import type { SourcePace } from '@gateway/accounts';
 import type { ResponseCode } from '@gateway/contracts';
 import { RESPONSE_CODES, maskCardNumbers, resultClassOf } from '@gateway/contracts';
 import type { BodyFault, BodyReader, Logger, Registry, Span, Tracer } from '@gateway/service-kit';
@@ -47,6 +48,8 @@ export interface MerchantApiOptions {
   bodies: BodyReader;
   /** Time limit for receiving a body. */
   bodyTimeoutMs: number;
+  /** For requests that no account is known of. */
+  pace: SourcePace;
   now: () => number;
   tracer: Tracer;
   logger: Logger;
@@ -79,12 +82,14 @@ export function createMerchantApi(options: MerchantApiOptions): RequestListener 
         countConcurrent(figures),
         handle(endpoint, options, paceRefusal),
       )
-      .all((_request, response) => {
+      .all(waitAsStranger(options), (_request, response) => {
         response.setHeader('Allow', 'POST');
         send(response, transport(405, RESPONSE_CODES.FORMAT_ERROR, response, options));
       });
   }
-  app.use((_request, response) => send(response, transport(404, RESPONSE_CODES.GATE_ERROR, response, options)));
+  app.use(waitAsStranger(options), (_request, response) =>
+    send(response, transport(404, RESPONSE_CODES.GATE_ERROR, response, options)),
+  );
   app.use(answerFault(options));
   return app;
 }
@@ -174,9 +179,21 @@ function transportFigures(metrics: Registry) {
 }
 
 function requireContentType(endpoint: MerchantEndpoint, options: MerchantApiOptions): RequestHandler {
+  const wait = waitAsStranger(options);
   return (request, response, next) => {
     if (endpoint.contentTypes.includes(mediaTypeOf(request) as ContentType)) return next();
-    send(response, transport(415, RESPONSE_CODES.FORMAT_ERROR, response, options));
+    return wait(request, response, () =>
+      send(response, transport(415, RESPONSE_CODES.FORMAT_ERROR, response, options)),
+    );
+  };
+}
+
+/** Lets a request that will be refused wait for its turn. Its body is read and dropped meanwhile. */
+function waitAsStranger({ pace }: MerchantApiOptions): RequestHandler {
+  return async (request, _response, next) => {
+    request.resume();
+    await pace.take(sourceOf(request));
+    next();
   };
 }
 
@@ -189,6 +206,7 @@ function handle(
     const { session } = localsOf(response);
     const fields = parseBody(request);
     if (fields === 'malformed') {
+      await options.pace.take(sourceOf(request));
       send(response, failure(session, options.now(), RESPONSE_CODES.FORMAT_ERROR));
       return;
     }
@@ -203,7 +221,9 @@ function handle(
     };
     const answer = await endpoint.handle(incoming);
     if (answer.httpStatus === TOO_MANY_REQUESTS) await paceRefusal();
-    logAnswer(options, incoming, answer, localsOf(response).startedAt);
+    const isOfPace = answer.toStranger !== true || (await options.pace.take(incoming.sourceIp));
+    // The others are counted alone: a line is longer than the request it tells of.
+    if (isOfPace) logAnswer(options, incoming, answer, localsOf(response).startedAt);
     send(response, answer);
   };
 }

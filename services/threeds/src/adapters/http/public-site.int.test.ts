@@ -7,6 +7,7 @@ import { createPublicSite } from './public-site';
 
 let server: ListeningServer;
 let findByPage: () => Promise<null>;
+let isOfPace = true;
 
 beforeAll(async () => {
   const ports = { authentications: { findByPage: () => findByPage() }, tracer: noTracer } as unknown as Ports;
@@ -14,6 +15,7 @@ beforeAll(async () => {
     ports,
     messageKey: new Secret(Buffer.alloc(32)),
     bodies: createBodyReader(),
+    pace: { take: async () => isOfPace },
     trustedProxies: [],
     logger: silentLogger,
   });
@@ -50,4 +52,22 @@ test('refuses requests beyond its concurrency, and recovers', async () => {
   expect(new Set(statuses)).toEqual(new Set([404]));
   findByPage = async () => null;
   expect((await get()).status).toBe(404);
+});
+
+test('a source beyond its pace gets a page that asks to try again; results alone are read first', async () => {
+  isOfPace = false;
+  findByPage = () => Promise.reject(new Error('not reached'));
+  const post = (path: string) => fetch(`http://127.0.0.1:${server.port}${path}`, { method: 'POST', body: 'a=b' });
+  const answers = [
+    await fetch(`http://127.0.0.1:${server.port}/challenge/page`),
+    await fetch(`http://127.0.0.1:${server.port}/challenge/page/result`),
+    await post('/challenge/page'),
+    await post('/challenge/notification'),
+    await post('/unknown'),
+  ];
+  expect(answers.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual(
+    answers.map(() => [429, '2']),
+  );
+  expect((await post('/3ds/results')).status).toBe(401);
+  isOfPace = true;
 });

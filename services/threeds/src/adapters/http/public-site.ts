@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
+import type { SourcePace } from '@gateway/accounts';
 import type { Secret } from '@gateway/contracts';
 import { RawText, rawText } from '@gateway/contracts';
 import type { Locale } from '@gateway/pages';
@@ -46,6 +47,8 @@ const PAGE_ID_LENGTH_MAX = 64;
 const PAREQ_LENGTH_MAX = 4_096;
 const TERM_URL_LENGTH_MAX = 2_048;
 const REFERENCE_LENGTH_MAX = 20;
+const TOO_MANY_REQUESTS = 429;
+const RETRY_AFTER_SECONDS = 2;
 /** From the head of a request to the end of its body. */
 export const BODY_TIMEOUT_MS = 10_000;
 /** Concurrent requests, counted once their bodies have arrived; further ones are refused. */
@@ -56,6 +59,7 @@ export interface PublicSiteOptions {
   /** Signs result messages; 32 bytes or more. */
   messageKey: Secret<Buffer>;
   bodies: BodyReader;
+  pace: SourcePace;
   /** Proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[];
   logger: Logger;
@@ -66,21 +70,22 @@ export interface PublicSiteOptions {
  * stored state alone decides where a browser goes, never its input. No cookies; nothing is cached.
  */
 export function createPublicSite(options: PublicSiteOptions): RequestListener {
-  const { ports, messageKey, bodies, trustedProxies, logger } = options;
+  const { ports, messageKey, bodies, pace, trustedProxies, logger } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.enable('case sensitive routing').enable('strict routing');
   app.set('trust proxy', [...trustedProxies]);
   const takePlace = limitConcurrency();
-  const body = [readForm(bodies), takePlace];
+  const keepPace = keepPaceOf(pace);
+  const body = [readForm(bodies), keepPace, takePlace];
   app.use(strictTransport, openRequest(ports));
 
   app
     .route(RESULTS_PATH)
-    .post(...body, async (request, response) => {
-      const { status, body } = await answerResult(ports, messageKey, request);
+    .post(readForm(bodies), takePlace, async (request, response) => {
+      const { status, body } = await answerResult(ports, messageKey, pace, request);
       response.status(status).json(body);
     })
-    .all(refuseMethod('POST'));
+    .all(keepPace, refuseMethod('POST'));
   app
     .route(NOTIFICATION_PATH)
     .post(...body, async (request, response) => {
@@ -90,17 +95,21 @@ export function createPublicSite(options: PublicSiteOptions): RequestListener {
       }
       show(response, turn);
     })
-    .all(refuseMethod('POST'));
+    .all(keepPace, refuseMethod('POST'));
   app
     .route(PAGE.route)
-    .get(takePlace, async (request, response) => show(response, await openedByAddress(ports, request.params.pageId)))
+    .get(keepPace, takePlace, async (request, response) =>
+      show(response, await openedByAddress(ports, request.params.pageId)),
+    )
     .post(...body, async (request, response) => show(response, await openedByForm(ports, request)))
-    .all(refuseMethod('GET, HEAD, POST'));
+    .all(keepPace, refuseMethod('GET, HEAD, POST'));
   app
     .route(RESULT_PAGE.route)
-    .get(takePlace, async (request, response) => show(response, await lookedAgain(ports, request.params.pageId)))
-    .all(refuseMethod('GET, HEAD'));
-  app.use((_request, response) => sendPage(response, problemPage(localeOf(response), 'unknown-page')));
+    .get(keepPace, takePlace, async (request, response) =>
+      show(response, await lookedAgain(ports, request.params.pageId)),
+    )
+    .all(keepPace, refuseMethod('GET, HEAD'));
+  app.use(keepPace, (_request, response) => sendPage(response, problemPage(localeOf(response), 'unknown-page')));
   app.use(explainFault(logger));
   return app;
 }
@@ -119,6 +128,16 @@ function openRequest({ tracer }: Ports): RequestHandler {
 function routeOf(path: string): string | undefined {
   if (path === RESULTS_PATH || path === NOTIFICATION_PATH) return path;
   return [RESULT_PAGE, PAGE].find(({ pattern }) => pattern.test(path))?.route;
+}
+
+/** Whoever knows a page may open it, so nothing tells cardholders from others. A body that nobody reads is dropped. */
+function keepPaceOf(pace: SourcePace): RequestHandler {
+  return async (request, response, next) => {
+    request.resume();
+    if (await pace.take(request.ip ?? '')) return next();
+    response.set('Retry-After', String(RETRY_AFTER_SECONDS));
+    sendPage(response, messagePage(localeOf(response), TOO_MANY_REQUESTS, 'busy'));
+  };
 }
 
 function limitConcurrency(): RequestHandler {
@@ -140,9 +159,18 @@ function readForm(bodies: BodyReader): RequestHandler {
   });
 }
 
-async function answerResult(ports: Ports, messageKey: Secret<Buffer>, request: Request): Promise<ResultReply> {
+/** The directory server sends many results a second, from one source: only what it has not signed keeps the pace. */
+async function answerResult(
+  ports: Ports,
+  messageKey: Secret<Buffer>,
+  pace: SourcePace,
+  request: Request,
+): Promise<ResultReply> {
   const body = bytesOf(request);
-  if (!isSigned(body, rawText(request.get(SIGNATURE_HEADER)), messageKey)) return notSigned();
+  if (!isSigned(body, rawText(request.get(SIGNATURE_HEADER)), messageKey)) {
+    await pace.take(request.ip ?? '');
+    return notSigned();
+  }
   const message = parseResultMessage(body);
   if (message === undefined) return notUnderstood();
   const answer = await retryableWhenTransient(() => takeResult(ports, message));
