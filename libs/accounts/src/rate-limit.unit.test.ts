@@ -10,9 +10,9 @@ describe('rate limit', () => {
 
   it("lets one second's worth through at once, then at its rate", () => {
     const limiter = createRateLimiter({ now: () => now });
-    const take = (): boolean => limiter.take(account).allowed;
+    const take = (): boolean => limiter.take(account, 1_000).allowed;
     expect(taken(50, take)).toBe(10);
-    expect(limiter.take(account)).toEqual({ allowed: false, retryAfterSeconds: 1 });
+    expect(limiter.take(account, 1_000)).toEqual({ allowed: false, retryAfterSeconds: 1 });
     now += 300;
     expect(taken(50, take)).toBe(3);
     now += 3_600_000;
@@ -21,15 +21,27 @@ describe('rate limit', () => {
 
   it('counts each account separately, and applies a lower limit at once', () => {
     const limiter = createRateLimiter({ now: () => now });
-    expect(taken(20, () => limiter.take(account).allowed)).toBe(10);
-    expect(limiter.take({ ...account, merchantAccount: 'other_merchant' }).allowed).toBe(true);
+    expect(taken(20, () => limiter.take(account, 1_000).allowed)).toBe(10);
+    expect(limiter.take({ ...account, merchantAccount: 'other_merchant' }, 1_000).allowed).toBe(true);
     now += 1000;
-    expect(taken(20, () => limiter.take({ ...account, rateLimitPerSecond: 2 }).allowed)).toBe(2);
+    expect(taken(20, () => limiter.take({ ...account, rateLimitPerSecond: 2 }, 1_000).allowed)).toBe(2);
+  });
+
+  it('counts a large request as several, and lets it through once a second at least', () => {
+    const limiter = createRateLimiter({ now: () => now });
+    const large = 150 * 1024;
+    const account = { merchantAccount: 'large_merchant', rateLimitPerSecond: 10 };
+    expect(taken(20, () => limiter.take(account, large).allowed)).toBe(2);
+    const slow = { merchantAccount: 'slow_merchant', rateLimitPerSecond: 1 };
+    expect(taken(20, () => limiter.take(slow, large).allowed)).toBe(1);
+    now += 1_000;
+    expect(limiter.take(slow, large)).toEqual({ allowed: true });
   });
 
   it('keeps no more accounts than its bound', () => {
     const limiter = createRateLimiter({ now: () => now, maxAccounts: 2 });
-    const once = (merchantAccount: string): boolean => limiter.take({ merchantAccount, rateLimitPerSecond: 1 }).allowed;
+    const once = (merchantAccount: string): boolean =>
+      limiter.take({ merchantAccount, rateLimitPerSecond: 1 }, 1_000).allowed;
     expect([once('one'), once('two'), once('one'), once('three')]).toEqual([true, true, false, true]);
     // "two" was the least recently used, so "three" evicted it.
     expect([once('one'), once('two')]).toEqual([false, true]);

@@ -8,8 +8,8 @@ export interface BucketSize {
 
 /** Token buckets by key. Beyond a bound the least recently used is dropped, and starts full again. */
 export interface TokenBuckets {
-  /** Takes a token and returns 0; or takes none and returns the seconds until there is one, rounded up. */
-  take(key: string, size: BucketSize): number;
+  /** Takes `tokens` (default: 1) and returns 0; or takes none and returns the seconds until there are so many, rounded up. */
+  take(key: string, size: BucketSize, tokens?: number): number;
   /**
    * Takes a token that may be still to come, and returns the milliseconds until it is there. Undefined if that is later
    * than in `maxMs`: then it takes none.
@@ -38,15 +38,15 @@ export function createTokenBuckets(options: { now: () => number; maxKeys: number
     return bucket;
   }
 
-  function secondsUntilToken({ tokens }: Bucket, { perSecond }: BucketSize): number {
-    return tokens < 1 ? Math.ceil((1 - tokens) / perSecond) : 0;
+  function secondsUntil(wanted: number, { tokens }: Bucket, { perSecond }: BucketSize): number {
+    return tokens < wanted ? Math.ceil((wanted - tokens) / perSecond) : 0;
   }
 
   return {
-    take(key, size) {
+    take(key, size, tokens = 1) {
       const bucket = fill(key, size);
-      const seconds = secondsUntilToken(bucket, size);
-      if (seconds === 0) bucket.tokens -= 1;
+      const seconds = secondsUntil(tokens, bucket, size);
+      if (seconds === 0) bucket.tokens -= tokens;
       return seconds;
     },
     reserve(key, size, maxMs) {
@@ -56,7 +56,7 @@ export function createTokenBuckets(options: { now: () => number; maxKeys: number
       bucket.tokens -= 1;
       return waitMs;
     },
-    wait: (key, size) => secondsUntilToken(fill(key, size), size),
+    wait: (key, size) => secondsUntil(1, fill(key, size), size),
     giveBack(key) {
       const bucket = buckets.get(key);
       if (bucket !== undefined) bucket.tokens += 1;

@@ -95,7 +95,7 @@ async function admitAccount(
   if (!isOpen(account)) return { refused: failure(session, now, RESPONSE_CODES.ACCOUNT_NOT_ACTIVE) };
   if (!isAllowedSource(account, incoming.sourceIp))
     return { refused: failure(session, now, RESPONSE_CODES.IP_ADDRESS_NOT_ALLOWED) };
-  const taken = ports.rateLimiter.take(account);
+  const taken = ports.rateLimiter.take(account, incoming.fields.bytes);
   if (!taken.allowed) return { refused: tooManyRequests(session, now, taken.retryAfterSeconds) };
   const slot = await ports.requestSlots.take(account);
   if (slot === 'share') return { refused: tooManyRequests(session, now, SLOT_RETRY_SECONDS) };
