@@ -16,7 +16,7 @@ const UNKNOWN_PAGE = 'A'.repeat(22);
 /** In the chart. */
 const MEMORY_LIMITS_MIB = { 'api-edge': 512, threeds: 384 } as const;
 
-const statusesIn = (received: string): string[] => received.match(/^HTTP\/1\.1 \d{3}/gm) ?? [];
+const statusesIn = (received: string): string[] => received.match(/HTTP\/1\.1 \d{3}/g) ?? [];
 
 /** Requests sent together on one connection, without credentials, and a merchant at the same address beside them. */
 export function attackWithPipelines(world: () => World): void {
