@@ -107,7 +107,7 @@ test('requests of no known account wait for their turn, and a merchant does not'
   const lines: string[] = [];
   const logger = { ...silentLogger, info: (message: string) => void lines.push(message) };
   const answers = [
-    { httpStatus: 200, body: { code: RESPONSE_CODES.APPROVED } },
+    { httpStatus: 200, body: { code: RESPONSE_CODES.SUCCESS } },
     { httpStatus: 200, body: { code: RESPONSE_CODES.WRONG_CREDENTIALS }, toStranger: true },
   ] as const;
   let next = 0;
