@@ -116,8 +116,9 @@ function unescaped(text: string): string {
 }
 
 /**
- * Faults after the beginning of the response end its reading, and so do more interim answers than servers send. A receiver that wants to switch protocols (101) gets
- * neither an error nor a response from Node, only the end of the connection.
+ * Faults after the beginning of the response end its reading, and so do more interim answers than servers send. A
+ * receiver that wants to switch protocols (101) gets neither an error nor a response from Node, only the end of the
+ * connection.
  */
 function answerTo(request: ClientRequest, deadline: Deadline): Promise<Omit<AttemptResult, 'durationMs'>> {
   let interim = 0;

@@ -8,6 +8,8 @@ import { createPublicSite } from './public-site';
 let server: ListeningServer;
 let findByPage: () => Promise<null>;
 let isOfPace = true;
+let turn = Promise.resolve();
+let onTake = (): unknown => undefined;
 
 beforeAll(async () => {
   const ports = { authentications: { findByPage: () => findByPage() }, tracer: noTracer } as unknown as Ports;
@@ -15,7 +17,13 @@ beforeAll(async () => {
     ports,
     messageKey: new Secret(Buffer.alloc(32)),
     bodies: createBodyReader(),
-    pace: { take: async () => isOfPace },
+    pace: {
+      async take() {
+        onTake();
+        await turn;
+        return isOfPace;
+      },
+    },
     trustedProxies: [],
     logger: silentLogger,
   });
@@ -70,4 +78,20 @@ test('a source beyond its pace gets a page that asks to try again; results alone
   );
   expect((await post('/3ds/results')).status).toBe(401);
   isOfPace = true;
+});
+
+test('results that nobody has signed take no place, however long they wait', async () => {
+  let go = (): void => undefined;
+  turn = new Promise((resolve) => (go = resolve));
+  let waiting = 0;
+  onTake = () => (waiting += 1);
+  const results = Array.from({ length: CONCURRENT_MAX }, () =>
+    fetch(`http://127.0.0.1:${server.port}/3ds/results`, { method: 'POST', body: 'a=b' }),
+  );
+  await until('all wait', () => waiting === CONCURRENT_MAX);
+  turn = Promise.resolve();
+  findByPage = async () => null;
+  expect((await get()).status).toBe(404);
+  go();
+  expect(new Set((await Promise.all(results)).map(({ status }) => status))).toEqual(new Set([401]));
 });

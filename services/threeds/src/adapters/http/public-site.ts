@@ -81,10 +81,9 @@ export function createPublicSite(options: PublicSiteOptions): RequestListener {
 
   app
     .route(RESULTS_PATH)
-    .post(readForm(bodies), takePlace, async (request, response) => {
-      const { status, body } = await answerResult(ports, messageKey, pace, request);
-      response.status(status).json(body);
-    })
+    .post(readForm(bodies), requireSignature(messageKey, pace), takePlace, async (request, response) =>
+      sendResult(response, await answerResult(ports, request)),
+    )
     .all(keepPace, refuseMethod('POST'));
   app
     .route(NOTIFICATION_PATH)
@@ -159,19 +158,24 @@ function readForm(bodies: BodyReader): RequestHandler {
   });
 }
 
-/** The directory server sends many results a second, from one source: only what it has not signed keeps the pace. */
-async function answerResult(
-  ports: Ports,
-  messageKey: Secret<Buffer>,
-  pace: SourcePace,
-  request: Request,
-): Promise<ResultReply> {
-  const body = bytesOf(request);
-  if (!isSigned(body, rawText(request.get(SIGNATURE_HEADER)), messageKey)) {
+/**
+ * The directory server sends many results a second, from one source: only what it has not signed keeps the pace, and it
+ * takes no place.
+ */
+function requireSignature(messageKey: Secret<Buffer>, pace: SourcePace): RequestHandler {
+  return async (request, response, next) => {
+    if (isSigned(bytesOf(request), rawText(request.get(SIGNATURE_HEADER)), messageKey)) return next();
     await pace.take(request.ip ?? '');
-    return notSigned();
-  }
-  const message = parseResultMessage(body);
+    sendResult(response, notSigned());
+  };
+}
+
+function sendResult(response: Response, { status, body }: ResultReply): void {
+  response.status(status).json(body);
+}
+
+async function answerResult(ports: Ports, request: Request): Promise<ResultReply> {
+  const message = parseResultMessage(bytesOf(request));
   if (message === undefined) return notUnderstood();
   const answer = await retryableWhenTransient(() => takeResult(ports, message));
   return resultReply(message, answer);
