@@ -78,6 +78,15 @@ function notification(begun: Begun, changes: Record<string, string> = {}) {
   return { cres, threeDSSessionData: pathOf(begun).split('/').pop() ?? '', ...changes };
 }
 
+type Message = Record<string, unknown>;
+const messageIn = ({ cres }: Record<string, string>): Message => decodedMessage(cres);
+const base64Of = (message: Message): string => Buffer.from(JSON.stringify(message)).toString('base64');
+const capitals = (message: Message): Message => ({
+  ...message,
+  threeDSServerTransID: String(message['threeDSServerTransID']).toUpperCase(),
+  acsTransID: String(message['acsTransID']).toUpperCase(),
+});
+
 const comeBack = (begun: Begun, changes?: Record<string, string>): Promise<Page> =>
   browse(threeds, '/challenge/notification', notification(begun, changes));
 
@@ -363,14 +372,54 @@ describe('the challenge of a SALE3D', () => {
     expectNowhere(await comeBack(one, { cres: notification(other).cres }));
     const mixed = { ...decodedMessage(notification(one).cres), acsTransID: idsOf(other).acsTransId };
     expectNowhere(await comeBack(one, { cres: encodedMessage(mixed) }));
-    expectNowhere(await comeBack(one, { cres: 'bm8ganNvbg' }));
-    expectNowhere(await comeBack(one, { cres: '' }));
-    expectNowhere(await comeBack(one, { threeDSSessionData: 'x' }));
+    expectNowhere(await comeBack(one, { cres: '', threeDSSessionData: 'x' }));
+    expectNowhere(await comeBack(one, { cres: 'bm8ganNvbg', threeDSSessionData: '' }));
+    const half = { ...decodedMessage(notification(one).cres), acsTransID: undefined };
+    expectNowhere(await comeBack(one, { cres: encodedMessage(half), threeDSSessionData: '' }));
     const twice = `${new URLSearchParams(notification(one)).toString()}&cres=x`;
     expectNowhere(await browse(threeds, '/challenge/notification', twice));
     await finish(one);
     expectNowhere(await comeBack(one, { threeDSSessionData: notification(other).threeDSSessionData }));
   });
+
+  /** Challenge results as ACSs send them, from a form like EMVCo's. */
+  const SHAPES: [string, (form: Record<string, string>) => Record<string, string>][] = [
+    ['base64url with padding', ({ cres = '', ...rest }) => ({ ...rest, cres: cres + '='.repeat(-cres.length & 3) })],
+    [
+      'standard Base64',
+      (form) => ({ ...form, cres: base64Of({ ...messageIn(form), messageExtension: [{ data: '??>>~~ÿ' }] }) }),
+    ],
+    [
+      'standard Base64 in lines',
+      (form) => ({ ...form, cres: base64Of(messageIn(form)).replace(/.{76}/g, (line) => `${line}\r\n`) }),
+    ],
+    ['version 2.1.0', (form) => ({ ...form, cres: encodedMessage({ ...messageIn(form), messageVersion: '2.1.0' }) })],
+    ['version 2.3.1', (form) => ({ ...form, cres: encodedMessage({ ...messageIn(form), messageVersion: '2.3.1' }) })],
+    ['no session data', ({ cres = '' }) => ({ cres })],
+    ['session data that it changed', (form) => ({ ...form, threeDSSessionData: 'x' })],
+    ['session data that it padded', (form) => ({ ...form, threeDSSessionData: `${form['threeDSSessionData']}==\n` })],
+    ['ids in capitals', (form) => ({ ...form, cres: encodedMessage(capitals(messageIn(form))) })],
+    ['an error message', (form) => ({ ...form, cres: encodedMessage({ ...messageIn(form), messageType: 'Erro' }) })],
+    ['nothing that can be read', (form) => ({ ...form, cres: 'bm8ganNvbg' })],
+    ['more than is read', (form) => ({ ...form, cres: 'A'.repeat(60_000) })],
+    ['no result', (form) => ({ threeDSSessionData: form['threeDSSessionData'] ?? '' })],
+  ];
+
+  test.each(SHAPES)(
+    'a challenge result of an ACS leads on, without a say in the outcome: %s',
+    async (_what, shaped) => {
+      const begun = await fixture.begin('SALE3D', CHALLENGE);
+      const post = () => browse(threeds, '/challenge/notification', shaped(notification(begun)));
+      const { state: before } = await fixture.stored(begun.command.reference);
+      const early = await post();
+      expect([early.status, early.headers.get('location')]).toEqual([303, `${addressOf(begun)}/result`]);
+      expect((await fixture.stored(begun.command.reference)).state).toEqual(before);
+      await finish(begun, { transStatus: 'N' });
+      const back = await post();
+      expect([back.status, back.headers.get('location')]).toEqual([303, redirectOf(begun)]);
+      expect((await fixture.stored(begun.command.reference)).state).toMatchObject({ kind: 'refused', code: 3103 });
+    },
+  );
 });
 
 describe('the challenge of an AUTH3D', () => {

@@ -51,17 +51,40 @@ export async function openPage(ports: Ports, pageId: string, form?: OpeningForm)
   return onceTold(ports, turnOf(ports, await keepReturnUrl(ports, authentication, returnUrl)));
 }
 
-/** The browser returns from the challenge page. Its input is untrusted and only identifies the authentication. */
-export async function comeBack(
-  ports: Ports,
-  brought: { pageId: string; threeDSServerTransId: string; acsTransId: string },
-): Promise<Turn> {
-  const authentication = await findShown(ports, brought.pageId);
-  const ids = authentication?.ids;
-  if (ids?.threeDSServerTransId !== brought.threeDSServerTransId || ids.acsTransId !== brought.acsTransId) {
-    return problem('wrong-challenge');
-  }
+/** What a browser brings back from the challenge page: names of the challenge, each optional. */
+export interface Brought {
+  /** The session data, as we sent it. */
+  pageId?: string | undefined;
+  threeDSServerTransId?: string | undefined;
+  acsTransId?: string | undefined;
+}
+
+/**
+ * The browser returns from the challenge page. Its input is untrusted and only identifies the authentication: by the
+ * page, or by both ids of the transaction where the ACS sends no session data back. Each is a secret of this challenge.
+ */
+export async function comeBack(ports: Ports, brought: Brought): Promise<Turn> {
+  const authentication = (await broughtPage(ports, brought)) ?? (await broughtTransaction(ports, brought));
+  if (authentication === undefined || contradicts(authentication, brought)) return problem('wrong-challenge');
   return onceTold(ports, afterChallenge(ports, authentication));
+}
+
+async function broughtPage(ports: Ports, { pageId }: Brought): Promise<StoredAuthentication | undefined> {
+  return pageId === undefined ? undefined : findShown(ports, pageId);
+}
+
+async function broughtTransaction(ports: Ports, brought: Brought): Promise<StoredAuthentication | undefined> {
+  const { threeDSServerTransId, acsTransId } = brought;
+  if (threeDSServerTransId === undefined || acsTransId === undefined) return undefined;
+  return shown(await ports.authentications.findByTransaction(threeDSServerTransId));
+}
+
+/** What the ACS did not send, or nobody can read, contradicts nothing. */
+function contradicts({ ids }: Authentication, { threeDSServerTransId, acsTransId }: Brought): boolean {
+  return (
+    ids.threeDSServerTransId !== (threeDSServerTransId ?? ids.threeDSServerTransId) ||
+    ids.acsTransId !== (acsTransId ?? ids.acsTransId)
+  );
 }
 
 /** The page that waits for the result message. */
@@ -94,7 +117,10 @@ function afterChallenge(ports: Ports, authentication: StoredAuthentication | und
 
 /** The address of a page is published with the first answer, so until then the page is unknown. */
 async function findShown(ports: Ports, pageId: string): Promise<StoredAuthentication | undefined> {
-  const found = await ports.authentications.findByPage(pageId);
+  return shown(await ports.authentications.findByPage(pageId));
+}
+
+function shown(found: StoredAuthentication | null): StoredAuthentication | undefined {
   return found === null || found.state.kind === 'requested' ? undefined : found;
 }
 

@@ -52,12 +52,6 @@ export function encoded(message: object): string {
   return Buffer.from(JSON.stringify(message)).toString('base64url');
 }
 
-/** Undefined unless it is base64url of JSON. Accepts padding, which some senders write. */
-export function decoded(text: string): unknown {
-  if (!/^[A-Za-z0-9_-]+={0,2}$/.test(text)) return undefined;
-  return parsedJson(Buffer.from(text, 'base64url'));
-}
-
 export function parsedJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));

@@ -14,7 +14,7 @@ import type { Turn } from '../../application/browser';
 import { comeBack, lookForResult, openPage } from '../../application/browser';
 import type { Ports } from '../../application/ports';
 import { takeResult } from '../../application/take-result';
-import { transactionOfCres } from '../emv/challenge';
+import { pageIdIn, transactionOfCres } from '../emv/challenge';
 import type { ResultReply } from '../emv/result-message';
 import {
   isSigned,
@@ -183,10 +183,8 @@ async function answerResult(ports: Ports, request: Request): Promise<ResultReply
 
 async function notified(ports: Ports, request: Request): Promise<Turn> {
   const form = formOf(request);
-  const transaction = transactionOfCres(form?.get('cres'));
-  const pageId = form?.get('threeDSSessionData')?.within(PAGE_ID_LENGTH_MAX);
-  if (transaction === undefined || pageId === undefined) return { kind: 'problem', problem: 'wrong-challenge' };
-  return retryableWhenTransient(() => comeBack(ports, { pageId, ...transaction }));
+  const brought = { pageId: pageIdIn(form?.get('threeDSSessionData')), ...transactionOfCres(form?.get('cres')) };
+  return retryableWhenTransient(() => comeBack(ports, brought));
 }
 
 function openedByAddress(ports: Ports, pageId: string): Promise<Turn> {
