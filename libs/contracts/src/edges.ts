@@ -20,9 +20,10 @@ export interface Edge {
   readonly from: readonly Party[];
   /**
    * Only in some deployments. `development`: where production refuses the port. `sandbox`: where the simulator plays the
-   * counterparts, which are `outside` elsewhere. `counterparts`: where it does not. `kms`: with `KEY_PROVIDER=aws-kms`.
+   * counterparts, which are `outside` elsewhere; `closed-sandbox`: where it also asks for identities, on a port of its
+   * own. `counterparts`: where it does not play them. `kms`: with `KEY_PROVIDER=aws-kms`.
    */
-  readonly only?: 'development' | 'sandbox' | 'counterparts' | 'kms';
+  readonly only?: 'development' | 'sandbox' | 'closed-sandbox' | 'counterparts' | 'kms';
 }
 
 const { apiEdge, cardProcessing, threeds, payout, callbackDispatcher, simulator } = services;
@@ -43,7 +44,12 @@ export const opsPorts: Readonly<Record<ServiceName, number>> = {
   'auth-expiry': 9106,
 };
 
+/** `SIMULATOR_INTERNAL_PORT` in a deployment: the counterparts, for callers that the simulator knows. */
+const COUNTERPARTS_PORT = 9204;
+
 const CALLERS_OF_COUNTERPARTS = [cardProcessing.name, threeds.name, payout.name] as const;
+/** The edge reads its ledger. */
+const CALLERS_OF_SIMULATOR = [...CALLERS_OF_COUNTERPARTS, apiEdge.name] as const;
 
 /**
  * Every connection that a deployment allows; all others are refused. Compose makes a network of each name here, and the
@@ -58,7 +64,14 @@ export const edges: readonly Edge[] = [
   { network: 'issuer-pages', to: simulator.name, port: 8090, from: ['outside'], only: 'sandbox' },
   { network: 'callbacks', to: 'outside', from: [callbackDispatcher.name] },
   // Acquirers, banks, directory servers, and the results that the last send back.
-  { network: 'counterparts', to: simulator.name, port: 8090, from: CALLERS_OF_COUNTERPARTS, only: 'sandbox' },
+  { network: 'counterparts', to: simulator.name, port: 8090, from: CALLERS_OF_SIMULATOR, only: 'development' },
+  {
+    network: 'counterparts',
+    to: simulator.name,
+    port: COUNTERPARTS_PORT,
+    from: CALLERS_OF_SIMULATOR,
+    only: 'closed-sandbox',
+  },
   { network: 'counterparts', to: 'outside', from: CALLERS_OF_COUNTERPARTS, only: 'counterparts' },
   { network: 'results', to: threeds.name, port: 8081, from: [simulator.name], only: 'sandbox' },
   // Queries and commands of operators.

@@ -38,6 +38,18 @@ function declareQuery<Path extends string, S extends TSchema>(
 /** Names the merchant; only its records are found. */
 const account = MerchantAccount;
 
+const LedgerLine = Type.Object({
+  at: Type.String({ description: 'ISO 8601' }),
+  operation: Type.Union([Type.String(), Type.Null()]),
+  idempotencyKey: Type.String(),
+  reference: Type.String(),
+  amount: Type.Union([Type.Number(), Type.Null()]),
+  currency: Type.Union([Type.String(), Type.Null()]),
+  effect: Type.String(),
+});
+/** A line of the simulator's ledger: what a simulated bank really did. */
+export type LedgerLine = Static<typeof LedgerLine>;
+
 /** All queries between services. */
 export const queries = {
   operation: declareQuery({
@@ -126,5 +138,14 @@ export const queries = {
     description: 'Sends a callback again, whatever its state: its schedule begins anew. 404 if there is none.',
     parameters: Type.Object({ id: Type.String(), account }),
     answer: CallbackView,
+  }),
+  sandboxLedger: declareQuery({
+    owner: 'simulator',
+    path: '/ledger',
+    askers: ['api-edge'],
+    description:
+      "What the simulated banks did for one operation or payout, oldest first. It knows no accounts: ask the payment's owner first.",
+    parameters: Type.Object({ reference: GivenReference }),
+    answer: Type.Object({ entries: Type.Array(LedgerLine) }),
   }),
 } as const;

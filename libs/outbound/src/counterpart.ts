@@ -27,13 +27,15 @@ export function openCounterpart<Lane extends string>(options: {
   baseUrl: string;
   /** For a whole call, up to the last byte of the response. */
   timeoutMs: number;
+  /** Presented as bearer token. */
+  identityToken?: string | undefined;
   lanes: Readonly<Record<Lane, BulkheadLimits>>;
   metrics: Registry;
 }): Counterpart<Lane> {
-  const { name, baseUrl, timeoutMs, lanes, metrics } = options;
+  const { name, baseUrl, timeoutMs, identityToken, lanes, metrics } = options;
   const limits = Object.entries<BulkheadLimits>(lanes);
   const maxSockets = limits.reduce((sum, [, { atOnce }]) => sum + atOnce, 0);
-  const http = createHttpClient({ baseUrl, timeoutMs, maxSockets });
+  const http = createHttpClient({ baseUrl, timeoutMs, identityToken, maxSockets });
   const host = URL.parse(baseUrl)?.hostname;
   const circuit = createCircuit();
   const policies = new Map(

@@ -8,8 +8,11 @@ import { ConfigurationError } from './configuration-error';
 import { messageOf } from './errors';
 import type { Environment } from './secret-settings';
 
+/** Services that use the simulator's counterparts. Their identities are needed only where these ask for one. */
+export const SANDBOX_CALLERS = ['card-processing', 'threeds', 'payout'] as const;
+
 /** Who may call internal ports: services, operators, and whoever collects metrics. Each route names its own. */
-export const CALLER_KINDS = ['api-edge', 'callback-dispatcher', 'operator', 'metrics'] as const;
+export const CALLER_KINDS = ['api-edge', ...SANDBOX_CALLERS, 'callback-dispatcher', 'operator', 'metrics'] as const;
 export type CallerKind = (typeof CALLER_KINDS)[number];
 
 export interface Caller {

@@ -19,6 +19,7 @@ import { createCardQueries } from './adapters/http/card-queries';
 import type { EdgePorts } from './adapters/http/edge-listener';
 import { createEdgeListener } from './adapters/http/edge-listener';
 import { referencePage } from './adapters/http/reference-page';
+import { createSandboxLedger } from './adapters/http/ledger-queries';
 import { createPayoutQueries } from './adapters/http/payout-queries';
 import { createBus } from './adapters/kafka/bus';
 import { publishCvvKeys } from './adapters/kafka/cvv-keys';
@@ -67,7 +68,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
   await accounts.clocks.ensureIndexes();
   const audit = frame.database(await openAudit(frame.storage));
   const owners = openOwners(config);
-  frame.onStop(() => Object.values(owners).forEach((owner) => owner.close()));
+  frame.onStop(() => Object.values(owners).forEach((owner) => owner?.close()));
   const queries = createCardQueries(owners.cards.ask);
 
   const probe = createBrokerProbe({ kafka, topicPrefix, logger });
@@ -84,6 +85,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     payoutListPlaces: createListPlaces(),
     callbackQueries: createCallbackQueries(owners.callbacks.ask),
     pollPlaces: createPollPlaces(metrics),
+    sandboxLedger: owners.simulator && createSandboxLedger(owners.simulator.ask),
     callbackListPlaces: createListPlaces(),
     isStopping: () => stopping,
     bankAddresses: isoBankAddresses,
@@ -186,14 +188,16 @@ function createReplies(
   return { pending, replies };
 }
 
-/** Queries to the owners of payments, payouts and callbacks. */
+/** Queries to the owners of payments, payouts and callbacks, and to the simulator. */
 function openOwners(config: Config) {
-  const { CARD_QUERY_URL, PAYOUT_QUERY_URL, CALLBACK_ADMIN_URL, IDENTITY_TOKEN: identityToken } = config;
+  const { CARD_QUERY_URL, PAYOUT_QUERY_URL, CALLBACK_ADMIN_URL, SIMULATOR_URL, IDENTITY_TOKEN: identityToken } = config;
   return {
     cards: createOwnerQueries('card-processing', { url: CARD_QUERY_URL, identityToken }),
     payouts: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, identityToken }),
     // CHECK and the sweeper must not wait for connections that lists hold.
     payoutLists: createOwnerQueries('payout', { url: PAYOUT_QUERY_URL, identityToken }),
     callbacks: createOwnerQueries('callback-dispatcher', { url: CALLBACK_ADMIN_URL, identityToken }),
+    simulator:
+      SIMULATOR_URL === undefined ? undefined : createOwnerQueries('simulator', { url: SIMULATOR_URL, identityToken }),
   };
 }

@@ -8,6 +8,7 @@ import {
   hasIdentity,
   identitySettings,
   isHttps,
+  isHttpsOrLoopback,
   kafkaProductionRules,
   mongoProductionRules,
   publicPortHasTls,
@@ -72,6 +73,9 @@ export const settings = Type.Object({
   CARD_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of card-processing' }),
   PAYOUT_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of payout' }),
   CALLBACK_ADMIN_URL: Type.String({ minLength: 1, description: 'Internal port of callback-dispatcher' }),
+  SIMULATOR_URL: Type.Optional(
+    Type.String({ minLength: 1, description: 'Address of the simulator; unset, there is no `/api/sandbox/ledger`' }),
+  ),
   JOURNAL_HMAC_KEY: secretText({
     pattern: '^[A-Za-z0-9+/]{43,}=*$',
     description:
@@ -96,6 +100,7 @@ export const productionRules: readonly ProductionRule<Config>[] = [
   publicPortHasTls,
   isHttps('PUBLIC_BASE_URL'),
   isHttps('THREEDS_PUBLIC_URL'),
+  isHttpsOrLoopback('SIMULATOR_URL'),
   noDevelopmentKeys,
   hasIdentity,
   ...kafkaProductionRules,

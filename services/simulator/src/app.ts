@@ -7,7 +7,6 @@ import {
   Counter,
   createMetrics,
   createService,
-  listen,
   openCertificate,
   openInternalAccess,
   repeat,
@@ -20,7 +19,7 @@ import type { OnAuthentication, OnResult } from './adapters/http/directory';
 import { createResultSender, directoryRoutes } from './adapters/http/directory';
 import type { OnAnswer } from './adapters/http/keyed';
 import { ledgerRoutes } from './adapters/http/ledger';
-import { createHttpListener } from './adapters/http/listener';
+import { createServing } from './adapters/http/serving';
 import { createAcquirerRecords } from './adapters/mongo/acquirer';
 import { createAuthentications } from './adapters/mongo/authentication';
 import { createBankRecords, createPayoutReturns } from './adapters/mongo/bank';
@@ -31,12 +30,12 @@ import type { SimulatorConfig } from './config';
 export type { SimulatorConfig } from './config';
 export { readConfig } from './config';
 
-const DRAIN_TIMEOUT_MS = 10_000;
 const AUTHCODE_LENGTH = 6;
 const AUTHENTICATION_VALUE_BYTES = 20;
 const DUE_RESULTS_EVERY_MS = 250;
 
-export type Simulator = Service<{ http: number; ops: number }>;
+/** `internal`: where the counterparts and the ledger are; the same as `http` unless they have a port of their own. */
+export type Simulator = Service<{ http: number; internal: number; ops: number }>;
 
 export interface SimulatorDeps {
   config: SimulatorConfig;
@@ -101,34 +100,23 @@ async function open(deps: SimulatorDeps, onStop: OnStop, isStarted: IsStarted): 
   onStop(() => dueResults.stop());
   // Called only once the server listens.
   const acsURL = (): string =>
-    (config.SIMULATOR_PUBLIC_URL ?? `http://127.0.0.1:${server.port}`).replace(/\/$/, '') + CHALLENGE_PATH;
-  const http = createHttpListener({
-    routes: [
-      ...acquirerRoutes({ records: acquired, now, newAuthcode }, takes, countAnswers(metrics, 'acquirer')),
-      ...bankRoutes({ records: payouts, returns, now }, takes, countAnswers(metrics, 'bank')),
-      ...directoryRoutes({ ports: directory, acsURL, takes, onAuthentication: countAuthentications(metrics) }),
-      ...acsRoutes(acs, acsURL),
-      ...ledgerRoutes([acquired, payouts, returns]),
-    ],
-    latencyMs: config.SIMULATOR_LATENCY_MS,
-    silenceMs: config.SIMULATOR_SILENCE_MS,
-    logger,
-  });
+    (config.SIMULATOR_PUBLIC_URL ?? `http://127.0.0.1:${ports.http}`).replace(/\/$/, '') + CHALLENGE_PATH;
   const tls = openCertificate(config, { logger, metrics });
   if (tls !== undefined) onStop(() => tls.stop());
   tls?.start();
-  const { SIMULATOR_PORT: port, SIMULATOR_HOST: host } = config;
-  const server = await listen({ listener: http.listener, port, host, tls });
-  onStop(async () => {
-    const closed = server.close(DRAIN_TIMEOUT_MS);
-    await http.stop();
-    await closed;
-    // The last answers may have started more background work.
-    await http.stop();
+  const serve = createServing({ config, logger, metrics, tls, access, onStop });
+  const ports = await serve({
+    pages: acsRoutes(acs, acsURL),
+    counterparts: [
+      ...acquirerRoutes({ records: acquired, now, newAuthcode }, takes, countAnswers(metrics, 'acquirer')),
+      ...bankRoutes({ records: payouts, returns, now }, takes, countAnswers(metrics, 'bank')),
+      ...directoryRoutes({ ports: directory, acsURL, takes, onAuthentication: countAuthentications(metrics) }),
+      ...ledgerRoutes([acquired, payouts, returns]),
+    ],
   });
   dueResults.start();
-  logger.info('listening', { port: server.port, opsPort: ops.port });
-  return { http: server.port, ops: ops.port };
+  logger.info('listening', { ...ports, opsPort: ops.port });
+  return { ...ports, ops: ops.port };
 }
 
 function countAnswers(metrics: Registry, counterpart: 'acquirer' | 'bank'): OnAnswer {

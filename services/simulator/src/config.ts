@@ -3,10 +3,15 @@ import { Type } from '@sinclair/typebox';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import type { ProductionRule } from '@gateway/service-kit';
 import {
+  callersAreKnown,
   commonSettings,
+  connectionSettings,
+  hostsIn,
   isHttps,
+  isLoopback,
   loadConfig,
   mongoProductionRules,
+  publicPortHasTls,
   secretText,
   tlsSettings,
 } from '@gateway/service-kit';
@@ -28,19 +33,28 @@ export const settings = Type.Object({
   INTERNAL_HOST,
   OPS_HOST,
   CALLERS_FILE,
+  ...connectionSettings,
   ...tlsSettings,
   ...simulatedMoneySettings,
   SIMULATOR_PORT: Type.Integer({
     minimum: 0,
     maximum: 65535,
     default: 8090,
-    description: 'Port of all counterparts and the ledger; 0 takes a free port',
+    description:
+      "Port of the issuer's pages, and of all counterparts and the ledger unless `SIMULATOR_INTERNAL_PORT` has these; 0 takes a free port",
   }),
+  SIMULATOR_INTERNAL_PORT: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65535,
+      description:
+        'Internal port of all counterparts and the ledger, for callers that `CALLERS_FILE` knows; unset, they are on `SIMULATOR_PORT`, for everyone',
+    }),
+  ),
   SIMULATOR_HOST: Type.String({
     minLength: 1,
     default: '127.0.0.1',
-    description:
-      'Addresses of that port, comma-separated. The simulator checks no credentials, so keep it on a private network',
+    description: 'Addresses of `SIMULATOR_PORT`, comma-separated',
   }),
   SIMULATOR_PUBLIC_URL: Type.Optional(
     Type.String({
@@ -68,9 +82,30 @@ export const settings = Type.Object({
 
 export type SimulatorConfig = Readonly<Static<typeof settings>>;
 
+/** Whoever reaches the counterparts takes payments in their books, reads their ledger and makes them send results. */
+function counterpartsAreInternal({ SIMULATOR_INTERNAL_PORT: port }: SimulatorConfig): string | undefined {
+  return port === undefined
+    ? "SIMULATOR_INTERNAL_PORT is not set, so that everyone who reaches the issuer's pages may use the banks and read the ledger."
+    : undefined;
+}
+
+/** Card numbers and tokens come through it. */
+function internalPortHasTls({ INTERNAL_HOST: host, TLS_CERT_FILE, TLS_KEY_FILE }: SimulatorConfig): string | undefined {
+  if ((TLS_CERT_FILE !== undefined && TLS_KEY_FILE !== undefined) || hostsIn(host).every(isLoopback)) return undefined;
+  return `INTERNAL_HOST is ${host}, where card numbers and tokens arrive without TLS: set TLS_CERT_FILE and TLS_KEY_FILE.`;
+}
+
+function pagesHaveTls({ SIMULATOR_HOST, ...config }: SimulatorConfig): string | undefined {
+  return publicPortHasTls({ ...config, HOST: SIMULATOR_HOST })?.replace('HOST', 'SIMULATOR_HOST');
+}
+
 export const productionRules: readonly ProductionRule<SimulatorConfig>[] = [
   isHttps('SIMULATOR_PUBLIC_URL'),
   noSimulatedMoney,
+  callersAreKnown,
+  counterpartsAreInternal,
+  internalPortHasTls,
+  pagesHaveTls,
   ...mongoProductionRules,
 ];
 

@@ -51,6 +51,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
   const directory = createDirectory({
     url: config.DIRECTORY_SERVER_URL,
     timeoutMs: config.DIRECTORY_TIMEOUT_MS,
+    identityToken: config.DIRECTORY_SERVER_TOKEN,
     callsAtOnce: config.DIRECTORY_CALLS_AT_ONCE,
     own: { results: resultsUrl + RESULTS_PATH, notification: publicUrl + NOTIFICATION_PATH, publicUrl },
     metrics,

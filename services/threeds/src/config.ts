@@ -54,6 +54,13 @@ export const settings = Type.Object({
     }),
   ),
   DIRECTORY_SERVER_URL: Type.String({ minLength: 1, description: 'Directory server' }),
+  DIRECTORY_SERVER_TOKEN: Type.Optional(
+    secretText({
+      minLength: 32,
+      description:
+        'Bearer token for the directory server, if it asks for one. The simulator does: its hash is in `CALLERS_FILE`',
+    }),
+  ),
   DIRECTORY_CALLS_AT_ONCE: Type.Integer({
     minimum: 2,
     maximum: 10_000,

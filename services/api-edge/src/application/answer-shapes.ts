@@ -330,6 +330,35 @@ const CLOCK: OutcomeShape = {
 };
 export const CLOCK_OUTCOMES = [CLOCK, CARD_REFUSED];
 
+const LEDGER_LINE: JsonSchema = {
+  title: 'LedgerEntry',
+  description: 'Something that a bank of the sandbox did.',
+  ...shapeOf({
+    at: { type: 'string', description: 'When it took effect, in ISO 8601.' },
+    operation: {
+      type: ['string', 'null'],
+      description: 'As the bank calls it. Null for a key that was cancelled before its request arrived.',
+    },
+    idempotencyKey: { type: 'string', description: 'By which the bank knows a repetition.' },
+    reference: cardFields['reference'] ?? {},
+    amount: { type: ['number', 'null'], minimum: 0 },
+    currency: { type: ['string', 'null'] },
+    effect: { type: 'string', description: 'What became of the money, such as `sold`, `declined` or `cancelled`.' },
+  }),
+};
+const LEDGER: OutcomeShape = {
+  title: 'SandboxLedger',
+  description: 'What the banks did for the operation or payout, oldest first.',
+  ...shapeOf({
+    ...cardEnvelope,
+    timestamp: UNIX_SECONDS,
+    ...succeeded,
+    message: { type: 'string', maxLength: 255 },
+    entries: { type: 'array', items: LEDGER_LINE },
+  }),
+};
+export const LEDGER_OUTCOMES = [LEDGER, CARD_REFUSED];
+
 /** Of answers that are about no operation. */
 export const QUERY_REFUSED = CARD_REFUSED;
 

@@ -8,6 +8,8 @@ import { CHECKOUT_TYPES } from '../domain/card-request';
 import type { ClockRequest } from '../domain/clock-fields';
 import { CLOCK_TABLE } from '../domain/clock-fields';
 import { cardTable, checkoutTable } from '../domain/fields';
+import type { LedgerRequest } from '../domain/ledger-fields';
+import { LEDGER_TABLE } from '../domain/ledger-fields';
 import type { BankAddresses } from '../domain/payout-fields';
 import { PAYOUT_CHECK_TABLE, PAYOUT_QUERY_TABLE, payoutTable } from '../domain/payout-fields';
 import type { PayoutCheckRequest, PayoutQuery, PayoutRequest } from '../domain/payout-request';
@@ -19,6 +21,7 @@ import {
   CHECK_OUTCOMES,
   CHECKOUT_OUTCOMES,
   CLOCK_OUTCOMES,
+  LEDGER_OUTCOMES,
   PAYOUT_CHECK_OUTCOMES,
   PAYOUT_OUTCOMES,
   PAYOUT_QUERY_OUTCOMES,
@@ -193,6 +196,24 @@ export const clockEndpoint: Endpoint<ClockRequest> = {
   ],
 };
 
+export const ledgerEndpoint: Endpoint<LedgerRequest> = {
+  path: '/api/sandbox/ledger',
+  summary: "Ledger of the sandbox's banks",
+  contentTypes: JSON_AND_FORM,
+  family: 'card',
+  metricName: 'LEDGER',
+  echoed: ['merchant_account'],
+  takesKey: false,
+  operations: [
+    {
+      title: 'Ledger',
+      summary: "Shows what the sandbox's banks really did for one of the account's own operations or payouts in XTS.",
+      table: LEDGER_TABLE,
+      outcomes: LEDGER_OUTCOMES,
+    },
+  ],
+};
+
 /** `banks` decides about IBANs and BICs. */
 export function payoutEndpoint(banks: BankAddresses): Endpoint<PayoutRequest> {
   return {
@@ -257,6 +278,7 @@ export function merchantEndpoints(banks: BankAddresses) {
     callbackEvents: callbackEventsEndpoint,
     callbackResend: callbackResendEndpoint,
     clock: clockEndpoint,
+    ledger: ledgerEndpoint,
     payout: payoutEndpoint(banks),
     payoutCheck: payoutCheckEndpoint,
     payoutQuery: payoutQueryEndpoint('/api/mp/transactions', 'Payouts of a period, with fees', 'PayoutQuery'),

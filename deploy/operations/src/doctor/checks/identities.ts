@@ -1,5 +1,8 @@
-import { CALLER_KINDS, explanationOf, operatorFrom, readCallers } from '@gateway/service-kit';
+import type { CallerKind } from '@gateway/service-kit';
+import { CALLER_KINDS, explanationOf, operatorFrom, readCallers, SANDBOX_CALLERS } from '@gateway/service-kit';
 import type { Check } from '../check';
+
+const ELSEWHERE: readonly CallerKind[] = SANDBOX_CALLERS;
 
 /** The list of callers can be read, names whom the services need, and knows the operator who asks. */
 export const identitiesCheck: Check = {
@@ -12,7 +15,8 @@ export const identitiesCheck: Check = {
     }
     try {
       const callers = [...readCallers(file).values()];
-      const absent = CALLER_KINDS.filter((kind) => callers.every((caller) => caller.kind !== kind));
+      const needed = CALLER_KINDS.filter((kind) => !ELSEWHERE.includes(kind));
+      const absent = needed.filter((kind) => callers.every((caller) => caller.kind !== kind));
       operatorFrom(env);
       const faults = absent.map((kind) => `${file} has no caller of the kind ${kind}: add one, see docs/runbook.md.`);
       return { faults, fine: `${callers.length} callers` };

@@ -13,6 +13,8 @@ import { handleCardRequest } from '../../application/handle-card-request';
 import { handleCheckoutRequest } from '../../application/handle-checkout-request';
 import type { ClockPorts } from '../../application/handle-clock-request';
 import { handleClockRequest } from '../../application/handle-clock-request';
+import type { LedgerPorts } from '../../application/handle-ledger-request';
+import { handleLedgerRequest } from '../../application/handle-ledger-request';
 import { handlePayoutCheck } from '../../application/handle-payout-check';
 import type { PayoutQueryPorts } from '../../application/handle-payout-query';
 import { handlePayoutQuery } from '../../application/handle-payout-query';
@@ -28,7 +30,8 @@ export type EdgePorts = CheckoutPorts &
   InitiatePorts &
   PayoutQueryPorts &
   CallbackPorts &
-  ClockPorts & { bus: AnnouncingBus; tracer: Tracer };
+  ClockPorts &
+  LedgerPorts & { bus: AnnouncingBus; tracer: Tracer };
 
 /** Merchants and browsers share a port. Each has its own limit, so that neither can lock the other out. */
 export function createEdgeListener(config: Config, ports: EdgePorts, metrics: Registry): RequestListener {
@@ -69,6 +72,7 @@ function handledEndpoints(ports: EdgePorts): MerchantEndpoint[] {
     callbackEvents: (incoming) => handleCallbackEvents(ports, incoming),
     callbackResend: (incoming) => handleCallbackResend(ports, incoming),
     clock: (incoming) => handleClockRequest(ports, incoming),
+    ledger: (incoming) => handleLedgerRequest(ports, incoming),
     payout: (incoming) => handlePayoutRequest(ports, incoming, endpoints.payout),
     payoutCheck: (incoming) => handlePayoutCheck(ports, incoming),
     payoutQuery: (incoming) => handlePayoutQuery(ports, incoming, endpoints.payoutQuery, 'with-fee'),

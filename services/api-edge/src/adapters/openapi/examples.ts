@@ -10,6 +10,7 @@ import {
 } from '../../application/payout-responses';
 import type { Session } from '../../application/responses';
 import { clockResponse } from '../../application/handle-clock-request';
+import { ledgerResponse } from '../../application/handle-ledger-request';
 import {
   checkRecord,
   checkResponse,
@@ -348,6 +349,31 @@ const CLOCK: readonly Case[] = [
   refusedWith('advance', 0),
 ];
 
+const LEDGER: readonly Case[] = [
+  {
+    outcome: 'listed',
+    shape: 'SandboxLedger',
+    after: after('Sale'),
+    answer: ledgerResponse(account, ACCEPTED_AT_MS, [
+      {
+        at: new Date(ACCEPTED_AT_MS).toISOString(),
+        operation: 'sale',
+        idempotencyKey: SAMPLE_REFERENCE,
+        reference: SAMPLE_REFERENCE,
+        amount: 25,
+        currency: 'XTS',
+        effect: 'sold',
+      },
+    ]).body,
+  },
+  {
+    outcome: 'not found',
+    shape: 'CardRefused',
+    fields: UNKNOWN_REFERENCE,
+    answer: failure(account, ACCEPTED_AT_MS, RESPONSE_CODES.TRANSACTION_NOT_FOUND).body,
+  },
+];
+
 /** By the title of the operation. */
 const CASES: Readonly<Record<string, readonly Case[]>> = {
   Auth: [
@@ -420,6 +446,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   ),
   ...CALLBACKS,
   Clock: CLOCK,
+  Ledger: LEDGER,
   Tokenize: [
     approved('TOKENIZE', { answer: answerOf('TOKENIZE') }),
     declined('TOKENIZE', {

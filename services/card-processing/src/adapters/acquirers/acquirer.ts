@@ -21,6 +21,8 @@ export interface AcquirerTranslation {
   baseUrl: string;
   /** For a whole call. */
   timeoutMs: number;
+  /** Presented as bearer token. */
+  identityToken?: string | undefined;
   /** Absent if the acquirer gets operations in every currency. */
   takes?(currency: string): boolean;
   operate(http: AxiosInstance, operation: CallKind, request: AcquirerRequest): Promise<AxiosResponse<unknown>>;
@@ -52,14 +54,14 @@ export function openAcquirer(
   translation: AcquirerTranslation,
   { callsAtOnce, metrics }: { callsAtOnce: number; metrics: Registry },
 ): AcquirerConnector {
-  const { baseUrl, timeoutMs, cancellation } = translation;
+  const { baseUrl, timeoutMs, identityToken, cancellation } = translation;
   const takes = (currency: string) => translation.takes?.(currency) ?? true;
   const lanes = {
     merchants: lane(callsAtOnce, WAIT_MS),
     expiry: lane(EXPIRY_CALLS, 0),
     inquiries: lane(INQUIRIES, WAIT_MS),
   };
-  const counterpart = openCounterpart({ name, baseUrl, timeoutMs, lanes, metrics });
+  const counterpart = openCounterpart({ name, baseUrl, timeoutMs, identityToken, lanes, metrics });
   return {
     name,
     longestCallMs: counterpart.longestMs('merchants'),

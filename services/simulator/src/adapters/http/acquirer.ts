@@ -32,6 +32,7 @@ const AUTHENTICATION_VALUE = /^[A-Za-z0-9+/]{27}=$/;
 export function acquirerRoutes(ports: AcquirerPorts, takes: Takes, onAnswer: OnAnswer): Route[] {
   return keyedRoutes({
     path: '/acquirer/v1/operations',
+    callers: ['card-processing', 'operator'],
     ports,
     takes,
     onAnswer,

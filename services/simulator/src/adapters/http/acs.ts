@@ -56,8 +56,14 @@ export function acsRoutes(ports: AcsPorts, acsURL: () => string): Route[] {
   }
 
   return [
-    { method: 'POST', path: CHALLENGE_PATH, handle: show, refusal },
-    { method: 'POST', path: `${CHALLENGE_PATH}/:acsTransID/decision`, handle: decide, refusal },
+    { method: 'POST', path: CHALLENGE_PATH, callers: 'browsers', handle: show, refusal: pageRefusal },
+    {
+      method: 'POST',
+      path: `${CHALLENGE_PATH}/:acsTransID/decision`,
+      callers: 'browsers',
+      handle: decide,
+      refusal: pageRefusal,
+    },
   ];
 }
 
@@ -91,8 +97,8 @@ function noChallenge(reason: NoChallenge): HttpProblem {
 }
 
 /** Browsers always get a page. */
-function refusal({ status, message }: HttpProblem, request: HttpRequest): HttpAnswer {
-  return { kind: 'page', status, page: errorPage(localeOf(request), status, message) };
+export function pageRefusal({ status, message, allow }: HttpProblem, request: HttpRequest): HttpAnswer {
+  return { kind: 'page', status, page: errorPage(localeOf(request), status, message), allow };
 }
 
 /** The browser's language. */

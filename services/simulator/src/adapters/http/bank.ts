@@ -9,6 +9,7 @@ import { HttpProblem, json } from './listener';
 
 const PAYOUTS = '/bank/v1/payouts';
 const RETURNS = '/bank/v1/returns';
+const CALLERS = ['payout', 'operator'] as const;
 /** ISO 13616. The gateway verifies the check digits. */
 const IBAN = /^[A-Z]{2}\d{2}[0-9A-Z]{11,30}$/;
 /** ISO 9362. */
@@ -23,6 +24,7 @@ export function bankRoutes(ports: BankPorts, takes: Takes, onAnswer: OnAnswer): 
   return [
     ...keyedRoutes({
       path: PAYOUTS,
+      callers: CALLERS,
       ports,
       takes,
       onAnswer,
@@ -42,6 +44,8 @@ function returnRoutes(ports: BankPorts, onAnswer: OnAnswer): Route[] {
     {
       method: 'POST',
       path: `${PAYOUTS}/:key/return`,
+      // A switch for tests: no service uses it.
+      callers: ['operator'],
       handle: async (request) => {
         const key = readKey(request.params['key']);
         const returned = await returnPayout(ports, key, readReasonCode(await request.json()));
@@ -52,6 +56,7 @@ function returnRoutes(ports: BankPorts, onAnswer: OnAnswer): Route[] {
     {
       method: 'GET',
       path: RETURNS,
+      callers: CALLERS,
       handle: async ({ query }) => {
         const returns = await ports.returns.unacknowledged(readLimit(query));
         return json(200, { returns: returns.map(({ reference, reasonCode, at }) => ({ reference, reasonCode, at })) });
@@ -60,6 +65,7 @@ function returnRoutes(ports: BankPorts, onAnswer: OnAnswer): Route[] {
     {
       method: 'POST',
       path: `${RETURNS}/:key/acknowledgement`,
+      callers: CALLERS,
       handle: async ({ params }) => {
         if (await ports.returns.acknowledge(readKey(params['key']))) return { kind: 'no-content' };
         throw new HttpProblem(404, 'nothing came back');

@@ -51,6 +51,7 @@ export function directoryRoutes(api: DirectoryApi): Route[] {
     {
       method: 'POST',
       path: '/ds/v2/authenticate',
+      callers: ['threeds', 'operator'],
       handle: (request) => answer(api, request),
       refusal: (problem) => {
         api.onAuthentication({ answer: 'error' });

@@ -1,4 +1,5 @@
 import { isCurrency, parseAmountE4, TEST_CURRENCY } from '@gateway/contracts';
+import type { CallerKind } from '@gateway/service-kit';
 import { assertNever } from '@gateway/service-kit';
 import type { KeyedPorts } from '../../application/keyed';
 import { cancel, inquire } from '../../application/keyed';
@@ -16,6 +17,7 @@ export type Takes = (currency: string) => boolean;
 export interface KeyedApi<Request extends KeyedRequest, Approval> {
   /** Where requests are posted, e.g. `/acquirer/v1/operations`. */
   path: string;
+  callers: readonly CallerKind[];
   ports: KeyedPorts<Request, Approval>;
   /** Requests in other currencies are refused and leave no trace. */
   takes: Takes;
@@ -32,11 +34,12 @@ export interface KeyedApi<Request extends KeyedRequest, Approval> {
 
 /** Requests, inquiry and cancellation by idempotency key. */
 export function keyedRoutes<R extends KeyedRequest, A>(api: KeyedApi<R, A>): Route[] {
-  const { path, ports, onAnswer } = api;
+  const { path, callers, ports, onAnswer } = api;
   return [
     {
       method: 'POST',
       path,
+      callers,
       handle: async (request) => {
         const key = readKey(request.header('idempotency-key'));
         const asked = api.read(key, await request.json());
@@ -52,6 +55,7 @@ export function keyedRoutes<R extends KeyedRequest, A>(api: KeyedApi<R, A>): Rou
     {
       method: 'GET',
       path: `${path}/:key`,
+      callers,
       handle: async ({ params }) => {
         const { answer, afterwards } = await inquire(ports, readKey(params['key']));
         const body = api.inquiryAnswer(answer);
@@ -62,6 +66,7 @@ export function keyedRoutes<R extends KeyedRequest, A>(api: KeyedApi<R, A>): Rou
     {
       method: 'POST',
       path: `${path}/:key/cancel`,
+      callers,
       handle: async ({ params }) => {
         const body = api.cancellationAnswer(await cancel(ports, readKey(params['key'])));
         onAnswer({ operation: 'cancel', answer: body.status });

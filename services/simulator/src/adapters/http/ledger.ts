@@ -14,6 +14,7 @@ export function ledgerRoutes(sources: readonly LedgerSource[]): Route[] {
     {
       method: 'GET',
       path: '/ledger',
+      callers: ['api-edge', 'operator'],
       handle: async ({ query }) => {
         const entries = await readLedger(sources, readQuery(query));
         return json(200, { entries: entries.map(shown) });

@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { RawText } from '@gateway/contracts';
 import type { RenderedPage } from '@gateway/pages';
-import type { Logger } from '@gateway/service-kit';
-import { assertNever } from '@gateway/service-kit';
+import type { BodyFault, BodyReader, CallerKind, InternalAccess, Logger } from '@gateway/service-kit';
+import { assertNever, CALLER_KINDS, STRICT_TRANSPORT } from '@gateway/service-kit';
 
 const BODY_MAX_BYTES = 64 * 1024;
 const PAIRS_MAX = 100;
+/** From the head of a request to the end of its body. */
+export const BODY_TIMEOUT_MS = 10_000;
 const PRINTABLE_ASCII = /^[\x21-\x7e]*$/;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** The address may be confidential: keep it out of caches and from the next site. */
@@ -29,7 +32,7 @@ export type HttpAnswer =
   | { kind: 'json'; status: number; body: unknown; afterwards?: () => Promise<void> }
   | { kind: 'text'; status: number; body: string }
   | { kind: 'no-content' }
-  | { kind: 'page'; status: number; page: RenderedPage }
+  | { kind: 'page'; status: number; page: RenderedPage; allow?: string | undefined }
   /** 307: the browser posts the same form again, there. */
   | { kind: 'post-again'; location: string }
   /** Never answers: the connection stays open until the client closes it or `silenceMs` have passed. */
@@ -40,6 +43,8 @@ export interface Route {
   method: 'GET' | 'POST';
   /** A segment that begins with a colon names a part, e.g. `/acquirer/v1/operations/:key`. */
   path: string;
+  /** Who may use it where callers have identities. Browsers have none. */
+  callers: readonly CallerKind[] | 'browsers';
   handle(request: HttpRequest): Promise<HttpAnswer>;
   /** How to answer a problem, if not with `{"error"}`. */
   refusal?(problem: HttpProblem, request: HttpRequest): HttpAnswer;
@@ -50,6 +55,8 @@ export class HttpProblem extends Error {
   constructor(
     readonly status: number,
     message: string,
+    /** The method that a 405 allows. */
+    readonly allow?: string,
   ) {
     super(message);
   }
@@ -67,18 +74,30 @@ export interface HttpListener {
  */
 export function createHttpListener(options: {
   routes: readonly Route[];
+  /** Asks callers for their identity; without, everyone may call. */
+  access?: Pick<InternalAccess, 'admit'> | undefined;
+  /** How to answer what no route takes, if not with `{"error"}`. */
+  refusal?: NonNullable<Route['refusal']>;
+  /** Requests at once; further ones get 503. */
+  concurrentMax?: number;
+  bodies: BodyReader;
   /** Added to each answer. */
   latencyMs: number;
   silenceMs: number;
   logger: Logger;
 }): HttpListener {
+  const { concurrentMax = Infinity } = options;
   const match = matcher(options.routes);
   const silent = createSilentSockets(options.silenceMs);
   const background = createBackgroundWork(options.logger);
   let stopped = false;
+  let concurrent = 0;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const outcome = await handle(request);
+    concurrent += 1;
+    response.once('close', () => (concurrent -= 1));
+    const outcome = await handle(request, response);
+    if (outcome === undefined) return;
     if (options.latencyMs > 0 && outcome.kind !== 'silence') await delay(options.latencyMs);
     // A connection that the client keeps would hold up the server's close.
     if (stopped) response.setHeader('connection', 'close');
@@ -92,7 +111,7 @@ export function createHttpListener(options: {
         response.writeHead(204).end();
         return;
       case 'page':
-        return send(response, outcome.status, outcome.page.headers, outcome.page.body);
+        return sendPage(response, outcome);
       case 'post-again':
         return send(response, 307, { location: outcome.location, ...UNTRACED }, '');
       case 'silence':
@@ -105,24 +124,36 @@ export function createHttpListener(options: {
     }
   }
 
-  async function handle(incoming: IncomingMessage): Promise<HttpAnswer> {
+  /** Undefined if the caller was refused, and has been told. */
+  async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<HttpAnswer | undefined> {
+    const { method = '' } = incoming;
     const [path = '', search = ''] = (incoming.url ?? '').split('?', 2);
+    const body = readerOf(incoming, options.bodies);
     const request = {
       params: {},
       query: new URLSearchParams(search),
       header: (name: string) => incoming.headers[name] as string | undefined,
-      json: () => readJson(incoming),
-      form: () => readForm(incoming),
+      json: async () => jsonIn(await body()),
+      form: async () => formIn(incoming, await body()),
     };
-    let route: Route | undefined;
+    const found = match(method, path);
+    const route = 'route' in found ? found.route : undefined;
     try {
-      const found = match(incoming.method ?? '', path);
-      route = found.route;
-      return await route.handle({ ...request, params: found.params });
+      if (!isAdmitted(incoming, response, route)) return undefined;
+      if (concurrent > concurrentMax) throw new HttpProblem(503, 'busy');
+      if (!('route' in found)) throw found.problem;
+      return await found.route.handle({ ...request, params: found.params });
     } catch (error) {
       const problem = problemOf(incoming, error, options.logger);
-      return route?.refusal?.(problem, request) ?? json(problem.status, { error: problem.message });
+      const refusal = route?.refusal ?? options.refusal;
+      return refusal?.(problem, request) ?? json(problem.status, { error: problem.message });
     }
+  }
+
+  function isAdmitted(request: IncomingMessage, response: ServerResponse, route: Route | undefined): boolean {
+    const callers = route?.callers ?? CALLER_KINDS;
+    if (options.access === undefined || callers === 'browsers') return true;
+    return options.access.admit(request, response, callers) !== undefined;
   }
 
   return {
@@ -189,13 +220,32 @@ function send(response: ServerResponse, status: number, headers: Readonly<Record
   response.end(body);
 }
 
+function sendPage(response: ServerResponse, { status, page, allow }: Extract<HttpAnswer, { kind: 'page' }>): void {
+  const secure = response.socket instanceof TLSSocket ? STRICT_TRANSPORT : {};
+  send(response, status, { ...page.headers, ...secure, ...(allow === undefined ? {} : { allow }) }, page.body);
+}
+
 function delay(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** Reads the body within the budget of all; throws {@link HttpProblem}. */
+function readerOf(request: IncomingMessage, bodies: BodyReader): () => Promise<Buffer> {
+  const source = request.socket.remoteAddress ?? '';
+  return async () => {
+    const read = await bodies.read(request, { source, limitBytes: BODY_MAX_BYTES, timeoutMs: BODY_TIMEOUT_MS });
+    if ('bytes' in read) return read.bytes;
+    throw new HttpProblem(BODY_FAULTS[read.fault], `body ${read.fault}`);
+  };
+}
+
+const BODY_FAULTS = { 'too-large': 413, 'too-slow': 408, encoded: 415, 'cut-off': 400 } as const satisfies Record<
+  BodyFault,
+  number
+>;
+
 /** Bodies hold card data, and the parser's message quotes them: errors must contain neither. */
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  const body = await readBody(request);
+function jsonIn(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8')) as unknown;
   } catch {
@@ -203,11 +253,11 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-async function readForm(request: IncomingMessage): Promise<ReadonlyMap<string, RawText>> {
+function formIn(request: IncomingMessage, body: Buffer): ReadonlyMap<string, RawText> {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
   if (type.trim().toLowerCase() !== FORM_TYPE) throw new HttpProblem(415, 'body is not a form');
   const fields = new Map<string, RawText>();
-  const pairs = (await readBody(request)).toString('latin1').split('&', PAIRS_MAX + 1);
+  const pairs = body.toString('latin1').split('&', PAIRS_MAX + 1);
   if (pairs.length > PAIRS_MAX) throw new HttpProblem(400, 'too many form fields');
   for (const pair of pairs.filter(Boolean)) {
     const [name, ...rest] = pair.split('=');
@@ -228,32 +278,20 @@ function decoded(text: string): string {
   }
 }
 
-/** Uses events, because leaving a `for await` early would close the connection before the refusal is sent. */
-function readBody(request: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= BODY_MAX_BYTES) chunks.push(chunk);
-      else reject(new HttpProblem(413, 'body too large'));
-    });
-    request.once('end', () => resolve(Buffer.concat(chunks)));
-    request.once('error', () => reject(new HttpProblem(400, 'body incomplete')));
-  });
-}
-
 interface Match {
   route: Route;
   params: Record<string, string>;
 }
 
 /** Fixed paths are looked up in a map; only patterns are tried one by one. */
-function matcher(routes: readonly Route[]): (method: string, path: string) => Match {
+function matcher(routes: readonly Route[]): (method: string, path: string) => Match | { problem: HttpProblem } {
   const fixed = new Map(routes.filter(({ path }) => !path.includes(':')).map((route) => [keyOf(route), route]));
-  const patterns = routes
-    .filter(({ path }) => path.includes(':'))
-    .map((route) => ({ route, pattern: new RegExp(`^${route.path.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`) }));
+  const all = routes.map((route) => ({
+    route,
+    pattern: new RegExp(`^${route.path.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
+  }));
+  const patterns = all.filter(({ route }) => route.path.includes(':'));
+  const pages = all.filter(({ route }) => route.callers === 'browsers');
   return (method, path) => {
     const route = fixed.get(keyOf({ method, path }));
     if (route !== undefined) return { route, params: {} };
@@ -261,7 +299,10 @@ function matcher(routes: readonly Route[]): (method: string, path: string) => Ma
       const found = route.method === method ? pattern.exec(path) : null;
       if (found !== null) return { route, params: { ...found.groups } };
     }
-    throw new HttpProblem(404, 'no such path');
+    // Only browsers are told that the path is right.
+    const page = pages.find(({ pattern }) => pattern.test(path));
+    if (page !== undefined) return { problem: new HttpProblem(405, 'wrong method', page.route.method) };
+    return { problem: new HttpProblem(404, 'no such path') };
   };
 }
 

@@ -19,6 +19,8 @@ export interface DirectoryOptions {
   url: string;
   /** For the whole call, to the last byte of the answer. There is no second attempt, because the cardholder waits. */
   timeoutMs: number;
+  /** Presented as bearer token. */
+  identityToken?: string | undefined;
   /** Concurrent calls; one account gets half of them at most. */
   callsAtOnce: number;
   own: OwnAddresses;
@@ -38,6 +40,7 @@ export function createDirectory(options: DirectoryOptions): DirectoryClient {
     name: 'directory-server',
     baseUrl: options.url,
     timeoutMs: options.timeoutMs,
+    identityToken: options.identityToken,
     lanes,
     metrics: options.metrics,
   });

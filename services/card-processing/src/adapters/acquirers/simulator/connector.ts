@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { AxiosResponse } from 'axios';
 import type { SimulatedMoney } from '@gateway/contracts';
 import { RESPONSE_CODES, formatAmountE4, isRegisteredCode, simulatorTakes } from '@gateway/contracts';
-import { fieldText, fieldsIn, isFields, loadConfig, postJson } from '@gateway/service-kit';
+import { fieldText, fieldsIn, identitySettings, isFields, loadConfig, postJson } from '@gateway/service-kit';
 import type { AcquirerAnswer, AcquirerRequest, BankFacts, Cancellation, Inquiry } from '../../../application/ports';
 import type { AuthenticationResult, CallKind } from '../../../domain/payment';
 import type { AcquirerTranslation } from '../acquirer';
@@ -15,6 +15,7 @@ export const settings = Type.Object({
     default: 5_000,
     description: 'Connector `simulator`: time-out of a call',
   }),
+  ...identitySettings,
 });
 
 const EMV_3DS_VERSION = '2.2.0';
@@ -26,10 +27,11 @@ export function simulatorTranslation(
   env: Record<string, string | undefined>,
   simulatedMoney: SimulatedMoney,
 ): AcquirerTranslation {
-  const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS } = loadConfig(settings, env);
+  const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS, IDENTITY_TOKEN } = loadConfig(settings, env);
   return {
     baseUrl: SIMULATOR_URL,
     timeoutMs: SIMULATOR_TIMEOUT_MS,
+    identityToken: IDENTITY_TOKEN,
     takes: (currency) => simulatorTakes(currency, simulatedMoney),
     operate: (http, operation, request) =>
       postJson(http, OPERATIONS, bodyOf(operation, request), { 'idempotency-key': request.reference }),

@@ -3,7 +3,15 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import { RESPONSE_CODES, formatAmountE4, isRegisteredCode, simulatorTakes } from '@gateway/contracts';
 import type { CallFault, Counterpart } from '@gateway/outbound';
 import { lane, neverSent, openCounterpart } from '@gateway/outbound';
-import { ConfigurationError, fieldText, fieldsIn, isFields, loadConfig, repeat } from '@gateway/service-kit';
+import {
+  ConfigurationError,
+  fieldText,
+  fieldsIn,
+  identitySettings,
+  isFields,
+  loadConfig,
+  repeat,
+} from '@gateway/service-kit';
 import type {
   BankFacts,
   BankNews,
@@ -29,6 +37,7 @@ export const settings = Type.Object({
     default: 5_000,
     description: 'Connector `simulator`: time-out of a call',
   }),
+  ...identitySettings,
 });
 
 /** Replaces a code that the registry does not have. */
@@ -55,7 +64,7 @@ type Lane = 'arriving' | 'stored' | 'inquiries';
 /** Talks to the sandbox bank's API. Every replica asks for returns; a repeated return has no effect. */
 export function createSimulatorConnector(context: BankContext): OpenBank {
   const { env, simulatedMoney, callsAtOnce, metrics, logger } = context;
-  const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS } = loadConfig(settings, env);
+  const { SIMULATOR_URL, SIMULATOR_TIMEOUT_MS, IDENTITY_TOKEN } = loadConfig(settings, env);
   if (SIMULATOR_URL === undefined) {
     throw new ConfigurationError('Configuration: PAYOUT_BANK is simulator, and SIMULATOR_URL is not set.');
   }
@@ -65,6 +74,7 @@ export function createSimulatorConnector(context: BankContext): OpenBank {
     name: 'simulator-bank',
     baseUrl: SIMULATOR_URL,
     timeoutMs: SIMULATOR_TIMEOUT_MS,
+    identityToken: IDENTITY_TOKEN,
     lanes: { arriving: half, stored: half, inquiries: lane(INQUIRIES, WAIT_MS) },
     metrics,
   });

@@ -1,0 +1,67 @@
+import type { LedgerLine } from '@gateway/contracts';
+import { coded, RESPONSE_CODES, TEST_CURRENCY, unixSeconds } from '@gateway/contracts';
+import type { Incoming } from './admit';
+import { ledgerEndpoint } from './endpoints';
+import { handleRequest } from './handle-request';
+import type { CardQueries, PayoutQueries, Ports } from './ports';
+import type { Answer, Session } from './responses';
+import { envelope, failure } from './responses';
+
+/** What the simulated banks did for one operation or payout, oldest first. */
+export type SandboxLedger = (reference: string) => Promise<readonly LedgerLine[]>;
+
+export interface LedgerPorts extends Ports {
+  queries: CardQueries;
+  payoutQueries: PayoutQueries;
+  /** Undefined without a simulator. */
+  sandboxLedger: SandboxLedger | undefined;
+}
+
+/**
+ * `POST /api/sandbox/ledger`: what the simulated banks really did for one of the account's own operations or payouts, of
+ * live accounts too. The ledger knows no accounts, so the owner of the payment is asked first: others get 3014. Without a
+ * simulator 2004.
+ */
+export function handleLedgerRequest(ports: LedgerPorts, incoming: Incoming): Promise<Answer> {
+  return handleRequest(ports, incoming, ledgerEndpoint, {
+    checkRules: () => undefined,
+    async carryOut(session, { merchantAccount }, { reference }) {
+      const { sandboxLedger, now } = ports;
+      if (sandboxLedger === undefined) return failure(session, now(), RESPONSE_CODES.TRANSACTION_TYPE_NOT_ALLOWED);
+      try {
+        if (!(await isOwn(ports, merchantAccount, reference))) {
+          return failure(session, now(), RESPONSE_CODES.TRANSACTION_NOT_FOUND);
+        }
+        const entries = await sandboxLedger(reference);
+        return ledgerResponse(session, now(), entries.filter(isInTest));
+      } catch (error) {
+        ports.logger.warn('the ledger got no answer', { error });
+        return failure(session, now(), RESPONSE_CODES.SERVICE_UNAVAILABLE);
+      }
+    },
+  });
+}
+
+async function isOwn(ports: LedgerPorts, merchantAccount: string, reference: string): Promise<boolean> {
+  const operation = await ports.queries.outcome(merchantAccount, reference);
+  return (operation ?? (await ports.payoutQueries.outcome(merchantAccount, reference))) !== undefined;
+}
+
+/** Of the test currency, and of voids that were declined, which have none. */
+const isInTest = ({ currency }: LedgerLine): boolean => currency === TEST_CURRENCY || currency === null;
+
+/** @param now epoch ms */
+export function ledgerResponse(session: Session, now: number, entries: readonly LedgerLine[]): Answer {
+  return {
+    httpStatus: 200,
+    body: {
+      ...envelope(session),
+      timestamp: unixSeconds(now),
+      status: 'success',
+      ...coded(RESPONSE_CODES.SUCCESS),
+      entries: entries.map(({ at, operation, idempotencyKey, reference, amount, currency, effect }) => ({
+        ...{ at, operation, idempotencyKey, reference, amount, currency, effect },
+      })),
+    },
+  };
+}
