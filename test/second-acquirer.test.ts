@@ -11,6 +11,10 @@ const PASSWORD = 'the_password';
 /** No published test card: those are declined in real currencies. */
 const IN_EUR: Body = { currency: 'EUR', card_number: '4242424242424242' };
 
+/** Of each acquirer, half of them of one account. */
+const CALLS_AT_ONCE = 4;
+const FEW_CALLS = { ACQUIRER_CALLS_AT_ONCE: String(CALLS_AT_ONCE) };
+
 const DECLINED = 110_000;
 const SILENT = 120_000;
 const LOST = 130_000;
@@ -24,7 +28,7 @@ beforeAll(async () => {
     [SILENT]: { kind: 'silent' },
     [LOST]: { kind: 'lost' },
   });
-  const settings = { ACQUIRERS: 'simulator,second', SECOND_URL: acquirer.url, SECOND_TIMEOUT_MS: '500' };
+  const settings = { ACQUIRERS: 'simulator,second', SECOND_URL: acquirer.url, SECOND_TIMEOUT_MS: '500', ...FEW_CALLS };
   system = await startSystem('second', { settings, connectors: { ...CONNECTORS, second: secondTranslation } });
   const { administration } = system.accounts;
   await administration.create({
@@ -89,4 +93,23 @@ test('without cancellation by key, an order that the acquirer does not know stay
   await until('it was asked for twice', () => inquiries() >= 2);
   expect(await recordOf(sale)).toMatchObject({ status: 'PENDING', code: 11 });
   expect(ordersOf(sale)).toHaveLength(1);
+});
+
+test('a simulator that hangs with all of its calls takes nothing from an acquirer of real money', async () => {
+  const callsAtSimulator = async (): Promise<number> => {
+    const figure = /gateway_outbound_in_use\{[^}]*counterpart="simulator"[^}]*lane="merchants"[^}]*\} (\d+)/;
+    return Number(figure.exec((await system.metrics()).join('\n'))?.[1]);
+  };
+  const hanging = ['demo_merchant', 'demo_custom'].flatMap((merchant_account) =>
+    Array.from({ length: CALLS_AT_ONCE }, () =>
+      system.send(cardRequest('SALE', { merchant_account, amount: '31.09' })),
+    ),
+  );
+  await until('no call is left', async () => (await callsAtSimulator()) === CALLS_AT_ONCE);
+  for (let times = 0; times < 2 * CALLS_AT_ONCE; times += 1) {
+    expect(await send(cardRequest('SALE', IN_EUR))).toMatchObject({ status: 'success', code: 0 });
+  }
+  expect(await callsAtSimulator()).toBe(CALLS_AT_ONCE);
+  const codes = (await Promise.all(hanging)).map(({ data }) => data['code']);
+  expect(codes.filter((code) => code === 3109)).toHaveLength(CALLS_AT_ONCE);
 });

@@ -41,7 +41,7 @@ export function registerOverdue(
 export interface UnknownOutcomes {
   /** At most 10,000. */
   open: number;
-  /** Acceptance of the oldest, in epoch ms. */
+  /** Acceptance of the oldest that is not in XTS, where merchants make outcomes unknown at will; in epoch ms. */
   oldestAt?: number | undefined;
 }
 
@@ -58,7 +58,7 @@ export function registerUnknownOutcomes(
   });
   registerReadGauge(metrics, {
     name: 'gateway_unknown_outcome_oldest_seconds',
-    help: 'Time since the oldest of them was accepted; 0 if there is none',
+    help: 'Time since the oldest of them that is not in XTS was accepted; 0 if there is none',
     reading,
     value: ({ oldestAt }) => (oldestAt === undefined ? 0 : Math.max(0, now() - oldestAt) / SECOND_MS),
   });

@@ -76,7 +76,18 @@ test.each([
 ])('an answer with code %s counts as %s', async (code, result) => {
   const { url, figures } = await serve(answering(code));
   await fetch(url, { method: 'POST', body: '{}', headers: JSON_BODY });
-  const series = `gateway_operation_seconds_count{service="test",operation="SALE",class="${result}"} 1`;
+  const series = `gateway_operation_seconds_count{service="test",operation="SALE",class="${result}",test="no"} 1`;
+  await until('it is counted', async () => (await figures()).includes(series));
+});
+
+test.each([
+  ['{"currency":"XTS"}', 'yes'],
+  ['{"currency":"EUR"}', 'no'],
+  ['{"currency":["XTS"]}', 'no'],
+])('%s is told from real money: test %s', async (body, inTest) => {
+  const { url, figures } = await serve(answering(RESPONSE_CODES.SUCCESS));
+  await fetch(url, { method: 'POST', body, headers: JSON_BODY });
+  const series = `gateway_operation_seconds_count{service="test",operation="SALE",class="success",test="${inTest}"} 1`;
   await until('it is counted', async () => (await figures()).includes(series));
 });
 

@@ -76,7 +76,8 @@ async function open(frame: Frame<Config>, deps: CardProcessingDeps): Promise<Par
   const outbox = frame.outbox(payments.outboxes, publishEntries(publisher));
   const calls = createDetachedWork({
     name: 'call to an acquirer',
-    max: CALLS_UNDER_WAY_FACTOR * callsAtOnce,
+    // Of each acquirer, so that one that hangs, the simulator's too, leaves the others all of theirs.
+    max: CALLS_UNDER_WAY_FACTOR * callsAtOnce * connectors.size,
     logger,
   });
   const counters = createCounters(mongo, { now, logger });

@@ -4,7 +4,7 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import express from 'express';
 import type { SourcePace } from '@gateway/accounts';
 import type { ResponseCode } from '@gateway/contracts';
-import { RESPONSE_CODES, maskCardNumbers, resultClassOf } from '@gateway/contracts';
+import { RESPONSE_CODES, TEST_CURRENCY, maskCardNumbers, resultClassOf } from '@gateway/contracts';
 import type { BodyFault, BodyReader, Logger, Registry, Span, Tracer } from '@gateway/service-kit';
 import {
   bytesOf,
@@ -100,6 +100,8 @@ interface Locals {
   /** From the answer on. */
   code?: ResponseCode;
   operation?: string | undefined;
+  /** The request is in XTS. */
+  isTest?: boolean;
 }
 
 function localsOf(response: Response): Locals {
@@ -122,14 +124,17 @@ function openSession(options: MerchantApiOptions, figures: Figures): RequestHand
     const endpoint = options.endpoints.find(({ path }) => path === request.path);
     Object.assign(response.locals, { session, startedAt: options.now() } satisfies Locals);
     response.once('close', () => {
-      const { code, operation = 'none', startedAt } = localsOf(response);
+      const { code, operation = 'none', isTest = false, startedAt } = localsOf(response);
       figures.answered.inc({
         path: request.route === undefined ? 'other' : request.path,
         code: code === undefined ? 'none' : String(code),
       });
       if (endpoint?.waits === true) return;
       const result = code === undefined ? 'none' : resultClassOf(code);
-      figures.duration.observe({ operation, class: result }, (options.now() - startedAt) / 1000);
+      figures.duration.observe(
+        { operation, class: result, test: isTest ? 'yes' : 'no' },
+        (options.now() - startedAt) / 1000,
+      );
     });
     const route = endpoint?.path;
     const onEnd = (span: Span): void => tell(span, localsOf(response));
@@ -165,8 +170,8 @@ function transportFigures(metrics: Registry) {
     }),
     duration: new Histogram({
       name: 'gateway_operation_seconds',
-      help: 'From the first byte of a merchant request to the end of its answer, by operation and class of the response code (docs/codes.md); class unknown: the outcome is open, none: the client left',
-      labelNames: ['operation', 'class'],
+      help: 'From the first byte of a merchant request to the end of its answer, by operation and class of the response code (docs/codes.md); class unknown: the outcome is open, none: the client left; test: the request is in XTS',
+      labelNames: ['operation', 'class', 'test'],
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers: [metrics],
     }),
@@ -210,7 +215,10 @@ function handle(
       send(response, failure(session, options.now(), RESPONSE_CODES.FORMAT_ERROR));
       return;
     }
-    localsOf(response).operation = metricNameOf(endpoint, fields);
+    Object.assign(localsOf(response), {
+      operation: metricNameOf(endpoint, fields),
+      isTest: fields.get('currency') === TEST_CURRENCY,
+    });
     const incoming: Incoming = {
       fields,
       sourceIp: sourceOf(request),

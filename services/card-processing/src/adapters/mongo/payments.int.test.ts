@@ -40,7 +40,11 @@ test('payments whose outcome is unknown are counted, with the acceptance of the 
   await add('A', 3_000, { inquiries: 0 });
   await add('B', 2_000, { inquiries: 5 });
   await add('C', 500, {});
-  expect(await payments.unknownOutcomes()).toEqual({ open: 2, oldestAt: 2_000 });
+  // Merchants make outcomes in XTS unknown at will. A VOID has no currency of its own.
+  const auth = { reference: 'DAUTH', acceptedAt: 1, currency: 'XTS' } as Operation;
+  const voided = { reference: 'DSETT', acceptedAt: 1_000 } as Operation;
+  await add('D', 1_000, { inquiries: 9, operations: [auth, voided] });
+  expect(await payments.unknownOutcomes()).toEqual({ open: 3, oldestAt: 2_000 });
 });
 
 test('payments that no resolver took are counted over all accounts', async () => {

@@ -27,6 +27,8 @@ const unknownIndex = {
   partialFilterExpression: { inquiries: { $exists: true } },
 } as const;
 const IS_UNKNOWN = { inquiries: { $gte: 0 } } as const;
+/** A VOID has no currency, but its AUTH has. */
+const IS_REAL = { 'operations.currency': { $ne: TEST_CURRENCY } } as const;
 
 /** Only what a sandbox account's clock can move, so real payments cost no write here. */
 const sandboxHoldsIndex = {
@@ -100,8 +102,9 @@ async function findUnknown(collection: Collection<StoredPayment>): Promise<Unkno
   const open = await collection.countDocuments(IS_UNKNOWN, { hint, ...FIGURE_BOUNDS });
   if (open === 0) return { open };
   const projection = { 'pending.reference': 1, 'operations.reference': 1, 'operations.acceptedAt': 1 };
+  const bounds = { projection, maxTimeMS: FIGURE_BOUNDS.maxTimeMS };
   const oldest = await collection
-    .find<Pick<StoredPayment, 'pending' | 'operations'>>(IS_UNKNOWN, { projection, maxTimeMS: FIGURE_BOUNDS.maxTimeMS })
+    .find<Pick<StoredPayment, 'pending' | 'operations'>>({ ...IS_UNKNOWN, ...IS_REAL }, bounds)
     .sort(unknownIndex.key)
     .limit(OLDEST_AMONG)
     .hint(hint)

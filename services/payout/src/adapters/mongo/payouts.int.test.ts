@@ -277,7 +277,8 @@ describe('for metrics', () => {
     await add('B', { acceptedAt: 1_000 }, 'unknown');
     await add('C', { acceptedAt: 500 }, 'submitting');
     await add('D', { acceptedAt: 500 }, 'settled');
-    expect(await payouts.unknownOutcomes()).toEqual({ open: 2, oldestAt: 1_000 });
+    await add('E', { acceptedAt: 500, currency: 'XTS' }, 'unknown');
+    expect(await payouts.unknownOutcomes()).toEqual({ open: 3, oldestAt: 1_000 });
   });
 
   it('payouts that no resolver took are counted over all accounts', async () => {

@@ -1,3 +1,4 @@
+import { TEST_CURRENCY } from '@gateway/contracts';
 import type {
   AggregateStore,
   Clock,
@@ -256,7 +257,8 @@ function dueFilter(scope: WideScope) {
 async function findUnknown(collection: Collection<StoredPayout>): Promise<UnknownOutcomes> {
   const hint = unknownIndex.name;
   const open = await collection.countDocuments(IS_UNKNOWN, { hint, ...FIGURE_BOUNDS });
-  const oldest = await collection.findOne<{ acceptedAt: number }>(IS_UNKNOWN, {
+  const isReal = { ...IS_UNKNOWN, currency: { $ne: TEST_CURRENCY } };
+  const oldest = await collection.findOne<{ acceptedAt: number }>(isReal, {
     sort: unknownIndex.key,
     projection: { acceptedAt: 1 },
     hint,
