@@ -4,7 +4,7 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import express from 'express';
 import type { SourcePace } from '@gateway/accounts';
 import type { ResponseCode } from '@gateway/contracts';
-import { RESPONSE_CODES, TEST_CURRENCY, maskCardNumbers, resultClassOf } from '@gateway/contracts';
+import { RawText, RESPONSE_CODES, TEST_CURRENCY, maskCardNumbers, resultClassOf } from '@gateway/contracts';
 import type { BodyFault, BodyReader, Logger, Registry, Span, Tracer } from '@gateway/service-kit';
 import {
   bytesOf,
@@ -202,6 +202,10 @@ function waitAsStranger({ pace }: MerchantApiOptions): RequestHandler {
   };
 }
 
+function isTest(currency: unknown): boolean {
+  return currency instanceof RawText && currency.is(TEST_CURRENCY);
+}
+
 function handle(
   endpoint: MerchantEndpoint,
   options: MerchantApiOptions,
@@ -217,7 +221,7 @@ function handle(
     }
     Object.assign(localsOf(response), {
       operation: metricNameOf(endpoint, fields),
-      isTest: fields.get('currency') === TEST_CURRENCY,
+      isTest: isTest(fields.get('currency')),
     });
     const incoming: Incoming = {
       fields,

@@ -1,3 +1,4 @@
+import { RawText } from '@gateway/contracts';
 import fc from 'fast-check';
 import { pageIdIn, transactionOfCres } from './challenge';
 
@@ -17,7 +18,8 @@ test('a message is read from either alphabet of Base64, however it is padded and
       (extension, alphabet, width, end) => {
         const text = Buffer.from(JSON.stringify({ ...MESSAGE, extension })).toString(alphabet);
         const lines = text.match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
-        for (const cres of [text, `${text}==`, lines.join(end)]) expect(transactionOfCres(cres)).toEqual(IDS);
+        for (const cres of [text, `${text}==`, lines.join(end)])
+          expect(transactionOfCres(new RawText(cres))).toEqual(IDS);
       },
     ),
   );
@@ -30,8 +32,8 @@ test('whatever comes, nothing throws', () => {
   );
   fc.assert(
     fc.property(anything, (text) => {
-      expect(transactionOfCres(text)).toEqual({});
-      pageIdIn(text);
+      expect(transactionOfCres(new RawText(text))).toEqual({});
+      pageIdIn(new RawText(text));
     }),
   );
 });
@@ -39,14 +41,14 @@ test('whatever comes, nothing throws', () => {
 test('what is too long is not read', () => {
   const message = (length: number) =>
     Buffer.from(JSON.stringify({ ...MESSAGE, extension: 'x'.repeat(length) })).toString('base64url');
-  expect(transactionOfCres(message(20_000))).toEqual(IDS);
-  expect(transactionOfCres(message(30_000))).toEqual({});
-  expect(pageIdIn('A'.repeat(255))).toBe('A'.repeat(255));
-  expect(pageIdIn('A'.repeat(256))).toBeUndefined();
+  expect(transactionOfCres(new RawText(message(20_000)))).toEqual(IDS);
+  expect(transactionOfCres(new RawText(message(30_000)))).toEqual({});
+  expect(pageIdIn(new RawText('A'.repeat(255)))).toBe('A'.repeat(255));
+  expect(pageIdIn(new RawText('A'.repeat(256)))).toBeUndefined();
 });
 
 test('an id that is missing or malformed is left out', () => {
-  const cresOf = (message: object) => Buffer.from(JSON.stringify(message)).toString('base64url');
+  const cresOf = (message: object) => new RawText(Buffer.from(JSON.stringify(message)).toString('base64url'));
   expect(transactionOfCres(cresOf({ ...MESSAGE, acsTransID: 7 }))).toEqual({
     threeDSServerTransId: IDS.threeDSServerTransId,
   });
