@@ -41,7 +41,7 @@ describe.each(Object.entries(SYSTEMS))('the %s system', (name, files) => {
   const file: ComposeFile = readCompose(files);
   const containers = Object.entries(file.services);
   const there = new Set(containers.map(([container]) => partyOf(container)));
-  const present = [undefined, 'sandbox', ...(name === 'development' ? ['development'] : [])];
+  const present = [undefined, 'sandbox', name === 'development' ? 'development' : 'closed-sandbox'];
   const declared = edges
     .filter(({ only }) => present.includes(only))
     .filter(({ to, from }) => to === 'outside' || there.has(to) || from.includes('outside'));
@@ -225,9 +225,14 @@ test('the development system publishes its ports on this machine alone', () => {
   for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
 });
 
-test('the closed system publishes the simulator, which checks no credentials, on this machine unless told otherwise', () => {
-  const { ports } = readCompose(SYSTEMS.production).services[services.simulator.name] ?? {};
-  expect(ports).toEqual(['${SIMULATOR_ADDRESS:-127.0.0.1}:${SIMULATOR_PORT:-8090}:8090']);
+test("the closed system publishes the issuer's pages of the simulator, and none of its other ports", () => {
+  const { ports, environment } = readCompose(SYSTEMS.production).services[services.simulator.name] ?? {};
+  expect(ports).toEqual(['${SIMULATOR_ADDRESS:-0.0.0.0}:${SIMULATOR_PORT:-8090}:8090']);
+  expect(environment).toMatchObject({
+    SIMULATOR_HOST: 'simulator.issuer-pages',
+    SIMULATOR_INTERNAL_PORT: '9204',
+    INTERNAL_HOST: 'simulator.counterparts',
+  });
 });
 
 test('the closed system has every secret in a file', () => {

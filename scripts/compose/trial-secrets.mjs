@@ -36,6 +36,9 @@ const callers = [
   { name: 'operator', kind: 'operator', holder: 'operations' },
   { name: 'api-edge', kind: 'api-edge', holder: 'api-edge' },
   { name: 'callback-dispatcher', kind: 'callback-dispatcher', holder: 'callback-dispatcher' },
+  { name: 'card-processing', kind: 'card-processing', holder: 'card-processing' },
+  { name: 'payout', kind: 'payout', holder: 'payout' },
+  { name: 'threeds', kind: 'threeds', holder: 'threeds' },
   { name: 'prometheus', kind: 'metrics', holder: 'prometheus' },
 ];
 
