@@ -47,6 +47,7 @@ const SAFE: Env = {
   PUBLIC_BASE_URL: 'https://pay.example',
   THREEDS_PUBLIC_URL: 'https://3ds.example',
   SIMULATOR_PUBLIC_URL: 'https://sandbox.example',
+  SIMULATOR_INTERNAL_PORT: '0',
   CALLBACK_ALLOW_CIDRS: '',
   ALLOW_SIMULATED_MONEY: '',
   PAYOUT_BANK: 'iso20022',
