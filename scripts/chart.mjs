@@ -103,12 +103,18 @@ function settingNames({ properties, required = [] }) {
  * @param {Settings} settings
  * @param {Contracts} contracts
  */
-function declarationOf(name, settings, { services, topics, opsPorts }) {
+function declarationOf(name, settings, { services, topics, edges, opsPorts }) {
   /** @param {string[]} names */
   const portOf = (names) => names.flatMap((setting) => settings.properties[setting]?.default ?? [])[0];
+  // The setting has no default, because development needs no such port.
+  const closed = edges.find(({ to, only }) => to === name && only === 'closed-sandbox');
   const { consumes = [] } = Object.values(services).find((service) => service.name === name) ?? {};
   return {
-    ports: { http: portOf(portSettings.http), internal: portOf(portSettings.internal), ops: opsPorts[name] },
+    ports: {
+      http: portOf(portSettings.http),
+      internal: portOf(portSettings.internal) ?? closed?.port,
+      ops: opsPorts[name],
+    },
     consumes: consumes.map((topic) => topics[topic]?.name),
     ...settingNames(settings),
   };

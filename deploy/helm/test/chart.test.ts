@@ -196,12 +196,12 @@ describe.each(VALUE_SETS)('with the values %s', (valueSet) => {
     const services = ofKind(objectsOf(valueSet), 'Service').filter(({ spec }) => spec.clusterIP !== 'None');
     expect(services.length).toBeGreaterThan(4);
     for (const { metadata, spec } of services) {
-      // A port of each kind would need a Service for each.
-      const [kind] = spec.ports.map(({ name }) => name);
-      expect([metadata.name, spec.ports.length, spec.publishNotReadyAddresses ?? false]).toEqual([
+      // A port of each kind would need a Service for each. The simulator's ports need the same database.
+      const kinds = spec.ports.map(({ name }) => name);
+      expect([metadata.name, kinds.length, spec.publishNotReadyAddresses ?? false]).toEqual([
         metadata.name,
-        1,
-        kind === 'internal',
+        metadata.name.endsWith('-simulator') ? 2 : 1,
+        !kinds.includes('http'),
       ]);
     }
   });

@@ -30,6 +30,11 @@ const WRONG: [string, object, string][] = [
     "at '/publicUrls/simulator'",
   ],
   [
+    'a simulator that takes card numbers in clear in production',
+    { ...inService('simulator', { enabled: true }), publicUrls: { simulator: 'https://issuer.example.com' } },
+    "at '/services/simulator/tlsSecretName'",
+  ],
+  [
     '3-D Secure pages below a path',
     { publicUrls: { threeds: 'https://3ds.example.com/pages' } },
     "at '/publicUrls/threeds'",

@@ -44,7 +44,9 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- end }}
 
 {{- define "gateway.simulatorUrl" -}}
-http://{{ include "gateway.fullname" (list $ "simulator") }}:{{ .services.simulator.ports.http }}
+{{- $ports := .services.simulator.ports -}}
+{{- $isClosed := eq .Values.profile "production" -}}
+{{ ternary "https" "http" $isClosed }}://{{ include "gateway.fullname" (list $ "simulator") }}:{{ ternary $ports.internal $ports.http $isClosed }}
 {{- end }}
 
 {{/* Where the doctor asks the replicas of each service: name=address,… */}}
@@ -221,6 +223,9 @@ tolerations: {{ toYaml . | nindent 2 }}
 {{- $simulated := $root.Values.services.simulator.enabled -}}
 {{- if not $only }}yes
 {{- else if eq $only "sandbox" }}{{ ternary "yes" "" $simulated }}
+{{- else if and $simulated (eq $only (ternary "closed-sandbox" "development" (eq $root.Values.profile "production"))) }}
+{{- /* The other port of development, the API reference, is not in the chart. */}}
+{{- if eq (index . 1).to "simulator" }}yes{{ end }}
 {{- else if eq $only "counterparts" }}
 {{- /* In a sandbox the simulator plays them, but for a directory server of its own. */}}
 {{- $hasDirectoryServer := and (eq (index . 2) "threeds") $root.Values.directoryServerUrl }}
