@@ -24,6 +24,7 @@ import { createThreeds } from '@gateway/threeds';
 import { settings as authExpirySettings } from '../../services/auth-expiry/src/config';
 import { settings as payoutSettings } from '../../services/payout/src/config';
 import type { Config as CallbackDispatcherConfig } from '../../services/callback-dispatcher/src/config';
+import type { StrangerBudget } from '../../services/callback-dispatcher/src/application/volume-budget';
 import { settings as callbackDispatcherSettings } from '../../services/callback-dispatcher/src/config';
 import { settings as cardProcessingSettings } from '../../services/card-processing/src/config';
 import { settings as apiEdgeSettings } from '../../services/api-edge/src/config';
@@ -104,6 +105,10 @@ export interface SystemOptions {
   /** Called before the first service starts. */
   prepare?: (space: Space) => Promise<void>;
 }
+
+const PLENTY = { burst: 1_000_000, perSecond: 1 };
+/** One receiver plays all merchants' servers, and fails in many tests. */
+const STRANGERS: StrangerBudget = { perDestination: PLENTY, perAccount: PLENTY };
 
 /** The surroundings of services: databases, topics, keys and the demo accounts. */
 export interface Surroundings {
@@ -231,7 +236,8 @@ export async function startSystem(name: string, options: SystemOptions = {}): Pr
     startDispatcher(ca, overrides, sources) {
       const own = { CALLBACK_ADMIN_PORT: dispatcherPort, ...overrides };
       dispatcherPort = '0';
-      const create = (deps: Deps<CallbackDispatcherConfig>) => createCallbackDispatcher({ ...deps, ca });
+      const create = (deps: Deps<CallbackDispatcherConfig>) =>
+        createCallbackDispatcher({ ...deps, ca, strangers: STRANGERS });
       return start(services.callbackDispatcher, callbackDispatcherSettings, create, own, sources);
     },
     send: (fields, headers = {}) => post(http, fields, headers),

@@ -37,6 +37,8 @@ export type { RateDecision, RateLimiter } from './rate-limit';
 export { createRateLimiter } from './rate-limit';
 export type { SourcePace } from './source-pace';
 export { createSourcePace } from './source-pace';
+export type { BucketSize } from './token-buckets';
+export { createTokenBuckets } from './token-buckets';
 export { DEMO_WEBHOOK_SECRET, SANDBOX_PAYOUTS, seedDemoAccounts } from './demo-accounts';
 export type { ClockFollower, ClockRecord, FollowedClock, KeptRequest, SandboxClocks } from './sandbox-clocks';
 export { allHaveFollowed, CLOCK_FOLLOWERS, CLOCKS, createSandboxClocks, moveOf, refusalOfMove } from './sandbox-clocks';

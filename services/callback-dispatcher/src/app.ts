@@ -32,6 +32,7 @@ import { handBack } from './application/hand-back';
 import type { OwnerGate } from './application/owner-gate';
 import { createOwnerGate } from './application/owner-gate';
 import type { Ports } from './application/ports';
+import type { StrangerBudget } from './application/volume-budget';
 import type { Config } from './config';
 import { retryScheduleOf } from './config';
 import type { CallbackKind } from './domain/callback';
@@ -60,6 +61,8 @@ export interface CallbackDispatcherDeps extends ServiceDeps<Config> {
   timeouts?: Partial<CallbackTimeouts>;
   /** Events taken and not done. Default: the worker's. */
   maxHeldEvents?: number;
+  /** Default: {@link STRANGER_BUDGET}. */
+  strangers?: StrangerBudget;
 }
 
 /** Sends merchants the final outcomes that were committed, and retries until they acknowledge. */
@@ -115,6 +118,7 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
   const dispatcher = createDispatcher({
     limits: {
       ...DISPATCHER_LIMITS,
+      ...(deps.strangers !== undefined && { strangers: deps.strangers }),
       concurrency: config.CALLBACK_CONCURRENCY,
       concurrencyPerMerchant: config.CALLBACK_CONCURRENCY_PER_MERCHANT,
       unprovenPerMerchant: config.CALLBACK_UNPROVEN_PER_MERCHANT,

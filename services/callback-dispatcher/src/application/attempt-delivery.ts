@@ -18,7 +18,7 @@ export const LEASE_MS = 60_000;
 const ATTEMPT_BUDGET_MS = 25_000;
 
 /** How the call ended; `none` if there was no call. */
-export type AddressVerdict = CallEnd | 'none';
+export type AddressVerdict = { end: CallEnd; acknowledged: boolean } | 'none';
 
 /**
  * Makes one attempt, stored before the call and after it: the first one with the delivery, whose insert has it on record,
@@ -49,7 +49,7 @@ export async function attemptDelivery(ports: Ports, stored: StoredDelivery): Pro
     ]);
     tell(span, result, outcomeOf(result, acknowledged));
     ports.figures.attempted(stored.kind, outcomeOf(result, acknowledged), result.durationMs);
-    return 'problem' in signed ? 'none' : callEnd(result);
+    return 'problem' in signed ? 'none' : { end: callEnd(result), acknowledged };
   });
 }
 

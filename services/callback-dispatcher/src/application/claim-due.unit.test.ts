@@ -13,6 +13,10 @@ const numbered = (name: string, index: number): string => `${name}-${String(inde
 const one = (lanes: readonly string[], waiting = 1) => Object.fromEntries(lanes.map((lane) => [lane, waiting]));
 
 /** Due deliveries by lane, and a dispatcher whose attempts end only in the lanes of `quick`. */
+const PLENTY = { burst: 1_000_000, perSecond: 1 };
+/** What is known of an address has tests of its own. */
+const UNBOUNDED = { perDestination: PLENTY, perAccount: PLENTY };
+
 function open(waiting: Record<string, number>, limits: Partial<DispatcherLimits> = {}) {
   const stored = new Map<string, StoredDelivery>();
   for (const [lane, count] of Object.entries(waiting)) {
@@ -65,8 +69,9 @@ function open(waiting: Record<string, number>, limits: Partial<DispatcherLimits>
     },
   };
   const dispatcher = createDispatcher({
-    limits: { ...DISPATCHER_LIMITS, ...limits },
-    attempt: ({ lane }) => (quick.has(lane) ? Promise.resolve('quick') : new Promise(() => {})),
+    limits: { ...DISPATCHER_LIMITS, strangers: UNBOUNDED, ...limits },
+    attempt: ({ lane }) =>
+      quick.has(lane) ? Promise.resolve({ end: 'quick', acknowledged: true }) : new Promise(() => {}),
     handBack: async () => {},
     now: () => NOW,
     logger,

@@ -1,12 +1,15 @@
 import type { Logger } from '@gateway/service-kit';
 import type { AddressHealth, Reputation } from '../domain/address-health';
 import { afterCall, callsAtOnce, isOpen, reputationOf, REPUTATIONS } from '../domain/address-health';
+import type { VolumeUse } from '../domain/earned-volume';
 import type { PlaceLimits, Places } from '../domain/fair-share';
 import { freePlaces, placesLeft, sumOf } from '../domain/fair-share';
 import type { AddressVerdict } from './attempt-delivery';
 import type { Lane, LaneLimits, Merchant } from './lanes';
 import { createLanes } from './lanes';
 import type { StoredDelivery } from './ports';
+import type { StrangerBudget } from './volume-budget';
+import { createVolumeBudget, STRANGER_BUDGET } from './volume-budget';
 
 export interface DispatcherLimits extends LaneLimits {
   /** Concurrent attempts. */
@@ -19,6 +22,7 @@ export interface DispatcherLimits extends LaneLimits {
   heldMax: number;
   /** Deliveries per address that wait in memory. The others wait in the database. */
   waitingPerAddressMax: number;
+  strangers: StrangerBudget;
 }
 
 export const DISPATCHER_LIMITS: DispatcherLimits = {
@@ -28,6 +32,7 @@ export const DISPATCHER_LIMITS: DispatcherLimits = {
   concurrencyPerAddress: 4,
   heldMax: 5_000,
   waitingPerAddressMax: 64,
+  strangers: STRANGER_BUDGET,
   addressesMax: 10_000,
   addressesPerMerchantMax: 1_000,
 };
@@ -62,7 +67,8 @@ export interface DispatcherFigures {
 
 /**
  * Merchants take turns, and so do the addresses of a merchant. A merchant has a limit, and a smaller one for all its
- * addresses that may hang. An address whose calls time out gets no call for a while.
+ * addresses that may hang. An address whose calls time out gets no call for a while, and one that does not acknowledge
+ * gets few.
  */
 export function createDispatcher(options: {
   limits: DispatcherLimits;
@@ -77,6 +83,7 @@ export function createDispatcher(options: {
   const callLimits = callLimitsOf(limits);
   const heldLimits = heldLimitsOf(limits);
   const lanes = createLanes(limits);
+  const budget = createVolumeBudget({ ...limits, now });
   const held: Places = { proven: 0, unproven: 0 };
   const running: Places = { proven: 0, unproven: 0 };
   /** Merchants with a lane that could start a call, in order of turns. */
@@ -92,10 +99,16 @@ export function createDispatcher(options: {
     return health.timeouts === 0 ? limits.concurrencyPerAddress : 1;
   }
 
-  function placesIn({ health, held: heldHere, merchant }: Lane): number {
-    if (stopped) return 0;
+  function placesIn(lane: Lane): number {
+    const { health, held: heldHere, merchant } = lane;
+    if (stopped || !budget.allows(lane)) return 0;
     const left = placesLeft(reputationOf(health), merchant.held, held, heldLimits);
     return Math.max(0, Math.min(placesOf(health) - heldHere, left));
+  }
+
+  function release(lane: Lane, use: VolumeUse): void {
+    budget.settle(lane, use);
+    hold(lane, -1);
   }
 
   function hold(lane: Lane, change: 1 | -1): void {
@@ -122,7 +135,7 @@ export function createDispatcher(options: {
 
   function empty(lane: Lane): void {
     for (const delivery of lane.waiting) {
-      hold(lane, -1);
+      release(lane, 'unused');
       const done = handBack(delivery).then(
         () => void handingBack.delete(done),
         (error: unknown) => {
@@ -177,7 +190,7 @@ export function createDispatcher(options: {
   }
 
   async function run(lane: Lane, delivery: StoredDelivery): Promise<void> {
-    let verdict: AddressVerdict = 'none';
+    let verdict: AddressVerdict | 'unknown' = 'unknown';
     try {
       verdict = await attempt(delivery);
     } catch (error) {
@@ -190,8 +203,8 @@ export function createDispatcher(options: {
     lane.running -= 1;
     lane.merchant.running[reputation] -= 1;
     running[reputation] -= 1;
-    hold(lane, -1);
-    if (verdict !== 'none') setHealth(lane, afterCall(lane.health, verdict, now()));
+    release(lane, useOf(verdict));
+    if (typeof verdict === 'object') setHealth(lane, afterCall(lane.health, verdict.end, now()));
     enqueue(lane);
     startWhatMay();
   }
@@ -199,12 +212,12 @@ export function createDispatcher(options: {
   return {
     reserve(name) {
       const lane = lanes.peek(name);
-      if (placesIn(lane) === 0) return false;
+      if (placesIn(lane) === 0 || !budget.take(lane)) return false;
       hold(lane, 1);
       lanes.keep(lane);
       return true;
     },
-    giveBack: (name) => hold(lanes.peek(name), -1),
+    giveBack: (name) => release(lanes.peek(name), 'unused'),
     submit(delivery) {
       const lane = lanes.peek(delivery.lane);
       lane.waiting.push(delivery);
@@ -232,6 +245,12 @@ export function createDispatcher(options: {
       clearTimeout(timer);
     },
   };
+}
+
+/** What is not on record may have been called. */
+function useOf(verdict: AddressVerdict | 'unknown'): VolumeUse {
+  if (verdict === 'none') return 'unused';
+  return verdict !== 'unknown' && verdict.acknowledged ? 'acknowledged' : 'failed';
 }
 
 function callLimitsOf(limits: DispatcherLimits): PlaceLimits {

@@ -1,15 +1,22 @@
 import { createLogger } from '@gateway/service-kit';
+import type { CallEnd } from '../domain/address-health';
 import { sumOf } from '../domain/fair-share';
 import type { AddressVerdict } from './attempt-delivery';
 import type { DispatcherLimits } from './dispatcher';
 import { createDispatcher, DISPATCHER_LIMITS } from './dispatcher';
 import type { StoredDelivery } from './ports';
+import { STRANGER_BUDGET } from './volume-budget';
 
 const OPEN_MS = 30_000;
 const LONG_MS = 10_000;
 
 /** Lanes of one merchant. A name with a space belongs to another merchant. */
 const laneNamed = (name: string): string => (name.includes(' ') ? name : `merchant ${name}`);
+
+function verdictOf(how: CallEnd | 'refused' | 'none'): AddressVerdict {
+  if (how === 'none') return 'none';
+  return how === 'refused' ? { end: 'quick', acknowledged: false } : { end: how, acknowledged: how !== 'timed-out' };
+}
 
 /** A dispatcher whose attempts end when the test ends them. */
 function open(limits: Partial<DispatcherLimits> = {}) {
@@ -41,8 +48,9 @@ function open(limits: Partial<DispatcherLimits> = {}) {
     return id;
   }
 
-  async function end(id: string | undefined, verdict: AddressVerdict | Error): Promise<void> {
-    running.get(id ?? '')?.(verdict);
+  /** Whoever answers acknowledges. */
+  async function end(id: string | undefined, how: CallEnd | 'refused' | 'none' | Error): Promise<void> {
+    running.get(id ?? '')?.(typeof how === 'string' ? verdictOf(how) : how);
     await new Promise(setImmediate);
   }
 
@@ -231,7 +239,7 @@ describe('many merchants', () => {
 
   it('always leave places for the next one', async () => {
     const { dispatcher, send, prove, runningOf } = open({ concurrency: 16, concurrencyPerAddress: 16 });
-    const names = ['m1 a', 'm2 a', 'm3 a'];
+    const names = ['m1 a', 'm2 b', 'm3 c'];
     for (const name of names) await prove(name);
     for (const name of names) times(16, () => send(name));
     expect(names.map((name) => runningOf(name.slice(0, 2)).length)).toEqual([8, 4, 2]);
@@ -305,5 +313,92 @@ describe('stopping', () => {
     send('a');
     await dispatcher.stop(1);
     expect(running()).toHaveLength(1);
+  });
+});
+
+describe('the volume of an address', () => {
+  /** Calls until there is no place, each ended at once. Returns their number. */
+  async function callAll(
+    { send, end }: Pick<ReturnType<typeof open>, 'send' | 'end'>,
+    names: readonly string[],
+    how: CallEnd | 'refused',
+  ): Promise<number> {
+    let calls = 0;
+    for (let taken = true; taken && calls < 1_000;) {
+      taken = false;
+      for (const name of names) {
+        const id = send(name);
+        await end(id, how);
+        if (id === undefined) continue;
+        taken = true;
+        calls += 1;
+      }
+    }
+    return calls;
+  }
+
+  it.each([
+    { what: 'one address', names: ['https://a.example'] },
+    { what: 'the addresses of many accounts', names: times(50, (each) => `m${each} https://a.example`) },
+    { what: 'a name with and without its dot', names: ['https://a.example:8443', 'https://a.example.:8443'] },
+  ])('is that of a stranger for $what, as long as nobody acknowledges', async ({ names }) => {
+    const opened = open();
+    const { burst, perSecond } = STRANGER_BUDGET.perDestination;
+    expect(await callAll(opened, names, 'refused')).toBe(burst);
+    opened.pass(1_000 / perSecond);
+    expect(await callAll(opened, names, 'refused')).toBe(1);
+  });
+
+  it('is that of an account for all its names together', async () => {
+    const opened = open();
+    const names = times(500, (each) => `https://${each}.example`);
+    expect(await callAll(opened, names, 'refused')).toBe(STRANGER_BUDGET.perAccount.burst);
+    expect(await callAll(opened, ['other https://new.example'], 'refused')).toBe(STRANGER_BUDGET.perDestination.burst);
+  });
+
+  it('has no bound while it acknowledges, from the first call', async () => {
+    const opened = open();
+    const names = times(60, (each) => `https://${each % 2}.example/${each}`);
+    expect(await callAll(opened, names, 'slow')).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it("does not depend on others' failures at its host", async () => {
+    const opened = open();
+    await opened.prove('good https://a.example');
+    await callAll(opened, ['bad https://a.example'], 'refused');
+    expect(await callAll(opened, ['good https://a.example'], 'quick')).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('is lost within a few calls when nobody acknowledges any longer', async () => {
+    const opened = open();
+    for (let call = 0; call < 300; call += 1) await opened.prove('https://a.example');
+    expect(await callAll(opened, ['https://a.example'], 'refused')).toBeLessThan(
+      STRANGER_BUDGET.perDestination.burst + 10,
+    );
+  });
+
+  it('grows again after a failure, with the first acknowledgements', async () => {
+    const opened = open();
+    await callAll(opened, ['https://a.example'], 'refused');
+    opened.pass(1_000 / STRANGER_BUDGET.perDestination.perSecond);
+    expect(await callAll(opened, ['https://a.example'], 'quick')).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('is not used by deliveries that are given back, or not sent', async () => {
+    const opened = open();
+    for (let each = 0; each < 100; each += 1) {
+      expect(opened.dispatcher.reserve('merchant https://a.example')).toBe(true);
+      opened.dispatcher.giveBack('merchant https://a.example');
+      await opened.end(opened.send('https://a.example'), 'none');
+    }
+    expect(await callAll(opened, ['https://a.example'], 'refused')).toBe(STRANGER_BUDGET.perDestination.burst);
+  });
+
+  it('counts a call whose result was lost', async () => {
+    const opened = open();
+    for (let each = 0; each < STRANGER_BUDGET.perDestination.burst; each += 1) {
+      await opened.end(opened.send('https://a.example'), new Error('no database'));
+    }
+    expect(opened.send('https://a.example')).toBeUndefined();
   });
 });

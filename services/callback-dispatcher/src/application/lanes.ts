@@ -1,5 +1,7 @@
 import type { AddressHealth, Reputation } from '../domain/address-health';
 import { UNKNOWN_ADDRESS } from '../domain/address-health';
+import type { Volume } from '../domain/earned-volume';
+import { unknownVolume } from '../domain/earned-volume';
 import type { Places } from '../domain/fair-share';
 import { merchantOf } from '../domain/lane';
 import type { StoredDelivery } from './ports';
@@ -19,6 +21,7 @@ export interface Lane {
   readonly name: string;
   readonly merchant: Merchant;
   health: AddressHealth;
+  volume: Volume;
   held: number;
   running: number;
   waiting: StoredDelivery[];
@@ -93,5 +96,5 @@ function newMerchant(name: string): Merchant {
 }
 
 function newLane(name: string, merchant: Merchant): Lane {
-  return { name, merchant, health: UNKNOWN_ADDRESS, held: 0, running: 0, waiting: [] };
+  return { name, merchant, health: UNKNOWN_ADDRESS, volume: unknownVolume(), held: 0, running: 0, waiting: [] };
 }

@@ -13,6 +13,12 @@ export function merchantOf(lane: string): string {
   return lane.slice(0, lane.indexOf(' '));
 }
 
+/** The host and port of a lane, whoever calls it. With a dot at its end a name is the same name. */
+export function destinationOf(lane: string): string {
+  const origin = lane.slice(lane.indexOf(' ') + 1);
+  return origin.replace(/\.(?=$|:\d{1,5}$)/, '');
+}
+
 /** All lanes of a merchant sort behind `after` and before `end`: account names have no space and nothing below it. */
 export function lanesOf(merchantAccount: string): { after: string; end: string } {
   return { after: `${merchantAccount} `, end: `${merchantAccount}!` };
