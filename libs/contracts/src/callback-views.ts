@@ -9,6 +9,7 @@ export const CallbackAttemptView = Type.Object({
   /** Absent while it is under way, and if its process died. */
   acknowledged: Type.Optional(Type.Boolean()),
   httpStatus: Type.Optional(Type.Integer()),
+  /** A `CallbackError`; anything, from a release before that. */
   error: Type.Optional(Type.String()),
   durationMs: Type.Optional(Type.Integer()),
 });

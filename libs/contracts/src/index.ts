@@ -1,6 +1,7 @@
 export * from './answers';
 export * from './asyncapi';
 export * from './callback-events';
+export * from './callback-errors';
 export * from './callback-views';
 export * from './card-commands';
 export * from './card-events';
@@ -23,6 +24,7 @@ export * from './raw-text';
 export * from './references';
 export * from './replies';
 export * from './response-codes';
+export * from './ports';
 export * from './return-address';
 export * from './sandbox-clock';
 export * from './scenarios';

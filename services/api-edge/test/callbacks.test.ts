@@ -51,7 +51,10 @@ const CALLBACK: CallbackView = {
   state: 'pending',
   createdAt: AT,
   nextAttemptAt: AT + 3_000,
-  attempts: [{ startedAt: AT, acknowledged: false, error: 'ECONNREFUSED', durationMs: 3 }, { startedAt: AT + 1_000 }],
+  attempts: [
+    { startedAt: AT, acknowledged: false, error: 'connection_refused', durationMs: 3 },
+    { startedAt: AT + 1_000 },
+  ],
 };
 
 function eventOf(index: number): CallbackEvent {
@@ -86,7 +89,7 @@ describe('the list', () => {
           timestamp: AT_SECONDS,
           next_attempt_at: AT_SECONDS + 3,
           attempts: [
-            { timestamp: AT_SECONDS, acknowledged: false, error: 'ECONNREFUSED', duration_ms: 3 },
+            { timestamp: AT_SECONDS, acknowledged: false, error: 'connection_refused', duration_ms: 3 },
             { timestamp: AT_SECONDS + 1 },
           ],
         },

@@ -296,6 +296,12 @@ describe('an address that must not be dialled', () => {
     });
   });
 
+  it.each([0, 22, 6667])('is refused at port %d, which speaks another protocol', async (port) => {
+    expect(await open().post({ url: `https://127.0.0.1:${port}/`, body, headers })).toMatchObject({
+      error: 'the port of the address is refused',
+    });
+  });
+
   it('is refused over plain http in any case', async () => {
     expect(await open().post({ url: 'http://127.0.0.1/', body, headers })).toMatchObject({
       error: 'the address is not https',

@@ -120,7 +120,7 @@ describe('the list', () => {
     const id = await world.publish(outcome('https://10.0.0.1/done'));
     await until('an attempt', async () => (await world.deliveries.load(id))?.attempts === 1);
     const { callbacks } = (await list({ account: MERCHANT, limit: '1' })).body;
-    expect(callbacks[0]?.attempts[0]?.error).toBe('the address is refused (private)');
+    expect(callbacks[0]?.attempts[0]?.error).toBe('address_refused');
     expect(JSON.stringify(callbacks[0]?.attempts)).not.toContain('10.0.0.1');
   });
 

@@ -103,6 +103,9 @@ const INVALID_ADDRESSES: readonly [what: string, address: string][] = [
   ['a zone', 'https://[fe80::1%25eth0]/'],
   ['a number that is no IPv4 address', 'https://999.999.999.999/'],
   ['a port that is none', 'https://shop.example:65536/'],
+  ['port 0', 'https://shop.example:0/'],
+  ['the port of SSH', 'https://shop.example:22/'],
+  ['the port of SMTP, with zeros', 'https://shop.example:00025/'],
   ['no host', 'https:///path'],
   ['more than 2048 characters', `https://shop.example/${'x'.repeat(2048)}`],
 ];

@@ -1,5 +1,5 @@
 import type { CallbackEventPage, CallbackView } from '@gateway/contracts';
-import { coded, RESPONSE_CODES, unixSeconds } from '@gateway/contracts';
+import { callbackErrorOf, coded, RESPONSE_CODES, unixSeconds } from '@gateway/contracts';
 import type { Answer, Session } from './responses';
 import { envelope, fieldFailure, problem } from './responses';
 
@@ -23,7 +23,7 @@ export function callbackRecord(callback: CallbackView): object {
       timestamp: unixSeconds(startedAt),
       ...(acknowledged === undefined ? {} : { acknowledged }),
       ...(isStatus(httpStatus) ? { http_status: httpStatus } : {}),
-      ...(error === undefined ? {} : { error }),
+      ...(error === undefined ? {} : { error: callbackErrorOf(error) }),
       ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
     })),
   };

@@ -1,3 +1,4 @@
+import { CALLBACK_ERRORS } from '@gateway/contracts';
 import type { JsonSchema, OutcomeShape, Properties } from './answer-shapes';
 import { QUERY_REFUSED, UNIX_SECONDS, cardEnvelope, cardFields, shapeOf, succeeded } from './answer-shapes';
 import { STATUS_MIN } from './callback-responses';
@@ -15,6 +16,11 @@ const named: Properties = {
   transaction_unique_id: cardFields['transaction_unique_id'] ?? {},
 };
 
+function errorsDescribed(): string {
+  const described = Object.entries(CALLBACK_ERRORS).map(([error, meaning]) => `${error}: ${meaning}`);
+  return `Why there was no complete answer. ${described.join('; ')}.`;
+}
+
 const ATTEMPT: JsonSchema = {
   title: 'CallbackAttempt',
   description: 'A request to the address of a callback. Without `acknowledged` it is under way, or was cut off.',
@@ -23,7 +29,7 @@ const ATTEMPT: JsonSchema = {
       timestamp: UNIX_SECONDS,
       acknowledged: { type: 'boolean' },
       http_status: { type: 'integer', minimum: STATUS_MIN, maximum: 999 },
-      error: text('Why there was no answer.'),
+      error: { type: 'string', enum: Object.keys(CALLBACK_ERRORS), description: errorsDescribed() },
       duration_ms: { type: 'integer', minimum: 0 },
     },
     ['acknowledged', 'http_status', 'error', 'duration_ms'],

@@ -1,4 +1,12 @@
-import { isCountry, isCurrency, parseAmountE4, isCardNumber, maskCardNumbers, RawText } from '@gateway/contracts';
+import {
+  hasAllowedPort,
+  isCardNumber,
+  isCountry,
+  isCurrency,
+  maskCardNumbers,
+  parseAmountE4,
+  RawText,
+} from '@gateway/contracts';
 import type { RawValue } from './body';
 import { boundedText } from './body';
 import type { FieldRule, FieldSchema } from './field-table';
@@ -197,9 +205,10 @@ function isEmailAddress(value: string): boolean {
  */
 const HTTPS_URL = /^https:\/\/[^/?#@\\\s]+(?:[/?#][^\\\s]*)?$/i;
 
-/** An absolute https address without user info. */
+/** An absolute https address without user info, and not at a port of another protocol. */
 function isHttpsUrl(value: string): boolean {
-  return HTTPS_URL.test(value) && URL.canParse(value);
+  const url = HTTPS_URL.test(value) ? URL.parse(value) : null;
+  return url !== null && hasAllowedPort(url);
 }
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;

@@ -1,6 +1,7 @@
 import type { CallbackEvent, CallbackEventPage, CallbackView } from '@gateway/contracts';
 import { CALLBACK_HEADERS } from '../domain/callback';
 import type { AttemptRecord } from '../domain/delivery';
+import { merchantError } from '../domain/merchant-error';
 import { attemptsOf } from './first-attempt';
 import { resendDelivery } from './manage-deliveries';
 import type { DeliveryQuery, FeedPage, FeedPlace, Ports, StoredDelivery } from './ports';
@@ -53,7 +54,7 @@ function attemptView({ startedAt, acknowledged, httpStatus, error, durationMs }:
     startedAt,
     ...(acknowledged === undefined ? {} : { acknowledged }),
     ...(httpStatus === undefined ? {} : { httpStatus }),
-    ...(error === undefined ? {} : { error }),
+    ...(error === undefined ? {} : { error: merchantError(error) }),
     ...(durationMs === undefined ? {} : { durationMs }),
   };
 }

@@ -1,3 +1,5 @@
+import { hasAllowedPort } from '@gateway/contracts';
+
 const ADDRESS_LENGTH_MAX = 2048;
 
 /**
@@ -17,7 +19,7 @@ export function webAddress(text: string, protocols: readonly string[]): URL | un
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
   const isPlain = PLAIN_HOST.test(url.hostname) && url.username === '' && url.password === '';
-  return isPlain && protocols.includes(url.protocol) ? url : undefined;
+  return isPlain && hasAllowedPort(url) && protocols.includes(url.protocol) ? url : undefined;
 }
 
 export interface ReturnRules {

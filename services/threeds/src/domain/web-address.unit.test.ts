@@ -7,7 +7,7 @@ test.each([
   ['https://pay.example', 'https://pay.example/'],
   ['https://PAY.example/a', 'https://pay.example/a'],
   ['https://pay.example:8443/a?b#c', 'https://pay.example:8443/a?b#c'],
-  ['https://127.0.0.1:1/', 'https://127.0.0.1:1/'],
+  ['https://127.0.0.1:8443/', 'https://127.0.0.1:8443/'],
   ['https://shop.example/back?x=1', 'https://shop.example/back?x=1'],
   ['https://pay.example/größe', 'https://pay.example/gr%C3%B6%C3%9Fe'],
 ])('%s is allowed', (given, address) => expect(allowedReturnUrl(given, rules)).toBe(address));

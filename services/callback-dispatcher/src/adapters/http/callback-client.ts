@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as requestTo } from 'node:https';
 import { isIP } from 'node:net';
+import { hasAllowedPort } from '@gateway/contracts';
 import { Deadline, GrowingBuffer } from '@gateway/service-kit';
 import type { CallbackRequest } from '../../application/ports';
 import { CALLBACK_HEADERS } from '../../domain/callback';
@@ -97,6 +98,7 @@ function hostOf({ hostname }: URL): string {
 /** Checks before any look-up. A literal address never gets to one. */
 function refusalOf(to: URL, guard: AddressGuard): Failure | undefined {
   if (to.protocol !== 'https:') return { error: 'the address is not https' };
+  if (!hasAllowedPort(to)) return { error: 'the port of the address is refused' };
   const literal = hostOf(to);
   const refusal = isIP(literal) === 0 ? undefined : guard(literal);
   return refusal === undefined ? undefined : failureOfRefusal(new RefusedAddressError(refusal, literal));

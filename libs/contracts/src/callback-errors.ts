@@ -1,0 +1,18 @@
+/** Why an attempt to deliver a callback got no complete answer, as merchants read it. */
+export const CALLBACK_ERRORS = {
+  address_refused: 'callbacks do not go to this address',
+  name_not_found: 'the host has no address',
+  connection_refused: 'nothing listens there',
+  connection_failed: 'the connection failed',
+  tls_failed: 'the certificate or its chain is not trusted, or TLS failed',
+  timed_out: 'no connection or no complete answer in time',
+  not_sent: 'the gateway could not send it',
+  failed: 'another reason',
+} as const;
+
+export type CallbackError = keyof typeof CALLBACK_ERRORS;
+
+/** A release that does not know the set may have sent anything. */
+export function callbackErrorOf(text: string): CallbackError {
+  return Object.hasOwn(CALLBACK_ERRORS, text) ? (text as CallbackError) : 'failed';
+}
