@@ -195,7 +195,7 @@ test('an unknown outcome, a refund and a payout through a line that breaks', asy
   const payout = await client.payout({
     amount: '12.50',
     currency: 'XTS',
-    callback_url: 'https://localhost:9/callback',
+    callback_url: 'https://localhost:65535/callback',
     receiver_iban: 'DE89370400440532013000',
     receiver_name: 'Ann Lee',
     transfer_description: 'Invoice 17',

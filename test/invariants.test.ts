@@ -102,7 +102,7 @@ describe('a repeated command', () => {
     ['SALE3D', ['sold']],
     ['AUTH3D', []],
   ] as const)('%s, with all messages to and from threeds: %j once, one record', async (type, expected) => {
-    const urls = { callback_url: 'https://localhost:1/callback', redirect_url: 'https://localhost:1/back' };
+    const urls = { callback_url: 'https://localhost:65535/callback', redirect_url: 'https://localhost:65535/back' };
     const answer = await send(cardRequest(type, { card_number: TEST_CARDS.frictionless.visa, ...urls }));
     expect(answer).toMatchObject({ status: 'success', eci: 5 });
     const isOver = async () => (await document(paymentOf(answer)))?.operations[0]?.status === 'success';

@@ -16,7 +16,7 @@ import { cardRequest, CREDENTIALS, startSystem } from './support/system';
 const CARD_PASSWORD = CREDENTIALS.merchant_password;
 const WEBHOOK_SECRET = 'whsec_ZGVtbyB3ZWJob29rIHNlY3JldCBvZiAzMiBieXRlcyE=';
 /** Accepted, and nobody listens there: how a merchant without a server of its own fills the field. */
-const NOWHERE = 'https://localhost:9/callback';
+const NOWHERE = 'https://localhost:65535/callback';
 
 let system: System;
 let merchant: Merchant;

@@ -15,7 +15,7 @@ export function payout(more: Body = {}): Body {
     transaction_unique_id: uniqueId(),
     amount: '10.00',
     currency: 'XTS',
-    callback_url: 'https://localhost:1/callback',
+    callback_url: 'https://localhost:65535/callback',
     type: 'sepa',
     receiver_iban: IBAN,
     receiver_name: 'Jörg Müller',

@@ -10,7 +10,7 @@ import { acknowledge, fail, newCertificate, startReceiver } from './receiver';
 const OTHER = 'other_merchant';
 const LIVE = 'live_merchant';
 /** Allowed, and nobody listens there: like a merchant without a server of its own. */
-const NOWHERE = 'https://127.0.0.1:9/callback';
+const NOWHERE = 'https://127.0.0.1:65535/callback';
 
 const certificate = newCertificate();
 let world: World;
