@@ -118,7 +118,7 @@ describe('verdict', () => {
     const all = setUp();
     await right(all);
     all.stored.set('demo_merchant', accountOf('demo_merchant', 'new_password'));
-    await fail(all, 99);
+    await fail(all, 499);
     expect(await all.attempt('demo_merchant', 'new_password')).toMatchObject({ kind: 'ok' });
     // The token of the first refusal was given back.
     expect(await wrong(all)).toEqual({ kind: 'refused' });
@@ -317,6 +317,47 @@ describe('throttle', () => {
       expect(await right(all)).toMatchObject({ kind: 'ok' });
       await trySpraying(all, 350);
       expect(await right(all)).toMatchObject({ kind: 'ok' });
+    });
+  });
+
+  describe('of an account whose right password came from the source', () => {
+    it('lets right logins through while others behind the address fail at the same account', async () => {
+      const all = setUp();
+      expect(await right(all)).toMatchObject({ kind: 'ok' });
+      // Six failures a second, for four minutes, and a right login at any time between them.
+      for (let failure = 0; failure < 1_440; failure += 1) {
+        expect(await wrong(all)).toEqual({ kind: 'refused' });
+        all.clock.now += SECOND_MS / 12;
+        expect(await right(all)).toMatchObject({ kind: 'ok' });
+        all.clock.now += SECOND_MS / 12;
+      }
+    });
+
+    it('still stops a guesser, who then learns nothing from a right guess', async () => {
+      const all = setUp();
+      await right(all);
+      expect((await fail(all, 600)).filter((kind) => kind === 'refused')).toHaveLength(500);
+      expect(await right(all)).toEqual({ kind: 'throttled', retryAfterSeconds: 1 });
+      all.clock.now += SECOND_MS;
+      expect((await fail(all, 100)).filter((kind) => kind === 'refused')).toHaveLength(50);
+    });
+
+    it('leaves its failures in a bucket of its own', async () => {
+      const all = setUp();
+      await right(all);
+      await fail(all, 400);
+      all.stored.set('neighbour_one', accountOf('neighbour_one', 'its_password'));
+      expect(await all.attempt('neighbour_one', 'its_password')).toMatchObject({ kind: 'ok' });
+    });
+
+    it('forgets the pair a month after its last right login', async () => {
+      const all = setUp();
+      await right(all);
+      all.clock.now += 30 * 86_400 * SECOND_MS - 1;
+      expect(all.check.mostAccountsOfASource()).toBe(1);
+      all.clock.now += 1;
+      expect((await fail(all, 150)).filter((kind) => kind === 'refused')).toHaveLength(100);
+      expect(all.check.mostAccountsOfASource()).toBe(0);
     });
   });
 
