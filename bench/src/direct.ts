@@ -132,6 +132,7 @@ async function main(): Promise<void> {
     },
     credentials: accounts.credentials,
     rateLimiter: accounts.rateLimiter,
+    refuseLogin: () => undefined,
     // The bench uses one account.
     requestSlots: { take: async () => ({ release: () => undefined }) },
     isDiskFull: () => false,

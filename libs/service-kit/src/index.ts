@@ -28,6 +28,7 @@ export * from './ops-server';
 export * from './owner-queries';
 export * from './production';
 export * from './read-gauge';
+export * from './refusals';
 export * from './reloaded-files';
 export * from './request-trace';
 export * from './repeat';

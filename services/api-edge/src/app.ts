@@ -8,7 +8,7 @@ import { isOutOfDiskSpace, registerOverdue, SOCKET_TIMEOUT_MS } from '@gateway/m
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
-import { connectionLimitsOf, createOwnerQueries, openCertificate } from '@gateway/service-kit';
+import { connectionLimitsOf, createOwnerQueries, openCertificate, openRefusals } from '@gateway/service-kit';
 import { openVaultWriter } from '@gateway/vault';
 import type { AccountSlotsOptions } from './adapters/account-slots';
 import { createAccountSlots, createPageAdmission } from './adapters/account-slots';
@@ -94,6 +94,7 @@ async function open(frame: Frame<Config>, { onFatal }: ApiEdgeDeps): Promise<Par
     accounts: accounts.directory,
     bus: createBus({ publisher, probe, replies }),
     credentials: accounts.credentials,
+    refuseLogin: openRefusals('login', { logger, metrics }),
     rateLimiter: accounts.rateLimiter,
     requestSlots: createAccountSlots(
       slotsOf(frame, 'gateway_account_requests_concurrent', 'Slots that an account holds for its requests'),

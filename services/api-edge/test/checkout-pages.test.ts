@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { ListeningServer } from '@gateway/service-kit';
 import { createBodyReader, createMetrics, listen, noTracer } from '@gateway/service-kit';
-import { silentLogger, until } from '@gateway/testing';
+import { recordingLogger, silentLogger, until } from '@gateway/testing';
 import type { CheckoutPagesOptions } from '../src/adapters/http/checkout-pages';
 import { createCheckoutPages } from '../src/adapters/http/checkout-pages';
 import type { Checkout } from '../src/application/ports';
@@ -122,4 +122,20 @@ test('a source beyond its pace gets a page that asks to try again, whatever it a
   }
   expect(sources).toEqual(Array<string>(4).fill('127.0.0.1'));
   expect(handled).toBe(0);
+});
+
+test.each<[string, string, RequestInit, string]>([
+  ['no link of ours', '/checkout/etc/passwd', {}, 'malformed-link'],
+  ['a page that nobody has', PATH, {}, 'unknown-page'],
+  ['the form of another site', PATH, { method: 'POST', headers: { origin: 'https://evil.example' } }, 'foreign-form'],
+  ['no form', PATH, { method: 'POST', body: '{}' }, 'malformed-form'],
+  ['another method', PATH, { method: 'DELETE' }, 'wrong-method'],
+])('a request with %s is logged with its source, and counted', async (_what, path, init, reason) => {
+  const lines: string[] = [];
+  const { url, figures } = await serve({ logger: recordingLogger(lines) });
+  await (await fetch(new URL(path, url), init)).text();
+  const [line, ...others] = lines.filter((text) => text.startsWith('a page was refused'));
+  expect(line).toBe(`a page was refused ${JSON.stringify({ reason, source: '127.0.0.1' })} `);
+  expect(others).toEqual([]);
+  expect(await figures()).toContain(`gateway_refusals_total{kind="page",reason="${reason}",service="test"} 1`);
 });

@@ -5,7 +5,13 @@ import { createHandle, registerOverdue } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
 import { createFramedService } from '@gateway/service-frame';
 import type { Service } from '@gateway/service-kit';
-import { connectionLimitsOf, createBodyReader, createDetachedWork, openCertificate } from '@gateway/service-kit';
+import {
+  connectionLimitsOf,
+  createBodyReader,
+  createDetachedWork,
+  openCertificate,
+  openRefusals,
+} from '@gateway/service-kit';
 import { openCardReader } from '@gateway/vault';
 import { createDirectory } from './adapters/emv/directory';
 import { BODY_TIMEOUT_MS, createPublicSite, NOTIFICATION_PATH, RESULTS_PATH } from './adapters/http/public-site';
@@ -116,6 +122,7 @@ async function open(frame: Frame<Config>): Promise<Parts<'http'>> {
         bodies: createBodyReader(),
         pace: createSourcePace(clock),
         trustedProxies: connections.trustedProxies,
+        refuse: openRefusals('page', { logger, metrics }),
         logger,
       }),
       port: config.THREEDS_PORT,

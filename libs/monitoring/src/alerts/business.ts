@@ -344,6 +344,27 @@ export const businessAlerts: readonly Alert[] = [
     },
   },
   {
+    name: 'ManyRefusals',
+    severity: 'ticket',
+    when: [[above('sum by (service, kind, reason) (rate(gateway_refusals_total[10m]))', 1)]],
+    forMinutes: 10,
+    summary:
+      'Somebody tries out passwords or pages: {{ $labels.service }} refuses many requests ({{ $labels.kind }}, {{ $labels.reason }}).',
+    test: {
+      atMinute: 30,
+      fires: {
+        series: {
+          'gateway_refusals_total{service="api-edge",kind="login",reason="wrong-credentials"}': growing(66),
+        },
+        labels: { service: 'api-edge', kind: 'login', reason: 'wrong-credentials' },
+      },
+      silent: {
+        'gateway_refusals_total{service="api-edge",kind="login",reason="wrong-credentials"}': growing(54),
+        'gateway_refusals_total{service="api-edge",kind="page",reason="unknown-page"}': growing(54),
+      },
+    },
+  },
+  {
     name: 'SharedSource',
     severity: 'ticket',
     when: [[above('max(gateway_source_accounts_max)', 20)]],

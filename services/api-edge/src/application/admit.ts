@@ -1,8 +1,8 @@
 import type { Account } from '@gateway/accounts';
 import { isAllowedSource, isOpen } from '@gateway/accounts';
 import type { RawText } from '@gateway/contracts';
-import { RESPONSE_CODES } from '@gateway/contracts';
-import type { Slot } from '@gateway/service-kit';
+import { maskCardNumbers, RESPONSE_CODES } from '@gateway/contracts';
+import type { RefusalReason, Slot } from '@gateway/service-kit';
 import { assertNever } from '@gateway/service-kit';
 import type { RawFields } from '../domain/body';
 import { INVALID, readApiVersion, readText } from '../domain/envelope-fields';
@@ -68,14 +68,23 @@ export async function admit(
   const verdict = await ports.credentials.verify({ merchantAccount, password, source: incoming.sourceIp });
   switch (verdict.kind) {
     case 'throttled':
+      noteRefusal(ports, incoming, 'throttled');
       return refuse(tooManyRequests(session, now, verdict.retryAfterSeconds));
     case 'refused':
+      noteRefusal(ports, incoming, 'wrong-credentials');
       return refuse(failure(session, now, RESPONSE_CODES.WRONG_CREDENTIALS));
     case 'ok':
       return admitAccount(ports, verdict.account, incoming, session);
     default:
       return assertNever(verdict);
   }
+}
+
+/** The name that an unauthenticated request gives may be anything. */
+function noteRefusal(ports: Ports, { fields, sourceIp }: Incoming, reason: RefusalReason<'login'>): void {
+  const name = readText(fields, 'merchant_account', 6, 32);
+  const named = name === undefined || name === INVALID ? {} : { merchantAccount: maskCardNumbers(name) };
+  ports.refuseLogin(reason, { source: sourceIp, ...named });
 }
 
 function versionProblem(version: 'missing' | 'unsupported') {
@@ -92,9 +101,14 @@ async function admitAccount(
   session: Session,
 ): Promise<Admitted | { refused: Answer }> {
   const now = ports.now();
-  if (!isOpen(account)) return { refused: failure(session, now, RESPONSE_CODES.ACCOUNT_NOT_ACTIVE) };
-  if (!isAllowedSource(account, incoming.sourceIp))
+  if (!isOpen(account)) {
+    noteRefusal(ports, incoming, 'account-not-active');
+    return { refused: failure(session, now, RESPONSE_CODES.ACCOUNT_NOT_ACTIVE) };
+  }
+  if (!isAllowedSource(account, incoming.sourceIp)) {
+    noteRefusal(ports, incoming, 'address-not-allowed');
     return { refused: failure(session, now, RESPONSE_CODES.IP_ADDRESS_NOT_ALLOWED) };
+  }
   const taken = ports.rateLimiter.take(account, incoming.fields.bytes);
   if (!taken.allowed) return { refused: tooManyRequests(session, now, taken.retryAfterSeconds) };
   const slot = await ports.requestSlots.take(account);

@@ -80,6 +80,7 @@ function world(more: Partial<InitiatePorts> = {}, insert?: (entry: JournalEntry)
       },
     },
     credentials: { verify: async () => ({ kind: 'ok', account: ACCOUNT }) } as unknown as InitiatePorts['credentials'],
+    refuseLogin: () => undefined,
     requestSlots: { take: async () => ({ release: () => undefined }) },
     rateLimiter: { take: () => ({ allowed: true }) } as unknown as InitiatePorts['rateLimiter'],
     bankAddresses: { isIban: () => true, isBic: () => true },

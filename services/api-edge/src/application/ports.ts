@@ -14,7 +14,7 @@ import type {
   SandboxClock,
   Secret,
 } from '@gateway/contracts';
-import type { Logger, Slot, SlotRefusal } from '@gateway/service-kit';
+import type { Logger, Refuse, Slot, SlotRefusal } from '@gateway/service-kit';
 import type { CardData, CardOwner, NumberLimits, PutCard } from '@gateway/vault';
 import type { CheckoutRequest } from '../domain/card-request';
 import type { BankAddresses } from '../domain/payout-fields';
@@ -255,6 +255,7 @@ export interface Ports {
   late: { add(late: LateEntry): void };
   bus: Bus;
   credentials: Pick<CredentialCheck, 'verify'>;
+  refuseLogin: Refuse<'login'>;
   rateLimiter: RateLimiter;
   /** Slots for running requests, shared between accounts. */
   requestSlots: { take(account: Account): Promise<Slot | SlotRefusal> };

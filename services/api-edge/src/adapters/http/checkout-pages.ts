@@ -4,8 +4,16 @@ import type { SourcePace } from '@gateway/accounts';
 import { RawText } from '@gateway/contracts';
 import type { Locale, RenderedPage } from '@gateway/pages';
 import { localeFor, REDIRECTS_OF_OTHERS } from '@gateway/pages';
-import type { BodyFault, BodyReader, Logger, Registry, Tracer } from '@gateway/service-kit';
-import { bytesOf, Counter, assertNever, readBody, strictTransport, traceRequest } from '@gateway/service-kit';
+import type { BodyFault, BodyReader, Logger, RefusalReason, Registry, Tracer } from '@gateway/service-kit';
+import {
+  bytesOf,
+  Counter,
+  assertNever,
+  openRefusals,
+  readBody,
+  strictTransport,
+  traceRequest,
+} from '@gateway/service-kit';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import express from 'express';
 import type { PageAnswer, SubmittedForm } from '../../application/checkout-page';
@@ -83,16 +91,22 @@ export function createCheckoutPages(options: CheckoutPagesOptions): RequestListe
       submit(options),
     )
     .all(pace, (_request, response) => {
+      noteRefusal(response, 'wrong-method');
       response.setHeader('Allow', 'GET, HEAD, POST');
       send(response, 405, view.noticePage(localeOf(response), 'wrongMethod'));
     });
-  app.use(pace, (_request, response) => notFound(response));
+  app.use(pace, (_request, response) => notFound(response, 'malformed-link'));
   app.use(refuseBroken(options));
   return app;
 }
 
 interface Locals {
   startedAt: number;
+  refuse: (reason: RefusalReason<'page'>) => void;
+}
+
+function noteRefusal(response: Response, reason: RefusalReason<'page'>): void {
+  (response.locals as Locals).refuse(reason);
 }
 
 /** Assigns the request its id and trace, and counts its answer. */
@@ -103,9 +117,13 @@ function openRequest(options: CheckoutPagesOptions): RequestHandler {
     labelNames: ['method', 'status'],
     registers: [options.metrics],
   });
+  const refuse = openRefusals('page', options);
   return (request, response, next) => {
     const requestId = randomUUID();
-    Object.assign(response.locals, { startedAt: options.now() } satisfies Locals);
+    Object.assign(response.locals, {
+      startedAt: options.now(),
+      refuse: (reason) => refuse(reason, { source: sourceOf(request) }),
+    } satisfies Locals);
     response.setHeader('X-Request-Id', requestId);
     response.once('close', () => {
       const method = request.method === 'POST' ? 'POST' : 'GET';
@@ -147,7 +165,7 @@ function referenceIn({ query: { reference } }: Request): string | undefined {
 }
 
 function requirePageId(): RequestHandler {
-  return (request, response, next) => (PAGE_ID.test(pageIdOf(request)) ? next() : notFound(response));
+  return (request, response, next) => (PAGE_ID.test(pageIdOf(request)) ? next() : notFound(response, 'malformed-link'));
 }
 
 /**
@@ -159,6 +177,7 @@ function requireOwnOrigin(ownOrigin: string): RequestHandler {
     const { origin } = request.headers;
     const isForeign = origin !== undefined && origin !== 'null' && origin !== ownOrigin;
     if (!isForeign && request.get('sec-fetch-site') !== 'cross-site') return next();
+    noteRefusal(response, 'foreign-form');
     send(response, 403, view.noticePage(localeOf(response), 'foreignForm'));
   };
 }
@@ -217,7 +236,7 @@ async function sendAnswer(
   };
   switch (page.kind) {
     case 'not-found':
-      return notFound(response);
+      return notFound(response, 'unknown-page');
     case 'form':
       return send(response, 200, view.formPage(await contextOf(page), page, formActionsOf(options)));
     case 'waiting':
@@ -262,7 +281,8 @@ function redirect(response: Response, location: string): void {
   response.status(303).end();
 }
 
-function notFound(response: Response): void {
+function notFound(response: Response, reason: RefusalReason<'page'>): void {
+  noteRefusal(response, reason);
   send(response, 404, view.noticePage(localeOf(response), 'notFound'));
 }
 
@@ -280,6 +300,7 @@ function refuseBody(response: Response, fault: Exclude<BodyFault, 'cut-off'>): v
 }
 
 function notUnderstood(response: Response, status: number): void {
+  noteRefusal(response, 'malformed-form');
   send(response, status, view.noticePage(localeOf(response), 'notUnderstood'));
 }
 

@@ -10,6 +10,7 @@ let findByPage: () => Promise<null>;
 let isOfPace = true;
 let turn = Promise.resolve();
 let onTake = (): unknown => undefined;
+const refused: string[][] = [];
 
 beforeAll(async () => {
   const ports = { authentications: { findByPage: () => findByPage() }, tracer: noTracer } as unknown as Ports;
@@ -25,6 +26,7 @@ beforeAll(async () => {
       },
     },
     trustedProxies: [],
+    refuse: (reason, { source }) => refused.push([reason, source]),
     logger: silentLogger,
   });
   server = await listen({ listener, port: 0, host: '127.0.0.1' });
@@ -94,4 +96,17 @@ test('results that nobody has signed take no place, however long they wait', asy
   expect((await get()).status).toBe(404);
   go();
   expect(new Set((await Promise.all(results)).map(({ status }) => status))).toEqual(new Set([401]));
+});
+
+test.each([
+  ['a page that nobody has', '/challenge/page', {}, 'unknown-page'],
+  ['another address', '/challenge/page/more/of/it', {}, 'malformed-link'],
+  ['another method', '/challenge/page', { method: 'DELETE' }, 'wrong-method'],
+  ['a result without a signature', '/3ds/results', { method: 'POST', body: '{}' }, 'wrong-signature'],
+  ['a challenge without ids', '/challenge/notification', { method: 'POST', body: 'cres=1' }, 'wrong-challenge'],
+])('a request for %s is on record with its source', async (_what, path, init, reason) => {
+  findByPage = () => Promise.resolve(null);
+  refused.length = 0;
+  await (await fetch(`http://127.0.0.1:${server.port}${path}`, init)).text();
+  expect(refused).toEqual([[reason, '127.0.0.1']]);
 });

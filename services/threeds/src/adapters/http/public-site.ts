@@ -7,10 +7,10 @@ import type { Secret } from '@gateway/contracts';
 import { RawText, rawText } from '@gateway/contracts';
 import type { Locale } from '@gateway/pages';
 import { localeFor } from '@gateway/pages';
-import type { BodyFault, BodyReader, Logger } from '@gateway/service-kit';
+import type { BodyFault, BodyReader, Logger, RefusalReason, Refuse } from '@gateway/service-kit';
 import { bytesOf, isRetryable, readBody, strictTransport, traceRequest } from '@gateway/service-kit';
 import { retryableWhenTransient } from '@gateway/mongo';
-import type { Turn } from '../../application/browser';
+import type { Problem, Turn } from '../../application/browser';
 import { comeBack, lookForResult, openPage } from '../../application/browser';
 import type { Ports } from '../../application/ports';
 import { takeResult } from '../../application/take-result';
@@ -49,6 +49,8 @@ const TERM_URL_LENGTH_MAX = 2_048;
 const REFERENCE_LENGTH_MAX = 20;
 const TOO_MANY_REQUESTS = 429;
 const RETRY_AFTER_SECONDS = 2;
+/** IPv6 with a zone. */
+const ADDRESS_LENGTH_MAX = 64;
 /** From the head of a request to the end of its body. */
 export const BODY_TIMEOUT_MS = 10_000;
 /** Concurrent requests, counted once their bodies have arrived; further ones are refused. */
@@ -62,6 +64,8 @@ export interface PublicSiteOptions {
   pace: SourcePace;
   /** Proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[];
+  /** Logs and counts refused requests. */
+  refuse: Refuse<'page'>;
   logger: Logger;
 }
 
@@ -70,14 +74,14 @@ export interface PublicSiteOptions {
  * stored state alone decides where a browser goes, never its input. No cookies; nothing is cached.
  */
 export function createPublicSite(options: PublicSiteOptions): RequestListener {
-  const { ports, messageKey, bodies, pace, trustedProxies, logger } = options;
+  const { ports, messageKey, bodies, pace, trustedProxies, refuse, logger } = options;
   const app = express().disable('x-powered-by').disable('etag');
   app.enable('case sensitive routing').enable('strict routing');
   app.set('trust proxy', [...trustedProxies]);
   const takePlace = limitConcurrency();
   const keepPace = keepPaceOf(pace);
   const body = [readForm(bodies), keepPace, takePlace];
-  app.use(strictTransport, openRequest(ports));
+  app.use(strictTransport, openRequest(ports, refuse));
 
   app
     .route(RESULTS_PATH)
@@ -108,19 +112,38 @@ export function createPublicSite(options: PublicSiteOptions): RequestListener {
       show(response, await lookedAgain(ports, request.params.pageId)),
     )
     .all(keepPace, refuseMethod('GET, HEAD'));
-  app.use(keepPace, (_request, response) => sendPage(response, problemPage(localeOf(response), 'unknown-page')));
+  app.use(keepPace, (_request, response) => {
+    noteRefusal(response, 'malformed-link');
+    sendPage(response, problemPage(localeOf(response), 'unknown-page'));
+  });
   app.use(explainFault(logger));
   return app;
 }
 
 /** Assigns the request its id and trace. */
-function openRequest({ tracer }: Ports): RequestHandler {
+function openRequest({ tracer }: Ports, refuse: Refuse<'page'>): RequestHandler {
   return (request, response, next) => {
     const correlationId = randomUUID();
+    Object.assign(response.locals, {
+      refuse: (reason) => refuse(reason, { source: sourceOf(request) }),
+    } satisfies Locals);
     // Knowing a page's address opens it, so it is never passed on.
     response.set({ 'X-Request-Id': correlationId, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
     traceRequest(tracer, { request, response, route: routeOf(request.path), correlationId }, next);
   };
+}
+
+interface Locals {
+  refuse: (reason: RefusalReason<'page'>) => void;
+}
+
+function noteRefusal(response: Response, reason: RefusalReason<'page'>): void {
+  (response.locals as Locals).refuse(reason);
+}
+
+/** A trusted proxy may pass on anything. */
+function sourceOf(request: Request): string {
+  return rawText(request.ip)?.within(ADDRESS_LENGTH_MAX) ?? '';
 }
 
 /** The address of a page is a secret, so spans have the route. */
@@ -166,6 +189,7 @@ function requireSignature(messageKey: Secret<Buffer>, pace: SourcePace): Request
   return async (request, response, next) => {
     if (isSigned(bytesOf(request), rawText(request.get(SIGNATURE_HEADER)), messageKey)) return next();
     await pace.take(request.ip ?? '');
+    noteRefusal(response, 'wrong-signature');
     sendResult(response, notSigned());
   };
 }
@@ -214,8 +238,20 @@ function formOf(request: Request<object>): ReadonlyMap<string, RawText> | undefi
   return parseForm(bytesOf(request), rawText(request.get('content-type')));
 }
 
+/** An authentication that has ended without a return address is nobody's attempt. */
+const REFUSED: Readonly<Record<Problem, RefusalReason<'page'> | undefined>> = {
+  'unknown-page': 'unknown-page',
+  'form-needed': 'malformed-form',
+  'wrong-form': 'malformed-form',
+  'wrong-return-address': 'wrong-address',
+  'wrong-challenge': 'wrong-challenge',
+  'no-return': undefined,
+};
+
 function show(response: Response, turn: Turn): void {
   if (turn.kind === 'redirect') return sendElsewhere(response, turn.url);
+  const reason = turn.kind === 'problem' ? REFUSED[turn.problem] : undefined;
+  if (reason !== undefined) noteRefusal(response, reason);
   sendPage(response, pageOf(localeOf(response), turn, STAY in response.req.query));
 }
 
@@ -250,6 +286,7 @@ function sendPage(response: Response, { status, headers, body }: StatusPage): vo
 
 function refuseMethod(allowed: string): RequestHandler {
   return (_request, response) => {
+    noteRefusal(response, 'wrong-method');
     response.set('Allow', allowed);
     sendPage(response, messagePage(localeOf(response), 405, 'wrong-method'));
   };
@@ -270,6 +307,7 @@ function explainFault(logger: Logger): ErrorRequestHandler {
     if (response.headersSent) return next(error);
     const refusal = refusalOf(error);
     if (refusal !== undefined) {
+      noteRefusal(response, 'malformed-form');
       return sendPage(response, messagePage(localeOf(response), refusal, 'unreadable'));
     }
     logger.error('a request could not be answered', { method: request.method, error });
