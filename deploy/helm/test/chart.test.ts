@@ -407,7 +407,7 @@ describe('checks', () => {
     });
     const image = 'payment-gateway/operations:0.1.0';
     expect(found).toEqual([
-      ['gateway-audit', '30 6 * * *', 'Forbid', image, ['audit', 'verify']],
+      ['gateway-audit', '30 6 * * *', 'Forbid', image, ['audit', 'check']],
       ['gateway-doctor', '0 6 * * *', 'Forbid', image, ['doctor']],
     ]);
   });

@@ -4,6 +4,7 @@ import { duplicateKeyIndex, ensureTtlIndex, indexesOf } from '@gateway/mongo';
 import type { Logger, Retention } from '@gateway/service-kit';
 import { OverloadedError, RetryableError } from '@gateway/service-kit';
 import type { Action, FieldsOf } from './actions';
+import { ANCHOR_MESSAGE } from './anchors';
 import type { Draft, Entry, Operator, Phase } from './entry';
 import { chained, changesIn, recordable, recordableName } from './entry';
 
@@ -99,7 +100,7 @@ export function createAuditLog(options: {
       const entry = chained(head && toEntry(head), { ...draft, ...writer }, await now());
       if (await inserted(toStored(entry))) {
         // Logs leave the machine: together they are anchors that a change of the database cannot reach.
-        logger.info('audited', { sequence: entry.sequence, hash: entry.hash, action: draft.action });
+        logger.info(ANCHOR_MESSAGE, { sequence: entry.sequence, hash: entry.hash, action: draft.action });
         return entry;
       }
       await pause(Math.random() * Math.min(PAUSE_MAX_MS, attempt));

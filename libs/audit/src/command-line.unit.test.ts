@@ -15,7 +15,9 @@ it.each([
       query: { limit: 50, since: Date.UTC(2026, 0, 1), until: Date.UTC(2026, 0, 2, 3, 4, 5), before: 12 },
     },
   ],
+  [['check'], { name: 'check' }],
   [['verify'], { name: 'verify' }],
+  [['verify', '--anchors', 'gateway.log'], { name: 'verify', anchors: 'gateway.log' }],
   [['verify', '--expect', `17:${HASH}`], { name: 'verify', expected: { sequence: 17, hash: HASH } }],
 ])('understands %j', (args, command) => {
   expect(parseArguments(args)).toEqual(command);
@@ -32,6 +34,7 @@ it.each([
   [['verify', '--expect', '17']],
   [['verify', '--expect', `0:${HASH}`]],
   [['verify', '17']],
+  [['check', '--expect', `17:${HASH}`]],
 ])('refuses %j', async (args) => {
   const lines: string[] = [];
   expect(await runCli(args, {}, (line) => lines.push(line))).toBe(2);

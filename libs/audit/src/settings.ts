@@ -11,10 +11,10 @@ export const auditSettings = {
     Type.Integer({
       minimum: 365,
       maximum: 24_000,
-      description: `How long entries of the audit log are kept. \`npm run audit -- verify\` expects the same value. ${whenUnset(AUDIT_RETENTION)}`,
+      description: `How long entries of the audit log are kept. \`npm run audit -- check\` and \`verify\` expect the same value. ${whenUnset(AUDIT_RETENTION)}`,
     }),
   ),
 };
 
-/** All that `npm run audit -- verify` reads. */
+/** All that `npm run audit -- check` and `verify` read. */
 export const verifySettings = Type.Object({ ...mongoSchema.properties, ...auditSettings });

@@ -1,7 +1,7 @@
 import type { Entry } from './entry';
 import { GENESIS_HASH, hashOf } from './entry';
 
-/** A head that someone wrote down outside the database: what came before it cannot have changed since. */
+/** A head that was kept outside the database: what came before it cannot have changed since. */
 export interface Anchor {
   readonly sequence: number;
   readonly hash: string;
@@ -23,31 +23,37 @@ const OPEN_MAX = 1_000;
 /**
  * Checks a log, in order of its sequence numbers.
  *
- * A log cannot show by itself that its end is missing, or that all of it was written anew: `expected` can.
+ * A log cannot show by itself that its end is missing, or that all of it was written anew: anchors can. Those of entries
+ * that retention has removed prove nothing, so at least one must be younger.
  *
  * @param keptSince epoch ms: entries made since then must not be missing at the beginning
  */
 export async function verifyEntries(
   entries: AsyncIterable<Entry>,
-  { expected, keptSince }: { expected?: Anchor | undefined; keptSince: number },
+  { anchors = [], keptSince }: { anchors?: readonly Anchor[] | undefined; keptSince: number },
 ): Promise<Verification> {
-  const problems: string[] = [];
+  const { hashes, problems } = byEntry(anchors);
   const open = new Set<number>();
   let count = 0;
   let first: Entry | undefined;
   let last: Entry | undefined;
-  let anchored = expected === undefined;
   for await (const entry of entries) {
     count += 1;
     first ??= entry;
     if (problems.length < PROBLEMS_MAX) problems.push(...problemsOf(last, entry, keptSince));
     if (entry.phase === 'intent' && open.size < OPEN_MAX) open.add(entry.sequence);
     if (entry.intent !== undefined) open.delete(entry.intent);
-    if (entry.sequence === expected?.sequence && entry.hash === expected.hash) anchored = true;
+    const expected = hashes.get(entry.sequence);
+    if (expected !== undefined && expected !== entry.hash)
+      problems.push(`entry ${entry.sequence} had the hash ${expected}`);
     last = entry;
   }
   if (count === 0) problems.push('the log is empty: unless nobody has ever acted, all of it was removed');
-  if (!anchored && expected !== undefined) problems.push(missingAnchor(expected, first, last));
+  const newest = anchors.reduce<Anchor | undefined>(
+    (a, b) => (a === undefined || b.sequence > a.sequence ? b : a),
+    undefined,
+  );
+  if (newest !== undefined) problems.push(...problemsOfNewest(newest, first, last));
   return {
     count,
     head: last && { sequence: last.sequence, hash: last.hash },
@@ -80,8 +86,19 @@ function rangeBetween(before: number, after: number): string {
   return after - before === 2 ? `entry ${before + 1} is` : `entries ${before + 1} to ${after - 1} are`;
 }
 
-function missingAnchor({ sequence, hash }: Anchor, first: Entry | undefined, last: Entry | undefined): string {
-  if (last === undefined || last.sequence < sequence) return `the log ends before entry ${sequence}, which was there`;
-  if (first !== undefined && sequence < first.sequence) return `entry ${sequence} is gone: expect a younger one`;
-  return `entry ${sequence} had the hash ${hash}`;
+function problemsOfNewest({ sequence }: Anchor, first: Entry | undefined, last: Entry | undefined): string[] {
+  if (last === undefined || last.sequence < sequence) return [`the log ends before entry ${sequence}, which was there`];
+  if (first !== undefined && sequence < first.sequence) return [`entry ${sequence} is gone: expect a younger one`];
+  return [];
+}
+
+/** The same entry with two hashes: the log was cut and has grown again in between. */
+function byEntry(anchors: readonly Anchor[]): { hashes: ReadonlyMap<number, string>; problems: string[] } {
+  const hashes = new Map<number, string>();
+  const forked = new Set<number>();
+  for (const { sequence, hash } of anchors) {
+    if ((hashes.get(sequence) ?? hash) !== hash) forked.add(sequence);
+    hashes.set(sequence, hash);
+  }
+  return { hashes, problems: [...forked].map((sequence) => `entry ${sequence} was written twice, with two hashes`) };
 }

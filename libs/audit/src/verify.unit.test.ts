@@ -70,7 +70,7 @@ it.each<[string, Entry[], string[]]>([
 describe('with a head that was written down', () => {
   it('notices a removed end', async () => {
     expect(await verify(log.slice(0, 4))).toMatchObject({ problems: [] });
-    expect(await verify(log.slice(0, 4), { expected: anchorOf(5) })).toMatchObject({
+    expect(await verify(log.slice(0, 4), { anchors: [anchorOf(5)] })).toMatchObject({
       problems: ['the log ends before entry 6, which was there'],
     });
   });
@@ -81,13 +81,23 @@ describe('with a head that was written down', () => {
       forged.push(chained(forged.at(-1), { ...draft, operator: 'bob' }, at));
     }
     expect(await verify(forged)).toMatchObject({ problems: [] });
-    expect(await verify(forged, { expected: anchorOf(3) })).toMatchObject({
+    expect(await verify(forged, { anchors: [anchorOf(3)] })).toMatchObject({
       problems: [`entry 4 had the hash ${log[3]?.hash}`],
     });
   });
 
+  it('notices an old anchor that is wrong beside a right one', async () => {
+    const anchors = [{ sequence: 2, hash: 'f'.repeat(64) }, anchorOf(5)];
+    expect(await verify(log, { anchors })).toMatchObject({ problems: [`entry 2 had the hash ${'f'.repeat(64)}`] });
+  });
+
+  it('notices an entry that was anchored twice', async () => {
+    const anchors = [{ sequence: 4, hash: 'f'.repeat(64) }, anchorOf(3)];
+    expect(await verify(log, { anchors })).toMatchObject({ problems: ['entry 4 was written twice, with two hashes'] });
+  });
+
   it('accepts a log that has grown since', async () => {
-    expect(await verify(log, { expected: anchorOf(3) })).toMatchObject({ problems: [] });
+    expect(await verify(log, { anchors: [anchorOf(3)] })).toMatchObject({ problems: [] });
   });
 });
 
@@ -105,7 +115,7 @@ describe('after retention', () => {
   });
 
   it('asks for a younger head than one that is gone', async () => {
-    expect(await verify(log.slice(2), { keptSince, expected: anchorOf(0) })).toMatchObject({
+    expect(await verify(log.slice(2), { keptSince, anchors: [anchorOf(0)] })).toMatchObject({
       problems: ['entry 1 is gone: expect a younger one'],
     });
   });

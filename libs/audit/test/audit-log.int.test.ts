@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { MongoConnection } from '@gateway/mongo';
 import { connectMongo } from '@gateway/mongo';
 import { openSpace, recordingLogger } from '@gateway/testing';
@@ -5,6 +8,7 @@ import type { Space } from '@gateway/testing';
 import type { OpenAudit } from '../src';
 import { openAudit } from '../src';
 import type { StoredEntry } from '../src/audit-log';
+import type { Entry } from '../src/entry';
 import { runCli } from '../src/command-line';
 
 const operator = { name: 'alice', from: 'alice@desk' };
@@ -49,7 +53,7 @@ async function someActions(): Promise<void> {
 
 /** The line of `verify` that an operator writes down. */
 async function head(): Promise<string> {
-  const [, anchor = ''] = /head (\S+)$/.exec((await cli('verify')).text) ?? [];
+  const [, anchor = ''] = /head (\S+)$/.exec((await cli('check')).text) ?? [];
   return anchor;
 }
 
@@ -101,7 +105,7 @@ describe('an action', () => {
     );
     await expect(failing).rejects.toThrow('refused');
     expect(await audit.list({ limit: 5 })).toMatchObject([{ phase: 'failed', intent: 1 }, { phase: 'intent' }]);
-    expect((await cli('verify')).code).toBe(0);
+    expect((await cli('check')).code).toBe(0);
   });
 
   it('does not run without its first entry', async () => {
@@ -117,7 +121,7 @@ describe('an action', () => {
     const action = { operator, action: 'account.close', subject: 'acme_shop' } as const;
     expect(await audit.record(action, async () => (await audit.close(), 'closed'))).toBe('closed');
     expect(lines.join('\n')).toContain('the outcome of an audited action is not on record');
-    const { code, text } = await cli('verify');
+    const { code, text } = await cli('check');
     expect(text).toContain('without an outcome, so they may have taken effect or not: 1');
     expect(code).toBe(0);
     audit = await open();
@@ -140,7 +144,7 @@ it('appends of several processes form one chain without gaps', async () => {
   );
   for (const one of others) await one.close();
   const count = 2 * APPENDERS * ACTIONS_EACH;
-  expect(await cli('verify')).toMatchObject({
+  expect(await cli('check')).toMatchObject({
     code: 0,
     text: expect.stringMatching(`^${count} entries, head ${count}:`),
   });
@@ -157,7 +161,7 @@ describe('tampering', () => {
   beforeEach(() => someActions());
 
   it('is absent at first', async () => {
-    expect(await cli('verify')).toMatchObject({ code: 0, text: expect.stringMatching(`^6 ${SIX} 6:[0-9a-f]{64}$`) });
+    expect(await cli('check')).toMatchObject({ code: 0, text: expect.stringMatching(`^6 ${SIX} 6:[0-9a-f]{64}$`) });
   });
 
   it.each<[string, () => Promise<unknown>, string]>([
@@ -174,15 +178,38 @@ describe('tampering', () => {
     ['reordering', () => swapped(3, 5), 'entry 3 was changed'],
   ])('by %s is detected', async (_how, tamper, problem) => {
     await tamper();
-    const { code, text } = await cli('verify');
+    const { code, text } = await cli('check');
     expect(text).toContain(`tampered with: ${problem}`);
     expect(code).toBe(1);
+  });
+
+  it('by removal at the end is detected with the log lines of a service, and verify fails without any', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'anchors-'));
+    const file = join(folder, 'gateway.log');
+    const line = ({ sequence, hash }: Entry) =>
+      `${JSON.stringify({ level: 'info', message: 'audited', sequence, hash })}\n`;
+    try {
+      const shipped = (await audit.list({ limit: 9 })).map(line);
+      writeFileSync(file, `${shipped.join('')}no json\n{"message":"answered","sequence":9}\n`);
+      expect(await cli('verify', '--anchors', file)).toMatchObject({ code: 0 });
+      expect(await cli('verify')).toMatchObject({
+        code: 1,
+        text: expect.stringContaining('not verified: there is no'),
+      });
+      await entries().deleteMany({ _id: { $gt: 4 } });
+      const { code, text } = await cli('verify', '--anchors', file);
+      expect([code, text]).toEqual([1, expect.stringContaining('tampered with: the log ends before entry 6')]);
+      writeFileSync(file, '');
+      expect(await cli('verify', '--anchors', file)).toMatchObject({ code: 1 });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('by removal at the end is detected with a head that was written down', async () => {
     const written = await head();
     await entries().deleteMany({ _id: { $gt: 4 } });
-    expect(await cli('verify')).toMatchObject({ code: 0 });
+    expect(await cli('check')).toMatchObject({ code: 0 });
     const { code, text } = await cli('verify', '--expect', written);
     expect(text).toContain('tampered with: the log ends before entry 6, which was there');
     expect(code).toBe(1);
@@ -230,13 +257,13 @@ describe('names that would forge lines or break the chain', () => {
     expect(code).toBe(0);
     expect(text.split('\n')).toHaveLength(4);
     expect(text).toMatch(/^[\x20-\x7e\t\n]+$/);
-    expect(await cli('verify')).toMatchObject({ code: 0 });
+    expect(await cli('check')).toMatchObject({ code: 0 });
   });
 
   it('in a field are stored so that the hash stays right', async () => {
     const before = { state: 'half \ud83d', limits: { '\ud83d': 1 } };
     await audit.record({ operator, action: 'account.change', subject: 'acme_shop', before }, () => Promise.resolve());
-    expect(await cli('verify')).toMatchObject({ code: 0 });
+    expect(await cli('check')).toMatchObject({ code: 0 });
   });
 
   it('are escaped when somebody else has stored them', async () => {
@@ -273,7 +300,7 @@ describe('retention', () => {
   ])('that is %s is reported', async (_how, change, problem) => {
     await someActions();
     await change();
-    const { code, text } = await cli('verify');
+    const { code, text } = await cli('check');
     expect(text).toContain(`tampered with: the database ${problem}, but AUDIT_RETENTION_DAYS is ${RETENTION_DAYS}`);
     expect(code).toBe(1);
     await entries().dropIndexes();
@@ -282,7 +309,7 @@ describe('retention', () => {
   it('that removed everything is reported', async () => {
     await someActions();
     await entries().deleteMany({});
-    const { code, text } = await cli('verify');
+    const { code, text } = await cli('check');
     expect(text).toContain('tampered with: the log is empty');
     expect(code).toBe(1);
   });
@@ -300,6 +327,6 @@ describe('retention', () => {
       text: expect.stringContaining('6 entries'),
     });
     await entries().deleteOne({ _id: 3 });
-    expect((await cli('verify')).text).toContain('entries 1 to 3 are missing');
+    expect((await cli('check')).text).toContain('entries 1 to 3 are missing');
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createClockFollower, openAccounts } from '@gateway/accounts';
-import { AUDIT_RETENTION, openAudit } from '@gateway/audit';
+import { AUDIT_RETENTION, createHeadAnchors, openAudit } from '@gateway/audit';
 import { queries, services } from '@gateway/contracts';
 import { createHandle } from '@gateway/mongo';
 import type { Frame, Parts, ServiceDeps } from '@gateway/service-frame';
@@ -40,6 +40,8 @@ import { CALLBACK_KINDS } from './domain/callback';
 import { evolve } from './domain/delivery';
 import { ensureIndexes } from './indexes';
 
+/** A command line's entry has its hash in the log after this time. */
+const ANCHOR_EVERY_MS = 10_000;
 const LOOK_EVERY_MS = 200;
 const COMPLETE_EVERY_MS = 1_000;
 /** Outcomes handled together share one write. */
@@ -144,6 +146,11 @@ async function open(frame: Frame<Config>, deps: CallbackDispatcherDeps): Promise
     },
     loops: [
       frame.repeat({ name: 'looking for due callbacks', everyMs: LOOK_EVERY_MS, work: () => look() }),
+      frame.repeat({
+        name: 'anchoring the audit log',
+        everyMs: ANCHOR_EVERY_MS,
+        work: createHeadAnchors({ audit, now, logger }),
+      }),
       ...CALLBACK_KINDS.map((kind) => createCompleter(ports, dispatcher, { kind, everyMs: COMPLETE_EVERY_MS })),
       createClockFollower({
         clocks: accounts.clocks,
