@@ -1,11 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openAudit } from '@gateway/audit';
 import { services, topics } from '@gateway/contracts';
 import { listTopics } from '@gateway/messaging';
 import { connectMongo } from '@gateway/mongo';
 import type { Space, TestCallers } from '@gateway/testing';
-import { createCallers, environmentOf, kafkaOf, openSpace } from '@gateway/testing';
+import { createCallers, environmentOf, kafkaOf, openSpace, silentLogger } from '@gateway/testing';
 import { startMerchant } from './support/merchant';
 import { startSystem } from './support/system';
 import { readPasswords } from '../deploy/operations/src/passwords';
@@ -40,6 +41,16 @@ function settingsOf(space: Space): Record<string, string> {
   };
 }
 
+/** Newest first. */
+async function auditedProvisioning({ mongoUri: uri, databasePrefix }: Space) {
+  const audit = await openAudit({ uri, databasePrefix, logger: silentLogger });
+  try {
+    return await audit.list({ action: 'installation.provision', limit: 9 });
+  } finally {
+    await audit.close();
+  }
+}
+
 /** Every index of the gateway's databases, with its options. */
 async function indexesOf(space: Space): Promise<Map<string, object[]>> {
   const found = new Map<string, object[]>();
@@ -68,6 +79,12 @@ test('it makes every index that the services want, and nothing is left for them 
       expect(again.lines).toContainEqual(expect.stringMatching(/^topics: 0 created, 0 reconfigured /));
       expect(again.lines).toContainEqual('demo accounts: all there');
       expect(await indexesOf(space)).toEqual(provisioned);
+      expect(await auditedProvisioning(space)).toMatchObject([
+        { operator: 'operator', phase: 'done', after: { did: expect.arrayContaining(['demo accounts: all there']) } },
+        { operator: 'operator', phase: 'intent' },
+        { operator: 'operator', phase: 'done' },
+        { operator: 'operator', phase: 'intent' },
+      ]);
     },
   });
   try {

@@ -1,4 +1,5 @@
 import { seedDemo } from '@gateway/accounts';
+import { openAudit, provisioner } from '@gateway/audit';
 import type { Environment, Print } from '@gateway/service-kit';
 import { ConfigurationError, createLogger, explanationOf, runCommandLine } from '@gateway/service-kit';
 import { provisionKafka } from './kafka';
@@ -24,11 +25,32 @@ export async function runProvision(args: readonly string[], env: Environment, pr
   try {
     const config = readConfig(env);
     const logger = createLogger({ service: 'provision', level: 'silent' });
-    await provision({ config, env, logger, print });
+    await provisionAudited({ config, env, logger, print });
     return 0;
   } catch (error) {
     print(`provision failed: ${explanationOf(error)}`);
     return error instanceof ConfigurationError ? 2 : 1;
+  }
+}
+
+/** Topics, rights, users and indexes decide who may do what, so their making is on record. */
+async function provisionAudited(context: Provisioning): Promise<void> {
+  const { config, env, logger, print } = context;
+  const { MONGODB_URI: uri, DATABASE_PREFIX: databasePrefix } = config;
+  const did: string[] = [];
+  const audit = await openAudit({ uri, databasePrefix, logger });
+  try {
+    const telling = (line: string): void => {
+      did.push(line);
+      print(line);
+    };
+    await audit.record(
+      { operator: provisioner(env), action: 'installation.provision', subject: databasePrefix || 'no prefix' },
+      () => provision({ ...context, print: telling }),
+      () => ({ did }),
+    );
+  } finally {
+    await audit.close();
   }
 }
 

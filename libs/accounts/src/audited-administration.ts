@@ -10,8 +10,15 @@ const IBAN_FIRST_SHOWN = 4;
 const IBAN_LAST_SHOWN = 4;
 const CHANGED = 'changed';
 
+export interface AuditedAdministration extends AccountAdministration {
+  /** Like `get`, on record, for an operator to see. */
+  show(merchantAccount: string): Promise<Account>;
+  /** Every account, on record. */
+  showAll(): Promise<Account[]>;
+}
+
 /**
- * The same administration, with every change in the audit log. Command lines use no other.
+ * The same administration, with every change in the audit log, and what an operator sees. Command lines use no other.
  *
  * @param options.audit writes the intent before a change and the outcome after it
  */
@@ -19,7 +26,7 @@ export function auditedAdministration(options: {
   administration: AccountAdministration;
   audit: Pick<AuditLog, 'record'>;
   operator: Operator;
-}): AccountAdministration {
+}): AuditedAdministration {
   const { administration, audit, operator } = options;
 
   const before = async (subject: string) => auditedFields(await administration.get(subject));
@@ -82,9 +89,26 @@ export function auditedAdministration(options: {
         () => administration.reencrypt(),
         (accounts) => ({ accounts }),
       ),
+    show: (subject) => audit.record({ operator, action: 'account.show', subject }, () => administration.get(subject)),
+    showAll: () =>
+      audit.record(
+        { operator, action: 'accounts.list', subject: 'all accounts' },
+        () => listAll(administration),
+        (accounts) => ({ accounts: accounts.length }),
+      ),
     get: (name) => administration.get(name),
     list: (after) => administration.list(after),
   };
+}
+
+async function listAll(administration: AccountAdministration): Promise<Account[]> {
+  const accounts: Account[] = [];
+  let page = await administration.list();
+  while (page.length > 0) {
+    accounts.push(...page);
+    page = await administration.list(page.at(-1)?.merchantAccount);
+  }
+  return accounts;
 }
 
 /** Everything public. Blocked IBANs belong to people, so only their ends are shown. */

@@ -809,6 +809,18 @@ describe('the audit log', () => {
     for (const index of [13, 15]) expect(entries[index]?.after).toEqual({ webhookSecret: 'changed' });
   });
 
+  it('has what an operator has looked at', async () => {
+    await json('create', 'seen_shop');
+    await json('show', 'seen_shop');
+    await run(['list']);
+    expect((await auditOf('seen_shop')).slice(2)).toMatchObject([
+      { action: 'account.show', phase: 'intent', operator: 'operator' },
+      { action: 'account.show', phase: 'done' },
+    ]);
+    const [, listed] = await auditOf('all accounts');
+    expect(listed).toMatchObject({ action: 'accounts.list', phase: 'done', after: { accounts: expect.any(Number) } });
+  });
+
   it('may hold every public field of an account', async () => {
     await run(['create', 'acme_shop', '--hold-callbacks', '24']);
     const { merchantAccount: _name, ...fields } = publicFields(await accounts.administration.get('acme_shop'));

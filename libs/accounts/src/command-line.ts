@@ -4,7 +4,7 @@ import { explanationOf } from '@gateway/service-kit';
 import type { Account } from './account';
 import { printAccount, printSummary, publicFields } from './account-printout';
 import { STATE_ACTIONS } from './account-state';
-import type { AccountAdministration } from './administration';
+import type { AuditedAdministration } from './audited-administration';
 import { AccountError } from './account-error';
 import type { OptionValues } from './command-options';
 import {
@@ -98,7 +98,7 @@ interface Answer {
 }
 
 interface Context {
-  administration: AccountAdministration;
+  administration: AuditedAdministration;
   ask: Ask;
 }
 
@@ -145,13 +145,13 @@ const set: Command = async ({ administration }, merchantAccount, values) => {
     case 'retire':
       return answer(await administration.retireWebhookSecret(merchantAccount));
     case undefined:
-      return answer(changed ?? (await administration.get(merchantAccount)));
+      return answer(changed ?? (await administration.show(merchantAccount)));
   }
 };
 
 const accountCommands = new Map<string, Command>([
   ['create', create],
-  ['show', async ({ administration }, account) => answer(await administration.get(account))],
+  ['show', async ({ administration }, account) => answer(await administration.show(account))],
   ['set', set],
   ['rotate-password', rotatePassword],
   ['rotate-payout-secret', rotatePayoutSecret],
@@ -162,12 +162,7 @@ const accountCommands = new Map<string, Command>([
 ]);
 
 async function list({ administration }: Context): Promise<Answer> {
-  const accounts: Account[] = [];
-  let page = await administration.list();
-  while (page.length > 0) {
-    accounts.push(...page);
-    page = await administration.list(page.at(-1)?.merchantAccount);
-  }
+  const accounts = await administration.showAll();
   return { fields: accounts.map(publicFields), text: accounts.map(printSummary).join('\n') };
 }
 

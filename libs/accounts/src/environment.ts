@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { commandLineOperator, openAuditFrom } from '@gateway/audit';
 import { noSimulatedMoney, simulatedMoneySettings } from '@gateway/contracts';
 import { commonSettings, loadConfig, mongoProductionRules } from '@gateway/service-kit';
-import type { AccountAdministration } from './administration';
+import type { AuditedAdministration } from './audited-administration';
 import { auditedAdministration } from './audited-administration';
 import type { OpenAccounts } from './open-accounts';
 import { openAccounts } from './open-accounts';
@@ -28,7 +28,7 @@ function openAccountsFrom(env: Record<string, string | undefined>): Promise<Open
  */
 export async function openAuditedAdministration(
   env: Record<string, string | undefined>,
-): Promise<{ administration: AccountAdministration; close(): Promise<void> }> {
+): Promise<{ administration: AuditedAdministration; close(): Promise<void> }> {
   const accounts = await openAccountsFrom(env);
   try {
     const operator = commandLineOperator(env);

@@ -27,6 +27,8 @@ const ACCOUNT = [
  * listed is never stored. A changed secret is a field of its own with the value `changed`.
  */
 export const AUDITED = {
+  'account.show': [],
+  'accounts.list': ['accounts'],
   'account.create': [...ACCOUNT, 'password', 'payoutSecret', 'webhookSecret'],
   'account.change': ACCOUNT,
   'account.activate': ACCOUNT,
@@ -39,15 +41,19 @@ export const AUDITED = {
   'account.retire-webhook-secret': [...ACCOUNT, 'webhookSecret'],
   'clock.move': ['aheadSeconds', 'refused'],
   'accounts.reencrypt': ['accounts'],
+  'payout.show': [],
   'payout.retry': ['state', 'code'],
   'payouts.hold': ['result', 'waiting', 'onTheirWay', 'withBank'],
   'payouts.release': ['released', 'stillHeldBy'],
   'payouts.cancel': ['result', 'ended', 'more'],
   'batches.cut': ['batches'],
   'batch.rewrite': ['state'],
+  'callback.show': [],
   'callback.resend': ['state'],
+  'dead-letter.show': ['type'],
   'dead-letter.replay': ['type', 'topic'],
   'topics.grow': ['partitions', 'topics'],
+  'installation.provision': ['did'],
   'vault.reencrypt': ['reencrypted', 'failed', 'stopped'],
   'privacy.erase': ['payments', 'payouts', 'callbacks', 'journalEntries', 'cards', 'underWay', 'more'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

@@ -78,14 +78,21 @@ async function answer(
     return;
   }
   const { topic, partition, offset } = command;
-  const letter = await letters.show(topic, partition, offset);
+  const subject = `${topic} ${partition} ${offset}`;
   if (command.name === 'show') {
-    print(JSON.stringify(letter, null, 2));
+    const shown = await recordCommand(
+      env,
+      { action: 'dead-letter.show', subject },
+      () => letters.show(topic, partition, offset),
+      ({ type }) => ({ type }),
+    );
+    print(JSON.stringify(shown, null, 2));
     return;
   }
+  const letter = await letters.show(topic, partition, offset);
   const origin = await recordCommand(
     env,
-    { action: 'dead-letter.replay', subject: `${topic} ${partition} ${offset}`, before: { type: letter.type } },
+    { action: 'dead-letter.replay', subject, before: { type: letter.type } },
     () => letters.replay(topic, partition, offset),
     (replayedTo) => ({ topic: replayedTo }),
   );

@@ -32,8 +32,8 @@ export interface KafkaCommands<Command extends { name: string }> {
 }
 
 /** The last line of each usage text. */
-export const SETTINGS_USAGE = `Uses the settings of the last npm start, or KAFKA_BROKERS, the other KAFKA_ settings and TOPIC_PREFIX. grow
-and replay are audited, so they need MONGODB_URI, DATABASE_PREFIX, IDENTITY_TOKEN and CALLERS_FILE too.`;
+export const SETTINGS_USAGE = `Uses the settings of the last npm start, or KAFKA_BROKERS, the other KAFKA_ settings and TOPIC_PREFIX. grow,
+show and replay are audited, so they need MONGODB_URI, DATABASE_PREFIX, IDENTITY_TOKEN and CALLERS_FILE too.`;
 
 /**
  * Runs one command on the brokers of KAFKA_BROKERS.

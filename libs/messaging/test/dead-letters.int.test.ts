@@ -88,6 +88,8 @@ test('an operator lists, reads and replays dead letters', async () => {
   expect(await audit.list({ limit: 9 })).toMatchObject([
     { phase: 'done', operator: 'operator', after: { topic: `${kafka.prefix}card.commands.v1` } },
     { phase: 'intent', action: 'dead-letter.replay', subject: `${name} 0 1`, before: { type: 'Numbered' } },
+    { phase: 'done', action: 'dead-letter.show', after: { type: 'Numbered' } },
+    { phase: 'intent', operator: 'operator', action: 'dead-letter.show', subject: `${name} 0 1` },
   ]);
   await audit.close();
   await until('it is handled', () => handled.length === 1);

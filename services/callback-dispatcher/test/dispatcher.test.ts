@@ -533,6 +533,7 @@ describe('operators', () => {
   it('send a delivered callback again', async () => {
     const id = await world.publish(outcome(receiver.url));
     await isIn(id, 'delivered');
+    expect((await admin(`/deliveries/${id}`)).status).toBe(200);
     expect((await admin(`/deliveries/${id}/resend`, { method: 'POST' })).status).toBe(200);
     await attemptsMade(id, 2);
     expect(await stateOf(id)).toBe('delivered');
@@ -542,6 +543,8 @@ describe('operators', () => {
     expect(await audit.list({ subject: id, limit: 9 })).toMatchObject([
       { operator: 'operator', phase: 'done', after: { state: 'pending' } },
       { operator: 'operator', phase: 'intent', action: 'callback.resend', before: { state: 'delivered' } },
+      { operator: 'operator', phase: 'done', action: 'callback.show' },
+      { operator: 'operator', phase: 'intent', action: 'callback.show' },
     ]);
     await audit.close();
   });

@@ -68,10 +68,14 @@ export function adminRoutes(ports: Managing): InternalRoutes {
     };
     response.json(list);
   });
-  routes.get('/deliveries/:id', OPERATORS, async (request, response) => {
+  routes.get('/deliveries/:id', OPERATORS, async (request, response, caller) => {
     const found = await showDelivery(ports, request.params.id);
-    if (found === undefined) response.status(404).json({ error: 'no such delivery' });
-    else response.json(detailsOf(found.delivery, found.attempts));
+    if (found === undefined) return void response.status(404).json({ error: 'no such delivery' });
+    const details = await ports.audit.record(
+      { operator: requestOperator(caller, request), action: 'callback.show', subject: request.params.id },
+      async () => detailsOf(found.delivery, found.attempts),
+    );
+    response.json(details);
   });
   routes.post('/deliveries/:id/resend', OPERATORS, async (request, response, caller) => {
     const { id } = request.params;

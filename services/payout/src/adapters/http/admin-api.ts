@@ -97,10 +97,15 @@ function addPayoutRoutes(routes: InternalRoutes, ports: AdminPorts, batches: Bat
     });
     response.json({ payouts: found.map(summaryOf) } satisfies PayoutList);
   });
-  routes.get('/admin/payouts/:reference', OPERATORS, async (request, response) => {
+  routes.get('/admin/payouts/:reference', OPERATORS, async (request, response, caller) => {
     const payout = await ports.payouts.load(request.params.reference);
     if (payout === null) return void response.status(404).json({ error: 'no such payout' });
-    response.json(detailsOf(payout, await batches?.batchOf(payout.reference)));
+    const { reference } = payout;
+    const details = await ports.audit.record(
+      { operator: requestOperator(caller, request), action: 'payout.show', subject: reference },
+      async () => detailsOf(payout, await batches?.batchOf(reference)),
+    );
+    response.json(details);
   });
   routes.post('/admin/payouts/:reference/retry', OPERATORS, async (request, response, caller) => {
     const known = await ports.payouts.load(request.params.reference);
