@@ -5,6 +5,7 @@ set -euo pipefail
 umask 077
 
 properties=/tmp/server.properties
+users=/tmp/users
 data=/var/lib/kafka/data
 login='org.apache.kafka.common.security.scram.ScramLoginModule required'
 password=$(cat /run/secrets/ADMIN_PASSWORD)
@@ -43,7 +44,10 @@ group.initial.rebalance.delay.ms=0
 PROPERTIES
 
 if [ ! -e "$data/meta.properties" ]; then
+  # In a file: every process of the machine can read the arguments of another.
+  printf '%s\n' --add-scram "SCRAM-SHA-512=[name=admin,password=$password]" >"$users"
   /opt/kafka/bin/kafka-storage.sh format --cluster-id "$(/opt/kafka/bin/kafka-storage.sh random-uuid)" \
-    --config "$properties" --add-scram "SCRAM-SHA-512=[name=admin,password=$password]"
+    --config "$properties" "@$users"
+  rm "$users"
 fi
 exec /opt/kafka/bin/kafka-server-start.sh "$properties"
