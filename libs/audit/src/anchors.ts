@@ -2,10 +2,9 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Logger } from '@gateway/service-kit';
 import type { AuditLog } from './audit-log';
+import { ANCHOR_MESSAGE } from './entry';
 import type { Anchor } from './verify';
 
-/** The message of each log line that anchors an entry, whoever writes it. */
-export const ANCHOR_MESSAGE = 'audited';
 /** Longer lines are not ours. */
 const LINE_LENGTH_MAX = 16_384;
 const SAY_AGAIN_AFTER_MS = 3_600_000;

@@ -4,9 +4,8 @@ import { duplicateKeyIndex, ensureTtlIndex, indexesOf } from '@gateway/mongo';
 import type { Logger, Retention } from '@gateway/service-kit';
 import { OverloadedError, RetryableError } from '@gateway/service-kit';
 import type { Action, FieldsOf } from './actions';
-import { ANCHOR_MESSAGE } from './anchors';
 import type { Draft, Entry, Operator, Phase } from './entry';
-import { chained, changesIn, recordable, recordableName } from './entry';
+import { ANCHOR_MESSAGE, chained, changesIn, recordable, recordableName } from './entry';
 
 /** `_id` is the sequence number, so no two entries share one. Dates, as the TTL index requires. */
 export type StoredEntry = Omit<Entry, 'sequence' | 'at' | 'previousAt'> & {

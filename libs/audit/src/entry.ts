@@ -48,6 +48,8 @@ export interface Link {
 
 export type Entry = Draft & Link & { readonly hash: string };
 
+/** The message of each log line that anchors an entry, whoever writes it. */
+export const ANCHOR_MESSAGE = 'audited';
 /** Stands where the first entry has the hash of the one before it. */
 export const GENESIS_HASH = '0'.repeat(64);
 /** A longer value is stored as its length and hash. */
