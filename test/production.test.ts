@@ -1,5 +1,6 @@
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { TObject } from '@sinclair/typebox';
 import type { ProductionRule } from '@gateway/service-kit';
 import { loadConfig } from '@gateway/service-kit';
@@ -53,7 +54,14 @@ const SAFE: Env = {
   PAYOUT_BANK: 'iso20022',
 };
 const TLS = { TLS_CERT_FILE: '/tls/cert.pem', TLS_KEY_FILE: '/tls/key.pem' };
-const DEVELOPMENT_KEY = `dev-1:${Buffer.alloc(32).toString('base64')}`;
+const DEVELOPMENT_KEY = `dev-1:${randomBytes(32).toString('base64')}`;
+
+const COMPOSE = readFileSync(join(__dirname, '../docker-compose.yml'), 'utf8');
+/** What the compose file publishes, under ids that are not its own. */
+const published = (anchor: string): string =>
+  `2026:${new RegExp(`&${anchor} '(?:dev-1:)?([^']+)'`).exec(COMPOSE)?.[1]}`;
+const publishedAs = (name: string): string => new RegExp(`${name}: '([^']+)'`).exec(COMPOSE)?.[1] ?? '';
+const PUBLISHED = 'is published with this software, or one repeated byte.';
 
 /** Each unsafe combination, alone in a configuration that is safe otherwise, and what each service says. */
 const UNSAFE: [string, readonly string[], Env, string][] = [
@@ -115,8 +123,44 @@ const UNSAFE: [string, readonly string[], Env, string][] = [
   [
     'keys of cards that npm start generated',
     ['card-processing', 'threeds'],
-    { CARD_KEYS: `k1:x,${DEVELOPMENT_KEY}`, TOKEN_KEYS: DEVELOPMENT_KEY },
+    { CARD_KEYS: `k1:own,${DEVELOPMENT_KEY}`, TOKEN_KEYS: DEVELOPMENT_KEY },
     'CARD_KEYS, TOKEN_KEYS have development keys, whose ids begin with dev-.',
+  ],
+  [
+    'published keys of cards under another name',
+    ['card-processing'],
+    { CARD_KEYS: published('card-keys'), CARD_HASH_KEY: published('card-hash-key') },
+    `CARD_KEYS ${PUBLISHED} CARD_HASH_KEY ${PUBLISHED}`,
+  ],
+  [
+    'a published token key',
+    ['api-edge', 'threeds'],
+    { TOKEN_KEYS: published('token-keys') },
+    `TOKEN_KEYS ${PUBLISHED}`,
+  ],
+  [
+    'cards for a published private key',
+    ['api-edge'],
+    { CARD_PUBLIC_KEY: published('card-public-key') },
+    `CARD_PUBLIC_KEY ${PUBLISHED}`,
+  ],
+  [
+    'the published journal key',
+    ['api-edge'],
+    { JOURNAL_HMAC_KEY: publishedAs('JOURNAL_HMAC_KEY') },
+    `JOURNAL_HMAC_KEY ${PUBLISHED}`,
+  ],
+  [
+    'published 3-D Secure keys',
+    ['threeds'],
+    { THREEDS_PROOF_KEY: publishedAs('THREEDS_PROOF_KEY'), DS_MESSAGE_KEY: published('ds-message-key').slice(5) },
+    `DS_MESSAGE_KEY ${PUBLISHED} THREEDS_PROOF_KEY ${PUBLISHED}`,
+  ],
+  [
+    'a published token of a service',
+    ['api-edge', 'callback-dispatcher'],
+    { IDENTITY_TOKEN: 'development-token-of-the-api-edge-0001' },
+    `IDENTITY_TOKEN ${PUBLISHED}`,
   ],
   [
     'unknown callers of an internal port',
@@ -151,7 +195,7 @@ const UNSAFE: [string, readonly string[], Env, string][] = [
   [
     'MongoDB in plain text beyond this machine',
     Object.keys(SERVICES),
-    { MONGODB_URI: 'mongodb://payout:secret@db/?replicaSet=rs0' },
+    { MONGODB_URI: `mongodb://payout:${randomBytes(16).toString('hex')}@db/?replicaSet=rs0` },
     'MONGODB_URI does not ask for TLS (tls=true), and its servers are not on this machine.',
   ],
 ];

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -48,7 +49,8 @@ const SERVICES: Record<string, Declared> = {
 const NO_SETTINGS = ['NODE_EXTRA_CA_CERTS'];
 const OF_DEMO_ACCOUNTS = ['ACCOUNT_KEYS_FILE', 'IDENTITY_TOKEN_FILE', 'CALLERS_FILE'];
 
-const KEY = Buffer.alloc(32, 7).toString('base64');
+const KEY = randomBytes(32).toString('base64');
+const PASSWORD = randomBytes(16).toString('hex');
 /** What an operator would have in the Secret of each service. */
 const SECRETS: Env = {
   ACCOUNT_KEYS: `k1:${KEY}`,
@@ -58,8 +60,8 @@ const SECRETS: Env = {
   DS_MESSAGE_KEY: KEY,
   IDENTITY_TOKEN: 'f'.repeat(64),
   JOURNAL_HMAC_KEY: KEY,
-  KAFKA_PASSWORD: 'password',
-  MONGODB_URI: 'mongodb://user:password@db.example.com/?replicaSet=rs0&tls=true',
+  KAFKA_PASSWORD: PASSWORD,
+  MONGODB_URI: `mongodb://user:${PASSWORD}@db.example.com/?replicaSet=rs0&tls=true`,
   OTLP_HEADERS: 'authorization=Bearer token',
   THREEDS_PROOF_KEY: KEY,
   TOKEN_KEYS: `k1:${KEY}`,
@@ -117,7 +119,9 @@ function readBy(service: string): string[] {
 function withSecrets(env: Env): Env {
   const files = Object.keys(env).filter((name) => name.replace(/_FILE$/, '') in SECRETS);
   const found = files.map((name): [string, string] => [name, join(secretsFolder, name.replace(/_FILE$/, ''))]);
-  return { ...env, ...Object.fromEntries(found) };
+  // The values in `ci` are published.
+  const publicKeys = ['CARD_PUBLIC_KEY', 'CVV_PUBLIC_KEY'].filter((name) => name in env);
+  return { ...env, ...Object.fromEntries(found), ...Object.fromEntries(publicKeys.map((name) => [name, `k1:${KEY}`])) };
 }
 
 describe.each(VALUE_SETS)('with the values %s', (valueSet) => {

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import type { MessageDeclaration, ServiceDeclaration } from '@gateway/contracts';
 import type { MessageHandler, WorkerOptions } from '@gateway/messaging';
 import { createWorker } from '@gateway/messaging';
@@ -18,6 +19,7 @@ import {
   createService,
   listen,
   openInternalAccess,
+  requireTls,
   startOpsServer,
 } from '@gateway/service-kit';
 import type { Frame, ServiceDeps } from './frame';
@@ -141,10 +143,19 @@ async function run<Port extends string>(opened: Opened<Port>): Promise<Record<Po
   await start(...(worker === undefined ? [] : [worker]), ...(parts.loops ?? []));
   if (parts.public !== undefined) {
     if (parts.public.tls !== undefined) await start(parts.public.tls);
-    await serve(parts.public.name, { ...parts.public, metrics }, parts.public.drainTimeoutMs);
+    const listener = publicListener(frame.config, parts.public);
+    await serve(parts.public.name, { ...parts.public, listener, metrics }, parts.public.drainTimeoutMs);
     onStop(() => parts.public?.onClosing?.());
   }
   return ports;
+}
+
+/** In production nothing is served that came in clear. */
+function publicListener(
+  { NODE_ENV }: CommonConfig,
+  { listener, connections }: Pick<ListenOptions, 'listener' | 'connections'>,
+): RequestListener {
+  return NODE_ENV === 'production' ? requireTls(listener, connections?.trustedProxies ?? []) : listener;
 }
 
 function workerOf({ service, deps, frame, parts }: Opened<string>) {

@@ -6,6 +6,7 @@ import Ajv from 'ajv';
 import { commonSettings, identitySettings, loadConfig } from './config';
 import { ConfigurationError } from './configuration-error';
 import { messageOf } from './errors';
+import { isPublishedHash } from './published-secrets';
 import type { Environment } from './secret-settings';
 
 /** Services that use the simulator's counterparts. Their identities are needed only where these ask for one. */
@@ -36,6 +37,14 @@ const callersSchema = Type.Array(
 );
 
 const isCallers = new Ajv({ validateSchema: false }).compile<Static<typeof callersSchema>>(callersSchema);
+
+/** Refuses tokens that everyone can read in this repository, of which the file has only hashes. @throws Error with one sentence */
+export function refusePublishedTokens(callers: Callers): Callers {
+  for (const [sha256, { name }] of callers) {
+    if (isPublishedHash(sha256)) throw new Error(`the token of ${name} is published with this software`);
+  }
+  return callers;
+}
 
 /** By the SHA-256 of the token, in hex. */
 export type Callers = ReadonlyMap<string, Caller>;

@@ -5,20 +5,22 @@ import Ajv from 'ajv';
 import { ConfigurationError } from './configuration-error';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
+import { unsafeNodeOptions } from './node-options';
 import type { ProductionRule } from './production';
 import { refusedInProduction } from './production';
+import { publishedSecretRules, OWN_KEYWORD } from './published-secrets';
 import type { Environment } from './secret-settings';
 import { isSecret, readSecret, SECRET_KEYWORD, secretText, valueOf } from './secret-settings';
 
 /** Without JSON Schema's own schema, which would be compiled at each start: TypeBox writes only valid schemas. */
 const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, validateSchema: false });
-ajv.addKeyword({ keyword: SECRET_KEYWORD, schemaType: 'boolean' });
+for (const keyword of [SECRET_KEYWORD, OWN_KEYWORD]) ajv.addKeyword({ keyword, schemaType: 'boolean' });
 
 /**
  * Reads settings from environment variables: strings become what the schema says, defaults apply, an empty string
  * counts as unset, and a secret may be in a file ({@link secretText}). Throws a {@link ConfigurationError} that names
- * every missing or wrong variable, or, with `NODE_ENV=production`, everything that the rules refuse. The result is
- * frozen.
+ * every missing or wrong variable, or, with `NODE_ENV=production`, everything that the rules refuse, published secrets
+ * among it. The environment names the profile, also for a schema without it. The result is frozen.
  */
 export function loadConfig<T extends TObject>(
   schema: T,
@@ -36,7 +38,10 @@ export function loadConfig<T extends TObject>(
   }
   if (problems.size > 0) throw new ConfigurationError(`Configuration: ${[...problems.values()].join('; ')}.`);
   const config = values as Static<T>;
-  const refusals = values['NODE_ENV'] === 'production' ? productionRules.flatMap((rule) => rule(config) ?? []) : [];
+  const isProduction = valueOf(env, 'NODE_ENV') === 'production';
+  const nodeOptions = () => unsafeNodeOptions(env, process.execArgv);
+  const rules = [nodeOptions, ...publishedSecretRules(schema.properties), ...productionRules];
+  const refusals = isProduction ? rules.flatMap((rule) => rule(config) ?? []) : [];
   if (refusals.length > 0) throw refusedInProduction(refusals);
   return Object.freeze(config);
 }

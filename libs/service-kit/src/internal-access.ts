@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import { hostsIn, isLoopback } from './address-range';
 import type { Caller, CallerKind, Callers } from './callers';
-import { CALLER_KINDS, callerOf, parseCallers } from './callers';
+import { CALLER_KINDS, callerOf, parseCallers, refusePublishedTokens } from './callers';
 import type { CommonConfig } from './config';
 import { ConfigurationError } from './configuration-error';
 import type { Logger } from './logger';
@@ -33,11 +33,12 @@ export interface InternalAccess {
   stop(): Promise<void>;
 }
 
-export type InternalAccessConfig = Pick<CommonConfig, 'CALLERS_FILE' | 'INTERNAL_HOST' | 'OPS_HOST'>;
+export type InternalAccessConfig = Pick<CommonConfig, 'CALLERS_FILE' | 'INTERNAL_HOST' | 'OPS_HOST'> &
+  Partial<Pick<CommonConfig, 'NODE_ENV'>>;
 
 /** @throws ConfigurationError if ports beyond loopback have no callers, or the file cannot be used */
 export function openInternalAccess(
-  { CALLERS_FILE: file, INTERNAL_HOST: host, OPS_HOST: opsHost = host }: InternalAccessConfig,
+  { CALLERS_FILE: file, INTERNAL_HOST: host, OPS_HOST: opsHost = host, NODE_ENV }: InternalAccessConfig,
   { logger, metrics }: { logger: Logger; metrics: Registry },
 ): InternalAccess {
   const exposed = Object.entries({ INTERNAL_HOST: host, OPS_HOST: opsHost }).find(
@@ -47,7 +48,8 @@ export function openInternalAccess(
     const [name, setting] = exposed;
     throw new ConfigurationError(`Configuration: ${name} is ${setting}, beyond loopback, so set CALLERS_FILE.`);
   }
-  const callers = file === undefined ? undefined : watchCallers(file, logger, metrics);
+  const accept = NODE_ENV === 'production' ? refusePublishedTokens : (list: Callers) => list;
+  const callers = file === undefined ? undefined : watchCallers(file, accept, { logger, metrics });
   const refused = refusals(metrics);
 
   function refuse(response: ServerResponse, status: 401 | 403, error: string): void {
@@ -85,9 +87,13 @@ function callerIn({ headers }: IncomingMessage, callers: Callers): Caller | unde
   return token === undefined ? undefined : callerOf(callers, token);
 }
 
-function watchCallers(file: string, logger: Logger, metrics: Registry): ReloadedFiles<Callers> {
-  const parse = ([content]: readonly Buffer[]) => parseCallers(String(content));
-  return openReloadedFiles({ name: 'callers', paths: [file], parse, logger, metrics });
+function watchCallers(
+  file: string,
+  accept: (callers: Callers) => Callers,
+  deps: { logger: Logger; metrics: Registry },
+): ReloadedFiles<Callers> {
+  const parse = ([content]: readonly Buffer[]) => accept(parseCallers(String(content)));
+  return openReloadedFiles({ name: 'callers', paths: [file], parse, ...deps });
 }
 
 function refusals(metrics: Registry): Counter<'reason' | 'kind'> {

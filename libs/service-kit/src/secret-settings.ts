@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { StringOptions, TSchema, TString } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
+import { OWN_KEYWORD } from './published-secrets';
 
 export type Environment = Record<string, string | undefined>;
 
@@ -9,7 +10,12 @@ export const SECRET_KEYWORD = 'secret';
 
 /** A setting that is a secret. Its value comes from the variable, or from the file that `<NAME>_FILE` names. */
 export function secretText(options: StringOptions & { description: string }): TString {
-  return Type.String({ ...options, [SECRET_KEYWORD]: true });
+  return Type.String({ ...options, [SECRET_KEYWORD]: true, [OWN_KEYWORD]: true });
+}
+
+/** A key that is no secret, but has a private half that is: production refuses those that are published. */
+export function ownKeyText(options: StringOptions & { description: string }): TString {
+  return Type.String({ ...options, [OWN_KEYWORD]: true });
 }
 
 export function isSecret(setting: TSchema): boolean {

@@ -1,6 +1,5 @@
-import { Type } from '@sinclair/typebox';
 import type { ProductionRule } from '@gateway/service-kit';
-import { secretText } from '@gateway/service-kit';
+import { ownKeyText, secretText } from '@gateway/service-kit';
 import { keyProviderSettings } from './key-provider';
 
 const keys = (use: string) =>
@@ -23,8 +22,8 @@ export const accountKeySettings = {
 /** For api-edge, which writes card data and cannot read it. */
 export const vaultWriterSettings = {
   ...keyProviderSettings,
-  CARD_PUBLIC_KEY: Type.String(oneKey('Public key that card data is encrypted for')),
-  CVV_PUBLIC_KEY: Type.String(oneKey('Public key that the keys of security codes are encrypted for')),
+  CARD_PUBLIC_KEY: ownKeyText(oneKey('Public key that card data is encrypted for')),
+  CVV_PUBLIC_KEY: ownKeyText(oneKey('Public key that the keys of security codes are encrypted for')),
   ...tokens,
 };
 

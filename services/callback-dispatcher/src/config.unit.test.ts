@@ -1,15 +1,17 @@
+import { randomBytes } from 'node:crypto';
 import { loadConfig } from '@gateway/service-kit';
 import { productionRules, settings } from './config';
 
+const PASSWORD = randomBytes(16).toString('hex');
 const ENV = {
   NODE_ENV: 'production',
   KAFKA_BROKERS: 'localhost:9092',
   KAFKA_USER: 'callback-dispatcher',
-  KAFKA_PASSWORD: 'password',
-  MONGODB_URI: 'mongodb://user:password@localhost',
+  KAFKA_PASSWORD: PASSWORD,
+  MONGODB_URI: `mongodb://user:${PASSWORD}@localhost`,
   CALLERS_FILE: 'callers.json',
   IDENTITY_TOKEN: 'i'.repeat(32),
-  ACCOUNT_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+  ACCOUNT_KEYS: `k1:${randomBytes(32).toString('base64')}`,
   CARD_QUERY_URL: 'http://cards',
   PAYOUT_QUERY_URL: 'http://payouts',
 };
