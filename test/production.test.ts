@@ -97,6 +97,48 @@ const UNSAFE: [string, readonly string[], Env, string][] = [
     'DIRECTORY_SERVER_URL is http://ds.example, which is not HTTPS.',
   ],
   [
+    'card numbers in clear to a directory server on this machine',
+    ['threeds'],
+    { DIRECTORY_SERVER_URL: 'http://127.0.0.1:8090' },
+    'DIRECTORY_SERVER_URL is http://127.0.0.1:8090, which is not HTTPS.',
+  ],
+  [
+    'traces and their bearer in clear',
+    ON_KAFKA,
+    { OTLP_URL: 'http://collector.example:4318' },
+    'OTLP_URL is http://collector.example:4318, which is not HTTPS.',
+  ],
+  [
+    'the key service in clear',
+    ['api-edge', 'card-processing'],
+    { KMS_ENDPOINT: 'http://kms.example' },
+    'KMS_ENDPOINT is http://kms.example, which is not HTTPS.',
+  ],
+  [
+    'a list of no proxies',
+    ['api-edge', 'threeds'],
+    { TRUSTED_PROXY_CIDRS: ',' },
+    'HOST is 0.0.0.0, where anyone can connect without TLS: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXY_CIDRS for a proxy with TLS.',
+  ],
+  [
+    'everybody as a proxy',
+    ['api-edge', 'threeds'],
+    { TRUSTED_PROXY_CIDRS: '10.0.0.0/8,0.0.0.0/0,::/0' },
+    'TRUSTED_PROXY_CIDRS has 0.0.0.0/0, ::/0, which is no range or too wide for proxies.',
+  ],
+  [
+    'certificates that Node does not check, an inspector, and keys of connections in a file',
+    Object.keys(SERVICES),
+    { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_OPTIONS: '--inspect=127.0.0.1:0 --tls-keylog=/dev/null' },
+    'Options of Node that production does not take: NODE_TLS_REJECT_UNAUTHORIZED, --inspect, --tls-keylog.',
+  ],
+  [
+    'MongoDB by a mechanism without a user',
+    Object.keys(SERVICES),
+    { MONGODB_URI: 'mongodb://db/?replicaSet=rs0&tls=true&authMechanism=DEFAULT' },
+    'MONGODB_URI names no user.',
+  ],
+  [
     "the issuer's page over HTTP",
     ['simulator'],
     { SIMULATOR_PUBLIC_URL: 'http://sandbox.example' },
@@ -221,7 +263,7 @@ beforeAll(async () => {
     'DIRECTORY_SERVER_URL',
     'SIMULATOR_URL',
   ];
-  const nobody = Object.fromEntries(addresses.map((name) => [name, 'http://127.0.0.1:9']));
+  const nobody = Object.fromEntries(addresses.map((name) => [name, 'https://127.0.0.1:9']));
   const identity = { CALLERS_FILE: callers.file, IDENTITY_TOKEN: callers.token('api-edge') };
   safe = { ...surroundings.env, ...nobody, ...files, ...SAFE, ...identity, THREEDS_PORT: '0' };
 }, 180_000);

@@ -51,6 +51,11 @@ export function hostsIn(setting: string): string[] {
   return setting.split(',').map((host) => host.trim());
 }
 
+/** The addresses and CIDRs in a setting such as TRUSTED_PROXY_CIDRS, comma-separated. Empty entries are none. */
+export function rangesIn(setting: string): string[] {
+  return hostsIn(setting).filter((range) => range !== '');
+}
+
 /** True for an address or name of this machine that no other machine can reach. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || LOOPBACK.some((range) => rangeContains(range, host));

@@ -2,6 +2,8 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import type { ErrorObject } from 'ajv';
 import Ajv from 'ajv';
+import { rangesIn } from './address-range';
+import { CALLED_KEYWORD, calledAddress, calledAddressRules } from './called-address';
 import { ConfigurationError } from './configuration-error';
 import type { ConnectionLimits } from './connection-limits';
 import { DEFAULT_CONNECTION_LIMITS } from './connection-limits';
@@ -14,6 +16,7 @@ import { isSecret, readSecret, SECRET_KEYWORD, secretText, valueOf } from './sec
 
 /** Without JSON Schema's own schema, which would be compiled at each start: TypeBox writes only valid schemas. */
 const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, validateSchema: false });
+ajv.addKeyword({ keyword: CALLED_KEYWORD, schemaType: 'string' });
 for (const keyword of [SECRET_KEYWORD, OWN_KEYWORD]) ajv.addKeyword({ keyword, schemaType: 'boolean' });
 
 /**
@@ -40,7 +43,12 @@ export function loadConfig<T extends TObject>(
   const config = values as Static<T>;
   const isProduction = valueOf(env, 'NODE_ENV') === 'production';
   const nodeOptions = () => unsafeNodeOptions(env, process.execArgv);
-  const rules = [nodeOptions, ...publishedSecretRules(schema.properties), ...productionRules];
+  const rules = [
+    nodeOptions,
+    ...publishedSecretRules(schema.properties),
+    ...calledAddressRules(schema.properties),
+    ...productionRules,
+  ];
   const refusals = isProduction ? rules.flatMap((rule) => rule(config) ?? []) : [];
   if (refusals.length > 0) throw refusedInProduction(refusals);
   return Object.freeze(config);
@@ -134,7 +142,7 @@ export type MongoConfig = Readonly<Static<typeof mongoSchema>>;
 /** Where traces go; ADR 0055. */
 const tracingSettings = {
   OTLP_URL: Type.Optional(
-    Type.String({
+    calledAddress({
       pattern: '^https?://[^/?#@\\s]+(/[^/?#\\s]+)*$',
       description:
         'Collector that takes traces by OTLP over HTTP, without `/v1/traces`; unset, [traces](operator.md#traces) are not recorded',
@@ -232,10 +240,9 @@ export function connectionLimitsOf(config: {
   MAX_CONNECTIONS_PER_SOURCE: number;
   TRUSTED_PROXY_CIDRS: string;
 }): ConnectionLimits {
-  const trustedProxies = config.TRUSTED_PROXY_CIDRS.split(',').map((cidr) => cidr.trim());
   return {
     max: config.MAX_CONNECTIONS,
     maxPerSource: config.MAX_CONNECTIONS_PER_SOURCE,
-    trustedProxies: trustedProxies.filter((cidr) => cidr !== ''),
+    trustedProxies: rangesIn(config.TRUSTED_PROXY_CIDRS),
   };
 }

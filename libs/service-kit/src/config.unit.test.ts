@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
+import { calledAddress, ownAddress } from './called-address';
 import { commonSettings, loadConfig } from './config';
 import { ConfigurationError } from './configuration-error';
 import { secretText } from './secret-settings';
@@ -118,3 +119,30 @@ function problemOf(load: () => unknown): string {
   }
   throw new Error('nothing was refused');
 }
+
+describe('an address that is called', () => {
+  const settings = Type.Object({
+    BANK_URL: calledAddress({ description: 'a bank' }),
+    QUERY_URL: Type.Optional(ownAddress({ description: 'an internal port' })),
+  });
+  const load = (env: Record<string, string>) => loadConfig(settings, env);
+
+  test.each(['http://bank.example', 'http://127.0.0.1:9', 'http://[::1]:9', 'http://localhost'])(
+    'is HTTPS in production, also where the schema has no profile: %s',
+    (BANK_URL) => {
+      expect(problemOf(() => load({ NODE_ENV: 'production', BANK_URL }))).toBe(
+        `NODE_ENV is production, where this is refused. BANK_URL is ${BANK_URL}, which is not HTTPS.`,
+      );
+    },
+  );
+
+  test.each(['ftp://bank', 'bank.example', 'https://user:word@bank.example', 'https://bank/?a', 'https://'])(
+    'is a web address without user and query: %s',
+    (BANK_URL) => expect(problemOf(() => load({ BANK_URL }))).toMatch(/^Configuration: BANK_URL must match/),
+  );
+
+  test('may be a port of ours in clear', () => {
+    const env = { BANK_URL: 'https://bank.example/v1', QUERY_URL: 'http://cards:9201' };
+    expect(load({ NODE_ENV: 'production', ...env })).toEqual(env);
+  });
+});

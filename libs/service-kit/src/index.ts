@@ -36,6 +36,7 @@ export * from './retention';
 export type { Environment } from './secret-settings';
 export { ownKeyText, secretText } from './secret-settings';
 export { isPublished } from './published-secrets';
+export { calledAddress, ownAddress } from './called-address';
 export { requireTls } from './require-tls';
 export { kafkaProductionRules, mongoProductionRules } from './server-rules';
 export * from './service';

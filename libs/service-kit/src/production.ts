@@ -1,4 +1,4 @@
-import { hostsIn, isLoopback } from './address-range';
+import { canonicalRange, hostsIn, isLoopback, rangesIn } from './address-range';
 import { ConfigurationError } from './configuration-error';
 
 /**
@@ -18,15 +18,6 @@ export function isHttps<Name extends string>(name: Name): ProductionRule<Partial
     address === undefined || address.startsWith('https://') ? undefined : `${name} is ${address}, which is not HTTPS.`;
 }
 
-/** As {@link isHttps}, for a server that the process itself calls: what stays on this machine may be in clear. */
-export function isHttpsOrLoopback<Name extends string>(name: Name): ProductionRule<Partial<Record<Name, string>>> {
-  const rule = isHttps(name);
-  return (config) => {
-    const host = URL.parse(config[name] ?? '')?.hostname.replace(/^\[|\]$/g, '') ?? '';
-    return isLoopback(host) ? undefined : rule(config);
-  };
-}
-
 interface PublicPort {
   HOST: string;
   TLS_CERT_FILE?: string;
@@ -38,12 +29,32 @@ interface PublicPort {
 export const publicPortHasTls: ProductionRule<PublicPort> = (config) => {
   const { HOST, TLS_CERT_FILE, TLS_KEY_FILE, TRUSTED_PROXY_CIDRS } = config;
   const ownTls = TLS_CERT_FILE !== undefined && TLS_KEY_FILE !== undefined;
-  if (ownTls || TRUSTED_PROXY_CIDRS !== '' || hostsIn(HOST).every(isLoopback)) return undefined;
+  if (ownTls || rangesIn(TRUSTED_PROXY_CIDRS).length > 0 || hostsIn(HOST).every(isLoopback)) return undefined;
   return (
     `HOST is ${HOST}, where anyone can connect without TLS: ` +
     'set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXY_CIDRS for a proxy with TLS.'
   );
 };
+
+/** Ranges that no network of proxies needs: whoever is in one is believed about addresses and TLS of clients. */
+const MIN_PREFIX_LENGTH = { ipv4: 8, ipv6: 7 } as const;
+
+/** A proxy is believed about clients' addresses and TLS, so everybody must not be one. */
+export const proxiesAreFew: ProductionRule<Pick<PublicPort, 'TRUSTED_PROXY_CIDRS'>> = ({ TRUSTED_PROXY_CIDRS }) => {
+  const unsafe = rangesIn(TRUSTED_PROXY_CIDRS).filter((range) => !isNarrow(range));
+  return unsafe.length === 0
+    ? undefined
+    : `TRUSTED_PROXY_CIDRS has ${unsafe.join(', ')}, which is no range or too wide for proxies.`;
+};
+
+function isNarrow(range: string): boolean {
+  const canonical = canonicalRange(range);
+  if (canonical === undefined) return false;
+  const [address = '', prefixLength] = canonical.split('/');
+  return (
+    prefixLength === undefined || Number(prefixLength) >= MIN_PREFIX_LENGTH[address.includes(':') ? 'ipv6' : 'ipv4']
+  );
+}
 
 /** An internal port with routes tells about payments and takes commands: everyone who calls must be known. */
 export const callersAreKnown: ProductionRule<{ CALLERS_FILE?: string }> = ({ CALLERS_FILE }) =>

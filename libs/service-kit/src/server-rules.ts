@@ -13,9 +13,13 @@ const kafkaIsEncrypted: ProductionRule<KafkaConfig> = ({ KAFKA_TLS, KAFKA_BROKER
     ? 'KAFKA_TLS is off, and the brokers are not on this machine.'
     : undefined;
 
+/** What authenticates a process by something else than a user in the URI. Others, `DEFAULT` too, need one. */
+const WITHOUT_USER: ReadonlySet<string> = new Set(['MONGODB-X509', 'MONGODB-AWS', 'MONGODB-OIDC']);
+
 const mongoKnowsUs: ProductionRule<MongoConfig> = ({ MONGODB_URI }) => {
-  const { user, options } = partsOf(MONGODB_URI);
-  return user === undefined && !options.has('authmechanism') ? 'MONGODB_URI names no user.' : undefined;
+  const { user = '', options } = partsOf(MONGODB_URI);
+  const isKnown = !/^(:|$)/.test(user) || WITHOUT_USER.has(options.get('authmechanism') ?? '');
+  return isKnown ? undefined : 'MONGODB_URI names no user.';
 };
 
 const UNCHECKED = ['tlsinsecure', 'tlsallowinvalidcertificates', 'tlsallowinvalidhostnames'];
@@ -23,7 +27,8 @@ const UNCHECKED = ['tlsinsecure', 'tlsallowinvalidcertificates', 'tlsallowinvali
 const mongoIsEncrypted: ProductionRule<MongoConfig> = ({ MONGODB_URI }) => {
   const { isSrv, hosts, options } = partsOf(MONGODB_URI);
   const tls = options.get('tls') ?? options.get('ssl') ?? String(isSrv);
-  const isChecked = UNCHECKED.every((name) => options.get(name) !== 'true');
+  // Anything but `false` is refused: the driver's own reading of other values may change.
+  const isChecked = UNCHECKED.every((name) => (options.get(name) ?? 'false') === 'false');
   if ((tls === 'true' && isChecked) || areLoopback(hosts)) return undefined;
   return isChecked
     ? 'MONGODB_URI does not ask for TLS (tls=true), and its servers are not on this machine.'

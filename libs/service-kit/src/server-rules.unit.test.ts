@@ -37,6 +37,11 @@ test.each([
   ['mongodb+srv://payout:pw@cluster.example/?tls=false', [NO_TLS]],
   ['mongodb://payout:pw@db1/?tls=true&tlsInsecure=true', [UNCHECKED]],
   ['mongodb://db1/?tls=true&tlsCertificateKeyFile=/c.pem&authMechanism=MONGODB-X509', []],
+  ['mongodb://db1/?tls=true&authMechanism=DEFAULT', [NO_USER]],
+  ['mongodb://db1/?tls=true&authMechanism=SCRAM-SHA-256', [NO_USER]],
+  ['mongodb://@db1/?tls=true', [NO_USER]],
+  ['mongodb://:pw@db1/?tls=true', [NO_USER]],
+  ['mongodb://payout:pw@db1/?tls=true&tlsAllowInvalidCertificates=1', [UNCHECKED]],
   ['mongodb://127.0.0.1:27017/?replicaSet=rs0', [NO_USER]],
   ['mongodb://payout:pw@127.0.0.1:27017,[::1]:27018/?replicaSet=rs0', []],
 ])('MongoDB at %s', (uri, sentences) => {

@@ -3,14 +3,16 @@ import { Type } from '@sinclair/typebox';
 import { accountsSettings } from '@gateway/accounts';
 import type { ProductionRule } from '@gateway/service-kit';
 import {
+  calledAddress,
   commonSettings,
   connectionSettings,
   hasIdentity,
   identitySettings,
   isHttps,
-  isHttpsOrLoopback,
   kafkaProductionRules,
   mongoProductionRules,
+  ownAddress,
+  proxiesAreFew,
   publicPortHasTls,
   retentionSettings,
   secretText,
@@ -70,11 +72,11 @@ export const settings = Type.Object({
     default: 10_000,
     description: 'From the first byte of a request to the end of its body',
   }),
-  CARD_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of card-processing' }),
-  PAYOUT_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of payout' }),
-  CALLBACK_ADMIN_URL: Type.String({ minLength: 1, description: 'Internal port of callback-dispatcher' }),
+  CARD_QUERY_URL: ownAddress({ description: 'Query port of card-processing' }),
+  PAYOUT_QUERY_URL: ownAddress({ description: 'Query port of payout' }),
+  CALLBACK_ADMIN_URL: ownAddress({ description: 'Internal port of callback-dispatcher' }),
   SIMULATOR_URL: Type.Optional(
-    Type.String({ minLength: 1, description: 'Address of the simulator; unset, there is no `/api/sandbox/ledger`' }),
+    calledAddress({ description: 'Address of the simulator; unset, there is no `/api/sandbox/ledger`' }),
   ),
   JOURNAL_HMAC_KEY: secretText({
     pattern: '^[A-Za-z0-9+/]{43,}=*$',
@@ -98,9 +100,9 @@ const noReferencePage: ProductionRule<Config> = ({ REFERENCE_PORT }) =>
 export const productionRules: readonly ProductionRule<Config>[] = [
   noReferencePage,
   publicPortHasTls,
+  proxiesAreFew,
   isHttps('PUBLIC_BASE_URL'),
   isHttps('THREEDS_PUBLIC_URL'),
-  isHttpsOrLoopback('SIMULATOR_URL'),
   noDevelopmentKeys,
   hasIdentity,
   ...kafkaProductionRules,

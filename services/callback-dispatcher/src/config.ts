@@ -10,6 +10,7 @@ import {
   identitySettings,
   kafkaProductionRules,
   mongoProductionRules,
+  ownAddress,
   rangesOverlap,
   whenUnset,
 } from '@gateway/service-kit';
@@ -27,8 +28,8 @@ export const settings = Type.Object({
   ...accountsSettings,
   ...auditSettings,
   ...identitySettings,
-  CARD_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of card-processing' }),
-  PAYOUT_QUERY_URL: Type.String({ minLength: 1, description: 'Query port of payout' }),
+  CARD_QUERY_URL: ownAddress({ description: 'Query port of card-processing' }),
+  PAYOUT_QUERY_URL: ownAddress({ description: 'Query port of payout' }),
   CALLBACK_RETRY_SCHEDULE: Type.String({
     default: RETRY_SCHEDULE,
     pattern: RETRY_SCHEDULE_PATTERN,

@@ -2,12 +2,13 @@ import type { Static } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import type { ProductionRule } from '@gateway/service-kit';
 import {
+  calledAddress,
   commonSettings,
   connectionSettings,
   isHttps,
-  isHttpsOrLoopback,
   kafkaProductionRules,
   mongoProductionRules,
+  proxiesAreFew,
   publicPortHasTls,
   retentionSettings,
   secretText,
@@ -53,7 +54,7 @@ export const settings = Type.Object({
       description: 'Origin at which the directory server reaches that port; unset, `THREEDS_PUBLIC_URL`',
     }),
   ),
-  DIRECTORY_SERVER_URL: Type.String({ minLength: 1, description: 'Directory server' }),
+  DIRECTORY_SERVER_URL: calledAddress({ description: 'Directory server' }),
   DIRECTORY_SERVER_TOKEN: Type.Optional(
     secretText({
       minLength: 32,
@@ -88,9 +89,9 @@ export type Config = Readonly<Static<typeof settings>>;
 
 export const productionRules: readonly ProductionRule<Config>[] = [
   publicPortHasTls,
+  proxiesAreFew,
   isHttps('THREEDS_PUBLIC_URL'),
   isHttps('THREEDS_RESULTS_URL'),
-  isHttpsOrLoopback('DIRECTORY_SERVER_URL'),
   noDevelopmentKeys,
   ...kafkaProductionRules,
   ...mongoProductionRules,

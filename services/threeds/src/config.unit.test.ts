@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { loadConfig } from '@gateway/service-kit';
-import { productionRules, settings } from './config';
+import { settings } from './config';
 
 const key = (bytes: number): string => randomBytes(bytes).toString('base64');
 const ENV = {
@@ -40,20 +40,3 @@ test.each(['http://a/', 'http://a/path', 'ftp://a', 'http://u@a', 'http://a;b', 
   '%s is no public address',
   (text) => expect(() => load({ THREEDS_PUBLIC_URL: text })).toThrow('THREEDS_PUBLIC_URL'),
 );
-
-describe('in production a directory server, which gets card numbers, is', () => {
-  const refusals = (address: string) =>
-    productionRules
-      .flatMap((rule) => rule(load({ DIRECTORY_SERVER_URL: address })) ?? [])
-      .filter((sentence) => sentence.includes('DIRECTORY_SERVER_URL'));
-
-  test.each(['https://ds.example/', 'http://127.0.0.1:8090', 'http://[::1]:8090', 'http://localhost'])(
-    'allowed at %s',
-    (address) => expect(refusals(address)).toEqual([]),
-  );
-
-  test.each(['http://ds.example', 'http://127.0.0.1.ds.example', 'http://127.0.0.1@ds.example', 'ds.example'])(
-    'refused at %s',
-    (address) => expect(refusals(address)).toEqual([`DIRECTORY_SERVER_URL is ${address}, which is not HTTPS.`]),
-  );
-});

@@ -2,13 +2,13 @@ import { Type } from '@sinclair/typebox';
 import type { AxiosResponse } from 'axios';
 import type { SimulatedMoney } from '@gateway/contracts';
 import { RESPONSE_CODES, formatAmountE4, isRegisteredCode, simulatorTakes } from '@gateway/contracts';
-import { fieldText, fieldsIn, identitySettings, isFields, loadConfig, postJson } from '@gateway/service-kit';
+import { calledAddress, fieldText, fieldsIn, identitySettings, isFields, loadConfig, postJson } from '@gateway/service-kit';
 import type { AcquirerAnswer, AcquirerRequest, BankFacts, Cancellation, Inquiry } from '../../../application/ports';
 import type { AuthenticationResult, CallKind } from '../../../domain/payment';
 import type { AcquirerTranslation } from '../acquirer';
 
 export const settings = Type.Object({
-  SIMULATOR_URL: Type.String({ minLength: 1, description: 'Connector `simulator`: address of the simulator' }),
+  SIMULATOR_URL: calledAddress({ description: 'Connector `simulator`: address of the simulator' }),
   SIMULATOR_TIMEOUT_MS: Type.Integer({
     minimum: 100,
     maximum: 60_000,

@@ -4,6 +4,7 @@ import { RESPONSE_CODES, formatAmountE4, isRegisteredCode, simulatorTakes } from
 import type { CallFault, Counterpart } from '@gateway/outbound';
 import { lane, neverSent, openCounterpart } from '@gateway/outbound';
 import {
+  calledAddress,
   ConfigurationError,
   fieldText,
   fieldsIn,
@@ -26,8 +27,7 @@ import type { BankContext, OpenBank } from '../bank-context';
 
 export const settings = Type.Object({
   SIMULATOR_URL: Type.Optional(
-    Type.String({
-      minLength: 1,
+    calledAddress({
       description: 'Connector `simulator`: address of the simulator; unset, payouts in XTS wait',
     }),
   ),
